@@ -1,0 +1,3 @@
+module github.com/mcpdeck/mcpdeck
+
+go 1.26
