@@ -1,0 +1,59 @@
+package servers
+
+import "context"
+
+// Caller is who is behind a request, for policies and for display.
+type Caller struct {
+	Agent     string // the connection's id in Snapshot.Agents
+	Transport string // "unix", "http", "stdio" (headless) or "call"
+
+	// What the operating system says. Zero when it says nothing.
+	PID     int
+	Program string // name of the program that started the relay: "claude"
+
+	// What the client claims in its handshake or in each request's _meta.
+	Client        string
+	ClientVersion string
+
+	// Root is the project folder, absolute: the relay's working folder, else
+	// the root the client announced, else the deck's own folder.
+	Root string
+
+	// Identity is the same after a reconnect of the same user's same client in
+	// the same root; for handles that must not be used by another agent.
+	Identity string
+
+	// Hints are the few named variables of the client's environment that the
+	// relay's hello carries: PROJECT_PATH, CLAUDE_PROJECT_DIR, MCPDECK_CLIENT_TIMEOUT_MS,
+	// client session ids.
+	Hints map[string]string
+}
+
+// Name is what the person reads: the client's claim, else the program, else
+// the transport.
+func (c Caller) Name() string {
+	switch {
+	case c.Client != "":
+		return c.Client
+	case c.Program != "":
+		return c.Program
+	}
+	return c.Transport
+}
+
+type callerKey struct{}
+
+// WithCaller attaches a function that says who is calling. It is a function
+// because a client may name itself only after its first request.
+func WithCaller(ctx context.Context, who func() Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, who)
+}
+
+// CallerFrom says who is behind the request of ctx; the zero Caller when
+// nobody attached one.
+func CallerFrom(ctx context.Context) Caller {
+	if who, ok := ctx.Value(callerKey{}).(func() Caller); ok {
+		return who()
+	}
+	return Caller{}
+}

@@ -1,0 +1,72 @@
+package servers
+
+import (
+	"context"
+
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// Module is one of the servers the deck hosts. Its domain lives in a package of
+// its own that knows nothing of MCP; the Module is the face in that package's
+// tools.go.
+//
+// The host calls the methods from several goroutines.
+type Module interface {
+	// Identity names the module. It never changes.
+	Identity() Identity
+	// Start brings the module up and returns at once; slow work goes on in the
+	// background until ctx ends and reports through scope. An error means the
+	// module has failed; the others go on.
+	Start(ctx context.Context, scope Scope) error
+	// Stop ends children and saves what must not be lost, within ctx.
+	Stop(ctx context.Context) error
+	// Offer is what clients may use now. The host asks after Start and after
+	// each Scope.Changed.
+	Offer() Offer
+}
+
+// Identity is what a module is called.
+type Identity struct {
+	Name       string // the word on the command line and in a view: "clippy"
+	Title      string // for people: "Clippy"
+	ServerName string // serverInfo.name of a view of this module alone
+}
+
+// Offer is the part of the protocol that a module answers. Tool names must be
+// distinct over all modules; the host refuses to start on a clash.
+type Offer struct {
+	Tools        []server.ServerTool
+	Resources    []server.ServerResource
+	Templates    []server.ServerResourceTemplate
+	Prompts      []server.ServerPrompt
+	Instructions string // for the client's model; joined in a merged view
+
+	PromptCompletion   server.PromptCompletionProvider   // nil: none
+	ResourceCompletion server.ResourceCompletionProvider // nil: none
+
+	// Stub tools are listed only in a view of this module alone, so that
+	// clients do not drop a server that lists nothing (pencil_status).
+	Stub []server.ServerTool
+
+	// Refuse answers a call of a tool that is not listed now but belongs to
+	// this module, by prefix (Pencil while off). It returns the sentence for
+	// the agent, or "" when the name is not this module's. May be nil.
+	Refuse func(tool string) string
+}
+
+// Scope is what the host gives a module. All methods return at once and may be
+// called from any goroutine, also during Start.
+type Scope interface {
+	// SetState replaces what the screen shows about the module.
+	SetState(State)
+	// Changed makes the host ask for Offer again and tell every connected
+	// client, with one notification per kind of list that differs.
+	Changed()
+	// ResourceUpdated tells the clients that subscribed to the resource.
+	ResourceUpdated(uri string)
+	// Warn shows a sentence to the person and records it.
+	Warn(text string)
+	// Tell says that something the screen shows about the module has changed,
+	// beyond its state.
+	Tell()
+}

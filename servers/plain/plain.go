@@ -1,0 +1,142 @@
+// Package plain makes text from outside safe to show in a terminal.
+//
+// Tool arguments, results, file names and client names come from programs the
+// person did not write. Escape sequences in them could repaint the screen,
+// bidirectional marks could make a line read as something else, and invisible
+// characters could hide text, so control characters are removed and the others
+// are made visible.
+package plain
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line returns s on one line: line breaks and tabs become spaces, escape
+// sequences and other control characters vanish, invisible and bidirectional
+// characters are shown as <U+202E>, bad bytes as U+FFFD.
+func Line(s string) string { return clean(s, false) }
+
+// Text is Line with line breaks kept, and tabs as four spaces.
+func Text(s string) string { return clean(s, true) }
+
+// Cut returns s cut to at most n runes, the last one replaced by … when
+// something was cut.
+func Cut(s string, n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	i := 0
+	for range n - 1 {
+		_, w := utf8.DecodeRuneInString(s[i:])
+		i += w
+	}
+	return s[:i] + "…"
+}
+
+func clean(s string, lines bool) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		if n := sequence(s[i:]); n > 0 {
+			i += n
+			continue
+		}
+		r, w := utf8.DecodeRuneInString(s[i:])
+		i += w
+		switch {
+		case r == '\r' && i < len(s) && s[i] == '\n':
+		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
+			b.WriteByte(lineBreak(lines))
+		case r == '\t':
+			b.WriteString(tab(lines))
+		case r < 0x20 || r >= 0x7f && r < 0xa0:
+		case hidden(r):
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func lineBreak(lines bool) byte {
+	if lines {
+		return '\n'
+	}
+	return ' '
+}
+
+func tab(lines bool) string {
+	if lines {
+		return "    "
+	}
+	return " "
+}
+
+// isPlain is the fast path: printable ASCII only.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// hidden tells whether r is a format character that a terminal does not show:
+// bidirectional marks, zero-width characters, tags. Joiners stay, since emoji
+// and several scripts need them.
+func hidden(r rune) bool {
+	const zwnj, zwj = 0x200c, 0x200d
+	if r == zwnj || r == zwj {
+		return false
+	}
+	return unicode.Is(unicode.Cf, r) || r == 0x034f || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0
+}
+
+// sequence returns the length of the escape sequence at the start of s, 0 if
+// there is none. An unfinished sequence ends with s.
+func sequence(s string) int {
+	const esc = 0x1b
+	if len(s) < 2 || s[0] != esc {
+		return 0
+	}
+	switch s[1] {
+	case '[':
+		for i := 2; i < len(s); i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+			if s[i] < 0x20 || s[i] > 0x7e {
+				return i
+			}
+		}
+		return len(s)
+	case ']', 'P', '_', '^', 'X':
+		for i := 2; i < len(s); i++ {
+			if s[i] == 0x07 {
+				return i + 1
+			}
+			if s[i] == esc && i+1 < len(s) && s[i+1] == '\\' {
+				return i + 2
+			}
+			if s[i] == '\n' {
+				return i
+			}
+		}
+		return len(s)
+	}
+	if s[1] >= 0x20 && s[1] < 0x7f {
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,73 @@
+package plain
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestLineAndText(t *testing.T) {
+	tests := []struct{ name, in, line, text string }{
+		{"plain", "hello", "hello", "hello"},
+		{"line breaks", "a\r\nb\nc\rd", "a b c d", "a\nb\nc\nd"},
+		{"tab", "a\tb", "a b", "a    b"},
+		{"colour", "\x1b[31mred\x1b[0m", "red", "red"},
+		{"title ended by BEL", "\x1b]0;evil\x07ok", "ok", "ok"},
+		{"title ended by ST", "\x1b]0;evil\x1b\\ok", "ok", "ok"},
+		{"kitty picture", "\x1b_Ga=T;AAAA\x1b\\ok", "ok", "ok"},
+		{"unfinished sequence", "a\x1b[31", "a", "a"},
+		{"lone escape", "a\x1b", "a", "a"},
+		{"C1", "a\u009b31mb", "a31mb", "a31mb"},
+		{"BEL and NUL", "a\x07\x00b", "ab", "ab"},
+		{"bidi override", "a\u202eb", "a<U+202E>b", "a<U+202E>b"},
+		{"zero width space", "a\u200bb", "a<U+200B>b", "a<U+200B>b"},
+		{"joiner stays", "👩\u200d💻", "👩\u200d💻", "👩\u200d💻"},
+		{"bad bytes", "a\xffb", "a\ufffdb", "a\ufffdb"},
+		{"paragraph separator", "a\u2029b", "a b", "a\nb"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Line(tt.in); got != tt.line {
+				t.Errorf("Line: got %q, want %q", got, tt.line)
+			}
+			if got := Text(tt.in); got != tt.text {
+				t.Errorf("Text: got %q, want %q", got, tt.text)
+			}
+		})
+	}
+}
+
+func TestCut(t *testing.T) {
+	tests := []struct {
+		name, in string
+		n        int
+		want     string
+	}{
+		{"fits", "abc", 3, "abc"},
+		{"cut", "abcd", 3, "ab…"},
+		{"runes, not bytes", "äöüß", 4, "äöüß"},
+		{"nothing", "abc", 0, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Cut(tt.in, tt.n); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add("\x1b[31mred\x1b]0;t\x07\u202e\r\n\t")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, r := range Text(s) {
+			if r != '\n' && unicode.IsControl(r) || hidden(r) {
+				t.Fatalf("%q left %U in %q", s, r, Text(s))
+			}
+		}
+		if line := Line(s); strings.ContainsAny(line, "\n\r\x1b") || !utf8.ValidString(line) {
+			t.Fatalf("%q is no plain line: %q", s, line)
+		}
+	})
+}
