@@ -1,0 +1,181 @@
+package picture
+
+import (
+	"cmp"
+	"image"
+	"image/color"
+	"slices"
+)
+
+// Depth is how many colours a terminal shows.
+type Depth uint8
+
+// The colour depths.
+const (
+	TrueColor Depth = iota
+	Colors256
+	Colors16
+	NoColor
+)
+
+// String returns the depth in words.
+func (d Depth) String() string {
+	return [...]string{"24-bit colour", "256 colours", "16 colours", "no colour"}[min(d, NoColor)]
+}
+
+// Palette writes colours for a terminal of some depth. The zero Palette writes 24-bit
+// colours. Below that, colours are mapped here and not left to a renderer, which would
+// let two colours of a sprite fall together.
+type Palette struct {
+	Depth Depth
+	// index maps the picture's colours to terminal colours; others go to the nearest.
+	index map[color.NRGBA]uint8
+}
+
+// distinctLimit is the number of colours up to which a palette keeps them apart.
+const distinctLimit = 48
+
+// NewPalette makes the palette for a picture. With few colours (a sprite) each gets its
+// own terminal colour, the best-fitting pairs first; with many each takes the nearest.
+func NewPalette(d Depth, c Cells) Palette {
+	p := Palette{Depth: d}
+	if d != Colors256 && d != Colors16 {
+		return p
+	}
+	seen := map[color.NRGBA]bool{}
+	var list []color.NRGBA
+	for _, cell := range c.Cells {
+		for _, one := range [...]color.NRGBA{cell.BG, cell.FG} {
+			if one.A != 0 && !seen[one] {
+				seen[one] = true
+				list = append(list, one)
+			}
+		}
+	}
+	fixed := terminalColours(d)
+	p.index = make(map[color.NRGBA]uint8, len(list))
+	if len(list) <= min(distinctLimit, len(fixed)) {
+		p.assignDistinct(list, fixed)
+		return p
+	}
+	for _, one := range list {
+		p.index[one] = nearest(fixed, toLab(one))
+	}
+	return p
+}
+
+func (p *Palette) assignDistinct(list []color.NRGBA, fixed []terminalColour) {
+	type pair struct {
+		colour, slot int
+		d            float64
+	}
+	pairs := make([]pair, 0, len(list)*len(fixed))
+	for i, one := range list {
+		at := toLab(one)
+		for j := range fixed {
+			pairs = append(pairs, pair{i, j, at.distance(fixed[j].at)})
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.d, b.d) })
+	taken := make([]bool, len(fixed))
+	for _, one := range pairs {
+		if _, done := p.index[list[one.colour]]; done || taken[one.slot] {
+			continue
+		}
+		taken[one.slot] = true
+		p.index[list[one.colour]] = fixed[one.slot].index
+	}
+}
+
+// code appends the SGR parameters for a colour; alpha 0 gives the terminal's own.
+func (p Palette) code(buf []byte, c color.NRGBA, background bool) []byte {
+	base := 30
+	if background {
+		base = 40
+	}
+	switch {
+	case p.Depth == NoColor:
+		return buf
+	case c.A == 0:
+		return appendInt(buf, base+9)
+	case p.Depth == TrueColor:
+		buf = append(appendInt(buf, base+8), ";2;"...)
+		buf = append(appendInt(buf, int(c.R)), ';')
+		buf = append(appendInt(buf, int(c.G)), ';')
+		return appendInt(buf, int(c.B))
+	}
+	n, ok := p.index[c]
+	if !ok {
+		n = nearest(terminalColours(p.Depth), toLab(c))
+	}
+	switch {
+	case p.Depth == Colors256:
+		buf = append(appendInt(buf, base+8), ";5;"...)
+		return appendInt(buf, int(n))
+	case n < 8:
+		return appendInt(buf, base+int(n))
+	}
+	return appendInt(buf, base+60+int(n)-8)
+}
+
+type terminalColour struct {
+	index  uint8
+	colour color.NRGBA
+	at     lab
+}
+
+// terminalColours lists the colours a picture may use: of 256 only the 240 fixed ones,
+// since people change the first 16; of 16 the usual values.
+func terminalColours(d Depth) []terminalColour {
+	if d == Colors16 {
+		return sixteen()
+	}
+	return fixed240()
+}
+
+func nearest(list []terminalColour, at lab) uint8 {
+	best, distance := list[0].index, at.distance(list[0].at)
+	for i := 1; i < len(list); i++ {
+		if d := at.distance(list[i].at); d < distance {
+			best, distance = list[i].index, d
+		}
+	}
+	return best
+}
+
+// Dither maps every pixel of img to one of the colours of a depth, spreading the error
+// to its neighbours (Floyd and Steinberg's weights, in OKLab): for photos and
+// screenshots below 24-bit colour. Give it one pixel a half cell and fit the result
+// with [Half]. Other depths return img itself.
+func Dither(img *image.NRGBA, d Depth) *image.NRGBA {
+	if d != Colors256 && d != Colors16 {
+		return img
+	}
+	list := terminalColours(d)
+	byIndex := map[uint8]*terminalColour{}
+	for i := range list {
+		byIndex[list[i].index] = &list[i]
+	}
+	b := img.Bounds()
+	out := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+	here, below := make([]lab, b.Dx()+2), make([]lab, b.Dx()+2)
+	for y := range b.Dy() {
+		clear(below)
+		for x := range b.Dx() {
+			p := img.Pix[y*img.Stride+4*x:]
+			if p[3] < opaqueFrom {
+				continue
+			}
+			want := toLab(color.NRGBA{p[0], p[1], p[2], 255}).plus(here[x+1], 1)
+			got := byIndex[nearest(list, want)]
+			out.SetNRGBA(x, y, got.colour)
+			miss := want.plus(got.at, -1)
+			here[x+2] = here[x+2].plus(miss, 7.0/16)
+			below[x] = below[x].plus(miss, 3.0/16)
+			below[x+1] = below[x+1].plus(miss, 5.0/16)
+			below[x+2] = below[x+2].plus(miss, 1.0/16)
+		}
+		here, below = below, here
+	}
+	return out
+}

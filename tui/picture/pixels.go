@@ -1,0 +1,124 @@
+package picture
+
+import (
+	"image"
+	"image/color"
+	"image/draw"
+)
+
+// ToNRGBA returns any image as NRGBA with its corner at the origin; one that already is
+// comes back itself.
+func ToNRGBA(img image.Image) *image.NRGBA {
+	b := img.Bounds()
+	if n, ok := img.(*image.NRGBA); ok && b.Min == (image.Point{}) {
+		return n
+	}
+	out := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+	if from, ok := img.(*image.RGBA); ok && from.Opaque() {
+		// Opaque: straight and premultiplied alpha are the same bytes.
+		for y := range b.Dy() {
+			copy(out.Pix[y*out.Stride:(y+1)*out.Stride], from.Pix[y*from.Stride:])
+		}
+		return out
+	}
+	draw.Draw(out, out.Bounds(), img, b.Min, draw.Src)
+	return out
+}
+
+// Scale enlarges img by a whole factor: each pixel becomes a square of factor pixels.
+func Scale(img *image.NRGBA, factor int) *image.NRGBA {
+	b := img.Bounds()
+	if factor <= 1 {
+		return img
+	}
+	out := image.NewNRGBA(image.Rect(0, 0, b.Dx()*factor, b.Dy()*factor))
+	for y := range b.Dy() {
+		line := out.Pix[y*factor*out.Stride : (y*factor+1)*out.Stride]
+		for x := range b.Dx() {
+			p := img.Pix[y*img.Stride+4*x : y*img.Stride+4*x+4]
+			for i := range factor {
+				copy(line[4*(x*factor+i):], p)
+			}
+		}
+		for i := 1; i < factor; i++ {
+			copy(out.Pix[(y*factor+i)*out.Stride:], line)
+		}
+	}
+	return out
+}
+
+// Pad enlarges img to at least w by h pixels with transparency right and below.
+func Pad(img *image.NRGBA, w, h int) *image.NRGBA {
+	b := img.Bounds()
+	if b.Dx() >= w && b.Dy() >= h {
+		return img
+	}
+	out := image.NewNRGBA(image.Rect(0, 0, max(w, b.Dx()), max(h, b.Dy())))
+	for y := range b.Dy() {
+		copy(out.Pix[y*out.Stride:], img.Pix[y*img.Stride:y*img.Stride+4*b.Dx()])
+	}
+	return out
+}
+
+// HalfCells returns the box in which each pixel of img is one half cell.
+func HalfCells(img *image.NRGBA) (cols, rows int) {
+	return img.Bounds().Dx(), (img.Bounds().Dy() + 1) / 2
+}
+
+// Checker is what stands behind transparent pixels.
+type Checker struct {
+	// Light and Dark alternate; the same colour twice is a plain ground.
+	Light, Dark color.NRGBA
+	// Square is a field's side in pixels.
+	Square int
+	// X and Y shift the pattern, for a picture that is cropped at its left or top.
+	X, Y int
+}
+
+func (c Checker) at(x, y int) color.NRGBA {
+	n := max(c.Square, 1)
+	if (floorDiv(x+c.X, n)+floorDiv(y+c.Y, n))%2 == 0 {
+		return c.Light
+	}
+	return c.Dark
+}
+
+func floorDiv(a, b int) int {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// Over lays img on a checkerboard; the result is opaque where the checker is.
+func Over(img *image.NRGBA, c Checker) *image.NRGBA {
+	b := img.Bounds()
+	out := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+	for y := range b.Dy() {
+		for x := range b.Dx() {
+			from := y*img.Stride + 4*x
+			p := color.NRGBA{img.Pix[from], img.Pix[from+1], img.Pix[from+2], img.Pix[from+3]}
+			if p.A != 255 {
+				p = Mix(c.at(x, y), p)
+			}
+			to := y*out.Stride + 4*x
+			out.Pix[to], out.Pix[to+1], out.Pix[to+2], out.Pix[to+3] = p.R, p.G, p.B, p.A
+		}
+	}
+	return out
+}
+
+// Mix lays over on under, both with straight alpha.
+func Mix(under, over color.NRGBA) color.NRGBA {
+	if over.A == 255 || under.A == 0 {
+		return over
+	}
+	if over.A == 0 {
+		return under
+	}
+	a, rest := uint32(over.A)*255, uint32(under.A)*uint32(255-over.A)
+	all := a + rest
+	channel := func(o, u uint8) uint8 { return uint8((uint32(o)*a + uint32(u)*rest + all/2) / all) }
+	return color.NRGBA{channel(over.R, under.R), channel(over.G, under.G), channel(over.B, under.B), uint8((all + 127) / 255)}
+}
