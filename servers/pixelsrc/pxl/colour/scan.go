@@ -44,7 +44,7 @@ func (p *scanner) space() {
 			p.at++
 		case c == '/' && p.peek(1) == '*':
 			p.at += 2
-			for p.at < len(p.s) && !(p.s[p.at] == '*' && p.peek(1) == '/') {
+			for p.at < len(p.s) && (p.s[p.at] != '*' || p.peek(1) != '/') {
 				p.at++
 			}
 			p.at = min(p.at+2, len(p.s))
