@@ -48,6 +48,10 @@ type Offer struct {
 	// clients do not drop a server that lists nothing (pencil_status).
 	Stub []server.ServerTool
 
+	// Gateway tools replace the module's changing list in a view that was asked
+	// for with a gateway, for clients that never refresh their list.
+	Gateway []server.ServerTool
+
 	// Refuse answers a call of a tool that is not listed now but belongs to
 	// this module, by prefix (Pencil while off). It returns the sentence for
 	// the agent, or "" when the name is not this module's. May be nil.

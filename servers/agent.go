@@ -1,0 +1,155 @@
+package servers
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// Agent is one connection, from Connect to Close.
+type Agent struct {
+	host  *Host
+	view  []string
+	since time.Time
+
+	mu       sync.Mutex // guards what follows
+	caller   Caller
+	rooted   bool // the root is the connection's own
+	protocol string
+	calls    uint64
+	errors   uint64
+	flight   []*record
+	lastCall time.Time
+	lastTool string
+	waiting  int
+}
+
+// Connect registers a connection that wants the named servers (none: all). The
+// caller's Agent and Identity are filled in; an empty Root becomes the deck's.
+func (h *Host) Connect(c Caller, view []string) *Agent {
+	c.Agent = randomID()
+	a := &Agent{host: h, view: slices.Clone(view), since: time.Now(), rooted: c.Root != ""}
+	if c.Root == "" {
+		c.Root = h.opts.Root
+	}
+	a.caller = clean(c)
+	a.identify()
+	h.mu.Lock()
+	h.agents = append(h.agents, a)
+	h.mu.Unlock()
+	h.tell()
+	return a
+}
+
+// Close removes the connection from the list; the screen shows it as gone for
+// a minute more.
+func (a *Agent) Close() {
+	info := a.info()
+	info.Gone = time.Now()
+	info.InFlight, info.Waiting = nil, false
+	h := a.host
+	h.mu.Lock()
+	before := len(h.agents)
+	h.agents = slices.DeleteFunc(h.agents, func(b *Agent) bool { return b == a })
+	if len(h.agents) < before && info.Calls > 0 {
+		h.gone = append(h.gone, info)
+		if len(h.gone) > goneKept {
+			h.gone = slices.Clone(h.gone[len(h.gone)-goneKept:])
+		}
+	}
+	h.mu.Unlock()
+	h.tell()
+}
+
+// Caller says who the connection is, as far as known by now.
+func (a *Agent) Caller() Caller {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.caller
+}
+
+// Claim records what the client says of itself; empty values leave what was
+// there.
+func (a *Agent) Claim(client, version, protocol string) {
+	a.mu.Lock()
+	changed := false
+	set := func(to *string, v string) {
+		if v = plain.Cut(plain.Line(v), 80); v != "" && v != *to {
+			*to, changed = v, true
+		}
+	}
+	set(&a.caller.Client, client)
+	set(&a.caller.ClientVersion, version)
+	set(&a.protocol, protocol)
+	if changed {
+		a.identify()
+	}
+	a.mu.Unlock()
+	if changed {
+		a.host.tell()
+	}
+}
+
+// SetRoot replaces the project root by one the client announced.
+func (a *Agent) SetRoot(root string) {
+	a.mu.Lock()
+	a.caller.Root, a.rooted = root, true
+	a.identify()
+	a.mu.Unlock()
+	a.host.tell()
+}
+
+// HasRoot tells whether the connection brought a project root of its own.
+func (a *Agent) HasRoot() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.rooted
+}
+
+// Context attaches the connection to the context of one of its requests.
+func (a *Agent) Context(ctx context.Context) context.Context {
+	ctx = WithCaller(ctx, a.Caller)
+	return context.WithValue(ctx, requestKey{}, &request{agent: a})
+}
+
+func (a *Agent) identify() {
+	c := &a.caller
+	sum := sha256.Sum256([]byte(strconv.Itoa(os.Getuid()) + "\x00" + c.Client + "\x00" + c.Root))
+	c.Identity = hex.EncodeToString(sum[:8])
+}
+
+func (a *Agent) info() AgentInfo {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	info := AgentInfo{
+		Caller: a.caller, View: a.view, Protocol: a.protocol, Since: a.since,
+		Calls: a.calls, Errors: a.errors, LastCall: a.lastCall, LastTool: a.lastTool,
+		Waiting: a.waiting > 0,
+	}
+	for _, r := range a.flight {
+		info.InFlight = append(info.InFlight, r.call.Tool)
+	}
+	return info
+}
+
+func clean(c Caller) Caller {
+	c.Program = plain.Cut(plain.Line(c.Program), 80)
+	c.Client = plain.Cut(plain.Line(c.Client), 80)
+	c.ClientVersion = plain.Cut(plain.Line(c.ClientVersion), 40)
+	return c
+}
+
+// randomID is unguessable: 16 hex digits of 64 random bits.
+func randomID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,256 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Options are what a Host is made of.
+type Options struct {
+	Name    string // of the deck; "" for the default one
+	Version string // of the program, for serverInfo
+	Modules []Module
+	Root    string // project root of connections that bring none; absolute
+
+	// Recorder gets every finished call, complete; nil: none. It must not block.
+	Recorder Recorder
+	// Redact returns a body without what must not be kept; nil: bodies as they are.
+	// It is called off the request path.
+	Redact func(tool string, result bool, body json.RawMessage) json.RawMessage
+}
+
+// Recorder keeps finished calls.
+type Recorder interface {
+	Record(Call, CallBody)
+}
+
+// Host runs the modules and knows who is connected and what is being called.
+// Make one with [New], then [Host.Start].
+type Host struct {
+	opts    Options
+	ctx     context.Context
+	cancel  context.CancelFunc
+	modules []*hosted
+	calls   *callLog
+	hints   hints
+
+	cached atomic.Pointer[Snapshot]
+
+	mu        sync.Mutex // guards what follows
+	closing   bool
+	started   time.Time
+	version   uint64
+	agents    []*Agent
+	gone      []AgentInfo
+	views     map[string]*View
+	endpoints Endpoints
+	warnings  []Warning
+}
+
+// hosted is a module with its state. It is the module's Scope.
+type hosted struct {
+	Module
+	host *Host
+	id   Identity
+
+	mu    sync.Mutex // guards what follows
+	state State
+	offer Offer
+	bytes int
+	run   context.CancelFunc
+}
+
+// New makes a host that is not running yet. A tool name that two modules use is
+// an error.
+func New(opts Options) (*Host, error) {
+	h := &Host{opts: opts, views: map[string]*View{}, started: time.Now()}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.calls = newCallLog(h)
+	owner := map[string]string{}
+	for _, m := range opts.Modules {
+		id := m.Identity()
+		for _, other := range h.modules {
+			if other.id.Name == id.Name {
+				return nil, fmt.Errorf("host servers: two are named %q", id.Name)
+			}
+		}
+		for _, t := range m.Offer().Tools {
+			if first, taken := owner[t.Tool.Name]; taken {
+				return nil, fmt.Errorf("host servers: the tool %q is offered by both %s and %s", t.Tool.Name, first, id.Name)
+			}
+			owner[t.Tool.Name] = id.Name
+		}
+		h.modules = append(h.modules, &hosted{Module: m, host: h, id: id, state: State{Status: Starting}})
+	}
+	return h, nil
+}
+
+// Start starts every module. A module that fails shows it in its state; the
+// others are not touched.
+func (h *Host) Start() {
+	h.calls.start()
+	for _, m := range h.modules {
+		m.start()
+	}
+}
+
+// Name of the server modules known, in their fixed order.
+func (h *Host) Names() []string {
+	names := make([]string, len(h.modules))
+	for i, m := range h.modules {
+		names[i] = m.id.Name
+	}
+	return names
+}
+
+// RestartModule stops a module and starts it again.
+func (h *Host) RestartModule(ctx context.Context, name string) error {
+	m := h.module(name)
+	if m == nil {
+		return fmt.Errorf("restart %q: no such server", name)
+	}
+	err := m.stop(ctx)
+	m.start()
+	return err
+}
+
+// Stop ends everything: no new calls, those in flight get until ctx ends, then
+// the modules are stopped.
+func (h *Host) Stop(ctx context.Context) error {
+	h.mu.Lock()
+	h.closing = true
+	h.mu.Unlock()
+	h.calls.drain(ctx)
+	h.cancel()
+	var errs []error
+	for _, m := range slices.Backward(h.modules) {
+		errs = append(errs, m.stop(ctx))
+	}
+	h.calls.stop(ctx)
+	return errors.Join(errs...)
+}
+
+// Closing tells whether the host takes no more calls.
+func (h *Host) Closing() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closing
+}
+
+// SetEndpoints says where agents reach the deck.
+func (h *Host) SetEndpoints(e Endpoints) {
+	h.mu.Lock()
+	h.endpoints = e
+	h.mu.Unlock()
+	h.tell()
+}
+
+// Warn shows a sentence to the person.
+func (h *Host) Warn(from, text string) {
+	const kept = 32
+	h.mu.Lock()
+	h.warnings = append(h.warnings, Warning{Time: time.Now(), From: from, Text: plain.Line(text)})
+	if len(h.warnings) > kept {
+		h.warnings = slices.Clone(h.warnings[len(h.warnings)-kept:])
+	}
+	h.mu.Unlock()
+	h.tell()
+}
+
+func (h *Host) module(name string) *hosted {
+	for _, m := range h.modules {
+		if m.id.Name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// tell makes the next Snapshot a new version and hints to look at it.
+func (h *Host) tell() {
+	h.mu.Lock()
+	h.version++
+	h.mu.Unlock()
+	h.hints.send()
+}
+
+func (m *hosted) start() {
+	ctx, cancel := context.WithCancel(m.host.ctx)
+	m.mu.Lock()
+	m.run = cancel
+	m.state = State{Status: Ready}
+	m.mu.Unlock()
+	err := safe.Call("start "+m.id.Name, func() error { return m.Module.Start(ctx, m) })
+	if err != nil {
+		m.SetState(State{Status: Failed, Reason: err.Error()})
+	}
+	m.Changed()
+}
+
+func (m *hosted) stop(ctx context.Context) error {
+	m.mu.Lock()
+	cancel := m.run
+	m.mu.Unlock()
+	err := safe.Call("stop "+m.id.Name, func() error { return m.Module.Stop(ctx) })
+	if cancel != nil {
+		cancel()
+	}
+	if err != nil {
+		return fmt.Errorf("stop %s: %w", m.id.Name, err)
+	}
+	return nil
+}
+
+// SetState implements Scope.
+func (m *hosted) SetState(s State) {
+	s.Reason, s.Detail = plain.Line(s.Reason), plain.Line(s.Detail)
+	m.mu.Lock()
+	m.state = s
+	m.mu.Unlock()
+	m.host.tell()
+}
+
+// Changed implements Scope.
+func (m *hosted) Changed() {
+	var offer Offer
+	err := safe.Call("offer of "+m.id.Name, func() error { offer = m.Offer(); return nil })
+	if err != nil {
+		m.SetState(State{Status: Failed, Reason: err.Error()})
+		return
+	}
+	bytes := 0
+	for _, t := range offer.Tools {
+		if b, err := json.Marshal(t.Tool); err == nil {
+			bytes += len(b)
+		}
+	}
+	m.mu.Lock()
+	m.offer, m.bytes = offer, bytes
+	m.mu.Unlock()
+	m.host.refreshViews(m.id.Name)
+	m.host.tell()
+}
+
+// ResourceUpdated implements Scope.
+func (m *hosted) ResourceUpdated(uri string) { m.host.resourceUpdated(m.id.Name, uri) }
+
+// Warn implements Scope.
+func (m *hosted) Warn(text string) { m.host.Warn(m.id.Name, text) }
+
+// Tell implements Scope.
+func (m *hosted) Tell() { m.host.tell() }
+
+func (m *hosted) current() Offer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.offer
+}

@@ -1,0 +1,100 @@
+package servers
+
+import (
+	"context"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// request is what the host knows of a request in flight.
+type request struct {
+	agent *Agent
+
+	mu   sync.Mutex
+	call *record // nil until a tool's handler runs
+}
+
+type requestKey struct{}
+
+func requestFrom(ctx context.Context) *request {
+	q, _ := ctx.Value(requestKey{}).(*request)
+	return q
+}
+
+// WaitForPerson marks the call of ctx as waiting for the person until the
+// returned function is called.
+func WaitForPerson(ctx context.Context) (done func()) {
+	q := requestFrom(ctx)
+	if q == nil {
+		return func() {}
+	}
+	q.mu.Lock()
+	r := q.call
+	q.mu.Unlock()
+	if r == nil {
+		return func() {}
+	}
+	log := q.agent.host.calls
+	log.setWaiting(r, true)
+	return sync.OnceFunc(func() { log.setWaiting(r, false) })
+}
+
+// recorded wraps a tool's handler: the call is shown and logged, a panic
+// becomes an error for the agent, and a host that is closing takes no more.
+func (h *Host) recorded(module string, next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+		q := requestFrom(ctx)
+		if q == nil {
+			return next(ctx, req)
+		}
+		if h.Closing() {
+			return mcp.NewToolResultError("Error: the deck is shutting down; try again in a moment"), nil
+		}
+		r := h.calls.begin(q.agent, module, req.Params.Name, req.Params.RawArguments)
+		q.mu.Lock()
+		q.call = r
+		q.mu.Unlock()
+		err = safe.Call(req.Params.Name, func() (err error) {
+			result, err = next(ctx, req)
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			result, err = mcp.NewToolResultError("Error: "+err.Error()), nil
+		}
+		switch {
+		case ctx.Err() != nil:
+			h.calls.finish(r, Cancelled, nil, "cancelled by the agent")
+		case result != nil && result.IsError:
+			h.calls.finish(r, ToolError, result, "")
+		default:
+			h.calls.finish(r, OK, result, "")
+		}
+		return result, err
+	}
+}
+
+// refused records a tool call that ended before any handler ran.
+func (v *View) refused(ctx context.Context, _ any, method mcp.MCPMethod, message any, err error) {
+	q := requestFrom(ctx)
+	req, ok := message.(*mcp.CallToolRequest)
+	if method != mcp.MethodToolsCall || q == nil || !ok {
+		return
+	}
+	q.mu.Lock()
+	done := q.call != nil
+	q.mu.Unlock()
+	if done {
+		return
+	}
+	text, module := v.refusal(req.Params.Name)
+	r := v.host.calls.begin(q.agent, module, req.Params.Name, req.Params.RawArguments)
+	if text != "" {
+		v.host.calls.finish(r, ToolError, mcp.NewToolResultError(text), "")
+		return
+	}
+	v.host.calls.finish(r, Refused, nil, err.Error())
+}

@@ -1,0 +1,236 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// ViewSpec names what a connection wants.
+type ViewSpec struct {
+	Servers []string // none: all
+	// Gateway asks for a fixed list of tools where a module's list changes, for
+	// clients that never refresh theirs.
+	Gateway bool
+}
+
+// View is the merged MCP server for one spec. Connections with the same spec
+// share it.
+type View struct {
+	MCP  *server.MCPServer
+	Spec ViewSpec
+
+	host    *Host
+	modules []*hosted
+
+	mu     sync.Mutex // one refresh at a time; guards what follows
+	digest map[string]string
+}
+
+// ErrUnknownServer is what View returns for a name that is no server's.
+var ErrUnknownServer = errors.New("no such server")
+
+// View returns the view for spec. The error names the first unknown server and
+// wraps ErrUnknownServer.
+func (h *Host) View(spec ViewSpec) (*View, error) {
+	names := slices.Compact(slices.Sorted(slices.Values(spec.Servers)))
+	var modules []*hosted
+	for _, m := range h.modules {
+		if len(names) == 0 || slices.Contains(names, m.id.Name) {
+			modules = append(modules, m)
+		}
+	}
+	for _, n := range names {
+		if h.module(n) == nil {
+			return nil, fmt.Errorf("%w: %q (known: %s)", ErrUnknownServer, n, strings.Join(h.Names(), ", "))
+		}
+	}
+	if len(names) == len(h.modules) {
+		names = nil
+	}
+	spec.Servers = names
+	key := fmt.Sprint(spec.Gateway, names)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v := h.views[key]; v != nil {
+		return v, nil
+	}
+	v := &View{Spec: spec, host: h, modules: modules, digest: map[string]string{}}
+	v.MCP = v.build()
+	h.views[key] = v
+	v.refresh()
+	return v, nil
+}
+
+func (v *View) build() *server.MCPServer {
+	name, title := "mcpdeck", "mcpdeck"
+	if len(v.modules) == 1 {
+		name, title = v.modules[0].id.ServerName, v.modules[0].id.Title
+	}
+	hooks := &server.Hooks{}
+	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
+		r.Instructions = v.instructions()
+	})
+	hooks.AddAfterDiscover(func(_ context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
+		r.Instructions = v.instructions()
+	})
+	hooks.AddOnError(v.refused)
+	return server.NewMCPServer(name, v.host.opts.Version,
+		server.WithTitle(title),
+		server.WithHooks(hooks),
+		server.WithToolCapabilities(true),
+		server.WithPromptCapabilities(true),
+		server.WithResourceCapabilities(true, true),
+		server.WithCompletions(),
+		server.WithLogging(),
+		server.WithRecovery(),
+		server.WithResourceRecovery(),
+		server.WithPromptCompletionProvider(v),
+		server.WithResourceCompletionProvider(v),
+	)
+}
+
+// refresh makes the MCP server list what the modules offer now. What is the
+// same as before causes no notification.
+func (v *View) refresh() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var tools []server.ServerTool
+	var resources []server.ServerResource
+	var templates []server.ServerResourceTemplate
+	var prompts []server.ServerPrompt
+	for _, m := range v.modules {
+		o := m.current()
+		for _, t := range v.toolsOf(o) {
+			tools = append(tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m.id.Name, t.Handler)})
+		}
+		resources = append(resources, o.Resources...)
+		templates = append(templates, o.Templates...)
+		prompts = append(prompts, o.Prompts...)
+	}
+	v.swap("tools", list(tools, func(t server.ServerTool) any { return t.Tool }), func() { v.MCP.SetTools(tools...) })
+	v.swap("resources", list(resources, func(r server.ServerResource) any { return r.Resource }), func() { v.MCP.SetResources(resources...) })
+	v.swap("templates", list(templates, func(t server.ServerResourceTemplate) any { return t.Template }), func() { v.MCP.SetResourceTemplates(templates...) })
+	v.swap("prompts", list(prompts, func(p server.ServerPrompt) any { return p.Prompt }), func() { v.MCP.SetPrompts(prompts...) })
+}
+
+func (v *View) toolsOf(o Offer) []server.ServerTool {
+	switch {
+	case v.Spec.Gateway && len(o.Gateway) > 0:
+		return o.Gateway
+	case len(v.modules) == 1:
+		return append(slices.Clone(o.Tools), o.Stub...)
+	}
+	return o.Tools
+}
+
+func (v *View) swap(kind string, content []any, set func()) {
+	b, err := json.Marshal(content)
+	if err != nil {
+		v.host.Warn("host", fmt.Sprintf("list %s: %v", kind, err))
+		return
+	}
+	if d := string(b); d != v.digest[kind] && (len(content) > 0 || v.digest[kind] != "") {
+		v.digest[kind] = d
+		// SetTools panics on a schema annotation that a proxied server may send.
+		if err := safe.Call("list "+kind, func() error { set(); return nil }); err != nil {
+			v.host.Warn("host", err.Error())
+		}
+	}
+}
+
+func list[T any](in []T, definition func(T) any) []any {
+	out := make([]any, 0, len(in))
+	for _, x := range in {
+		out = append(out, definition(x))
+	}
+	return out
+}
+
+func (v *View) instructions() string {
+	var parts []string
+	for _, m := range v.modules {
+		if s := strings.TrimSpace(m.current().Instructions); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// CompletePromptArgument implements server.PromptCompletionProvider by the
+// module that has the prompt.
+func (v *View) CompletePromptArgument(ctx context.Context, name string, arg mcp.CompleteArgument, c mcp.CompleteContext) (*mcp.Completion, error) {
+	for _, m := range v.modules {
+		o := m.current()
+		if o.PromptCompletion != nil && slices.ContainsFunc(o.Prompts, func(p server.ServerPrompt) bool { return p.Prompt.Name == name }) {
+			return o.PromptCompletion.CompletePromptArgument(ctx, name, arg, c)
+		}
+	}
+	return &mcp.Completion{Values: []string{}}, nil
+}
+
+// CompleteResourceArgument implements server.ResourceCompletionProvider by the
+// module that has the template.
+func (v *View) CompleteResourceArgument(ctx context.Context, uri string, arg mcp.CompleteArgument, c mcp.CompleteContext) (*mcp.Completion, error) {
+	for _, m := range v.modules {
+		o := m.current()
+		if o.ResourceCompletion != nil && slices.ContainsFunc(o.Templates, func(t server.ServerResourceTemplate) bool { return t.Template.URITemplate.Raw() == uri }) {
+			return o.ResourceCompletion.CompleteResourceArgument(ctx, uri, arg, c)
+		}
+	}
+	return &mcp.Completion{Values: []string{}}, nil
+}
+
+// Refusal returns the sentence for a call of a tool that is not listed now but
+// belongs to a module of this view, "" when there is none to say.
+func (v *View) Refusal(tool string) string {
+	text, _ := v.refusal(tool)
+	return text
+}
+
+func (v *View) refusal(tool string) (text, module string) {
+	if v.MCP.GetTool(tool) != nil {
+		return "", ""
+	}
+	for _, m := range v.modules {
+		if o := m.current(); o.Refuse != nil {
+			if text := o.Refuse(tool); text != "" {
+				return text, m.id.Name
+			}
+		}
+	}
+	return "", ""
+}
+
+func (h *Host) refreshViews(module string) {
+	h.mu.Lock()
+	var views []*View
+	for _, v := range h.views {
+		if slices.ContainsFunc(v.modules, func(m *hosted) bool { return m.id.Name == module }) {
+			views = append(views, v)
+		}
+	}
+	h.mu.Unlock()
+	for _, v := range views {
+		v.refresh()
+	}
+}
+
+func (h *Host) resourceUpdated(module, uri string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, v := range h.views {
+		if slices.ContainsFunc(v.modules, func(m *hosted) bool { return m.id.Name == module }) {
+			v.MCP.SendNotificationToAllClients(mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
+		}
+	}
+}

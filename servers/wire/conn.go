@@ -1,0 +1,356 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// maxInFlight is how many calls of one connection may run at once.
+const maxInFlight = 64
+
+// Conn serves one client over a byte stream: one JSON-RPC message a line.
+type Conn struct {
+	view  *servers.View
+	agent *servers.Agent
+	sess  *session
+	out   chan outgoing
+	ctx   context.Context
+	stop  context.CancelFunc
+	work  sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	flight  map[string]*inFlight
+	waiting map[string]chan envelope // our own requests, by id
+	asked   int
+}
+
+// inFlight is a request being answered.
+type inFlight struct {
+	cancel context.CancelFunc
+	token  string // progress token as JSON; "" without one
+}
+
+// outgoing is a line for the writer; the token's progress ends with it.
+type outgoing struct {
+	line []byte
+	id   string // of the request it answers; "" for none
+}
+
+// Serve answers the messages of r on w until r ends or ctx does, and returns
+// when nothing of the connection is left. Reading must fail once ctx ends, so
+// close the stream then.
+func Serve(ctx context.Context, r io.Reader, w io.Writer, view *servers.View, agent *servers.Agent) error {
+	c := &Conn{
+		view: view, agent: agent, out: make(chan outgoing, maxInFlight),
+		flight: map[string]*inFlight{}, waiting: map[string]chan envelope{},
+	}
+	c.sess = newSession(c, agent)
+	c.ctx, c.stop = context.WithCancel(agent.Context(ctx))
+	c.ctx = view.MCP.WithContext(c.ctx, c.sess)
+	if err := view.MCP.RegisterSession(c.ctx, c.sess); err != nil {
+		return fmt.Errorf("serve connection: %w", err)
+	}
+	defer view.MCP.UnregisterSession(context.WithoutCancel(c.ctx), c.sess.id)
+
+	written := make(chan error, 1)
+	safe.Go("connection writer", func() {
+		err := c.write(w)
+		c.stop() // nobody reads any more
+		written <- err
+	})
+	err := c.read(newLineReader(r, MaxLine))
+	c.settle()
+	c.stop()
+	c.work.Wait()
+	close(c.out)
+	return errors.Join(err, <-written)
+}
+
+// settle gives requests that were read before the end of input a moment to be
+// answered: a client may write all it has and close.
+func (c *Conn) settle() {
+	const grace, look = 80 * time.Millisecond, 2 * time.Millisecond
+	for end := time.Now().Add(grace); time.Now().Before(end) && c.ctx.Err() == nil; time.Sleep(look) {
+		c.mu.Lock()
+		n := len(c.flight)
+		c.mu.Unlock()
+		if n == c.sess.listening() {
+			return
+		}
+	}
+}
+
+func (c *Conn) read(lines *lineReader) error {
+	for {
+		line, err := lines.next()
+		switch {
+		case errors.Is(err, ErrLineTooLong):
+			c.send(outgoing{line: errorLine(nil, errorBody{Code: codeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", MaxLine)})})
+			continue
+		case err == io.EOF || c.ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return fmt.Errorf("read message: %w", err)
+		}
+		e, bad := decodeEnvelope(line)
+		if bad != nil {
+			c.send(outgoing{line: errorLine(e.id, errorBody{Code: bad.code, Message: bad.message})})
+			continue
+		}
+		c.route(e)
+	}
+}
+
+// route hands a message to whoever it is for. Only answers to our own requests
+// and notifications are dealt with here; requests run by themselves.
+func (c *Conn) route(e envelope) {
+	switch {
+	case e.method == "":
+		c.answered(e)
+	case e.method == "notifications/cancelled":
+		c.cancelled(e.params)
+	case e.id == nil:
+		c.view.MCP.HandleMessage(c.ctx, e.encode())
+		if e.method == "notifications/initialized" {
+			c.work.Go(func() { defer safe.Recover("announced root"); c.learnRoot() })
+		}
+	default:
+		c.request(e)
+	}
+}
+
+func (c *Conn) request(e envelope) {
+	if e.method == "initialize" {
+		c.sess.legacy.Store(true)
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	ctx = c.agent.Context(ctx)
+	if why := c.enter(e, cancel); why != nil {
+		cancel()
+		c.send(outgoing{line: errorLine(e.id, errorBody{Code: why.code, Message: why.message})})
+		return
+	}
+	c.work.Go(func() {
+		defer cancel()
+		var line []byte
+		err := safe.Call("request", func() error {
+			line = c.answer(ctx, e)
+			return nil
+		})
+		if err != nil {
+			line = errorLine(e.id, errorBody{Code: codeInternal, Message: err.Error()})
+		}
+		if ctx.Err() != nil && c.ctx.Err() == nil || line == nil {
+			return // cancelled: the answer must not be sent
+		}
+		c.send(outgoing{line: line, id: string(e.id)})
+	})
+}
+
+// enter puts a request into the in-flight map, before the next line is read, so
+// that a cancel sent right behind it finds it.
+func (c *Conn) enter(e envelope, cancel context.CancelFunc) *rpcError {
+	f := &inFlight{cancel: cancel, token: progressToken(e.params)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, taken := c.flight[string(e.id)]; taken {
+		return &rpcError{codeInvalid, "a request with this id is in flight"}
+	}
+	if len(c.flight) >= maxInFlight {
+		return &rpcError{codeBusy, fmt.Sprintf("too many calls in flight (limit %d); wait for one to end", maxInFlight)}
+	}
+	c.flight[string(e.id)] = f
+	return nil
+}
+
+func (c *Conn) answer(ctx context.Context, e envelope) []byte {
+	if e.method == string(mcp.MethodSubscriptionsListen) && modern(e.params) {
+		return c.listen(ctx, e)
+	}
+	c.noteProtocol(e)
+	reply := c.view.MCP.HandleMessage(ctx, e.encode())
+	var line []byte
+	var err error
+	switch r := reply.(type) {
+	case mcp.JSONRPCResponse:
+		line, err = resultLine(e.id, r.Result)
+	case mcp.JSONRPCError:
+		if text := c.refusal(e); text != "" {
+			line, err = resultLine(e.id, refusalResult(text))
+			break
+		}
+		line = errorLine(e.id, errorBody{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data})
+	default:
+		err = fmt.Errorf("unexpected answer %T", reply)
+	}
+	if err != nil {
+		line = errorLine(e.id, errorBody{Code: codeInternal, Message: err.Error()})
+	}
+	return line
+}
+
+// refusal is what a module says about a tool that is not listed now.
+func (c *Conn) refusal(e envelope) string {
+	if e.method != string(mcp.MethodToolsCall) {
+		return ""
+	}
+	var p struct{ Name string }
+	if json.Unmarshal(e.params, &p) != nil {
+		return ""
+	}
+	return c.view.Refusal(p.Name)
+}
+
+func refusalResult(text string) any {
+	return struct {
+		ResultType string           `json:"resultType"`
+		Content    []map[string]any `json:"content"`
+		IsError    bool             `json:"isError"`
+	}{string(mcp.ResultTypeComplete), []map[string]any{{"type": "text", "text": text}}, true}
+}
+
+// listen serves subscriptions/listen: acknowledged first, then open until it is
+// cancelled or the connection ends. mcp-go keeps one filter a session and does
+// not tag what it delivers.
+func (c *Conn) listen(ctx context.Context, e envelope) []byte {
+	var p struct {
+		Notifications mcp.SubscriptionFilter `json:"notifications"`
+	}
+	if err := json.Unmarshal(e.params, &p); err != nil {
+		return errorLine(e.id, errorBody{Code: codeParams, Message: "notifications must be an object of wanted kinds"})
+	}
+	c.noteProtocol(e)
+	c.sess.Initialize()
+	c.sess.listen(e.id, p.Notifications)
+	defer c.sess.unlisten(e.id)
+	meta := map[string]any{mcp.MetaKeySubscriptionID: e.id}
+	ack, err := notificationLine(mcp.MethodNotificationSubscriptionsAcknowledged,
+		map[string]any{"_meta": meta, "notifications": p.Notifications})
+	if err != nil {
+		return errorLine(e.id, errorBody{Code: codeInternal, Message: err.Error()})
+	}
+	c.send(outgoing{line: ack})
+	if !p.Notifications.IsEmpty() {
+		<-ctx.Done()
+	}
+	line, _ := resultLine(e.id, map[string]any{"resultType": mcp.ResultTypeComplete, "_meta": meta}) // always encodes
+	return line
+}
+
+func (c *Conn) cancelled(params json.RawMessage) {
+	var p struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	c.mu.Lock()
+	f := c.flight[string(p.RequestID)]
+	delete(c.flight, string(p.RequestID))
+	c.mu.Unlock()
+	if f != nil {
+		f.cancel()
+	}
+}
+
+// answered hands an answer to whoever asked.
+func (c *Conn) answered(e envelope) {
+	c.mu.Lock()
+	waiter := c.waiting[string(e.id)]
+	delete(c.waiting, string(e.id))
+	c.mu.Unlock()
+	if waiter != nil {
+		waiter <- e
+	}
+}
+
+// ask sends a request to the client and waits for its answer.
+func (c *Conn) ask(ctx context.Context, method string, params, result any) error {
+	waiter := make(chan envelope, 1)
+	c.mu.Lock()
+	c.asked++
+	id := json.RawMessage(`"deck-` + strconv.Itoa(c.asked) + `"`)
+	c.waiting[string(id)] = waiter
+	c.mu.Unlock()
+	line, err := requestLine(id, method, params)
+	if err != nil {
+		return err
+	}
+	c.send(outgoing{line: line})
+	select {
+	case e := <-waiter:
+		if e.err != nil {
+			var body errorBody
+			_ = json.Unmarshal(e.err, &body) // an odd error is shown without its message
+			return fmt.Errorf("%s: the client answered: %s", method, body.Message)
+		}
+		return json.Unmarshal(e.result, result)
+	case <-ctx.Done():
+		c.mu.Lock()
+		delete(c.waiting, string(id))
+		c.mu.Unlock()
+		if line, err := notificationLine("notifications/cancelled", map[string]any{"requestId": id}); err == nil {
+			c.send(outgoing{line: line})
+		}
+		return ctx.Err()
+	case <-c.ctx.Done():
+		return c.ctx.Err()
+	}
+}
+
+func (c *Conn) send(o outgoing) {
+	select {
+	case c.out <- o:
+	case <-c.ctx.Done():
+	}
+}
+
+// modern tells whether a request carries its protocol version.
+func modern(params json.RawMessage) bool {
+	return bytes.Contains(params, []byte(mcp.MetaKeyProtocolVersion))
+}
+
+// noteProtocol shows the version that a modern request claims.
+func (c *Conn) noteProtocol(e envelope) {
+	if c.sess.legacy.Load() || c.sess.GetProtocolVersion() != "" || !modern(e.params) {
+		return
+	}
+	var p struct {
+		Meta struct {
+			Version string             `json:"io.modelcontextprotocol/protocolVersion"`
+			Client  mcp.Implementation `json:"io.modelcontextprotocol/clientInfo"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(e.params, &p) == nil {
+		c.sess.SetProtocolVersion(p.Meta.Version)
+		c.agent.Claim(p.Meta.Client.Name, p.Meta.Client.Version, "")
+	}
+}
+
+// progressToken returns the token of a request as JSON, "" without one.
+func progressToken(params json.RawMessage) string {
+	if !bytes.Contains(params, []byte(`"progressToken"`)) {
+		return ""
+	}
+	var p struct {
+		Meta struct {
+			Token json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return ""
+	}
+	return string(p.Meta.Token)
+}

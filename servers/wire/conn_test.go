@@ -1,0 +1,407 @@
+package wire_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// fixture is a module with tools that show a transport's faults.
+type fixture struct {
+	scope   servers.Scope
+	release chan struct{}
+	extra   atomic.Bool
+	stopped atomic.Int32
+}
+
+func newFixture() *fixture { return &fixture{release: make(chan struct{})} }
+
+func (f *fixture) Identity() servers.Identity {
+	return servers.Identity{Name: "fixture", Title: "Fixture", ServerName: "fixture-mcp"}
+}
+
+func (f *fixture) Start(_ context.Context, s servers.Scope) error { f.scope = s; return nil }
+
+func (f *fixture) Stop(context.Context) error { return nil }
+
+func (f *fixture) Offer() servers.Offer {
+	tool := func(name string, h server.ToolHandlerFunc) server.ServerTool {
+		return server.ServerTool{Tool: mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)), Handler: h}
+	}
+	o := servers.Offer{Instructions: "Be kind.", Tools: []server.ServerTool{
+		tool("echo", func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(r.GetString("text", "")), nil
+		}),
+		tool("steps", func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			for i := range 5 {
+				_ = server.ServerFromContext(ctx).SendNotificationToClient(ctx, "notifications/progress",
+					map[string]any{"progressToken": r.Params.Meta.ProgressToken, "progress": i + 1})
+			}
+			return mcp.NewToolResultText("done"), nil
+		}),
+		tool("block", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			select {
+			case <-f.release:
+				return mcp.NewToolResultText("released"), nil
+			case <-ctx.Done():
+				f.stopped.Add(1)
+				return nil, ctx.Err()
+			}
+		}),
+		tool("panic", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }),
+		tool("who", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			c := servers.CallerFrom(ctx)
+			return mcp.NewToolResultText(c.Client + " in " + c.Root), nil
+		}),
+	}}
+	if f.extra.Load() {
+		o.Tools = append(o.Tools, tool("extra_tool", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText("extra"), nil
+		}))
+	}
+	o.Refuse = func(name string) string {
+		if strings.HasPrefix(name, "extra_") {
+			return "extra mode is off"
+		}
+		return ""
+	}
+	return o
+}
+
+// client speaks lines with a served connection.
+type client struct {
+	t    *testing.T
+	conn net.Conn
+	in   *bufio.Reader
+	done chan error
+}
+
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int
+		Message string
+	} `json:"error"`
+}
+
+func newHost(t *testing.T, modules ...servers.Module) *servers.Host {
+	t.Helper()
+	h, err := servers.New(servers.Options{Version: "test", Modules: modules, Root: "/deck"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Start()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := h.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func connect(t *testing.T, h *servers.Host) *client {
+	t.Helper()
+	view, err := h.View(servers.ViewSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := net.Pipe()
+	agent := h.Connect(servers.Caller{Transport: "unix"}, nil)
+	c := &client{t: t, conn: ours, in: bufio.NewReader(ours), done: make(chan error, 1)}
+	go func() {
+		err := wire.Serve(context.Background(), theirs, theirs, view, agent)
+		agent.Close()
+		theirs.Close()
+		c.done <- err
+	}()
+	t.Cleanup(func() { ours.Close(); <-c.done })
+	return c
+}
+
+func (c *client) send(lines ...string) {
+	c.t.Helper()
+	if _, err := c.conn.Write([]byte(strings.Join(lines, "\n") + "\n")); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) next() message {
+	c.t.Helper()
+	_ = c.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	line, err := c.in.ReadString('\n')
+	if err != nil {
+		c.t.Fatalf("no message: %v", err)
+	}
+	var m message
+	if err := json.Unmarshal([]byte(line), &m); err != nil {
+		c.t.Fatalf("%s: %v", line, err)
+	}
+	return m
+}
+
+func (c *client) initialize() {
+	c.t.Helper()
+	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}`)
+	if m := c.next(); m.Error != nil {
+		c.t.Fatalf("initialize: %+v", m.Error)
+	}
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+func call(id, tool, args string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, args)
+}
+
+func TestH9_IdsAreEchoedByteForByte(t *testing.T) {
+	c := connect(t, newHost(t, newFixture()))
+	c.initialize()
+	for _, id := range []string{`1`, `"1"`, `1152921504606846977`, `-3`, `1.50`, `"a\u00e9\"b"`, `5`, `"5"`} {
+		c.send(call(id, "echo", `{"text":"x"}`))
+		if m := c.next(); string(m.ID) != id {
+			t.Errorf("sent id %s, got %s", id, m.ID)
+		}
+	}
+}
+
+func TestH9_ProgressComesBeforeItsResult(t *testing.T) {
+	c := connect(t, newHost(t, newFixture()))
+	c.initialize()
+	const rounds = 1000
+	go func() {
+		for i := range rounds {
+			line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"steps","_meta":{"progressToken":%d},"arguments":{}}}`+"\n", i, i)
+			if _, err := c.conn.Write([]byte(line)); err != nil {
+				return
+			}
+			for range 8 { // stay below the limit of calls in flight
+				runtime.Gosched()
+			}
+		}
+	}()
+	seen := map[string]int{}
+	for results := 0; results < rounds; {
+		m := c.next()
+		if m.Method == "notifications/progress" {
+			var p struct{ ProgressToken json.RawMessage }
+			if err := json.Unmarshal(m.Params, &p); err != nil {
+				t.Fatal(err)
+			}
+			seen[string(p.ProgressToken)]++
+			continue
+		}
+		results++
+		if m.Error != nil {
+			continue // over the limit of calls in flight: no progress either
+		}
+		if seen[string(m.ID)] != 5 {
+			t.Fatalf("result %s came after %d of 5 progress notifications", m.ID, seen[string(m.ID)])
+		}
+	}
+}
+
+func TestH9_CancelSuppressesTheAnswer(t *testing.T) {
+	f := newFixture()
+	c := connect(t, newHost(t, f))
+	c.initialize()
+	cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"5"}}`
+	c.send(call(`5`, "block", `{}`), call(`"5"`, "block", `{}`), cancel) // right behind it
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody"}}`)
+	for f.stopped.Load() != 1 {
+		time.Sleep(time.Millisecond)
+	}
+	c.send(call(`9`, "echo", `{"text":"after"}`))
+	if m := c.next(); string(m.ID) != `9` {
+		t.Fatalf("a cancelled call was answered: %+v", m)
+	}
+	close(f.release)
+	if m := c.next(); string(m.ID) != `5` || m.Error != nil {
+		t.Fatalf("5 and \"5\" were mixed up: %+v", m)
+	}
+}
+
+func TestH9_BlockedCallsDelayNobodyAndAreLimited(t *testing.T) {
+	f := newFixture()
+	c := connect(t, newHost(t, f))
+	c.initialize()
+	for i := range 63 {
+		c.send(call(fmt.Sprint(100+i), "block", `{}`))
+	}
+	c.send(call(`1`, "echo", `{"text":"through"}`))
+	if m := c.next(); string(m.ID) != `1` {
+		t.Fatalf("got %s", m.ID)
+	}
+	for { // the slot of call 1 may still be taken for a moment
+		c.send(call(`200`, "block", `{}`), call(`201`, "block", `{}`))
+		m := c.next()
+		if m.Error == nil || !strings.Contains(m.Error.Message, "limit 64") {
+			t.Fatalf("want the error of the 65th call, got %+v", m)
+		}
+		break
+	}
+	close(f.release)
+}
+
+func TestBadLinesGetOneAnswerAndTheConnectionLives(t *testing.T) {
+	tests := []struct {
+		name, line string
+		code       int
+		id         string
+	}{
+		{"junk", `hello`, -32700, "null"},
+		{"batch", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, -32600, "null"},
+		{"null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, -32600, "null"},
+		{"object id", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, -32600, "null"},
+		{"wrong version", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, -32600, "1"},
+		{"key twice", `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}`, -32600, "1"},
+		{"method in capitals is another key", `{"jsonrpc":"2.0","id":1,"Method":"ping"}`, -32600, "1"},
+		{"unknown method", `{"jsonrpc":"2.0","id":1,"method":"nope"}`, -32601, "1"},
+		{"unknown tool", call(`1`, "nope", `{}`), -32602, "1"},
+		{"number", `7`, -32600, "null"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := connect(t, newHost(t, newFixture()))
+			c.initialize()
+			c.send("", "\r", tt.line+"\r")
+			m := c.next()
+			if m.Error == nil || m.Error.Code != tt.code || string(m.ID) != tt.id && !(tt.id == "null" && m.ID == nil) {
+				t.Fatalf("got id %s error %+v, want %s %d", m.ID, m.Error, tt.id, tt.code)
+			}
+			c.send(`{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m"}}`) // nobody asked: ignored
+			c.send(call(`2`, "echo", `{"text":"alive"}`))
+			if m := c.next(); string(m.ID) != `2` {
+				t.Fatalf("connection did not live on: %+v", m)
+			}
+		})
+	}
+}
+
+func TestH1_PanicIsAnErrorForTheAgent(t *testing.T) {
+	c := connect(t, newHost(t, newFixture()))
+	c.initialize()
+	c.send(call(`1`, "panic", `{}`))
+	if m := c.next(); !strings.Contains(string(m.Result), "internal error") || strings.Contains(string(m.Result), "boom") {
+		t.Fatalf("got %s %+v", m.Result, m.Error)
+	}
+}
+
+func TestM_SwitchedOffToolAnswersWithASentence(t *testing.T) {
+	f := newFixture()
+	h := newHost(t, f)
+	c := connect(t, h)
+	c.initialize()
+	c.send(call(`1`, "extra_tool", `{}`))
+	if m := c.next(); !strings.Contains(string(m.Result), "extra mode is off") || !strings.Contains(string(m.Result), `"isError":true`) {
+		t.Fatalf("got %s %+v", m.Result, m.Error)
+	}
+	f.extra.Store(true)
+	f.scope.Changed()
+	if m := c.next(); m.Method != "notifications/tools/list_changed" {
+		t.Fatalf("got %+v", m)
+	}
+	c.send(call(`2`, "extra_tool", `{}`))
+	if m := c.next(); !strings.Contains(string(m.Result), `"extra"`) {
+		t.Fatalf("exactly one notification is wanted; got %+v", m)
+	}
+}
+
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"new","version":"2"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
+func TestH6_Listen(t *testing.T) {
+	f := newFixture()
+	c := connect(t, newHost(t, f))
+	listen := func(id, filter string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"subscriptions/listen","params":{"notifications":{%s},%s}}`, id, filter, modernMeta)
+	}
+	c.send(listen(`"a"`, `"toolsListChanged":true`), listen(`2`, `"toolsListChanged":true,"promptsListChanged":true`), listen(`3`, `"promptsListChanged":true`))
+	for range 3 {
+		if m := c.next(); m.Method != "notifications/subscriptions/acknowledged" {
+			t.Fatalf("want the acknowledgement first, got %+v", m)
+		}
+	}
+	change := func() {
+		f.extra.Store(!f.extra.Load())
+		f.scope.Changed()
+	}
+	change()
+	for _, id := range []string{`"a"`, `2`} {
+		m := c.next()
+		if m.Method != "notifications/tools/list_changed" || !strings.Contains(string(m.Params), `"io.modelcontextprotocol/subscriptionId":`+id) {
+			t.Fatalf("want a copy tagged %s, got %s %s", id, m.Method, m.Params)
+		}
+	}
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	c.send(`{"jsonrpc":"2.0","id":4,"method":"server/discover","params":{` + modernMeta + `}}`)
+	if m := c.next(); string(m.ID) != `4` || !strings.Contains(string(m.Result), "Be kind.") {
+		t.Fatalf("got %+v %s", m, m.Result)
+	}
+	change()
+	c.send(`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{` + modernMeta + `}}`)
+	if m := c.next(); string(m.ID) != `5` {
+		t.Fatalf("nothing may come after the cancel; got %s %s", m.Method, m.Params)
+	}
+}
+
+func TestH2_TwoHostsDoNotMix(t *testing.T) {
+	f1, f2 := newFixture(), newFixture()
+	c1, c2 := connect(t, newHost(t, f1)), connect(t, newHost(t, f2))
+	c1.initialize()
+	c2.initialize()
+	for range 50 {
+		f1.extra.Store(!f1.extra.Load())
+		f1.scope.Changed()
+	}
+	for range 50 {
+		if m := c1.next(); m.Method != "notifications/tools/list_changed" {
+			t.Fatalf("got %+v", m)
+		}
+	}
+	c2.send(call(`1`, "who", `{}`))
+	if m := c2.next(); !strings.Contains(string(m.Result), "tester in /deck") {
+		t.Fatalf("the other host's notification arrived, or the caller is wrong: %+v %s", m, m.Result)
+	}
+}
+
+func TestH9_200ConnectionsComeAndGo(t *testing.T) {
+	h := newHost(t, newFixture())
+	warm := connect(t, h)
+	warm.initialize()
+	before := runtime.NumGoroutine()
+	for range 200 {
+		c := connect(t, h)
+		c.initialize()
+		c.send(call(`1`, "block", `{}`))
+		c.conn.Close()
+		if err := <-c.done; err != nil && !strings.Contains(err.Error(), "closed pipe") {
+			t.Fatal(err)
+		}
+		c.done <- nil
+	}
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			buf := make([]byte, 1<<16)
+			t.Fatalf("%d goroutines before, %d after\n%s", before, runtime.NumGoroutine(), buf[:runtime.Stack(buf, true)])
+		}
+	}
+	if n := len(h.Snapshot().Agents); n == 0 {
+		t.Fatal("the first connection should still be listed")
+	}
+}

@@ -1,0 +1,223 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// envelope is a JSON-RPC message with everything but its outermost keys left as
+// it came.
+type envelope struct {
+	id     json.RawMessage // nil: absent
+	method string
+	params json.RawMessage
+	result json.RawMessage
+	err    json.RawMessage
+}
+
+// JSON-RPC error codes. Those of our own lie outside the range that the
+// protocol reserves.
+const (
+	codeParse    = -32700
+	codeInvalid  = -32600
+	codeParams   = -32602
+	codeInternal = -32603
+	codeBusy     = -31001 // too many calls in flight
+	codeGone     = -31002 // the deck went away; the call may be retried
+)
+
+// rpcError is an error with a code for the other side.
+type rpcError struct {
+	code    int
+	message string
+}
+
+func (e *rpcError) Error() string { return e.message }
+
+var errNotObject = errors.New("message is not an object")
+
+// decodeEnvelope takes a message apart. Keys are matched exactly and may not
+// be repeated, so that no two readers of the message can disagree about it.
+func decodeEnvelope(line []byte) (envelope, *rpcError) {
+	var e envelope
+	if !json.Valid(line) {
+		return e, &rpcError{codeParse, "message is not valid JSON"}
+	}
+	if line[0] == '[' {
+		return e, &rpcError{codeInvalid, "batches are not supported; send one message a line"}
+	}
+	var version, method json.RawMessage
+	fields := map[string]*json.RawMessage{
+		"jsonrpc": &version, "id": &e.id, "method": &method,
+		"params": &e.params, "result": &e.result, "error": &e.err,
+	}
+	err := eachField(line, func(key string, value json.RawMessage) error {
+		to, known := fields[key]
+		if !known {
+			return nil
+		}
+		if *to != nil {
+			return fmt.Errorf("message has the key %q twice", key)
+		}
+		*to = value
+		return nil
+	})
+	switch {
+	case err != nil:
+		return e, &rpcError{codeInvalid, err.Error()}
+	case !bytes.Equal(version, []byte(`"2.0"`)):
+		return e, &rpcError{codeInvalid, `message is not JSON-RPC: "jsonrpc" must be "2.0"`}
+	case e.id != nil && e.id[0] != '"' && e.id[0] != '-' && (e.id[0] < '0' || e.id[0] > '9'):
+		e.id = nil
+		return e, &rpcError{codeInvalid, "id must be a string or a number"}
+	}
+	if method != nil && json.Unmarshal(method, &e.method) != nil || method == nil && e.result == nil && e.err == nil {
+		return e, &rpcError{codeInvalid, "method must be a string"}
+	}
+	return e, nil
+}
+
+// eachField calls fn for each key of a valid JSON object, in order, with the
+// value as it stands there.
+func eachField(object []byte, fn func(key string, value json.RawMessage) error) error {
+	i := skipSpace(object, 0)
+	if object[i] != '{' {
+		return errNotObject
+	}
+	i = skipSpace(object, i+1)
+	for object[i] != '}' {
+		end := skipValue(object, i)
+		var key string
+		if raw := object[i+1 : end-1]; bytes.IndexByte(raw, '\\') < 0 {
+			key = string(raw)
+		} else if err := json.Unmarshal(object[i:end], &key); err != nil {
+			return err
+		}
+		i = skipSpace(object, skipSpace(object, end)+1) // over the colon
+		end = skipValue(object, i)
+		if err := fn(key, object[i:end:end]); err != nil {
+			return err
+		}
+		if i = skipSpace(object, end); object[i] == ',' {
+			i = skipSpace(object, i+1)
+		}
+	}
+	return nil
+}
+
+func skipSpace(b []byte, i int) int {
+	for b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r' {
+		i++
+	}
+	return i
+}
+
+// skipValue returns the index behind the JSON value at i. The bytes must be
+// valid JSON.
+func skipValue(b []byte, i int) int {
+	depth := 0
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			for i++; b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ':', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// encode builds the message again from its parts, so that what mcp-go reads is
+// what was checked here.
+func (e envelope) encode() []byte {
+	b := make([]byte, 0, len(e.params)+len(e.id)+len(e.method)+64)
+	b = append(b, `{"jsonrpc":"2.0"`...)
+	if e.id != nil {
+		b = append(append(b, `,"id":`...), e.id...)
+	}
+	method, _ := json.Marshal(e.method) // a string always encodes
+	b = append(append(b, `,"method":`...), method...)
+	if e.params != nil {
+		b = append(append(b, `,"params":`...), e.params...)
+	}
+	return append(b, '}')
+}
+
+// appendNotification builds a message without an id.
+func notificationLine(method string, params any) ([]byte, error) {
+	return encodeLine(struct {
+		JSONRPC string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params,omitempty"`
+	}{"2.0", method, params})
+}
+
+func requestLine(id json.RawMessage, method string, params any) ([]byte, error) {
+	return encodeLine(struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Method  string          `json:"method"`
+		Params  any             `json:"params,omitempty"`
+	}{"2.0", id, method, params})
+}
+
+func resultLine(id json.RawMessage, result any) ([]byte, error) {
+	return encodeLine(struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Result  any             `json:"result"`
+	}{"2.0", id, result})
+}
+
+type errorBody struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+func errorLine(id json.RawMessage, body errorBody) []byte {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	b, err := encodeLine(struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   errorBody       `json:"error"`
+	}{"2.0", id, body})
+	if err != nil { // only Data can fail to encode
+		body.Data = nil
+		return errorLine(id, body)
+	}
+	return b
+}
+
+// encodeLine is JSON without HTML escapes, with a line end.
+func encodeLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode message: %w", err)
+	}
+	return b.Bytes(), nil
+}

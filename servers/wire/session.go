@@ -1,0 +1,211 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+)
+
+// session is what mcp-go knows of a connection.
+type session struct {
+	id    string
+	conn  *Conn
+	agent *servers.Agent
+	// notify is filled by mcp-go, which drops what does not fit, and emptied by
+	// the connection's writer.
+	notify      chan mcp.JSONRPCNotification
+	initialized atomic.Bool
+	legacy      atomic.Bool // an initialize request was seen
+
+	mu            sync.Mutex // guards what follows
+	info          mcp.Implementation
+	capabilities  mcp.ClientCapabilities
+	level         mcp.LoggingLevel
+	version       string
+	subscriptions map[string]struct{} // resources, by resources/subscribe
+	listens       map[string]mcp.SubscriptionFilter
+}
+
+var (
+	_ server.SessionWithLogging               = (*session)(nil)
+	_ server.SessionWithClientInfo            = (*session)(nil)
+	_ server.SessionWithElicitation           = (*session)(nil)
+	_ server.SessionWithRoots                 = (*session)(nil)
+	_ server.SessionWithSampling              = (*session)(nil)
+	_ server.SessionWithResourceSubscriptions = (*session)(nil)
+)
+
+func newSession(c *Conn, agent *servers.Agent) *session {
+	return &session{
+		id: agent.Caller().Agent, conn: c, agent: agent, level: mcp.LoggingLevelError,
+		notify:        make(chan mcp.JSONRPCNotification, 512),
+		subscriptions: map[string]struct{}{}, listens: map[string]mcp.SubscriptionFilter{},
+	}
+}
+
+func (s *session) SessionID() string { return s.id }
+
+func (s *session) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notify }
+
+func (s *session) Initialize() { s.initialized.Store(true) }
+
+func (s *session) Initialized() bool { return s.initialized.Load() }
+
+func (s *session) SetLogLevel(l mcp.LoggingLevel) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.level = l
+}
+
+func (s *session) GetLogLevel() mcp.LoggingLevel {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.level
+}
+
+func (s *session) GetClientInfo() mcp.Implementation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.info
+}
+
+func (s *session) SetClientInfo(i mcp.Implementation) {
+	s.mu.Lock()
+	s.info = i
+	s.mu.Unlock()
+	s.agent.Claim(i.Name, i.Version, "")
+}
+
+func (s *session) GetClientCapabilities() mcp.ClientCapabilities {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.capabilities
+}
+
+func (s *session) SetClientCapabilities(c mcp.ClientCapabilities) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.capabilities = c
+}
+
+// SetProtocolVersion is called by mcp-go with the version of a handshake.
+func (s *session) SetProtocolVersion(v string) {
+	s.mu.Lock()
+	s.version = v
+	s.mu.Unlock()
+	s.agent.Claim("", "", v)
+}
+
+// GetProtocolVersion returns the version of the handshake, "" without one.
+func (s *session) GetProtocolVersion() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
+}
+
+func (s *session) SubscribeToResource(uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.subscriptions[uri] = struct{}{}
+}
+
+func (s *session) UnsubscribeFromResource(uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.subscriptions, uri)
+}
+
+func (s *session) SubscribedResources() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.subscriptions))
+}
+
+func (s *session) IsSubscribedToResource(uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.subscriptions[uri]
+	return ok
+}
+
+func (s *session) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	var result mcp.ElicitationResult
+	return &result, s.conn.ask(ctx, "elicitation/create", r.Params, &result)
+}
+
+func (s *session) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	var result mcp.ListRootsResult
+	return &result, s.conn.ask(ctx, "roots/list", nil, &result)
+}
+
+func (s *session) RequestSampling(ctx context.Context, r mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	var result mcp.CreateMessageResult
+	return &result, s.conn.ask(ctx, "sampling/createMessage", r.CreateMessageParams, &result)
+}
+
+// listen remembers what a subscription wants, under its request's id.
+func (s *session) listen(id json.RawMessage, f mcp.SubscriptionFilter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listens[string(id)] = f
+}
+
+func (s *session) unlisten(id json.RawMessage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listens, string(id))
+}
+
+// listening is the number of open subscriptions.
+func (s *session) listening() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.listens)
+}
+
+// wants decides about a notification from the server: whether it goes out
+// untagged, and the ids of the subscriptions that get a tagged copy.
+func (s *session) wants(n mcp.JSONRPCNotification) (untagged bool, tags []string) {
+	kind := listKind(n)
+	if kind == nil {
+		return true, nil
+	}
+	uri, _ := n.Params.AdditionalFields["uri"].(string)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.legacy.Load() {
+		_, subscribed := s.subscriptions[uri]
+		return n.Method != mcp.MethodNotificationResourceUpdated || subscribed, nil
+	}
+	for id, f := range s.listens {
+		if kind(f, uri) {
+			tags = append(tags, id)
+		}
+	}
+	slices.Sort(tags)
+	return false, tags
+}
+
+// listKind returns how to find a notification's kind in a filter, nil for a
+// notification that is not sent by subscription.
+func listKind(n mcp.JSONRPCNotification) func(f mcp.SubscriptionFilter, uri string) bool {
+	switch n.Method {
+	case mcp.MethodNotificationToolsListChanged:
+		return func(f mcp.SubscriptionFilter, _ string) bool { return f.ToolsListChanged }
+	case mcp.MethodNotificationPromptsListChanged:
+		return func(f mcp.SubscriptionFilter, _ string) bool { return f.PromptsListChanged }
+	case mcp.MethodNotificationResourcesListChanged:
+		return func(f mcp.SubscriptionFilter, _ string) bool { return f.ResourcesListChanged }
+	case mcp.MethodNotificationResourceUpdated:
+		return func(f mcp.SubscriptionFilter, uri string) bool { return slices.Contains(f.ResourceSubscriptions, uri) }
+	}
+	return nil
+}

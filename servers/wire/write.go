@@ -1,0 +1,114 @@
+package wire
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// write is the only writer of the connection. Before an answer goes out, all
+// notifications sent so far do, so progress never follows its result.
+func (c *Conn) write(w io.Writer) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	for {
+		var err error
+		select {
+		case n := <-c.sess.notify:
+			err = c.notification(b, n)
+		case o, open := <-c.out:
+			if !open {
+				return b.Flush()
+			}
+			if err = c.drain(b); err == nil {
+				_, err = b.Write(o.line)
+			}
+			c.left(o.id)
+		}
+		if err == nil && len(c.out) == 0 && len(c.sess.notify) == 0 {
+			err = b.Flush()
+		}
+		if err != nil {
+			c.stop()
+			for range c.out { // let those who send go on
+				continue
+			}
+			return fmt.Errorf("write message: %w", err)
+		}
+	}
+}
+
+func (c *Conn) drain(b *bufio.Writer) error {
+	for {
+		select {
+		case n := <-c.sess.notify:
+			if err := c.notification(b, n); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// notification writes one notification as often as it is wanted.
+func (c *Conn) notification(b *bufio.Writer, n mcp.JSONRPCNotification) error {
+	if n.Method == "notifications/progress" && !c.live(n) {
+		return nil
+	}
+	untagged, tags := c.sess.wants(n)
+	if untagged {
+		line, err := encodeLine(n)
+		if err != nil {
+			return err
+		}
+		_, err = b.Write(line)
+		return err
+	}
+	for _, id := range tags {
+		copied := n
+		copied.Params.Meta = maps.Clone(n.Params.Meta)
+		if copied.Params.Meta == nil {
+			copied.Params.Meta = map[string]any{}
+		}
+		copied.Params.Meta[mcp.MetaKeySubscriptionID] = json.RawMessage(id)
+		line, err := encodeLine(copied)
+		if err != nil {
+			return err
+		}
+		if _, err := b.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// live tells whether a progress notification belongs to a request that still
+// waits for its result.
+func (c *Conn) live(n mcp.JSONRPCNotification) bool {
+	token, err := json.Marshal(n.Params.AdditionalFields["progressToken"])
+	if err != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.flight {
+		if f.token == string(token) {
+			return true
+		}
+	}
+	return false
+}
+
+// left removes an answered request.
+func (c *Conn) left(id string) {
+	if id == "" {
+		return
+	}
+	c.mu.Lock()
+	delete(c.flight, id)
+	c.mu.Unlock()
+}
