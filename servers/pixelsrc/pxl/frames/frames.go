@@ -1,0 +1,190 @@
+// Package frames writes several pictures as one: an animated GIF, a sprite
+// sheet, an atlas with its description.
+package frames
+
+import (
+	"errors"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/gif"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/quant"
+)
+
+// Frame is one picture of an animation and how long it stands.
+type Frame struct {
+	Image    *image.NRGBA
+	Duration time.Duration
+}
+
+// errNone is what an animation without frames gives.
+var errNone = errors.New("encode animation: it has no frames")
+
+// Bounds is the common size of all frames: the largest width and height.
+func Bounds(list []Frame) (w, h int) {
+	for _, f := range list {
+		b := f.Image.Bounds()
+		w, h = max(w, b.Dx()), max(h, b.Dy())
+	}
+	return w, h
+}
+
+// GIF writes an animation; frames of different size stand at the top left of
+// the common size. Delays are whole hundredths of a second, at least one. What
+// is not fully transparent is opaque. loop plays it for ever, else it plays once.
+func GIF(w io.Writer, list []Frame, loop bool) error {
+	if len(list) == 0 {
+		return errNone
+	}
+	width, height := Bounds(list)
+	if width == 0 || height == 0 {
+		return errors.New("encode animation: its frames are empty")
+	}
+	if width > 0xFFFF || height > 0xFFFF {
+		return errors.New("encode animation: a GIF is at most 65535 pixels wide and high; use a smaller scale")
+	}
+	shared := newIndexer(list)
+	out := &gif.GIF{
+		LoopCount: -1,
+		Config:    image.Config{Width: width, Height: height},
+	}
+	if shared != nil {
+		out.Config.ColorModel = shared.palette
+	}
+	if loop {
+		out.LoopCount = 0
+	}
+	for _, f := range list {
+		at := shared
+		if at == nil {
+			at = newIndexer([]Frame{f})
+		}
+		if at == nil {
+			at = reduced(f.Image)
+		}
+		out.Image = append(out.Image, at.paint(f.Image, width, height))
+		out.Delay = append(out.Delay, int(min(max(f.Duration/(10*time.Millisecond), 1), 0xFFFF)))
+		out.Disposal = append(out.Disposal, gif.DisposalBackground)
+	}
+	return gif.EncodeAll(w, out)
+}
+
+// indexer maps colours to entries of a palette whose first is transparent.
+type indexer struct {
+	palette color.Palette
+	of      map[color.NRGBA]uint8
+}
+
+// flat is a colour as a GIF can show it.
+func flat(c color.NRGBA) color.NRGBA {
+	if c.A == 0 {
+		return color.NRGBA{}
+	}
+	c.A = 255
+	return c
+}
+
+// newIndexer has the exact colours of some frames, or is nil when they are too many.
+func newIndexer(list []Frame) *indexer {
+	seen := map[color.NRGBA]bool{}
+	for _, f := range list {
+		order, _ := quant.Colours(f.Image)
+		for _, c := range order {
+			if c.A > 0 {
+				seen[flat(c)] = true
+			}
+		}
+		if len(seen) > 255 {
+			return nil
+		}
+	}
+	all := make([]color.NRGBA, 0, len(seen))
+	for c := range seen {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b color.NRGBA) int { return order(a) - order(b) })
+	return indexed(all)
+}
+
+func order(c color.NRGBA) int { return int(c.R)<<16 | int(c.G)<<8 | int(c.B) }
+
+func indexed(opaque []color.NRGBA) *indexer {
+	ix := &indexer{palette: color.Palette{color.NRGBA{}}, of: map[color.NRGBA]uint8{{}: 0}}
+	for _, c := range opaque {
+		ix.of[c] = uint8(len(ix.palette))
+		ix.palette = append(ix.palette, c)
+	}
+	for n := len(ix.palette); n < 2 || n&(n-1) != 0; n++ {
+		ix.palette = append(ix.palette, color.NRGBA{A: 255})
+	}
+	return ix
+}
+
+// reduced has 255 colours that stand for those of one image.
+func reduced(img *image.NRGBA) *indexer {
+	solid := image.NewNRGBA(image.Rect(0, 0, img.Bounds().Dx(), img.Bounds().Dy()))
+	draw.Draw(solid, solid.Rect, img, img.Bounds().Min, draw.Src)
+	for i := 3; i < len(solid.Pix); i += 4 {
+		if solid.Pix[i] > 0 {
+			solid.Pix[i] = 255
+		}
+	}
+	r := quant.Reduce(solid, 256)
+	ix := indexed(slices.DeleteFunc(slices.Clone(r.Palette), func(c color.NRGBA) bool { return c.A == 0 }))
+	for c, at := range r.Of {
+		if c.A > 0 {
+			ix.of[c] = uint8(at + 1)
+		}
+	}
+	return ix
+}
+
+func (ix *indexer) paint(img *image.NRGBA, w, h int) *image.Paletted {
+	out := image.NewPaletted(image.Rect(0, 0, w, h), ix.palette)
+	b := img.Bounds()
+	var last color.NRGBA
+	var at uint8
+	for y := range b.Dy() {
+		in, row := img.Pix[y*img.Stride:], out.Pix[y*out.Stride:]
+		for x := range b.Dx() {
+			c := color.NRGBA{R: in[4*x], G: in[4*x+1], B: in[4*x+2], A: in[4*x+3]}
+			if c != last {
+				last, at = c, ix.of[flat(c)]
+			}
+			row[x] = at
+		}
+	}
+	return out
+}
+
+// Sheet lays pictures out in cells of the largest size, each at the top left of
+// its cell, columns in a row; with columns 0 all stand in one row.
+func Sheet(list []*image.NRGBA, columns int) *image.NRGBA {
+	if len(list) == 0 {
+		return image.NewNRGBA(image.Rectangle{})
+	}
+	if columns < 1 || columns > len(list) {
+		columns = len(list)
+	}
+	w, h := 0, 0
+	for _, img := range list {
+		w, h = max(w, img.Bounds().Dx()), max(h, img.Bounds().Dy())
+	}
+	out := image.NewNRGBA(image.Rect(0, 0, w*columns, h*((len(list)+columns-1)/columns)))
+	for i, img := range list {
+		place(out, img, i%columns*w, i/columns*h)
+	}
+	return out
+}
+
+// place copies a picture, alpha included.
+func place(out, img *image.NRGBA, x, y int) {
+	b := img.Bounds()
+	for j := range b.Dy() {
+		copy(out.Pix[(y+j)*out.Stride+4*x:], img.Pix[j*img.Stride:][:4*b.Dx()])
+	}
+}
