@@ -1,0 +1,161 @@
+package ask
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Delivery is whether the asker got the answer.
+type Delivery string
+
+// The ways a request ends for the asker. Unconfirmed was written, but the
+// asker did not say that it read it. Waiting is parked.
+const (
+	Delivered   Delivery = "delivered"
+	Unconfirmed Delivery = "not confirmed"
+	Undelivered Delivery = "not delivered"
+	Withdrawn   Delivery = "withdrawn"
+)
+
+// Call is one wait for the answer of a request. Its methods may be called from
+// any goroutine.
+type Call struct {
+	q    *Queue
+	id   int
+	once sync.Once
+	done chan struct{}
+
+	reply Reply
+	err   error
+}
+
+// Done is closed when there is a reply or an error.
+func (c *Call) Done() <-chan struct{} { return c.done }
+
+// Reply is the end of the request, once Done is closed. The error is an
+// [*Error].
+func (c *Call) Reply() (Reply, error) { return c.reply, c.err }
+
+// Delivered tells the queue whether the reply reached the asker. A reply that
+// did not is kept.
+func (c *Call) Delivered(d Delivery) { c.q.delivered(c, d) }
+
+// Leave withdraws the request: the asker has gone, or says why. What the person
+// has entered stays.
+func (c *Call) Leave(why string) { c.q.leave(c, Gone, why) }
+
+// HandOver ends the call but not the request: the asker comes back with
+// [Queue.Resume].
+func (c *Call) HandOver() { c.q.leave(c, HandedOver, "") }
+
+// Place says how the request stands: its state, how many requests come before
+// it, and how many there are.
+func (c *Call) Place() (state State, ahead, pending int) { return c.q.place(c.id) }
+
+func (c *Call) finish(r Reply, err error) {
+	c.once.Do(func() {
+		c.reply, c.err = r, err
+		close(c.done)
+	})
+}
+
+// Ask puts req to the person and waits. A cancelled ctx withdraws it. The error
+// is an [*Error] or ctx's.
+func (q *Queue) Ask(ctx context.Context, req Request) (Reply, error) {
+	c, err := q.Open(req)
+	if err != nil {
+		return Reply{}, err
+	}
+	select {
+	case <-c.Done():
+	case <-ctx.Done():
+		c.Leave(context.Cause(ctx).Error())
+		return Reply{}, ctx.Err()
+	}
+	r, err := c.Reply()
+	if err == nil {
+		c.Delivered(Delivered)
+	}
+	return r, err
+}
+
+func (q *Queue) leave(c *Call, how Absence, why string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.find(c.id)
+	if it == nil || it.call != c {
+		return
+	}
+	it.call, it.absent, it.why, it.left = nil, how, why, time.Now()
+	c.finish(Reply{}, ErrWithdrawn)
+	if how == HandedOver {
+		it.client = time.Time{}
+		q.changed(true)
+		return
+	}
+	if it.state == Sending {
+		q.finish(it, q.answer(it))
+	} else {
+		q.record(it, Withdrawn, Reply{Reason: why})
+	}
+	q.trim()
+	q.changed(true)
+}
+
+// trim drops the oldest requests nobody waits for when there are too many.
+func (q *Queue) trim() {
+	n := 0
+	for i := len(q.items) - 1; i >= 0; i-- {
+		it := q.items[i]
+		if it.absent != Gone {
+			continue
+		}
+		if n++; n > maxAbandoned && it.id != q.onScreen {
+			q.keepDraft(it)
+			q.remove(it)
+		}
+	}
+}
+
+func (q *Queue) delivered(c *Call, d Delivery) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i := len(q.history) - 1; i >= 0; i-- {
+		r := &q.history[i]
+		if r.ID != c.id {
+			continue
+		}
+		q.history = append([]Record(nil), q.history...) // snapshots share the old one
+		r = &q.history[i]
+		r.Delivery = d
+		q.store.record(*r)
+		if d == Delivered {
+			q.unpark(c.id)
+		}
+		q.changed(true)
+		return
+	}
+}
+
+func (q *Queue) place(id int) (State, int, int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	state, ahead, pending, found := Queued, 0, 0, false
+	for _, it := range q.ordered() {
+		if it.absent == Gone {
+			continue
+		}
+		pending++
+		if it.id == id {
+			state, found = it.state, true
+		}
+		if !found {
+			ahead++
+		}
+	}
+	if !found {
+		ahead = 0
+	}
+	return state, ahead, pending
+}

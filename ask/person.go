@@ -1,0 +1,326 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// ErrGone is the error of the person's methods for a request that is no longer open.
+var ErrGone = errors.New("this question is no longer open")
+
+// Incomplete is the error of [Queue.Send] for a draft that does not answer
+// every question.
+type Incomplete struct {
+	Question int // index
+	Why      string
+}
+
+func (e *Incomplete) Error() string {
+	return fmt.Sprintf("question %d: %s", e.Question+1, e.Why)
+}
+
+// Show says which request is on screen, 0 for none. A request on screen does
+// not go away by itself.
+func (q *Queue) Show(id int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.onScreen == id {
+		return
+	}
+	q.onScreen = id
+	if it := q.find(id); it != nil && (it.state == Queued || it.state == Snoozed) {
+		it.state, it.snooze = Shown, time.Time{}
+	}
+	q.changed(false)
+}
+
+// SetDraft keeps what the person has entered. It counts as a key press in the
+// request. While an answer is held back it does nothing.
+func (q *Queue) SetDraft(id int, d Draft) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.find(id)
+	if it == nil || it.state == Sending {
+		return
+	}
+	it.draft = d.fit(it.req.Questions)
+	it.lastKey = time.Now()
+	q.changed(true)
+}
+
+// Send answers a request with its draft: at once, or after the hold. The error
+// is [ErrGone] or an [*Incomplete].
+func (q *Queue) Send(id int) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.find(id)
+	if it == nil {
+		return ErrGone
+	}
+	if i, why := it.draft.FirstOpen(it.req.Questions); i >= 0 {
+		return &Incomplete{Question: i, Why: why}
+	}
+	if q.hold() <= 0 || it.absent == Gone || it.state == Sending {
+		q.finish(it, q.answer(it))
+		q.changed(true)
+		return nil
+	}
+	it.state, it.sendAt = Sending, time.Now().Add(q.hold())
+	it.draft.Field = NoField
+	q.changed(true)
+	return nil
+}
+
+func (q *Queue) hold() time.Duration {
+	if q.opt.Hold == 0 {
+		return defaultHoldFor
+	}
+	return q.opt.Hold
+}
+
+// Undo takes an answer back that is still held, and returns the newest such
+// request if id is 0. It returns 0 when there is nothing to take back.
+func (q *Queue) Undo(id int) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var last *item
+	for _, it := range q.items {
+		if it.state == Sending && (id == 0 || it.id == id) && (last == nil || it.sendAt.After(last.sendAt)) {
+			last = it
+		}
+	}
+	if last == nil {
+		return 0
+	}
+	last.state, last.sendAt = Shown, time.Time{}
+	last.lastKey = time.Now()
+	q.changed(true)
+	return last.id
+}
+
+// SendHeld sends the answers that are held back.
+func (q *Queue) SendHeld() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, it := range slices.Clone(q.items) {
+		if it.state == Sending {
+			q.finish(it, q.answer(it))
+		}
+	}
+	q.changed(true)
+}
+
+// Decline ends a request without an answer.
+func (q *Queue) Decline(id int, reason string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.find(id)
+	if it == nil {
+		return ErrGone
+	}
+	q.finish(it, Reply{Status: Declined, Reason: tidy(reason), After: time.Since(it.arrived)})
+	q.changed(true)
+	return nil
+}
+
+// Snooze puts a request behind the others for d (0: ten minutes).
+func (q *Queue) Snooze(id int, d time.Duration) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.find(id)
+	if it == nil || it.state == Sending {
+		return ErrGone
+	}
+	if d <= 0 {
+		d = defaultSnooze
+	}
+	q.snoozes++
+	it.state, it.snooze, it.snoozeNo = Snoozed, time.Now().Add(d), q.snoozes
+	if q.onScreen == id {
+		q.onScreen = 0
+	}
+	q.changed(true)
+	return nil
+}
+
+// Dismiss takes a request that nobody waits for off the list. What was entered
+// is kept in case it is asked again.
+func (q *Queue) Dismiss(id int) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.find(id)
+	if it == nil || it.absent == Present {
+		return ErrGone
+	}
+	q.keepDraft(it)
+	q.remove(it)
+	q.changed(true)
+	return nil
+}
+
+// Answer answers a request with results from outside the interface, without
+// the hold. The error says what is wrong with them.
+func (q *Queue) Answer(id int, results []Result) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.find(id)
+	if it == nil {
+		return ErrGone
+	}
+	d, err := DraftOf(it.req.Questions, results)
+	if err != nil {
+		return err
+	}
+	it.draft = d
+	q.finish(it, q.answer(it))
+	q.changed(true)
+	return nil
+}
+
+func (q *Queue) answer(it *item) Reply {
+	r := it.draft.Reply(it.req.Questions)
+	r.After = time.Since(it.arrived)
+	return r
+}
+
+// finish ends a request with what the person decided (or did not, in time).
+// The reply is kept until the asker is known to have it.
+func (q *Queue) finish(it *item, r Reply) {
+	q.remove(it)
+	at := time.Now()
+	if !it.parkedAt.IsZero() {
+		at = it.parkedAt
+	}
+	q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Draft: it.draft, Reply: r, At: at})
+	q.record(it, Undelivered, r)
+	if it.call != nil {
+		r.Questions = it.req.Questions
+		it.call.finish(r, nil)
+		it.call = nil
+	}
+}
+
+func (q *Queue) unpark(id int) {
+	q.parked = slices.DeleteFunc(q.parked, func(p parked) bool { return p.ID == id })
+}
+
+// keepDraft saves what was entered in a request that leaves the list
+// unanswered.
+func (q *Queue) keepDraft(it *item) {
+	if it.draft.Empty() {
+		return
+	}
+	q.drafts = append(q.drafts, savedDraft{Print: it.print, Draft: it.draft, At: time.Now()})
+}
+
+// next is when something happens to it by itself.
+func (it *item) next() time.Time {
+	switch {
+	case it.state == Sending:
+		return it.sendAt
+	case it.absent != Present:
+		return it.expires()
+	case it.state == Snoozed && (it.deadline.IsZero() || it.snooze.Before(it.due())):
+		return it.snooze
+	case !it.deadline.IsZero():
+		return it.due()
+	}
+	return time.Time{}
+}
+
+// due is the timeout, moved so that the person is not cut off while typing,
+// but not beyond the end of the asker's own patience.
+func (it *item) due() time.Time {
+	at := it.deadline
+	if it.lastKey.IsZero() {
+		return at
+	}
+	if grace := it.lastKey.Add(graceAfterKey); grace.After(at) {
+		at = grace
+	}
+	if !it.client.IsZero() && it.client.Before(at) && it.client.After(it.deadline) {
+		at = it.client
+	}
+	return at
+}
+
+func (it *item) expires() time.Time {
+	if it.draft.Empty() && it.absent != HandedOver {
+		return it.left.Add(keepAbandoned)
+	}
+	return it.left.Add(keepParked)
+}
+
+// tick does what is due.
+func (q *Queue) tick() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
+	}
+	now := time.Now()
+	save := false
+	for _, it := range slices.Clone(q.items) {
+		at := it.next()
+		if at.IsZero() || at.After(now) {
+			continue
+		}
+		save = true
+		switch {
+		case it.state == Sending:
+			q.finish(it, q.answer(it))
+		case it.absent != Present:
+			if it.id == q.onScreen {
+				it.left = now
+				continue
+			}
+			q.keepDraft(it)
+			q.remove(it)
+		case it.state == Snoozed && !it.snooze.After(now):
+			it.state, it.snooze = Queued, time.Time{}
+		default:
+			q.expire(it)
+		}
+	}
+	q.changed(save)
+}
+
+// expire ends the wait of a request whose time is up. With a draft, or on
+// screen, it stays with the person.
+func (q *Queue) expire(it *item) {
+	r := Reply{Status: TimedOut, After: time.Since(it.arrived)}
+	if it.call == nil || it.draft.Empty() && it.id != q.onScreen {
+		q.keepDraft(it)
+		q.finish(it, r)
+		return
+	}
+	it.call.finish(r, nil)
+	it.call, it.absent, it.why, it.left = nil, Gone, "timed out", time.Now()
+	it.deadline = time.Time{}
+	q.record(it, Withdrawn, r)
+}
+
+// Close ends every call with [ErrShutdown], sends what is held back, and
+// writes the state. Requests stay for the next start.
+func (q *Queue) Close() error {
+	q.SendHeld()
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return nil
+	}
+	q.closed = true
+	state := q.savedLocked()
+	for _, it := range q.items {
+		if it.call != nil {
+			it.call.finish(Reply{}, ErrShutdown)
+		}
+	}
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+	q.mu.Unlock()
+	return q.store.close(state)
+}

@@ -1,0 +1,372 @@
+package ask
+
+import (
+	"cmp"
+	"crypto/rand"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Limits of the queue.
+const (
+	maxOpen        = 100            // requests that wait for an answer
+	maxPerPeer     = 20             // of these, of one process
+	keepParked     = 24 * time.Hour // an answer nobody has fetched
+	keepAbandoned  = 30 * time.Minute
+	keepDrafts     = 7 * 24 * time.Hour
+	freshParked    = 15 * time.Minute // auto-delivery of a parked answer
+	urgent         = time.Minute      // a deadline that is this close comes first
+	minTimeout     = time.Minute
+	maxTimeout     = 24 * time.Hour
+	graceAfterKey  = time.Minute // a timeout waits this long after the last key
+	historyLength  = 200
+	defaultSnooze  = 10 * time.Minute
+	maxAbandoned   = 100
+	defaultHoldFor = 2 * time.Second
+)
+
+// Options are the person's settings and places of a [Queue].
+type Options struct {
+	// Timeout, if not 0, replaces whatever the asker wants.
+	Timeout time.Duration
+	// Hold is how long an answer can be taken back after sending; 0: 2 s,
+	// negative: not at all.
+	Hold time.Duration
+	// DeadlineFirst puts requests whose client gives up within a minute first.
+	DeadlineFirst bool
+	// AutoDeliverParked sends a parked answer of at most 15 minutes at once when
+	// the same agent asks the same again.
+	AutoDeliverParked bool
+
+	StateFile   string // drafts, parked answers, waiting requests; "" keeps them in memory
+	HistoryFile string // "" keeps the history in memory
+	Log         *slog.Logger
+}
+
+// Queue holds the requests that wait for the person. All methods may be called
+// from any goroutine and never wait for a screen, a client or a disk.
+type Queue struct {
+	opt   Options
+	log   *slog.Logger
+	store *store
+
+	mu       sync.Mutex
+	items    []*item // by arrival
+	parked   []parked
+	drafts   []savedDraft
+	history  []Record // oldest first
+	nextID   int
+	snoozes  int // counts up, to order snoozed requests
+	onScreen int // id of the request being looked at, 0 for none
+	closed   bool
+	version  uint64
+	snap     *Snapshot // of version; nil when it must be made
+	timer    *time.Timer
+	watchers map[chan struct{}]bool
+	notices  []string
+}
+
+// State is how an open request stands.
+type State string
+
+// The states of an open request.
+const (
+	Queued  State = "queued"
+	Shown   State = "shown" // has been on screen
+	Snoozed State = "snoozed"
+	Sending State = "sending" // sent by the person, held back so that it can be undone
+)
+
+// Absence says why nobody waits for the answer of an open request right now.
+type Absence string
+
+// Reasons why nobody waits. Those of HandedOver and Restarted are expected back.
+const (
+	Present    Absence = ""
+	HandedOver Absence = "handed over" // the call ended in time; the agent fetches the answer with ask_wait
+	Gone       Absence = "gone"        // the asker hung up or withdrew
+	Restarted  Absence = "restarted"   // the deck was restarted; the asker may come back
+)
+
+type item struct {
+	id       int
+	req      Request
+	print    string
+	state    State
+	absent   Absence
+	why      string // the asker's words or ours about the absence
+	note     string // what the header says about earlier attempts
+	arrived  time.Time
+	left     time.Time // when absent began
+	deadline time.Time // our timeout; zero: none
+	client   time.Time // when the asker's client gives up; zero: unknown
+	lastKey  time.Time
+	draft    Draft
+	sendAt   time.Time
+	snooze   time.Time
+	snoozeNo int
+	call     *Call // nil while absent
+	parkedAt time.Time
+}
+
+// New returns a queue with what the last run left in opt's files.
+func New(opt Options) *Queue {
+	q := &Queue{opt: opt, log: opt.Log, nextID: 1, watchers: map[chan struct{}]bool{}}
+	if q.log == nil {
+		q.log = slog.New(slog.DiscardHandler)
+	}
+	q.store = newStore(opt.StateFile, opt.HistoryFile, q.log)
+	q.load()
+	return q
+}
+
+// Open puts a request into the queue. The caller then waits for [Call.Done] or
+// leaves. The error is an [*Error].
+func (q *Queue) Open(req Request) (*Call, error) {
+	req.Timeout = q.timeout(req.Timeout)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return nil, ErrShutdown
+	}
+	print := req.Fingerprint()
+	if it := q.known(&req, print); it != nil {
+		return q.attach(it, req), nil
+	}
+	if q.full(&req) {
+		return nil, ErrBusy
+	}
+	it := q.add(req, print)
+	call := it.call // recall may answer it at once
+	q.recall(it)
+	q.changed(true)
+	return call, nil
+}
+
+// Resume waits again for a request that was opened with this key, by the same
+// owner. An answer given meanwhile is there at once. The error is an [*Error].
+func (q *Queue) Resume(key, owner string) (*Call, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return nil, ErrShutdown
+	}
+	match := func(r *Request) bool { return key != "" && r.ResumeKey == key && r.Owner == owner }
+	for _, it := range q.items {
+		if match(&it.req) {
+			return q.attach(it, it.req), nil
+		}
+	}
+	for _, p := range q.parked {
+		if match(&p.Request) {
+			c := &Call{q: q, id: p.ID, done: make(chan struct{})}
+			r := p.Reply
+			r.Questions = p.Request.Questions
+			c.finish(r, nil)
+			return c, nil
+		}
+	}
+	return nil, ErrUnknownKey
+}
+
+func (q *Queue) timeout(want time.Duration) time.Duration {
+	if q.opt.Timeout > 0 {
+		want = q.opt.Timeout
+	}
+	if want <= 0 {
+		return 0
+	}
+	return min(max(want, minTimeout), maxTimeout)
+}
+
+// known finds the open request that req is another attempt at.
+func (q *Queue) known(req *Request, print string) *item {
+	for _, it := range q.items {
+		if req.ResumeKey != "" && it.req.ResumeKey == req.ResumeKey && it.req.Owner == req.Owner && it.print == print {
+			return it
+		}
+	}
+	for _, it := range q.items {
+		if it.absent != Present && it.print == print {
+			return it
+		}
+	}
+	return nil
+}
+
+func (q *Queue) full(req *Request) bool {
+	open, same := 0, 0
+	key := req.peerKey()
+	for _, it := range q.items {
+		if it.absent == Gone {
+			continue
+		}
+		open++
+		if key != "" && it.req.peerKey() == key {
+			same++
+		}
+	}
+	return open >= maxOpen || same >= maxPerPeer
+}
+
+func (q *Queue) add(req Request, print string) *item {
+	now := time.Now()
+	it := &item{id: q.nextID, req: req, print: print, state: Queued, arrived: now, draft: NewDraft(req.Questions)}
+	q.nextID++
+	it.call = &Call{q: q, id: it.id, done: make(chan struct{})}
+	it.setTimes(req, now)
+	q.items = append(q.items, it)
+	return it
+}
+
+func (it *item) setTimes(req Request, now time.Time) {
+	it.deadline, it.client = time.Time{}, time.Time{}
+	if req.Timeout > 0 {
+		it.deadline = now.Add(req.Timeout)
+	}
+	if req.ClientDeadline > 0 {
+		it.client = now.Add(req.ClientDeadline)
+	}
+}
+
+// attach makes a new call the one that waits for it.
+func (q *Queue) attach(it *item, req Request) *Call {
+	if it.call != nil {
+		it.call.finish(Reply{}, ErrSuperseded)
+	} else if it.absent == Gone || it.absent == Restarted {
+		it.note = "asked again; what you had entered is still here"
+	}
+	it.req.ResumeKey, it.req.Owner = req.ResumeKey, req.Owner
+	it.req.From, it.req.Peer, it.req.Plain = req.From, req.Peer, req.Plain
+	it.absent, it.why, it.left = Present, "", time.Time{}
+	it.setTimes(req, time.Now())
+	it.call = &Call{q: q, id: it.id, done: make(chan struct{})}
+	q.changed(true)
+	return it.call
+}
+
+// recall fills in what the person has already entered or answered for the same
+// request of an asker that had gone.
+func (q *Queue) recall(it *item) {
+	same := func(r *Request, print string) bool {
+		return print == it.print || it.req.ResumeKey != "" && it.req.ResumeKey == r.ResumeKey
+	}
+	for i, p := range q.parked {
+		if !same(&p.Request, p.Print) || len(p.Request.Questions) != len(it.req.Questions) {
+			continue
+		}
+		q.parked = slices.Delete(q.parked, i, i+1)
+		it.draft, it.parkedAt = p.Draft.fit(it.req.Questions), p.At
+		it.note = "you answered this when nobody was waiting; check it and send"
+		if q.opt.AutoDeliverParked && time.Since(p.At) < freshParked && p.Reply.Status != Declined {
+			q.finish(it, p.Reply)
+		}
+		return
+	}
+	for i, d := range q.drafts {
+		if d.Print == it.print {
+			q.drafts = slices.Delete(q.drafts, i, i+1)
+			it.draft = d.Draft.fit(it.req.Questions)
+			it.note = "what you had entered is still here"
+			return
+		}
+	}
+}
+
+func (q *Queue) find(id int) *item {
+	for _, it := range q.items {
+		if it.id == id {
+			return it
+		}
+	}
+	return nil
+}
+
+func (q *Queue) remove(it *item) {
+	q.items = slices.DeleteFunc(q.items, func(o *item) bool { return o == it })
+	if q.onScreen == it.id {
+		q.onScreen = 0
+	}
+}
+
+// ordered is the items as the person goes through them: those that wait by
+// arrival, then snoozed ones, then those nobody waits for.
+func (q *Queue) ordered() []*item {
+	rank := func(it *item) int {
+		switch {
+		case it.absent == Gone:
+			return 3
+		case it.state == Snoozed:
+			return 2
+		case q.opt.DeadlineFirst && !it.client.IsZero() && time.Until(it.client) < urgent:
+			return 0
+		}
+		return 1
+	}
+	out := slices.Clone(q.items)
+	slices.SortStableFunc(out, func(a, b *item) int {
+		ra, rb := rank(a), rank(b)
+		if ra == 2 && rb == 2 {
+			return cmp.Compare(a.snoozeNo, b.snoozeNo)
+		}
+		return cmp.Compare(ra, rb)
+	})
+	return out
+}
+
+// Hints returns a channel that gets a value when [Queue.Pending] has changed,
+// at most one ahead, and a function that ends it.
+func (q *Queue) Hints() (<-chan struct{}, func()) {
+	ch := make(chan struct{}, 1)
+	q.mu.Lock()
+	q.watchers[ch] = true
+	q.mu.Unlock()
+	return ch, func() {
+		q.mu.Lock()
+		delete(q.watchers, ch)
+		q.mu.Unlock()
+	}
+}
+
+// changed makes a new version; save says that the state file is behind.
+func (q *Queue) changed(save bool) {
+	q.version++
+	q.snap = nil
+	for ch := range q.watchers {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+	if save {
+		q.store.save(q.saved)
+	}
+	q.wake()
+}
+
+// wake sets the timer to the next thing that happens by itself.
+func (q *Queue) wake() {
+	var next time.Time
+	for _, it := range q.items {
+		if at := it.next(); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+	if next.IsZero() || q.closed {
+		return
+	}
+	q.timer = time.AfterFunc(max(time.Until(next), 0), func() {
+		defer safe.Recover("ask timer")
+		q.tick()
+	})
+}
+
+// NewKey returns a random resume key.
+func NewKey() string { return rand.Text() }

@@ -1,0 +1,376 @@
+package ask
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func mustParse(t testing.TB, raw string) []Question {
+	t.Helper()
+	qs, err := ParseQuestions(json.RawMessage(raw))
+	if err != nil {
+		t.Fatalf("parse %s: %v", raw, err)
+	}
+	return qs
+}
+
+const twoWays = `[{"id":"auth","question":"Auth?","options":["OAuth","API key"]}]`
+
+func request(t testing.TB) Request {
+	return Request{Questions: mustParse(t, twoWays), From: From{Client: "claude-code", Cwd: "/home/me/shop"}, Peer: Peer{PID: 7, Program: "claude"}}
+}
+
+func open(t testing.TB, q *Queue, r Request) *Call {
+	t.Helper()
+	c, err := q.Open(r)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	return c
+}
+
+// choose fills in the draft of the only open request and returns its id.
+func choose(t testing.TB, q *Queue, option int) int {
+	t.Helper()
+	it := q.Pending().Items[0]
+	d := it.Draft
+	d.Answers[0].Chosen = []int{option}
+	q.SetDraft(it.ID, d)
+	return it.ID
+}
+
+func ended(t testing.TB, c *Call) Reply {
+	t.Helper()
+	select {
+	case <-c.Done():
+	default:
+		t.Fatal("the call has not ended")
+	}
+	r, err := c.Reply()
+	if err != nil {
+		t.Fatalf("reply: %v", err)
+	}
+	return r
+}
+
+func TestQ10UndoHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{})
+		defer q.Close()
+		c := open(t, q, request(t))
+		id := choose(t, q, 1)
+		if err := q.Send(id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got := q.Undo(0); got != id {
+			t.Fatalf("undo brought back %d, want %d", got, id)
+		}
+		time.Sleep(5 * time.Second)
+		if it, _ := q.Pending().Item(id); it.State != Shown || it.Draft.Answers[0].Chosen[0] != 1 {
+			t.Fatalf("after undo: %+v", it)
+		}
+		if err := q.Send(id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if r := ended(t, c); !reflect.DeepEqual(r.Results[0].SelectedOptions, []string{"API key"}) {
+			t.Fatalf("got %+v", r)
+		}
+		if q.Undo(0) != 0 {
+			t.Fatal("a sent answer was taken back")
+		}
+	})
+}
+
+func TestQ10SecondEnterSendsAtOnce(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	c := open(t, q, request(t))
+	id := choose(t, q, 0)
+	for range 2 {
+		if err := q.Send(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended(t, c)
+}
+
+func TestSendNeedsAnAnswer(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	open(t, q, request(t))
+	var inc *Incomplete
+	if err := q.Send(1); !errors.As(err, &inc) || inc.Question != 0 {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestQ1Order(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{})
+		defer q.Close()
+		var calls []*Call
+		for i := range 4 {
+			r := request(t)
+			r.Title = fmt.Sprint(i)
+			calls = append(calls, open(t, q, r))
+		}
+		ids := func() (out []int) {
+			for _, it := range q.Pending().Items {
+				out = append(out, it.ID)
+			}
+			return out
+		}
+		_ = q.Snooze(2, time.Hour)
+		_ = q.Snooze(1, time.Minute)
+		calls[2].Leave("hung up")
+		if got, want := ids(), []int{4, 2, 1, 3}; !reflect.DeepEqual(got, want) {
+			t.Fatalf("order %v, want %v", got, want)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got, want := ids(), []int{1, 4, 2, 3}; !reflect.DeepEqual(got, want) {
+			t.Fatalf("after the snooze: order %v, want %v", got, want)
+		}
+	})
+}
+
+func TestQ1DeadlineFirst(t *testing.T) {
+	q := New(Options{DeadlineFirst: true})
+	defer q.Close()
+	open(t, q, request(t))
+	r := request(t)
+	r.ClientDeadline = 30 * time.Second
+	open(t, q, r)
+	if got := q.Pending().Items[0].ID; got != 2 {
+		t.Fatalf("first is %d, want 2", got)
+	}
+}
+
+func TestQ2Limits(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	for i := range 100 {
+		r := request(t)
+		r.Peer.PID = 1 + i/20
+		if _, err := q.Open(r); err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		if i == 19 {
+			if _, err := q.Open(r); !errors.Is(err, ErrBusy) {
+				t.Fatalf("the 21st of one peer: %v", err)
+			}
+		}
+	}
+	r := request(t)
+	r.Peer.PID = 99
+	if _, err := q.Open(r); !errors.Is(err, ErrBusy) {
+		t.Fatalf("the 101st: %v", err)
+	}
+}
+
+func TestQ6WithdrawnStaysMarkedAndIsNotCounted(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	c := open(t, q, request(t))
+	c.Leave("hung up")
+	s := q.Pending()
+	if s.Waiting != 0 || len(s.Items) != 1 || s.Items[0].Absent != Gone || s.Items[0].Why != "hung up" {
+		t.Fatalf("%+v", s)
+	}
+	if len(s.History) != 1 || s.History[0].Delivery != Withdrawn {
+		t.Fatalf("history %+v", s.History)
+	}
+}
+
+func TestQ7AnAnswerToNobodyIsParkedAndFetched(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	r := request(t)
+	r.ResumeKey, r.Owner = "secret", "me"
+	open(t, q, r).Leave("hung up")
+	if err := q.Send(choose(t, q, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if s := q.Pending(); s.Parked != 1 || len(s.Items) != 0 {
+		t.Fatalf("%+v", s)
+	}
+	if _, err := q.Resume("secret", "somebody else"); !errors.Is(err, ErrUnknownKey) {
+		t.Fatalf("a stranger got %v", err)
+	}
+	c, err := q.Resume("secret", "me")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ended(t, c).Results[0].SelectedOptions[0]; got != "OAuth" {
+		t.Fatalf("got %q", got)
+	}
+	c.Delivered(Delivered)
+	if s := q.Pending(); s.Parked != 0 || s.History[0].Delivery != Delivered {
+		t.Fatalf("%+v", s)
+	}
+}
+
+func TestQ8UndeliveredIsParked(t *testing.T) {
+	q := New(Options{Hold: -1})
+	defer q.Close()
+	c := open(t, q, request(t))
+	_ = q.Send(choose(t, q, 0))
+	c.Delivered(Unconfirmed)
+	if s := q.Pending(); s.Parked != 1 || s.History[0].Delivery != Unconfirmed {
+		t.Fatalf("%+v", s)
+	}
+}
+
+func TestQ9ReAsk(t *testing.T) {
+	tests := []struct {
+		name string
+		auto bool
+		part bool // only a draft, no answer
+		sent bool // without a key
+	}{
+		{"draft of a withdrawn one is back", false, true, false},
+		{"parked answer is filled in, not sent", false, false, false},
+		{"parked answer is sent with auto_deliver_parked", true, false, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			q := New(Options{AutoDeliverParked: tt.auto})
+			defer q.Close()
+			open(t, q, request(t)).Leave("timeout")
+			id := choose(t, q, 1)
+			if !tt.part {
+				_ = q.Send(id)
+			}
+			c := open(t, q, request(t))
+			if tt.sent {
+				if got := ended(t, c).Results[0].SelectedOptions[0]; got != "API key" {
+					t.Fatalf("got %q", got)
+				}
+				return
+			}
+			s := q.Pending()
+			if len(s.Items) != 1 || s.Items[0].Note == "" || !reflect.DeepEqual(s.Items[0].Draft.Answers[0].Chosen, []int{1}) {
+				t.Fatalf("%+v", s.Items)
+			}
+			if err := q.Send(s.Items[0].ID); err != nil {
+				t.Fatal(err)
+			}
+			q.SendHeld()
+			ended(t, c)
+		})
+	}
+}
+
+func TestQ9Superseded(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	r := request(t)
+	r.ResumeKey = "k"
+	first := open(t, q, r)
+	second := open(t, q, r)
+	if _, err := first.Reply(); !errors.Is(err, ErrSuperseded) {
+		t.Fatalf("first: %v", err)
+	}
+	if n := len(q.Pending().Items); n != 1 {
+		t.Fatalf("%d items", n)
+	}
+	q.SetDraft(1, Draft{Answers: []AnswerDraft{{Chosen: []int{0}}}})
+	_ = q.Send(1)
+	q.SendHeld()
+	ended(t, second)
+}
+
+func TestQ10WithdrawalWhileHeldParks(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	c := open(t, q, request(t))
+	_ = q.Send(choose(t, q, 0))
+	c.Leave("gone")
+	if s := q.Pending(); s.Parked != 1 || len(s.Items) != 0 {
+		t.Fatalf("%+v", s)
+	}
+}
+
+func TestQ11Timeout(t *testing.T) {
+	tests := []struct {
+		name    string
+		timeout time.Duration
+		setting time.Duration
+		keyAt   time.Duration // 0: no key
+		client  time.Duration
+		want    time.Duration
+	}{
+		{"as asked", 2 * time.Minute, 0, 0, 0, 2 * time.Minute},
+		{"T-9 models pass 1", time.Second, 0, 0, 0, time.Minute},
+		{"T-9 the person's setting wins", time.Minute, 5 * time.Minute, 0, 0, 5 * time.Minute},
+		{"not while typing", 2 * time.Minute, 0, 110 * time.Second, 0, 170 * time.Second},
+		{"not beyond the client", 2 * time.Minute, 0, 110 * time.Second, 150 * time.Second, 150 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := New(Options{Timeout: tt.setting})
+				defer q.Close()
+				r := request(t)
+				r.Timeout, r.ClientDeadline = tt.timeout, tt.client
+				c := open(t, q, r)
+				start := time.Now()
+				if tt.keyAt > 0 {
+					time.Sleep(tt.keyAt)
+					it := q.Pending().Items[0]
+					q.SetDraft(it.ID, it.Draft)
+				}
+				<-c.Done()
+				if got := time.Since(start); got != tt.want {
+					t.Errorf("timed out after %v, want %v", got, tt.want)
+				}
+				if r, err := c.Reply(); err != nil || r.Status != TimedOut || len(r.Results) != 0 {
+					t.Errorf("T-8: got %+v, %v", r, err)
+				}
+			})
+		})
+	}
+}
+
+func TestHandOver(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	r := request(t)
+	r.ResumeKey, r.Owner = "k", "me"
+	c := open(t, q, r)
+	c.HandOver()
+	if s := q.Pending(); s.Waiting != 1 || s.Items[0].Absent != HandedOver {
+		t.Fatalf("%+v", s)
+	}
+	c2, err := q.Resume("k", "me")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = q.Send(choose(t, q, 0))
+	q.SendHeld()
+	ended(t, c2)
+}
+
+func TestAskEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{})
+		defer q.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := q.Ask(ctx, request(t)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("got %v", err)
+		}
+		if it := q.Pending().Items[0]; it.Absent != Gone {
+			t.Fatalf("%+v", it)
+		}
+	})
+}

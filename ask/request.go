@@ -1,0 +1,195 @@
+package ask
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Kind is how a question is answered.
+type Kind string
+
+// The kinds of questions. Confirm is a choice whose first two options have
+// keys of their own.
+const (
+	Choice  Kind = "choice"
+	Text    Kind = "text"
+	Confirm Kind = "confirm"
+)
+
+// Option is one possible answer.
+type Option struct {
+	Label       string `json:"label"` // as the asker wrote it; answers carry it unchanged
+	Description string `json:"description,omitempty"`
+	Preview     string `json:"preview,omitempty"`
+}
+
+// Question is one question after [ParseQuestions]: complete and valid.
+type Question struct {
+	ID          string   `json:"id"`
+	Question    string   `json:"question"`
+	Header      string   `json:"header,omitempty"` // tab label; empty: made from ID
+	Description string   `json:"description,omitempty"`
+	Kind        Kind     `json:"kind"`
+	Options     []Option `json:"options,omitempty"`
+	Multi       bool     `json:"multi,omitempty"`
+	Recommended []int    `json:"recommended,omitempty"` // indexes into Options, ascending; at most one unless Multi
+	// OtherFirst says that the asker recommended its own "other" option, which
+	// the free-text row stands for: the cursor starts there.
+	OtherFirst  bool   `json:"otherFirst,omitempty"`
+	AllowOther  bool   `json:"allowOther"` // offer the free-text row
+	Required    bool   `json:"required"`
+	MinSelect   int    `json:"minSelect,omitempty"` // for Multi
+	MaxSelect   int    `json:"maxSelect,omitempty"` // for Multi; 0: no limit
+	Placeholder string `json:"placeholder,omitempty"`
+}
+
+// From is what the asker says about itself. None of it is proven.
+type From struct {
+	Client        string `json:"client,omitempty"`
+	ClientVersion string `json:"clientVersion,omitempty"`
+	Agent         string `json:"agent,omitempty"` // label of a sub-agent
+	Session       string `json:"session,omitempty"`
+	Cwd           string `json:"cwd,omitempty"`
+	Title         string `json:"title,omitempty"`
+}
+
+// Peer is what the operating system says about the asker. The zero Peer is
+// "unverified".
+type Peer struct {
+	PID     int    `json:"pid,omitempty"`
+	Program string `json:"program,omitempty"` // of the process that started the peer: the agent
+	Cwd     string `json:"cwd,omitempty"`
+	Session string `json:"session,omitempty"` // label of the session socket it came through
+	Key     string `json:"key,omitempty"`     // what the limit per peer counts by; empty: PID
+}
+
+// Request is one ask with one or more questions: the unit of queueing,
+// answering and cancelling.
+type Request struct {
+	Questions []Question `json:"questions"`
+	Title     string     `json:"title,omitempty"`
+	From      From       `json:"from"`
+	Peer      Peer       `json:"peer"`
+	// Timeout ends the request after this long; 0: never. [Queue.Open] clamps
+	// it to 60 s … 24 h.
+	Timeout time.Duration `json:"timeout,omitempty"`
+	// ClientDeadline is when the asker's own client gives up, from arrival; 0:
+	// not known.
+	ClientDeadline time.Duration `json:"clientDeadline,omitempty"`
+	// ResumeKey is a secret of the asker, the same whenever it sends this
+	// request again. Empty: the asker cannot come back for the answer.
+	ResumeKey string `json:"resumeKey,omitempty"`
+	// Owner is who may come back with the ResumeKey; empty: whoever has it.
+	Owner string `json:"owner,omitempty"`
+	// Plain says that the asker understands neither status nor codes.
+	Plain bool `json:"plain,omitempty"`
+}
+
+// Client is the asker's program as the person knows it: the claim, else what
+// the system says, else "unverified".
+func (r *Request) Client() string {
+	switch {
+	case r.From.Client != "":
+		return r.From.Client
+	case r.Peer.Program != "":
+		return r.Peer.Program
+	}
+	return "unverified"
+}
+
+// Verified tells whether the system confirms who is asking.
+func (r *Request) Verified() bool { return r.Peer.PID != 0 && r.Peer.Program != "" }
+
+// Cwd is the asker's folder: what the system says, else the claim.
+func (r *Request) Cwd() string {
+	if r.Peer.Cwd != "" {
+		return r.Peer.Cwd
+	}
+	return r.From.Cwd
+}
+
+// Asker identifies who asks, for grouping.
+func (r *Request) Asker() string {
+	session := r.Peer.Session
+	if session == "" {
+		session = r.From.Session
+	}
+	return r.Client() + "\x00" + r.Cwd() + "\x00" + session
+}
+
+// Fingerprint is equal for requests that ask the same from the same client in
+// the same folder.
+func (r *Request) Fingerprint() string {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	_ = enc.Encode([]string{r.Client(), r.Cwd()}) // hash writers do not fail
+	_ = enc.Encode(r.Questions)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func (r *Request) peerKey() string {
+	switch {
+	case r.Peer.Key != "":
+		return r.Peer.Key
+	case r.Peer.PID != 0:
+		return fmt.Sprintf("pid %d", r.Peer.PID)
+	}
+	return ""
+}
+
+// Result is the answer to one question. SelectedOptions are the asker's own
+// labels in option order, never nil.
+type Result struct {
+	ID              string            `json:"id"`
+	SelectedOptions []string          `json:"selectedOptions"`
+	CustomInput     string            `json:"customInput,omitempty"`
+	Notes           map[string]string `json:"notes,omitempty"` // by label, of chosen options
+	Note            string            `json:"note,omitempty"`  // the same, of a single choice
+	Skipped         bool              `json:"skipped,omitempty"`
+	Clarify         string            `json:"clarify,omitempty"` // the person asks back
+}
+
+// Status is how a request ended.
+type Status string
+
+// The ends of a request. Partial is an answer with skipped questions or ones
+// asked back.
+const (
+	Answered Status = "answered"
+	Partial  Status = "partial"
+	Declined Status = "declined"
+	TimedOut Status = "timed_out"
+)
+
+// Reply is the end of a request that the asker hears about.
+type Reply struct {
+	Status  Status        `json:"status"`
+	Results []Result      `json:"results,omitempty"` // one per question, in order; none unless answered or partial
+	Reason  string        `json:"reason,omitempty"`  // of a decline
+	After   time.Duration `json:"after,omitempty"`   // how long the person was waited for
+
+	Questions []Question `json:"-"` // what the results answer, in the same order
+}
+
+// Error is a request that could not be put to the person, or was ended by
+// something other than the person. Its text is fit for the asker.
+type Error struct {
+	Code    string // "invalid", "busy", "shutdown", "superseded", "withdrawn", "unknown", "unavailable", "internal" …
+	Message string
+	Retry   bool // sending it again may work
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Errors of [Queue.Open], [Queue.Resume] and [Call.Reply].
+var (
+	ErrBusy        = &Error{Code: "busy", Message: "too many pending questions (limit 100)"}
+	ErrShutdown    = &Error{Code: "shutdown", Message: "shutting down", Retry: true}
+	ErrSuperseded  = &Error{Code: "superseded", Message: "superseded by a newer request"}
+	ErrWithdrawn   = &Error{Code: "withdrawn", Message: "withdrawn"}
+	ErrUnknownKey  = &Error{Code: "unknown", Message: "no question with this id is waiting or answered; it may be older than 24 hours, or belong to another agent"}
+	ErrUnavailable = &Error{Code: "unavailable", Message: "mcpdeck is not running"}
+)

@@ -1,0 +1,104 @@
+package ask
+
+import (
+	"slices"
+	"time"
+)
+
+// Snapshot is one version of what the queue holds. It is never changed, and
+// its slices must not be.
+type Snapshot struct {
+	Version uint64
+	Items   []Item // in the order to go through
+	Waiting int    // of these, those whose asker waits and that are not being sent
+	Parked  int    // answers whose asker has not had them
+	History []Record
+	Notices []string // sentences about the stored state, said once
+}
+
+// Item is an open request.
+type Item struct {
+	ID       int
+	Request  Request
+	State    State
+	Absent   Absence
+	Why      string    // about Absent
+	Note     string    // about earlier attempts; "" if none
+	Arrived  time.Time // first attempt
+	Deadline time.Time // when it times out; zero: never
+	Client   time.Time // when the asker's client gives up; zero: not known
+	SendAt   time.Time // while Sending
+	Snoozed  time.Time // until when
+	Draft    Draft     // a copy
+	OnScreen bool
+}
+
+// Waits tells whether the item counts as waiting for the person.
+func (i Item) Waits() bool { return i.Absent != Gone && i.State != Sending }
+
+// Record is a request that has ended, or whose asker has gone.
+type Record struct {
+	ID       int       `json:"id"`
+	Arrived  time.Time `json:"arrived"`
+	Ended    time.Time `json:"ended"`
+	Request  Request   `json:"request"`
+	Reply    Reply     `json:"reply"`
+	Delivery Delivery  `json:"delivery"`
+}
+
+// Item finds an open request; ok is false when there is none with this id.
+func (s *Snapshot) Item(id int) (it Item, ok bool) {
+	i := slices.IndexFunc(s.Items, func(it Item) bool { return it.ID == id })
+	if i < 0 {
+		return Item{}, false
+	}
+	return s.Items[i], true
+}
+
+// Pending returns the newest version.
+func (q *Queue) Pending() *Snapshot {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.snap != nil {
+		return q.snap
+	}
+	s := &Snapshot{Version: q.version, Parked: len(q.parked), History: q.history, Notices: q.notices}
+	for _, it := range q.ordered() {
+		v := it.view()
+		v.OnScreen = it.id == q.onScreen
+		if v.Waits() {
+			s.Waiting++
+		}
+		s.Items = append(s.Items, v)
+	}
+	q.snap = s
+	return s
+}
+
+func (it *item) view() Item {
+	v := Item{
+		ID: it.id, Request: it.req, State: it.state, Absent: it.absent, Why: it.why, Note: it.note,
+		Arrived: it.arrived, Client: it.client, SendAt: it.sendAt, Snoozed: it.snooze, Draft: it.draft.Clone(),
+	}
+	v.Request.ResumeKey = "" // a secret of the asker
+	if !it.deadline.IsZero() {
+		v.Deadline = it.due()
+	}
+	return v
+}
+
+// record writes down how a request ended, or that it was withdrawn. A later
+// end of the same request replaces an earlier one.
+func (q *Queue) record(it *item, d Delivery, r Reply) {
+	rec := Record{ID: it.id, Arrived: it.arrived, Ended: time.Now(), Request: it.req, Reply: r, Delivery: d}
+	rec.Request.ResumeKey, rec.Request.Owner = "", ""
+	kept := make([]Record, 0, len(q.history)+1)
+	for _, h := range q.history {
+		if h.ID != rec.ID {
+			kept = append(kept, h)
+		}
+	}
+	kept = append(kept, rec)
+	q.history = kept[max(0, len(kept)-historyLength):]
+	q.store.record(rec)
+}

@@ -1,0 +1,328 @@
+package ask
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// parked is an answer that its asker is not known to have.
+type parked struct {
+	ID      int       `json:"id"`
+	Print   string    `json:"print"`
+	Request Request   `json:"request"`
+	Draft   Draft     `json:"draft"`
+	Reply   Reply     `json:"reply"`
+	At      time.Time `json:"at"`
+}
+
+// savedDraft is what was entered in a request that has left the list.
+type savedDraft struct {
+	Print string    `json:"print"`
+	Draft Draft     `json:"draft"`
+	At    time.Time `json:"at"`
+}
+
+// savedItem is an open request.
+type savedItem struct {
+	ID      int       `json:"id"`
+	Request Request   `json:"request"`
+	Draft   Draft     `json:"draft"`
+	State   State     `json:"state"`
+	Absent  Absence   `json:"absent"`
+	Why     string    `json:"why,omitempty"`
+	Arrived time.Time `json:"arrived"`
+	Left    time.Time `json:"left"`
+	Shown   bool      `json:"shown,omitempty"` // was on screen
+}
+
+// savedState is the content of the state file.
+type savedState struct {
+	Version int          `json:"version"`
+	NextID  int          `json:"nextId"`
+	Items   []savedItem  `json:"items"`
+	Parked  []parked     `json:"parked"`
+	Drafts  []savedDraft `json:"drafts"`
+}
+
+func (q *Queue) saved() savedState {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.savedLocked()
+}
+
+func (q *Queue) savedLocked() savedState {
+	s := savedState{Version: 1, NextID: q.nextID, Parked: slices.Clone(q.parked), Drafts: slices.Clone(q.drafts)}
+	for _, it := range q.items {
+		s.Items = append(s.Items, savedItem{
+			ID: it.id, Request: it.req, Draft: it.draft.Clone(), State: it.state, Absent: it.absent,
+			Why: it.why, Arrived: it.arrived, Left: it.left, Shown: it.id == q.onScreen,
+		})
+	}
+	return s
+}
+
+// load takes over what the last run left. Nobody is connected yet, so every
+// open request is one whose asker may come back.
+func (q *Queue) load() {
+	s, records, notice := q.store.load()
+	if notice != "" {
+		q.notices = append(q.notices, notice)
+	}
+	now := time.Now()
+	q.nextID = max(s.NextID, 1)
+	q.parked = slices.DeleteFunc(s.Parked, func(p parked) bool { return now.Sub(p.At) > keepParked })
+	q.drafts = slices.DeleteFunc(s.Drafts, func(d savedDraft) bool { return now.Sub(d.At) > keepDrafts })
+	for _, v := range s.Items {
+		it := &item{
+			id: v.ID, req: v.Request, state: v.State, absent: v.Absent, why: v.Why, arrived: v.Arrived, left: v.Left,
+			draft: v.Draft.fit(v.Request.Questions), print: v.Request.Fingerprint(),
+		}
+		if it.absent == Present {
+			it.absent, it.why, it.left = Restarted, "the deck was restarted", now
+		}
+		if it.state != Queued {
+			it.state = Shown
+		}
+		q.items = append(q.items, it)
+		q.nextID = max(q.nextID, it.id+1)
+	}
+	for _, r := range records {
+		q.nextID = max(q.nextID, r.ID+1)
+	}
+	q.history = records
+	q.wake()
+}
+
+// store writes the state and the history away from the callers' goroutines.
+type store struct {
+	stateFile, historyFile string
+	log                    *slog.Logger
+
+	mu      sync.Mutex
+	take    func() savedState // set: the state file is behind
+	records []Record          // not yet in the history file
+	kick    chan struct{}
+	stop    chan struct{}
+	stopped chan struct{}
+	failed  bool
+}
+
+const saveEvery = 500 * time.Millisecond
+
+func newStore(state, history string, log *slog.Logger) *store {
+	s := &store{
+		stateFile: state, historyFile: history, log: log,
+		kick: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	if state == "" && history == "" {
+		close(s.stopped)
+		return s
+	}
+	safe.Go("ask store", s.run)
+	return s
+}
+
+func (s *store) save(take func() savedState) {
+	if s.stateFile == "" {
+		return
+	}
+	s.mu.Lock()
+	s.take = take
+	s.mu.Unlock()
+	s.poke()
+}
+
+func (s *store) record(r Record) {
+	if s.historyFile == "" {
+		return
+	}
+	s.mu.Lock()
+	s.records = append(s.records, r)
+	s.mu.Unlock()
+	s.poke()
+}
+
+func (s *store) poke() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+// run writes at once after a pause, then at most every 500 ms.
+func (s *store) run() {
+	defer close(s.stopped)
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-s.kick:
+		}
+		s.flush()
+		select {
+		case <-s.stop:
+			return
+		case <-time.After(saveEvery):
+		}
+	}
+}
+
+func (s *store) flush() {
+	s.mu.Lock()
+	take, records := s.take, s.records
+	s.take, s.records = nil, nil
+	s.mu.Unlock()
+	if take != nil {
+		s.report(writeState(s.stateFile, take()))
+	}
+	if len(records) > 0 {
+		s.report(appendHistory(s.historyFile, records))
+	}
+}
+
+func (s *store) report(err error) {
+	if err != nil && !s.failed {
+		s.log.Error("questions are not being saved", "error", err)
+	}
+	s.failed = err != nil
+}
+
+func (s *store) close(last savedState) error {
+	select {
+	case <-s.stop:
+	default:
+		close(s.stop)
+	}
+	<-s.stopped
+	s.mu.Lock()
+	records := s.records
+	s.records, s.take = nil, nil
+	s.mu.Unlock()
+	var errs []error
+	if s.stateFile != "" {
+		errs = append(errs, writeState(s.stateFile, last))
+	}
+	if s.historyFile != "" && len(records) > 0 {
+		errs = append(errs, appendHistory(s.historyFile, records))
+	}
+	return errors.Join(errs...)
+}
+
+func writeState(path string, s savedState) error {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encode questions: %w", err)
+	}
+	return replaceFile(path, b)
+}
+
+// replaceFile writes path in one step, readable by its owner only.
+func replaceFile(path string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("save questions: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // made with mode 0600
+	if err != nil {
+		return fmt.Errorf("save questions: %w", err)
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the write's own error counts
+		return fmt.Errorf("save questions: %w", err)
+	}
+	return nil
+}
+
+func appendHistory(path string, records []Record) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	for _, r := range records {
+		if err := enc.Encode(r); err != nil {
+			return fmt.Errorf("encode question history: %w", err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("save question history: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("save question history: %w", err)
+	}
+	_, err = f.Write(buf.Bytes())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("save question history: %w", err)
+	}
+	return nil
+}
+
+// load reads both files. A damaged state file is set aside and named in the
+// notice.
+func (s *store) load() (st savedState, records []Record, notice string) {
+	if s.stateFile != "" {
+		switch b, err := os.ReadFile(s.stateFile); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			notice = fmt.Sprintf("saved questions could not be read (%v); starting without them", err)
+		case json.Unmarshal(b, &st) != nil || st.Version != 1:
+			aside := fmt.Sprintf("%s.damaged-%d", s.stateFile, time.Now().Unix())
+			_ = os.Rename(s.stateFile, aside) // if this fails the file is overwritten, as after a rename
+			notice = "saved questions were damaged and set aside as " + aside
+			st = savedState{}
+		}
+	}
+	if s.historyFile != "" {
+		records = s.loadHistory()
+	}
+	return st, records, notice
+}
+
+// loadHistory keeps the newest records, skips lines that are damaged, and cuts
+// the file to what was kept once it has grown to several times that.
+func (s *store) loadHistory() []Record {
+	b, err := os.ReadFile(s.historyFile)
+	if err != nil {
+		return nil
+	}
+	var records []Record
+	lines := 0
+	sc := bufio.NewScanner(bytes.NewReader(b))
+	sc.Buffer(nil, 16<<20)
+	for sc.Scan() {
+		lines++
+		var r Record
+		if json.Unmarshal(sc.Bytes(), &r) != nil {
+			continue
+		}
+		records = slices.DeleteFunc(records, func(o Record) bool { return o.ID == r.ID })
+		records = append(records, r)
+	}
+	records = records[max(0, len(records)-historyLength):]
+	if lines > 4*historyLength {
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		for _, r := range records {
+			if enc.Encode(r) != nil {
+				return records
+			}
+		}
+		s.report(replaceFile(s.historyFile, buf.Bytes()))
+	}
+	return records
+}

@@ -1,0 +1,338 @@
+// Package ask offers the queue of questions to agents over MCP: the tools ask
+// and ask_wait.
+package ask
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers"
+)
+
+// Desk is where questions go: the queue of this process, or the socket of
+// another.
+type Desk interface {
+	Open(req questions.Request) (Call, error)
+	Resume(key, owner string) (Call, error)
+}
+
+// Call is one wait for an answer; see [questions.Call].
+type Call interface {
+	Done() <-chan struct{}
+	Reply() (questions.Reply, error)
+	Delivered(d questions.Delivery)
+	Leave(why string)
+	HandOver()
+	Place() (state questions.State, ahead, pending int)
+}
+
+// InProcess is the desk of a queue in this process.
+func InProcess(q *questions.Queue) Desk { return queueDesk{q} }
+
+type queueDesk struct{ q *questions.Queue }
+
+func (d queueDesk) Open(req questions.Request) (Call, error) {
+	c, err := d.q.Open(req)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (d queueDesk) Resume(key, owner string) (Call, error) {
+	c, err := d.q.Resume(key, owner)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// ResumeKeyMeta is the field of a request's _meta that carries the key under
+// which a relay sends the same ask again after the deck was restarted. It must
+// be unguessable.
+const ResumeKeyMeta = "mcpdeck/resumeKey"
+
+// RetryMeta is the field of a result's _meta that is true when the deck is
+// shutting down: a relay keeps the call open and sends it again.
+const RetryMeta = "mcpdeck/retry"
+
+// Module is the ask server.
+type Module struct {
+	desk Desk
+	sign signer
+
+	mu    sync.Mutex
+	scope servers.Scope
+}
+
+// New returns the module for a desk.
+func New(desk Desk) *Module { return &Module{desk: desk, sign: newSigner()} }
+
+// Identity implements [servers.Module].
+func (m *Module) Identity() servers.Identity {
+	return servers.Identity{Name: "ask", Title: "Ask", ServerName: "pi-ask-mcp"}
+}
+
+// Start implements [servers.Module].
+func (m *Module) Start(_ context.Context, scope servers.Scope) error {
+	m.mu.Lock()
+	m.scope = scope
+	m.mu.Unlock()
+	scope.SetState(servers.State{Status: servers.Ready})
+	return nil
+}
+
+// Stop implements [servers.Module].
+func (m *Module) Stop(context.Context) error { return nil }
+
+// Offer implements [servers.Module].
+func (m *Module) Offer() servers.Offer {
+	hints := mcp.ToolAnnotation{
+		Title: "Ask the user", ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
+		IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(false),
+	}
+	waitHints := hints
+	waitHints.Title, waitHints.IdempotentHint = "Wait for the user's answer", mcp.ToBoolPtr(true)
+	meta := func(search string) *mcp.Meta {
+		return mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true, "anthropic/searchHint": search})
+	}
+	return servers.Offer{
+		Instructions: "Use ask when only the user can decide something that changes what you do next. " +
+			"If it returns status pending, call ask_wait with the id until there is an answer.",
+		Tools: []server.ServerTool{
+			{
+				Tool: mcp.Tool{
+					Name: "ask", Title: "Ask the user", Description: askDescription, Annotations: hints,
+					RawInputSchema: json.RawMessage(askInput), RawOutputSchema: json.RawMessage(resultSchema),
+					Meta: meta("ask the user a question, get a decision or preference"),
+				},
+				Handler: m.ask,
+			},
+			{
+				Tool: mcp.Tool{
+					Name: "ask_wait", Title: "Wait for the user's answer", Description: waitDescription, Annotations: waitHints,
+					RawInputSchema: json.RawMessage(waitInput), RawOutputSchema: json.RawMessage(resultSchema),
+					Meta: meta("wait for the answer to a question asked before"),
+				},
+				Handler: m.askWait,
+			},
+		},
+	}
+}
+
+func (m *Module) ask(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	args, err := parseAsk(req)
+	if err != nil {
+		return refusal("The question was not shown to the user: " + err.Error() + ". Correct this and call ask again."), nil
+	}
+	if res, done := m.elicited(ctx, req, args.Questions); done {
+		return res, nil
+	}
+	call, err := m.desk.Open(m.request(ctx, req, args))
+	if errors.Is(err, questions.ErrUnavailable) {
+		if res := m.elicit(ctx, req, args.Questions); res != nil {
+			return res, nil
+		}
+	}
+	if err != nil {
+		return failure(err), nil
+	}
+	return m.wait(ctx, req, waitFor{call: call, questions: args.Questions, key: args.ResumeKey})
+}
+
+func (m *Module) askWait(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var args struct {
+		ID             string `json:"id"`
+		TimeoutSeconds any    `json:"timeoutSeconds"`
+	}
+	if err := req.BindArguments(&args); err != nil || args.ID == "" {
+		return refusal("ask_wait needs the id that ask returned with status pending."), nil
+	}
+	call, err := m.desk.Resume(args.ID, servers.CallerFrom(ctx).Identity)
+	if err != nil {
+		return failure(err), nil
+	}
+	limit, _ := seconds(args.TimeoutSeconds)
+	return m.wait(ctx, req, waitFor{call: call, key: args.ID, limit: limit})
+}
+
+// arguments are those of ask.
+type arguments struct {
+	questions.Request
+}
+
+func parseAsk(req mcp.CallToolRequest) (arguments, error) {
+	raw := req.Params.RawArguments
+	if len(raw) == 0 {
+		b, err := json.Marshal(req.Params.Arguments)
+		if err != nil {
+			return arguments{}, errors.New("the arguments are not JSON")
+		}
+		raw = b
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return arguments{}, errors.New("the arguments are not a JSON object")
+	}
+	qs, err := questions.ParseQuestions(fields["questions"])
+	if err != nil {
+		return arguments{}, err
+	}
+	a := arguments{Request: questions.Request{Questions: qs}}
+	_ = json.Unmarshal(fields["title"], &a.Title) // a title that is no string is as good as none
+	var timeout any
+	if json.Unmarshal(fields["timeoutSeconds"], &timeout) == nil {
+		a.Timeout, _ = seconds(timeout)
+	}
+	if req.Params.Meta != nil {
+		a.ResumeKey, _ = req.Params.Meta.AdditionalFields[ResumeKeyMeta].(string)
+	}
+	if a.ResumeKey == "" {
+		a.ResumeKey = questions.NewKey()
+	}
+	return a, nil
+}
+
+func seconds(v any) (time.Duration, bool) {
+	switch v := v.(type) {
+	case float64:
+		if v > 0 && v < 1e9 {
+			return time.Duration(v * float64(time.Second)), true
+		}
+	case string:
+		if d, err := time.ParseDuration(v + "s"); err == nil && d > 0 {
+			return d, true
+		}
+	}
+	return 0, false
+}
+
+// request adds who is asking.
+func (m *Module) request(ctx context.Context, _ mcp.CallToolRequest, a arguments) questions.Request {
+	who := servers.CallerFrom(ctx)
+	r := a.Request
+	r.Owner = who.Identity
+	r.From = questions.From{
+		Client: who.Client, ClientVersion: who.ClientVersion, Cwd: who.Root, Title: r.Title,
+		Session: who.Hints["MCPDECK_SESSION"],
+	}
+	r.Peer = questions.Peer{PID: who.PID, Program: who.Program, Key: who.Agent}
+	if who.Transport == "unix" {
+		r.Peer.Cwd = who.Root
+	}
+	return r
+}
+
+// waitFor is what a call of either tool waits for.
+type waitFor struct {
+	call      Call
+	questions []questions.Question // for the texts; nil in ask_wait
+	key       string
+	limit     time.Duration // ask_wait returns pending after this; 0: by the client alone
+}
+
+// wait keeps the call alive until there is an answer, the client is about to
+// give up, or has.
+func (m *Module) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (*mcp.CallToolResult, error) {
+	start := time.Now()
+	progress := newProgress(ctx, req, w, start)
+	limit := Patience(servers.CallerFrom(ctx), progress.token != nil)
+	if w.limit > 0 && (limit == 0 || w.limit < limit) {
+		limit = w.limit
+	}
+	var over <-chan time.Time
+	if limit > 0 {
+		t := time.NewTimer(limit)
+		defer t.Stop()
+		over = t.C
+	}
+	beat := time.NewTicker(progressEvery)
+	defer beat.Stop()
+	for {
+		progress.send()
+		select {
+		case <-w.call.Done():
+			return m.end(ctx, w)
+		case <-beat.C:
+		case <-over:
+			w.call.HandOver()
+			select {
+			case <-w.call.Done(): // the answer won, or the hand-over itself ended the call
+				if _, err := w.call.Reply(); err == nil {
+					return m.end(ctx, w)
+				}
+			default:
+			}
+			return pending(w.key, time.Since(start)), nil
+		case <-ctx.Done():
+			w.call.Leave("the agent stopped waiting")
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (m *Module) end(ctx context.Context, w waitFor) (*mcp.CallToolResult, error) {
+	reply, err := w.call.Reply()
+	if err != nil {
+		return failure(err), nil
+	}
+	if ctx.Err() != nil {
+		w.call.Delivered(questions.Undelivered)
+		return nil, ctx.Err()
+	}
+	w.call.Delivered(questions.Delivered)
+	return outcome(reply), nil
+}
+
+const progressEvery = 15 * time.Second
+
+// progress tells a client that the call is alive.
+type progress struct {
+	ctx   context.Context
+	token any
+	w     waitFor
+	start time.Time
+	last  float64
+}
+
+func newProgress(ctx context.Context, req mcp.CallToolRequest, w waitFor, start time.Time) *progress {
+	p := &progress{ctx: ctx, w: w, start: start, last: -1}
+	if req.Params.Meta != nil {
+		p.token = req.Params.Meta.ProgressToken
+	}
+	return p
+}
+
+func (p *progress) send() {
+	srv := server.ServerFromContext(p.ctx)
+	if p.token == nil || srv == nil || p.ctx.Err() != nil {
+		return
+	}
+	at := time.Since(p.start).Round(time.Second).Seconds()
+	if at <= p.last {
+		at = p.last + 1
+	}
+	p.last = at
+	_, ahead, _ := p.w.call.Place()
+	what := "waiting for your answer in mcpdeck"
+	switch n := len(p.w.questions); {
+	case n > 1 && ahead > 0:
+		what += fmt.Sprintf(" (%d questions, %d ahead in the queue)", n, ahead)
+	case n > 1:
+		what += fmt.Sprintf(" (%d questions)", n)
+	case ahead > 0:
+		what += fmt.Sprintf(" (%d ahead in the queue)", ahead)
+	}
+	// A client that cannot be told may still get the result.
+	_ = srv.SendNotificationToClient(p.ctx, "notifications/progress", map[string]any{
+		"progressToken": p.token, "progress": at, "message": what,
+	})
+}

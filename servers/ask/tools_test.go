@@ -1,0 +1,425 @@
+package ask
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers"
+)
+
+// session is a client connection that keeps what is sent to it.
+type session struct {
+	notes chan mcp.JSONRPCNotification
+	caps  mcp.ClientCapabilities
+	forms func(mcp.ElicitationRequest) (*mcp.ElicitationResult, error)
+}
+
+func (s *session) SessionID() string                                   { return "s1" }
+func (s *session) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notes }
+func (s *session) Initialize()                                         {}
+func (s *session) Initialized() bool                                   { return true }
+func (s *session) GetClientInfo() mcp.Implementation                   { return mcp.Implementation{} }
+func (s *session) SetClientInfo(mcp.Implementation)                    {}
+func (s *session) GetClientCapabilities() mcp.ClientCapabilities       { return s.caps }
+func (s *session) SetClientCapabilities(mcp.ClientCapabilities)        {}
+func (s *session) ProtocolVersion() string                             { return "2025-11-25" }
+func (s *session) RequestElicitation(_ context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	return s.forms(r)
+}
+
+// bench is an ask server with one client.
+type bench struct {
+	t   *testing.T
+	q   *questions.Queue
+	srv *server.MCPServer
+	ctx context.Context
+	ses *session
+}
+
+func newBench(t *testing.T, desk Desk, q *questions.Queue, client string) *bench {
+	b := &bench{t: t, q: q, srv: server.NewMCPServer("pi-ask-mcp", "0"), ses: &session{notes: make(chan mcp.JSONRPCNotification, 100)}}
+	if desk == nil {
+		desk = InProcess(q)
+	}
+	b.srv.AddTools(New(desk).Offer().Tools...)
+	b.ctx = servers.WithCaller(b.srv.WithContext(t.Context(), b.ses), func() servers.Caller {
+		return servers.Caller{Client: client, Identity: "me", Agent: "a1", Root: "/home/me/shop"}
+	})
+	return b
+}
+
+type toolResult struct {
+	Content           []struct{ Text string }
+	StructuredContent struct {
+		Status, Message, ID string
+		Answers             []map[string]any
+	}
+	IsError       bool
+	ResultType    string
+	InputRequests map[string]any
+	RequestState  string
+}
+
+// call sends tools/call and returns the result; params may hold more than
+// name and arguments.
+func (b *bench) call(ctx context.Context, params map[string]any) toolResult {
+	b.t.Helper()
+	raw, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+	out, err := json.Marshal(b.srv.HandleMessage(ctx, raw))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var reply struct {
+		Result *toolResult
+		Error  json.RawMessage
+	}
+	if err := json.Unmarshal(out, &reply); err != nil || reply.Result == nil {
+		if ctx.Err() == nil {
+			b.t.Fatalf("call: %s %v", out, err)
+		}
+		return toolResult{}
+	}
+	return *reply.Result
+}
+
+func (b *bench) start(params map[string]any) <-chan toolResult {
+	ch := make(chan toolResult, 1)
+	go func() { ch <- b.call(b.ctx, params) }()
+	synctest.Wait()
+	return ch
+}
+
+func askParams(args string, token any) map[string]any {
+	p := map[string]any{"name": "ask", "arguments": json.RawMessage(args)}
+	if token != nil {
+		p["_meta"] = map[string]any{"progressToken": token}
+	}
+	return p
+}
+
+const oneQuestion = `{"questions":[{"id":"auth","question":"Auth?","options":["OAuth","API key"]}]}`
+
+func TestAskAnswered(t *testing.T) {
+	tests := []struct {
+		name    string
+		args    string
+		results []questions.Result
+		text    string
+		status  string
+	}{
+		{"T-5 single", oneQuestion, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}, "User answers:\nauth: OAuth", "answered"},
+		{"T-5 note", oneQuestion, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}, Note: "v2\tonly"}}, "User answers:\nauth: OAuth (note: v2 only)", "answered"},
+		{"T-5 free text, case 16", oneQuestion, []questions.Result{{ID: "auth", CustomInput: "enterprise\nsso"}}, "User answers:\nauth: \"enterprise sso\"", "answered"},
+		{"T-5 multi and both", `{"questions":[{"id":"a","question":"A?","multi":true,"options":["x","y","z"]}]}`, []questions.Result{{ID: "a", SelectedOptions: []string{"z", "x"}, CustomInput: "w"}}, "User answers:\na: [x, z] + Other: \"w\"", "answered"},
+		{"T-6 skipped", oneQuestion, []questions.Result{{ID: "auth", Skipped: true}}, "User answers:\nauth: (skipped)\nThe user skipped auth: do not assume an answer there.", "partial"},
+		{"T-6 asked back", oneQuestion, []questions.Result{{ID: "auth", Clarify: "which API?"}}, "User answers:\nauth: (asks back: \"which API?\")\nThe user asks back about auth: answer that first, then ask again if you still need to know.", "partial"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := questions.New(questions.Options{})
+				defer q.Close()
+				b := newBench(t, nil, q, "claude-code")
+				ch := b.start(askParams(tt.args, "tok"))
+				if err := q.Answer(1, tt.results); err != nil {
+					t.Fatal(err)
+				}
+				got := <-ch
+				if got.IsError || got.Content[0].Text != tt.text || got.StructuredContent.Status != tt.status || len(got.StructuredContent.Answers) != 1 {
+					t.Errorf("got %+v", got)
+				}
+				if q.Pending().Parked != 0 {
+					t.Error("a delivered answer is still parked")
+				}
+			})
+		})
+	}
+}
+
+func TestT7DeclinedAndTimedOutAreNoErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := questions.New(questions.Options{})
+		defer q.Close()
+		b := newBench(t, nil, q, "claude-code")
+		ch := b.start(askParams(oneQuestion, 1))
+		_ = q.Decline(1, "not now")
+		if got := <-ch; got.IsError || got.StructuredContent.Status != "declined" || !strings.Contains(got.StructuredContent.Message, "not now. Nothing was chosen") {
+			t.Errorf("declined: %+v", got)
+		}
+		ch = b.start(askParams(`{"timeoutSeconds":120,"questions":"[{\"question\":\"A?\"}]"}`, 1))
+		if got := <-ch; got.IsError || got.StructuredContent.Status != "timed_out" || !strings.Contains(got.StructuredContent.Message, "2 minutes") {
+			t.Errorf("timed out: %+v", got)
+		}
+	})
+}
+
+func TestBadArguments(t *testing.T) {
+	for _, args := range []string{`{}`, `{"questions":[]}`, `{"questions":"no"}`, `{"questions":[{"question":"A?","options":["x","x"]}]}`} {
+		t.Run(args, func(t *testing.T) {
+			q := questions.New(questions.Options{})
+			defer q.Close()
+			got := newBench(t, nil, q, "x").call(newBench(t, nil, q, "x").ctx, askParams(args, nil))
+			if !got.IsError || !strings.Contains(got.Content[0].Text, "Correct this and call ask again.") {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+func TestT12ProgressAtOnceThenEvery15Seconds(t *testing.T) {
+	for _, token := range []any{"", "tok", 0, 7} {
+		t.Run(fmt.Sprintf("%T %v", token, token), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := questions.New(questions.Options{})
+				defer q.Close()
+				b := newBench(t, nil, q, "claude-code")
+				ch := b.start(askParams(oneQuestion, token))
+				if len(b.ses.notes) != 1 {
+					t.Fatalf("%d progress notifications at once, want 1", len(b.ses.notes))
+				}
+				time.Sleep(61 * time.Second)
+				synctest.Wait()
+				last := -1.0
+				for n := len(b.ses.notes); n > 0; n-- {
+					note := <-b.ses.notes
+					p := note.Params.AdditionalFields
+					at := p["progress"].(float64)
+					if at <= last || len(p["message"].(string)) > 120 || note.Method != "notifications/progress" {
+						t.Errorf("after %v came %+v", last, p)
+					}
+					last = at
+				}
+				if last != 60 {
+					t.Errorf("last progress is %v, want 60", last)
+				}
+				_ = q.Decline(1, "")
+				<-ch
+				time.Sleep(time.Minute)
+				if len(b.ses.notes) != 0 {
+					t.Error("progress after the result")
+				}
+			})
+		})
+	}
+}
+
+func TestPendingHandOver(t *testing.T) {
+	tests := []struct {
+		client string
+		token  any
+		hint   string
+		after  time.Duration
+	}{
+		{"codex-mcp-client", "t", "", 280 * time.Second},
+		{"gemini-cli-mcp-client", nil, "", 580 * time.Second},
+		{"somebody", "t", "", 50 * time.Second},
+		{"claude-code", nil, "", 50 * time.Second},
+		{"opencode", nil, "", 50 * time.Second},
+		{"codex-mcp-client", nil, "3600000", time.Hour - 20*time.Second},
+		{"somebody", nil, "30000", 15 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.client, tt.token, tt.hint), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := questions.New(questions.Options{})
+				defer q.Close()
+				b := newBench(t, nil, q, tt.client)
+				b.ctx = servers.WithCaller(b.ctx, func() servers.Caller {
+					return servers.Caller{Client: tt.client, Identity: "me", Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}
+				})
+				start := time.Now()
+				got := <-b.start(askParams(oneQuestion, tt.token))
+				if took := time.Since(start); took != tt.after {
+					t.Errorf("handed over after %v, want %v", took, tt.after)
+				}
+				s := got.StructuredContent
+				if s.Status != "pending" || got.IsError || !strings.Contains(s.Message, s.ID) || len(s.ID) < 20 {
+					t.Fatalf("got %+v", got)
+				}
+				wait := map[string]any{"name": "ask_wait", "arguments": map[string]any{"id": s.ID}}
+				ch := b.start(wait)
+				if err := q.Answer(1, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}); err != nil {
+					t.Fatal(err)
+				}
+				if got := <-ch; got.Content[0].Text != "User answers:\nauth: OAuth" {
+					t.Errorf("ask_wait: %+v", got)
+				}
+			})
+		})
+	}
+}
+
+func TestAskWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := questions.New(questions.Options{})
+		defer q.Close()
+		b := newBench(t, nil, q, "somebody")
+		id := (<-b.start(askParams(oneQuestion, nil))).StructuredContent.ID
+		if err := q.Answer(1, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}); err != nil {
+			t.Fatal(err)
+		}
+		stranger := servers.WithCaller(b.ctx, func() servers.Caller { return servers.Caller{Identity: "other"} })
+		wait := map[string]any{"name": "ask_wait", "arguments": map[string]any{"id": id}}
+		if got := b.call(stranger, wait); !got.IsError {
+			t.Errorf("another agent fetched the answer: %+v", got)
+		}
+		if got := b.call(b.ctx, wait); got.StructuredContent.Status != "answered" {
+			t.Errorf("answered while nobody waited: %+v", got)
+		}
+		if got := b.call(b.ctx, wait); !got.IsError {
+			t.Errorf("fetched twice: %+v", got)
+		}
+		if got := b.call(b.ctx, map[string]any{"name": "ask_wait"}); !got.IsError {
+			t.Errorf("no id: %+v", got)
+		}
+	})
+}
+
+func TestT10CancelMarksTheQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := questions.New(questions.Options{})
+		defer q.Close()
+		b := newBench(t, nil, q, "claude-code")
+		ctx, cancel := context.WithCancel(b.ctx)
+		b.ctx = ctx
+		ch := b.start(askParams(oneQuestion, 1))
+		cancel()
+		<-ch
+		it := q.Pending().Items[0]
+		if it.Absent != questions.Gone || it.Why != "the agent stopped waiting" {
+			t.Errorf("got %+v", it)
+		}
+	})
+}
+
+func TestDeclaration(t *testing.T) {
+	tools := New(nil).Offer().Tools
+	if len(tools) != 2 {
+		t.Fatalf("%d tools", len(tools))
+	}
+	for _, tool := range tools {
+		a := tool.Tool.Annotations
+		if !*a.ReadOnlyHint || *a.DestructiveHint || *a.OpenWorldHint {
+			t.Errorf("T-1 %s: hints %+v", tool.Tool.Name, a)
+		}
+		if n := len(tool.Tool.Description); n == 0 || n > 1500 {
+			t.Errorf("T-2 %s: description of %d bytes", tool.Tool.Name, n)
+		}
+		in := tool.Tool.RawInputSchema
+		if !json.Valid(in) || regexp.MustCompile(`oneOf|\$ref|"format"|maxItems|maxLength`).Match(in) {
+			t.Errorf("T-3 %s: schema %s", tool.Tool.Name, in)
+		}
+		if !json.Valid(tool.Tool.RawOutputSchema) {
+			t.Errorf("T-4 %s: schema %s", tool.Tool.Name, tool.Tool.RawOutputSchema)
+		}
+		b, _ := json.Marshal(tool.Tool)
+		if !bytes.Contains(b, []byte(`"anthropic/alwaysLoad":true`)) || bytes.Contains(b, []byte("requiresUserInteraction")) {
+			t.Errorf("T-1 %s: %s", tool.Tool.Name, b)
+		}
+	}
+}
+
+// closedDesk is no deck.
+type closedDesk struct{}
+
+func (closedDesk) Open(questions.Request) (Call, error) { return nil, questions.ErrUnavailable }
+func (closedDesk) Resume(string, string) (Call, error)  { return nil, questions.ErrUnavailable }
+
+func TestT15NoDeck(t *testing.T) {
+	b := newBench(t, closedDesk{}, nil, "x")
+	if got := b.call(b.ctx, askParams(oneQuestion, nil)); !got.IsError || got.StructuredContent.Status != "unavailable" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestT17FormInHandshakeVersions(t *testing.T) {
+	tests := []struct {
+		name   string
+		action mcp.ElicitationResponseAction
+		values map[string]any
+		status string
+		text   string
+	}{
+		{"T-19 accept", "accept", map[string]any{"a0": "1"}, "answered", "auth: API key"},
+		{"T-19 free text wins", "accept", map[string]any{"a0": "1", "a0_other": "both"}, "answered", `auth: "both"`},
+		{"T-19 empty is skipped", "accept", map[string]any{}, "partial", "auth: (skipped)"},
+		{"case 64 no such option", "accept", map[string]any{"a0": "7"}, "partial", "auth: (skipped)"},
+		{"T-19 decline", "decline", nil, "declined", ""},
+		{"T-19 cancel", "cancel", nil, "declined", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t, closedDesk{}, nil, "x")
+			b.ses.caps.Elicitation = &mcp.ElicitationCapability{}
+			b.ses.forms = func(r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+				schema, _ := json.Marshal(r.Params.RequestedSchema)
+				if !bytes.Contains(schema, []byte(`"oneOf":[{"const":"0","title":"OAuth"}`)) || bytes.Contains(schema, []byte("default")) || bytes.Contains(schema, []byte("required")) {
+					t.Errorf("schema %s", schema)
+				}
+				return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: tt.action, Content: tt.values}}, nil
+			}
+			got := b.call(b.ctx, askParams(oneQuestion, nil))
+			if got.IsError || got.StructuredContent.Status != tt.status || !strings.Contains(got.Content[0].Text, tt.text) {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+func TestT17OldSchema(t *testing.T) {
+	qs, err := questions.ParseQuestions(json.RawMessage(`[{"question":"A?","options":["x","y"],"recommended":1},{"question":"B?","multi":true,"options":["x"]},{"question":"C?"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := json.Marshal(formSchema(qs, "2025-06-18"))
+	for _, want := range []string{`"enum":["0","1"],"enumNames":["x","y (recommended)"]`, `"a1_0":{"title":"Q2: x","type":"boolean"}`, `"a2_other"`} {
+		if !bytes.Contains(got, []byte(want)) {
+			t.Errorf("schema lacks %s: %s", want, got)
+		}
+	}
+	if a := readForm(qs[1], 1, map[string]any{"a1_0": true}); len(a.Chosen) != 1 {
+		t.Errorf("boolean: %+v", a)
+	}
+}
+
+func TestT18FormInPerRequestVersions(t *testing.T) {
+	m := New(closedDesk{})
+	qs, _ := questions.ParseQuestions(json.RawMessage(`[{"question":"A?","options":["x","y"]}]`))
+	other, _ := questions.ParseQuestions(json.RawMessage(`[{"question":"B?","options":["x","y"]}]`))
+	now := time.Now()
+	state := m.sign.seal(digest(qs), now.Add(stateLives))
+	tests := []struct {
+		name  string
+		state string
+		sign  signer
+		qs    []questions.Question
+		at    time.Time
+		want  bool
+	}{
+		{"good", state, m.sign, qs, now, true},
+		{"expired", state, m.sign, qs, now.Add(2 * time.Hour), false},
+		{"other questions", state, m.sign, other, now, false},
+		{"other process", state, newSigner(), qs, now, false},
+		{"later expiry forged", "9" + state, m.sign, qs, now, false},
+		{"empty", "", m.sign, qs, now, false},
+		{"garbage", "1.$$$", m.sign, qs, now, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.sign.valid(tt.state, digest(tt.qs), tt.at); got != tt.want {
+				t.Errorf("valid is %v", got)
+			}
+		})
+	}
+}
