@@ -91,7 +91,7 @@ func (a AnswerDraft) result(q Question) Result {
 		r.Clarify = s
 		return r
 	}
-	if a.Skipped || a.count() == 0 && !(q.Multi && a.Accepted) {
+	if a.Skipped || a.count() == 0 && (!q.Multi || !a.Accepted) {
 		r.Skipped = true
 		return r
 	}

@@ -242,6 +242,7 @@ type waitFor struct {
 // wait keeps the call alive until there is an answer, the client is about to
 // give up, or has.
 func (m *Module) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (*mcp.CallToolResult, error) {
+	defer servers.WaitForPerson(ctx)()
 	start := time.Now()
 	progress := newProgress(ctx, req, w, start)
 	limit := Patience(servers.CallerFrom(ctx), progress.token != nil)
