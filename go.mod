@@ -2,7 +2,11 @@ module github.com/mcpdeck/mcpdeck
 
 go 1.26
 
-require github.com/mark3labs/mcp-go v1.2.1
+require (
+	github.com/gofrs/flock v0.13.1
+	github.com/mark3labs/mcp-go v1.2.1
+	golang.org/x/sys v0.47.0
+)
 
 require (
 	github.com/google/jsonschema-go v0.4.2 // indirect

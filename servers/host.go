@@ -103,7 +103,7 @@ func (h *Host) Start() {
 	}
 }
 
-// Name of the server modules known, in their fixed order.
+// Names of the modules known, in their fixed order.
 func (h *Host) Names() []string {
 	names := make([]string, len(h.modules))
 	for i, m := range h.modules {

@@ -2,7 +2,9 @@ package servers
 
 import (
 	"context"
+	"fmt"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -14,8 +16,9 @@ import (
 type request struct {
 	agent *Agent
 
-	mu   sync.Mutex
-	call *record // nil until a tool's handler runs
+	mu       sync.Mutex // guards what follows
+	call     *record    // nil until a tool's handler runs
+	notified bool
 }
 
 type requestKey struct{}
@@ -43,6 +46,56 @@ func WaitForPerson(ctx context.Context) (done func()) {
 	return sync.OnceFunc(func() { log.setWaiting(r, false) })
 }
 
+// Notify sends a notification about the request of ctx to its client. It is
+// never behind the request's result.
+func Notify(ctx context.Context, method string, params map[string]any) error {
+	if q := requestFrom(ctx); q != nil {
+		q.mu.Lock()
+		q.notified = true
+		q.mu.Unlock()
+	}
+	s := server.ServerFromContext(ctx)
+	if s == nil {
+		return nil
+	}
+	if err := s.SendNotificationToClient(ctx, method, params); err != nil {
+		return fmt.Errorf("notify the client: %w", err)
+	}
+	return nil
+}
+
+// flush waits until the notifications of a request over HTTP are on their way.
+// mcp-go loses one that is sent immediately before the handler returns; our own
+// byte streams do not need this.
+func (q *request) flush(ctx context.Context, req mcp.CallToolRequest) {
+	const pause = 3 * time.Millisecond
+	q.mu.Lock()
+	sent := q.notified || req.Params.Meta != nil && req.Params.Meta.ProgressToken != nil
+	q.mu.Unlock()
+	session := server.ClientSessionFromContext(ctx)
+	if !sent || session == nil || q.agent.Caller().Transport != "http" {
+		return
+	}
+	for end := time.Now().Add(time.Second); len(session.NotificationChannel()) > 0 && time.Now().Before(end); {
+		time.Sleep(pause)
+	}
+	time.Sleep(pause)
+}
+
+// RecordRefusal is Refusal for a transport that answers the call itself: the
+// call is recorded as one that failed.
+func (v *View) RecordRefusal(ctx context.Context, tool string) string {
+	if tool == "" {
+		return ""
+	}
+	text, module := v.refusal(tool)
+	if q := requestFrom(ctx); text != "" && q != nil {
+		r := v.host.calls.begin(q.agent, module, tool, nil)
+		v.host.calls.finish(r, ToolError, mcp.NewToolResultError(text), "")
+	}
+	return text
+}
+
 // recorded wraps a tool's handler: the call is shown and logged, a panic
 // becomes an error for the agent, and a host that is closing takes no more.
 func (h *Host) recorded(module string, next server.ToolHandlerFunc) server.ToolHandlerFunc {
@@ -65,6 +118,7 @@ func (h *Host) recorded(module string, next server.ToolHandlerFunc) server.ToolH
 		if err != nil && ctx.Err() == nil {
 			result, err = mcp.NewToolResultError("Error: "+err.Error()), nil
 		}
+		q.flush(ctx, req)
 		switch {
 		case ctx.Err() != nil:
 			h.calls.finish(r, Cancelled, nil, "cancelled by the agent")

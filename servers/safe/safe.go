@@ -20,7 +20,7 @@ func Go(name string, fn func()) {
 	}()
 }
 
-// Recover, deferred, turns a panic into a log record named name.
+// Recover turns, deferred, a panic into a log record named name.
 func Recover(name string) {
 	if v := recover(); v != nil {
 		record(name, v)

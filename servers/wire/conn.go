@@ -187,7 +187,7 @@ func (c *Conn) answer(ctx context.Context, e envelope) []byte {
 	case mcp.JSONRPCResponse:
 		line, err = resultLine(e.id, r.Result)
 	case mcp.JSONRPCError:
-		if text := c.refusal(e); text != "" {
+		if text := c.view.Refusal(toolOf(e)); text != "" {
 			line, err = resultLine(e.id, refusalResult(text))
 			break
 		}
@@ -199,18 +199,6 @@ func (c *Conn) answer(ctx context.Context, e envelope) []byte {
 		line = errorLine(e.id, errorBody{Code: codeInternal, Message: err.Error()})
 	}
 	return line
-}
-
-// refusal is what a module says about a tool that is not listed now.
-func (c *Conn) refusal(e envelope) string {
-	if e.method != string(mcp.MethodToolsCall) {
-		return ""
-	}
-	var p struct{ Name string }
-	if json.Unmarshal(e.params, &p) != nil {
-		return ""
-	}
-	return c.view.Refusal(p.Name)
 }
 
 func refusalResult(text string) any {

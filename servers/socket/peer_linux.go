@@ -1,0 +1,90 @@
+package socket
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// PeerOf asks the system who is at the other end.
+func PeerOf(c *net.UnixConn) (Peer, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return Peer{}, fmt.Errorf("ask for the peer: %w", err)
+	}
+	var cred *unix.Ucred
+	var inner error
+	if err := raw.Control(func(fd uintptr) {
+		cred, inner = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		return Peer{}, fmt.Errorf("ask for the peer: %w", err)
+	}
+	if inner != nil {
+		return Peer{}, fmt.Errorf("ask for the peer: %w", inner)
+	}
+	return Peer{UID: int(cred.Uid), PID: int(cred.Pid)}, nil
+}
+
+// Program returns the name of a process's program, "" when unknown.
+func Program(pid int) string {
+	name := procFile(pid, "comm")
+	// An interpreter's script says more than the interpreter.
+	if args := strings.Split(procFile(pid, "cmdline"), "\x00"); interpreter(name) {
+		for _, a := range args[min(1, len(args)):] {
+			if a != "" && !strings.HasPrefix(a, "-") {
+				return filepath.Base(a)
+			}
+		}
+	}
+	return name
+}
+
+func interpreter(name string) bool {
+	switch name {
+	case "node", "bun", "deno", "python", "python3", "MainThread":
+		return true
+	}
+	return false
+}
+
+// wraps tells whether a shell only runs one command for another program.
+func wraps(pid int) bool {
+	return slices.ContainsFunc(strings.Split(procFile(pid, "cmdline"), "\x00"), func(arg string) bool {
+		return strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")
+	})
+}
+
+// Parent returns the id of a process's parent, 0 when unknown.
+func Parent(pid int) int {
+	stat := procFile(pid, "stat")
+	// The program's name stands in brackets and may hold anything.
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) > 1 {
+		n, _ := strconv.Atoi(fields[1])
+		return n
+	}
+	return 0
+}
+
+// Folder returns a process's working folder, "" when unknown.
+func Folder(pid int) string {
+	dir, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+func procFile(pid int, name string) string {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(string(b), "\n\x00")
+}

@@ -1,0 +1,139 @@
+package socket
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// folder is short enough for a socket path, which a test's own may not be.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func TestH3_Listen(t *testing.T) {
+	path := filepath.Join(folder(t), "run", "deck.sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
+		if info, err := os.Stat(p); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: mode %v %v, want %v", p, info.Mode(), err, want)
+		}
+	}
+	var used *InUseError
+	if _, err := Listen(path); !errors.As(err, &used) || used.PID != os.Getpid() {
+		t.Errorf("second listener: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
+func TestH3_WhatIsInTheWay(t *testing.T) {
+	tests := []struct {
+		name  string
+		place func(path string) error
+		want  string
+	}{
+		{"a dead socket is replaced", func(p string) error {
+			l, err := net.ListenUnix("unix", &net.UnixAddr{Name: p, Net: "unix"})
+			if err != nil {
+				return err
+			}
+			l.SetUnlinkOnClose(false)
+			return l.Close()
+		}, ""},
+		{"a file is not", func(p string) error { return os.WriteFile(p, nil, 0o600) }, "not a socket"},
+		{"a link is not", func(p string) error { return os.Symlink("elsewhere", p) }, "not a socket"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(folder(t), "deck.sock")
+			if err := tt.place(path); err != nil {
+				t.Fatal(err)
+			}
+			l, err := Listen(path)
+			if err == nil {
+				l.Close()
+			}
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestH3_FolderThatIsALinkIsRefused(t *testing.T) {
+	dir := folder(t)
+	if err := os.Symlink(folder(t), filepath.Join(dir, "run")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen(filepath.Join(dir, "run", "deck.sock")); err == nil || !strings.Contains(err.Error(), "link") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPathLength(t *testing.T) {
+	path := "/" + strings.Repeat("x", MaxPath)
+	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "104 bytes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestClosePutsNothingAway(t *testing.T) {
+	path := filepath.Join(folder(t), "deck.sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("another's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("Close removed what it did not bind: %v", err)
+	}
+}
+
+func TestPeerOf(t *testing.T) {
+	path := filepath.Join(folder(t), "deck.sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	in, err := l.AcceptUnix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	p, err := PeerOf(in)
+	if err != nil || p.UID != os.Getuid() || !p.Trusted() {
+		t.Fatalf("got %+v %v", p, err)
+	}
+	if p.PID != 0 && (p.PID != os.Getpid() || Parent(p.PID) != os.Getppid() || Program(p.PID) == "") {
+		t.Errorf("pid %d, parent %d, program %q", p.PID, Parent(p.PID), Program(p.PID))
+	}
+}

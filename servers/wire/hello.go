@@ -1,0 +1,81 @@
+package wire
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Hello is the first line a client of the deck's socket sends. What follows is
+// plain stdio framing; or, with Control set, nothing.
+type Hello struct {
+	Mcpdeck int      `json:"mcpdeck"` // version of this line: 1
+	Servers []string `json:"servers,omitempty"`
+	Gateway bool     `json:"gateway,omitempty"`
+	Cwd     string   `json:"cwd,omitempty"`
+	PID     int      `json:"pid,omitempty"`
+	// Transport is what the connection is shown as; empty: "unix".
+	Transport string `json:"transport,omitempty"`
+	// Hints are the few named variables that may be passed on.
+	Hints map[string]string `json:"hints,omitempty"`
+	// Control names a request to the deck itself, with its arguments.
+	Control string          `json:"control,omitempty"`
+	Args    json.RawMessage `json:"args,omitempty"`
+}
+
+// Welcome is the deck's answer to a Hello.
+type Welcome struct {
+	Mcpdeck int             `json:"mcpdeck"`
+	Version string          `json:"version,omitempty"` // of the program
+	PID     int             `json:"pid,omitempty"`
+	Error   string          `json:"error,omitempty"`
+	Usage   bool            `json:"usage,omitempty"`  // the error is the caller's mistake
+	Result  json.RawMessage `json:"result,omitempty"` // of a control request
+}
+
+const (
+	helloVersion = 1
+	helloLimit   = 1 << 20
+	helloTime    = 5 * time.Second
+)
+
+// readHello reads and checks the first line.
+func readHello(lines *lineReader) (Hello, error) {
+	var h Hello
+	line, err := lines.next()
+	if err != nil {
+		return h, err
+	}
+	if err := json.Unmarshal(line, &h); err != nil || h.Mcpdeck == 0 {
+		return h, fmt.Errorf(`the first line must be a hello such as {"mcpdeck":1}`)
+	}
+	if h.Mcpdeck != helloVersion {
+		return h, fmt.Errorf("hello version %d is not known here (this deck speaks %d)", h.Mcpdeck, helloVersion)
+	}
+	return h, nil
+}
+
+// Greet sends a hello and waits for the welcome. The reader must be used for
+// what follows on the connection.
+func Greet(rw io.ReadWriter, h Hello) (Welcome, *bufio.Reader, error) {
+	h.Mcpdeck = helloVersion
+	var w Welcome
+	line, err := encodeLine(h)
+	if err != nil {
+		return w, nil, err
+	}
+	if _, err := rw.Write(line); err != nil {
+		return w, nil, fmt.Errorf("greet the deck: %w", err)
+	}
+	r := bufio.NewReaderSize(rw, 64<<10)
+	answer, err := r.ReadBytes('\n')
+	if err != nil {
+		return w, nil, fmt.Errorf("greet the deck: %w", err)
+	}
+	if err := json.Unmarshal(answer, &w); err != nil || w.Mcpdeck != helloVersion {
+		return w, nil, fmt.Errorf("greet the deck: its answer is not a welcome")
+	}
+	return w, r, nil
+}

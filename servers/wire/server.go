@@ -1,0 +1,207 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+)
+
+// Server answers on the deck's Unix socket.
+type Server struct {
+	Host    *servers.Host
+	Version string
+	// Controls are the requests to the deck itself, by name.
+	Controls map[string]Control
+}
+
+// Control answers one request to the deck itself. The result is encoded as
+// JSON. An error is shown to whoever asked.
+type Control func(ctx context.Context, from Requester, args json.RawMessage) (any, error)
+
+// Requester is who sent a control request.
+type Requester struct {
+	socket.Peer
+	// Agent is the name of the connected agent that the process descends from,
+	// "" when it descends from none.
+	Agent string
+}
+
+// Serve accepts connections until the listener is closed. It returns once all
+// connections have ended; ctx ends them.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			var temporary interface{ Temporary() bool }
+			if errors.As(err, &temporary) && ctx.Err() == nil { // out of file descriptors, say
+				time.Sleep(50 * time.Millisecond)
+				continue
+			}
+			return fmt.Errorf("accept connection: %w", err)
+		}
+		safe.Go("connection", func() {
+			defer c.Close()
+			stop := context.AfterFunc(ctx, func() { c.Close() })
+			defer stop()
+			s.connection(ctx, c)
+		})
+	}
+}
+
+func (s *Server) connection(ctx context.Context, c net.Conn) {
+	peer, err := peerOf(c)
+	if err != nil || !peer.Trusted() {
+		return
+	}
+	_ = c.SetReadDeadline(time.Now().Add(helloTime)) // a connection without deadlines has no need of one
+	lines := newLineReader(c, helloLimit)
+	hello, err := readHello(lines)
+	if err != nil {
+		if err != io.EOF {
+			s.reply(c, Welcome{Error: err.Error()})
+		}
+		return
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	if hello.Control != "" {
+		s.control(ctx, c, peer, hello)
+		return
+	}
+	view, err := s.Host.View(servers.ViewSpec{Servers: hello.Servers, Gateway: hello.Gateway})
+	if err != nil {
+		s.reply(c, Welcome{Error: err.Error(), Usage: errors.Is(err, servers.ErrUnknownServer)})
+		return
+	}
+	agent := s.Host.Connect(callerOf(peer, hello), view.Spec.Servers)
+	defer agent.Close()
+	if s.reply(c, Welcome{}) != nil {
+		return
+	}
+	_ = Serve(ctx, lines.r, c, view, agent) // how a connection ended is nobody's concern
+}
+
+func (s *Server) reply(c net.Conn, w Welcome) error {
+	w.Mcpdeck, w.Version, w.PID = helloVersion, s.Version, os.Getpid()
+	line, err := encodeLine(w)
+	if err != nil {
+		return err
+	}
+	_ = c.SetWriteDeadline(time.Now().Add(helloTime))
+	_, err = c.Write(line)
+	_ = c.SetWriteDeadline(time.Time{})
+	return err
+}
+
+func (s *Server) control(ctx context.Context, c net.Conn, peer socket.Peer, h Hello) {
+	handler := s.Controls[h.Control]
+	if handler == nil {
+		s.reply(c, Welcome{Error: fmt.Sprintf("this deck has no request %q; it may be older than the command", h.Control), Usage: true})
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	safe.Go("control hang-up", func() { // whoever asked may give up
+		_, _ = c.Read(make([]byte, 1))
+		cancel()
+	})
+	var w Welcome
+	err := safe.Call(h.Control, func() error {
+		result, err := handler(ctx, Requester{Peer: peer, Agent: s.agentAbove(peer.PID)}, h.Args)
+		if err != nil {
+			return err
+		}
+		w.Result, err = json.Marshal(result)
+		return err
+	})
+	if err != nil {
+		w = Welcome{Error: err.Error()}
+	}
+	_ = s.reply(c, w) // whoever asked may be gone
+}
+
+// agentAbove returns the name of the agent that process pid descends from.
+func (s *Server) agentAbove(pid int) string {
+	if pid == 0 {
+		return ""
+	}
+	above := socket.Ancestors(pid)
+	for _, a := range s.Host.Snapshot().Agents {
+		if a.Transport != "call" && a.PID != 0 && a.Gone.IsZero() && slices.Contains(above, a.PID) {
+			return a.Name()
+		}
+	}
+	return ""
+}
+
+func peerOf(c net.Conn) (socket.Peer, error) {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return socket.Peer{}, fmt.Errorf("ask for the peer: not a Unix socket")
+	}
+	return socket.PeerOf(u)
+}
+
+func callerOf(peer socket.Peer, h Hello) servers.Caller {
+	c := servers.Caller{Transport: "unix", Root: projectRoot(h.Cwd), Hints: h.Hints}
+	if h.Transport == "call" {
+		c.Transport = h.Transport
+	}
+	c.PID, c.Program = socket.AgentOf(peer.PID)
+	return c
+}
+
+// projectRoot takes a relay's working folder as the project, unless it is one
+// that no project lives in.
+func projectRoot(dir string) string {
+	home, _ := os.UserHomeDir()
+	if dir == "" || dir == "/" || dir == home {
+		return ""
+	}
+	return dir
+}
+
+// Ask sends one control request to the deck at path and decodes its result. A
+// nil result drops it.
+func Ask(ctx context.Context, path, name string, args, result any) error {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return err
+	}
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return fmt.Errorf("%w (start one with: mcpdeck)", ErrNoDeck)
+	}
+	defer c.Close()
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	defer stop()
+	w, _, err := Greet(c, Hello{Control: name, Args: raw})
+	switch {
+	case err != nil:
+		return err
+	case w.Error != "":
+		return errors.New(w.Error)
+	case result == nil || len(bytes.TrimSpace(w.Result)) == 0:
+		return nil
+	}
+	return json.Unmarshal(w.Result, result)
+}
+
+// ErrNoDeck says that no deck answers on the socket.
+var ErrNoDeck = errors.New("no deck is running")
