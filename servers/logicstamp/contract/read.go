@@ -1,0 +1,334 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+)
+
+// IndexFile is the name of a context's index.
+const IndexFile = "context_main.json"
+
+// Limits of what is read.
+const (
+	maxIndex  = 16 << 20
+	maxFolder = 64 << 20
+	maxNodes  = 100_000
+	maxDepth  = 200
+)
+
+const refreshHint = "call logicstamp_refresh_snapshot to make a new context"
+
+// Options say what is known about a context before it is read.
+type Options struct {
+	// Project is the absolute path the context describes, "" when unknown.
+	Project string
+	// Side names the context in errors: "baseline", "current".
+	Side string
+}
+
+type indexJSON struct {
+	Type                string `json:"type"`
+	SchemaVersion       string `json:"schemaVersion"`
+	ProjectRoot         string `json:"projectRoot"`
+	ProjectRootResolved string `json:"projectRootResolved"`
+	ProjectRootAbs      string `json:"projectRootAbs"`
+	CreatedAt           string `json:"createdAt"`
+	Summary             struct {
+		TotalComponents    int            `json:"totalComponents"`
+		TotalBundles       int            `json:"totalBundles"`
+		TotalFolders       int            `json:"totalFolders"`
+		TotalTokenEstimate int            `json:"totalTokenEstimate"`
+		TokenEstimates     map[string]any `json:"tokenEstimates"`
+	} `json:"summary"`
+	Folders []struct {
+		Path          string   `json:"path"`
+		ContextFile   string   `json:"contextFile"`
+		Bundles       int      `json:"bundles"`
+		Components    []string `json:"components"`
+		IsRoot        bool     `json:"isRoot"`
+		RootLabel     string   `json:"rootLabel"`
+		TokenEstimate *int     `json:"tokenEstimate"`
+	} `json:"folders"`
+	Meta struct {
+		Source string `json:"source"`
+	} `json:"meta"`
+}
+
+// Read reads the context in dir. Without an index it is CONTEXT_MISSING; a
+// folder file that the index promises and that cannot be read is
+// CONTEXT_INCOMPLETE, never an empty folder.
+func Read(dir string, opts Options) (*Context, error) {
+	raw, err := readLimited(filepath.Join(dir, IndexFile), maxIndex)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, problem.New(problem.ContextMissing,
+			"call logicstamp_refresh_snapshot (or run `stamp context` in the project), or pass forceRegenerate: true",
+			"%s not found in %s", IndexFile, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, ids, err := readIndex(raw, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	nodes := 0
+	for _, f := range c.Folders {
+		if err := c.readFolder(f, ids, opts); err != nil {
+			return nil, err
+		}
+		for _, b := range f.Bundles {
+			nodes += len(b.Nodes)
+		}
+		if nodes > maxNodes {
+			return nil, problem.New(problem.ContextTooLarge, "narrow the project with .stampignore",
+				"the context in %s has more than %d contracts", dir, maxNodes)
+		}
+	}
+	c.index()
+	return c, nil
+}
+
+func readIndex(raw []byte, dir string, opts Options) (*Context, idRules, error) {
+	var in indexJSON
+	raw = trimBOM(raw)
+	if depthOf(raw) > maxDepth {
+		return nil, idRules{}, problem.New(problem.ContextTooLarge, refreshHint, "%s is nested too deeply", IndexFile)
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return nil, idRules{}, problem.New(problem.BadJSON, refreshHint, "%s in %s is not JSON of the expected shape", IndexFile, dir).Because(err)
+	}
+	if in.Type != "LogicStampIndex" {
+		return nil, idRules{}, problem.New(problem.NotAnIndex, refreshHint, "%s in %s has the type %q, not LogicStampIndex", IndexFile, dir, in.Type)
+	}
+	c := &Context{Dir: dir, Project: opts.Project, Tool: in.Meta.Source, RawIndex: raw}
+	_, c.Version, _ = strings.Cut(in.Meta.Source, "@")
+	c.CreatedAt, _ = time.Parse(time.RFC3339, in.CreatedAt)
+	c.Summary = Summary{
+		Components: in.Summary.TotalComponents, Bundles: in.Summary.TotalBundles,
+		Folders: in.Summary.TotalFolders, Tokens: in.Summary.TotalTokenEstimate,
+	}
+	for name, v := range in.Summary.TokenEstimates {
+		if n, ok := v.(float64); ok {
+			if c.Summary.Estimates == nil {
+				c.Summary.Estimates = map[string]int{}
+			}
+			c.Summary.Estimates[name] = int(n)
+		}
+	}
+	if in.SchemaVersion != "0.1" && in.SchemaVersion != "0.2" {
+		c.Warnings = append(c.Warnings, problem.Warn(problem.UnknownSchema,
+			"the index of %s has the schema %q; 0.1 and 0.2 are known", dir, in.SchemaVersion))
+	}
+	if c.Project == "" {
+		c.Project = firstAbsolute(in.ProjectRootResolved, in.ProjectRootAbs, in.ProjectRoot)
+	}
+	ids := idRules{prefixes: []string{slashes(in.ProjectRootResolved), slashes(in.ProjectRootAbs), slashes(opts.Project)}}
+	for _, f := range in.Folders {
+		folder := &Folder{
+			Path: cleanFolder(f.Path), File: slashes(f.ContextFile), Declared: f.Bundles,
+			Components: f.Components, IsRoot: f.IsRoot, RootLabel: f.RootLabel,
+		}
+		if f.TokenEstimate != nil {
+			folder.Tokens, folder.HasTokens = *f.TokenEstimate, true
+		}
+		if folder.File == "" {
+			folder.File = path.Join(folder.Path, "context.json")
+		}
+		folder.File = strings.TrimPrefix(folder.File, "./")
+		if !localFile(dir, folder.File) {
+			return nil, idRules{}, problem.New(problem.NotAnIndex, refreshHint, "the index names the file %q, which leaves the context", folder.File)
+		}
+		ids.folders = append(ids.folders, folder.Path)
+		for _, name := range folder.Components {
+			ids.files = append(ids.files, path.Join(folder.Path, name))
+		}
+		c.Folders = append(c.Folders, folder)
+	}
+	return c, ids, nil
+}
+
+func firstAbsolute(paths ...string) string {
+	for _, p := range paths {
+		if isAbsolute(slashes(p)) {
+			return p
+		}
+	}
+	return ""
+}
+
+func cleanFolder(p string) string {
+	p = strings.TrimSuffix(strings.TrimPrefix(slashes(p), "./"), "/")
+	if p == "" {
+		return "."
+	}
+	return p
+}
+
+// localFile tells whether a name from the index stays inside the context, also
+// through links.
+func localFile(dir, name string) bool {
+	local := filepath.FromSlash(name)
+	if !filepath.IsLocal(local) || isAbsolute(name) {
+		return false
+	}
+	full := filepath.Join(dir, local)
+	target, err := filepath.EvalSymlinks(full)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	base, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(base, target)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func (c *Context) readFolder(f *Folder, ids idRules, opts Options) error {
+	side := ""
+	if opts.Side != "" {
+		side = "the " + opts.Side + " side's "
+	}
+	raw, err := readLimited(filepath.Join(c.Dir, filepath.FromSlash(f.File)), maxFolder)
+	if err != nil {
+		if problem.CodeOf(err) == problem.ContextTooLarge {
+			return err
+		}
+		if f.Declared == 0 {
+			return nil
+		}
+		return incomplete(side, f, "it cannot be read").Because(err)
+	}
+	raw = trimBOM(raw)
+	if strings.HasSuffix(f.File, ".toon") {
+		f.Toon = string(raw)
+		return nil
+	}
+	texts, err := splitBundles(raw)
+	if err != nil {
+		return incomplete(side, f, "it does not hold bundles").Because(err)
+	}
+	if len(texts) == 0 && f.Declared > 0 {
+		return incomplete(side, f, "it is empty although the index promises bundles")
+	}
+	for _, text := range texts {
+		b, err := parseBundle(text, ids)
+		if err != nil {
+			return incomplete(side, f, "one of its bundles is damaged").Because(err)
+		}
+		b.Folder, b.File = f.Path, f.File
+		if b.Damaged {
+			c.Warnings = append(c.Warnings, problem.Warn(problem.BundleWithoutRoot,
+				"the bundle of %s in %s has no node for its root; it is compared by its hash alone", b.Root, f.File))
+		}
+		f.Bundles = append(f.Bundles, b)
+	}
+	return nil
+}
+
+func incomplete(side string, f *Folder, why string) *problem.Error {
+	return problem.New(problem.ContextIncomplete, refreshHint, "%sfile %s is listed by the index but %s", side, f.File, why)
+}
+
+// NeedBundles refuses a context with folder files in the toon format, which
+// only read_bundle can pass on.
+func (c *Context) NeedBundles() error {
+	for _, f := range c.Folders {
+		if f.Toon != "" {
+			return problem.New(problem.UnsupportedFormat, refreshHint+" in JSON", "%s is in the toon format, whose contracts are not read", f.File)
+		}
+	}
+	return nil
+}
+
+func readLimited(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, problem.New(problem.ContextTooLarge, "narrow the project with .stampignore or use mode header",
+			"%s is larger than %d MiB", filepath.Base(name), limit>>20)
+	}
+	return data, nil
+}
+
+func trimBOM(b []byte) []byte { return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")) }
+
+// splitBundles gives the texts of the bundles of a folder file: a JSON array,
+// one bundle per line, or the pretty format with its "# Bundle" lines.
+func splitBundles(raw []byte) ([]json.RawMessage, error) {
+	if depthOf(raw) > maxDepth {
+		return nil, errors.New("nested too deeply")
+	}
+	text := bytes.TrimSpace(raw)
+	if len(text) == 0 {
+		return nil, nil
+	}
+	if text[0] == '[' {
+		var out []json.RawMessage
+		err := json.Unmarshal(text, &out)
+		return out, err
+	}
+	if text[0] == '#' {
+		text = stripBundleLines(text)
+	}
+	var out []json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(text))
+	for {
+		var one json.RawMessage
+		err := dec.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+}
+
+func stripBundleLines(text []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(text) {
+		if !bytes.HasPrefix(line, []byte("# Bundle ")) {
+			out = append(out, line...)
+		}
+	}
+	return out
+}
+
+// depthOf is how deep JSON text nests, counted without parsing it.
+func depthOf(raw []byte) int {
+	depth, deepest, inString := 0, 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}

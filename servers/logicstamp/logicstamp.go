@@ -1,0 +1,259 @@
+// Package logicstamp answers what the components of a TypeScript project
+// promise each other and what an edit changed, over the stamp CLI: snapshots
+// that are true copies, bundles, comparison, search and drift.
+package logicstamp
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
+)
+
+// Options configure the service. The zero value of each field has the default
+// that its comment names.
+type Options struct {
+	// Dir is the folder for snapshots, trees of commits and an installed CLI.
+	// It must be given.
+	Dir string
+	// CLI says how the stamp command is found; its InstallDir is set from Dir
+	// when empty.
+	CLI stampcli.Options
+	// Defaults are the analysis options of a call that gives none: llm-chat,
+	// header, depth 2, no style.
+	Defaults store.Analysis
+	// Publish writes contexts into the project after a refresh.
+	Publish bool
+	// AllowedPaths are the folders whose projects may be read, beside a
+	// caller's own root.
+	AllowedPaths []string
+	// ProjectPath is the configured default project, WorkDir the folder the
+	// program was started in, Home the user's home; "" for none.
+	ProjectPath, WorkDir, Home string
+	// MaxSnapshots is 10, TTL 60 minutes, KeepExpired false.
+	MaxSnapshots int
+	TTL          time.Duration
+	KeepExpired  bool
+	// MaxBundleBytes is 1,048,576; MaxTokens, for one answer, 100,000.
+	MaxBundleBytes, MaxTokens int
+	// GitTimeout bounds the reading of one commit's tree: 60 s.
+	GitTimeout time.Duration
+	// MinInterval is the drift monitor's default pause: 2 s.
+	MinInterval time.Duration
+	// Now is the clock, time.Now when nil.
+	Now func() time.Time
+}
+
+func (o *Options) fill() {
+	if o.CLI.InstallDir == "" {
+		o.CLI.InstallDir = filepath.Join(o.Dir, "cli")
+	}
+	d := &o.Defaults
+	d.Profile = orDefault(d.Profile, "llm-chat")
+	d.Depth = orDefault(d.Depth, 2)
+	o.MaxBundleBytes = orDefault(o.MaxBundleBytes, 1<<20)
+	o.MaxTokens = orDefault(o.MaxTokens, 100_000)
+	o.GitTimeout = orDefault(o.GitTimeout, time.Minute)
+	o.MinInterval = orDefault(o.MinInterval, 2*time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+}
+
+func orDefault[T comparable](v, d T) T {
+	var zero T
+	if v == zero {
+		return d
+	}
+	return v
+}
+
+// Service is the domain behind the tools. It is safe for use by several
+// goroutines.
+type Service struct {
+	opts  Options
+	cli   *stampcli.Runner
+	store *store.Store
+	gate  *gate
+	key   []byte
+
+	mu       sync.Mutex
+	known    map[string]*manifest.Manifest
+	duration map[string]time.Duration
+	lastRun  map[string]time.Time
+	contexts contextCache
+	results  results
+	monitors map[string]*monitor
+	searches searchCache
+	notify   func(*compare.Result)
+	stop     context.Context
+	stopNow  context.CancelFunc
+	running  sync.WaitGroup
+}
+
+// New opens the store and makes a service. Nothing is started.
+func New(opts Options) (*Service, error) {
+	opts.fill()
+	st, err := store.Open(store.Options{
+		Dir: filepath.Join(opts.Dir, "snapshots"), TTL: opts.TTL, Max: opts.MaxSnapshots,
+		KeepExpired: opts.KeepExpired, Now: opts.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{
+		opts: opts, cli: stampcli.New(opts.CLI), store: st, gate: newGate(), key: make([]byte, 32),
+		known: map[string]*manifest.Manifest{}, duration: map[string]time.Duration{}, lastRun: map[string]time.Time{},
+		monitors: map[string]*monitor{}, results: results{byProject: map[string][]*compare.Result{}},
+	}
+	if _, err := rand.Read(s.key); err != nil {
+		return nil, err
+	}
+	s.stop, s.stopNow = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// Close ends the monitors and waits for them.
+func (s *Service) Close() {
+	s.stopNow()
+	s.running.Wait()
+}
+
+// Call is who asks and how to tell them that work goes on.
+type Call struct {
+	// Root is the caller's project folder, Hint the PROJECT_PATH of the
+	// caller's environment; "" for none.
+	Root, Hint string
+	// Client names the connection, for what must end with it.
+	Client string
+	// Progress is told each stage as it begins and the last known duration of
+	// the whole; nil for nobody.
+	Progress func(stage string, expected time.Duration)
+}
+
+func (c Call) stage(name string, expected time.Duration) {
+	if c.Progress != nil {
+		c.Progress(name, expected)
+	}
+}
+
+// project resolves the project of a call: absolute, links resolved, a folder
+// the caller may read.
+func (s *Service) project(call Call, arg string) (string, error) {
+	base := firstOf(call.Root, s.opts.WorkDir)
+	path := firstOf(arg, call.Hint, s.opts.ProjectPath, base)
+	if path == "" {
+		return "", problem.New(problem.ProjectNotFound, "pass projectPath", "no project was named and the caller has no project folder")
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(base, path)
+	}
+	full, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		full, err = filepath.Abs(full)
+	}
+	if err != nil {
+		return "", problem.New(problem.ProjectNotFound, "pass the absolute path of an existing folder", "the project %s does not exist", path)
+	}
+	info, err := os.Stat(full)
+	if err != nil || !info.IsDir() {
+		return "", problem.New(problem.ProjectNotFound, "pass the absolute path of an existing folder", "the project %s is not a folder", path)
+	}
+	if !s.allowed(call, full) {
+		return "", s.notAllowed(call, path)
+	}
+	return full, nil
+}
+
+func firstOf(words ...string) string {
+	for _, w := range words {
+		if w != "" {
+			return w
+		}
+	}
+	return ""
+}
+
+// roots are the folders a caller may read below.
+func (s *Service) roots(call Call) []string {
+	var out []string
+	add := func(dir string, asked bool) {
+		if dir == "" {
+			return
+		}
+		full, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return
+		}
+		home, _ := filepath.EvalSymlinks(s.opts.Home)
+		if !asked && (full == filepath.Dir(full) || full == home) {
+			return
+		}
+		if !slices.Contains(out, full) {
+			out = append(out, full)
+		}
+	}
+	for _, dir := range s.opts.AllowedPaths {
+		add(dir, true)
+	}
+	add(call.Root, false)
+	add(call.Hint, false)
+	add(s.opts.ProjectPath, false)
+	if call.Root == "" {
+		add(s.opts.WorkDir, false)
+	}
+	return out
+}
+
+// allowed tells whether a resolved path lies in a folder the caller may read.
+func (s *Service) allowed(call Call, full string) bool {
+	for _, root := range s.roots(call) {
+		if full == root || strings.HasPrefix(full, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Service) notAllowed(call Call, path string) error {
+	roots := s.roots(call)
+	list := "none"
+	if len(roots) > 0 {
+		list = strings.Join(roots, ", ")
+	}
+	return problem.New(problem.ProjectNotAllowed, "use a folder below one of them, or add yours to security.allowedPaths (or start mcpdeck with --allow-dir)",
+		"%s lies outside the folders this connection may read (%s)", path, list)
+}
+
+// hashOf names a project in file names and addresses.
+func hashOf(project string) string {
+	sum := sha256.Sum256([]byte(project))
+	return hex.EncodeToString(sum[:])[:16]
+}
+
+// takeManifest lists the project, hashing only what changed since last time.
+func (s *Service) takeManifest(ctx context.Context, project string, style bool) (*manifest.Manifest, error) {
+	s.mu.Lock()
+	known := s.known[project]
+	s.mu.Unlock()
+	m, err := manifest.Take(ctx, project, manifest.Options{Style: style, Known: known})
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.known[project] = m
+	s.mu.Unlock()
+	return m, nil
+}

@@ -1,0 +1,346 @@
+// Package manifest lists a project's source files with their hashes, so that
+// two moments of a project can be told apart without analysing it.
+package manifest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// File is one file of a project at one moment.
+type File struct {
+	// Path is relative to the project, with slashes.
+	Path string `json:"path"`
+	// Size is in bytes, ModTime in nanoseconds since 1970.
+	Size    int64  `json:"size"`
+	ModTime int64  `json:"mtime"`
+	SHA256  string `json:"sha256"`
+	// FileHash is the CLI's own hash of a source text ("uif:" and 24 hex
+	// digits); style sheets and inputs have none.
+	FileHash string `json:"fileHash,omitempty"`
+	// Outside is set for a link whose target lies outside the project.
+	Outside bool `json:"outside,omitempty"`
+}
+
+// Manifest is the set of files an analysis depends on.
+type Manifest struct {
+	// Files are the sources, sorted by path.
+	Files []File `json:"files"`
+	// Inputs are other files that change what the analysis says.
+	Inputs []File `json:"inputs"`
+	Style  bool   `json:"style"`
+}
+
+// Options say which files count and what is already known.
+type Options struct {
+	// Style takes style sheets in.
+	Style bool
+	// Known is an earlier manifest: files of equal size and time are not
+	// hashed again.
+	Known *Manifest
+	// Ignore replaces the project's own .stampignore by the one in this folder.
+	Ignore string
+}
+
+func inputNames() []string {
+	return []string{
+		ignoreFile, "stamp_security_report.json", "package.json",
+		"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
+	}
+}
+
+// IsSource tells whether the CLI analyses a file of this slash path (or, with
+// style, reads it beside one).
+func IsSource(rel string, style bool) bool {
+	for dir := path.Dir(rel); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if skipFolder(path.Base(dir)) {
+			return false
+		}
+	}
+	return sourceName(path.Base(rel), style)
+}
+
+// sourceName tells whether a file of this name can be a source.
+func sourceName(name string, style bool) bool {
+	if strings.HasPrefix(name, ".") {
+		return false
+	}
+	ext := path.Ext(name)
+	switch ext {
+	case ".ts", ".tsx":
+		stem := strings.TrimSuffix(name, ext)
+		return !strings.HasSuffix(stem, ".test") && !strings.HasSuffix(stem, ".spec")
+	case ".css", ".scss":
+		return style
+	}
+	return false
+}
+
+func skipFolder(name string) bool {
+	switch name {
+	case "node_modules", "dist", "build", ".next", "coverage":
+		return true
+	}
+	return strings.HasPrefix(name, ".")
+}
+
+// Take lists the project at root. It fails only when the root cannot be read or
+// the context ends; files that vanish while it runs are left out.
+func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
+	rules := readIgnore(root)
+	if opts.Ignore != "" {
+		rules = readIgnore(opts.Ignore)
+	}
+	m := &Manifest{Style: opts.Style}
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			if p == root {
+				return err
+			}
+			return nil
+		}
+		if d.IsDir() {
+			if p != root && skipFolder(d.Name()) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !sourceName(d.Name(), opts.Style) {
+			return nil
+		}
+		rel := relative(root, p)
+		if rules.match(rel) {
+			return nil
+		}
+		f, ok := stat(root, rel, d)
+		if ok {
+			m.Files = append(m.Files, f)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the sources of %s: %w", root, err)
+	}
+	for _, name := range inputNames() {
+		info, err := os.Stat(filepath.Join(root, name))
+		if err == nil && info.Mode().IsRegular() {
+			m.Inputs = append(m.Inputs, File{Path: name, Size: info.Size(), ModTime: info.ModTime().UnixNano()})
+		}
+	}
+	sortFiles(m.Files)
+	sortFiles(m.Inputs)
+	if err := hashAll(ctx, root, m, opts.Known); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func sortFiles(files []File) {
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+}
+
+func relative(root, p string) string {
+	rel, err := filepath.Rel(root, p)
+	if err != nil {
+		return filepath.ToSlash(p)
+	}
+	return filepath.ToSlash(rel)
+}
+
+// stat describes a file; links to files count, links to folders do not.
+func stat(root, rel string, d fs.DirEntry) (File, bool) {
+	full := filepath.Join(root, filepath.FromSlash(rel))
+	info, err := os.Stat(full)
+	if err != nil || !info.Mode().IsRegular() {
+		return File{}, false
+	}
+	f := File{Path: rel, Size: info.Size(), ModTime: info.ModTime().UnixNano()}
+	if d.Type()&fs.ModeSymlink != 0 {
+		if target, err := filepath.EvalSymlinks(full); err == nil {
+			r, err := filepath.Rel(root, target)
+			f.Outside = err != nil || r == ".." || strings.HasPrefix(r, ".."+string(filepath.Separator))
+		}
+	}
+	return f, true
+}
+
+// hashAll fills the hashes, from known where size and time agree, and drops the
+// files that can no longer be read.
+func hashAll(ctx context.Context, root string, m *Manifest, known *Manifest) error {
+	have := known.byPath()
+	var todo []*File
+	for _, files := range [][]File{m.Files, m.Inputs} {
+		for i := range files {
+			f := &files[i]
+			if old, ok := have[f.Path]; ok && old.Size == f.Size && old.ModTime == f.ModTime && old.SHA256 != "" {
+				f.SHA256, f.FileHash = old.SHA256, old.FileHash
+				continue
+			}
+			todo = append(todo, f)
+		}
+	}
+	work := make(chan *File)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 4, max(len(todo), 1)) {
+		wg.Go(func() {
+			for f := range work {
+				f.hash(root)
+			}
+		})
+	}
+	for _, f := range todo {
+		if ctx.Err() != nil {
+			break
+		}
+		work <- f
+	}
+	close(work)
+	wg.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	gone := func(f File) bool { return f.SHA256 == "" }
+	m.Files = slices.DeleteFunc(m.Files, gone)
+	m.Inputs = slices.DeleteFunc(m.Inputs, gone)
+	return nil
+}
+
+func (f *File) hash(root string) {
+	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path)))
+	if err != nil {
+		return
+	}
+	sum := sha256.Sum256(data)
+	f.SHA256 = hex.EncodeToString(sum[:])
+	switch path.Ext(f.Path) {
+	case ".ts", ".tsx":
+		f.FileHash = FileHash(data)
+	}
+}
+
+// FileHash is the CLI's hash of a source text: SHA-256 over the text without
+// its first contract comment and with Unix line ends, 24 hex digits.
+func FileHash(text []byte) string {
+	sum := sha256.Sum256(bytes.ReplaceAll(stripHeader(text), []byte("\r\n"), []byte("\n")))
+	return "uif:" + hex.EncodeToString(sum[:])[:24]
+}
+
+// stripHeader removes the first "/** … @uif … */" comment and the line ends
+// after it.
+func stripHeader(text []byte) []byte {
+	start := bytes.Index(text, []byte("/**"))
+	if start < 0 {
+		return text
+	}
+	tag := bytes.Index(text[start+3:], []byte("@uif"))
+	if tag < 0 {
+		return text
+	}
+	tag += start + 3
+	end := bytes.Index(text[tag:], []byte("*/"))
+	if end < 0 {
+		return text
+	}
+	return slices.Concat(text[:start], bytes.TrimLeft(text[tag+end+2:], "\n"))
+}
+
+func (m *Manifest) byPath() map[string]File {
+	out := map[string]File{}
+	if m == nil {
+		return out
+	}
+	for _, files := range [][]File{m.Files, m.Inputs} {
+		for _, f := range files {
+			out[f.Path] = f
+		}
+	}
+	return out
+}
+
+// Changes are the files in which two manifests differ, each list sorted.
+type Changes struct {
+	Changed, New, Deleted []string
+}
+
+// Empty tells that nothing differs.
+func (c Changes) Empty() bool { return len(c.Changed)+len(c.New)+len(c.Deleted) == 0 }
+
+// All is every path in the changes, sorted.
+func (c Changes) All() []string {
+	all := slices.Concat(c.Changed, c.New, c.Deleted)
+	slices.Sort(all)
+	return all
+}
+
+// Since compares m with an earlier manifest: contents, not times. Inputs count
+// as sources do.
+func (m *Manifest) Since(old *Manifest) Changes {
+	var c Changes
+	before, after := old.byPath(), m.byPath()
+	for p, f := range after {
+		was, ok := before[p]
+		switch {
+		case !ok:
+			c.New = append(c.New, p)
+		case was.SHA256 != f.SHA256:
+			c.Changed = append(c.Changed, p)
+		}
+	}
+	for p := range before {
+		if _, ok := after[p]; !ok {
+			c.Deleted = append(c.Deleted, p)
+		}
+	}
+	slices.Sort(c.Changed)
+	slices.Sort(c.New)
+	slices.Sort(c.Deleted)
+	return c
+}
+
+// Find gives the file at a path.
+func (m *Manifest) Find(p string) (File, bool) {
+	if m == nil {
+		return File{}, false
+	}
+	i, ok := slices.BinarySearchFunc(m.Files, p, func(f File, p string) int { return strings.Compare(f.Path, p) })
+	if !ok {
+		return File{}, false
+	}
+	return m.Files[i], true
+}
+
+// Components are the paths of the analysed files, style sheets left out.
+func (m *Manifest) Components() []string {
+	var out []string
+	for _, f := range m.Files {
+		if f.FileHash != "" {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// Outside names the sources that are links to files outside the project.
+func (m *Manifest) Outside() []string {
+	var out []string
+	for _, f := range m.Files {
+		if f.Outside {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package logicstamp
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
+)
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// publish writes a kept context into its project, the index last, and only the
+// files that say something new. Files that are not the CLI's are left alone.
+func (s *Service) publish(ctx context.Context, project string, e *store.Entry, c *contract.Context, sources *manifest.Manifest) (warnings []problem.Warning, orphans []string, err error) {
+	old := map[string]bool{}
+	if before, err := contract.Read(project, contract.Options{Project: project}); err == nil {
+		for _, name := range namesOf(before) {
+			old[name] = true
+		}
+	}
+	names := namesOf(c)
+	for _, name := range append(names[1:len(names):len(names)], names[0]) {
+		delete(old, name)
+		if ctx.Err() != nil {
+			return warnings, nil, ctx.Err()
+		}
+		data, err := os.ReadFile(filepath.Join(e.Dir, filepath.FromSlash(name)))
+		if err != nil {
+			return warnings, nil, fmt.Errorf("publish %s: %w", name, err)
+		}
+		w, err := publishFile(project, name, data)
+		if err != nil {
+			return warnings, nil, problem.New(problem.CLIPermission, "call again with publish: false", "the context file %s could not be written into the project", name).Because(err)
+		}
+		if w != nil {
+			warnings = append(warnings, *w)
+		}
+	}
+	for name := range old {
+		orphans = append(orphans, name)
+	}
+	return warnings, orphans, s.recordPublished(project, sources)
+}
+
+func (s *Service) recordPublished(project string, sources *manifest.Manifest) error {
+	index, err := os.ReadFile(filepath.Join(project, contract.IndexFile))
+	if err != nil {
+		return fmt.Errorf("read the published index: %w", err)
+	}
+	data, err := json.Marshal(published{Index: digest(index), Sources: sources})
+	if err != nil {
+		return err
+	}
+	name := s.publishedFile(project)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return fmt.Errorf("remember what was published: %w", err)
+	}
+	return os.WriteFile(name, data, 0o600)
+}
+
+// publishFile writes one file by way of a temporary one beside it.
+func publishFile(project, name string, data []byte) (*problem.Warning, error) {
+	full := filepath.Join(project, filepath.FromSlash(name))
+	before, err := os.ReadFile(full)
+	switch {
+	case err == nil && !oursToReplace(before, name):
+		w := problem.Warn(problem.PublishSkipped, "%s was left alone: what is there is not a context of the CLI", name)
+		return &w, nil
+	case err == nil && sameContent(before, data):
+		return nil, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		return nil, err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(full), ".context-*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
+		return nil, err
+	}
+	return nil, os.Rename(tmp.Name(), full)
+}
+
+// sameContent tells whether two files differ in their times alone.
+func sameContent(a, b []byte) bool {
+	stamp := regexp.MustCompile(`"createdAt":\s*"[^"]*"`)
+	return bytes.Equal(stamp.ReplaceAll(a, nil), stamp.ReplaceAll(b, nil))
+}
+
+// oursToReplace tells whether a file is one that the CLI writes.
+func oursToReplace(data []byte, name string) bool {
+	if name == contract.IndexFile {
+		var index struct{ Type string }
+		return json.Unmarshal(data, &index) == nil && index.Type == "LogicStampIndex"
+	}
+	var bundles []struct {
+		Type    string
+		EntryID string
+	}
+	if json.Unmarshal(data, &bundles) != nil {
+		return bytes.Contains(data, []byte(`"LogicStampBundle"`))
+	}
+	for _, b := range bundles {
+		if b.Type != "LogicStampBundle" && b.EntryID == "" {
+			return false
+		}
+	}
+	return len(bundles) > 0
+}

@@ -1,0 +1,388 @@
+package logicstamp
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
+)
+
+// AnalysisArgs are the analysis options of a call; nil means not given.
+type AnalysisArgs struct {
+	Profile      *string
+	Mode         *string
+	Depth        *int
+	IncludeStyle *bool
+}
+
+// over fills what was not given from base.
+func (a AnalysisArgs) over(base store.Analysis) store.Analysis {
+	if a.Profile != nil {
+		base.Profile = *a.Profile
+		if a.Mode == nil {
+			base.Mode = ""
+		}
+	}
+	if a.Mode != nil {
+		base.Mode = *a.Mode
+	}
+	if a.Depth != nil {
+		base.Depth = *a.Depth
+	}
+	if a.IncludeStyle != nil {
+		base.IncludeStyle = *a.IncludeStyle
+	}
+	if base.Mode == "" {
+		base.Mode = "header"
+		if base.Profile == "ci-strict" {
+			base.Mode = "none"
+		}
+	}
+	return base
+}
+
+// differs names the given options that are not those of base.
+func (a AnalysisArgs) differs(base store.Analysis) []string {
+	var out []string
+	if a.Profile != nil && *a.Profile != base.Profile {
+		out = append(out, "profile")
+	}
+	if a.Mode != nil && *a.Mode != base.Mode {
+		out = append(out, "mode")
+	}
+	if a.Depth != nil && *a.Depth != base.Depth {
+		out = append(out, "depth")
+	}
+	if a.IncludeStyle != nil && *a.IncludeStyle != base.IncludeStyle {
+		out = append(out, "includeStyle")
+	}
+	return out
+}
+
+// RefreshArgs are the arguments of Refresh; nil means not given.
+type RefreshArgs struct {
+	Project string
+	AnalysisArgs
+	CleanCache        bool
+	Force             bool
+	SkipIfWatchActive *bool
+	Publish           *bool
+}
+
+// Refreshed is the answer of Refresh.
+type Refreshed struct {
+	SnapshotID  string `json:"snapshotId"`
+	ProjectPath string `json:"projectPath"`
+	store.Analysis
+	CreatedAt   time.Time          `json:"createdAt"`
+	Tool        string             `json:"tool"`
+	Summary     RefreshSummary     `json:"summary"`
+	Folders     []FolderInfo       `json:"folders"`
+	Coverage    HiddenCoverage     `json:"coverage"`
+	Incremental Incremental        `json:"incremental"`
+	Published   bool               `json:"published"`
+	Orphans     []string           `json:"orphans,omitempty"`
+	WatchMode   *WatchMode         `json:"watchMode,omitempty"`
+	Freshness   *compare.Freshness `json:"freshness,omitempty"`
+	ExpiresAt   time.Time          `json:"expiresAt,omitzero"`
+	Warnings    []problem.Warning  `json:"warnings"`
+}
+
+// RefreshSummary counts what a context holds.
+type RefreshSummary struct {
+	TotalComponents     int            `json:"totalComponents"`
+	TotalBundles        int            `json:"totalBundles"`
+	TotalFolders        int            `json:"totalFolders"`
+	TotalTokenEstimate  int            `json:"totalTokenEstimate"`
+	TokenEstimates      map[string]any `json:"tokenEstimates"`
+	MissingDependencies []string       `json:"missingDependencies"`
+	MissingTotal        int            `json:"missingTotal,omitempty"`
+}
+
+// FolderInfo is one folder of a context.
+type FolderInfo struct {
+	Path          string   `json:"path"`
+	Bundles       int      `json:"bundles"`
+	Components    []string `json:"components"`
+	TokenEstimate int      `json:"tokenEstimate"`
+	ContextFile   string   `json:"contextFile"`
+	IsRoot        bool     `json:"isRoot"`
+	RootLabel     string   `json:"rootLabel,omitempty"`
+}
+
+// HiddenCoverage tells which components no bundle shows.
+type HiddenCoverage struct {
+	Components int `json:"components"`
+	Visible    int `json:"visible"`
+	// Hidden names 50 at most; HiddenTotal counts them when there are more.
+	Hidden      []string `json:"hidden"`
+	HiddenTotal int      `json:"hiddenTotal,omitempty"`
+}
+
+// Incremental tells whether the CLI had to run.
+type Incremental struct {
+	Reused       bool     `json:"reused"`
+	BasedOn      string   `json:"basedOn,omitempty"`
+	ChangedFiles []string `json:"changedFiles,omitempty"`
+	NewFiles     []string `json:"newFiles,omitempty"`
+	DeletedFiles []string `json:"deletedFiles,omitempty"`
+}
+
+// WatchMode tells of the CLI's own watch mode.
+type WatchMode struct {
+	Active      bool      `json:"active"`
+	Message     string    `json:"message"`
+	PID         int       `json:"pid,omitempty"`
+	StartedAt   time.Time `json:"startedAt,omitzero"`
+	StrictWatch *bool     `json:"strictWatch,omitempty"`
+}
+
+func watchMode(w watch.Status) *WatchMode {
+	if !w.Active {
+		return nil
+	}
+	return &WatchMode{
+		Active: true, PID: w.PID, StartedAt: w.StartedAt, StrictWatch: w.StrictWatch,
+		Message: "stamp watches this project; its context can lag behind an edit by seconds, so look at freshness",
+	}
+}
+
+// Refresh makes a snapshot of a project: a copy of its context with the hashes
+// of its sources. The CLI runs only when the newest snapshot does not already
+// say the same.
+func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Refreshed, error) {
+	project, err := s.project(call, args.Project)
+	if err != nil {
+		return nil, err
+	}
+	a := args.over(s.opts.Defaults)
+	asked := s.opts.Now()
+	leave, err := s.gate.enter(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	w := watch.Look(project)
+	if w.Active && (args.SkipIfWatchActive == nil || *args.SkipIfWatchActive) {
+		out, err := s.copyWatched(ctx, call, project, w, a, args.SkipIfWatchActive != nil)
+		if out != nil || err != nil {
+			return out, err
+		}
+	}
+	s.clean(project, args.CleanCache)
+	inc, entry, sources, err := s.reuse(ctx, project, a, args.Force && !s.ranSince(project, a, asked))
+	if err != nil {
+		return nil, err
+	}
+	var warnings []problem.Warning
+	if entry == nil {
+		made, err := s.stamp(ctx, call, project, a, store.Snapshot)
+		if err != nil {
+			return nil, err
+		}
+		s.noteRun(project, a)
+		entry, sources, warnings = made.entry, made.sources, made.warnings
+	}
+	out, err := s.describe(entry, sources, inc, warnings)
+	if err != nil {
+		return nil, err
+	}
+	out.WatchMode = watchMode(w)
+	if publish := args.Publish; (publish != nil && *publish || publish == nil && s.opts.Publish) && !w.Active {
+		if err := s.publishInto(ctx, call, out, entry, sources); err != nil {
+			return nil, err
+		}
+	}
+	s.store.Clean()
+	return out, nil
+}
+
+func (s *Service) publishInto(ctx context.Context, call Call, out *Refreshed, entry *store.Entry, sources *manifest.Manifest) error {
+	call.stage("publish", 0)
+	c, err := s.entryContext(entry, "")
+	if err != nil {
+		return err
+	}
+	warnings, orphans, err := s.publish(ctx, entry.Project, entry, c, sources)
+	if err != nil {
+		return err
+	}
+	slices.Sort(orphans)
+	out.Published, out.Orphans = true, orphans
+	out.Warnings = append(out.Warnings, warnings...)
+	return nil
+}
+
+func runKey(project string, a store.Analysis) string {
+	return project + "\x00" + a.Profile + a.Mode + string(rune('0'+a.Depth)) + strings.Repeat("s", btoi(a.IncludeStyle))
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// noteRun and ranSince let equal calls that waited for each other share a run.
+func (s *Service) noteRun(project string, a store.Analysis) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastRun[runKey(project, a)] = s.opts.Now()
+}
+
+func (s *Service) ranSince(project string, a store.Analysis, at time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lastRun[runKey(project, a)].After(at)
+}
+
+// reuse makes a new snapshot from the newest one without the CLI when options
+// and sources are the same; else it tells what changed.
+func (s *Service) reuse(ctx context.Context, project string, a store.Analysis, force bool) (Incremental, *store.Entry, *manifest.Manifest, error) {
+	last := s.store.Latest(project, &a)
+	if last == nil {
+		return Incremental{}, nil, nil, nil
+	}
+	then, err := s.store.Sources(last)
+	if err != nil {
+		return Incremental{}, nil, nil, nil //nolint:nilerr // an unreadable old snapshot is no reason to refuse a new one
+	}
+	now, err := s.takeManifest(ctx, project, a.IncludeStyle)
+	if err != nil {
+		return Incremental{}, nil, nil, err
+	}
+	changes := now.Since(then)
+	if force || !changes.Empty() || s.store.Verify(last) != nil || !s.sameTool(ctx, project, last) {
+		f := freshnessOf(changes)
+		return Incremental{ChangedFiles: f.ChangedFiles, NewFiles: f.NewFiles, DeletedFiles: f.DeletedFiles}, nil, nil, nil
+	}
+	entry, err := s.store.Again(last, now)
+	if err != nil {
+		return Incremental{}, nil, nil, err
+	}
+	return Incremental{Reused: true, BasedOn: last.ID}, entry, now, nil
+}
+
+// sameTool tells whether the command is still the one that made an entry. That
+// none can be found is no difference: nothing newer could be made.
+func (s *Service) sameTool(ctx context.Context, project string, e *store.Entry) bool {
+	program, err := s.cli.Locate(ctx, project)
+	return err != nil || e.Tool == "" || e.Tool == program.Version.Tool()
+}
+
+// clean removes what the CLI can rebuild, when asked or when the index is not
+// JSON.
+func (s *Service) clean(project string, asked bool) {
+	index := filepath.Join(project, contract.IndexFile)
+	_, err := contract.Read(project, contract.Options{})
+	broken := problem.CodeOf(err) == problem.BadJSON
+	if !asked && !broken {
+		return
+	}
+	own := filepath.Join(project, ".logicstamp")
+	_ = os.RemoveAll(filepath.Join(own, "compare"))
+	for _, pattern := range []string{"*.tmp", "*.lock"} {
+		found, _ := filepath.Glob(filepath.Join(own, pattern))
+		for _, f := range found {
+			_ = os.Remove(f)
+		}
+	}
+	watch.Clean(project)
+	if broken {
+		_ = os.Remove(index)
+	}
+}
+
+// describe makes the answer for a snapshot.
+func (s *Service) describe(e *store.Entry, sources *manifest.Manifest, inc Incremental, warnings []problem.Warning) (*Refreshed, error) {
+	c, err := s.entryContext(e, "")
+	if err != nil {
+		return nil, err
+	}
+	out := &Refreshed{
+		SnapshotID: e.ID, ProjectPath: e.Project, Analysis: e.Analysis, CreatedAt: e.CreatedAt, Tool: c.Tool,
+		Folders: []FolderInfo{}, Incremental: inc, ExpiresAt: s.store.Expires(e),
+		Warnings: slices.Concat([]problem.Warning{}, warnings, c.Warnings),
+		Coverage: hiddenOf(c, sources),
+	}
+	out.Summary = RefreshSummary{
+		TotalComponents: c.Summary.Components, TotalBundles: c.Summary.Bundles, TotalFolders: c.Summary.Folders,
+		TotalTokenEstimate: c.Summary.Tokens, TokenEstimates: estimates(c, e.Mode, sources),
+	}
+	missing := map[string]bool{}
+	for _, f := range c.Folders {
+		out.Folders = append(out.Folders, FolderInfo{
+			Path: f.Path, Bundles: len(f.Bundles), Components: f.Components, TokenEstimate: f.Tokens,
+			ContextFile: f.File, IsRoot: f.IsRoot, RootLabel: f.RootLabel,
+		})
+		for _, b := range f.Bundles {
+			for _, m := range b.Missing {
+				missing[m.Name] = true
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(missing))
+	if len(names) > 200 {
+		out.Summary.MissingTotal = len(names)
+		names = names[:200]
+	}
+	out.Summary.MissingDependencies = append([]string{}, names...)
+	return out, nil
+}
+
+func hiddenOf(c *contract.Context, sources *manifest.Manifest) HiddenCoverage {
+	visible := c.Visible()
+	cov := HiddenCoverage{Visible: len(visible), Hidden: []string{}}
+	all := sources.Components()
+	cov.Components = cmp.Or(len(all), c.Summary.Components)
+	for _, p := range all {
+		if _, ok := visible[p]; !ok {
+			cov.Hidden = append(cov.Hidden, p)
+		}
+	}
+	if len(cov.Hidden) > 50 {
+		cov.HiddenTotal = len(cov.Hidden)
+		cov.Hidden = cov.Hidden[:50]
+	}
+	return cov
+}
+
+// estimates are the tokens per model and mode; no version of the CLI writes
+// them, so they are computed from its one count.
+func estimates(c *contract.Context, mode string, sources *manifest.Manifest) map[string]any {
+	if len(c.Summary.Estimates) > 0 {
+		out := map[string]any{}
+		for name, n := range c.Summary.Estimates {
+			out[name] = n
+		}
+		return out
+	}
+	chars := 0
+	for _, f := range sources.Files {
+		if f.FileHash != "" {
+			chars += int(f.Size)
+		}
+	}
+	plain := c.Summary.Tokens
+	full := plain
+	if mode != "full" {
+		full += (chars + 3) / 4
+	}
+	claude := func(n int) int { return int(compare.ClaudeFactor*float64(n) + 0.5) }
+	return map[string]any{
+		"gpt4oMini": plain, "gpt4oMiniFullCode": full, "claude": claude(plain), "claudeFullCode": claude(full),
+		"method": "index count; claude = 1.04 × it; full code adds source characters / 4",
+	}
+}

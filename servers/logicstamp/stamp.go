@@ -1,0 +1,190 @@
+package logicstamp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
+)
+
+// stamped is a fresh context of a project.
+type stamped struct {
+	entry    *store.Entry
+	context  *contract.Context
+	sources  *manifest.Manifest
+	warnings []problem.Warning
+}
+
+// stamp analyses a project into a new entry. The caller holds the project's
+// turn.
+func (s *Service) stamp(ctx context.Context, call Call, project string, a store.Analysis, kind store.Kind) (*stamped, error) {
+	s.mu.Lock()
+	expected := s.duration[project]
+	s.mu.Unlock()
+	call.stage("locate the stamp command", expected)
+	program, err := s.cli.Locate(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	out := &stamped{}
+	if program.Version.Newer() {
+		out.warnings = append(out.warnings, problem.Warn(problem.CLINewer, "stamp %s is newer than the versions this was measured with (%s)", program.Version, stampcli.Wanted))
+	}
+	staging, err := s.store.Staging()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(staging)
+	for attempt := 1; ; attempt++ {
+		moved, err := s.stampOnce(ctx, call, program, project, filepath.Join(staging, "out"), a, out, expected)
+		if err != nil {
+			return nil, err
+		}
+		if moved.Empty() {
+			break
+		}
+		if attempt == 2 {
+			files := moved.All()
+			out.warnings = append(out.warnings, problem.Warn(problem.SourcesMoving, "%d files changed while they were analysed: %s", len(files), strings.Join(files[:min(len(files), 10)], ", ")))
+			break
+		}
+	}
+	call.stage("store", expected)
+	out.warnings = append(out.warnings, riskWarnings(project, a, out.sources)...)
+	meta := store.Meta{Kind: kind, Project: project, Analysis: a, Tool: out.context.Tool}
+	out.entry, err = s.store.Seal(filepath.Join(staging, "out"), namesOf(out.context), meta, out.sources, s.store.Latest(project, &a))
+	if err != nil {
+		return nil, err
+	}
+	out.context.Dir = out.entry.Dir
+	s.contexts.put(out.entry.Dir, out.context)
+	return out, nil
+}
+
+// stampOnce runs the CLI once and tells which files changed meanwhile.
+func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Program, project, dir string, a store.Analysis, out *stamped, expected time.Duration) (manifest.Changes, error) {
+	if err := os.RemoveAll(dir); err != nil {
+		return manifest.Changes{}, fmt.Errorf("empty the staging folder: %w", err)
+	}
+	before, err := s.takeManifest(ctx, project, a.IncludeStyle)
+	if err != nil {
+		return manifest.Changes{}, err
+	}
+	done, err := s.gate.run(ctx)
+	if err != nil {
+		return manifest.Changes{}, err
+	}
+	call.stage("stamp", expected)
+	start := time.Now()
+	err = s.cli.Context(ctx, program, project, dir, stampcli.Analysis{
+		Profile: a.Profile, Mode: a.Mode, Depth: a.Depth, IncludeStyle: a.IncludeStyle,
+	})
+	done()
+	if err != nil {
+		return manifest.Changes{}, err
+	}
+	s.mu.Lock()
+	s.duration[project] = time.Since(start)
+	s.mu.Unlock()
+	call.stage("read", expected)
+	out.context, err = contract.Read(dir, contract.Options{Project: project})
+	if err != nil {
+		return manifest.Changes{}, incompleteRun(err)
+	}
+	out.sources, err = s.takeManifest(ctx, project, a.IncludeStyle)
+	if err != nil {
+		return manifest.Changes{}, err
+	}
+	return out.sources.Since(before), nil
+}
+
+// incompleteRun says of a context that the CLI has just written and that cannot
+// be read that the run was at fault.
+func incompleteRun(err error) error {
+	var p *problem.Error
+	if errors.As(err, &p) && p.Code != problem.ContextTooLarge {
+		return problem.New(problem.CLIIncomplete, "call logicstamp_refresh_snapshot again; if it stays, run the command by hand", "stamp ended well but what it wrote is not whole: %s", p.Text).Because(err)
+	}
+	return err
+}
+
+// namesOf are the files of a context: the index and what it names.
+func namesOf(c *contract.Context) []string {
+	names := []string{contract.IndexFile}
+	seen := map[string]bool{}
+	for _, f := range c.Folders {
+		if len(f.Bundles) == 0 && f.Toon == "" || seen[f.File] {
+			continue
+		}
+		seen[f.File] = true
+		names = append(names, f.File)
+	}
+	return names
+}
+
+// riskWarnings says what in a context may be more than the caller expects.
+func riskWarnings(project string, a store.Analysis, sources *manifest.Manifest) []problem.Warning {
+	var out []problem.Warning
+	if a.Mode == "full" {
+		if _, err := os.Stat(filepath.Join(project, "stamp_security_report.json")); err != nil {
+			out = append(out, problem.Warn(problem.SecretsUnmasked, "mode full keeps source text and no security report says what to mask; run `stamp security scan`"))
+		}
+	}
+	if files := sources.Outside(); len(files) > 0 {
+		out = append(out, problem.Warn(problem.LinkedSources, "%d sources are links to files outside the project: %s", len(files), strings.Join(files[:min(len(files), 10)], ", ")))
+	}
+	return out
+}
+
+// entryContext reads a kept context.
+func (s *Service) entryContext(e *store.Entry, side string) (*contract.Context, error) {
+	if c := s.contexts.get(e.Dir); c != nil {
+		return c, nil
+	}
+	c, err := contract.Read(e.Dir, contract.Options{Project: e.Project, Side: side})
+	if problem.CodeOf(err) == problem.ContextMissing {
+		return nil, problem.New(problem.SnapshotLost, "call logicstamp_refresh_snapshot", "the snapshot %s has lost its index", e.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.contexts.put(e.Dir, c)
+	return c, nil
+}
+
+// diskContext reads the project's own context; CONTEXT_MISSING without one.
+func (s *Service) diskContext(dir, project, side string) (*contract.Context, error) {
+	if c := s.contexts.get(dir); c != nil && stampOf(dir, c) == c.Stamp {
+		return c, nil
+	}
+	c, err := contract.Read(dir, contract.Options{Project: project, Side: side})
+	if err != nil {
+		return nil, err
+	}
+	c.Stamp = stampOf(dir, c)
+	s.contexts.put(dir, c)
+	return c, nil
+}
+
+// stampOf is the size and time of a context's files, to see that it changed.
+func stampOf(dir string, c *contract.Context) string {
+	var b strings.Builder
+	for _, name := range namesOf(c) {
+		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil {
+			b.WriteString("-")
+			continue
+		}
+		fmt.Fprintf(&b, "%d.%d;", info.Size(), info.ModTime().UnixNano())
+	}
+	return b.String()
+}

@@ -1,0 +1,219 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// lastUse is when an entry was last used; an error means no such entry.
+func (s *Store) lastUse(id string) (time.Time, error) {
+	data, err := os.ReadFile(filepath.Join(s.opts.Dir, id+usedSuffix))
+	if err != nil {
+		return time.Time{}, err
+	}
+	at, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(string(data)))
+	if err != nil {
+		info, err := os.Stat(filepath.Join(s.opts.Dir, id+usedSuffix))
+		if err != nil {
+			return time.Time{}, err
+		}
+		return info.ModTime(), nil
+	}
+	return at, nil
+}
+
+// Touch counts a use, from which the time to live starts anew.
+func (s *Store) Touch(e *Entry) {
+	name := filepath.Join(s.opts.Dir, e.ID+usedSuffix)
+	tmp := fmt.Sprintf("%s.%d.tmp", name, os.Getpid())
+	if os.WriteFile(tmp, []byte(s.opts.Now().UTC().Format(time.RFC3339Nano)), 0o600) == nil {
+		_ = os.Rename(tmp, name)
+	}
+}
+
+// Expires is when an entry ends if it is not used again; the zero time when it
+// is pinned.
+func (s *Store) Expires(e *Entry) time.Time {
+	if s.Pinned(e.ID) {
+		return time.Time{}
+	}
+	used, err := s.lastUse(e.ID)
+	if err != nil {
+		return time.Time{}
+	}
+	return used.Add(s.opts.TTL)
+}
+
+// Pin keeps a snapshot from expiring, or lets it expire again.
+func (s *Store) Pin(id string, on bool) error {
+	if _, err := s.Get(id); err != nil {
+		return err
+	}
+	name := filepath.Join(s.opts.Dir, id+pinSuffix)
+	if on {
+		return os.WriteFile(name, nil, 0o600)
+	}
+	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("unpin %s: %w", id, err)
+	}
+	return nil
+}
+
+// Pinned tells whether a snapshot is pinned.
+func (s *Store) Pinned(id string) bool {
+	_, err := os.Stat(filepath.Join(s.opts.Dir, id+pinSuffix))
+	return err == nil
+}
+
+// List gives a project's usable entries, newest first; every project's for "".
+func (s *Store) List(project string, kind Kind) []*Entry {
+	var out []*Entry
+	now := s.opts.Now()
+	for _, id := range s.ids(kind) {
+		e, err := s.load(id)
+		if err != nil || (project != "" && e.Project != project) {
+			continue
+		}
+		used, err := s.lastUse(id)
+		if err != nil || (kind == Snapshot && now.Sub(used) > s.opts.TTL && !s.Pinned(id)) {
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// Current is the project's newest usable snapshot, whichever process made it;
+// nil when there is none.
+func (s *Store) Current(project string) *Entry {
+	for _, id := range s.ids(Snapshot) {
+		e, err := s.load(id)
+		if err != nil || e.Project != project {
+			continue
+		}
+		if e, err := s.Get(id); err == nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// Latest is the project's newest kept context of either kind made with these
+// options; any options when a is nil.
+func (s *Store) Latest(project string, a *Analysis) *Entry {
+	var best *Entry
+	for _, kind := range []Kind{Snapshot, Private} {
+		for _, e := range s.List(project, kind) {
+			if a != nil && e.Analysis != *a {
+				continue
+			}
+			if best == nil || best.CreatedAt.Before(e.CreatedAt) {
+				best = e
+			}
+			break
+		}
+	}
+	return best
+}
+
+// Clean removes expired snapshots, the least used of this process beyond its
+// limit, and private contexts beyond theirs. Each project's current snapshot
+// goes last, pinned ones never.
+func (s *Store) Clean() {
+	if s.opts.KeepExpired {
+		return
+	}
+	now := s.opts.Now()
+	current := map[string]string{}
+	for _, id := range s.ids(Snapshot) {
+		e, err := s.load(id)
+		if err != nil {
+			// Half made or lost: its claim goes once nobody can be making it.
+			if used, err := s.lastUse(id); err == nil && now.Sub(used) > s.opts.TTL {
+				s.remove(id)
+			}
+			continue
+		}
+		used, err := s.lastUse(id)
+		if err == nil && now.Sub(used) > s.opts.TTL && !s.Pinned(id) {
+			s.remove(id)
+			continue
+		}
+		if current[e.Project] == "" {
+			current[e.Project] = id
+		}
+	}
+	s.limitOwn(current)
+	perProject := map[string]int{}
+	for _, id := range s.ids(Private) {
+		e, err := s.load(id)
+		if err != nil {
+			continue
+		}
+		if perProject[e.Project]++; perProject[e.Project] > keepPrivate {
+			s.remove(id)
+		}
+	}
+}
+
+// limitOwn removes this process's least recently used snapshots beyond the
+// limit.
+func (s *Store) limitOwn(current map[string]string) {
+	type use struct {
+		id      string
+		at      time.Time
+		current bool
+	}
+	s.mu.Lock()
+	own := slices.Clone(s.own)
+	s.mu.Unlock()
+	var list []use
+	for _, id := range own {
+		at, err := s.lastUse(id)
+		e, errLoad := s.load(id)
+		if err != nil || errLoad != nil || s.Pinned(id) {
+			continue
+		}
+		list = append(list, use{id, at, current[e.Project] == id})
+	}
+	slices.SortFunc(list, func(a, b use) int {
+		if a.current != b.current {
+			if a.current {
+				return 1
+			}
+			return -1
+		}
+		if c := a.at.Compare(b.at); c != 0 {
+			return c
+		}
+		return compareIDs(a.id, b.id)
+	})
+	for _, u := range list[:max(0, len(list)-s.opts.Max)] {
+		s.remove(u.id)
+	}
+}
+
+// remove deletes an entry and remembers that it was here.
+func (s *Store) remove(id string) {
+	used, err := s.lastUse(id)
+	if err != nil {
+		used = s.opts.Now()
+	}
+	s.mu.Lock()
+	delete(s.entries, id)
+	delete(s.sources, id)
+	s.gone[id] = used
+	s.own = slices.DeleteFunc(s.own, func(o string) bool { return o == id })
+	s.mu.Unlock()
+	dir := filepath.Join(s.opts.Dir, id)
+	trash := filepath.Join(s.opts.Dir, fmt.Sprintf("%s%d-old-%s", stagingStart, os.Getpid(), id))
+	if os.Rename(dir, trash) == nil {
+		_ = os.RemoveAll(trash)
+	}
+	_ = os.Remove(dir + usedSuffix)
+	_ = os.Remove(dir + pinSuffix)
+}
