@@ -43,7 +43,7 @@ func (s *Service) stamp(ctx context.Context, call Call, project string, a store.
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(staging)
+	defer func() { _ = os.RemoveAll(staging) }()
 	for attempt := 1; ; attempt++ {
 		moved, err := s.stampOnce(ctx, call, program, project, filepath.Join(staging, "out"), a, out, expected)
 		if err != nil {

@@ -29,10 +29,7 @@ func byPath(c *contract.Context) map[string]*contract.Folder {
 func (c *comparison) compareFolders(opts Options) {
 	before, after := byPath(c.base.Context), byPath(c.cur.Context)
 	s := &c.result.Summary
-	delta, before4, haveClaude := 0, 0, true
-	for _, f := range before {
-		before4 += f.Tokens
-	}
+	delta := 0
 	for _, p := range folderOrder(unionKeys(before, after)) {
 		b, a := before[p], after[p]
 		diff := FolderDiff{Path: p, Changes: c.folderChanges(b, a)}
@@ -61,12 +58,13 @@ func (c *comparison) compareFolders(opts Options) {
 		c.result.Status = Diff
 		c.result.FolderDiffs = append(c.result.FolderDiffs, diff)
 	}
-	s.TokensBefore = before4
+	for _, f := range before {
+		s.TokensBefore += f.Tokens
+	}
 	s.TokenDelta = TokenDelta{GPT4oMini: delta, Claude: roundClaude(delta)}
 	eb, okB := c.base.Context.Summary.Estimates["claude"]
 	ea, okA := c.cur.Context.Summary.Estimates["claude"]
-	haveClaude = okA && okB && c.result.Status == Diff
-	if haveClaude {
+	if okA && okB && c.result.Status == Diff {
 		s.TokenDelta.Claude = ea - eb
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 // File is one file of a project at one moment.
@@ -197,6 +199,7 @@ func hashAll(ctx context.Context, root string, m *Manifest, known *Manifest) err
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 4, max(len(todo), 1)) {
 		wg.Go(func() {
+			defer safe.Recover("hash sources")
 			for f := range work {
 				f.hash(root)
 			}

@@ -147,7 +147,7 @@ func (s *Store) Seal(dir string, names []string, meta Meta, sources *manifest.Ma
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(staging)
+	defer func() { _ = os.RemoveAll(staging) }()
 	meta.Files = map[string]string{}
 	for _, name := range names {
 		sum, err := take(filepath.Join(dir, filepath.FromSlash(name)), filepath.Join(staging, filepath.FromSlash(name)), previous, name)

@@ -1,0 +1,252 @@
+package logicstamp
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
+)
+
+// CompareArgs are the arguments of Compare; nil means not given.
+type CompareArgs struct {
+	Project string
+	// Baseline is disk, snapshot, snapshot:<id>, git:<ref> or a path; "" is
+	// disk.
+	Baseline string
+	AnalysisArgs
+	ForceRegenerate  *bool
+	Publish          *bool
+	IncludeUnchanged bool
+	CleanCache       bool
+}
+
+// Compare finds what changed between a baseline and the present. An error means
+// that the arguments were refused; a comparison that failed later is a result
+// with the status error.
+func (s *Service) Compare(ctx context.Context, call Call, args CompareArgs) (*compare.Result, error) {
+	project, err := s.project(call, args.Project)
+	if err != nil {
+		return nil, err
+	}
+	if args.Baseline == "" {
+		args.Baseline = "disk"
+	}
+	start := time.Now()
+	if args.CleanCache {
+		s.clean(project, true)
+	}
+	result, err := s.compareSides(ctx, call, project, args)
+	if err != nil {
+		result = failedResult(err)
+	}
+	result.Baseline, result.ProjectPath = args.Baseline, project
+	result.ComparedAt, result.DurationMs = s.opts.Now().UTC(), time.Since(start).Milliseconds()
+	if errors.Is(err, context.Canceled) {
+		return result, err
+	}
+	s.results.add(result)
+	s.tell(result)
+	return result, nil
+}
+
+func failedResult(err error) *compare.Result {
+	p := problem.Of(err)
+	text := p.Text
+	if p.Next != "" {
+		text += ". Next: " + p.Next
+	}
+	return &compare.Result{
+		Status: compare.Failed, Error: text, ErrorCode: p.Code, FolderDiffs: []compare.FolderDiff{},
+		ContractChanges: []compare.ContractChange{}, Warnings: []problem.Warning{},
+	}
+}
+
+func (s *Service) compareSides(ctx context.Context, call Call, project string, args CompareArgs) (*compare.Result, error) {
+	var base, cur *side
+	var err error
+	if ref, ok := strings.CutPrefix(args.Baseline, "git:"); ok {
+		base, cur, err = s.gitSides(ctx, call, project, ref, args)
+	} else {
+		base, err = s.baseline(call, project, args.Baseline)
+		if err != nil {
+			return nil, err
+		}
+		want := args.over(base.analysis)
+		cur, err = s.current(ctx, call, project, want, args.ForceRegenerate, args.Publish)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range []*side{base, cur} {
+		if err := one.Context.NeedBundles(); err != nil {
+			return nil, err
+		}
+	}
+	call.stage("compare", 0)
+	result := compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged})
+	result.BaselineInfo, result.CurrentInfo = base.info, cur.info
+	result.Freshness, result.Published = cur.freshness, cur.published
+	warnings := slices.Concat(cur.warnings, base.warnings)
+	if names := args.differs(base.analysis); len(names) > 0 {
+		warnings = append(warnings, problem.Warn(problem.OptionsDiffer, "%s differ from those of the baseline; only what both sides can show is compared", strings.Join(names, ", ")))
+	}
+	result.Warnings = append(warnings, result.Warnings...)
+	if result.Warnings == nil {
+		result.Warnings = []problem.Warning{}
+	}
+	return result, nil
+}
+
+// baseline finds the side to compare with, apart from git's.
+func (s *Service) baseline(call Call, project, name string) (*side, error) {
+	switch {
+	case name == "disk" || name == "snapshot":
+		e := s.store.Current(project)
+		if e == nil {
+			word := "disk "
+			if name == "snapshot" {
+				word = ""
+			}
+			return nil, problem.New(problem.NoSnapshot, "call logicstamp_refresh_snapshot before the edit; to see drift since a commit use baseline git:HEAD",
+				"No snapshot found for %scomparison", word)
+		}
+		return s.entrySide(e)
+	case strings.HasPrefix(name, "snapshot:"):
+		e, err := s.snapshot(call, strings.TrimPrefix(name, "snapshot:"), project)
+		if err != nil {
+			return nil, err
+		}
+		return s.entrySide(e)
+	}
+	return s.pathSide(call, project, name)
+}
+
+// snapshot finds a snapshot that the caller may use; project is "" for any.
+func (s *Service) snapshot(call Call, id, project string) (*store.Entry, error) {
+	e, err := s.store.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	if project != "" && e.Project != project {
+		return nil, problem.New(problem.BadArgument, "leave projectPath out or pass the snapshot's", "the snapshot %s is of another project than projectPath", id)
+	}
+	if !s.allowed(call, e.Project) {
+		return nil, s.notAllowed(call, e.Project)
+	}
+	s.store.Touch(e)
+	return e, nil
+}
+
+func (s *Service) entrySide(e *store.Entry) (*side, error) {
+	if err := s.store.Verify(e); err != nil {
+		return nil, err
+	}
+	s.store.Touch(e)
+	c, err := s.entryContext(e, "baseline")
+	if err != nil {
+		return nil, err
+	}
+	sources, err := s.store.Sources(e)
+	if err != nil {
+		return nil, err
+	}
+	out := &side{analysis: e.Analysis, info: &compare.SideInfo{
+		Kind: "snapshot", SnapshotID: e.ID, CreatedAt: e.CreatedAt, Tool: c.Tool, Options: e.Analysis,
+		AgeSeconds: int64(s.opts.Now().Sub(e.CreatedAt).Seconds()),
+	}}
+	out.Context, out.Sources, out.Profile = c, sources, e.Profile
+	return out, nil
+}
+
+// pathSide reads a baseline from a folder with an index.
+func (s *Service) pathSide(call Call, project, name string) (*side, error) {
+	full := name
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(project, full)
+	}
+	full, err := filepath.EvalSymlinks(full)
+	if err != nil {
+		return nil, problem.New(problem.ContextMissing, "use disk, snapshot, snapshot:<id>, git:<ref> or a folder with a "+contract.IndexFile,
+			"the baseline %q is no folder: %s not found", name, contract.IndexFile)
+	}
+	if !s.allowed(call, full) {
+		return nil, s.notAllowed(call, name)
+	}
+	// The context's own word on its project wins: it may be a copy of another.
+	c, err := s.diskContext(full, "", "baseline")
+	if err != nil {
+		return nil, err
+	}
+	out := &side{analysis: s.opts.Defaults}
+	out.analysis.Depth = orDefault(c.Depth(), out.analysis.Depth)
+	out.analysis.IncludeStyle = c.HasStyle()
+	out.Context = c
+	out.analysis = AnalysisArgs{}.over(out.analysis)
+	out.info = &compare.SideInfo{Kind: "path", Path: full, CreatedAt: c.CreatedAt, Tool: c.Tool}
+	if !c.CreatedAt.IsZero() {
+		out.info.AgeSeconds = int64(s.opts.Now().Sub(c.CreatedAt).Seconds())
+	}
+	return out, nil
+}
+
+// maxResults is how many results a project keeps.
+const maxResults = 20
+
+// results are the last comparisons of every project, oldest first.
+type results struct {
+	mu        sync.Mutex
+	byProject map[string][]*compare.Result
+	newest    *compare.Result
+}
+
+func (r *results) add(result *compare.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := append(r.byProject[result.ProjectPath], result)
+	if len(list) > maxResults {
+		list = list[len(list)-maxResults:]
+	}
+	r.byProject[result.ProjectPath] = slices.Clone(list)
+	r.newest = result
+}
+
+func (r *results) last(project string) *compare.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if project == "" {
+		return r.newest
+	}
+	if list := r.byProject[project]; len(list) > 0 {
+		return list[len(list)-1]
+	}
+	return nil
+}
+
+// Results are the last comparisons of a project, oldest first.
+func (s *Service) Results(project string) []*compare.Result {
+	s.results.mu.Lock()
+	defer s.results.mu.Unlock()
+	return s.results.byProject[project]
+}
+
+// OnResult makes fn hear of every result that is stored. It must return at
+// once; set it before the first call.
+func (s *Service) OnResult(fn func(*compare.Result)) { s.notify = fn }
+
+func (s *Service) tell(result *compare.Result) {
+	if s.notify != nil {
+		s.notify(result)
+	}
+}
+
+// emptyManifest is the source list of a place with nothing in it.
+func emptyManifest() *manifest.Manifest { return &manifest.Manifest{} }

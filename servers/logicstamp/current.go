@@ -1,0 +1,207 @@
+package logicstamp
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
+)
+
+// side is one side of a comparison with what is known about it.
+type side struct {
+	compare.Side
+	info      *compare.SideInfo
+	analysis  store.Analysis
+	freshness *compare.Freshness
+	warnings  []problem.Warning
+	published bool
+}
+
+// candidate is a context that may stand for the present.
+type candidate struct {
+	context   *contract.Context
+	entry     *store.Entry
+	freshness *compare.Freshness
+}
+
+// current decides what stands for the present of a project: a context that is
+// fresh, else a new analysis, else the newest there is. want are the options
+// the other side has; force is the caller's choice, nil for none.
+func (s *Service) current(ctx context.Context, call Call, project string, want store.Analysis, force, publish *bool) (*side, error) {
+	if force != nil && *force {
+		return s.regenerate(ctx, call, project, want, publish)
+	}
+	now, err := s.takeManifest(ctx, project, want.IncludeStyle)
+	if err != nil {
+		return nil, err
+	}
+	var watched []problem.Warning
+	if w := watch.Look(project); w.Active {
+		dir, err := s.watchDir(call, project, w)
+		if err != nil {
+			return nil, err
+		}
+		c, sources, f, err := s.awaitFresh(ctx, dir, project, want.IncludeStyle)
+		if err == nil && f.State == fresh {
+			return s.present(candidate{context: c, freshness: f}, sources, "watch"), nil
+		}
+		watched = append(watched, problem.Warn(problem.WatchStale, "stamp watches the project but its context is behind the sources"))
+	}
+	own, kept, err := s.candidates(project, want, now)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range orderFresh(own, kept, want) {
+		if c.freshness.State == fresh {
+			return s.present(*c, now, sourceOf(*c)), nil
+		}
+	}
+	if own == nil && kept == nil {
+		_, err := contract.Read(project, contract.Options{Project: project, Side: "current"})
+		return nil, err
+	}
+	var failed error
+	if force == nil {
+		out, err := s.regenerate(ctx, call, project, want, boolPtr(false))
+		if err == nil {
+			out.warnings = append(watched, out.warnings...)
+			return out, nil
+		}
+		if !noUsableCLI(err) {
+			return nil, err
+		}
+		failed = err
+	}
+	best := kept
+	if best == nil {
+		best = own
+	}
+	out := s.present(*best, now, sourceOf(*best))
+	out.warnings = append([]problem.Warning{problem.Warn(problem.StaleContext, "the current side is older than the sources (%s); pass forceRegenerate: true to analyse them", describeFreshness(best.freshness))}, watched...)
+	if failed != nil {
+		p := problem.Of(failed)
+		out.warnings = append(out.warnings, problem.Warn(p.Code, "%s", p.Text))
+	}
+	return out, nil
+}
+
+func boolPtr(b bool) *bool { return &b }
+
+// orderFresh puts first what was made with the options of the other side.
+func orderFresh(own, kept *candidate, want store.Analysis) []*candidate {
+	var out []*candidate
+	if own != nil && own.context.Depth() == want.Depth {
+		out = append(out, own)
+	}
+	if kept != nil {
+		out = append(out, kept)
+	}
+	if own != nil && own.context.Depth() != want.Depth {
+		out = append(out, own)
+	}
+	return out
+}
+
+func sourceOf(c candidate) string {
+	if c.entry != nil {
+		return "private"
+	}
+	return "disk"
+}
+
+func describeFreshness(f *compare.Freshness) string {
+	all := append(append(append([]string(nil), f.ChangedFiles...), f.NewFiles...), f.DeletedFiles...)
+	return strings.Join(all[:min(len(all), 5)], ", ")
+}
+
+// noUsableCLI tells whether an analysis failed for want of a command.
+func noUsableCLI(err error) bool {
+	switch problem.CodeOf(err) {
+	case problem.CLINotFound, problem.NodeNotFound, problem.CLIWrong, problem.CLITooOld:
+		return true
+	}
+	return false
+}
+
+// candidates are the project's own context and the newest kept one; of kept
+// ones a fresh one with the wanted options comes first.
+func (s *Service) candidates(project string, want store.Analysis, now *manifest.Manifest) (own, kept *candidate, err error) {
+	c, err := s.diskContext(project, project, "current")
+	switch {
+	case err == nil:
+		own = &candidate{context: c, freshness: s.diskFreshness(c, project, now)}
+	case problem.CodeOf(err) != problem.ContextMissing:
+		return nil, nil, err
+	}
+	for _, a := range []*store.Analysis{&want, nil} {
+		e := s.store.Latest(project, a)
+		if e == nil {
+			continue
+		}
+		then, err := s.store.Sources(e)
+		if err != nil || s.store.Verify(e) != nil {
+			continue
+		}
+		c, err := s.entryContext(e, "current")
+		if err != nil {
+			continue
+		}
+		f := entryFreshness(then, now)
+		if kept == nil || (kept.freshness.State != fresh && f.State == fresh) {
+			kept = &candidate{context: c, entry: e, freshness: f}
+		}
+	}
+	return own, kept, nil
+}
+
+// present makes a side of a context that exists.
+func (s *Service) present(c candidate, now *manifest.Manifest, source string) *side {
+	out := &side{freshness: c.freshness}
+	out.Context, out.Sources = c.context, now
+	out.analysis = store.Analysis{Depth: c.context.Depth(), IncludeStyle: c.context.HasStyle()}
+	out.info = &compare.SideInfo{Source: source, CreatedAt: c.context.CreatedAt, Tool: c.context.Tool}
+	if c.entry != nil {
+		out.analysis, out.Profile = c.entry.Analysis, c.entry.Profile
+		out.info.CreatedAt = c.entry.CreatedAt
+		if then, err := s.store.Sources(c.entry); err == nil && c.freshness.State != fresh {
+			// A stale side is compared as of its own moment.
+			out.Sources = then
+		}
+	}
+	out.info.Options = out.analysis
+	return out
+}
+
+// regenerate analyses the present into a private context.
+func (s *Service) regenerate(ctx context.Context, call Call, project string, a store.Analysis, publish *bool) (*side, error) {
+	leave, err := s.gate.enter(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	made, err := s.stamp(ctx, call, project, a, store.Private)
+	if err != nil {
+		return nil, err
+	}
+	s.noteRun(project, a)
+	out := &side{freshness: &compare.Freshness{State: fresh}, analysis: a, warnings: made.warnings}
+	out.Context, out.Sources, out.Profile = made.context, made.sources, a.Profile
+	out.info = &compare.SideInfo{Source: "regenerated", CreatedAt: made.entry.CreatedAt, Tool: made.context.Tool, Options: a}
+	if publish != nil && *publish || publish == nil && s.opts.Publish {
+		if !watch.Look(project).Active {
+			call.stage("publish", 0)
+			w, _, err := s.publish(ctx, project, made.entry, made.context, made.sources)
+			if err != nil {
+				return nil, err
+			}
+			out.warnings, out.published = append(out.warnings, w...), true
+		}
+	}
+	s.store.Clean()
+	return out, nil
+}

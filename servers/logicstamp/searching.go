@@ -1,0 +1,3 @@
+package logicstamp
+
+type searchCache struct{}
