@@ -95,10 +95,9 @@ func changes(from, to color.NRGBA) int {
 }
 
 func (w *rowWriter) colours(fg, bg color.NRGBA) {
-	if fg == w.fg && bg == w.bg {
+	if fg == w.fg && bg == w.bg || w.palette.Depth == NoColor {
 		return
 	}
-	start := len(w.buf)
 	w.buf = append(w.buf, "\x1b["...)
 	if fg != w.fg {
 		w.buf = w.palette.code(w.buf, fg, false)
@@ -109,11 +108,7 @@ func (w *rowWriter) colours(fg, bg color.NRGBA) {
 		}
 		w.buf = w.palette.code(w.buf, bg, true)
 	}
-	if len(w.buf) == start+2 {
-		w.buf = w.buf[:start] // no colours at all
-	} else {
-		w.buf = append(w.buf, 'm')
-	}
+	w.buf = append(w.buf, 'm')
 	w.fg, w.bg = fg, bg
 }
 

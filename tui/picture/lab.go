@@ -60,11 +60,11 @@ var fixed240 = sync.OnceValue(func() []terminalColour {
 		return uint8(55 + 40*i)
 	}
 	for i := range 216 {
-		list = append(list, terminal(16+i, level(i/36), level(i/6%6), level(i%6)))
+		list = append(list, fixedColour(16+i, level(i/36), level(i/6%6), level(i%6)))
 	}
 	for i := range 24 {
 		v := uint8(8 + 10*i)
-		list = append(list, terminal(232+i, v, v, v))
+		list = append(list, fixedColour(232+i, v, v, v))
 	}
 	return list
 })
@@ -94,12 +94,12 @@ var sixteen = sync.OnceValue(func() []terminalColour {
 		case 12:
 			r, g = 92, 92
 		}
-		list = append(list, terminal(i, r, g, b))
+		list = append(list, fixedColour(i, r, g, b))
 	}
 	return list
 })
 
-func terminal(index int, r, g, b uint8) terminalColour {
+func fixedColour(index int, r, g, b uint8) terminalColour {
 	c := color.NRGBA{r, g, b, 255}
 	return terminalColour{uint8(index), c, toLab(c)}
 }

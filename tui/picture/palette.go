@@ -94,8 +94,6 @@ func (p Palette) code(buf []byte, c color.NRGBA, background bool) []byte {
 		base = 40
 	}
 	switch {
-	case p.Depth == NoColor:
-		return buf
 	case c.A == 0:
 		return appendInt(buf, base+9)
 	case p.Depth == TrueColor:

@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -121,4 +122,12 @@ func Mix(under, over color.NRGBA) color.NRGBA {
 	all := a + rest
 	channel := func(o, u uint8) uint8 { return uint8((uint32(o)*a + uint32(u)*rest + all/2) / all) }
 	return color.NRGBA{channel(over.R, under.R), channel(over.G, under.G), channel(over.B, under.B), uint8((all + 127) / 255)}
+}
+
+// Hex writes a colour as #rrggbb, with its alpha when it is not opaque.
+func Hex(c color.NRGBA) string {
+	if c.A == 255 {
+		return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
+	}
+	return fmt.Sprintf("#%02x%02x%02x%02x", c.R, c.G, c.B, c.A)
 }

@@ -1,0 +1,162 @@
+package picture
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/base64"
+	"fmt"
+	"image"
+	"image/png"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/ansi/kitty"
+)
+
+// MaxPlaceholders is the most cells a placeholder picture may have each way: so many
+// marks there are to number rows and columns with.
+const MaxPlaceholders = 297
+
+// underText is the greatest z at which a picture lies under text and under the
+// background colours of cells.
+const underText = -1073741825
+
+// chunk is the most base64 bytes the protocol allows in one command.
+const chunk = 4096
+
+// IDs hands out picture ids that survive a renderer with 256 colours: the low byte is a
+// fixed palette colour (16 to 255), the top byte goes into the third mark, and the bytes
+// between are zero. One value is for one program; the top byte keeps two apart.
+type IDs struct {
+	top, low uint32
+}
+
+// NewIDs starts a sequence; top should be random, so that two programs in one terminal
+// do not use each other's pictures.
+func NewIDs(top uint8) *IDs { return &IDs{top: uint32(max(top, 1))} }
+
+// Next returns an id; the same comes again after 240.
+func (s *IDs) Next() uint32 {
+	id := s.top<<24 | 16 + s.low
+	s.low = (s.low + 1) % 240
+	return id
+}
+
+// Kitty writes the commands of the kitty graphics protocol. Pictures must have the exact
+// size of their cells in device pixels: a terminal that scales smooths.
+type Kitty struct {
+	// Tmux wraps every command so that tmux hands it on.
+	Tmux bool
+	// Small prefers fewer bytes (PNG) to less work (zlib): for connections over ssh.
+	Small bool
+}
+
+// TransmitVirtual sends a picture for placeholder cells; nothing shows until cells of
+// that id are drawn. Sent again under the same id it changes the picture in place.
+func (k Kitty) TransmitVirtual(img *image.NRGBA, id uint32, cols, rows int) string {
+	return k.send(fmt.Sprintf("a=T,U=1,i=%d,c=%d,r=%d,q=2", id, cols, rows), img)
+}
+
+// Transmit sends a picture to be placed later.
+func (k Kitty) Transmit(img *image.NRGBA, id uint32) string {
+	return k.send(fmt.Sprintf("a=t,i=%d,q=2", id), img)
+}
+
+// TransmitAndShow sends a picture and shows it at the cursor, which moves below it: for
+// output that scrolls.
+func (k Kitty) TransmitAndShow(img *image.NRGBA, cols, rows int) string {
+	return k.send(fmt.Sprintf("a=T,c=%d,r=%d,q=2", cols, rows), img)
+}
+
+// Place shows a sent picture at column x and row y (from 0), under text: rewriting the
+// cells does not harm it and cells with a background colour cover it. Placing again moves it.
+func (k Kitty) Place(id uint32, x, y, cols, rows int) string {
+	at := "\x1b7" + ansi.CursorPosition(x+1, y+1)
+	return at + k.wrap(fmt.Sprintf("\x1b_Ga=p,i=%d,p=1,c=%d,r=%d,C=1,z=%d,q=2\x1b\\", id, cols, rows, underText)) + "\x1b8"
+}
+
+// Hide takes a placement away and keeps the picture.
+func (k Kitty) Hide(id uint32) string {
+	return k.wrap(fmt.Sprintf("\x1b_Ga=d,d=i,i=%d,p=1,q=2\x1b\\", id))
+}
+
+// Delete frees a picture with all its placements, virtual ones too.
+func (k Kitty) Delete(id uint32) string {
+	return k.wrap(fmt.Sprintf("\x1b_Ga=d,d=I,i=%d,q=2\x1b\\", id))
+}
+
+func (k Kitty) wrap(command string) string {
+	if k.Tmux {
+		return ansi.TmuxPassthrough(command)
+	}
+	return command
+}
+
+func (k Kitty) send(keys string, img *image.NRGBA) string {
+	format, data := k.encode(img)
+	payload := base64.StdEncoding.EncodeToString(data)
+	var b strings.Builder
+	for first := true; first || payload != ""; first = false {
+		part := payload[:min(chunk, len(payload))]
+		payload = payload[len(part):]
+		more := 0
+		if payload != "" {
+			more = 1
+		}
+		command := fmt.Sprintf("\x1b_Gm=%d,q=2;%s\x1b\\", more, part)
+		if first {
+			command = fmt.Sprintf("\x1b_G%s,%s,m=%d;%s\x1b\\", keys, format, more, part)
+		}
+		b.WriteString(k.wrap(command))
+	}
+	return b.String()
+}
+
+func (k Kitty) encode(img *image.NRGBA) (format string, data []byte) {
+	b := img.Bounds()
+	var out bytes.Buffer
+	if k.Small || b.Dx()*b.Dy() == 0 {
+		return "f=100", encodePNG(img)
+	}
+	w, err := zlib.NewWriterLevel(&out, zlib.BestSpeed)
+	if err != nil {
+		return "f=100", encodePNG(img)
+	}
+	for y := range b.Dy() {
+		_, _ = w.Write(img.Pix[y*img.Stride : y*img.Stride+4*b.Dx()]) // a bytes.Buffer takes everything
+	}
+	_ = w.Close()
+	return fmt.Sprintf("f=32,o=z,s=%d,v=%d", b.Dx(), b.Dy()), out.Bytes()
+}
+
+func encodePNG(img *image.NRGBA) []byte {
+	var out bytes.Buffer
+	// A buffer does not fail, and an empty picture has no file; both leave it empty.
+	_ = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, img)
+	return out.Bytes()
+}
+
+// Placeholders returns the cells that show picture id, one string per row. Every cell
+// carries all its marks, so that rows may be cut, covered and scrolled, and names the id
+// by a palette colour, which renderers with at least 256 colours leave alone.
+func Placeholders(id uint32, cols, rows int) []string {
+	cols, rows = min(cols, MaxPlaceholders), min(rows, MaxPlaceholders)
+	lines := make([]string, max(rows, 0))
+	top := string(kitty.Diacritic(int(id >> 24)))
+	colour := "\x1b[38;5;" + strconv.Itoa(int(id&0xFF)) + "m"
+	var b strings.Builder
+	for y := range lines {
+		b.Reset()
+		b.WriteString(colour)
+		row := string(kitty.Placeholder) + string(kitty.Diacritic(y))
+		for x := range cols {
+			b.WriteString(row)
+			b.WriteRune(kitty.Diacritic(x))
+			b.WriteString(top)
+		}
+		b.WriteString("\x1b[m")
+		lines[y] = b.String()
+	}
+	return lines
+}
