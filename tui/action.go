@@ -1,0 +1,173 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Action is one thing the person can do.
+type Action struct {
+	ID    string   // for configuration: "calls.copy"
+	Title string   // in help and palette: "Copy the result"
+	Hint  string   // one word for the footer; "" keeps it out of there
+	Keys  []string // as Bubble Tea writes them: "y", "ctrl+s", "shift+tab", "space"
+	Part  string   // of the page in which it acts; "" is the whole page
+
+	// Acts marks what changes something outside the screen; not available while
+	// only watching.
+	Acts bool
+	// InText lets the keys act while a text field has the focus, but for those
+	// that write.
+	InText bool
+	// Hidden keeps an action out of the palette and the footer: moving about.
+	Hidden bool
+
+	// Enabled says why the action cannot be done now; "" when it can. nil is
+	// always.
+	Enabled func() string
+	// Run does it. It must not wait; what takes time goes into the command.
+	Run func() tea.Cmd
+
+	page string // "" for those of the root
+}
+
+// why says what keeps the action from being done now; "" when nothing does.
+func (a *Action) why(watch bool) string {
+	if watch && a.Acts {
+		return "the deck only watches (--watch)"
+	}
+	if a.Enabled != nil {
+		return a.Enabled()
+	}
+	return ""
+}
+
+// table is all actions of a page, an overlay or the root with the user's keys.
+type table []*Action
+
+// newTable copies actions and lays the user's keys over the default ones.
+func newTable(actions []Action, page string, keys map[string][]string) table {
+	out := make(table, len(actions))
+	for i, a := range actions {
+		a.page = page
+		if mine, ok := keys[a.ID]; ok {
+			a.Keys = mine
+		}
+		out[i] = &a
+	}
+	return out
+}
+
+// find is the action that key means in a part; those of the part win.
+func (t table) find(key string, part string, text bool) *Action {
+	var found *Action
+	for _, a := range t {
+		if text && (!a.InText || writes(key)) || !slices.Contains(a.Keys, key) {
+			continue
+		}
+		switch a.Part {
+		case part:
+			return a
+		case "":
+			if found == nil {
+				found = a
+			}
+		}
+	}
+	return found
+}
+
+// writes tells whether a key puts a character into a text field.
+func writes(key string) bool {
+	return key == "space" || utf8.RuneCountInString(key) == 1
+}
+
+// keyNames are the ways a key press may be written in the table: what it types
+// ("?"), and the key itself ("shift+/").
+func keyNames(k tea.KeyPressMsg) []string {
+	s, stroke := k.String(), k.Keystroke()
+	if s == "\u3000" { // the wide space of Japanese keyboards
+		s = "space"
+	}
+	if s == stroke {
+		return []string{s}
+	}
+	return []string{s, stroke}
+}
+
+// KeyLabel is how a key is shown: "ctrl+p" as "^P" would be shorter, but not
+// everybody reads that.
+func KeyLabel(key string, ascii bool) string {
+	if ascii {
+		return key
+	}
+	switch key {
+	case "up":
+		return "↑"
+	case "down":
+		return "↓"
+	case "left":
+		return "←"
+	case "right":
+		return "→"
+	}
+	return key
+}
+
+// checkKeys says what is wrong with the user's keys: actions that do not exist
+// and keys that two actions of one place share.
+func checkKeys(tables []table, keys map[string][]string) []string {
+	known := map[string]bool{}
+	var out []string
+	for _, t := range tables {
+		seen := map[string]*Action{}
+		for _, a := range t {
+			known[a.ID] = true
+			for _, k := range a.Keys {
+				at := a.Part + " " + k
+				if b := seen[at]; b != nil {
+					out = append(out, fmt.Sprintf("key %s means both %s and %s; change one of them", k, b.ID, a.ID))
+				}
+				seen[at] = a
+			}
+		}
+	}
+	for id := range keys {
+		if !known[id] {
+			out = append(out, fmt.Sprintf("keys: there is no action %q; mcpdeck's help lists them", id))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// KeyList is the table of actions as Markdown, for the README.
+func KeyList(o Options) string {
+	m := New(o)
+	var b strings.Builder
+	section := func(title string, t table) {
+		fmt.Fprintf(&b, "### %s\n\n| key | what | action |\n|---|---|---|\n", title)
+		for _, a := range t {
+			fmt.Fprintf(&b, "| %s | %s | `%s` |\n", cmp.Or(codes(a.Keys), "–"), a.Title, a.ID)
+		}
+		b.WriteString("\n")
+	}
+	section("Everywhere", m.global)
+	for i, p := range m.pages {
+		section(p.Title(), m.tables[i])
+	}
+	return b.String()
+}
+
+func codes(keys []string) string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = "`" + k + "`"
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// actions is the root's part of the table: what can be done everywhere.
+func (m *Model) actions() []Action {
+	out := []Action{
+		{
+			ID: "help", Title: "Help: what can be done here", Hint: "help", Keys: []string{"?", "f1"},
+			Run: func() tea.Cmd { m.open(m.newHelp(), false); return nil },
+		},
+		{
+			ID: "palette", Title: "Command palette: everything that can be done", Hint: "commands", Keys: []string{"ctrl+p"}, InText: true,
+			Run: func() tea.Cmd { m.open(m.newPalette(), false); return nil },
+		},
+	}
+	for i, p := range m.pages {
+		n := itoa(i + 1)
+		out = append(out, Action{
+			ID: "go." + p.ID(), Title: "Go to " + p.Title(), Keys: []string{n, "alt+" + n}, InText: true,
+			Run: func() tea.Cmd { return m.show(i) },
+		})
+	}
+	return append(out,
+		Action{
+			ID: "home", Title: "Back to the first page", Keys: []string{"esc"}, Hidden: true,
+			Run: func() tea.Cmd { return m.show(0) },
+		},
+		Action{
+			ID: "back", Title: "Page before this one", Keys: []string{"backspace"}, Hidden: true,
+			Run: func() tea.Cmd { return m.show(m.back) },
+		},
+		Action{
+			ID: "mouse", Title: "Mouse on or off (off lets the terminal select text)", Keys: []string{"ctrl+t"},
+			Run: func() tea.Cmd {
+				m.opts.NoMouse = !m.opts.NoMouse
+				if m.opts.NoMouse {
+					return Toast(Info, "mouse off: the terminal selects text again")
+				}
+				return Toast(Info, "mouse on")
+			},
+		},
+		Action{
+			ID: "theme", Title: "Light or dark", Keys: nil,
+			Run: func() tea.Cmd {
+				m.opts.Theme.Dark = !m.opts.Theme.Dark
+				m.opts.Background = "light"
+				if m.opts.Theme.Dark {
+					m.opts.Background = "dark"
+				}
+				return m.retheme()
+			},
+		},
+		Action{
+			ID: "suspend", Title: "To the shell (fg comes back)", Keys: []string{"ctrl+z"}, InText: true, Hidden: true,
+			Run: func() tea.Cmd { return tea.Suspend },
+		},
+		Action{
+			ID: "redraw", Title: "Draw the screen again", Keys: []string{"ctrl+l"}, InText: true, Hidden: true,
+			Run: func() tea.Cmd { return tea.ClearScreen },
+		},
+		Action{
+			ID: "quit", Title: "Quit", Hint: "quit", Keys: []string{"q", "ctrl+c"}, InText: true,
+			Run: func() tea.Cmd { return m.quit() },
+		},
+	)
+}

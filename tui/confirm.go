@@ -1,0 +1,116 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Choice is one way out of a Confirm.
+type Choice struct {
+	Key  string // "y"
+	Text string // "Quit"
+	Run  func() tea.Cmd
+}
+
+// Confirm is a question with a few answers, each with its key; Esc takes none.
+type Confirm struct {
+	Name    string // ID of the overlay
+	Title   string
+	Text    string // may have line breaks; is wrapped
+	Choices []Choice
+	Danger  bool // the title is in the colour of errors
+
+	at int
+	y  int
+}
+
+// ID is the Name.
+func (c *Confirm) ID() string { return c.Name }
+
+// TextEntry is false: letters are answers.
+func (c *Confirm) TextEntry() bool { return false }
+
+// Actions are the choices.
+func (c *Confirm) Actions() []Action {
+	move := func(d int) func() tea.Cmd {
+		return func() tea.Cmd {
+			c.at = (c.at + d + len(c.Choices)) % len(c.Choices)
+			return nil
+		}
+	}
+	var out []Action
+	for i, ch := range c.Choices {
+		out = append(out, Action{ID: "confirm." + ch.Key, Title: ch.Text, Keys: []string{ch.Key}, Run: func() tea.Cmd { return c.take(i) }})
+	}
+	return append(out, []Action{
+		{ID: "confirm.take", Title: "Take the marked answer", Hint: "take", Keys: []string{"enter"}, Run: func() tea.Cmd { return c.take(c.at) }},
+		{ID: "confirm.next", Title: "Next answer", Hint: "next", Keys: []string{"down", "tab", "right", "j"}, Run: move(1)},
+		{ID: "confirm.previous", Title: "Answer before", Keys: []string{"up", "shift+tab", "left", "k"}, Run: move(-1)},
+		{ID: "confirm.close", Title: "Back", Hint: "back", Keys: []string{"esc"}, Run: func() tea.Cmd { return Close(c.Name) }},
+	}...)
+}
+
+func (c *Confirm) take(i int) tea.Cmd {
+	if run := c.Choices[i].Run; run != nil {
+		return tea.Sequence(Close(c.Name), run())
+	}
+	return Close(c.Name)
+}
+
+// Update takes clicks on a choice.
+func (c *Confirm) Update(msg tea.Msg) tea.Cmd {
+	if click, ok := msg.(ClickMsg); ok {
+		if i := click.Y - c.y; i >= 0 && i < len(c.Choices) {
+			return c.take(i)
+		}
+	}
+	return nil
+}
+
+// Render draws the dialog.
+func (c *Confirm) Render(f *Frame) []string {
+	th := f.Theme
+	w := min(f.W, 64) - 6
+	var rows []string
+	for _, line := range widget.Wrap(plain.Text(c.Text), w) {
+		rows = append(rows, th.Text.Render(strings.TrimRight(line, " ")))
+	}
+	rows = append(rows, "")
+	c.y = len(rows) + 1
+	for i, ch := range c.Choices {
+		row := th.Key.Render(ch.Key) + "  " + ch.Text
+		if i == c.at {
+			row = th.Selected.Over(widget.Fit(th.Key.Render(th.Glyph.Cursor)+" "+row, w))
+		} else {
+			row = "  " + row
+		}
+		rows = append(rows, row)
+	}
+	if c.Danger {
+		rows = append([]string{th.Bad.Render(c.Title), ""}, rows...)
+		c.y += 2
+		return widget.Dialog(th, "", "", rows, f.W, f.H)
+	}
+	return widget.Dialog(th, c.Title, "", rows, f.W, f.H)
+}
+
+const quitID = "quit"
+
+// confirmQuit asks before n agents lose the deck.
+func (m *Model) confirmQuit(n int) Overlay {
+	text := itoa(n) + " agents are connected. They keep their servers, without this screen, and come back when the deck is opened again."
+	if n == 1 {
+		text = "1 agent is connected. It keeps its servers, without this screen, and comes back when the deck is opened again."
+	}
+	return &Confirm{
+		Name: quitID, Title: "Quit mcpdeck?", Text: text,
+		Choices: []Choice{
+			{Key: "y", Text: "Quit", Run: Quit},
+			{Key: "n", Text: "Stay"},
+		},
+	}
+}

@@ -1,0 +1,181 @@
+// Package fake is a deck with invented agents and calls, for tests and for
+// looking at pages before there is anything to show.
+package fake
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+)
+
+// Deck holds a snapshot and calls that a test may change.
+type Deck struct {
+	mu      sync.Mutex
+	snap    *servers.Snapshot
+	calls   []servers.Call
+	bodies  map[uint64]servers.CallBody
+	version uint64
+	seen    map[uint64]uint64 // call → version of its last change
+	hint    chan struct{}
+
+	Restarted []string // names given to RestartModule
+}
+
+// NewDeck is a deck at work: five servers, three agents, some calls, as of now.
+func NewDeck(now time.Time) *Deck {
+	d := &Deck{hint: make(chan struct{}, 1), seen: map[uint64]uint64{}, bodies: map[uint64]servers.CallBody{}}
+	d.snap = &servers.Snapshot{
+		Version: 1, Started: now.Add(-42 * time.Minute),
+		Servers: []servers.ServerInfo{
+			{Name: "pencil", Title: "Pencil", State: servers.State{Status: servers.Ready, Detail: "14 tools, menu.pen"}, Tools: 14, Bytes: 21_400, Calls: 12},
+			{Name: "ask", Title: "Ask", State: servers.State{Status: servers.Ready}, Tools: 2, Bytes: 3_120, Calls: 2},
+			{Name: "pixelsrc", Title: "Pixelsrc", State: servers.State{Status: servers.Starting}, Tools: 11, Bytes: 14_000, Calls: 31},
+			{Name: "logicstamp", Title: "LogicStamp", State: servers.State{Status: servers.Degraded, Reason: "the stamp program was not found; install it with npm i -g logicstamp-context"}, Tools: 8, Bytes: 9_800},
+			{Name: "clippy", Title: "Clippy", State: servers.State{Status: servers.Ready}, Tools: 4, Bytes: 4_400, Calls: 7},
+		},
+		Agents: []servers.AgentInfo{
+			{Caller: servers.Caller{Agent: "a1", Transport: "unix", PID: 4211, Program: "claude", Client: "claude-code", ClientVersion: "2.1.4", Root: "/home/ana/src/menu"}, Protocol: "2026-07-28", Since: now.Add(-31 * time.Minute), Calls: 41, Errors: 1, InFlight: []string{"pencil_get_screenshot"}, LastCall: now.Add(-2 * time.Second), LastTool: "pencil_get_screenshot"},
+			{Caller: servers.Caller{Agent: "a2", Transport: "unix", PID: 4390, Program: "codex", Client: "codex-mcp-client", ClientVersion: "0.61.0", Root: "/home/ana/src/shop"}, View: []string{"ask", "clippy"}, Protocol: "2025-06-18", Since: now.Add(-12 * time.Minute), Calls: 9, Waiting: true, InFlight: []string{"ask"}, LastCall: now.Add(-70 * time.Second), LastTool: "ask"},
+			{Caller: servers.Caller{Agent: "a3", Transport: "http", Client: "opencode", ClientVersion: "1.2.0", Root: "/home/ana/src/menu"}, Protocol: "2025-11-25", Since: now.Add(-3 * time.Minute), Calls: 2, LastCall: now.Add(-2 * time.Minute), LastTool: "pixelsrc_render"},
+		},
+		Endpoints: servers.Endpoints{Socket: "/home/ana/.local/state/mcpdeck/run/deck.sock", HTTP: "127.0.0.1:7337"},
+	}
+	d.someCalls(now)
+	return d
+}
+
+func (d *Deck) someCalls(now time.Time) {
+	rows := []struct {
+		agent, name, server, tool string
+		status                    servers.CallStatus
+		ago, took                 time.Duration
+		args, result              string
+	}{
+		{"a1", "claude-code", "clippy", "read_project_context", servers.OK, 12 * time.Minute, 8 * time.Millisecond, `{"path":"README.md"}`, "# Menu"},
+		{"a1", "claude-code", "pencil", "pencil_batch_get", servers.OK, 9 * time.Minute, 41 * time.Millisecond, `{"ids":["hero","nav"]}`, "2 nodes"},
+		{"a2", "codex-mcp-client", "clippy", "manage_memory", servers.ToolError, 8 * time.Minute, 3 * time.Millisecond, `{"action":"get","key":"palette"}`, "no memory named palette"},
+		{"a3", "opencode", "pixelsrc", "pixelsrc_render", servers.OK, 2 * time.Minute, 120 * time.Millisecond, `{"file":"hero.pxl","scale":4}`, "1 picture, 64×64"},
+		{"a1", "claude-code", "logicstamp", "logicstamp_compare", servers.Refused, 90 * time.Second, time.Millisecond, `{"base":"main"}`, "unknown tool: logicstamp_compare"},
+		{"a2", "codex-mcp-client", "ask", "ask", servers.Running, 70 * time.Second, 0, `{"questions":[{"question":"Which database?","options":["sqlite","postgres"]}]}`, ""},
+		{"a1", "claude-code", "pencil", "pencil_batch_design", servers.OK, 40 * time.Second, 380 * time.Millisecond, `{"operations":"hero=I(root,{type:\"frame\"})"}`, "ok"},
+		{"a1", "claude-code", "clippy", "haunt_desktop", servers.Cancelled, 20 * time.Second, 90 * time.Millisecond, `{"filename":"note.txt","content":"boo"}`, ""},
+		{"a1", "claude-code", "pencil", "pencil_get_screenshot", servers.Running, 2 * time.Second, 0, `{"id":"hero"}`, ""},
+	}
+	for _, r := range rows {
+		d.Add(servers.Call{
+			Agent: r.agent, AgentName: r.name, Server: r.server, Tool: r.tool, Status: r.status,
+			Started: now.Add(-r.ago), Duration: r.took, Args: r.args, Result: r.result,
+			ArgsBytes: len(r.args), ResultBytes: len(r.result), Waiting: r.tool == "ask",
+		})
+	}
+}
+
+// Add puts a call into the log, with an ID when it has none, and returns the ID;
+// one whose ID is known replaces it.
+func (d *Deck) Add(c servers.Call) uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c.ID == 0 {
+		c.ID = uint64(len(d.calls) + 1)
+	}
+	d.version++
+	d.seen[c.ID] = d.version
+	if c.ID <= uint64(len(d.calls)) {
+		d.calls[c.ID-1] = c
+	} else {
+		d.calls = append(d.calls, c)
+	}
+	snap := *d.snap
+	snap.Version++
+	snap.Calls = append([]servers.Call(nil), d.calls[max(0, len(d.calls)-512):]...)
+	snap.Total = uint64(len(d.calls))
+	d.snap = &snap
+	d.tell()
+	return c.ID
+}
+
+// Change edits a copy of the snapshot and makes it the current one.
+func (d *Deck) Change(edit func(s *servers.Snapshot)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	snap := *d.snap
+	snap.Version++
+	edit(&snap)
+	d.snap = &snap
+	d.tell()
+}
+
+func (d *Deck) tell() {
+	select {
+	case d.hint <- struct{}{}:
+	default:
+	}
+}
+
+// Snapshot is the current one.
+func (d *Deck) Snapshot() *servers.Snapshot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.snap
+}
+
+// Subscribe hints at changes.
+func (d *Deck) Subscribe() (<-chan struct{}, func()) { return d.hint, func() {} }
+
+// Calls are those that changed since a version.
+func (d *Deck) Calls(since uint64) ([]servers.Call, uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []servers.Call
+	for _, c := range d.calls {
+		if d.seen[c.ID] > since {
+			out = append(out, c)
+		}
+	}
+	return out, d.version
+}
+
+// SetBody is what Body answers for a call.
+func (d *Deck) SetBody(id uint64, b servers.CallBody) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.bodies[id] = b
+}
+
+// Body is what a call carried.
+func (d *Deck) Body(_ context.Context, id uint64) (servers.CallBody, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if b, ok := d.bodies[id]; ok {
+		return b, true
+	}
+	if id == 0 || id > uint64(len(d.calls)) {
+		return servers.CallBody{}, false
+	}
+	c := d.calls[id-1]
+	b := servers.CallBody{Args: json.RawMessage(c.Args)}
+	switch c.Status {
+	case servers.Running:
+	case servers.Refused:
+		b.Result = json.RawMessage(fmt.Sprintf(`{"code":-32602,"message":%q}`, c.Result))
+	default:
+		b.Result = json.RawMessage(fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":%v}`, c.Result, c.Status == servers.ToolError))
+	}
+	return b, true
+}
+
+// RestartModule notes the name; "pencil" fails.
+func (d *Deck) RestartModule(_ context.Context, name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.Restarted = append(d.Restarted, name)
+	if name == "pencil" {
+		return errors.New("restart pencil: the program does not answer; switch Pencil off and on")
+	}
+	return nil
+}

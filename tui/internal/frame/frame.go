@@ -1,0 +1,286 @@
+// Package frame runs a screen in a terminal emulator under virtual time and
+// compares what a person would see with golden files. Tests only.
+package frame
+
+import (
+	"context"
+	"flag"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/vt"
+)
+
+// The emulator is not a tty, so Bubble Tea writes bare line feeds; the emulator
+// must go to the first column at each (LNM).
+const lineFeedMode = "\x1b[20h"
+
+// update is -update of the test binaries that import this package.
+var update = flag.Bool("update", false, "write golden files")
+
+// Size is the emulated terminal.
+type Size struct{ W, H int }
+
+// Screen is a program that runs in the emulator.
+type Screen struct {
+	t    *testing.T
+	prog *tea.Program
+	done chan error
+
+	mu  sync.Mutex
+	em  *vt.Emulator
+	raw strings.Builder
+}
+
+// Write gets what the program draws.
+func (s *Screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.raw.Write(p)
+	return s.em.Write(p)
+}
+
+type doMsg func()
+
+// Run starts model on a terminal of the size, gives it a second, and calls test.
+// All time in there is virtual; goroutines that model starts must end with the
+// program or by t.Cleanup.
+func Run(t *testing.T, size Size, model tea.Model, test func(s *Screen)) {
+	t.Helper()
+	RunWith(t, size, colorprofile.TrueColor, func() tea.Model { return model }, test)
+}
+
+// RunWith is Run for a model that is made inside the bubble of virtual time (as
+// one must be that makes channels), with colours as far as the profile goes.
+func RunWith(t *testing.T, size Size, colors colorprofile.Profile, model func() tea.Model, test func(s *Screen)) {
+	t.Helper()
+	// The runtime's goroutine for signals starts with the first Notify and must
+	// not belong to the bubble.
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt)
+	signal.Stop(c)
+	synctest.Test(t, func(t *testing.T) {
+		s := &Screen{t: t, em: vt.NewEmulator(size.W, size.H), done: make(chan error, 1)}
+		_, _ = s.em.WriteString(lineFeedMode)
+		go func() { _, _ = io.Copy(io.Discard, s.em) }() // its answers to queries
+		ctx, cancel := context.WithCancel(t.Context())
+		m := model()
+		s.prog = tea.NewProgram(m,
+			tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(s),
+			tea.WithColorProfile(colors), tea.WithWindowSize(size.W, size.H),
+			tea.WithEnvironment([]string{"TERM=xterm-256color"}), tea.WithoutSignals(),
+			tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
+				if do, ok := msg.(doMsg); ok {
+					do()
+					return nil
+				}
+				return msg
+			}),
+		)
+		go func() {
+			_, err := s.prog.Run()
+			s.done <- err
+		}()
+		s.Wait(time.Second)
+		test(s)
+		s.prog.Quit()
+		if err := <-s.done; err != nil {
+			t.Errorf("the program ended with %v", err)
+		}
+		cancel()
+		if c, ok := m.(interface{ Close() }); ok {
+			c.Close()
+		}
+		_ = s.em.Close()
+		time.Sleep(time.Minute) // timers of commands that the program left behind
+		synctest.Wait()
+	})
+}
+
+// Wait lets d of virtual time pass.
+func (s *Screen) Wait(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// Keys presses keys, by name ("ctrl+p", "enter", "j"), a moment apart.
+func (s *Screen) Keys(names ...string) {
+	for _, n := range names {
+		s.prog.Send(Key(n))
+		s.Wait(50 * time.Millisecond)
+	}
+}
+
+// Type presses a key for each character.
+func (s *Screen) Type(text string) {
+	for _, r := range text {
+		s.prog.Send(tea.KeyPressMsg(tea.Key{Text: string(r), Code: r}))
+	}
+	s.Wait(50 * time.Millisecond)
+}
+
+// Send gives the program a message: a paste, a click.
+func (s *Screen) Send(msgs ...tea.Msg) {
+	for _, m := range msgs {
+		s.prog.Send(m)
+	}
+	s.Wait(50 * time.Millisecond)
+}
+
+// Do runs f in the program's update loop, where it may look at and change what
+// belongs to the model.
+func (s *Screen) Do(f func()) {
+	s.prog.Send(doMsg(f))
+	s.Wait(time.Millisecond)
+}
+
+// Click clicks at a cell of the screen.
+func (s *Screen) Click(x, y int) {
+	s.Send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+}
+
+// Resize makes the terminal another size.
+func (s *Screen) Resize(w, h int) {
+	s.mu.Lock()
+	s.em.Resize(w, h)
+	s.mu.Unlock()
+	s.Send(tea.WindowSizeMsg{Width: w, Height: h})
+	s.Wait(time.Second)
+}
+
+// Text is what is on the screen, without trailing spaces.
+func (s *Screen) Text() string {
+	s.Wait(100 * time.Millisecond)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for y := range s.em.Height() {
+		var row strings.Builder
+		for x := 0; x < s.em.Width(); {
+			c := s.em.CellAt(x, y)
+			if c == nil || c.Width == 0 {
+				row.WriteByte(' ')
+				x++
+				continue
+			}
+			row.WriteString(c.Content)
+			x += max(c.Width, 1)
+		}
+		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
+// Raw is every byte the program wrote.
+func (s *Screen) Raw() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.raw.String()
+}
+
+// Ended tells whether the program has ended.
+func (s *Screen) Ended() bool {
+	select {
+	case err := <-s.done:
+		s.done <- err
+		return true
+	default:
+		return false
+	}
+}
+
+// Golden compares the screen with testdata/NAME.txt; go test -update writes it.
+func (s *Screen) Golden(name string) {
+	s.t.Helper()
+	Compare(s.t, name, s.Text())
+}
+
+// Has fails the test for each text that is not on the screen.
+func (s *Screen) Has(texts ...string) {
+	s.t.Helper()
+	screen := s.Text()
+	for _, w := range texts {
+		if !strings.Contains(screen, w) {
+			s.t.Errorf("the screen lacks %q:\n%s", w, screen)
+		}
+	}
+}
+
+// Lacks fails the test for each text that is on the screen.
+func (s *Screen) Lacks(texts ...string) {
+	s.t.Helper()
+	screen := s.Text()
+	for _, w := range texts {
+		if strings.Contains(screen, w) {
+			s.t.Errorf("the screen has %q:\n%s", w, screen)
+		}
+	}
+}
+
+// Compare compares text with testdata/NAME.txt.
+func Compare(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; go test -update writes it", err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs; go test -update accepts this:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+// Key makes a key press from its name.
+func Key(name string) tea.KeyPressMsg {
+	var k tea.Key
+	rest := name
+	for _, m := range []struct {
+		prefix string
+		mod    tea.KeyMod
+	}{{"ctrl+", tea.ModCtrl}, {"alt+", tea.ModAlt}, {"shift+", tea.ModShift}} {
+		if r, ok := strings.CutPrefix(rest, m.prefix); ok && r != "" {
+			k.Mod |= m.mod
+			rest = r
+		}
+	}
+	if code, ok := named()[rest]; ok {
+		k.Code = code
+		if rest == "space" && k.Mod == 0 {
+			k.Text = " "
+		}
+		return tea.KeyPressMsg(k)
+	}
+	r := []rune(rest)
+	k.Code = r[0]
+	if k.Mod == 0 {
+		k.Text = rest
+	}
+	return tea.KeyPressMsg(k)
+}
+
+func named() map[string]rune {
+	return map[string]rune{
+		"enter": tea.KeyEnter, "tab": tea.KeyTab, "esc": tea.KeyEscape, "space": tea.KeySpace,
+		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
+		"home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
+		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "f1": tea.KeyF1,
+	}
+}

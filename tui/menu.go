@@ -1,0 +1,193 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// menu is a list of actions that can be filtered and done: help and the command
+// palette.
+type menu struct {
+	m     *Model
+	id    string
+	title string
+	all   []item
+	found []item
+	edit  widget.Editor
+	list  widget.List
+	// row of the list within the overlay, for clicks
+	y int
+}
+
+type item struct {
+	action *Action
+	group  string
+}
+
+// newHelp lists what can be done where the focus is.
+func (m *Model) newHelp() *menu {
+	me := &menu{m: m, id: "help", title: "What can be done here"}
+	if p := m.page(); p != nil {
+		part := p.Part()
+		for _, inner := range []bool{true, false} {
+			for _, a := range m.tables[m.at] {
+				if (a.Part == part && part != "") == inner && (a.Part == "" || a.Part == part) {
+					me.all = append(me.all, item{a, p.Title()})
+				}
+			}
+		}
+	}
+	for _, a := range m.global {
+		me.all = append(me.all, item{a, "everywhere"})
+	}
+	me.edit.Placeholder = "type to filter"
+	me.filter()
+	return me
+}
+
+// newPalette lists everything that can be done, on all pages.
+func (m *Model) newPalette() *menu {
+	me := &menu{m: m, id: "palette", title: "Commands"}
+	add := func(t table, group string) {
+		for _, a := range t {
+			if !a.Hidden {
+				me.all = append(me.all, item{a, group})
+			}
+		}
+	}
+	if p := m.page(); p != nil {
+		add(m.tables[m.at], p.Title())
+	}
+	for _, a := range m.global {
+		if !a.Hidden || strings.HasPrefix(a.ID, "go.") {
+			me.all = append(me.all, item{a, ""})
+		}
+	}
+	for i, p := range m.pages {
+		if i != m.at {
+			add(m.tables[i], p.Title())
+		}
+	}
+	me.edit.Placeholder = "type a command"
+	me.filter()
+	return me
+}
+
+func (me *menu) ID() string      { return me.id }
+func (me *menu) TextEntry() bool { return true }
+
+func (me *menu) Actions() []Action {
+	move := func(d int) func() tea.Cmd {
+		return func() tea.Cmd { me.list.Move(d); return nil }
+	}
+	page := func(d int) func() tea.Cmd {
+		return func() tea.Cmd { me.list.Page(d); return nil }
+	}
+	return []Action{
+		{ID: "menu.run", Title: "Do it", Hint: "do it", Keys: []string{"enter"}, InText: true, Run: me.run},
+		{ID: "menu.up", Title: "Up", Hint: "move", Keys: []string{"up", "ctrl+p"}, InText: true, Run: move(-1)},
+		{ID: "menu.down", Title: "Down", Keys: []string{"down", "ctrl+n"}, InText: true, Run: move(1)},
+		{ID: "menu.pageup", Title: "Page up", Keys: []string{"pgup"}, InText: true, Run: page(-1)},
+		{ID: "menu.pagedown", Title: "Page down", Keys: []string{"pgdown"}, InText: true, Run: page(1)},
+		{ID: "menu.close", Title: "Close", Hint: "close", Keys: []string{"esc", "ctrl+c"}, InText: true, Run: func() tea.Cmd { return Close(me.id) }},
+	}
+}
+
+func (me *menu) run() tea.Cmd {
+	if me.list.Cursor < 0 || me.list.Cursor >= len(me.found) {
+		return nil
+	}
+	a := me.found[me.list.Cursor].action
+	if why := a.why(me.m.opts.Watch); why != "" {
+		return Toast(Info, why)
+	}
+	me.m.close(me.id)
+	return tea.Batch(me.m.show(me.m.index(a.page)), me.m.run(a))
+}
+
+func (me *menu) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		if me.edit.Key(msg) {
+			me.filter()
+		}
+	case tea.PasteMsg:
+		me.edit.Insert(msg.Content)
+		me.filter()
+	case WheelMsg:
+		me.list.Scroll(msg.Delta)
+	case ClickMsg:
+		if me.list.Click(msg.Y - me.y) {
+			return me.run()
+		}
+	}
+	return nil
+}
+
+// filter finds what the text asks for, best first.
+func (me *menu) filter() {
+	f := me.edit.Value()
+	type hit struct {
+		item
+		score int
+	}
+	var hits []hit
+	for _, it := range me.all {
+		text := it.action.Title + " " + it.group + " " + strings.Join(it.action.Keys, " ")
+		if s := widget.Match(f, text); s > 0 {
+			hits = append(hits, hit{it, s})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return b.score - a.score })
+	me.found = me.found[:0]
+	for _, h := range hits {
+		me.found = append(me.found, h.item)
+	}
+	me.list = widget.List{}
+	me.list.SetLen(len(me.found))
+}
+
+func (me *menu) Render(f *Frame) []string {
+	w := min(f.W, 76)
+	h := min(f.H, len(me.all)+4, 24)
+	inner := w - 6
+	edit, x, _ := me.edit.Render(f.Theme, inner-2, 1, true)
+	rows := []string{f.Theme.Key.Render("> ") + edit[0], f.Theme.Border.Render(widget.Repeat(f.Theme.Glyph.H, inner))}
+	me.y = 1 + len(rows)
+	if len(me.found) == 0 {
+		rows = append(rows, f.Theme.Faint.Render("nothing like that; ")+f.Theme.Key.Render("backspace")+f.Theme.Faint.Render(" takes letters back"))
+	}
+	listH := max(h-2-len(rows), 1)
+	if len(me.found) > 0 {
+		rows = append(rows, me.list.Render(f.Theme, inner, listH, true, func(i, w int) string { return me.row(f, i, w) })...)
+	}
+	f.Cursor(3+2+x, 1)
+	return widget.Dialog(f.Theme, me.title, "", widget.Rows(rows, inner, h-2), f.W, h)
+}
+
+func (me *menu) row(f *Frame, i, w int) string {
+	th, it := f.Theme, me.found[i]
+	a := it.action
+	keys := make([]string, 0, len(a.Keys))
+	for _, k := range a.Keys[:min(len(a.Keys), 3)] {
+		keys = append(keys, KeyLabel(k, th.Glyph.ASCII))
+	}
+	right := th.Key.Render(strings.Join(keys, " "))
+	base := th.Text
+	why := a.why(me.m.opts.Watch)
+	if why != "" {
+		base = th.Faint
+	}
+	left := widget.Mark(th, base, me.edit.Value(), a.Title)
+	if why != "" {
+		left += th.Faint.Render("  (" + plain.Line(why) + ")")
+	} else if it.group != "" && me.id == "palette" {
+		left += th.Faint.Render("  " + it.group)
+	}
+	return widget.Ends(left, right, w)
+}

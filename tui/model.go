@@ -1,0 +1,357 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+// Model is the whole screen.
+type Model struct {
+	opts   Options
+	theme  *theme.Theme
+	pages  []Page
+	tables []table // by page
+	global table
+	at     int // index of the page that is shown
+	back   int // the page before it
+
+	overlays []*raised
+	toasts   toasts
+	snap     *servers.Snapshot
+	pump     *pump
+
+	w, h     int
+	focused  bool      // the terminal window
+	lastKey  time.Time // for the grace of overlays that nobody asked for
+	frame    tea.View
+	targets  []target // of the frame on screen
+	dirty    bool
+	composed time.Time
+}
+
+// New makes the screen. It loads no data but one snapshot, so that the first
+// frame shows something.
+func New(o Options) *Model {
+	m := &Model{opts: o, pages: o.Pages, focused: true, dirty: true}
+	switch o.Background {
+	case "dark":
+		m.opts.Theme.Dark = true
+	case "light":
+		m.opts.Theme.Dark = false
+	default:
+		m.opts.Theme.Dark = true // what holds until the terminal answers, and when it never does
+	}
+	m.theme = theme.New(m.opts.Theme)
+	m.global = newTable(m.actions(), "", o.Keys)
+	all := []table{m.global}
+	for _, p := range m.pages {
+		t := newTable(p.Actions(), p.ID(), o.Keys)
+		m.tables = append(m.tables, t)
+		all = append(all, t)
+	}
+	for _, w := range slices.Concat(checkKeys(all, o.Keys), o.Warnings) {
+		m.toasts.add(Warn, w)
+	}
+	var feeds []Feed
+	if o.Deck != nil {
+		m.snap = o.Deck.Snapshot()
+		feeds = append(feeds, deckFeed(o.Deck))
+	}
+	for _, p := range m.pages {
+		if f, ok := p.(Feeder); ok {
+			feeds = append(feeds, f.Feed())
+		}
+	}
+	m.pump = newPump(feeds)
+	start := o.Start
+	if o.Store != nil {
+		start = cmp.Or(start, o.Store.Get("page"))
+	}
+	m.at = max(m.index(start), 0)
+	m.back = m.at
+	return m
+}
+
+func (m *Model) index(page string) int {
+	return slices.IndexFunc(m.pages, func(p Page) bool { return p.ID() == page })
+}
+
+func (m *Model) page() Page {
+	if len(m.pages) == 0 {
+		return nil
+	}
+	return m.pages[m.at]
+}
+
+// Init starts the pump.
+func (m *Model) Init() tea.Cmd {
+	m.pump.start()
+	cmds := []tea.Cmd{m.pump.data, m.pump.clock}
+	if m.opts.Background != "dark" && m.opts.Background != "light" {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	if m.snap != nil {
+		for _, p := range m.pages {
+			cmds = append(cmds, p.Update(DeckMsg{Snapshot: m.snap}))
+		}
+	}
+	if p := m.page(); p != nil {
+		cmds = append(cmds, p.Show())
+	}
+	return tea.Batch(cmds...)
+}
+
+// Update takes one message.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.dirty = true
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = msg.Width, msg.Height
+		m.composed = time.Time{}
+		return m, nil
+	case tea.KeyPressMsg:
+		m.composed = time.Time{}
+		return m, m.key(msg)
+	case tea.KeyReleaseMsg:
+		m.dirty = false
+		return m, nil
+	case tea.PasteMsg:
+		return m, m.paste(msg)
+	case tea.MouseMsg:
+		return m, m.mouse(msg)
+	case batchMsg:
+		return m, tea.Batch(m.batch(msg), m.pump.data)
+	case redrawMsg:
+		m.composed = time.Time{}
+		return m, m.pump.clock
+	}
+	if cmd, ok := m.terminal(msg); ok {
+		return m, cmd
+	}
+	if cmd, ok := m.wish(msg); ok {
+		return m, cmd
+	}
+	return m, m.broadcast(msg)
+}
+
+// terminal handles what the terminal says about itself.
+func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case tea.FocusMsg:
+		m.focused = true
+		return m.broadcast(FocusMsg{Focused: true}), true
+	case tea.BlurMsg:
+		m.focused = false
+		return m.broadcast(FocusMsg{}), true
+	case tea.BackgroundColorMsg:
+		if m.opts.Background != "dark" && m.opts.Background != "light" {
+			m.opts.Theme.Dark = msg.IsDark()
+		}
+		return m.retheme(), true
+	case tea.ColorProfileMsg:
+		m.opts.Theme.Depth = depth(msg.Profile)
+		return m.retheme(), true
+	}
+	return nil, false
+}
+
+// wish does what pages and overlays ask of the root.
+func (m *Model) wish(msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case openMsg:
+		m.open(msg.overlay, msg.unasked)
+		return nil, true
+	case closeMsg:
+		m.close(msg.id)
+		return nil, true
+	case goMsg:
+		return m.show(m.index(msg.page)), true
+	case toastMsg:
+		m.toasts.add(msg.kind, msg.text)
+		return nil, true
+	case quitMsg:
+		if msg.sure {
+			return tea.Quit, true
+		}
+		return m.quit(), true
+	}
+	return nil, false
+}
+
+func depth(p colorprofile.Profile) theme.Depth {
+	switch {
+	case p <= colorprofile.ASCII:
+		return theme.NoColor
+	case p == colorprofile.ANSI:
+		return theme.Basic
+	}
+	return theme.Full
+}
+
+func (m *Model) retheme() tea.Cmd {
+	m.theme = theme.New(m.opts.Theme)
+	return m.broadcast(ThemeMsg{Theme: m.theme})
+}
+
+func (m *Model) batch(b batchMsg) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, msg := range b.msgs {
+		if d, ok := msg.(DeckMsg); ok {
+			m.snap = d.Snapshot
+		}
+		cmds = append(cmds, m.broadcast(msg))
+	}
+	return tea.Batch(cmds...)
+}
+
+// broadcast gives a message to all pages and overlays; those it is not for
+// ignore it.
+func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, p := range m.pages {
+		cmds = append(cmds, p.Update(msg))
+	}
+	for _, o := range m.overlays {
+		cmds = append(cmds, o.overlay.Update(msg))
+	}
+	return tea.Batch(cmds...)
+}
+
+// show brings a page on screen; a number that none has is ignored.
+func (m *Model) show(i int) tea.Cmd {
+	if i < 0 || i >= len(m.pages) || i == m.at {
+		return nil
+	}
+	m.pages[m.at].Hide()
+	m.back, m.at = m.at, i
+	cmds := []tea.Cmd{m.pages[i].Show()}
+	if s := m.opts.Store; s != nil {
+		id := m.pages[i].ID()
+		cmds = append(cmds, func() tea.Msg {
+			_ = s.Put("page", id) // forgetting the page is not worth a word
+			return nil
+		})
+	}
+	return tea.Batch(cmds...)
+}
+
+// key gives a key to the topmost overlay, else to the page: first to their
+// actions, then to the root's, then to Update.
+func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
+	now := time.Now()
+	defer func() { m.lastKey = now }()
+	names := keyNames(k)
+	if o := m.top(); o != nil {
+		if o.graceful(now, m.lastKey) {
+			return nil
+		}
+		if a := lookup(names, o.table, "", o.overlay.TextEntry()); a != nil {
+			return m.run(a)
+		}
+		if slices.Contains(names, "ctrl+c") {
+			if o.overlay.ID() == quitID {
+				return tea.Quit
+			}
+			m.close(o.overlay.ID())
+			return nil
+		}
+		return o.overlay.Update(k)
+	}
+	p := m.page()
+	if p == nil {
+		return tea.Quit
+	}
+	text := p.TextEntry()
+	if a := lookup(names, m.tables[m.at], p.Part(), text); a != nil {
+		return m.run(a)
+	}
+	if a := lookup(names, m.global, "", text); a != nil {
+		return m.run(a)
+	}
+	return p.Update(k)
+}
+
+func lookup(names []string, t table, part string, text bool) *Action {
+	for _, n := range names {
+		if a := t.find(n, part, text); a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// run does an action, or says why it cannot be done.
+func (m *Model) run(a *Action) tea.Cmd {
+	if why := a.why(m.opts.Watch); why != "" {
+		m.toasts.add(Info, a.Title+": "+why)
+		return nil
+	}
+	if a.Run == nil {
+		return nil
+	}
+	return a.Run()
+}
+
+func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
+	if o := m.top(); o != nil {
+		return o.overlay.Update(msg)
+	}
+	if p := m.page(); p != nil {
+		return p.Update(msg)
+	}
+	return nil
+}
+
+// quit asks those who want a word, then ends.
+func (m *Model) quit() tea.Cmd {
+	for _, p := range m.pages {
+		if q, ok := p.(Quitter); ok {
+			if o := q.BeforeQuit(); o != nil {
+				m.open(o, false)
+				return nil
+			}
+		}
+	}
+	n := 0
+	if m.snap != nil {
+		for _, a := range m.snap.Agents {
+			if a.Gone.IsZero() {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return tea.Quit
+	}
+	m.open(m.confirmQuit(n), false)
+	return nil
+}
+
+// title is what the terminal's title bar says.
+func (m *Model) title() string {
+	n := 0
+	for _, p := range m.pages {
+		if t, ok := p.(Titler); ok {
+			if s := t.WindowTitle(); s != "" {
+				return s
+			}
+		}
+		n += p.Badge()
+	}
+	name := "mcpdeck"
+	if m.snap != nil && m.snap.Name != "" {
+		name += " " + m.snap.Name
+	}
+	if n > 0 {
+		name = "(" + itoa(n) + ") " + name
+	}
+	return strings.TrimSpace(name)
+}

@@ -1,0 +1,327 @@
+package tui_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+)
+
+// page is a page that notes what it gets.
+type page struct {
+	id, title  string
+	badge      int
+	text       bool
+	part       string
+	actions    []tui.Action
+	got        []tea.Msg
+	shown      int
+	renders    int
+	render     func(f *tui.Frame) []string
+	beforeQuit tui.Overlay
+}
+
+func (p *page) ID() string               { return p.id }
+func (p *page) Title() string            { return p.title }
+func (p *page) Badge() int               { return p.badge }
+func (p *page) Actions() []tui.Action    { return p.actions }
+func (p *page) Part() string             { return p.part }
+func (p *page) TextEntry() bool          { return p.text }
+func (p *page) Update(m tea.Msg) tea.Cmd { p.got = append(p.got, m); return nil }
+func (p *page) Show() tea.Cmd            { p.shown++; return nil }
+func (p *page) Hide()                    { p.shown-- }
+func (p *page) BeforeQuit() tui.Overlay  { return p.beforeQuit }
+func (p *page) Render(f *tui.Frame) []string {
+	p.renders++
+	if p.render != nil {
+		return p.render(f)
+	}
+	return []string{"this is " + p.title}
+}
+
+func (p *page) count(match func(tea.Msg) bool) int {
+	n := 0
+	for _, m := range p.got {
+		if match(m) {
+			n++
+		}
+	}
+	return n
+}
+
+func run(t *testing.T, size frame.Size, o tui.Options, test func(s *frame.Screen)) {
+	t.Helper()
+	if o.Background == "" {
+		o.Background = "dark"
+	}
+	frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model { return tui.New(o) }, test)
+}
+
+func twoPages() (*page, *page) {
+	return &page{id: "one", title: "One"}, &page{id: "two", title: "Two", badge: 3}
+}
+
+func TestPagesAreSwitchedByDigitsAndClicks(t *testing.T) {
+	one, two := twoPages()
+	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{one, two}}, func(s *frame.Screen) {
+		s.Has("this is One")
+		s.Keys("2")
+		s.Has("this is Two")
+		if one.shown != 0 || two.shown != 1 {
+			t.Errorf("shown: one %d, two %d", one.shown, two.shown)
+		}
+		s.Click(12, 0)
+		s.Has("this is One")
+		s.Keys("alt+2", "esc")
+		s.Has("this is One")
+	})
+}
+
+func TestLettersDoNotActInATextField(t *testing.T) {
+	acted := 0
+	p := &page{id: "one", title: "One", text: true, actions: []tui.Action{
+		{ID: "one.x", Title: "X", Keys: []string{"x"}, Run: func() tea.Cmd { acted++; return nil }},
+		{ID: "one.send", Title: "Send", Keys: []string{"ctrl+s", "s"}, InText: true, Run: func() tea.Cmd { acted += 10; return nil }},
+	}}
+	two := &page{id: "two", title: "Two"}
+	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p, two}}, func(s *frame.Screen) {
+		s.Keys("x", "2", "q", "?", "space", "s")
+		if acted != 0 {
+			t.Errorf("letters acted: %d", acted)
+		}
+		if n := p.count(func(m tea.Msg) bool { _, ok := m.(tea.KeyPressMsg); return ok }); n != 6 {
+			t.Errorf("the field got %d keys, want 6", n)
+		}
+		s.Keys("ctrl+s")
+		if acted != 10 {
+			t.Errorf("ctrl+s acted %d, want 10", acted)
+		}
+		s.Keys("ctrl+p")
+		s.Has("Commands")
+	})
+}
+
+func TestDisabledActionsSayWhy(t *testing.T) {
+	p := &page{id: "one", title: "One", actions: []tui.Action{
+		{ID: "one.x", Title: "Send it", Keys: []string{"x"}, Enabled: func() string { return "nothing is chosen" }, Run: func() tea.Cmd { t.Error("ran"); return nil }},
+		{ID: "one.y", Title: "Delete it", Keys: []string{"y"}, Acts: true, Run: func() tea.Cmd { t.Error("ran"); return nil }},
+	}}
+	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{p}, Watch: true}, func(s *frame.Screen) {
+		s.Keys("x", "y")
+		s.Has("Send it: nothing is chosen", "Delete it: the deck only watches")
+		s.Keys("?")
+		s.Has("(nothing is chosen)", "(the deck only watches")
+	})
+}
+
+func TestHelpFiltersAndRuns(t *testing.T) {
+	ran := ""
+	do := func(what string) func() tea.Cmd { return func() tea.Cmd { ran = what; return nil } }
+	p := &page{id: "one", title: "One", part: "list", actions: []tui.Action{
+		{ID: "one.open", Title: "Open the thing", Keys: []string{"enter"}, Part: "list", Run: do("open")},
+		{ID: "one.other", Title: "Elsewhere", Keys: []string{"e"}, Part: "detail", Run: do("other")},
+		{ID: "one.copy", Title: "Copy the thing", Keys: []string{"y"}, Run: do("copy")},
+	}}
+	two := &page{id: "two", title: "Two", actions: []tui.Action{{ID: "two.far", Title: "Faraway deed", Run: do("far")}}}
+	run(t, frame.Size{W: 80, H: 24}, tui.Options{Pages: []tui.Page{p, two}}, func(s *frame.Screen) {
+		s.Keys("e")
+		if ran != "" {
+			t.Errorf("an action of another part ran: %s", ran)
+		}
+		s.Keys("?")
+		s.Has("Open the thing", "Copy the thing")
+		s.Lacks("Elsewhere", "Faraway")
+		s.Type("copy")
+		s.Lacks("Open the thing")
+		s.Keys("enter")
+		if ran != "copy" {
+			t.Errorf("ran %q, want copy", ran)
+		}
+		s.Keys("ctrl+p")
+		s.Type("faraway")
+		s.Keys("enter")
+		if ran != "far" || two.shown != 1 {
+			t.Errorf("ran %q with page two shown %d times", ran, two.shown)
+		}
+	})
+}
+
+func TestUserKeys(t *testing.T) {
+	ran := 0
+	p := &page{id: "one", title: "One", actions: []tui.Action{
+		{ID: "one.copy", Title: "Copy", Hint: "copy", Keys: []string{"y"}, Run: func() tea.Cmd { ran++; return nil }},
+	}}
+	o := tui.Options{Pages: []tui.Page{p}, Keys: map[string][]string{"one.copy": {"c"}, "one.fly": {"f"}}}
+	run(t, frame.Size{W: 80, H: 24}, o, func(s *frame.Screen) {
+		s.Has("c copy", `there is no action "one.fly"`)
+		s.Keys("y", "c")
+		if ran != 1 {
+			t.Errorf("ran %d times, want once", ran)
+		}
+	})
+	if md := tui.KeyList(o); !strings.Contains(md, "| `c` | Copy | `one.copy` |") {
+		t.Errorf("key list:\n%s", md)
+	}
+}
+
+// askOver is an overlay as one that an agent's question opens.
+type askOver struct{ got []tea.Msg }
+
+func (o *askOver) ID() string                 { return "asked" }
+func (o *askOver) Actions() []tui.Action      { return nil }
+func (o *askOver) TextEntry() bool            { return false }
+func (o *askOver) Update(m tea.Msg) tea.Cmd   { o.got = append(o.got, m); return nil }
+func (o *askOver) Render(*tui.Frame) []string { return []string{"[a question]"} }
+
+func TestOverlaysThatNobodyAskedForTakeAGracePeriod(t *testing.T) {
+	p := &page{id: "one", title: "One"}
+	over := &askOver{}
+	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Keys("a")
+		s.Send(tui.OpenUnasked(over)())
+		s.Has("[a question]")
+		s.Keys("b", "c", "d") // still typing for the page before
+		s.Wait(time.Second)
+		s.Keys("e")
+		if len(over.got) != 1 {
+			t.Errorf("the overlay got %d keys, want the one after the pause: %v", len(over.got), over.got)
+		}
+	})
+}
+
+func TestQuitAsksWhileAgentsAreConnected(t *testing.T) {
+	p := &page{id: "one", title: "One"}
+	frame.RunWith(t, frame.Size{W: 80, H: 20}, colorprofile.TrueColor, func() tea.Model {
+		return tui.New(tui.Options{Pages: []tui.Page{p}, Deck: fake.NewDeck(time.Now()), Background: "dark"})
+	}, func(s *frame.Screen) {
+		s.Keys("q")
+		s.Has("Quit mcpdeck?", "3 agents are connected")
+		s.Keys("n")
+		s.Lacks("Quit mcpdeck?")
+		s.Keys("ctrl+c", "ctrl+c")
+		if !s.Ended() {
+			t.Error("ctrl+c twice does not end the program")
+		}
+	})
+}
+
+func TestPagesHaveAWordBeforeTheEnd(t *testing.T) {
+	p := &page{id: "one", title: "One", beforeQuit: &tui.Confirm{Name: "waiting", Title: "2 questions wait", Choices: []tui.Choice{{Key: "k", Text: "Keep them", Run: tui.Quit}}}}
+	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Keys("q")
+		s.Has("2 questions wait")
+		if s.Ended() {
+			t.Fatal("ended without the word")
+		}
+		s.Keys("k")
+		s.Wait(time.Second)
+		if !s.Ended() {
+			t.Error("the choice did not end the program")
+		}
+	})
+}
+
+func TestEventsAreBatched(t *testing.T) {
+	p := &page{id: "one", title: "One"}
+	var d *fake.Deck
+	frame.RunWith(t, frame.Size{W: 80, H: 20}, colorprofile.TrueColor, func() tea.Model {
+		d = fake.NewDeck(time.Now())
+		return tui.New(tui.Options{Pages: []tui.Page{p}, Deck: d, Background: "dark"})
+	}, func(s *frame.Screen) {
+		s.Do(func() { p.got, p.renders = nil, 0 })
+		for range 1000 { // a second of a thousand events
+			d.Add(servers.Call{Agent: "a1", Tool: "echo", Status: servers.OK})
+			time.Sleep(time.Millisecond)
+		}
+		s.Wait(time.Second)
+		batches, calls := 0, 0
+		for _, m := range p.got {
+			if b, ok := m.(tui.DeckMsg); ok {
+				batches++
+				calls += len(b.Calls)
+			}
+		}
+		if batches > 31 || calls != 1000 {
+			t.Errorf("%d batches with %d calls, want at most 31 with 1000", batches, calls)
+		}
+		if p.renders > 32 {
+			t.Errorf("%d renders for %d batches", p.renders, batches)
+		}
+		s.Do(func() { p.renders = 0 })
+		s.Wait(time.Hour)
+		if p.renders != 0 {
+			t.Errorf("an idle hour rendered %d times", p.renders)
+		}
+	})
+}
+
+func TestRedrawAfter(t *testing.T) {
+	p := &page{id: "one", title: "One", render: func(f *tui.Frame) []string {
+		f.RedrawAfter(time.Minute)
+		return nil
+	}}
+	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Do(func() { p.renders = 0 })
+		s.Wait(10*time.Minute + time.Second)
+		if p.renders != 10 {
+			t.Errorf("%d renders in ten minutes, want 10", p.renders)
+		}
+	})
+}
+
+func TestSmallTerminals(t *testing.T) {
+	one, two := twoPages()
+	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{one, two}}, func(s *frame.Screen) {
+		s.Has("this is One")
+		s.Resize(39, 12)
+		s.Has("mcpdeck needs 40×12", "Two: 3 waiting")
+		s.Resize(1, 1)
+		s.Resize(200, 60)
+		s.Has("this is One")
+	})
+}
+
+func TestAPageThatPanicsSaysSo(t *testing.T) {
+	bad := &page{id: "bad", title: "Bad", render: func(*tui.Frame) []string { panic("no ink") }}
+	good := &page{id: "good", title: "Good"}
+	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{bad, good}}, func(s *frame.Screen) {
+		s.Has("this page could not be drawn")
+		s.Keys("2")
+		s.Has("this is Good")
+	})
+}
+
+func TestCopyWritesOSC52(t *testing.T) {
+	p := &page{id: "one", title: "One", actions: []tui.Action{
+		{ID: "one.copy", Title: "Copy", Keys: []string{"y"}, Run: func() tea.Cmd { return tui.Copy("hello", "the text") }},
+	}}
+	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Keys("y")
+		s.Has("copied the text")
+		if !strings.Contains(s.Raw(), "\x1b]52;c;aGVsbG8=") {
+			t.Error("no OSC 52 was written")
+		}
+		s.Wait(5 * time.Second)
+		s.Lacks("copied the text")
+	})
+}
+
+type memory map[string]string
+
+func (m memory) Get(k string) string   { return m[k] }
+func (m memory) Put(k, v string) error { m[k] = v; return nil }
+
+func TestTheLastPageIsKept(t *testing.T) {
+	one, two := twoPages()
+	store := memory{}
+	o := tui.Options{Pages: []tui.Page{one, two}, Store: store}
+	run(t, frame.Size{W: 80, H: 20}, o, func(s *frame.Screen) { s.Keys("2") })
+	run(t, frame.Size{W: 80, H: 20}, o, func(s *frame.Screen) { s.Has("this is Two") })
+}

@@ -1,0 +1,67 @@
+package tui
+
+import (
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+// Options are what a screen is made of.
+type Options struct {
+	Deck  Deck
+	Pages []Page // in the order of their tabs; the first is home
+
+	Theme      theme.Options // Dark is what holds until the terminal answers
+	Background string        // "dark" or "light"; else the terminal is asked
+	Keys       map[string][]string
+	NoMouse    bool
+	Watch      bool   // nothing can be changed
+	Start      string // page to show first; "" is where the person left
+	Store      Store  // nil forgets
+	Warnings   []string
+
+	// For tests and for a terminal that is not the process's own.
+	Input   io.Reader
+	Output  io.Writer
+	Environ []string
+	Program []tea.ProgramOption
+}
+
+// Deck is what the screen shows. Its methods return at once.
+type Deck interface {
+	// Snapshot is the newest version of all but the calls' bodies.
+	Snapshot() *servers.Snapshot
+	// Subscribe hints, on a channel of one slot, that Snapshot or Calls differ.
+	Subscribe() (hint <-chan struct{}, cancel func())
+	// Calls are those that changed since a version, oldest first, and the version
+	// to ask with next time.
+	Calls(since uint64) ([]servers.Call, uint64)
+}
+
+// Store keeps a few words between runs. Get is called before the first frame,
+// Put off the update loop.
+type Store interface {
+	Get(key string) string
+	Put(key, value string) error
+}
+
+// DeckMsg is the deck as it is now. Calls are those that changed since the
+// last DeckMsg, oldest first; a call changes when it ends.
+type DeckMsg struct {
+	Snapshot *servers.Snapshot
+	Calls    []servers.Call
+}
+
+// deckFeed loads DeckMsg.
+func deckFeed(d Deck) Feed {
+	hint, cancel := d.Subscribe()
+	var since uint64
+	return Feed{Hint: hint, Stop: cancel, Load: func() tea.Msg {
+		msg := DeckMsg{Snapshot: d.Snapshot()}
+		msg.Calls, since = d.Calls(since)
+		return msg
+	}}
+}

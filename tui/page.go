@@ -1,0 +1,173 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+// Page is one screen of the deck. The root calls its methods from the update
+// loop only.
+type Page interface {
+	// ID names the page in actions, configuration and state: "ask".
+	ID() string
+	// Title is what its tab says: "Ask".
+	Title() string
+	// Badge is how many things on the page want to be seen; 0 shows none.
+	Badge() int
+	// Actions is the page's part of the table. It is called once, so what
+	// varies goes into Enabled.
+	Actions() []Action
+	// Part names the part of the page that has the focus; actions whose Part is
+	// another one do not act. "" when the page has one part.
+	Part() string
+	// TextEntry tells whether a text field has the focus. While it has, keys go
+	// to Update, but for actions that say InText.
+	TextEntry() bool
+	// Update gets what the root does not keep for itself: messages of feeds and
+	// of commands, of any page (ignore what is not yours), and, while the page is
+	// shown and nothing is above it, KeyPressMsg that no action took, PasteMsg,
+	// ClickMsg and WheelMsg.
+	Update(msg tea.Msg) tea.Cmd
+	// Render draws the page: f.H rows of f.W cells. What is missing or too much
+	// is made good by the root.
+	Render(f *Frame) []string
+	// Show is called when the page comes on screen, Hide when it leaves it: the
+	// place to start and to stop what only matters while it is seen.
+	Show() tea.Cmd
+	Hide()
+}
+
+// What a page may also have.
+type (
+	// Feeder is a page with data of its own.
+	Feeder interface{ Feed() Feed }
+	// Titler is a page that sets the terminal's title; "" leaves it to others.
+	Titler interface{ WindowTitle() string }
+	// Noter is a page that has something for the right end of the footer.
+	Noter interface{ FooterNote() string }
+	// Quitter is a page that wants a word before the program ends: an overlay
+	// that ends in Quit or Close; nil lets it end.
+	Quitter interface{ BeforeQuit() Overlay }
+)
+
+// Frame is what a Render gets to know and says beside its rows.
+type Frame struct {
+	W, H  int
+	Theme *theme.Theme
+	Now   time.Time
+	Focus bool // nothing is above the page
+
+	wake   time.Duration
+	cursor *tea.Position
+}
+
+// RedrawAfter asks for another Render after d, because what was drawn depends on
+// the time. Without it nothing is drawn again until something happens.
+func (f *Frame) RedrawAfter(d time.Duration) {
+	if d > 0 && (f.wake == 0 || d < f.wake) {
+		f.wake = d
+	}
+}
+
+// Cursor puts the terminal's cursor at a cell of the frame: where text is typed.
+func (f *Frame) Cursor(x, y int) { f.cursor = &tea.Position{X: x, Y: y} }
+
+// Sub is a frame of w × h cells for a part of this one. Its wishes are passed on
+// by Join.
+func (f *Frame) Sub(w, h int) *Frame {
+	return &Frame{W: w, H: h, Theme: f.Theme, Now: f.Now, Focus: f.Focus}
+}
+
+// Join passes on what was asked of a Sub drawn at x, y.
+func (f *Frame) Join(s *Frame, x, y int) {
+	f.RedrawAfter(s.wake)
+	if s.cursor != nil {
+		f.Cursor(x+s.cursor.X, y+s.cursor.Y)
+	}
+}
+
+// Feed is where data comes from.
+type Feed struct {
+	// Hint says that Load may have something: a channel of one slot.
+	Hint <-chan struct{}
+	// Load gets what is new as a message for all pages. It runs off the update
+	// loop, never twice at once, at most thirty times a second, once at the start.
+	// nil says there is nothing.
+	Load func() tea.Msg
+	// Stop ends the subscription behind Hint. May be nil.
+	Stop func()
+}
+
+// Overlay stands above the page: a dialog, a menu. It gets all keys while it is
+// the topmost one.
+type Overlay interface {
+	// ID keeps the same overlay from opening twice.
+	ID() string
+	// Actions is the overlay's part of the table, asked for when it opens.
+	Actions() []Action
+	// TextEntry is as a Page's.
+	TextEntry() bool
+	// Update gets the keys that no action took, PasteMsg, ClickMsg and WheelMsg in
+	// cells of the overlay, and all messages that pages get.
+	Update(msg tea.Msg) tea.Cmd
+	// Render draws the overlay at most f.W × f.H cells large; all rows must be of
+	// the same width. It is drawn in the middle.
+	Render(f *Frame) []string
+}
+
+// ClickMsg is a click of the left button at a cell of the page or overlay.
+type ClickMsg struct{ X, Y int }
+
+// WheelMsg is the wheel turned over a cell: Delta rows down.
+type WheelMsg struct{ X, Y, Delta int }
+
+// FocusMsg tells pages whether the terminal window has the focus.
+type FocusMsg struct{ Focused bool }
+
+// ThemeMsg tells pages that the theme has changed.
+type ThemeMsg struct{ Theme *theme.Theme }
+
+type (
+	openMsg struct {
+		overlay Overlay
+		unasked bool
+	}
+	closeMsg struct{ id string }
+	goMsg    struct{ page string }
+	toastMsg struct {
+		kind ToastKind
+		text string
+	}
+	quitMsg struct{ sure bool }
+)
+
+// Open puts an overlay above the page.
+func Open(o Overlay) tea.Cmd { return send(openMsg{overlay: o}) }
+
+// OpenUnasked is Open for an overlay that the person did not ask for: until
+// they have stopped typing for a moment, their keys are not for it and are
+// dropped.
+func OpenUnasked(o Overlay) tea.Cmd { return send(openMsg{overlay: o, unasked: true}) }
+
+// Close takes an overlay away.
+func Close(id string) tea.Cmd { return send(closeMsg{id: id}) }
+
+// Go shows a page.
+func Go(page string) tea.Cmd { return send(goMsg{page: page}) }
+
+// Toast shows a sentence for a few seconds.
+func Toast(kind ToastKind, text string) tea.Cmd { return send(toastMsg{kind: kind, text: text}) }
+
+// Quit ends the program without asking.
+func Quit() tea.Cmd { return send(quitMsg{sure: true}) }
+
+// Copy puts text on the clipboard of the person's terminal (OSC 52, so also
+// over ssh), and says so; what names it: "the result".
+func Copy(text, what string) tea.Cmd {
+	return tea.Batch(tea.SetClipboard(text), Toast(Good, "copied "+what))
+}
+
+func send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }

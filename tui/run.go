@@ -1,0 +1,74 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// fps is how often the renderer writes what has changed.
+const fps = 60
+
+// wheelEvery is the least time between two notches of the wheel that count:
+// some terminals send hundreds a second.
+const wheelEvery = 16 * time.Millisecond
+
+// Run shows the screen until the person quits or ctx ends, and leaves the
+// terminal as it was. It returns nil when the person quit, context.Cause(ctx)
+// when ctx ended.
+func Run(ctx context.Context, o Options) error {
+	m := New(o)
+	defer m.pump.close()
+	_, err := tea.NewProgram(m, m.programOptions(ctx)...).Run()
+	switch {
+	case err == nil, errors.Is(err, tea.ErrInterrupted):
+		return nil
+	case ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic):
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("run the screen: %w", err)
+}
+
+func (m *Model) programOptions(ctx context.Context) []tea.ProgramOption {
+	o := m.opts
+	opts := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithFPS(fps), tea.WithFilter(wheelFilter()),
+		tea.WithoutSignalHandler(), // signals end ctx
+	}
+	if o.Input != nil {
+		opts = append(opts, tea.WithInput(o.Input))
+	}
+	if o.Output != nil {
+		opts = append(opts, tea.WithOutput(o.Output))
+	}
+	if o.Environ != nil {
+		opts = append(opts, tea.WithEnvironment(o.Environ))
+	}
+	return append(opts, o.Program...)
+}
+
+// wheelFilter drops notches that come too fast, and motion, before they cost a
+// frame.
+func wheelFilter() func(tea.Model, tea.Msg) tea.Msg {
+	var last time.Time
+	return func(_ tea.Model, msg tea.Msg) tea.Msg {
+		switch msg.(type) {
+		case tea.MouseMotionMsg:
+			return nil
+		case tea.MouseWheelMsg:
+			now := time.Now()
+			if now.Sub(last) < wheelEvery {
+				return nil
+			}
+			last = now
+		}
+		return msg
+	}
+}
+
+// Close ends what New started listening to. Run does it itself; it is for
+// programs that run the Model on their own.
+func (m *Model) Close() { m.pump.close() }

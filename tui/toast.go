@@ -1,0 +1,90 @@
+package tui
+
+import (
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// ToastKind says how a toast is meant.
+type ToastKind int
+
+// The kinds of toasts.
+const (
+	Info ToastKind = iota
+	Good
+	Warn
+	Bad
+)
+
+const (
+	toastMost  = 3
+	toastShort = 4 * time.Second
+	toastLong  = 10 * time.Second // warnings and errors
+)
+
+type toast struct {
+	kind  ToastKind
+	text  string
+	until time.Time
+}
+
+// toasts are the sentences on the screen, newest last.
+type toasts struct{ list []toast }
+
+func (t *toasts) add(kind ToastKind, text string) {
+	stay := toastShort
+	if kind >= Warn {
+		stay = toastLong
+	}
+	n := toast{kind: kind, text: plain.Line(text), until: time.Now().Add(stay)}
+	for i, old := range t.list {
+		if old.text == n.text && old.kind == n.kind {
+			t.list = append(t.list[:i], t.list[i+1:]...)
+			break
+		}
+	}
+	t.list = append(t.list, n)
+	if len(t.list) > toastMost {
+		t.list = t.list[len(t.list)-toastMost:]
+	}
+}
+
+// render draws those still alive as rows of at most w cells, and asks for a
+// redraw when the next one goes.
+func (t *toasts) render(f *Frame, w int) []string {
+	live := t.list[:0]
+	for _, n := range t.list {
+		if f.Now.Before(n.until) {
+			live = append(live, n)
+			f.RedrawAfter(n.until.Sub(f.Now))
+		}
+	}
+	t.list = live
+	var out []string
+	for _, n := range live {
+		mark, style := n.look(f.Theme)
+		for i, line := range widget.Wrap(n.text, w-6) {
+			if i > 0 {
+				mark = " "
+			}
+			row := " " + style.Render(mark) + " " + line + " "
+			out = append(out, f.Theme.Panel.Over(style.Render(f.Theme.Glyph.FV)+row))
+		}
+	}
+	return out
+}
+
+func (n *toast) look(th *theme.Theme) (string, theme.Style) {
+	switch n.kind {
+	case Good:
+		return th.Glyph.OK, th.Good
+	case Warn:
+		return "!", th.Warn
+	case Bad:
+		return th.Glyph.Fail, th.Bad
+	}
+	return th.Glyph.Dot, th.Info
+}

@@ -1,0 +1,323 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// The smallest terminal that the pages are made for.
+const (
+	LeastW = 40
+	LeastH = 12
+)
+
+// target is a place of the frame on screen that a click acts on.
+type target struct {
+	x, y, w int
+	run     func() tea.Cmd
+}
+
+// View is the frame. Bubble Tea asks after every message; what has not changed,
+// or changed less than frameEvery ago, is not drawn again.
+func (m *Model) View() tea.View {
+	now := time.Now()
+	if !m.dirty {
+		return m.frame
+	}
+	if since := now.Sub(m.composed); since < frameEvery && !m.composed.IsZero() {
+		m.pump.redrawAfter(frameEvery - since)
+		return m.frame
+	}
+	m.dirty, m.composed = false, now
+	m.compose(now)
+	return m.frame
+}
+
+func (m *Model) compose(now time.Time) {
+	v := tea.View{AltScreen: true, ReportFocus: true, WindowTitle: m.title()}
+	if !m.opts.NoMouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	m.targets = m.targets[:0]
+	f := &Frame{W: m.w, H: m.h, Theme: m.theme, Now: now, Focus: len(m.overlays) == 0}
+	if m.w > 0 && m.h > 0 {
+		rows := m.rows(f)
+		v.Content = strings.Join(rows, "\n")
+	}
+	if f.cursor != nil {
+		v.Cursor = tea.NewCursor(f.cursor.X, f.cursor.Y)
+		v.Cursor.Shape = tea.CursorBar
+	}
+	m.pump.redrawAfter(f.wake)
+	m.frame = v
+}
+
+// rows draws everything.
+func (m *Model) rows(f *Frame) []string {
+	if m.w < LeastW || m.h < LeastH {
+		return m.tooSmall()
+	}
+	l := m.layout()
+	rows := make([]string, 0, m.h)
+	rows = append(rows, m.header(l)...)
+	body := f.Sub(m.w, l.bodyH)
+	rows = append(rows, m.body(body)...)
+	if f.Focus {
+		f.Join(body, 0, l.bodyY)
+	} else {
+		f.RedrawAfter(body.wake)
+	}
+	rows = append(rows, m.footer(m.h-1))
+	m.drawOverlays(f, rows)
+	m.drawToasts(f, rows)
+	return rows
+}
+
+// layout is where the parts of the screen are.
+type layout struct {
+	rule         bool // a rule under the header
+	bodyY, bodyH int
+}
+
+func (m *Model) layout() layout {
+	l := layout{rule: m.h >= 18, bodyY: 1}
+	if l.rule {
+		l.bodyY = 2
+	}
+	l.bodyH = m.h - l.bodyY - 1
+	return l
+}
+
+// body draws the page. A page that panics says so in its place, and the others
+// go on.
+func (m *Model) body(f *Frame) []string {
+	p := m.page()
+	if p == nil {
+		return widget.Rows(nil, f.W, f.H)
+	}
+	var rows []string
+	err := safe.Call("page "+p.ID(), func() error {
+		rows = p.Render(f)
+		return nil
+	})
+	if err != nil {
+		rows = []string{"", "  " + f.Theme.Bad.Render("this page could not be drawn"), "  " + f.Theme.Muted.Render("the reason is in the log; the other pages work")}
+	}
+	return widget.Rows(rows, f.W, f.H)
+}
+
+// header draws the tabs.
+func (m *Model) header(l layout) []string {
+	th := m.theme
+	brand := th.Accent.Render(" mcpdeck ")
+	if m.snap != nil && m.snap.Name != "" {
+		brand += th.Muted.Render(widget.Cut(m.snap.Name, 16) + " ")
+	}
+	brand += " "
+	tabs, width := m.tabs(false, l.rule)
+	if widget.Width(brand)+width > m.w {
+		brand = " "
+	}
+	if widget.Width(brand)+width > m.w {
+		tabs, _ = m.tabs(true, l.rule)
+	}
+	row := brand
+	from, to := 0, 0
+	for i, t := range tabs {
+		x := widget.Width(row)
+		row += t
+		w := widget.Width(t)
+		if i == m.at {
+			from, to = x, x+w
+		}
+		m.targets = append(m.targets, target{x: x, y: 0, w: w, run: func() tea.Cmd { return m.show(i) }})
+		row += " "
+	}
+	out := []string{widget.Ends(row, m.status(), m.w)}
+	if l.rule {
+		g := th.Glyph
+		to = min(to, m.w)
+		from = min(from, to)
+		out = append(out, th.Border.Render(widget.Repeat(g.H, from))+
+			th.Accent.Render(widget.Repeat(g.FH, to-from))+
+			th.Border.Render(widget.Repeat(g.H, m.w-to)))
+	}
+	return out
+}
+
+// tabs draws one label a page. With few cells only the shown page has its title.
+func (m *Model) tabs(short, rule bool) ([]string, int) {
+	th := m.theme
+	out := make([]string, len(m.pages))
+	width := 0
+	for i, p := range m.pages {
+		n, title := itoa(i+1), " "+p.Title()
+		if short && i != m.at {
+			title = ""
+		}
+		badge := ""
+		if b := p.Badge(); b > 0 {
+			badge = " " + th.Badge.Render(" "+itoa(b)+" ")
+		}
+		switch {
+		case i != m.at:
+			out[i] = " " + th.Faint.Render(n) + th.Muted.Render(title) + badge + " "
+		case rule:
+			out[i] = " " + th.Key.Render(n) + th.Strong.Render(title) + badge + " "
+		default:
+			out[i] = theme.NewStyle(nil, nil, theme.Reverse|theme.Bold).Render(" "+n+title+" ") + badge
+		}
+		width += widget.Width(out[i]) + 1
+	}
+	return out, width
+}
+
+// status is at the right end of the header: who is there.
+func (m *Model) status() string {
+	th, s := m.theme, m.snap
+	if s == nil {
+		return ""
+	}
+	n := 0
+	for _, a := range s.Agents {
+		if a.Gone.IsZero() {
+			n++
+		}
+	}
+	var parts []string
+	if m.opts.Watch {
+		parts = append(parts, th.Warn.Render("watching"))
+	}
+	switch n {
+	case 0:
+		parts = append(parts, th.Faint.Render("no agents"))
+	case 1:
+		parts = append(parts, th.Good.Render(th.Glyph.On)+th.Muted.Render(" 1 agent"))
+	default:
+		parts = append(parts, th.Good.Render(th.Glyph.On)+th.Muted.Render(" "+itoa(n)+" agents"))
+	}
+	return strings.Join(parts, th.Faint.Render(" "+th.Glyph.Dot+" ")) + " "
+}
+
+// footer draws what can be done now, and the page's note at the right end.
+func (m *Model) footer(y int) string {
+	var actions []*Action
+	if o := m.top(); o != nil {
+		actions = m.hints(o.table, "")
+	} else if p := m.page(); p != nil {
+		actions = append(m.hints(m.tables[m.at], p.Part()), m.hints(m.global, "")...)
+	}
+	note := ""
+	if n, ok := m.page().(Noter); ok && m.top() == nil {
+		note = n.FooterNote()
+	}
+	if nw := widget.Width(note); nw > 0 && nw < m.w/2 {
+		return m.hintRow(actions, y, m.w-nw-2) + " " + m.theme.Faint.Render(note) + " "
+	}
+	return m.hintRow(actions, y, m.w)
+}
+
+// hintRow draws hints while they fit into w cells; the last but one (help)
+// stays when others go.
+func (m *Model) hintRow(actions []*Action, y, w int) string {
+	th := m.theme
+	row, x := " ", 1
+	for _, a := range actions {
+		label := KeyLabel(a.Keys[0], th.Glyph.ASCII)
+		n := widget.Width(label) + 1 + widget.Width(a.Hint)
+		reserve := 0
+		if a.ID != "help" && m.top() == nil {
+			reserve = len("? help") + 2
+		}
+		if x+n+reserve > w {
+			if a.ID != "help" {
+				continue
+			}
+		}
+		m.targets = append(m.targets, target{x: x, y: y, w: n, run: func() tea.Cmd { return m.run(a) }})
+		row += th.Key.Render(label) + " " + th.Muted.Render(a.Hint) + "  "
+		x += n + 2
+	}
+	return widget.Fit(row, w)
+}
+
+// hints are the actions of a table that the footer shows.
+func (m *Model) hints(t table, part string) []*Action {
+	var out []*Action
+	for _, a := range t {
+		if a.Hint != "" && len(a.Keys) > 0 && (a.Part == "" || a.Part == part) && a.why(m.opts.Watch) == "" {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (m *Model) tooSmall() []string {
+	lines := []string{"mcpdeck needs " + itoa(LeastW) + "×" + itoa(LeastH) + " cells", "this is " + itoa(m.w) + "×" + itoa(m.h)}
+	for _, p := range m.pages {
+		if n := p.Badge(); n > 0 {
+			lines = append(lines, p.Title()+": "+itoa(n)+" waiting")
+		}
+	}
+	var rows []string
+	for _, l := range lines {
+		rows = append(rows, widget.Wrap(l, m.w)...)
+	}
+	return widget.Rows(rows, m.w, m.h)
+}
+
+// drawOverlays lays the open overlays over the rows, each in the middle, the
+// page under them faint.
+func (m *Model) drawOverlays(f *Frame, rows []string) {
+	if len(m.overlays) == 0 {
+		return
+	}
+	last := len(rows) - 1 // the footer stays readable
+	for i, row := range rows[:last] {
+		rows[i] = m.theme.Faint.Render(ansi.Strip(row))
+	}
+	for i, r := range m.overlays {
+		sub := f.Sub(m.w-2, m.h-2)
+		sub.Focus = i == len(m.overlays)-1
+		over := r.overlay.Render(sub)
+		if len(over) == 0 {
+			continue
+		}
+		r.w, r.h = widget.Width(over[0]), len(over)
+		r.x, r.y = max((m.w-r.w)/2, 0), max((m.h-1-r.h)/2, 0)
+		lay(rows, over, r.x, r.y, m.w)
+		if sub.Focus {
+			f.Join(sub, r.x, r.y)
+		} else {
+			f.RedrawAfter(sub.wake)
+		}
+	}
+}
+
+func (m *Model) drawToasts(f *Frame, rows []string) {
+	over := m.toasts.render(f, min(m.w-2, 60))
+	y := m.h - 1 - len(over)
+	for i, row := range over {
+		w := widget.Width(row)
+		lay(rows, []string{row}, m.w-w-1, y+i, m.w)
+	}
+}
+
+// lay puts over on rows of w cells at x, y.
+func lay(rows, over []string, x, y, w int) {
+	for i, o := range over {
+		if y+i < 0 || y+i >= len(rows) {
+			continue
+		}
+		base, n := rows[y+i], widget.Width(o)
+		rows[y+i] = widget.Fit(ansi.Truncate(base, x, ""), x) + "\x1b[m" + o + ansi.TruncateLeft(base, x+n, "") + "\x1b[m"
+		rows[y+i] = widget.Fit(rows[y+i], w)
+	}
+}

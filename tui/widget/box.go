@@ -1,0 +1,53 @@
+package widget
+
+import "github.com/mcpdeck/mcpdeck/theme"
+
+// Box draws a frame of w × h cells with a title, and rows inside, which are
+// (w-4) × (h-2) cells: one cell of air at each side. With focus the frame is heavy, so that it can be told without
+// colour. note stands at the right end of the upper rule.
+func Box(th *theme.Theme, title, note string, focus bool, rows []string, w, h int) []string {
+	if w < 4 || h < 2 {
+		return Rows(rows, w, h)
+	}
+	g := th.Glyph
+	line, name := th.Border, th.Title
+	hz, vt, tl, tr, bl, br := g.H, g.V, g.TL, g.TR, g.BL, g.BR
+	if focus {
+		line, name = th.Focus, th.Accent
+		hz, vt, tl, tr, bl, br = g.FH, g.FV, g.FTL, g.FTR, g.FBL, g.FBR
+	}
+	out := make([]string, 0, h)
+	out = append(out, line.Render(tl+hz)+Rule(line, name, hz, title, note, w-4)+line.Render(hz+tr))
+	left, right := line.Render(vt)+" ", " "+line.Render(vt)
+	for i := range h - 2 {
+		row := blank(w - 4)
+		if i < len(rows) {
+			row = Fit(rows[i], w-4)
+		}
+		out = append(out, left+row+right)
+	}
+	return append(out, line.Render(bl+Repeat(hz, w-2)+br))
+}
+
+// Rule is a horizontal rule of w cells with a title in it and a note near its
+// right end.
+func Rule(line, name theme.Style, glyph, title, note string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	if title != "" {
+		title = " " + Cut(title, w-2) + " "
+	}
+	n := Width(note)
+	if n > 0 && Width(title)+n+4 <= w {
+		note = " " + note + " "
+		n += 2
+	} else {
+		note, n = "", 0
+	}
+	fill := w - Width(title) - n
+	if fill < 0 {
+		return Fit(name.Render(title), w)
+	}
+	return name.Render(title) + line.Render(Repeat(glyph, fill)) + note
+}

@@ -1,0 +1,382 @@
+package widget
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/rivo/uniseg"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+// Editor is a text field: of one line, or of many with Multi. Its unit is what
+// a person takes for a character, a grapheme cluster. The zero Editor is empty
+// and ready.
+type Editor struct {
+	Multi       bool
+	Placeholder string // shown while it is empty
+
+	lines    [][]string // clusters; never empty once used
+	row, col int
+	goal     int // cell column that up and down keep to; -1: where the cursor is
+	top      int // first screen row shown, or first cluster of a single line
+	width    int // of the last Render
+}
+
+const tabWidth = 4
+
+// SetValue replaces the text and puts the cursor at its end.
+func (e *Editor) SetValue(s string) {
+	e.lines, e.row, e.col, e.top = nil, 0, 0, 0
+	e.Insert(s)
+}
+
+// Value is the text.
+func (e *Editor) Value() string {
+	var b strings.Builder
+	for i, l := range e.lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for _, c := range l {
+			b.WriteString(c)
+		}
+	}
+	return b.String()
+}
+
+// Empty tells whether there is no text.
+func (e *Editor) Empty() bool { return len(e.lines) == 0 || len(e.lines) == 1 && len(e.lines[0]) == 0 }
+
+// Insert puts text at the cursor, as a paste does: with its line breaks in a
+// Multi editor, with spaces for them in another; other control characters are
+// dropped.
+func (e *Editor) Insert(s string) {
+	e.init()
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	if !e.Multi {
+		s = strings.NewReplacer("\n", " ", "\t", " ").Replace(s)
+	}
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s)
+	for i, part := range strings.Split(s, "\n") {
+		if i > 0 {
+			e.breakLine()
+		}
+		e.insertPart(part)
+	}
+	e.goal = -1
+}
+
+// insertPart inserts text without line breaks. Text before and after may join
+// with it into one cluster (an accent), so the line is split anew.
+func (e *Editor) insertPart(s string) {
+	if s == "" {
+		return
+	}
+	l := e.lines[e.row]
+	before, after := strings.Join(l[:e.col], ""), strings.Join(l[e.col:], "")
+	e.lines[e.row] = clusters(before + s + after)
+	e.col, _ = locate(e.lines[e.row], len(before)+len(s))
+}
+
+// locate finds the cluster boundary at or after a byte offset.
+func locate(l []string, offset int) (int, bool) {
+	n := 0
+	for i, c := range l {
+		if n >= offset {
+			return i, n == offset
+		}
+		n += len(c)
+	}
+	return len(l), n == offset
+}
+
+func clusters(s string) []string {
+	var out []string
+	for len(s) > 0 {
+		var c string
+		c, s, _, _ = uniseg.FirstGraphemeClusterInString(s, -1)
+		out = append(out, c)
+	}
+	return out
+}
+
+func (e *Editor) init() {
+	if len(e.lines) == 0 {
+		e.lines, e.goal = [][]string{nil}, -1
+	}
+}
+
+func (e *Editor) breakLine() {
+	l := e.lines[e.row]
+	rest := slices.Clone(l[e.col:])
+	e.lines[e.row] = l[:e.col:e.col]
+	e.lines = slices.Insert(e.lines, e.row+1, rest)
+	e.row, e.col = e.row+1, 0
+}
+
+// Key acts on a key and tells whether it was one for the editor. Enter, Esc and
+// Tab are the owner's; in a Multi editor shift+enter, alt+enter and ctrl+j break
+// the line.
+func (e *Editor) Key(k tea.KeyPressMsg) bool {
+	e.init()
+	if f, ok := editorKeys()[k.Keystroke()]; ok {
+		goal := e.goal
+		e.goal = -1
+		return f(e, goal)
+	}
+	if k.Text == "" || k.Mod&(tea.ModCtrl|tea.ModAlt|tea.ModMeta|tea.ModSuper) != 0 {
+		return false
+	}
+	e.Insert(k.Text)
+	return true
+}
+
+// editorKeys is what keys do; goal is the column up and down keep to. The
+// functions tell whether the key was for the editor.
+func editorKeys() map[string]func(e *Editor, goal int) bool {
+	always := func(f func(e *Editor)) func(*Editor, int) bool {
+		return func(e *Editor, _ int) bool { f(e); return true }
+	}
+	vertical := func(d int) func(*Editor, int) bool {
+		return func(e *Editor, goal int) bool { return e.Multi && e.vertical(d, goal) }
+	}
+	lineBreak := func(e *Editor, _ int) bool {
+		if e.Multi {
+			e.breakLine()
+		}
+		return e.Multi
+	}
+	left, right := always((*Editor).left), always((*Editor).right)
+	wordLeft, wordRight := always((*Editor).wordLeft), always((*Editor).wordRight)
+	home := always(func(e *Editor) { e.col = 0 })
+	end := always(func(e *Editor) { e.col = len(e.lines[e.row]) })
+	erase := always(func(e *Editor) { e.cut((*Editor).left) })
+	eraseWord := always(func(e *Editor) { e.cut((*Editor).wordLeft) })
+	remove := always(func(e *Editor) { e.cut((*Editor).right) })
+	return map[string]func(*Editor, int) bool{
+		"left": left, "ctrl+b": left, "right": right, "ctrl+f": right,
+		"alt+left": wordLeft, "ctrl+left": wordLeft, "alt+b": wordLeft,
+		"alt+right": wordRight, "ctrl+right": wordRight, "alt+f": wordRight,
+		"home": home, "ctrl+a": home, "end": end, "ctrl+e": end,
+		"backspace": erase, "ctrl+h": erase, "delete": remove, "ctrl+d": remove,
+		"ctrl+w": eraseWord, "alt+backspace": eraseWord, "ctrl+backspace": eraseWord,
+		"alt+d":     always(func(e *Editor) { e.cut((*Editor).wordRight) }),
+		"ctrl+u":    always(func(e *Editor) { e.cut(func(e *Editor) { e.col = 0 }) }),
+		"ctrl+k":    always(func(e *Editor) { e.cut(func(e *Editor) { e.col = len(e.lines[e.row]) }) }),
+		"ctrl+home": always(func(e *Editor) { e.row, e.col = 0, 0 }),
+		"ctrl+end":  always(func(e *Editor) { e.row = len(e.lines) - 1; e.col = len(e.lines[e.row]) }),
+		"up":        vertical(-1), "down": vertical(1),
+		"shift+enter": lineBreak, "alt+enter": lineBreak, "ctrl+j": lineBreak,
+	}
+}
+
+func (e *Editor) left() {
+	switch {
+	case e.col > 0:
+		e.col--
+	case e.row > 0:
+		e.row--
+		e.col = len(e.lines[e.row])
+	}
+}
+
+func (e *Editor) right() {
+	switch {
+	case e.col < len(e.lines[e.row]):
+		e.col++
+	case e.row < len(e.lines)-1:
+		e.row, e.col = e.row+1, 0
+	}
+}
+
+func isWord(c string) bool {
+	for _, r := range c {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_'
+	}
+	return false
+}
+
+func (e *Editor) wordLeft() {
+	if e.col == 0 {
+		e.left()
+		return
+	}
+	l := e.lines[e.row]
+	for e.col > 0 && !isWord(l[e.col-1]) {
+		e.col--
+	}
+	for e.col > 0 && isWord(l[e.col-1]) {
+		e.col--
+	}
+}
+
+func (e *Editor) wordRight() {
+	l := e.lines[e.row]
+	if e.col == len(l) {
+		e.right()
+		return
+	}
+	for e.col < len(l) && !isWord(l[e.col]) {
+		e.col++
+	}
+	for e.col < len(l) && isWord(l[e.col]) {
+		e.col++
+	}
+}
+
+// cut removes what move goes over.
+func (e *Editor) cut(move func(*Editor)) {
+	r0, c0 := e.row, e.col
+	move(e)
+	r1, c1 := e.row, e.col
+	if r1 < r0 || r1 == r0 && c1 < c0 {
+		r0, c0, r1, c1 = r1, c1, r0, c0
+	}
+	head, tail := e.lines[r0][:c0], e.lines[r1][c1:]
+	joined := clusters(strings.Join(head, "") + strings.Join(tail, ""))
+	e.lines = slices.Replace(e.lines, r0, r1+1, joined)
+	e.row, e.col = r0, min(c0, len(joined))
+}
+
+// segment is one row on the screen: clusters from up to before to of a line.
+type segment struct{ row, from, to int }
+
+// wrap lays the lines out in rows of w cells, broken at spaces where it can.
+func (e *Editor) wrap(w int) []segment {
+	var out []segment
+	for r, l := range e.lines {
+		from, cells, space := 0, 0, -1
+		for i := 0; i < len(l); i++ {
+			n := cellsOf(l[i])
+			if cells+n > w && i > from {
+				cutAt := i
+				if space > from {
+					cutAt = space
+				}
+				out = append(out, segment{r, from, cutAt})
+				from, cells, space = cutAt, 0, -1
+				i = cutAt - 1
+				continue
+			}
+			cells += n
+			if l[i] == " " {
+				space = i + 1
+			}
+		}
+		out = append(out, segment{r, from, len(l)})
+	}
+	return out
+}
+
+// at is the index of the row on the screen that holds the cursor.
+func (e *Editor) at(segs []segment) int {
+	for i, s := range segs {
+		last := i+1 == len(segs) || segs[i+1].row != s.row
+		if s.row == e.row && e.col >= s.from && (e.col < s.to || last && e.col == s.to) {
+			return i
+		}
+	}
+	return 0
+}
+
+// vertical moves by d rows on the screen; false at the ends.
+func (e *Editor) vertical(d, goal int) bool {
+	segs := e.wrap(max(e.width, 1))
+	i := e.at(segs)
+	if goal < 0 {
+		goal = cellsIn(e.lines[e.row][segs[i].from:e.col])
+	}
+	if i+d < 0 || i+d >= len(segs) {
+		return false
+	}
+	s := segs[i+d]
+	e.row, e.col = s.row, s.from
+	for cells := 0; e.col < s.to; e.col++ {
+		cells += cellsOf(e.lines[s.row][e.col])
+		if cells > goal {
+			break
+		}
+	}
+	if last := i+d+1 == len(segs) || segs[i+d+1].row != s.row; e.col == s.to && !last {
+		e.col--
+	}
+	e.goal = goal
+	return true
+}
+
+func cellsOf(cluster string) int {
+	if cluster == "\t" {
+		return tabWidth
+	}
+	return Width(shown(cluster))
+}
+
+func cellsIn(l []string) int {
+	n := 0
+	for _, c := range l {
+		n += cellsOf(c)
+	}
+	return n
+}
+
+func shown(cluster string) string {
+	if cluster == "\t" {
+		return blanks[:tabWidth]
+	}
+	return plain.Line(cluster)
+}
+
+func shownAll(l []string) string {
+	var b strings.Builder
+	for _, c := range l {
+		b.WriteString(shown(c))
+	}
+	return b.String()
+}
+
+// Rows is how many rows the text needs at w cells.
+func (e *Editor) Rows(w int) int {
+	e.init()
+	return len(e.wrap(max(w-1, 1)))
+}
+
+// Render draws w × h cells and says where the cursor is. Without focus no
+// cursor is meant.
+func (e *Editor) Render(th *theme.Theme, w, h int, focus bool) (rows []string, x, y int) {
+	e.init()
+	e.width = max(w-1, 1) // a cell for the cursor behind the last character
+	if e.Empty() && e.Placeholder != "" {
+		return Rows([]string{th.Faint.Render(Cut(e.Placeholder, w))}, w, h), 0, 0
+	}
+	if !e.Multi {
+		return e.renderLine(th, w, h)
+	}
+	segs := e.wrap(e.width)
+	i := e.at(segs)
+	e.top = min(max(e.top, i-h+1, 0), i, max(len(segs)-1, 0))
+	e.top = min(e.top, max(len(segs)-h, 0))
+	for _, s := range segs[e.top:min(e.top+h, len(segs))] {
+		rows = append(rows, th.Text.Render(shownAll(e.lines[s.row][s.from:s.to])))
+	}
+	return Rows(rows, w, h), cellsIn(e.lines[e.row][segs[i].from:e.col]), i - e.top
+}
+
+// renderLine draws the window of a single line that has the cursor in it.
+func (e *Editor) renderLine(th *theme.Theme, w, h int) ([]string, int, int) {
+	l := e.lines[0]
+	e.top = min(e.top, e.col)
+	for cellsIn(l[e.top:e.col]) > e.width {
+		e.top++
+	}
+	return Rows([]string{th.Text.Render(ansi.Truncate(shownAll(l[e.top:]), w, ""))}, w, h), cellsIn(l[e.top:e.col]), 0
+}
