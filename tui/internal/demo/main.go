@@ -1,0 +1,67 @@
+// Command demo shows the pages with invented data, to look at them before there
+// is anything to show.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+)
+
+func main() {
+	start := flag.String("page", "", "page to show first")
+	background := flag.String("background", "", "dark, light or empty: ask")
+	rate := flag.Int("rate", 0, "calls a second")
+	empty := flag.Bool("empty", false, "no agents and no calls")
+	ascii := flag.Bool("ascii", false, "ASCII glyphs")
+	watch := flag.Bool("watch", false, "change nothing")
+	warn := flag.Bool("warn", false, "with warnings")
+	flag.Parse()
+
+	d := fake.NewDeck(time.Now())
+	if *empty {
+		d.Change(func(s *servers.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 })
+	}
+	if *warn {
+		d.Change(func(s *servers.Snapshot) {
+			s.Warnings = []servers.Warning{
+				{Time: time.Now().Add(-3 * time.Minute), From: "host", Text: "port 7337 is taken; HTTP is off. Set http.port to another one"},
+				{Time: time.Now(), From: "journal", Text: "the disk is full; calls are kept in memory until there is room"},
+			}
+		})
+	}
+	if *rate > 0 {
+		go flood(d, *rate)
+	}
+	err := tui.Run(context.Background(), tui.Options{
+		Deck: d, Start: *start, Background: *background, Watch: *watch, Theme: theme.Options{ASCII: *ascii},
+		Pages: []tui.Page{
+			deck.New(deck.Options{Host: d, CallsPage: "calls"}),
+		},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+// flood adds calls.
+func flood(d *fake.Deck, rate int) {
+	for range time.Tick(time.Second / 100) {
+		for range max(rate/100, 1) {
+			d.Add(servers.Call{
+				Agent: "a1", AgentName: "claude-code", Server: "clippy", Tool: "read_project_context", Status: servers.OK,
+				Started: time.Now(), Duration: time.Duration(rand.IntN(300)) * time.Millisecond, Args: `{"path":"README.md"}`,
+			})
+		}
+	}
+}

@@ -1,0 +1,273 @@
+// Package deck is the first page: the servers, the agents and what they are
+// doing, and the calls as they come.
+package deck
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Host is what the page can do with the servers.
+type Host interface {
+	// RestartModule stops and starts a server; it may take a while.
+	RestartModule(ctx context.Context, name string) error
+}
+
+// Widget is a line that another part of the deck keeps on this page.
+type Widget interface {
+	// Line draws it, w cells wide; "" shows nothing and takes no room.
+	Line(f *tui.Frame, w int) string
+	// Actions act on this page.
+	Actions() []tui.Action
+	// Update gets all messages that pages get, but no keys.
+	Update(msg tea.Msg) tea.Cmd
+}
+
+// Options are what the page needs.
+type Options struct {
+	Host    Host
+	Widgets []Widget
+	// CallsPage is the ID of the page that shows a call, "" when there is none.
+	CallsPage string
+}
+
+// ShowCallMsg asks the page of calls to show one.
+type ShowCallMsg struct{ ID uint64 }
+
+// The parts of the page.
+const (
+	partServers = "servers"
+	partAgents  = "agents"
+	partCalls   = "calls"
+)
+
+// Page is the deck.
+type Page struct {
+	opts    Options
+	snap    *servers.Snapshot
+	part    string
+	servers widget.List
+	agents  widget.List
+	calls   widget.List
+	follow  bool // the calls' cursor stays on the newest
+	warned  int  // warnings that were shown as toasts
+	panes   []pane
+}
+
+// New makes the page.
+func New(o Options) *Page {
+	return &Page{opts: o, part: partAgents, follow: true, snap: &servers.Snapshot{}}
+}
+
+// ID is "deck".
+func (p *Page) ID() string { return "deck" }
+
+// Title is "Deck".
+func (p *Page) Title() string { return "Deck" }
+
+// Badge is 0: what waits is counted by the pages it waits on.
+func (p *Page) Badge() int { return 0 }
+
+// Part is the pane with the focus.
+func (p *Page) Part() string { return p.part }
+
+// TextEntry is false.
+func (p *Page) TextEntry() bool { return false }
+
+// Show does nothing: a hidden deck costs nothing.
+func (p *Page) Show() tea.Cmd { return nil }
+
+// Hide does nothing.
+func (p *Page) Hide() {}
+
+// FooterNote is where agents reach the deck.
+func (p *Page) FooterNote() string {
+	e := p.snap.Endpoints
+	var parts []string
+	if e.Socket != "" {
+		parts = append(parts, shortPath(plain.Line(e.Socket)))
+	}
+	if e.HTTP != "" {
+		parts = append(parts, plain.Line(e.HTTP))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// shortPath keeps the last two names of a path.
+func shortPath(s string) string {
+	i := strings.LastIndexByte(s, '/')
+	if i <= 0 {
+		return s
+	}
+	if j := strings.LastIndexByte(s[:i], '/'); j > 0 {
+		return "…" + s[j:]
+	}
+	return s
+}
+
+// Update takes what is new.
+func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	var cmds []tea.Cmd
+	switch msg := msg.(type) {
+	case tui.DeckMsg:
+		cmds = append(cmds, p.take(msg.Snapshot))
+	case tui.ClickMsg:
+		return p.click(msg)
+	case tui.WheelMsg:
+		p.wheel(msg)
+		return nil
+	case tea.KeyPressMsg, tea.PasteMsg:
+		return nil
+	}
+	for _, w := range p.opts.Widgets {
+		cmds = append(cmds, w.Update(msg))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (p *Page) take(s *servers.Snapshot) tea.Cmd {
+	// The cursor stays on the call it is on, while the list moves under it.
+	if !p.follow && len(p.snap.Calls) > 0 && p.calls.Cursor >= 0 {
+		id := p.snap.Calls[min(p.calls.Cursor, len(p.snap.Calls)-1)].ID
+		i, _ := slices.BinarySearchFunc(s.Calls, id, func(c servers.Call, id uint64) int { return cmp.Compare(c.ID, id) })
+		p.calls.SetLen(len(s.Calls))
+		p.calls.MoveTo(i)
+	}
+	p.snap = s
+	p.servers.SetLen(len(s.Servers))
+	p.agents.SetLen(len(s.Agents))
+	p.calls.SetLen(len(s.Calls))
+	if p.follow {
+		p.calls.MoveTo(len(s.Calls) - 1)
+	}
+	var cmds []tea.Cmd
+	for i, w := range s.Warnings {
+		if i >= p.warned {
+			cmds = append(cmds, tui.Toast(tui.Warn, w.From+": "+w.Text))
+		}
+	}
+	p.warned = len(s.Warnings)
+	return tea.Batch(cmds...)
+}
+
+// Actions are moving between and within the panes, and what the rows allow.
+func (p *Page) Actions() []tui.Action {
+	next := func(d int) func() tea.Cmd {
+		return func() tea.Cmd { p.next(d); return nil }
+	}
+	out := []tui.Action{
+		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Run: p.openServer},
+		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: p.whyNoRestart, Run: p.confirmRestart},
+		{ID: "deck.agent", Title: "Show the agent", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNoAgent, Run: p.openAgent},
+		{ID: "deck.call", Title: "Show the call", Hint: "show", Keys: []string{"enter"}, Part: partCalls, Enabled: p.whyNoCall, Run: p.openCall},
+		{ID: "deck.next", Title: "Next pane", Hint: "next pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},
+		{ID: "deck.previous", Title: "Pane before", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
+		{ID: "deck.address", Title: "Copy the address of the HTTP endpoint", Keys: []string{"y"}, Enabled: func() string {
+			if p.snap.Endpoints.HTTP == "" {
+				return cmp.Or(plain.Line(p.snap.Endpoints.HTTPNote), "HTTP is off")
+			}
+			return ""
+		}, Run: func() tea.Cmd {
+			return tui.Copy("http://"+p.snap.Endpoints.HTTP+"/mcp", "the address; agents also need the token (mcpdeck token)")
+		}},
+		{ID: "deck.warnings", Title: "Show all warnings", Keys: []string{"w"}, Enabled: func() string {
+			if len(p.snap.Warnings) == 0 {
+				return "there are none"
+			}
+			return ""
+		}, Run: p.openWarnings},
+	}
+	for _, w := range p.opts.Widgets {
+		out = append(out, w.Actions()...)
+	}
+	out = append(out, tui.ListActions("deck.servers", partServers, &p.servers)...)
+	out = append(out, tui.ListActions("deck.agents", partAgents, &p.agents)...)
+	calls := tui.ListActions("deck.calls", partCalls, &p.calls)
+	for i := range calls {
+		run := calls[i].Run
+		calls[i].Run = func() tea.Cmd {
+			cmd := run()
+			p.follow = p.calls.AtEnd()
+			return cmd
+		}
+	}
+	return append(out, calls...)
+}
+
+func parts() []string { return []string{partServers, partAgents, partCalls} }
+
+func (p *Page) next(d int) {
+	all := parts()
+	i := slices.Index(all, p.part)
+	p.part = all[(i+d+len(all))%len(all)]
+}
+
+func (p *Page) list(part string) *widget.List {
+	switch part {
+	case partServers:
+		return &p.servers
+	case partAgents:
+		return &p.agents
+	}
+	return &p.calls
+}
+
+// pane is where a part is on the frame on screen.
+type pane struct {
+	part       string
+	x, y, w, h int // of the list inside the frame
+}
+
+func (p *Page) at(x, y int) *pane {
+	for i, a := range p.panes {
+		if x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
+			return &p.panes[i]
+		}
+	}
+	return nil
+}
+
+// click gives the focus; a click on the row under the cursor opens it.
+func (p *Page) click(c tui.ClickMsg) tea.Cmd {
+	a := p.at(c.X, c.Y)
+	if a == nil {
+		return nil
+	}
+	l := p.list(a.part)
+	before, focus := l.Cursor, p.part == a.part
+	p.part = a.part
+	if !l.Click(c.Y - a.y) {
+		return nil
+	}
+	if a.part == partCalls {
+		p.follow = p.calls.AtEnd()
+	}
+	if !focus || l.Cursor != before {
+		return nil
+	}
+	switch a.part {
+	case partServers:
+		return p.openServer()
+	case partAgents:
+		return p.openAgent()
+	}
+	return p.openCall()
+}
+
+func (p *Page) wheel(m tui.WheelMsg) {
+	if a := p.at(m.X, m.Y); a != nil {
+		p.list(a.part).Scroll(m.Delta)
+		if a.part == partCalls {
+			p.follow = p.calls.AtEnd()
+		}
+	}
+}

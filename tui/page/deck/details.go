@@ -1,0 +1,205 @@
+package deck
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// restartWithin is how long a restart may take.
+const restartWithin = 30 * time.Second
+
+func (p *Page) server() *servers.ServerInfo {
+	if i := p.servers.Cursor; i >= 0 && i < len(p.snap.Servers) {
+		return &p.snap.Servers[i]
+	}
+	return nil
+}
+
+func (p *Page) whyNoRestart() string {
+	s := p.server()
+	switch {
+	case s == nil:
+		return "there is no server"
+	case p.opts.Host == nil:
+		return "the servers run elsewhere"
+	case s.State.Status == servers.NotBuilt:
+		return "this version does not have it yet"
+	}
+	return ""
+}
+
+func (p *Page) confirmRestart() tea.Cmd {
+	s := p.server()
+	name, title := s.Name, plain.Line(s.Title)
+	running := 0
+	for _, c := range p.snap.Calls {
+		if c.Server == name && c.Status == servers.Running {
+			running++
+		}
+	}
+	text := "Agents keep their connection."
+	switch {
+	case running == 1:
+		text = "One of its calls is running and will fail. " + text
+	case running > 1:
+		text = strconv.Itoa(running) + " of its calls are running and will fail. " + text
+	}
+	return tui.Open(&tui.Confirm{
+		Name: "restart", Title: "Restart " + title + "?", Text: text,
+		Choices: []tui.Choice{
+			{Key: "y", Text: "Restart", Run: func() tea.Cmd { return p.restart(name, title) }},
+			{Key: "n", Text: "Leave it"},
+		},
+	})
+}
+
+func (p *Page) restart(name, title string) tea.Cmd {
+	host := p.opts.Host
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), restartWithin)
+		defer cancel()
+		if err := host.RestartModule(ctx, name); err != nil {
+			return tui.Toast(tui.Bad, err.Error())()
+		}
+		return tui.Toast(tui.Good, title+" was restarted")()
+	}
+}
+
+// facts draws names and values below each other; empty values are left out.
+func facts(f *tui.Frame, w int, pairs ...string) []string {
+	th := f.Theme
+	var rows []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			continue
+		}
+		for j, line := range widget.Wrap(plain.Line(pairs[i+1]), w-12) {
+			name := ""
+			if j == 0 {
+				name = pairs[i]
+			}
+			rows = append(rows, th.Muted.Render(widget.Fit(name, 12))+line)
+		}
+	}
+	return rows
+}
+
+func (p *Page) openServer() tea.Cmd {
+	s := p.server()
+	if s == nil {
+		return nil
+	}
+	name := s.Name
+	return tui.Open(&tui.Reader{Name: "server", Title: plain.Line(s.Title), Rows: func(f *tui.Frame, w int) []string {
+		for _, s := range p.snap.Servers {
+			if s.Name == name {
+				return facts(f, w, "state", string(s.State.Status), "", s.State.Reason, "", s.State.Detail,
+					"name", s.Name,
+					"tools", strconv.Itoa(s.Tools)+", "+tui.Bytes(s.Bytes)+" of each agent's context",
+					"calls", strconv.FormatUint(s.Calls, 10),
+					"connect", "mcpdeck mcp "+s.Name)
+			}
+		}
+		return []string{f.Theme.Faint.Render("this server is gone")}
+	}})
+}
+
+func (p *Page) agent() *servers.AgentInfo {
+	if i := p.agents.Cursor; i >= 0 && i < len(p.snap.Agents) {
+		return &p.snap.Agents[i]
+	}
+	return nil
+}
+
+func (p *Page) whyNoAgent() string {
+	if p.agent() == nil {
+		return "no agent is connected"
+	}
+	return ""
+}
+
+func (p *Page) openAgent() tea.Cmd {
+	a := p.agent()
+	if a == nil {
+		return nil
+	}
+	id, last := a.Agent, *a
+	return tui.Open(&tui.Reader{Name: "agent", Title: plain.Line(a.Name()), Rows: func(f *tui.Frame, w int) []string {
+		for _, a := range p.snap.Agents {
+			if a.Agent == id {
+				last = a
+			}
+		}
+		return agentFacts(f, &last, w)
+	}})
+}
+
+func agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
+	program := ""
+	if a.Program != "" {
+		program = a.Program + ", pid " + strconv.Itoa(a.PID)
+	}
+	claim := ""
+	if a.Client != "" {
+		claim = strings.TrimSpace(a.Client + " " + a.ClientVersion)
+	}
+	_, _, doing := agentDoing(f, a)
+	rows := []string{f.Theme.Muted.Render(widget.Fit("now", 12)) + doing}
+	errors := ""
+	if a.Errors > 0 {
+		errors = ", " + strconv.FormatUint(a.Errors, 10) + " failed"
+	}
+	return append(rows, facts(f, w,
+		"program", program,
+		"says it is", claim,
+		"folder", a.Root,
+		"by", a.Transport,
+		"protocol", a.Protocol,
+		"servers", cmp.Or(strings.Join(a.View, ", "), "all"),
+		"connected", f.Ago(a.Since)+" ago",
+		"calls", strconv.FormatUint(a.Calls, 10)+errors,
+		"last", a.LastTool)...)
+}
+
+func (p *Page) whyNoCall() string {
+	switch {
+	case p.opts.CallsPage == "":
+		return "there is no page of calls"
+	case p.calls.Cursor < 0 || p.calls.Cursor >= len(p.snap.Calls):
+		return "there are no calls yet"
+	}
+	return ""
+}
+
+func (p *Page) openCall() tea.Cmd {
+	if p.whyNoCall() != "" {
+		return nil
+	}
+	id := p.snap.Calls[p.calls.Cursor].ID
+	return tea.Sequence(tui.Go(p.opts.CallsPage), func() tea.Msg { return ShowCallMsg{ID: id} })
+}
+
+func (p *Page) openWarnings() tea.Cmd {
+	return tui.Open(&tui.Reader{Name: "warnings", Title: "Warnings", Rows: func(f *tui.Frame, w int) []string {
+		th := f.Theme
+		var rows []string
+		for i := len(p.snap.Warnings) - 1; i >= 0; i-- {
+			x := p.snap.Warnings[i]
+			rows = append(rows, th.Warn.Render(plain.Line(x.From))+th.Faint.Render("  "+f.Ago(x.Time)+" ago"))
+			for _, l := range widget.Wrap(plain.Line(x.Text), w-2) {
+				rows = append(rows, "  "+l)
+			}
+		}
+		return rows
+	}})
+}

@@ -1,0 +1,242 @@
+package deck
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Render draws the page: servers and agents side by side above the calls, or, in
+// a small terminal, one below the other without frames.
+func (p *Page) Render(f *tui.Frame) []string {
+	p.panes = p.panes[:0]
+	var rows []string
+	for _, w := range p.opts.Widgets {
+		if line := w.Line(f, f.W-2); line != "" {
+			rows = append(rows, " "+line)
+		}
+	}
+	rows = append(rows, p.warning(f)...)
+	h := f.H - len(rows)
+	if f.W < 72 || h < 14 {
+		return append(rows, p.small(f, len(rows), h)...)
+	}
+	top := min(max(len(p.snap.Servers), len(p.snap.Agents), 5)+2, h/2)
+	left := min(f.W*2/5, 52)
+	y := len(rows)
+	rows = append(rows, widget.Beside(
+		p.box(f, partServers, 0, y, left, top),
+		p.box(f, partAgents, left, y, f.W-left, top))...)
+	return append(rows, p.box(f, partCalls, 0, y+top, f.W, h-top)...)
+}
+
+// warning is the newest warning, and how many more there are.
+func (p *Page) warning(f *tui.Frame) []string {
+	n := len(p.snap.Warnings)
+	if n == 0 {
+		return nil
+	}
+	th, w := f.Theme, p.snap.Warnings[n-1]
+	more := th.Key.Render("w") + th.Muted.Render(" all "+strconv.Itoa(n)) + " "
+	return []string{widget.Ends(" "+th.Warn.Render("! "+plain.Line(w.From)+": "+plain.Line(w.Text)), more, f.W)}
+}
+
+func (p *Page) box(f *tui.Frame, part string, x, y, w, h int) []string {
+	focus := f.Focus && p.part == part
+	p.panes = append(p.panes, pane{part, x + 1, y + 1, w - 2, h - 2})
+	title, note := p.heading(f, part)
+	return widget.Box(f.Theme, title, note, focus, p.rows(f, part, w-4, h-2, focus), w, h)
+}
+
+func (p *Page) heading(f *tui.Frame, part string) (title, note string) {
+	th := f.Theme
+	switch part {
+	case partServers:
+		tools, bytes := 0, 0
+		for _, s := range p.snap.Servers {
+			tools += s.Tools
+			bytes += s.Bytes
+		}
+		return "Servers", th.Faint.Render(strconv.Itoa(tools) + " tools, " + tui.Bytes(bytes))
+	case partAgents:
+		return "Agents", ""
+	}
+	note = th.Faint.Render(strconv.FormatUint(p.snap.Total, 10))
+	if p.snap.Errors > 0 {
+		note += th.Faint.Render(", ") + th.Bad.Render(strconv.FormatUint(p.snap.Errors, 10)+" failed")
+	}
+	if !p.follow {
+		note = th.Warn.Render("paused") + th.Faint.Render(", end goes on") + "  " + note
+	}
+	return "Calls", note
+}
+
+// rows draws the list of a part.
+func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
+	l := p.list(part)
+	if l.Len() == 0 {
+		return widget.Rows(p.empty(f, part, w), w, h)
+	}
+	return l.Render(f.Theme, w, h, focus, func(i, w int) string {
+		switch part {
+		case partServers:
+			return serverRow(f, &p.snap.Servers[i], w)
+		case partAgents:
+			return agentRow(f, &p.snap.Agents[i], w)
+		}
+		return tui.CallRow(f, &p.snap.Calls[i], w)
+	})
+}
+
+func (p *Page) empty(f *tui.Frame, part string, w int) []string {
+	th := f.Theme
+	var rows []string
+	add := func(s theme.Style, text string) {
+		for _, l := range widget.Wrap(text, w-2) {
+			rows = append(rows, "  "+s.Render(l))
+		}
+	}
+	switch part {
+	case partServers:
+		add(th.Faint, "no servers yet")
+	case partAgents:
+		add(th.Muted, "No agent is connected yet.")
+		add(th.Faint, "Connect one with:")
+		add(th.Key, "mcpdeck setup")
+	default:
+		add(th.Faint, "Calls show up here as agents make them.")
+	}
+	return rows
+}
+
+func serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
+	th := f.Theme
+	mark, style := tui.ServerMark(th, s.State.Status)
+	name := th.Strong
+	if s.State.Status == servers.NotBuilt || s.State.Status == servers.Off {
+		name = th.Muted
+	}
+	left := style.Render(mark) + " " + name.Render(widget.Fit(plain.Line(s.Title), 11))
+	tools := ""
+	if s.Tools > 0 {
+		tools = strconv.Itoa(s.Tools) + " tools"
+		if s.Tools == 1 {
+			tools = "1 tool"
+		}
+	}
+	left += th.Muted.Render(widget.Fit(tools, 9))
+	return widget.Fit(left+stateText(th, s), w)
+}
+
+// stateText is what is to be said of a server beside its lamp.
+func stateText(th *theme.Theme, s *servers.ServerInfo) string {
+	_, style := tui.ServerMark(th, s.State.Status)
+	reason, detail := plain.Line(s.State.Reason), plain.Line(s.State.Detail)
+	switch s.State.Status {
+	case servers.Ready:
+		return th.Faint.Render(detail)
+	case servers.Degraded, servers.Failed:
+		if reason != "" {
+			return style.Render(string(s.State.Status) + ": " + reason)
+		}
+	}
+	if detail != "" {
+		return style.Render(string(s.State.Status)) + th.Faint.Render("  "+detail)
+	}
+	return style.Render(string(s.State.Status))
+}
+
+func agentRow(f *tui.Frame, a *servers.AgentInfo, w int) string {
+	th := f.Theme
+	name := plain.Line(a.Name())
+	mark, style, doing := agentDoing(f, a)
+	left := style.Render(mark) + " " + th.Hue(name).Render(widget.Fit(name, min(max(w/4, 8), 20))) + "  "
+	if w >= 50 {
+		left += th.Muted.Render(widget.Fit(folder(a.Root), min(w/6, 16))) + "  "
+	}
+	return widget.Fit(left+doing, w)
+}
+
+// agentDoing is the mark of an agent and what it is doing.
+func agentDoing(f *tui.Frame, a *servers.AgentInfo) (string, theme.Style, string) {
+	th := f.Theme
+	age := ""
+	if !a.LastCall.IsZero() {
+		age = " " + f.Ago(a.LastCall)
+	}
+	tools := plain.Line(strings.Join(a.InFlight, ", "))
+	switch {
+	case !a.Gone.IsZero():
+		return th.Glyph.Off, th.Faint, th.Faint.Render("gone " + f.Ago(a.Gone) + " ago")
+	case a.Waiting:
+		return th.Glyph.Wait, th.Warn, th.Warn.Render("waits for you") + th.Muted.Render("  "+tools+age)
+	case len(a.InFlight) > 0:
+		return th.Glyph.Run, th.Info, th.Info.Render(tools) + th.Muted.Render(age)
+	case a.LastTool != "":
+		return th.Glyph.On, th.Good, th.Faint.Render(plain.Line(a.LastTool) + age + " ago")
+	}
+	return th.Glyph.On, th.Good, th.Faint.Render("no calls yet")
+}
+
+func folder(root string) string {
+	if root == "" {
+		return ""
+	}
+	return plain.Line(filepath.Base(root))
+}
+
+// small draws the parts one below the other, each under a rule.
+func (p *Page) small(f *tui.Frame, y, h int) []string {
+	th := f.Theme
+	var rows []string
+	section := func(part string, n int) {
+		if n < 2 {
+			return
+		}
+		title, note := p.heading(f, part)
+		line, name, glyph := th.Border, th.Title, th.Glyph.H
+		if p.part == part {
+			line, name, glyph = th.Focus, th.Accent, th.Glyph.FH
+		}
+		rows = append(rows, widget.Rule(line, name, glyph, title, note, f.W))
+		p.panes = append(p.panes, pane{part, 0, y + len(rows), f.W, n - 1})
+		rows = append(rows, p.rows(f, part, f.W, n-1, f.Focus && p.part == part)...)
+	}
+	ns, na := len(p.snap.Servers)+1, max(len(p.snap.Agents), 3)+1
+	switch { // the part with the focus gets the room
+	case h >= ns+na+5:
+		section(partServers, ns)
+		section(partAgents, na)
+		section(partCalls, h-ns-na)
+	case p.part == partServers:
+		section(partServers, min(ns, h-3))
+		section(partAgents, h-min(ns, h-3))
+	default:
+		rows = append(rows, p.lamps(f))
+		h--
+		if p.part == partAgents {
+			na = max(min(na, h-3), h/2)
+		} else {
+			na = min(na, h/3+1)
+		}
+		section(partAgents, na)
+		section(partCalls, h-na)
+	}
+	return rows
+}
+
+// lamps is one line with the lamps of all servers.
+func (p *Page) lamps(f *tui.Frame) string {
+	var b strings.Builder
+	for _, s := range p.snap.Servers {
+		mark, style := tui.ServerMark(f.Theme, s.State.Status)
+		b.WriteString(" " + style.Render(mark) + " " + f.Theme.Muted.Render(widget.Cut(plain.Line(s.Title), max(f.W/max(len(p.snap.Servers), 1)-4, 2))))
+	}
+	return widget.Fit(b.String(), f.W)
+}
