@@ -159,3 +159,18 @@ func (q *Queue) place(id int) (State, int, int) {
 	}
 	return state, ahead, pending
 }
+
+// stateWord is the state of a request for its client: "editing" once the person
+// has entered something.
+func (q *Queue) stateWord(id int, state State) string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.find(id)
+	switch {
+	case state == Sending, it != nil && state == Shown && !it.draft.Empty():
+		return "editing"
+	case it != nil && state == Shown && q.onScreen != id:
+		return string(Queued)
+	}
+	return string(state)
+}

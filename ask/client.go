@@ -1,0 +1,411 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// ClientOptions say how a [Client] reaches the deck.
+type ClientOptions struct {
+	Path    string        // of the deck's socket
+	Wait    time.Duration // for a deck that is not there yet; 0: 3 s, negative: not at all
+	Session string        // label of the agent's session
+	Version string        // of the program
+}
+
+// Client asks through the socket of a deck in another process. A lost deck is
+// looked for again, and asked again under the same key.
+type Client struct {
+	opt ClientOptions
+
+	mu    sync.Mutex
+	calls map[string]*RemoteCall // by key and owner; those that may be resumed
+}
+
+const (
+	reconnectFor  = 60 * time.Second
+	reconnectFrom = 50 * time.Millisecond
+	reconnectTo   = 2 * time.Second
+	defaultWait   = 3 * time.Second
+)
+
+// NewClient returns a client that connects when it is asked something.
+func NewClient(opt ClientOptions) *Client {
+	if opt.Wait == 0 {
+		opt.Wait = defaultWait
+	}
+	return &Client{opt: opt, calls: map[string]*RemoteCall{}}
+}
+
+// Open sends a request to the deck. Without a deck the error is
+// [ErrUnavailable].
+func (c *Client) Open(req Request) (*RemoteCall, error) {
+	if req.ResumeKey == "" {
+		req.ResumeKey = NewKey()
+	}
+	if req.From.Session == "" {
+		req.From.Session = c.opt.Session
+	}
+	conn, err := c.dial(max(c.opt.Wait, 0))
+	if err != nil {
+		return nil, err
+	}
+	r := &RemoteCall{
+		c: c, req: req, key: req.ResumeKey + "\x00" + req.Owner, start: time.Now(),
+		done: make(chan struct{}), left: make(chan struct{}), acked: make(chan struct{}), conn: conn,
+	}
+	c.mu.Lock()
+	c.calls[r.key] = r
+	c.mu.Unlock()
+	safe.Go("ask client", r.run)
+	return r, nil
+}
+
+// Resume waits again for a request of this client that was handed over.
+func (c *Client) Resume(key, owner string) (*RemoteCall, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.calls[key+"\x00"+owner]; r != nil {
+		return r, nil
+	}
+	return nil, ErrUnknownKey
+}
+
+func (c *Client) forget(key string) {
+	c.mu.Lock()
+	delete(c.calls, key)
+	c.mu.Unlock()
+}
+
+// dial tries for as long as wait, with growing pauses.
+func (c *Client) dial(wait time.Duration) (net.Conn, error) {
+	pause := reconnectFrom
+	for end := time.Now().Add(wait); ; {
+		conn, err := net.Dial("unix", c.opt.Path)
+		if err == nil {
+			return conn, nil
+		}
+		if time.Now().Add(pause).After(end) {
+			return nil, ErrUnavailable
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, reconnectTo)
+	}
+}
+
+// RemoteCall is a [Call] in another process.
+type RemoteCall struct {
+	c     *Client
+	req   Request
+	key   string
+	start time.Time
+	once  sync.Once
+	done  chan struct{}
+	left  chan struct{} // closed when the asker has gone
+	leave sync.Once
+	acked chan struct{} // closed when the asker has the reply
+	ack   sync.Once
+
+	reply Reply
+	err   error
+
+	mu     sync.Mutex
+	conn   net.Conn
+	state  State
+	ahead  int
+	counts int
+	why    string
+}
+
+// Done is closed when there is a reply or an error.
+func (r *RemoteCall) Done() <-chan struct{} { return r.done }
+
+// Reply is the end of the request, once Done is closed.
+func (r *RemoteCall) Reply() (Reply, error) { return r.reply, r.err }
+
+// Delivered forgets a reply that has arrived.
+func (r *RemoteCall) Delivered(d Delivery) {
+	if d == Delivered {
+		r.ack.Do(func() { close(r.acked) })
+		r.c.forget(r.key)
+	}
+}
+
+// HandOver keeps the request open for [Client.Resume].
+func (r *RemoteCall) HandOver() {}
+
+// Leave withdraws the request.
+func (r *RemoteCall) Leave(why string) {
+	r.leave.Do(func() {
+		r.mu.Lock()
+		r.why = why
+		r.mu.Unlock()
+		close(r.left)
+		r.c.forget(r.key)
+	})
+}
+
+// Place is what the deck said last.
+func (r *RemoteCall) Place() (state State, ahead, pending int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state, r.ahead, r.counts
+}
+
+func (r *RemoteCall) finish(reply Reply, err error) {
+	r.once.Do(func() {
+		reply.Questions, reply.After = r.req.Questions, time.Since(r.start)
+		r.reply, r.err = reply, err
+		close(r.done)
+	})
+}
+
+// run talks to the deck until there is an answer, or the deck is gone for good.
+func (r *RemoteCall) run() {
+	conn := r.conn
+	for {
+		again := r.talk(conn)
+		conn.Close()
+		if !again {
+			return
+		}
+		var err error
+		if conn, err = r.c.dial(reconnectFor); err != nil {
+			r.finish(Reply{}, &Error{Code: "shutdown", Message: "mcpdeck has gone"})
+			r.c.forget(r.key)
+			return
+		}
+	}
+}
+
+// talk sends the request and reads until the end; true to try again.
+func (r *RemoteCall) talk(conn net.Conn) bool {
+	_ = conn.SetWriteDeadline(time.Now().Add(writeWithin)) // fails only on a closed connection
+	if _, err := conn.Write(append(encode(r.wire()), '\n')); err != nil {
+		return r.wanted()
+	}
+	_ = conn.SetWriteDeadline(time.Time{}) // as above
+	lines := make(chan []byte)
+	quit := make(chan struct{})
+	defer close(quit)
+	safe.Go("ask client reader", func() {
+		defer close(lines)
+		in := &lineReader{r: conn}
+		for {
+			l, err := in.next()
+			if err != nil {
+				return
+			}
+			select {
+			case lines <- l:
+			case <-quit:
+				return
+			}
+		}
+	})
+	for {
+		select {
+		case <-r.left:
+			r.mu.Lock()
+			why := r.why
+			r.mu.Unlock()
+			_, _ = conn.Write(append(encode(map[string]string{"type": "cancel", "id": "ask", "reason": why}), '\n')) // closing says the same
+			r.finish(Reply{}, ErrWithdrawn)
+			return false
+		case raw, ok := <-lines:
+			if !ok {
+				return r.wanted()
+			}
+			if over, again := r.hear(conn, raw); over {
+				return again && r.wanted()
+			}
+		}
+	}
+}
+
+func (r *RemoteCall) wanted() bool {
+	select {
+	case <-r.left:
+		return false
+	default:
+		return true
+	}
+}
+
+// hear takes one line of the deck. over ends the connection; again asks for
+// another.
+func (r *RemoteCall) hear(conn net.Conn, raw []byte) (over, again bool) {
+	var l struct {
+		line
+		Results []Result `json:"results"`
+	}
+	if json.Unmarshal(raw, &l) != nil {
+		return false, false
+	}
+	switch l.Type {
+	case "status":
+		r.mu.Lock()
+		r.state, r.ahead = State(l.State), max(l.Position-1, 0)
+		if l.Pending != nil {
+			r.counts = *l.Pending
+		}
+		r.mu.Unlock()
+		return false, false
+	case "result":
+		status := l.Status
+		if status == "" {
+			status = Answered
+		}
+		r.finish(Reply{Status: status, Results: l.Results}, nil)
+		select {
+		case <-r.acked:
+			_, _ = conn.Write([]byte("{\"type\":\"ack\",\"id\":\"ask\"}\n")) // without it the deck keeps the answer, which does no harm
+		case <-time.After(ackWithin):
+		}
+		return true, false
+	case "error":
+		switch {
+		case l.Code == "shutdown" && l.Retry:
+			return true, true
+		case l.Code == "cancelled":
+			r.finish(Reply{Status: Declined, Reason: l.Reason}, nil)
+		case l.Code == "timeout":
+			r.finish(Reply{Status: TimedOut}, nil)
+		default:
+			r.finish(Reply{}, &Error{Code: l.Code, Message: l.Message, Retry: l.Retry})
+		}
+		return true, false
+	}
+	return false, false
+}
+
+// wire is the request as it goes over the socket.
+func (r *RemoteCall) wire() map[string]any {
+	from := r.req.From
+	if from.Title == "" {
+		from.Title = r.req.Title
+	}
+	m := map[string]any{
+		"v": 1, "id": "ask", "type": "ask", "questions": wireQuestions(r.req.Questions), "from": from,
+		"features": []string{"notes", "clarify", "skip", "status", "ack", "resume"}, "resumeKey": r.req.ResumeKey,
+	}
+	if r.req.Timeout > 0 {
+		m["timeoutMs"] = r.req.Timeout.Milliseconds()
+	}
+	if r.req.ClientDeadline > 0 {
+		m["clientDeadlineMs"] = r.req.ClientDeadline.Milliseconds()
+	}
+	return m
+}
+
+// wireQuestions undoes what normalising did, so that the deck gets the same
+// questions again.
+func wireQuestions(qs []Question) []map[string]any {
+	out := make([]map[string]any, len(qs))
+	for i, q := range qs {
+		options := append([]Option(nil), q.Options...)
+		var rec any
+		switch {
+		case q.OtherFirst:
+			rec = len(options)
+			options = append(options, Option{Label: "Other"})
+		case q.Multi && len(q.Recommended) > 0:
+			rec = q.Recommended
+		case len(q.Recommended) > 0:
+			rec = q.Recommended[0]
+		}
+		m := map[string]any{
+			"id": q.ID, "question": q.Question, "header": q.Header, "description": q.Description, "placeholder": q.Placeholder,
+			"kind": q.Kind, "options": options, "multi": q.Multi, "allowOther": q.AllowOther, "required": q.Required,
+			"recommended": rec,
+		}
+		if q.Multi {
+			m["minSelect"] = q.MinSelect
+			if q.MaxSelect > 0 {
+				m["maxSelect"] = q.MaxSelect
+			}
+		}
+		out[i] = m
+	}
+	return out
+}
+
+// List asks the deck for its open requests.
+func (c *Client) List() ([]Listed, error) {
+	var out struct {
+		Items []Listed `json:"items"`
+	}
+	err := c.command(map[string]any{"type": "list"}, &out)
+	return out.Items, err
+}
+
+// Answer answers the deck's request id for the person.
+func (c *Client) Answer(id int, results []Result) error {
+	return c.command(map[string]any{"type": "answer", "request": id, "answers": results}, nil)
+}
+
+// Decline declines the deck's request id for the person.
+func (c *Client) Decline(id int, reason string) error {
+	return c.command(map[string]any{"type": "answer", "request": id, "decline": true, "reason": reason}, nil)
+}
+
+// OpenSession returns the path of a new socket for an agent's session.
+func (c *Client) OpenSession(label string) (string, error) {
+	var out struct {
+		Socket string `json:"socket"`
+	}
+	err := c.command(map[string]any{"type": "session", "label": label}, &out)
+	return out.Socket, err
+}
+
+// Ping returns the version of the deck that listens and how many requests wait.
+func (c *Client) Ping() (version string, waiting int, err error) {
+	var out struct {
+		App, Version string
+		Pending      int
+	}
+	if err := c.command(map[string]any{"type": "ping"}, &out); err != nil {
+		return "", 0, err
+	}
+	if out.App != "mcpdeck" {
+		return "", 0, fmt.Errorf("something else listens on %s", c.opt.Path)
+	}
+	return out.Version, out.Pending, nil
+}
+
+// command sends one line and reads one.
+func (c *Client) command(req map[string]any, into any) error {
+	conn, err := net.Dial("unix", c.opt.Path)
+	if err != nil {
+		return ErrUnavailable
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(writeWithin)) // fails only on a closed connection
+	if _, err := conn.Write(append(encode(req), '\n')); err != nil {
+		return fmt.Errorf("send to mcpdeck: %w", err)
+	}
+	d := json.NewDecoder(conn)
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		return fmt.Errorf("read mcpdeck's reply: %w", err)
+	}
+	var l line
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return fmt.Errorf("read mcpdeck's reply: %w", err)
+	}
+	if l.Type == "error" {
+		return &Error{Code: l.Code, Message: l.Message, Retry: l.Retry}
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("read mcpdeck's reply: %w", err)
+	}
+	return nil
+}

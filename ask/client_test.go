@@ -1,0 +1,116 @@
+package ask
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func remote(t *testing.T, c *Client, r Request) *RemoteCall {
+	t.Helper()
+	call, err := c.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call
+}
+
+func finished(t *testing.T, c *RemoteCall) Reply {
+	t.Helper()
+	select {
+	case <-c.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("no reply")
+	}
+	r, err := c.Reply()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestClientAsks(t *testing.T) {
+	d := newDeck(t, Options{}, ListenOptions{})
+	c := NewClient(ClientOptions{Path: d.l.Path()})
+	req := Request{Questions: mustParse(t, `[
+		{"id":"a","question":"A?","options":["x","Other","y"],"recommended":"Other","description":"why\nnot"},
+		{"id":"b","question":"B?","multi":true,"options":["x","y","z"],"recommended":[0,2],"minSelect":0,"maxSelect":2,"required":false},
+		{"id":"c","question":"C?","kind":"confirm","allowOther":false,"recommended":1}]`), Title: "T"}
+	call := remote(t, c, req)
+	it := d.pending(1).Items[0]
+	if !reflect.DeepEqual(it.Request.Questions, req.Questions) {
+		t.Errorf("questions changed on the way:\n got %+v\nwant %+v", it.Request.Questions, req.Questions)
+	}
+	err := d.q.Answer(it.ID, []Result{{ID: "a", SelectedOptions: []string{"y"}, Note: "n"}, {ID: "b", Skipped: true}, {ID: "c", Clarify: "what?"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := finished(t, call)
+	if r.Status != Partial || r.Results[0].Notes["y"] != "n" || !r.Results[1].Skipped || r.Results[2].Clarify != "what?" {
+		t.Errorf("got %+v", r)
+	}
+	call.Delivered(Delivered)
+	d.until("confirmed", func(s *Snapshot) bool { return s.History[0].Delivery == Delivered })
+}
+
+func TestClientOutcomes(t *testing.T) {
+	d := newDeck(t, Options{}, ListenOptions{})
+	c := NewClient(ClientOptions{Path: d.l.Path()})
+	call := remote(t, c, Request{Questions: mustParse(t, twoWays)})
+	_ = d.q.Decline(d.pending(1).Items[0].ID, "busy")
+	if r := finished(t, call); r.Status != Declined || r.Reason != "busy" {
+		t.Errorf("declined: %+v", r)
+	}
+	gone := remote(t, c, Request{Questions: mustParse(t, twoWays)})
+	d.pending(1)
+	gone.Leave("changed my mind")
+	s := d.until("withdrawn", func(s *Snapshot) bool { return s.Items[0].Absent == Gone })
+	if s.Items[0].Why != "changed my mind" {
+		t.Errorf("why: %q", s.Items[0].Why)
+	}
+}
+
+func TestT15NoDeckIsUnavailable(t *testing.T) {
+	c := NewClient(ClientOptions{Path: filepath.Join(shortDir(t), "none.sock"), Wait: -1})
+	if _, err := c.Open(Request{Questions: mustParse(t, twoWays)}); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestT16P3RestartedDeckGetsTheRequestAgain(t *testing.T) {
+	dir := shortDir(t)
+	opt := Options{StateFile: filepath.Join(dir, "state.json"), HistoryFile: filepath.Join(dir, "history.jsonl")}
+	lopt := ListenOptions{Path: filepath.Join(dir, "ask.sock")}
+	d := newDeck(t, opt, lopt)
+	c := NewClient(ClientOptions{Path: lopt.Path})
+	call := remote(t, c, Request{Questions: mustParse(t, `[{"question":"A?","options":["x","y"]},{"question":"B?"}]`), From: From{Client: "claude"}})
+	it := d.pending(1).Items[0]
+	dr := it.Draft
+	dr.Tab, dr.Field, dr.Option, dr.Caret = 0, NoteField, 1, 3
+	dr.Answers[0].Cursor, dr.Answers[0].Notes = 1, map[int]string{1: "use the"}
+	d.q.SetDraft(it.ID, dr)
+	d.stop()
+
+	d = newDeck(t, opt, lopt)
+	s := d.until("attached again", func(s *Snapshot) bool { return len(s.Items) == 1 && s.Items[0].Absent == Present })
+	if !reflect.DeepEqual(s.Items[0].Draft, dr) || s.Items[0].ID != it.ID {
+		t.Errorf("draft\n got %+v\nwant %+v", s.Items[0].Draft, dr)
+	}
+	_ = d.q.Answer(it.ID, []Result{{ID: "q1", SelectedOptions: []string{"x"}}, {ID: "q2", CustomInput: "z"}})
+	if r := finished(t, call); r.Results[1].CustomInput != "z" {
+		t.Errorf("got %+v", r)
+	}
+}

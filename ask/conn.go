@@ -1,0 +1,256 @@
+package ask
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Times of a connection.
+const (
+	requestWithin = 10 * time.Second
+	writeWithin   = 5 * time.Second
+	closeWithin   = 500 * time.Millisecond // on shutdown
+	ackWithin     = 2 * time.Second
+	statusEvery   = time.Second
+	hangupEvery   = time.Second
+)
+
+// conn serves one client: one request, one reply.
+type conn struct {
+	net.Conn
+	l    *Listener
+	peer Peer
+	in   *lineReader
+}
+
+func (c *conn) serve() {
+	defer c.Close()
+	_ = c.SetReadDeadline(time.Now().Add(requestWithin)) // fails only on a closed connection, which the read reports
+	raw, err := c.in.request()
+	switch {
+	case errors.Is(err, errProbe):
+		return
+	case errors.Is(err, errTooLong):
+		c.refuse(errTooLarge())
+		return
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		c.refuse(invalid("no request received"))
+		return
+	case errors.Is(err, errPartial):
+		c.refuse(invalid("not a complete JSON object"))
+		return
+	case err != nil:
+		return
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	m, err := parseMessage(raw)
+	if err != nil {
+		m.v = true
+		_ = c.send(m.failure(invalid("%s", err))) // who sent this may be gone
+		return
+	}
+	if handle := handlers()[m.kind]; handle != nil {
+		handle(c, &m)
+		return
+	}
+	_ = c.send(m.failure(unsupported(m.kind))) // as above
+}
+
+// handlers by the type of a request. Ping, list, answer and session are the
+// deck's own commands.
+func handlers() map[string]func(*conn, *message) {
+	return map[string]func(*conn, *message){
+		"ask": (*conn).ask, "ping": (*conn).ping, "list": (*conn).list, "answer": (*conn).answer, "session": (*conn).session,
+	}
+}
+
+// refuse answers a line that could not be read, whose sender's format is not
+// known.
+func (c *conn) refuse(err *Error) {
+	m := message{id: nullID(), v: true}
+	_ = c.send(m.failure(err)) // it may have left
+}
+
+func (c *conn) send(l line) error {
+	limit := writeWithin
+	if c.l.closing() {
+		limit = closeWithin
+	}
+	_ = c.SetWriteDeadline(time.Now().Add(limit)) // fails only on a closed connection, which the write reports
+	_, err := c.Write(l.bytes())
+	return err
+}
+
+func (c *conn) ping(*message) {
+	n := c.l.q.Pending().Waiting
+	_ = c.send(line{Type: "pong", V: 1, App: "mcpdeck", Version: c.l.opt.Version, Pending: &n}) // a prober that left needs no answer
+}
+
+func (c *conn) ask(m *message) {
+	req, err := m.request()
+	if err != nil {
+		_ = c.send(m.failure(invalid("%s", err)))
+		return
+	}
+	req.Peer = c.peer
+	call, err := c.l.q.Open(req)
+	if err != nil {
+		_ = c.send(m.failure(err))
+		return
+	}
+	w := c.listen()
+	defer close(w.quit)
+	if !c.wait(m, call, w) {
+		return
+	}
+	reply, err := call.Reply()
+	if err != nil {
+		_ = c.send(m.failure(err))
+		return
+	}
+	call.Delivered(c.deliver(m, reply, w))
+}
+
+// deliver writes the reply and, where the client can, waits for its word that
+// it has it.
+func (c *conn) deliver(m *message, reply Reply, w *heard) Delivery {
+	if err := c.send(m.reply(reply)); err != nil {
+		return Undelivered
+	}
+	if !m.features["ack"] {
+		return Delivered
+	}
+	timer := time.NewTimer(ackWithin)
+	defer timer.Stop()
+	for {
+		select {
+		case l := <-w.lines:
+			if l.Type == "ack" {
+				return Delivered
+			}
+		case <-w.gone:
+			return Unconfirmed
+		case <-timer.C:
+			return Unconfirmed
+		}
+	}
+}
+
+// wait returns true when the call has ended, false when the client left.
+func (c *conn) wait(m *message, call *Call, w *heard) bool {
+	var hints <-chan struct{}
+	if m.features["status"] {
+		ch, stop := c.l.q.Hints()
+		defer stop()
+		hints = ch
+		tell := c.status(m, call)
+		tell()
+		tick := time.NewTicker(statusEvery)
+		defer tick.Stop()
+		return c.until(call, w, hints, tick.C, tell)
+	}
+	return c.until(call, w, nil, nil, func() {})
+}
+
+func (c *conn) until(call *Call, w *heard, hints <-chan struct{}, tick <-chan time.Time, tell func()) bool {
+	dirty := false
+	for {
+		select {
+		case <-call.Done():
+			return true
+		default:
+		}
+		select {
+		case <-call.Done():
+			return true
+		case <-w.gone:
+			call.Leave("hung up")
+			return false
+		case l := <-w.lines:
+			if l.Type == "cancel" {
+				why := l.Reason
+				if why == "" {
+					why = "cancelled by the agent"
+				}
+				call.Leave(why)
+				return false
+			}
+		case <-hints:
+			dirty = true
+		case <-tick:
+			if dirty {
+				dirty = false
+				tell()
+			}
+		}
+	}
+}
+
+// status returns a function that sends the state of the call if it is not what
+// was sent before.
+func (c *conn) status(m *message, call *Call) func() {
+	var last line
+	return func() {
+		state, ahead, pending := call.Place()
+		l := line{ID: m.id, Type: "status", State: c.l.q.stateWord(call.id, state), Position: ahead + 1}
+		if l.State == last.State && l.Position == last.Position && last.Pending != nil && *last.Pending == pending {
+			return
+		}
+		l.Pending = &pending
+		last = l
+		_ = c.send(l) // the reader notices a client that has gone
+	}
+}
+
+// later is a line after the request.
+type later struct {
+	Type   string `json:"type"`
+	Reason string `json:"reason"`
+}
+
+// heard is what comes from the client after its request.
+type heard struct {
+	lines chan later
+	gone  chan struct{} // closed on a full hang-up
+	quit  chan struct{} // closed by the user of heard
+}
+
+// listen reads on: half-closing is no hang-up, so the end of input alone does
+// not count.
+func (c *conn) listen() *heard {
+	w := &heard{lines: make(chan later, 4), gone: make(chan struct{}), quit: make(chan struct{})}
+	safe.Go("ask client", func() {
+		for {
+			raw, err := c.in.next()
+			var l later
+			if len(raw) > 0 && json.Unmarshal(raw, &l) == nil && (l.Type == "ack" || l.Type == "cancel") {
+				select {
+				case w.lines <- l:
+				case <-w.quit:
+					return
+				}
+			}
+			if errors.Is(err, errTooLong) {
+				c.in.drop()
+				continue
+			}
+			if err != nil {
+				break
+			}
+		}
+		for !hungUp(c.Conn) {
+			select {
+			case <-w.quit:
+				return
+			case <-time.After(hangupEvery):
+			}
+		}
+		close(w.gone)
+	})
+	return w
+}

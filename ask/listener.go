@@ -1,0 +1,287 @@
+package ask
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+)
+
+// ListenOptions say where and how a [Listener] listens.
+type ListenOptions struct {
+	Path     string // of the socket; its folder also gets the session sockets
+	Version  string // of the program, told to who asks
+	Sessions string // file that remembers the session sockets; "" forgets them
+	// AllowAnswers lets other processes of the user answer for the person.
+	AllowAnswers bool
+	// Agents are the ids of processes that ask; what descends from them must not
+	// answer. May be nil.
+	Agents func() []int
+	Log    *slog.Logger
+}
+
+// Listener takes requests from a socket, and from one more per session.
+type Listener struct {
+	q    *Queue
+	opt  ListenOptions
+	log  *slog.Logger
+	main *socket.Listener
+	wg   sync.WaitGroup
+
+	mu       sync.Mutex
+	closed   bool
+	conns    map[*conn]bool
+	sessions map[string]*session // by path
+	foreign  int                 // connections of other users, refused
+}
+
+// session is a socket that stands for one agent's session.
+type session struct {
+	Path   string    `json:"path"`
+	Label  string    `json:"label"`
+	Used   time.Time `json:"used"` // when a client was last connected
+	l      *socket.Listener
+	active int
+}
+
+const keepSession = 24 * time.Hour
+
+// Listen opens the socket and those of earlier sessions. A socket that a live
+// process has is a [*socket.InUseError].
+func Listen(q *Queue, opt ListenOptions) (*Listener, error) {
+	main, err := socket.Listen(opt.Path)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listener{q: q, opt: opt, log: opt.Log, main: main, conns: map[*conn]bool{}, sessions: map[string]*session{}}
+	if l.log == nil {
+		l.log = slog.New(slog.DiscardHandler)
+	}
+	l.reopen()
+	l.sweep()
+	l.accept(main, nil)
+	return l, nil
+}
+
+// Path of the main socket.
+func (l *Listener) Path() string { return l.main.Path() }
+
+func (l *Listener) accept(from *socket.Listener, s *session) {
+	l.wg.Add(1)
+	safe.Go("ask socket", func() {
+		defer l.wg.Done()
+		for {
+			c, err := from.AcceptUnix()
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			if err != nil {
+				l.log.Warn("accept on the question socket", "error", err)
+				time.Sleep(100 * time.Millisecond) // out of descriptors: wait for some to close
+				continue
+			}
+			l.wg.Add(1)
+			safe.Go("ask connection", func() {
+				defer l.wg.Done()
+				l.serve(c, s)
+			})
+		}
+	})
+}
+
+func (l *Listener) serve(nc *net.UnixConn, s *session) {
+	who, err := socket.PeerOf(nc)
+	if err != nil || !who.Trusted() {
+		_ = nc.Close() // nobody to tell
+		l.mu.Lock()
+		l.foreign++
+		l.mu.Unlock()
+		return
+	}
+	agent, program := socket.AgentOf(who.PID)
+	c := &conn{Conn: nc, l: l, in: &lineReader{r: nc}, peer: Peer{PID: who.PID, Program: program, Cwd: socket.Folder(agent)}}
+	if s != nil {
+		c.peer.Session = s.Label
+	}
+	if !l.enter(c, s, 1) {
+		_ = nc.Close() // as above
+		return
+	}
+	defer l.enter(c, s, -1)
+	c.serve()
+}
+
+// enter counts a connection in or out; false when the listener is closed.
+func (l *Listener) enter(c *conn, s *session, n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n > 0 && l.closed {
+		return false
+	}
+	if n > 0 {
+		l.conns[c] = true
+	} else {
+		delete(l.conns, c)
+	}
+	if s != nil {
+		s.active += n
+		s.Used = time.Now()
+		l.remember()
+	}
+	return true
+}
+
+func (l *Listener) closing() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
+// Close ends the listener. Close the queue first: then every open request has
+// been told, in at most half a second each.
+func (l *Listener) Close() error {
+	l.mu.Lock()
+	l.closed = true
+	sessions := l.sessions
+	conns := make([]*conn, 0, len(l.conns))
+	for c := range l.conns {
+		conns = append(conns, c)
+	}
+	l.mu.Unlock()
+	err := l.main.Close()
+	for _, s := range sessions {
+		err = errors.Join(err, s.l.Close())
+	}
+	done := make(chan struct{})
+	safe.Go("ask listener close", func() { l.wg.Wait(); close(done) })
+	select {
+	case <-done:
+		return err
+	case <-time.After(closeWithin + 100*time.Millisecond):
+	}
+	for _, c := range conns {
+		c.Close()
+	}
+	<-done
+	return err
+}
+
+// Session opens a socket of its own for an agent's session and returns its
+// path.
+func (l *Listener) Session(label string) (string, error) {
+	b := make([]byte, 4)
+	_, _ = rand.Read(b) // crypto/rand never fails: it crashes the program first
+	path := filepath.Join(filepath.Dir(l.opt.Path), "s-"+hex.EncodeToString(b)+".sock")
+	return path, l.openSession(&session{Path: path, Label: label, Used: time.Now()})
+}
+
+func (l *Listener) openSession(s *session) error {
+	inner, err := socket.Listen(s.Path)
+	if err != nil {
+		return fmt.Errorf("open a session socket: %w", err)
+	}
+	s.l = inner
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return errors.Join(ErrShutdown, inner.Close())
+	}
+	l.sessions[s.Path] = s
+	l.remember()
+	l.accept(inner, s)
+	return nil
+}
+
+// remember writes the sessions down. The caller holds the lock; the file is
+// small and seldom changes.
+func (l *Listener) remember() {
+	if l.opt.Sessions == "" {
+		return
+	}
+	list := make([]*session, 0, len(l.sessions))
+	for _, s := range l.sessions {
+		list = append(list, s)
+	}
+	b, err := json.Marshal(list)
+	if err == nil {
+		err = replaceFile(l.opt.Sessions, b)
+	}
+	if err != nil {
+		l.log.Warn("session sockets are not remembered", "error", err)
+	}
+}
+
+// reopen binds the sockets of sessions that were used within a day.
+func (l *Listener) reopen() {
+	b, err := os.ReadFile(l.opt.Sessions)
+	if err != nil {
+		return
+	}
+	var list []*session
+	if err := json.Unmarshal(b, &list); err != nil {
+		l.log.Warn("the list of session sockets is damaged; starting without", "error", err)
+		return
+	}
+	for _, s := range list {
+		if s == nil || filepath.Dir(s.Path) != filepath.Dir(l.opt.Path) || time.Since(s.Used) > keepSession {
+			continue
+		}
+		if err := l.openSession(s); err != nil {
+			l.log.Warn("a session socket could not be opened again", "error", err)
+		}
+	}
+}
+
+// sweep removes session sockets that nobody listens on.
+func (l *Listener) sweep() {
+	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(l.opt.Path), "s-*.sock")) // the pattern is good
+	for _, p := range paths {
+		if l.sessions[p] != nil {
+			continue
+		}
+		c, err := net.Dial("unix", p)
+		if err == nil {
+			c.Close()
+			continue
+		}
+		if info, e := os.Lstat(p); e == nil && info.Mode().Type() == os.ModeSocket && refused(err) {
+			_ = os.Remove(p) // another deck may have been faster
+			_ = os.Remove(p + ".lock")
+		}
+	}
+}
+
+func refused(err error) bool { return strings.Contains(err.Error(), "refused") }
+
+// EndSession closes a session's socket for good.
+func (l *Listener) EndSession(path string) error {
+	l.mu.Lock()
+	s := l.sessions[path]
+	delete(l.sessions, path)
+	l.remember()
+	var open []*conn
+	for c := range l.conns {
+		if s != nil && c.peer.Session == s.Label {
+			open = append(open, c)
+		}
+	}
+	l.mu.Unlock()
+	if s == nil {
+		return fmt.Errorf("no session has the socket %s", path)
+	}
+	for _, c := range open {
+		c.Close()
+	}
+	return s.l.Close()
+}

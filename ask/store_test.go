@@ -1,0 +1,127 @@
+package ask
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func storeOptions(t *testing.T) Options {
+	dir := t.TempDir()
+	return Options{Hold: -1, StateFile: filepath.Join(dir, "s", "state.json"), HistoryFile: filepath.Join(dir, "s", "history.jsonl")}
+}
+
+// killed waits until a killed process would leave q's newest state.
+func killed(t *testing.T, q *Queue) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		st, _, _ := q.store.load()
+		want := q.saved()
+		if string(encode(st)) == string(encode(want)) {
+			return
+		}
+	}
+	t.Fatal("the state file is behind")
+}
+
+func TestP1DraftSurvivesAKill(t *testing.T) {
+	opt := storeOptions(t)
+	q := New(opt)
+	r := request(t)
+	r.ResumeKey = "k"
+	open(t, q, r)
+	choose(t, q, 1)
+	killed(t, q) // no Close: what is on disk is all there is
+
+	q2 := New(opt)
+	defer q2.Close()
+	it := q2.Pending().Items[0]
+	if it.Absent != Restarted || it.Draft.Answers[0].Chosen[0] != 1 {
+		t.Fatalf("%+v", it)
+	}
+	c := open(t, q2, r)
+	if it := q2.Pending().Items[0]; it.Absent != Present || it.ID != 1 || it.Note == "" {
+		t.Fatalf("%+v", it)
+	}
+	_ = q2.Send(1)
+	ended(t, c)
+	info, err := os.Stat(opt.StateFile)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	q.Close()
+}
+
+func TestP1DamagedStateIsSetAside(t *testing.T) {
+	opt := storeOptions(t)
+	if err := replaceFile(opt.StateFile, []byte(`{"version":1,"items":[{`)); err != nil {
+		t.Fatal(err)
+	}
+	q := New(opt)
+	defer q.Close()
+	s := q.Pending()
+	if len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "set aside") {
+		t.Errorf("notices %q", s.Notices)
+	}
+	aside, _ := filepath.Glob(opt.StateFile + ".damaged-*")
+	if len(aside) != 1 {
+		t.Errorf("set aside: %q", aside)
+	}
+}
+
+func TestHandedOverSurvivesARestart(t *testing.T) {
+	opt := storeOptions(t)
+	q := New(opt)
+	r := request(t)
+	r.ResumeKey, r.Owner = "k", "me"
+	open(t, q, r).HandOver()
+	q.Close()
+	q = New(opt)
+	if it := q.Pending().Items[0]; it.Absent != HandedOver {
+		t.Fatalf("%+v", it)
+	}
+	_ = q.Send(choose(t, q, 0))
+	q.Close()
+	q = New(opt)
+	defer q.Close()
+	c, err := q.Resume("k", "me")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := ended(t, c); r.Results[0].SelectedOptions[0] != "OAuth" || r.Questions[0].Question != "Auth?" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestP4HistoryIsKeptNewest200(t *testing.T) {
+	opt := storeOptions(t)
+	q := New(opt)
+	for range 210 {
+		c := open(t, q, request(t))
+		id := choose(t, q, 0)
+		_ = q.Send(id)
+		c.Delivered(Delivered)
+	}
+	q.Close()
+	q = New(opt)
+	defer q.Close()
+	h := q.Pending().History
+	if len(h) != 200 || h[199].ID != 210 || h[199].Delivery != Delivered || h[199].Request.ResumeKey != "" {
+		t.Errorf("%d records, last %+v", len(h), h[len(h)-1])
+	}
+}
+
+func TestCloseEndsCalls(t *testing.T) {
+	q := New(Options{})
+	c := open(t, q, request(t))
+	q.Close()
+	if _, err := c.Reply(); !errors.Is(err, ErrShutdown) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := q.Open(request(t)); !errors.Is(err, ErrShutdown) {
+		t.Errorf("open after close: %v", err)
+	}
+}
