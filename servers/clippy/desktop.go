@@ -1,0 +1,269 @@
+package clippy
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxNote is the largest note in bytes.
+const maxNote = 1 << 20
+
+// desktop finds the person's desktop folder and leaves files there.
+type desktop struct {
+	system string // as in runtime.GOOS
+	home   string
+	env    func(string) string
+	known  func() (string, error) // the shell's answer; "" when it has none
+	random func() string          // a part of a file name
+}
+
+// note is what to leave and where.
+type note struct {
+	Dir          string // configured desktop folder; "": look it up
+	AnyExtension bool
+	Name         string
+	Content      string
+	Overwrite    bool
+}
+
+// written says what became of a note.
+type written struct {
+	Path     string `json:"path"`
+	Bytes    int    `json:"bytes"`
+	Replaced bool   `json:"replaced"`
+}
+
+func (d *desktop) write(n note) (written, error) {
+	if err := checkName(n.Name, n.AnyExtension); err != nil {
+		return written{}, err
+	}
+	if len(n.Content) > maxNote {
+		return written{}, say("content is too large (%d bytes, max %d)", len(n.Content), maxNote)
+	}
+	dir, err := d.folder(n.Dir)
+	if err != nil {
+		return written{}, err
+	}
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return written{}, blame(err, "the Desktop folder does not exist")
+	case err != nil:
+		return written{}, d.explain(err)
+	case !info.IsDir():
+		return written{}, say("the Desktop folder is not a directory")
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return written{}, d.explain(err)
+	}
+	defer func() { _ = root.Close() }()
+	replaced, err := d.publish(root, n)
+	if err != nil {
+		return written{}, d.explain(err)
+	}
+	return written{Path: filepath.Join(dir, n.Name), Bytes: len(n.Content), Replaced: replaced}, nil
+}
+
+// explain adds the way out where macOS keeps terminals from the desktop.
+func (d *desktop) explain(err error) error {
+	if d.system == "darwin" && errors.Is(err, fs.ErrPermission) {
+		return blame(err, "permission denied; allow the terminal to access the Desktop in System Settings")
+	}
+	return system(err)
+}
+
+// publish writes the note beside its final place and then puts it there in one
+// step, so that nobody ever sees half of it. It reports whether a file was
+// replaced.
+func (d *desktop) publish(root *os.Root, n note) (replaced bool, err error) {
+	exists, err := occupied(root, n)
+	if err != nil {
+		return false, err
+	}
+	temp := ".mcpdeck-" + d.random() + ".tmp"
+	if err := fill(root, temp, n.Content); err != nil {
+		return false, err
+	}
+	if exists {
+		if err := root.Rename(temp, n.Name); err != nil {
+			_ = root.Remove(temp)
+			return false, err
+		}
+		return true, nil
+	}
+	err = root.Link(temp, n.Name)
+	if rmErr := root.Remove(temp); err == nil {
+		err = rmErr
+	}
+	switch {
+	case err == nil:
+		return false, nil
+	case errors.Is(err, fs.ErrExist):
+		return false, errTaken()
+	}
+	// No hard links here: FAT, some network shares.
+	if err := fill(root, n.Name, n.Content); errors.Is(err, fs.ErrExist) {
+		return false, errTaken()
+	} else if err != nil {
+		return false, err
+	}
+	return false, nil
+}
+
+func errTaken() error {
+	return say("a file with that name already exists on the Desktop; it was not changed")
+}
+
+// occupied tells whether there is a file to replace. It is an error when there
+// is something and the note must not replace it.
+func occupied(root *os.Root, n note) (bool, error) {
+	info, err := root.Lstat(n.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !n.Overwrite:
+		return false, errTaken()
+	case !info.Mode().IsRegular():
+		return false, say("that name is taken by something that is not a plain file")
+	}
+	return true, nil
+}
+
+// fill creates the file name, which must not exist, with content. After an
+// error nothing is left of it. The file is private until it is complete, then
+// gets 0644 less what the process's umask takes away, which is what the system
+// gave it at creation.
+func fill(root *os.Root, name, content string) (err error) {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			_ = root.Remove(name)
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := f.Chmod(0o600); err != nil {
+		return err
+	}
+	if _, err := f.WriteString(content); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Chmod(info.Mode().Perm() &^ 0o111)
+}
+
+// folder is where the desktop is now. It need not exist.
+func (d *desktop) folder(configured string) (string, error) {
+	if rest, ok := strings.CutPrefix(configured, "~/"); ok && d.home != "" {
+		return filepath.Join(d.home, rest), nil
+	}
+	if configured != "" {
+		if !filepath.IsAbs(configured) {
+			return "", say("clippy.desktop_dir must be an absolute path or start with ~/")
+		}
+		return configured, nil
+	}
+	if d.system == "windows" {
+		if dir, err := d.known(); err == nil && dir != "" {
+			return dir, nil
+		}
+		if profile := d.env("USERPROFILE"); profile != "" {
+			return filepath.Join(profile, "Desktop"), nil
+		}
+	}
+	if d.home == "" {
+		return "", say("no Desktop folder is configured")
+	}
+	if d.system != "darwin" && d.system != "windows" {
+		if dir := d.xdg(); dir != "" {
+			if filepath.Clean(dir) == filepath.Clean(d.home) {
+				return "", say("no Desktop folder is configured")
+			}
+			return dir, nil
+		}
+	}
+	return filepath.Join(d.home, "Desktop"), nil
+}
+
+// xdg is the desktop folder of freedesktop systems: from user-dirs.dirs, else
+// from the environment, else "".
+func (d *desktop) xdg() string {
+	config := d.env("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(config) {
+		config = filepath.Join(d.home, ".config")
+	}
+	text, err := readRegular(filepath.Join(config, "user-dirs.dirs"), true, 1<<20)
+	if err == nil {
+		if dir := parseUserDirs(string(text), d.home); dir != "" {
+			return dir
+		}
+	}
+	if dir := d.env("XDG_DESKTOP_DIR"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return ""
+}
+
+// parseUserDirs returns the last usable XDG_DESKTOP_DIR of a user-dirs.dirs
+// file, "" when there is none. The file is a piece of shell; it is read, never
+// run, so anything that would need a shell makes its line count for nothing.
+func parseUserDirs(text, home string) string {
+	dir := ""
+	for line := range strings.Lines(text) {
+		value, ok := strings.CutPrefix(strings.TrimLeft(line, " \t"), `XDG_DESKTOP_DIR="`)
+		if !ok {
+			continue
+		}
+		if v, ok := parseUserDir(value, home); ok {
+			dir = v
+		}
+	}
+	return dir
+}
+
+// parseUserDir reads one value up to its closing quote.
+func parseUserDir(value, home string) (string, bool) {
+	var b strings.Builder
+	for _, prefix := range []string{"$HOME", "${HOME}"} {
+		if rest, ok := strings.CutPrefix(value, prefix); ok && (rest == "" || rest[0] == '/' || rest[0] == '"') {
+			b.WriteString(home)
+			value = rest
+			break
+		}
+	}
+	if b.Len() == 0 && !strings.HasPrefix(value, "/") {
+		return "", false
+	}
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; c {
+		case '$', '`':
+			return "", false
+		case '"':
+			after := strings.TrimSpace(value[i+1:])
+			return b.String(), after == "" || after[0] == '#'
+		case '\\':
+			if i+1 < len(value) && strings.IndexByte("\"\\$`", value[i+1]) >= 0 {
+				i++
+			}
+			b.WriteByte(value[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,108 @@
+package clippy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestA4Guard(t *testing.T) {
+	quiet := slog.New(slog.DiscardHandler)
+	t.Run("a stuck file system", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			g := &guard{log: quiet}
+			free := make(chan struct{})
+			stuck := func(context.Context) (int, error) { <-free; return 1, nil }
+			for i := range maxStranded {
+				start := time.Now()
+				_, err := within(t.Context(), g, i%2 == 1, stuck)
+				want := "the file system did not answer within 5 s"
+				if i%2 == 1 {
+					want += "; the file may still appear"
+				}
+				if words(t, err) != want || time.Since(start) > 6*time.Second {
+					t.Fatalf("call %d: %v after %v", i, err, time.Since(start))
+				}
+			}
+			if _, err := within(t.Context(), g, false, stuck); words(t, err) != "the file system does not answer; try again later" {
+				t.Fatalf("ninth call: %v", err)
+			}
+			close(free)
+			synctest.Wait()
+			if n, err := within(t.Context(), g, false, func(context.Context) (int, error) { return 7, nil }); n != 7 || err != nil {
+				t.Fatalf("after it answers again: %d, %v", n, err)
+			}
+		})
+	})
+	t.Run("a panic", func(t *testing.T) {
+		old := slog.Default()
+		defer slog.SetDefault(old)
+		var log bytes.Buffer
+		slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+		_, err := within(t.Context(), &guard{log: quiet}, false, func(context.Context) (int, error) { panic("secret") })
+		if words(t, err) != "internal error" || !strings.Contains(log.String(), "guard_test.go") {
+			t.Errorf("got %v, log %s", err, &log)
+		}
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			g := &guard{log: quiet}
+			time.AfterFunc(time.Second, cancel)
+			_, err := within(ctx, g, false, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
+			if !errors.Is(err, context.Canceled) || g.stranded != 0 {
+				t.Errorf("got %v, %d stranded", err, g.stranded)
+			}
+		})
+	})
+}
+
+func TestA5Rate(t *testing.T) {
+	r := &rate{max: 3}
+	now := time.Unix(1000, 0)
+	for i := range 3 {
+		if w := r.take(now.Add(time.Duration(i) * time.Second)); w != 0 {
+			t.Fatalf("call %d has to wait %v", i, w)
+		}
+	}
+	if w := r.take(now.Add(10 * time.Second)); w != 50*time.Second {
+		t.Errorf("fourth: %v", w)
+	}
+	if w := r.take(now.Add(time.Minute)); w != 0 {
+		t.Errorf("a minute later: %v", w)
+	}
+}
+
+func TestL1Lines(t *testing.T) {
+	var b bytes.Buffer
+	l := slog.New(NewLineHandler(&b, slog.LevelDebug)).With("deck", "a b")
+	at := time.Date(2025, 12, 4, 11, 30, 15, 999, time.FixedZone("CET", 3600))
+	for _, r := range []struct {
+		level slog.Level
+		msg   string
+		key   string
+		value any
+	}{
+		{slog.LevelDebug, "tool called", "tool", "x"},
+		{slog.LevelInfo, "done\n[2025-12-04T10:30:15Z] [ERROR] forged", "file", "a\nb\x1b"},
+		{slog.LevelWarn, "w", "n", 3},
+		{slog.LevelError, "e", "none", ""},
+	} {
+		rec := slog.NewRecord(at, r.level, r.msg, 0)
+		rec.Add(r.key, r.value)
+		must(t, l.WithGroup("g").Handler().Handle(t.Context(), rec))
+	}
+	want := `[2025-12-04T10:30:15Z] [DEBUG] tool called deck="a b" g.tool=x
+[2025-12-04T10:30:15Z] [INFO] done\n[2025-12-04T10:30:15Z] [ERROR] forged deck="a b" g.file="a\nb\x1b"
+[2025-12-04T10:30:15Z] [WARN] w deck="a b" g.n=3
+[2025-12-04T10:30:15Z] [ERROR] e deck="a b" g.none=""
+`
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}

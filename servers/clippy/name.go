@@ -1,0 +1,84 @@
+package clippy
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// checkName says what is wrong with a file name, with the same rules on every
+// system so that a note written on one can be copied to another. The first rule
+// that is broken is reported; the error is nil for a good name.
+func checkName(name string, anyExtension bool) error {
+	switch {
+	case name == "":
+		return say("filename is required")
+	case !utf8.ValidString(name):
+		return say("filename is not valid")
+	case len(name) > 255:
+		return say("filename is too long (max 255 bytes)")
+	case strings.ContainsAny(name, `/\`):
+		return say("filename must not contain path separators")
+	case name == "." || name == "..":
+		return say("filename is not valid")
+	case strings.ContainsFunc(name, unseen):
+		return say("filename contains control characters")
+	}
+	if i := strings.IndexAny(name, `<>:"|?*`); i >= 0 {
+		return say("filename contains a character that is not allowed: %c", name[i])
+	}
+	first, _ := utf8.DecodeRuneInString(name)
+	last, _ := utf8.DecodeLastRuneInString(name)
+	switch {
+	case first == '.':
+		return say("hidden files are not allowed")
+	case unicode.IsSpace(first) || unicode.IsSpace(last) || last == '.':
+		return say("filename must not begin or end with a space or end with a dot")
+	case isDevice(name):
+		return say("filename is a reserved device name")
+	case !anyExtension && isProgram(name):
+		return say("files that can be opened as programs are not allowed")
+	}
+	return nil
+}
+
+// unseen tells whether r is a control character or one that changes how the
+// name reads without being visible.
+func unseen(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7f && r <= 0x9f,
+		r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e,
+		r >= 0x2060 && r <= 0x2064, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
+		return true
+	}
+	return false
+}
+
+// isDevice tells whether Windows would open a device for the name, whatever its
+// extension.
+func isDevice(name string) bool {
+	stem, _, _ := strings.Cut(name, ".")
+	stem = strings.ToUpper(strings.TrimRightFunc(stem, unicode.IsSpace))
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	port, ok := strings.CutPrefix(stem, "COM")
+	if !ok {
+		port, ok = strings.CutPrefix(stem, "LPT")
+	}
+	return ok && utf8.RuneCountInString(port) == 1 && strings.Contains("0123456789¹²³", port)
+}
+
+// programEndings holds each ending between two blanks.
+const programEndings = ` .exe .com .bat .cmd .ps1 .psm1 .vbs .vbe .js .jse .wsf .wsh .hta .scr .msi .msp .cpl .reg .inf .lnk .url .pif .jar .desktop .app .command .tool .terminal .workflow .scpt .applescript .action .service .sh .bash .zsh .fish .py .pl .rb .appimage .run `
+
+// isProgram tells whether a double click on the file might run something.
+func isProgram(name string) bool {
+	name = strings.ToLower(name)
+	if name == "desktop.ini" || name == "thumbs.db" {
+		return true
+	}
+	dot := strings.LastIndexByte(name, '.')
+	return dot >= 0 && strings.Contains(programEndings, " "+name[dot:]+" ")
+}

@@ -1,0 +1,152 @@
+package clippy
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestH5Name(t *testing.T) {
+	const (
+		required  = "filename is required"
+		long      = "filename is too long (max 255 bytes)"
+		separator = "filename must not contain path separators"
+		invalid   = "filename is not valid"
+		control   = "filename contains control characters"
+		char      = "filename contains a character that is not allowed: "
+		hiddenErr = "hidden files are not allowed"
+		edge      = "filename must not begin or end with a space or end with a dot"
+		device    = "filename is a reserved device name"
+		program   = "files that can be opened as programs are not allowed"
+	)
+	tests := []struct{ name, in, want string }{
+		{"plain", "note.txt", ""},
+		{"no ending", "note", ""},
+		{"spaces inside", "a note for you.txt", ""},
+		{"several dots", "a.b.c.txt", ""},
+		{"umlaut", "Grüße.md", ""},
+		{"emoji", "👻 boo.txt", ""},
+		{"joined emoji has a zero width joiner", "👩\u200d💻.txt", control},
+		{"percent is text", "%2e%2e", ""},
+		{"percent slash is text", "..%2fetc", hiddenErr},
+		{"tilde", "~note", ""},
+		{"dash first", "-rf", ""},
+		{"dollar", "$HOME.txt", ""},
+		{"quote", "it's.txt", ""},
+		{"255 bytes", strings.Repeat("a", 255), ""},
+		{"256 bytes", strings.Repeat("a", 256), long},
+		{"255 bytes of two-byte letters", strings.Repeat("é", 127) + "a", ""},
+		{"256 bytes of two-byte letters", strings.Repeat("é", 128), long},
+		{"empty", "", required},
+		{"bad UTF-8", "a\xff.txt", invalid},
+		{"slash", "a/b", separator},
+		{"absolute", "/etc/passwd", separator},
+		{"climbing", "../x.txt", separator},
+		{"backslash", `a\b`, separator},
+		{"drive", `C:\x`, separator},
+		{"drive without separator", "C:x", char + ":"},
+		{"stream", "note.txt:stream", char + ":"},
+		{"dot", ".", invalid},
+		{"dot dot", "..", invalid},
+		{"three dots", "...", hiddenErr},
+		{"NUL", "a\x00b", control},
+		{"line break", "a\nb", control},
+		{"carriage return", "a\rb", control},
+		{"escape", "a\x1b[31m", control},
+		{"DEL", "a\x7f", control},
+		{"C1", "a\u0085b", control},
+		{"zero width space", "a\u200bb", control},
+		{"right-to-left override", "txt.\u202eexe", control},
+		{"isolate", "a\u2066b", control},
+		{"word joiner", "a\u2060b", control},
+		{"byte order mark", "\ufeffa", control},
+		{"less than", "a<b", char + "<"},
+		{"greater than", "a>b", char + ">"},
+		{"colon", "a:b", char + ":"},
+		{"double quote", `a"b`, char + `"`},
+		{"pipe", "a|b", char + "|"},
+		{"question mark", "a?b", char + "?"},
+		{"star", "*.txt", char + "*"},
+		{"hidden", ".bashrc", hiddenErr},
+		{"blank first", " a", edge},
+		{"blank last", "a ", edge},
+		{"no-break space last", "a\u00a0", edge},
+		{"ideographic space first", "\u3000a", edge},
+		{"dot last", "a.", edge},
+		{"CON", "CON", device},
+		{"con in lower case", "con", device},
+		{"nul with ending", "nul.txt", device},
+		{"aux with two endings", "Aux.tar.gz", device},
+		{"PRN", "prn", device},
+		{"con, blanks before the dot", "con  .txt", device},
+		{"CONIN$", "conin$", device},
+		{"CONOUT$", "CONOUT$.log", device},
+		{"COM0", "COM0", device},
+		{"com9", "com9.txt", device},
+		{"LPT1", "lpt1", device},
+		{"COM with superscript", "COM¹", device},
+		{"LPT with superscript", "lpt³.txt", device},
+		{"COM10 is a name", "COM10", ""},
+		{"COM is a name", "COM", ""},
+		{"console is a name", "console.txt", ""},
+		{"desktop.ini", "Desktop.INI", program},
+		{"thumbs.db", "thumbs.db", program},
+		{"exe", "setup.exe", program},
+		{"ending in capitals", "SETUP.EXE", program},
+		{"double ending", "photo.jpg.scr", program},
+		{"shell script", "x.sh", program},
+		{"desktop entry", "x.desktop", program},
+		{"mac command", "x.command", program},
+		{"python", "x.py", program},
+		{"appimage", "x.AppImage", program},
+		{"ending inside is fine", "x.exe.txt", ""},
+		{"word is no ending", "exe", ""},
+		{"markup is fine", "x.html", ""},
+		{"long before separators", strings.Repeat("a", 256) + "/", long},
+		{"separator before control", "a/\x00", separator},
+		{"control before character", "\x00*", control},
+		{"character before hidden", ".a*", char + "*"},
+		{"hidden before edge", ".a ", hiddenErr},
+		{"edge before device", "CON ", edge},
+		{"device before program", "CON.exe", device},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ""
+			if err := checkName(tt.in, false); err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("%q: got %q, want %q", tt.in, got, tt.want)
+			}
+		})
+	}
+	for _, ending := range strings.Fields(programEndings) {
+		if checkName("a"+ending, false) == nil || checkName("a"+ending, true) != nil {
+			t.Errorf("%s: want refused, and allowed with any extension", ending)
+		}
+	}
+	if checkName(".hidden.exe", true) == nil {
+		t.Error("any extension lifted more than the last rule")
+	}
+}
+
+func FuzzH5Name(f *testing.F) {
+	for _, s := range []string{"note.txt", "../x", "a\u202eb", "CON", "a:b", " a", "%2e%2e", "👻"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if checkName(name, false) != nil {
+			return
+		}
+		d := newDesktop(t)
+		w, err := d.write(note{Name: name, Content: "boo"})
+		if err != nil {
+			t.Fatalf("%q was accepted and not written: %v", name, err)
+		}
+		entries, err := os.ReadDir(d.dir)
+		if err != nil || len(entries) != 1 || entries[0].Name() != name || !entries[0].Type().IsRegular() {
+			t.Fatalf("%q made %v (%s), %v", name, entries, w.Path, err)
+		}
+	})
+}

@@ -1,0 +1,224 @@
+//go:build unix
+
+package clippy
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	mrand "math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// TestMain lets the test binary play the other processes.
+func TestMain(m *testing.M) {
+	path := os.Getenv("CLIPPY_TEST_PATH")
+	switch os.Getenv("CLIPPY_TEST_ROLE") {
+	case "writer":
+		playWriter(path, os.Getenv("CLIPPY_TEST_KEY"))
+	case "limited":
+		playLimited(path)
+	case "stdio":
+		playStdio(path)
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+func fail(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// playWriter writes 50 keys, or for ever when it has no name.
+func playWriter(path, key string) {
+	m := newMemory(path, time.Now, rand.Text)
+	for i := 0; i < 50 || key == ""; i++ {
+		for { // others may hold the lock for long on a loaded machine
+			err := m.write(context.Background(), fmt.Sprintf("%s-%d", key, i%50), strings.Repeat(strconv.Itoa(i), 200))
+			if err == nil {
+				break
+			}
+			if !strings.Contains(err.Error(), "in use") {
+				fail(err)
+			}
+		}
+	}
+	os.Exit(0)
+}
+
+// playLimited writes where files may not grow beyond 1000 bytes.
+func playLimited(path string) {
+	signal.Ignore(syscall.SIGXFSZ)
+	fail(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: 1000}))
+	m := newMemory(path, time.Now, rand.Text)
+	if err := m.write(context.Background(), "big", strings.Repeat("x", 2000)); err != nil {
+		fmt.Println(sentence(err))
+		os.Exit(0)
+	}
+	fail(fmt.Errorf("a write beyond the limit succeeded"))
+}
+
+func playStdio(dir string) {
+	s := New(Options{
+		Home: dir, Dir: dir, CacheDir: filepath.Join(dir, "cache"), Bell: TerminalBell,
+		Env: func(k string) string { return map[string]string{"PATH": filepath.Join(dir, "bin")}[k] },
+	})
+	m := server.NewMCPServer("clippy", "0")
+	m.AddTools(s.Offer().Tools...)
+	fail(server.NewStdioServer(m).Listen(context.Background(), os.Stdin, os.Stdout))
+	os.Exit(0)
+}
+
+func role(t *testing.T, name, path, key string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	must(t, err)
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "CLIPPY_TEST_ROLE="+name, "CLIPPY_TEST_PATH="+path, "CLIPPY_TEST_KEY="+key)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal to ring a bell at
+	return cmd
+}
+
+func TestT4EightProcesses(t *testing.T) {
+	m := testMemory(t)
+	var writers sync.WaitGroup
+	for i := range 8 {
+		cmd := role(t, "writer", m.path, fmt.Sprint(i))
+		writers.Add(1)
+		go func() {
+			defer writers.Done()
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("writer: %v: %s", err, out)
+			}
+		}()
+	}
+	done := make(chan struct{})
+	go func() { writers.Wait(); close(done) }()
+	reads := 0
+	for running := true; running; reads++ {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		if _, _, err := m.read("0-0"); err != nil {
+			t.Fatalf("read %d: %v (%v)", reads, err, raw(err))
+		}
+	}
+	all, err := m.load()
+	if err != nil || len(all) != 8*50 {
+		t.Errorf("%d keys, want 400: %v", len(all), err)
+	}
+}
+
+func TestT4KilledWriter(t *testing.T) {
+	rounds := 200
+	if testing.Short() {
+		rounds = 20
+	}
+	m := testMemory(t)
+	must(t, m.write(t.Context(), "mine", "kept"))
+	for i := range rounds {
+		cmd := role(t, "writer", m.path, "")
+		must(t, cmd.Start())
+		time.Sleep(time.Duration(10+mrand.IntN(30)) * time.Millisecond)
+		must(t, cmd.Process.Kill())
+		_ = cmd.Wait()
+		if r, _, err := m.read("mine"); err != nil || r.Value != "kept" {
+			t.Fatalf("round %d: %+v, %v", i, r, err)
+		}
+		if _, err := os.Stat(m.path + ".bak"); err == nil && m.goodCopy() == nil {
+			t.Fatalf("round %d: the copy is no good", i)
+		}
+	}
+	must(t, m.write(t.Context(), "after", "all"))
+	all, err := m.load()
+	if err != nil || len(all) < 3 {
+		t.Errorf("the writers wrote nothing: %d keys, %v", len(all), err)
+	}
+}
+
+func TestT4FileSystemFull(t *testing.T) {
+	m := testMemory(t, `{"a":"b"}`)
+	out, err := role(t, "limited", m.path, "").CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "the operation failed (EFBIG)") {
+		t.Fatalf("%s, %v", out, err)
+	}
+	if got := get(t, m.path); got != `{"a":"b"}` {
+		t.Errorf("the file is %q", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(m.path), ".*.tmp")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestT6Stdio(t *testing.T) {
+	dir := t.TempDir()
+	project := filepath.Join(dir, "project")
+	mkdir(t, filepath.Join(dir, "Desktop"))
+	mkdir(t, project)
+	cmd := role(t, "stdio", dir, "")
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	calls := []string{
+		`{"name":"haunt_desktop","arguments":{"filename":"a\u0007.txt","content":""}}`,
+		`{"name":"haunt_desktop","arguments":{"filename":"a.txt","content":"boo"}}`,
+		`{"name":"play_system_sound","arguments":{"type":"error"}}`,
+		`{"name":"play_system_sound","arguments":null}`,
+		`{"name":"read_project_context","arguments":{"directoryPath":"."}}`,
+		`{"name":"manage_memory","arguments":{"action":"write","key":"k","value":"\u0007\n"}}`,
+		`{"name":"manage_memory","arguments":{"action":"read","key":"k"}}`,
+		`{"name":"manage_memory","arguments":{"action":"read"}}`,
+	}
+	lines := bufio.NewReader(out)
+	answer := func() map[string]any {
+		line, err := lines.ReadString('\n')
+		must(t, err)
+		if strings.ContainsRune(line, 7) {
+			t.Fatalf("a bell in %q", line)
+		}
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil || m["jsonrpc"] != "2.0" {
+			t.Fatalf("not JSON-RPC: %q, %v", line, err)
+		}
+		return m
+	}
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`)
+	answer()
+	for i, c := range calls {
+		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", i+1, c)
+		if m := answer(); m["result"] == nil {
+			t.Errorf("%s: %v", c, m)
+		}
+	}
+	must(t, in.Close())
+	if rest, _ := io.ReadAll(lines); len(rest) > 0 {
+		t.Errorf("more on stdout: %q", rest)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if get(t, filepath.Join(dir, "Desktop", "a.txt")) != "boo" {
+		t.Error("no note")
+	}
+}

@@ -1,0 +1,256 @@
+package clippy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+const (
+	maxPath    = 4096
+	maxEntries = 1000   // returned
+	maxNames   = 50_000 // read
+	maxRoots   = 64     // kept open
+)
+
+// projects lists directories of project folders and nothing outside them.
+type projects struct {
+	home string
+
+	mu   sync.Mutex
+	open map[string]*project // by the spelling a caller gave
+}
+
+// project is a project folder: opened once, so that it stays the same folder
+// when its path is renamed or a link in the path is turned elsewhere.
+type project struct {
+	root     *os.Root
+	spelled  string
+	resolved string
+}
+
+// entry is one thing in a directory.
+type entry struct {
+	Name       string `json:"name"`
+	Type       string `json:"type"` // "directory" or "file"
+	Size       int64  `json:"size"` // bytes; 0 for directories
+	Link       bool   `json:"link,omitempty"`
+	Special    bool   `json:"special,omitempty"`
+	Unreadable bool   `json:"unreadable,omitempty"`
+}
+
+// listing is a directory of a project.
+type listing struct {
+	Path      string  `json:"path"` // relative to the root, with /
+	Entries   []entry `json:"entries"`
+	Total     int     `json:"total"`
+	Truncated bool    `json:"truncated"`
+	AtLeast   bool    `json:"-"` // there were more names than Total
+}
+
+// list returns what is in the directory dir of the project at root. The root
+// is a choice of the person when chosen is set; otherwise it came from a client
+// and must be neither the home folder nor the top of the file system.
+func (p *projects) list(ctx context.Context, root string, chosen bool, dir string) (listing, error) {
+	switch {
+	case dir == "":
+		return listing{}, say("directoryPath is required")
+	case strings.ContainsRune(dir, 0) || len(dir) > maxPath:
+		return listing{}, say("directoryPath is not valid")
+	}
+	pr, err := p.project(root, chosen)
+	if err != nil {
+		return listing{}, err
+	}
+	rel, err := pr.relative(dir)
+	if err != nil {
+		return listing{}, err
+	}
+	return pr.list(ctx, rel, dir)
+}
+
+// project opens the folder at spelled, or returns it if it is open already and
+// no other folder has taken its place.
+func (p *projects) project(spelled string, chosen bool) (*project, error) {
+	spelled = filepath.Clean(spelled)
+	if !filepath.IsAbs(spelled) || !chosen && (filepath.Dir(spelled) == spelled || spelled == filepath.Clean(p.home)) {
+		return nil, say("this connection has no project folder; start the agent inside a project")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pr := p.open[spelled]; pr != nil && !pr.gone() {
+		return pr, nil
+	}
+	resolved, err := filepath.EvalSymlinks(spelled)
+	if err != nil {
+		return nil, blame(err, "the project folder cannot be opened")
+	}
+	root, err := os.OpenRoot(resolved)
+	if err != nil {
+		return nil, blame(err, "the project folder cannot be opened")
+	}
+	if p.open == nil || len(p.open) >= maxRoots {
+		p.open = map[string]*project{} // a root closes itself once nobody uses it
+	}
+	pr := &project{root: root, spelled: spelled, resolved: resolved}
+	p.open[spelled] = pr
+	return pr, nil
+}
+
+// gone tells whether another folder stands where this one was.
+func (p *project) gone() bool {
+	now, err := os.Stat(p.resolved)
+	if err != nil {
+		return false
+	}
+	mine, err := p.root.Stat(".")
+	return err != nil || !os.SameFile(now, mine)
+}
+
+func errOutside() error { return say("the path is outside the project") }
+
+// relative turns what a caller gave into a path below the root, uncleaned, since
+// a/../b and b differ when a is a link.
+func (p *project) relative(dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		if !filepath.IsLocal(dir) {
+			return "", errOutside()
+		}
+		return dir, nil
+	}
+	clean := filepath.Clean(dir)
+	for _, base := range []string{p.resolved, p.spelled} {
+		if rel, err := filepath.Rel(base, clean); err == nil && filepath.IsLocal(rel) {
+			return rel, nil
+		}
+	}
+	return "", errOutside()
+}
+
+// list reads the directory rel; as is how the caller wrote it.
+func (p *project) list(ctx context.Context, rel, as string) (listing, error) {
+	info, err := p.root.Stat(rel)
+	if err != nil {
+		return listing{}, p.explain(err, as)
+	}
+	if !info.IsDir() {
+		return listing{}, say("not a directory: %s", given(as))
+	}
+	names, more, err := p.names(ctx, rel)
+	if err != nil {
+		return listing{}, p.explain(err, as)
+	}
+	all := make([]entry, 0, len(names))
+	for _, n := range names {
+		if err := ctx.Err(); err != nil {
+			return listing{}, err
+		}
+		if e, ok := p.inspect(rel, n); ok {
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, byKindAndName)
+	out := listing{
+		Path: filepath.ToSlash(filepath.Clean(rel)), Total: len(all), AtLeast: more,
+		Entries: all[:min(len(all), maxEntries)], Truncated: more || len(all) > maxEntries,
+	}
+	out.Path = strings.ToValidUTF8(out.Path, "\ufffd")
+	for i := range out.Entries {
+		out.Entries[i].Name = strings.ToValidUTF8(out.Entries[i].Name, "\ufffd")
+	}
+	return out, nil
+}
+
+func byKindAndName(a, b entry) int {
+	return cmp.Or(
+		cmp.Compare(a.Type, b.Type), // "directory" before "file"
+		cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)),
+		cmp.Compare(a.Name, b.Name),
+	)
+}
+
+// names reads at most maxNames entries and tells whether there are more.
+func (p *project) names(ctx context.Context, rel string) (names []fs.DirEntry, more bool, err error) {
+	f, err := p.root.OpenFile(rel, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	for len(names) <= maxNames {
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		some, err := f.ReadDir(1024)
+		names = append(names, some...)
+		if errors.Is(err, io.EOF) || err == nil && len(some) == 0 {
+			break
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	if len(names) > maxNames {
+		return names[:maxNames], true, nil
+	}
+	return names, false, nil
+}
+
+// inspect describes an entry of the directory rel without opening it. It is
+// false when the entry has vanished.
+func (p *project) inspect(rel string, d fs.DirEntry) (entry, bool) {
+	e := entry{Name: d.Name(), Type: "file"}
+	name := rel + string(filepath.Separator) + d.Name()
+	info, err := p.root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return e, false
+	case err != nil:
+		e.Unreadable = true
+		return e, true
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		e.Link = true
+		if info, err = p.root.Stat(name); err != nil {
+			return e, true
+		}
+	}
+	switch {
+	case info.IsDir():
+		e.Type = "directory"
+	case info.Mode().IsRegular():
+		e.Size = info.Size()
+	default:
+		e.Special = true
+	}
+	return e, true
+}
+
+// explain puts the error of opening a directory into words.
+func (p *project) explain(err error, as string) error {
+	switch {
+	case isEscape(err):
+		return blame(err, "the path is outside the project")
+	case errors.Is(err, fs.ErrNotExist):
+		return blame(err, "directory does not exist: %s", given(as))
+	case errors.Is(err, syscall.ENOTDIR):
+		return blame(err, "not a directory: %s", given(as))
+	case errors.Is(err, fs.ErrPermission):
+		return blame(err, "permission denied: %s", given(as))
+	}
+	return system(err)
+}
+
+// isEscape tells whether err is an os.Root's refusal to leave the root. The
+// standard library does not export that error.
+func isEscape(err error) bool {
+	var pe *fs.PathError
+	return errors.As(err, &pe) && pe.Err != nil && pe.Err.Error() == "path escapes from parent"
+}

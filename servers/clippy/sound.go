@@ -1,0 +1,192 @@
+package clippy
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// timing is how patient the deck is with players.
+type timing struct {
+	confirm time.Duration // a player still running then is taken to play
+	search  time.Duration // spent on finding one that does
+	limit   time.Duration // then it is killed
+}
+
+func usualTiming() timing {
+	return timing{confirm: 400 * time.Millisecond, search: 2 * time.Second, limit: 5 * time.Second}
+}
+
+// played says what became of a sound.
+type played struct {
+	Type   string `json:"type"`
+	Method string `json:"method"` // program, "bell" or "none"
+	State  string `json:"state"`  // "playing", "finished", "bell", "skipped" or "muted"
+}
+
+func (p played) String() string {
+	switch p.State {
+	case "playing":
+		return fmt.Sprintf("Playing the %s sound (%s)", p.Type, p.Method)
+	case "finished":
+		return fmt.Sprintf("Played the %s sound (%s)", p.Type, p.Method)
+	case "bell":
+		return "Rang the terminal bell for " + p.Type
+	case "muted":
+		return "Sounds are muted in the deck; nothing was played for " + p.Type
+	}
+	return "Another sound is playing; nothing was played for " + p.Type
+}
+
+// sounds plays one sound at a time.
+type sounds struct {
+	timing  timing
+	machine *machine
+	bell    func() error // nil: there is no terminal
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	muted   bool
+	busy    bool // a player is being looked for or runs
+	closed  bool
+	players map[*os.Process]bool
+}
+
+// play starts the sound and returns once something can be said of it, within
+// timing.search. It needs no context: a sound that plays is not taken back.
+func (s *sounds) play(sound string) (played, error) {
+	if _, ok := soundRows()[sound]; !ok {
+		return played{}, say("type must be one of error, warning, success")
+	}
+	s.mu.Lock()
+	muted, busy := s.muted, s.busy || s.closed
+	s.busy = s.busy || !muted
+	s.mu.Unlock()
+	switch {
+	case muted:
+		return played{sound, "none", "muted"}, nil
+	case busy:
+		return played{sound, "none", "skipped"}, nil
+	}
+	end := time.Now().Add(s.timing.search)
+	for _, c := range s.machine.commands(sound) {
+		left := time.Until(end)
+		if left <= 0 {
+			break
+		}
+		if state := s.try(c, min(s.timing.confirm, left)); state != "" {
+			return played{sound, c.name, state}, nil
+		}
+	}
+	s.release()
+	if s.bell == nil {
+		return played{}, say("no sound could be played (no player, no terminal)")
+	}
+	if err := s.bell(); err != nil {
+		return played{}, blame(err, "no sound could be played (no player, no terminal)")
+	}
+	return played{sound, "bell", "bell"}, nil
+}
+
+func (s *sounds) release() {
+	s.mu.Lock()
+	s.busy = false
+	s.mu.Unlock()
+}
+
+// try starts one player and watches it for a moment. It returns "" when the
+// player failed; otherwise the turn is given back when the player ends.
+func (s *sounds) try(c command, wait time.Duration) string {
+	cmd := exec.Command(c.path, c.args...)
+	if c.env != nil {
+		cmd.Env = append(cmd.Environ(), c.env...)
+	}
+	detach(cmd)
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return ""
+	}
+	if err := cmd.Start(); err != nil {
+		s.mu.Unlock()
+		s.log.Debug("player did not start", "program", c.path, "error", err)
+		return ""
+	}
+	if s.players == nil {
+		s.players = map[*os.Process]bool{}
+	}
+	s.players[cmd.Process] = true
+	s.mu.Unlock()
+
+	ended := make(chan error, 1)
+	kill := time.AfterFunc(s.timing.limit, func() { s.kill(cmd.Process) })
+	safe.Go("sound player", func() {
+		err := cmd.Wait()
+		kill.Stop()
+		s.mu.Lock()
+		delete(s.players, cmd.Process)
+		s.mu.Unlock()
+		ended <- err
+	})
+	select {
+	case err := <-ended:
+		if err != nil {
+			s.log.Debug("player failed", "program", c.path, "error", err)
+			return ""
+		}
+		s.release()
+		return "finished"
+	case <-time.After(wait):
+	}
+	safe.Go("sound end", func() {
+		err := <-ended
+		s.release()
+		s.log.Debug("player ended", "program", c.path, "error", err)
+	})
+	return "playing"
+}
+
+// kill ends a player that still runs.
+func (s *sounds) kill(p *os.Process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.players[p] {
+		killGroup(p)
+	}
+}
+
+func (s *sounds) mute(on bool) {
+	s.mu.Lock()
+	s.muted = on
+	s.mu.Unlock()
+}
+
+// close kills the players that run and starts no more.
+func (s *sounds) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for p := range s.players {
+		killGroup(p)
+	}
+}
+
+// TerminalBell rings the bell of the controlling terminal. It is the bell for a
+// process without a screen of its own; with one, the screen has to send it. The
+// error says that there is no terminal.
+func TerminalBell() error {
+	f, err := os.OpenFile(terminalPath, os.O_WRONLY|noWait, 0)
+	if err != nil {
+		return fmt.Errorf("open terminal: %w", err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString("\a"); err != nil {
+		return fmt.Errorf("ring bell: %w", err)
+	}
+	return nil
+}

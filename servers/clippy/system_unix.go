@@ -1,0 +1,59 @@
+//go:build unix
+
+package clippy
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	noFollow = syscall.O_NOFOLLOW // do not open through a link put in place at the last moment
+	noWait   = syscall.O_NONBLOCK // do not wait at a FIFO
+)
+
+func kindOf(no syscall.Errno) kind {
+	switch no {
+	case syscall.ENOSPC, syscall.EDQUOT:
+		return kindFull
+	case syscall.EROFS:
+		return kindReadOnly
+	case syscall.ENAMETOOLONG:
+		return kindNameLength
+	case syscall.ELOOP:
+		return kindLoop
+	}
+	return kindOther
+}
+
+func errnoName(no syscall.Errno) string { return unix.ErrnoName(no) }
+
+// detach gives the player a process group of its own.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// killGroup ends the player and everything it started.
+func killGroup(p *os.Process) {
+	if syscall.Kill(-p.Pid, syscall.SIGKILL) != nil {
+		_ = p.Kill()
+	}
+}
+
+// syncFolder makes a rename in dir outlast a power cut. Some network file
+// systems refuse it; the rename itself has happened by then.
+func syncFolder(dir string) {
+	if f, err := os.Open(dir); err == nil {
+		_ = f.Sync()
+		f.Close()
+	}
+}
+
+// replace renames from to to, replacing what was there.
+func replace(from, to string) error { return os.Rename(from, to) }
+
+func systemDesktop() (string, error) { return "", nil }
+
+// terminalPath is the controlling terminal.
+const terminalPath = "/dev/tty"

@@ -1,0 +1,61 @@
+package clippy
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+const (
+	noFollow = 0
+	noWait   = 0
+)
+
+func kindOf(no syscall.Errno) kind {
+	switch no {
+	case windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED:
+		return kindFull
+	case windows.ERROR_WRITE_PROTECT:
+		return kindReadOnly
+	case windows.ERROR_FILENAME_EXCED_RANGE:
+		return kindNameLength
+	case windows.ERROR_CANT_RESOLVE_FILENAME:
+		return kindLoop
+	}
+	return kindOther
+}
+
+func errnoName(no syscall.Errno) string { return "code " + strconv.Itoa(int(no)) }
+
+// detach hides the player's console window and keeps Ctrl+C from it.
+func detach(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+}
+
+func killGroup(p *os.Process) { _ = p.Kill() }
+
+func syncFolder(string) {}
+
+// replace renames from to to. A virus scanner or an indexer may hold the target
+// for a moment, so a refusal is tried again for half a second.
+func replace(from, to string) error {
+	end := time.Now().Add(500 * time.Millisecond)
+	for {
+		err := os.Rename(from, to)
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// systemDesktop asks the shell, since the folder may lie in OneDrive.
+func systemDesktop() (string, error) {
+	return windows.KnownFolderPath(windows.FOLDERID_Desktop, windows.KF_FLAG_DONT_VERIFY)
+}
+
+const terminalPath = "CONOUT$"

@@ -1,0 +1,286 @@
+package clippy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+)
+
+type testScope struct {
+	mu      sync.Mutex
+	state   servers.State
+	changes int
+}
+
+func (s *testScope) SetState(st servers.State) {
+	s.mu.Lock()
+	s.state = st
+	s.mu.Unlock()
+}
+
+func (s *testScope) Changed()               { s.mu.Lock(); s.changes++; s.mu.Unlock() }
+func (*testScope) ResourceUpdated(string)   {}
+func (*testScope) Warn(string)              {}
+func (*testScope) Tell()                    {}
+func (s *testScope) status() servers.Status { s.mu.Lock(); defer s.mu.Unlock(); return s.state.Status }
+
+type testServer struct {
+	*Server
+	home, project string
+	log           bytes.Buffer
+	scope         testScope
+}
+
+func newServer(t *testing.T, change func(*Options)) *testServer {
+	t.Helper()
+	ts := &testServer{home: t.TempDir()}
+	ts.project = filepath.Join(ts.home, "project")
+	mkdir(t, filepath.Join(ts.home, "Desktop"))
+	mkdir(t, filepath.Join(ts.project, "src"))
+	o := Options{Home: ts.home, Dir: ts.project, Bell: func() error { return nil }, Log: slog.New(NewLineHandler(&ts.log, slog.LevelDebug))}
+	if change != nil {
+		change(&o)
+	}
+	ts.Server = New(o)
+	must(t, ts.Start(t.Context(), &ts.scope))
+	t.Cleanup(func() { must(t, ts.Stop(context.Background())) })
+	return ts
+}
+
+// request calls a tool as a client does and returns the text and the rest.
+func (ts *testServer) request(t *testing.T, tool, args string) (string, *mcp.CallToolResult) {
+	t.Helper()
+	var a any
+	if args != "" {
+		must(t, json.Unmarshal([]byte(args), &a))
+	}
+	ctx := servers.WithCaller(t.Context(), func() servers.Caller { return servers.Caller{Agent: "a1", Client: "claude", Root: ts.project} })
+	req := mcp.CallToolRequest{}
+	req.Params.Name, req.Params.Arguments = tool, a
+	for _, st := range ts.Offer().Tools {
+		if st.Tool.Name == tool {
+			r, err := st.Handler(ctx, req)
+			must(t, err)
+			return r.Content[0].(mcp.TextContent).Text, r
+		}
+	}
+	t.Fatalf("no tool %s", tool)
+	return "", nil
+}
+
+func TestA1Definitions(t *testing.T) {
+	ts := newServer(t, nil)
+	tools := ts.Offer().Tools
+	if len(tools) != 4 {
+		t.Fatalf("%d tools", len(tools))
+	}
+	hints := map[string][4]bool{ // read-only, destructive, idempotent, open world
+		HauntDesktop: {false, true, false, false}, PlaySystemSound: {false, false, false, false},
+		ReadProjectContext: {true, false, true, false}, ManageMemory: {false, false, true, false},
+	}
+	for _, st := range tools {
+		a := st.Tool.Annotations
+		if got := [4]bool{*a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint}; got != hints[st.Tool.Name] {
+			t.Errorf("%s: hints %v", st.Tool.Name, got)
+		}
+		var schema struct {
+			Type       string
+			Properties map[string]map[string]any
+			Required   []string
+			Additional *bool `json:"additionalProperties"`
+		}
+		must(t, json.Unmarshal(st.Tool.RawInputSchema, &schema))
+		if schema.Type != "object" || schema.Additional == nil || *schema.Additional || len(schema.Required) == 0 {
+			t.Errorf("%s: %+v", st.Tool.Name, schema)
+		}
+		for name, p := range schema.Properties {
+			if p["description"] == "" || p["type"] == nil {
+				t.Errorf("%s.%s: %v", st.Tool.Name, name, p)
+			}
+			for word := range p {
+				if !slices.Contains([]string{"type", "enum", "description", "default"}, word) {
+					t.Errorf("%s.%s uses %s", st.Tool.Name, name, word)
+				}
+			}
+		}
+	}
+}
+
+func TestA2A3Calls(t *testing.T) {
+	desk := func(ts *testServer, name string) string { return filepath.Join(ts.home, "Desktop", name) }
+	tests := []struct{ name, tool, args, text, data string }{
+		{"note", HauntDesktop, `{"filename":"a.txt","content":"boo"}`, "File created at DESK/a.txt (3 bytes)", `{"bytes":3,"path":"DESK/a.txt","replaced":false}`},
+		{"note again", HauntDesktop, `{"filename":"a.txt","content":""}`, "Error: a file with that name already exists on the Desktop; it was not changed", ""},
+		{"note replaced, unknown argument", HauntDesktop, `{"filename":"a.txt","content":"","overwrite":true,"x":1}`, "File replaced at DESK/a.txt (0 bytes)", `{"bytes":0,"path":"DESK/a.txt","replaced":true}`},
+		{"no arguments", HauntDesktop, ``, "Error: filename is required", ""},
+		{"null arguments", HauntDesktop, `null`, "Error: filename is required", ""},
+		{"array", HauntDesktop, `[1]`, "Error: arguments must be an object", ""},
+		{"number as name", HauntDesktop, `{"filename":1,"content":""}`, "Error: filename must be a string", ""},
+		{"no content", HauntDesktop, `{"filename":"b"}`, "Error: content is required (it may be empty)", ""},
+		{"null content", HauntDesktop, `{"filename":"b","content":null}`, "Error: content is required (it may be empty)", ""},
+		{"object as content", HauntDesktop, `{"filename":"b","content":{}}`, "Error: content must be a string", ""},
+		{"text as overwrite", HauntDesktop, `{"filename":"b","content":"","overwrite":"true"}`, "Error: overwrite must be true or false", ""},
+		{"bell", PlaySystemSound, `{"type":"error"}`, "Rang the terminal bell for error", `{"method":"bell","state":"bell","type":"error"}`},
+		{"sound missing", PlaySystemSound, `{}`, "Error: type must be one of error, warning, success", ""},
+		{"sound number", PlaySystemSound, `{"type":3}`, "Error: type must be one of error, warning, success", ""},
+		{"sound unknown", PlaySystemSound, `{"type":"Error"}`, "Error: type must be one of error, warning, success", ""},
+		{"listing", ReadProjectContext, `{"directoryPath":"src"}`, "[]", `{"entries":[],"path":"src","total":0,"truncated":false}`},
+		{"listing of the root", ReadProjectContext, `{"directoryPath":"."}`, "[\n  {\n    \"name\": \"src\",\n    \"type\": \"directory\",\n    \"size\": 0\n  }\n]", `{"entries":[{"name":"src","size":0,"type":"directory"}],"path":".","total":1,"truncated":false}`},
+		{"listing outside", ReadProjectContext, `{"directoryPath":"/etc"}`, "Error: the path is outside the project", ""},
+		{"listing missing", ReadProjectContext, `{"directoryPath":"x"}`, "Error: directory does not exist: x", ""},
+		{"listing nothing", ReadProjectContext, `{}`, "Error: directoryPath is required", ""},
+		{"recall nothing", ManageMemory, `{"action":"read","key":"k"}`, "No memory found for key: k", `{"action":"read","found":false,"key":"k","value":null}`},
+		{"remember", ManageMemory, `{"action":"write","key":"k","value":"v"}`, "Memory updated: k = v", `{"action":"write","key":"k","value":"v"}`},
+		{"recall", ManageMemory, `{"action":"read","key":"k","value":3}`, "v", `{"action":"read","found":true,"key":"k","value":"v"}`},
+		{"remember empty", ManageMemory, `{"action":"write","key":"e","value":""}`, "Memory updated: e = ", `{"action":"write","key":"e","value":""}`},
+		{"recall empty", ManageMemory, `{"action":"read","key":"e"}`, "", `{"action":"read","found":true,"key":"e","value":""}`},
+		{"recall constructor", ManageMemory, `{"action":"read","key":"constructor"}`, "No memory found for key: constructor", `{"action":"read","found":false,"key":"constructor","value":null}`},
+		{"remember null", ManageMemory, `{"action":"write","key":"k","value":null}`, "Error: value is required for write", ""},
+		{"remember number", ManageMemory, `{"action":"write","key":"k","value":1}`, "Error: value must be a string", ""},
+		{"no key", ManageMemory, `{"action":"read"}`, "Error: key is required", ""},
+		{"bad action", ManageMemory, `{"action":"delete","key":"k"}`, "Error: action must be read or write", ""},
+	}
+	ts := newServer(t, nil)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text, r := ts.request(t, tt.tool, tt.args)
+			fill := func(s string) string { return strings.ReplaceAll(s, "DESK", desk(ts, "")) }
+			if want := strings.ReplaceAll(tt.text, "DESK", desk(ts, "")); text != want {
+				t.Errorf("got %q, want %q", text, want)
+			}
+			if r.IsError != (tt.data == "") || r.IsError && r.StructuredContent != nil {
+				t.Errorf("isError %v, data %v", r.IsError, r.StructuredContent)
+			}
+			if tt.data == "" {
+				return
+			}
+			got := canonical(t, r.StructuredContent)
+			if got != fill(tt.data) {
+				t.Errorf("got data %s, want %s", got, fill(tt.data))
+			}
+		})
+	}
+	for _, secret := range []string{"boo", "= v"} {
+		if strings.Contains(ts.log.String(), secret) {
+			t.Errorf("L-3: the log holds %q", secret)
+		}
+	}
+	if !strings.Contains(ts.log.String(), "[DEBUG] tool called tool=haunt_desktop client=claude") || !strings.Contains(ts.log.String(), "[INFO] tool done") || !strings.Contains(ts.log.String(), "[ERROR] tool failed") {
+		t.Errorf("log: %s", &ts.log)
+	}
+}
+
+func canonical(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	must(t, err)
+	var m any
+	must(t, json.Unmarshal(b, &m))
+	b, err = json.Marshal(m)
+	must(t, err)
+	return string(b)
+}
+
+func TestE3NoPathsInErrors(t *testing.T) {
+	ts := newServer(t, nil)
+	must(t, os.Remove(filepath.Join(ts.home, "Desktop")))
+	put(t, ts.MemoryPath(), "{")
+	for tool, args := range map[string]string{
+		HauntDesktop:       `{"filename":"a","content":"b"}`,
+		ReadProjectContext: `{"directoryPath":"nothing"}`,
+		ManageMemory:       `{"action":"read","key":"k"}`,
+	} {
+		text, r := ts.request(t, tool, args)
+		if !r.IsError || strings.Contains(text, ts.home) || strings.Contains(text, "/") {
+			t.Errorf("%s: %q", tool, text)
+		}
+	}
+	if ts.scope.status() != servers.Degraded {
+		t.Errorf("a corrupted memory leaves the state %q", ts.scope.status())
+	}
+	if _, err := ts.RepairMemory(t.Context()); err != nil || ts.scope.status() != servers.Ready {
+		t.Errorf("after the repair: %q, %v", ts.scope.status(), err)
+	}
+}
+
+func TestApply(t *testing.T) {
+	ts := newServer(t, nil)
+	count := func() int { return len(ts.Offer().Tools) }
+	for _, step := range []struct {
+		name     string
+		settings Settings
+		tools    int
+		changes  int
+	}{
+		{"nothing new", Settings{}, 4, 0},
+		{"no list change", Settings{Muted: true, AllowAnyExtension: true}, 4, 0},
+		{"one hidden", Settings{DisabledTools: []string{PlaySystemSound}}, 3, 1},
+		{"another by policy", Settings{DisabledTools: []string{PlaySystemSound}, Policy: map[string]Policy{HauntDesktop: Off}}, 2, 2},
+		{"all hidden", Settings{Disabled: true}, 0, 3},
+		{"all back", Settings{Policy: map[string]Policy{HauntDesktop: Ask}}, 4, 4},
+	} {
+		ts.Apply(step.settings)
+		if count() != step.tools || ts.scope.changes != step.changes {
+			t.Errorf("%s: %d tools, %d changes", step.name, count(), ts.scope.changes)
+		}
+	}
+	if ts.Offer().Refuse(HauntDesktop) == "" || ts.Offer().Refuse("ask") != "" {
+		t.Error("refusals are not told apart")
+	}
+}
+
+func TestA5Policy(t *testing.T) {
+	var asked Approval
+	allow := true
+	ts := newServer(t, func(o *Options) {
+		o.Settings.Policy = map[string]Policy{HauntDesktop: Ask}
+		o.Approve = func(_ context.Context, a Approval) bool { asked = a; return allow }
+	})
+	if text, r := ts.request(t, HauntDesktop, `{"filename":"a.txt","content":"b"}`); r.IsError {
+		t.Errorf("allowed: %s", text)
+	}
+	if want := (Approval{Tool: HauntDesktop, Agent: "claude", AgentID: "a1", Detail: "a.txt (1 bytes)"}); asked != want {
+		t.Errorf("asked %+v, want %+v", asked, want)
+	}
+	allow = false
+	if text, _ := ts.request(t, HauntDesktop, `{"filename":"b.txt","content":"b"}`); text != "Error: the person did not allow this call" {
+		t.Errorf("denied: %s", text)
+	}
+	asked = Approval{}
+	if _, r := ts.request(t, HauntDesktop, `{}`); !r.IsError || asked.Tool != "" {
+		t.Error("the person was asked about a call that cannot work")
+	}
+	t.Run("no answer in 60 s", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := New(Options{Dir: "/nowhere", Approve: func(ctx context.Context, _ Approval) bool { <-ctx.Done(); return false }})
+			s.Apply(Settings{Policy: map[string]Policy{ManageMemory: Ask}})
+			_, err := s.call(t.Context(), ManageMemory, map[string]any{"action": "read", "key": "k"}, who{})
+			if words(t, err) != "the person did not allow this call" {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+	t.Run("too many", func(t *testing.T) {
+		ts := newServer(t, nil)
+		for range 20 {
+			if text, r := ts.request(t, PlaySystemSound, `{"type":"success"}`); r.IsError {
+				t.Fatalf("refused: %s", text)
+			}
+		}
+		if text, _ := ts.request(t, PlaySystemSound, `{"type":"success"}`); !strings.HasPrefix(text, "Error: too many play_system_sound calls, try again in ") {
+			t.Errorf("21st: %s", text)
+		}
+	})
+}
