@@ -123,9 +123,9 @@ func Encode(img *image.NRGBA, t Target) string {
 	case ModeKitty, ModePlacement:
 		k := Kitty{Tmux: t.Tmux}
 		if t.ID == 0 {
-			return k.TransmitAndShow(frame, cols, rows) + "\n"
+			return k.TransmitAndShow(k.Payload(frame), cols, rows) + "\n"
 		}
-		b.WriteString(k.TransmitVirtual(frame, t.ID, cols, rows))
+		b.WriteString(k.TransmitVirtual(k.Payload(frame), t.ID, cols, rows))
 		writeLines(&b, Placeholders(t.ID, cols, rows))
 	case ModeITerm2:
 		return ITerm2(frame, cols, rows) + "\n"

@@ -52,21 +52,24 @@ type Kitty struct {
 	Small bool
 }
 
+// Payload is a picture ready to be sent under any id.
+type Payload struct{ keys, data string }
+
 // TransmitVirtual sends a picture for placeholder cells; nothing shows until cells of
 // that id are drawn. Sent again under the same id it changes the picture in place.
-func (k Kitty) TransmitVirtual(img *image.NRGBA, id uint32, cols, rows int) string {
-	return k.send(fmt.Sprintf("a=T,U=1,i=%d,c=%d,r=%d,q=2", id, cols, rows), img)
+func (k Kitty) TransmitVirtual(p Payload, id uint32, cols, rows int) string {
+	return k.send(fmt.Sprintf("a=T,U=1,i=%d,c=%d,r=%d,q=2", id, cols, rows), p)
 }
 
 // Transmit sends a picture to be placed later.
-func (k Kitty) Transmit(img *image.NRGBA, id uint32) string {
-	return k.send(fmt.Sprintf("a=t,i=%d,q=2", id), img)
+func (k Kitty) Transmit(p Payload, id uint32) string {
+	return k.send(fmt.Sprintf("a=t,i=%d,q=2", id), p)
 }
 
 // TransmitAndShow sends a picture and shows it at the cursor, which moves below it: for
 // output that scrolls.
-func (k Kitty) TransmitAndShow(img *image.NRGBA, cols, rows int) string {
-	return k.send(fmt.Sprintf("a=T,c=%d,r=%d,q=2", cols, rows), img)
+func (k Kitty) TransmitAndShow(p Payload, cols, rows int) string {
+	return k.send(fmt.Sprintf("a=T,c=%d,r=%d,q=2", cols, rows), p)
 }
 
 // Place shows a sent picture at column x and row y (from 0), under text: rewriting the
@@ -93,9 +96,8 @@ func (k Kitty) wrap(command string) string {
 	return command
 }
 
-func (k Kitty) send(keys string, img *image.NRGBA) string {
-	format, data := k.encode(img)
-	payload := base64.StdEncoding.EncodeToString(data)
+func (k Kitty) send(keys string, p Payload) string {
+	payload := p.data
 	var b strings.Builder
 	for first := true; first || payload != ""; first = false {
 		part := payload[:min(chunk, len(payload))]
@@ -106,28 +108,30 @@ func (k Kitty) send(keys string, img *image.NRGBA) string {
 		}
 		command := fmt.Sprintf("\x1b_Gm=%d,q=2;%s\x1b\\", more, part)
 		if first {
-			command = fmt.Sprintf("\x1b_G%s,%s,m=%d;%s\x1b\\", keys, format, more, part)
+			command = fmt.Sprintf("\x1b_G%s,%s,m=%d;%s\x1b\\", keys, p.keys, more, part)
 		}
 		b.WriteString(k.wrap(command))
 	}
 	return b.String()
 }
 
-func (k Kitty) encode(img *image.NRGBA) (format string, data []byte) {
+// Payload packs a picture.
+func (k Kitty) Payload(img *image.NRGBA) Payload {
 	b := img.Bounds()
-	var out bytes.Buffer
+	asPNG := func() Payload { return Payload{"f=100", base64.StdEncoding.EncodeToString(encodePNG(img))} }
 	if k.Small || b.Dx()*b.Dy() == 0 {
-		return "f=100", encodePNG(img)
+		return asPNG()
 	}
+	var out bytes.Buffer
 	w, err := zlib.NewWriterLevel(&out, zlib.BestSpeed)
 	if err != nil {
-		return "f=100", encodePNG(img)
+		return asPNG()
 	}
 	for y := range b.Dy() {
 		_, _ = w.Write(img.Pix[y*img.Stride : y*img.Stride+4*b.Dx()]) // a bytes.Buffer takes everything
 	}
 	_ = w.Close()
-	return fmt.Sprintf("f=32,o=z,s=%d,v=%d", b.Dx(), b.Dy()), out.Bytes()
+	return Payload{fmt.Sprintf("f=32,o=z,s=%d,v=%d", b.Dx(), b.Dy()), base64.StdEncoding.EncodeToString(out.Bytes())}
 }
 
 func encodePNG(img *image.NRGBA) []byte {

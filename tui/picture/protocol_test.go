@@ -50,7 +50,7 @@ func TestKittyTransmit(t *testing.T) {
 		img  *image.NRGBA
 	}{{"zlib", Kitty{}, img}, {"PNG", Kitty{Small: true}, img}, {"zlib, long", Kitty{}, noise}, {"PNG, long", Kitty{Small: true}, noise}} {
 		t.Run(row.name, func(t *testing.T) {
-			keys, payload := commands(t, row.k.TransmitVirtual(row.img, 0x2a000010, 32, 16))
+			keys, payload := commands(t, row.k.TransmitVirtual(row.k.Payload(row.img), 0x2a000010, 32, 16))
 			if !strings.HasPrefix(keys[0], "a=T,U=1,i=704643088,c=32,r=16,q=2,") {
 				t.Errorf("keys %q", keys[0])
 			}
@@ -91,7 +91,8 @@ func TestKittyTransmit(t *testing.T) {
 }
 
 func TestKittyInTmux(t *testing.T) {
-	s := Kitty{Tmux: true}.TransmitVirtual(photoSubject(100, 100), 16, 10, 5)
+	k := Kitty{Tmux: true}
+	s := k.TransmitVirtual(k.Payload(photoSubject(100, 100)), 16, 10, 5)
 	n := 0
 	var inner strings.Builder
 	for s != "" {

@@ -1,0 +1,113 @@
+package picture
+
+import (
+	"container/list"
+	"fmt"
+	"strings"
+)
+
+func (g *Gallery) key(s Spec) string { return keyFor(s, g.caps) }
+
+func keyFor(s Spec, c Caps) string {
+	return fmt.Sprintf("%dx%d %d %d %dx%d %v\x00%s", s.Cols, s.Rows, c.Mode, c.Depth, c.CellW, c.CellH, s.Smooth, s.Key)
+}
+
+// sameBox says whether two keys differ in their pixels only.
+func sameBox(a, b string) bool {
+	one, _, _ := strings.Cut(a, "\x00")
+	other, _, _ := strings.Cut(b, "\x00")
+	return one == other
+}
+
+// hold is a cell that a strip is drawn over. A space would do as long as the picture
+// stands; but when it goes, spaces would be no change, so nothing would erase it.
+const hold = "\u00a0"
+
+// drawingOf brings a picture into the form its mode needs.
+func drawingOf(s Spec, key string, c Caps) *drawing {
+	d := &drawing{key: key}
+	img := s.Make()
+	switch c.Mode {
+	case ModeKitty, ModePlacement:
+		d.payload = Kitty{Small: c.Slow}.Payload(img)
+		d.lines = blankLines(s.Cols, s.Rows)
+	case ModeITerm2, ModeSixel:
+		if c.Mode == ModeITerm2 {
+			d.strips = ITerm2Strips(img, s.Cols, c.CellH)
+		} else {
+			d.strips = SixelStrips(img, c.CellH, c.Registers)
+		}
+		for range s.Rows {
+			d.lines = append(d.lines, strings.Repeat(hold, s.Cols))
+		}
+	case ModeLetters:
+		d.lines = Shades(img, s.Cols, s.Rows)
+		if b := img.Bounds(); b.Dx()*2 == s.Cols && b.Dy() == s.Rows && !s.Smooth {
+			if lines, _, ok := Letters(img, true); ok {
+				d.lines = lines
+			}
+		}
+	default:
+		set, ok := c.Mode.Set()
+		if !ok {
+			set = Half
+		}
+		o := Options{Set: set}
+		if s.Smooth {
+			o.Snap = 0.75
+			if c.Depth == Colors256 || c.Depth == Colors16 {
+				img, o.Set = Dither(Shrink(img, s.Cols, 2*s.Rows), c.Depth), Half
+			}
+		}
+		cells := Fit(img, s.Cols, s.Rows, o)
+		d.lines = cells.Lines(NewPalette(c.Depth, cells))
+	}
+	d.bytes = len(d.payload.data)
+	for _, line := range d.lines {
+		d.bytes += len(line)
+	}
+	for _, strip := range d.strips {
+		d.bytes += len(strip)
+	}
+	return d
+}
+
+// cache keeps the drawings used last, up to limit bytes.
+type cache struct {
+	limit, bytes int
+	order        list.List // of *drawing, the last used in front
+	byKey        map[string]*list.Element
+}
+
+func (c *cache) get(key string) *drawing {
+	e := c.byKey[key]
+	if e == nil {
+		return nil
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*drawing)
+}
+
+func (c *cache) put(d *drawing) {
+	if c.byKey == nil {
+		c.byKey = map[string]*list.Element{}
+	}
+	if e := c.byKey[d.key]; e != nil {
+		c.bytes -= e.Value.(*drawing).bytes
+		c.order.Remove(e)
+	}
+	c.byKey[d.key] = c.order.PushFront(d)
+	c.bytes += d.bytes
+	for c.bytes > c.limit && c.order.Len() > 1 {
+		e := c.order.Back()
+		old := e.Value.(*drawing)
+		c.bytes -= old.bytes
+		delete(c.byKey, old.key)
+		c.order.Remove(e)
+	}
+}
+
+func (c *cache) clear() {
+	c.order.Init()
+	c.byKey, c.bytes = nil, 0
+}

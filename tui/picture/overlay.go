@@ -1,0 +1,152 @@
+package picture
+
+import (
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// End closes a frame: it gets all rows of the screen as they will be shown, dialogs and
+// all, and where the pictures are on it. It finds out what must be drawn over the frame,
+// and frees what is no longer shown.
+func (g *Gallery) End(rows []string, pictures []Placed) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, p := range pictures {
+		if s := g.slots[p.Slot]; s != nil && s.seen {
+			s.at = p
+		}
+	}
+	for name, s := range g.slots {
+		if s.old != 0 { // the cells of its successor are in this frame
+			g.delete(s.old)
+			s.old = 0
+		}
+		if !s.seen {
+			g.delete(s.id)
+			delete(g.slots, name)
+			delete(g.waiting, name)
+			continue
+		}
+		if s.shown == nil {
+			continue
+		}
+		switch g.caps.Mode {
+		case ModePlacement:
+			g.place(s)
+		case ModeITerm2, ModeSixel:
+			g.strips(s, rows)
+		}
+	}
+	g.last = append(g.last[:0], rows...)
+	if g.send.Len() > 0 || g.anyDue() {
+		g.poke()
+	}
+}
+
+// place sends a picture and puts it under the text where it is.
+func (g *Gallery) place(s *slot) {
+	k := g.kitty()
+	if s.id == 0 || s.sent != s.shown {
+		g.delete(s.id)
+		s.id, s.sent, s.placedAt = g.ids.Next(), s.shown, Placed{}
+		g.send.WriteString(k.Transmit(s.shown.payload, s.id))
+	}
+	if s.placedAt != s.at {
+		s.placedAt = s.at
+		g.send.WriteString(k.Place(s.id, s.at.X, s.at.Y, s.at.Cols, s.at.Rows))
+	}
+}
+
+// strips finds the rows of a picture that the coming frame may wipe, or that show
+// something else now. A row that something lies over is left out: a strip would paint
+// over it.
+func (g *Gallery) strips(s *slot, rows []string) {
+	n := len(s.shown.strips)
+	if s.sent != s.shown || s.placedAt != s.at || len(s.drawn) != n {
+		s.sent, s.placedAt, s.drawn, s.due = s.shown, s.at, make([]bool, n), make([]bool, n)
+	}
+	want := strings.Repeat(hold, s.at.Cols)
+	for i := range n {
+		y := s.at.Y + i
+		if y < 0 || y >= len(rows)-1 { // the last row could scroll the screen
+			continue
+		}
+		changed := y >= len(g.last) || g.last[y] != rows[y]
+		if !changed && s.drawn[i] {
+			continue
+		}
+		s.drawn[i] = ansi.Strip(ansi.Cut(rows[y], s.at.X, s.at.X+s.at.Cols)) == want
+		s.due[i] = s.drawn[i]
+	}
+}
+
+const endOfFrame = "\x1b[?2026l"
+
+// Output wraps a program's output: what is drawn over a frame leaves in the same
+// write, before the mark that ends an atomic frame if there is one, so that nothing
+// flickers. Only sixels and inline files need it.
+func (g *Gallery) Output(w io.Writer) io.Writer {
+	if f, ok := w.(*os.File); ok {
+		return &fileOutput{File: f, output: output{f, g}} // still a terminal to those who ask
+	}
+	return &output{w, g}
+}
+
+type output struct {
+	w io.Writer
+	g *Gallery
+}
+
+type fileOutput struct {
+	*os.File
+	output output
+}
+
+// Write is output's.
+func (o *fileOutput) Write(p []byte) (int, error) { return o.output.Write(p) }
+
+// Write reports the length of p, whatever it adds.
+func (o *output) Write(p []byte) (int, error) {
+	over := o.g.over(p)
+	if over == "" {
+		return o.w.Write(p)
+	}
+	frame := string(p)
+	end := ""
+	if at := strings.LastIndex(frame, endOfFrame); at >= 0 {
+		frame, end = frame[:at], frame[at:]
+	}
+	if _, err := io.WriteString(o.w, frame+over+end); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// over returns what is to be drawn over the frame that p writes. Other writes (titles,
+// the clipboard, questions to the terminal) carry nothing: their frame comes after them.
+func (g *Gallery) over(p []byte) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(p) < 2 || p[0] == 0x1b && strings.IndexByte("]P_>", p[1]) >= 0 || strings.HasPrefix(string(p[:min(len(p), 3)]), "\x1b[>") {
+		return ""
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(g.slots)) {
+		s := g.slots[name]
+		for i, due := range s.due {
+			if due {
+				b.WriteString(ansi.CursorPosition(s.at.X+1, s.at.Y+i+1) + s.shown.strips[i])
+				s.due[i] = false
+			}
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\x1b7" + b.String() + "\x1b8"
+}
