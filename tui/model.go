@@ -25,6 +25,7 @@ type Model struct {
 
 	overlays []*raised
 	toasts   toasts
+	pictures *pictures
 	snap     *servers.Snapshot
 	pump     *pump
 
@@ -60,7 +61,8 @@ func New(o Options) *Model {
 	for _, w := range slices.Concat(checkKeys(all, o.Keys), o.Warnings) {
 		m.toasts.add(Warn, w)
 	}
-	var feeds []Feed
+	m.pictures = newPictures(o.Pictures)
+	feeds := []Feed{m.pictures.feed()}
 	if o.Deck != nil {
 		m.snap = o.Deck.Snapshot()
 		feeds = append(feeds, deckFeed(o.Deck))
@@ -116,7 +118,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 		m.composed = time.Time{}
-		return m, nil
+		return m, m.windowPictures()
 	case tea.KeyPressMsg:
 		m.composed = time.Time{}
 		return m, m.key(msg)
@@ -131,7 +133,14 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tea.Batch(m.batch(msg), m.pump.data)
 	case redrawMsg:
 		m.composed = time.Time{}
-		return m, m.pump.clock
+		cmd, changed := m.pictures.due(time.Now())
+		if changed {
+			cmd = tea.Batch(cmd, m.picturesChanged())
+		}
+		return m, tea.Batch(cmd, m.pump.clock)
+	}
+	if cmd, ok := m.terminalPictures(msg); ok {
+		return m, cmd
 	}
 	if cmd, ok := m.terminal(msg); ok {
 		return m, cmd
@@ -179,7 +188,7 @@ func (m *Model) wish(msg tea.Msg) (tea.Cmd, bool) {
 		return nil, true
 	case quitMsg:
 		if msg.sure {
-			return tea.Quit, true
+			return m.leave(), true
 		}
 		return m.quit(), true
 	}
@@ -206,6 +215,10 @@ func (m *Model) batch(b batchMsg) tea.Cmd {
 	for _, msg := range b.msgs {
 		if d, ok := msg.(DeckMsg); ok {
 			m.snap = d.Snapshot
+		}
+		if cmd, ok := m.terminalPictures(msg); ok {
+			cmds = append(cmds, cmd)
+			continue
 		}
 		cmds = append(cmds, m.broadcast(msg))
 	}
@@ -329,7 +342,7 @@ func (m *Model) quit() tea.Cmd {
 		}
 	}
 	if n == 0 {
-		return tea.Quit
+		return m.leave()
 	}
 	m.open(m.confirmQuit(n), false)
 	return nil

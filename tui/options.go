@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
 // Options are what a screen is made of.
@@ -18,9 +19,10 @@ type Options struct {
 	Background string        // "dark" or "light"; else the terminal is asked
 	Keys       map[string][]string
 	NoMouse    bool
-	Watch      bool   // nothing can be changed
-	Start      string // page to show first; "" is where the person left
-	Store      Store  // nil forgets
+	Watch      bool         // nothing can be changed
+	Start      string       // page to show first; "" is where the person left
+	Pictures   picture.Mode // how to show pictures; Auto asks the terminal
+	Store      Store        // nil forgets
 	Warnings   []string
 
 	// For tests and for a terminal that is not the process's own.

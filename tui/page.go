@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
 // Page is one screen of the deck. The root calls its methods from the update
@@ -60,8 +61,10 @@ type Frame struct {
 	Now   time.Time
 	Focus bool // nothing is above the page
 
-	wake   time.Duration
-	cursor *tea.Position
+	wake    time.Duration
+	cursor  *tea.Position
+	gallery *picture.Gallery
+	placed  []picture.Placed
 }
 
 // RedrawAfter asks for another Render after d, because what was drawn depends on
@@ -78,7 +81,7 @@ func (f *Frame) Cursor(x, y int) { f.cursor = &tea.Position{X: x, Y: y} }
 // Sub is a frame of w × h cells for a part of this one. Its wishes are passed on
 // by Join.
 func (f *Frame) Sub(w, h int) *Frame {
-	return &Frame{W: w, H: h, Theme: f.Theme, Now: f.Now, Focus: f.Focus}
+	return &Frame{W: w, H: h, Theme: f.Theme, Now: f.Now, Focus: f.Focus, gallery: f.gallery}
 }
 
 // Join passes on what was asked of a Sub drawn at x, y.
@@ -86,6 +89,15 @@ func (f *Frame) Join(s *Frame, x, y int) {
 	f.RedrawAfter(s.wake)
 	if s.cursor != nil {
 		f.Cursor(x+s.cursor.X, y+s.cursor.Y)
+	}
+	f.joinPictures(s, x, y)
+}
+
+// joinPictures passes on where the pictures of a Sub at x, y are.
+func (f *Frame) joinPictures(s *Frame, x, y int) {
+	for _, p := range s.placed {
+		p.X, p.Y = p.X+x, p.Y+y
+		f.placed = append(f.placed, p)
 	}
 }
 

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // fps is how often the renderer writes what has changed.
@@ -23,6 +26,7 @@ func Run(ctx context.Context, o Options) error {
 	m := New(o)
 	defer m.pump.close()
 	_, err := tea.NewProgram(m, m.programOptions(ctx)...).Run()
+	m.freePictures()
 	switch {
 	case err == nil, errors.Is(err, tea.ErrInterrupted):
 		return nil
@@ -41,13 +45,26 @@ func (m *Model) programOptions(ctx context.Context) []tea.ProgramOption {
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
 	}
-	if o.Output != nil {
-		opts = append(opts, tea.WithOutput(o.Output))
-	}
+	opts = append(opts, tea.WithOutput(m.pictures.gallery.Output(m.output())))
 	if o.Environ != nil {
 		opts = append(opts, tea.WithEnvironment(o.Environ))
 	}
 	return append(opts, o.Program...)
+}
+
+func (m *Model) output() io.Writer {
+	if m.opts.Output != nil {
+		return m.opts.Output
+	}
+	return os.Stdout
+}
+
+// freePictures frees what the terminal still holds when the program did not end by
+// its own will. Pictures belong to the alternate screen, so that is entered once more.
+func (m *Model) freePictures() {
+	if bytes := m.pictures.gallery.Close(); bytes != "" {
+		_, _ = io.WriteString(m.output(), ansi.SetModeAltScreenSaveCursor+bytes+ansi.ResetModeAltScreenSaveCursor)
+	}
 }
 
 // wheelFilter drops notches that come too fast, and motion, before they cost a

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -46,10 +47,13 @@ func (m *Model) compose(now time.Time) {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	m.targets = m.targets[:0]
-	f := &Frame{W: m.w, H: m.h, Theme: m.theme, Now: now, Focus: len(m.overlays) == 0}
+	f := &Frame{W: m.w, H: m.h, Theme: m.theme, Now: now, Focus: len(m.overlays) == 0, gallery: m.pictures.gallery}
+	m.pictures.gallery.Begin()
 	if m.w > 0 && m.h > 0 {
 		rows := m.rows(f)
+		m.pictures.gallery.End(rows, f.placed)
 		v.Content = strings.Join(rows, "\n")
+		f.RedrawAfter(m.pictures.wake(now))
 	}
 	if f.cursor != nil {
 		v.Cursor = tea.NewCursor(f.cursor.X, f.cursor.Y)
@@ -73,6 +77,7 @@ func (m *Model) rows(f *Frame) []string {
 		f.Join(body, 0, l.bodyY)
 	} else {
 		f.RedrawAfter(body.wake)
+		f.joinPictures(body, 0, l.bodyY)
 	}
 	rows = append(rows, m.footer(m.h-1))
 	m.drawOverlays(f, rows)
@@ -281,7 +286,7 @@ func (m *Model) drawOverlays(f *Frame, rows []string) {
 	}
 	last := len(rows) - 1 // the footer stays readable
 	for i, row := range rows[:last] {
-		rows[i] = m.theme.Faint.Render(ansi.Strip(row))
+		rows[i] = m.dim(row, i, f.placed)
 	}
 	for i, r := range m.overlays {
 		sub := f.Sub(m.w-2, m.h-2)
@@ -297,8 +302,30 @@ func (m *Model) drawOverlays(f *Frame, rows []string) {
 			f.Join(sub, r.x, r.y)
 		} else {
 			f.RedrawAfter(sub.wake)
+			f.joinPictures(sub, r.x, r.y)
 		}
 	}
+}
+
+// dim makes a row faint but for the pictures in it: a picture without its colours
+// is noise, and cells that stand for a picture are nothing without theirs.
+func (m *Model) dim(row string, y int, pictures []picture.Placed) string {
+	out, from := "", 0
+	faint := func(to int) {
+		if to > from {
+			out += m.theme.Faint.Render(ansi.Strip(ansi.Cut(row, from, to)))
+		}
+	}
+	for _, p := range pictures { // in the order they were drawn: left to right
+		if y < p.Y || y >= p.Y+p.Rows || p.X < from {
+			continue
+		}
+		faint(p.X)
+		out += ansi.Cut(row, p.X, p.X+p.Cols) + "\x1b[m"
+		from = p.X + p.Cols
+	}
+	faint(m.w)
+	return out
 }
 
 func (m *Model) drawToasts(f *Frame, rows []string) {

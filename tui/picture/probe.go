@@ -116,7 +116,7 @@ func (p *Probe) Patience() time.Duration {
 	case p.mux != "":
 		return 300 * time.Millisecond
 	}
-	return time.Second
+	return 500 * time.Millisecond
 }
 
 // Version takes the answer to XTVERSION. Inside tmux there are two: tmux's own and, when
@@ -377,3 +377,6 @@ func cmpOr(a, b string) string {
 	}
 	return b
 }
+
+// SetMode changes the override.
+func (p *Probe) SetMode(m Mode) { p.ask.Mode = m }

@@ -17,6 +17,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 )
 
@@ -178,6 +179,37 @@ func (s *Screen) Text() string {
 		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
 	}
 	return b.String()
+}
+
+// Cell is what a cell holds: its character with all marks, and the number of
+// its colour when that is one of the 256, else -1.
+type Cell struct {
+	Content    string
+	Foreground int
+}
+
+// Cells are all cells of the screen, row by row.
+func (s *Screen) Cells() []Cell {
+	s.Wait(100 * time.Millisecond)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Cell
+	for y := range s.em.Height() {
+		for x := range s.em.Width() {
+			c := Cell{Foreground: -1}
+			if at := s.em.CellAt(x, y); at != nil {
+				c.Content = at.Content
+				switch fg := at.Style.Fg.(type) {
+				case ansi.IndexedColor:
+					c.Foreground = int(fg)
+				case ansi.BasicColor:
+					c.Foreground = int(fg)
+				}
+			}
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // Raw is every byte the program wrote.
