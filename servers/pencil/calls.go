@@ -1,0 +1,320 @@
+package pencil
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Invocation is one call of a tool by an agent.
+type Invocation struct {
+	Tool     string          // exposed name
+	Args     json.RawMessage // as received; nil when there were none
+	Meta     json.RawMessage // an object without the agent's progress token; nil when there was none
+	Agent    string          // who calls, for the list of calls
+	Progress func(Progress)  // nil when the agent wants none; must not wait
+}
+
+// Result is what the agent gets. Its JSON is the child's own.
+type Result struct {
+	Content    []json.RawMessage
+	Structured json.RawMessage // nil when there is none
+	Meta       json.RawMessage // nil when there is none
+	IsError    bool
+}
+
+func textResult(s string, isError bool) Result {
+	block := append([]byte(`{"type":"text","text":`), quote(s)...)
+	return Result{Content: []json.RawMessage{append(block, '}')}, IsError: isError}
+}
+
+const (
+	stillEvery   = 15 * time.Second // between signs of life to the agent
+	slowBlame    = 60 * time.Second // a "wrong file" answer that took so long means that the app is silent
+	firstUse     = 10 * time.Second // of a fresh link, while the app may refuse a first read
+	quickBlame   = 5 * time.Second
+	repeatWait   = 3 * time.Second
+	silentAfter  = 2 // unanswered calls in a row
+	cancelReason = `,"reason":"the agent withdrew the call"}`
+)
+
+// Call makes a call and returns what the agent gets. The error is that of ctx:
+// when it ends, Call returns at once, while the child may still be working on
+// what cannot be taken back.
+func (p *Pencil) Call(ctx context.Context, in Invocation) (Result, error) {
+	told := newSteps(in.Progress)
+	defer told.end()
+	arrived := time.Now()
+	_, _, err := p.admit(ctx, in.Tool)
+	if err != nil {
+		return refused(err)
+	}
+	if err := p.queue.enter(ctx, func(n int) { told.note(waitingText(n)) }); err != nil {
+		return refused(err)
+	}
+	// The child may be another one by now.
+	child, tool, err := p.admit(ctx, in.Tool)
+	if err != nil {
+		p.queue.leave()
+		return refused(err)
+	}
+	c := &call{p: p, in: in, tool: tool, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
+	done := make(chan Result, 1)
+	child.busy.Add(1)
+	safe.Go("pencil call", func() {
+		defer func() {
+			child.busy.Add(-1)
+			p.queue.leave()
+		}()
+		c.run(done)
+	})
+	select {
+	case r := <-done:
+		return r, nil
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	}
+}
+
+// refused is the result of a call that was not made.
+func refused(err error) (Result, error) {
+	var r *refusal
+	if errors.As(err, &r) {
+		return textResult(r.text, true), nil
+	}
+	return Result{}, err
+}
+
+// admit finds the tool and the child for a call, waiting a little for a child
+// that is being started again.
+func (p *Pencil) admit(ctx context.Context, name string) (*link, *Tool, error) {
+	var patience <-chan time.Time
+	for {
+		now := p.now.Load()
+		switch {
+		case now.mode != On:
+			return nil, nil, &refusal{now.refusal}
+		case now.listed == nil:
+			return nil, nil, &refusal{lostText}
+		}
+		tool := now.listed.byName[name]
+		if tool == nil {
+			return nil, nil, &refusal{noToolText(name)}
+		}
+		if now.child != nil {
+			return now.child, tool, nil
+		}
+		if patience == nil {
+			t := time.NewTimer(linkPatience)
+			defer t.Stop()
+			patience = t.C
+		}
+		select {
+		case <-now.changed:
+		case <-patience:
+			return nil, nil, &refusal{lostText}
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+}
+
+// call is one call on its way to the child and back.
+type call struct {
+	p         *Pencil
+	in        Invocation
+	tool      *Tool
+	child     *link
+	told      *steps
+	arrived   time.Time
+	cancelled <-chan struct{}
+	withdrawn bool // the agent no longer waits
+}
+
+// answer is what came of sending a call to the child once.
+type answer struct {
+	raw      []byte // of a result
+	sentence string // of an error
+	lost     bool
+	deadline bool
+	took     time.Duration
+}
+
+// run makes the call, hands the result to done, and keeps the facts.
+func (c *call) run(done chan<- Result) {
+	began := time.Now()
+	a := c.send()
+	if c.repeatable(a) {
+		c.told.note("Pencil was just started; trying once more")
+		if c.pause(repeatWait) {
+			a = c.send()
+		}
+	}
+	result, class := c.result(a)
+	c.told.end()
+	done <- result
+	c.p.observe(c, a, class, result)
+	c.p.record(c, a, result, began)
+}
+
+// pause waits, unless the agent withdraws or the child ends meanwhile.
+func (c *call) pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-c.child.gone:
+	case <-c.cancelled:
+		c.withdrawn = true
+	}
+	return false
+}
+
+// repeatable tells whether the answer is the one that the first read on a
+// fresh connection often gets, which goes away by itself.
+func (c *call) repeatable(a answer) bool {
+	return c.tool.ReadOnly && !c.withdrawn && a.took < quickBlame && time.Since(c.child.ready) < firstUse &&
+		classify(a.words()) == classConfused
+}
+
+// send sends the call and waits for its answer, its deadline or the end of the
+// child. An agent that withdraws is freed by others; the child keeps its slot,
+// because it goes on working.
+func (c *call) send() answer {
+	began := time.Now()
+	limit := time.NewTimer(c.p.opts.CallTimeout)
+	defer limit.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), c.p.opts.CallTimeout)
+	defer cancel()
+	req, err := c.child.start(ctx, "tools/call", c.params)
+	if err != nil {
+		return answer{lost: errors.Is(err, errGone), deadline: !errors.Is(err, errGone), took: time.Since(began)}
+	}
+	defer c.child.progress.remove(req.id)
+	var still <-chan time.Time
+	if c.told != nil {
+		t := time.NewTicker(stillEvery)
+		defer t.Stop()
+		still = t.C
+	}
+	cancelled := c.cancelled
+	for {
+		select {
+		case r := <-req.reply:
+			return newAnswer(r, time.Since(began))
+		case <-limit.C:
+			req.forget()
+			c.child.tell("notifications/cancelled", `{"requestId":"`+req.id+`"}`)
+			return answer{deadline: true, took: time.Since(began)}
+		case <-still:
+			c.told.note("Pencil is still working on it")
+		case <-cancelled:
+			cancelled, c.withdrawn = nil, true
+			c.told.end()
+			c.child.tell("notifications/cancelled", `{"requestId":"`+req.id+`"`+cancelReason)
+		}
+	}
+}
+
+func newAnswer(r reply, took time.Duration) answer {
+	if r.err == nil {
+		return answer{raw: r.result, took: took}
+	}
+	if errors.Is(r.err, errGone) {
+		return answer{lost: true, took: took}
+	}
+	return answer{sentence: r.err.Error(), took: took}
+}
+
+// params is the call as the child gets it: its own name for the tool, the
+// arguments as they came, and the deck's token for progress.
+func (c *call) params(id string) []byte {
+	b := append([]byte(`{"name":`), quote(c.tool.Original)...)
+	if c.in.Args != nil {
+		b = append(b, `,"arguments":`...)
+		b = append(b, c.in.Args...)
+	}
+	if c.told != nil {
+		c.child.progress.add(id, c.told.step)
+	}
+	if meta := callMeta(c.in.Meta, id, c.told != nil); meta != nil {
+		b = append(b, `,"_meta":`...)
+		b = append(b, meta...)
+	}
+	return append(b, '}')
+}
+
+func callMeta(meta json.RawMessage, id string, progress bool) []byte {
+	if !progress {
+		return meta
+	}
+	b := []byte(`{"progressToken":"` + id + `"`)
+	if o, err := parseObject(meta); err == nil {
+		for _, m := range o {
+			if m.key != "progressToken" {
+				b = append(b, ',')
+				b = append(b, quote(m.key)...)
+				b = append(b, ':')
+				b = append(b, m.value...)
+			}
+		}
+	}
+	return append(b, '}')
+}
+
+// words are what the child says went wrong, "" when nothing did.
+func (a answer) words() string {
+	if a.raw == nil {
+		return a.sentence
+	}
+	o, err := splitObject(a.raw)
+	if err != nil || !o.flag("isError") {
+		return ""
+	}
+	list, ok := splitArray(o.get("content"))
+	if !ok || len(list) == 0 {
+		return ""
+	}
+	first, err := splitObject(list[0])
+	if err != nil {
+		return ""
+	}
+	return first.str("text")
+}
+
+// result is what the agent gets, and what it says about the app.
+func (c *call) result(a answer) (Result, class) {
+	switch {
+	case a.lost:
+		return textResult(lostText, true), classOther
+	case a.deadline:
+		return textResult(deadlineText(c.p.opts.CallTimeout), true), classOther
+	}
+	words := a.words()
+	cl := classOther
+	if words != "" {
+		cl = classify(words)
+	}
+	if a.raw == nil || cl != classOther {
+		return textResult(mapped(cl, words, c.p.appName()), true), cl
+	}
+	o, err := splitObject(a.raw)
+	if err != nil {
+		return textResult(mapped(classOther, "the answer is "+err.Error(), ""), true), cl
+	}
+	r := Result{Structured: optional(o, "structuredContent"), Meta: optional(o, "_meta"), IsError: o.flag("isError")}
+	if list, ok := splitArray(o.get("content")); ok {
+		r.Content = list
+	}
+	return r, cl
+}
+
+func (p *Pencil) appName() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.found.App
+}

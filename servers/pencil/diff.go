@@ -1,0 +1,94 @@
+package pencil
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// DiffLine is one line of a comparison: Mark is '-' for what went, '+' for what
+// came and ' ' for what stayed.
+type DiffLine struct {
+	Mark byte
+	Text string // safe to show
+}
+
+// diffContext is how many unchanged lines are shown around a change.
+const diffContext = 2
+
+// diffLimit is the number of lines of one side above which the sides are
+// shown whole, one after the other.
+const diffLimit = 1500
+
+// diffJSON compares two JSON texts, laid out one member a line.
+func diffJSON(old, now string) []DiffLine {
+	return around(diffLines(lines(old), lines(now)))
+}
+
+func lines(raw string) []string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, []byte(raw), "", "  "); err != nil {
+		return strings.Split(raw, "\n")
+	}
+	return strings.Split(b.String(), "\n")
+}
+
+// diffLines finds the longest common lines of a and b.
+func diffLines(a, b []string) []DiffLine {
+	if len(a) > diffLimit || len(b) > diffLimit {
+		var out []DiffLine
+		for _, l := range a {
+			out = append(out, DiffLine{'-', plain.Line(l)})
+		}
+		for _, l := range b {
+			out = append(out, DiffLine{'+', plain.Line(l)})
+		}
+		return out
+	}
+	common := make([][]int, len(a)+1) // common[i][j]: of a[i:] and b[j:]
+	for i := range common {
+		common[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	var out []DiffLine
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			out = append(out, DiffLine{' ', plain.Line(a[i])})
+			i, j = i+1, j+1
+		case i < len(a) && (j == len(b) || common[i+1][j] >= common[i][j+1]):
+			out = append(out, DiffLine{'-', plain.Line(a[i])})
+			i++
+		default:
+			out = append(out, DiffLine{'+', plain.Line(b[j])})
+			j++
+		}
+	}
+	return out
+}
+
+// around keeps the changes and diffContext lines on either side.
+func around(all []DiffLine) []DiffLine {
+	var out []DiffLine
+	for i, l := range all {
+		near := false
+		for k := max(0, i-diffContext); k <= min(len(all)-1, i+diffContext); k++ {
+			near = near || all[k].Mark != ' '
+		}
+		if near {
+			out = append(out, l)
+		}
+	}
+	return out
+}

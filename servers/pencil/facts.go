@@ -1,0 +1,241 @@
+package pencil
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/gif"  // sizes of pictures
+	_ "image/jpeg" // sizes of pictures
+	_ "image/png"  // sizes of pictures
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// App is what calls have shown about the app behind the child.
+type App string
+
+// The conditions of the app. NoFile is one that has no document open or is
+// another one than the program belongs to.
+const (
+	AppUnknown   App = "unknown"
+	AppReachable App = "reachable"
+	AppAbsent    App = "not running"
+	AppSilent    App = "not answering"
+	AppNoFile    App = "no file open"
+)
+
+// appWatch follows the condition of the app through what calls come to.
+type appWatch struct {
+	mu     sync.Mutex
+	state  App
+	misses int    // unanswered calls in a row
+	file   string // the active document, when a state call named one
+}
+
+func (w *appWatch) reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.state, w.misses, w.file = AppUnknown, 0, ""
+}
+
+func (w *appWatch) get() (App, string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.state == "" {
+		return AppUnknown, ""
+	}
+	return w.state, w.file
+}
+
+// saw takes the outcome of a call. It reports whether the condition changed.
+func (w *appWatch) saw(a answer, cl class, failed bool, file string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before, beforeFile := w.state, w.file
+	switch {
+	case a.lost:
+	case a.deadline || cl == classConfused && a.took > slowBlame:
+		if w.misses++; w.misses >= silentAfter {
+			w.state = AppSilent
+		}
+	case cl == classAbsent:
+		w.state, w.misses = AppAbsent, 0
+	case cl == classNoFile:
+		w.state, w.misses = AppNoFile, 0
+	case !failed:
+		w.state, w.misses = AppReachable, 0
+		if file != "" {
+			w.file = file
+		}
+	}
+	return w.state != before || w.file != beforeFile
+}
+
+// observe notes what a call shows about the app.
+func (p *Pencil) observe(c *call, a answer, cl class, r Result) {
+	file := ""
+	if !r.IsError && strings.HasSuffix(c.tool.Original, "_state") {
+		file = documentIn(r)
+	}
+	if p.app.saw(a, cl, r.IsError, file) {
+		p.update(func() {})
+	}
+}
+
+// documentIn is the first word of a result that names a document.
+func documentIn(r Result) string {
+	for _, raw := range r.Content {
+		o, err := splitObject(raw)
+		if err != nil {
+			continue
+		}
+		for _, word := range strings.FieldsFunc(cutRunes(o.str("text"), 4000), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;()", r) }) {
+			if strings.HasSuffix(strings.TrimRight(word, ".:"), ".pen") {
+				return plain.Line(strings.TrimRight(word, ".:"))
+			}
+		}
+	}
+	return ""
+}
+
+// CallFact is one call that reached the child, without what it carried.
+type CallFact struct {
+	Agent   string
+	Tool    string // original name
+	Started time.Time
+	Wait    time.Duration // before it was sent
+	Run     time.Duration
+	Outcome string // "ok", "error", "lost", "deadline", "cancelled"
+	In, Out int    // bytes of arguments and of the result
+	Images  []ImageFact
+}
+
+// ImageFact is one picture in a result.
+type ImageFact struct {
+	Type          string // "image/png"
+	Width, Height int    // pixels; 0 when the kind of picture is not known
+	Bytes         int
+}
+
+func (f ImageFact) String() string {
+	if f.Width == 0 {
+		return fmt.Sprintf("%s, %d bytes", f.Type, f.Bytes)
+	}
+	return fmt.Sprintf("%s, %d×%d, %d bytes", f.Type, f.Width, f.Height, f.Bytes)
+}
+
+// Picture is the last picture that a call brought.
+type Picture struct {
+	ImageFact
+	Tool string // original name
+	Time time.Time
+	data string // base64
+}
+
+const keptCalls = 100
+
+// callLog keeps the facts of the last calls and the last picture.
+type callLog struct {
+	mu         sync.Mutex
+	last       []CallFact
+	ok, failed int
+	picture    Picture
+}
+
+// record keeps the facts of a call that has ended.
+func (p *Pencil) record(c *call, a answer, r Result, began time.Time) {
+	f := CallFact{
+		Agent: c.in.Agent, Tool: c.tool.Original, Started: c.arrived,
+		Wait: began.Sub(c.arrived), Run: time.Since(began), In: len(c.in.Args), Out: len(a.raw),
+	}
+	switch {
+	case c.withdrawn:
+		f.Outcome = "cancelled"
+	case a.lost:
+		f.Outcome = "lost"
+	case a.deadline:
+		f.Outcome = "deadline"
+	case r.IsError:
+		f.Outcome = "error"
+	default:
+		f.Outcome = "ok"
+	}
+	picture := Picture{}
+	for _, raw := range r.Content {
+		if fact, data, ok := imageFact(raw); ok {
+			f.Images = append(f.Images, fact)
+			picture = Picture{ImageFact: fact, Tool: c.tool.Original, Time: time.Now(), data: data}
+		}
+	}
+	p.calls.add(f, picture)
+	p.mu.Lock()
+	look := p.events.Look
+	p.mu.Unlock()
+	tell(look)
+}
+
+func (l *callLog) add(f CallFact, picture Picture) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.last) >= 2*keptCalls {
+		l.last = slices.Clone(l.last[len(l.last)-keptCalls+1:])
+	}
+	l.last = append(l.last, f)
+	if f.Outcome == "ok" {
+		l.ok++
+	} else {
+		l.failed++
+	}
+	if picture.data != "" {
+		l.picture = picture
+	}
+}
+
+// imageFact reads the facts of an image block.
+func imageFact(raw json.RawMessage) (ImageFact, string, bool) {
+	o, err := splitObject(raw)
+	if err != nil || o.str("type") != "image" {
+		return ImageFact{}, "", false
+	}
+	data := o.str("data")
+	f := ImageFact{Type: plain.Cut(plain.Line(o.str("mimeType")), 40), Bytes: base64.StdEncoding.DecodedLen(len(data)) - strings.Count(data[max(0, len(data)-2):], "=")}
+	if c, _, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data))); err == nil {
+		f.Width, f.Height = c.Width, c.Height
+	}
+	return f, data, true
+}
+
+// SavePicture writes the last picture to a new file that only its owner can
+// read.
+func (p *Pencil) SavePicture(path string) error {
+	p.calls.mu.Lock()
+	data := p.calls.picture.data
+	p.calls.mu.Unlock()
+	if data == "" {
+		return errors.New("save picture: no call has brought one yet")
+	}
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return fmt.Errorf("save picture: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("save picture: %w", err)
+	}
+	if _, err := bytes.NewReader(raw).WriteTo(f); err != nil {
+		f.Close()
+		return fmt.Errorf("save picture: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("save picture: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package pencil
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// The gateway is one tool that never changes, for clients that list a server's
+// tools once. It cannot switch the mode.
+const (
+	gatewayAbout = "Pencil's design tools through one tool, for use while Pencil mode is on: " +
+		"action tools lists them, describe explains one, call (default) runs one."
+	gatewaySchema = `{"type":"object","properties":{"action":{"enum":["tools","describe","call"]},` +
+		`"tool":{"type":"string"},"arguments":{"type":"object"},"arguments_json":{"type":"string","description":"instead of arguments"}}}`
+	gatewayHint = "If the arguments may be wrong, use action describe first."
+)
+
+// Gateway answers a call of the gateway. in.Args are the gateway's own.
+func (p *Pencil) Gateway(ctx context.Context, in Invocation) (Result, error) {
+	now := p.now.Load()
+	switch {
+	case now.mode != On:
+		return textResult(now.refusal, true), nil
+	case now.listed == nil:
+		return textResult(lostText, true), nil
+	}
+	var o object
+	if in.Args != nil {
+		var err error
+		if o, err = parseObject(in.Args); err != nil {
+			return textResult("The arguments are "+err.Error()+".", true), nil
+		}
+	}
+	action, name := o.str("action"), o.str("tool")
+	if action == "tools" || action == "" && name == "" {
+		return textResult(toolLines(now.listed), false), nil
+	}
+	tool := now.listed.lookup(name)
+	switch {
+	case action != "" && action != "call" && action != "describe":
+		return textResult(`action must be "tools", "describe" or "call".`, true), nil
+	case tool == nil:
+		return textResult(noToolText(name)+" Use action tools.", true), nil
+	case action == "describe":
+		return textResult(string(tool.JSON())+"\n\n"+now.listed.Instructions, false), nil
+	}
+	args, problem := gatewayArgs(o)
+	if problem != "" {
+		return textResult(problem, true), nil
+	}
+	in.Tool, in.Args = tool.Name, args
+	r, err := p.Call(ctx, in)
+	if err == nil && r.IsError {
+		r.Content = append(r.Content, textResult(gatewayHint, true).Content...)
+	}
+	return r, err
+}
+
+// gatewayArgs takes the tool's arguments out of the gateway's.
+func gatewayArgs(o object) (args json.RawMessage, problem string) {
+	args = optional(o, "arguments")
+	raw := optional(o, "arguments_json")
+	if raw == nil {
+		if args == nil {
+			return nil, ""
+		}
+		if _, err := splitObject(args); err != nil {
+			return nil, "arguments must be an object; use arguments_json for a string."
+		}
+		return args, ""
+	}
+	if args != nil && strings.Join(strings.Fields(string(args)), "") != "{}" {
+		return nil, "Give arguments or arguments_json, not both."
+	}
+	s, err := text(raw)
+	if err != nil {
+		return nil, "arguments_json must be a string that holds a JSON object."
+	}
+	if _, err := parseObject([]byte(s)); err != nil {
+		return nil, "arguments_json: " + err.Error() + "."
+	}
+	return compact(s), ""
+}
+
+// compact is valid JSON without line breaks, which would end the message.
+func compact(s string) json.RawMessage {
+	return json.RawMessage(strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' ' // between values: inside strings they are escaped
+		}
+		return r
+	}, s))
+}
+
+func toolLines(c *Catalogue) string {
+	var b strings.Builder
+	for i := range c.Tools {
+		t := &c.Tools[i]
+		about, _, _ := strings.Cut(t.Description, "\n")
+		if stop := strings.Index(about, ". "); stop > 0 {
+			about = about[:stop+1]
+		}
+		fmt.Fprintf(&b, "%s: %s\n", t.Name, plain.Cut(plain.Line(about), 160))
+	}
+	return b.String()
+}

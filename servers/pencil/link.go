@@ -1,0 +1,237 @@
+package pencil
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+const (
+	handshakeLimit = 10 * time.Second
+	maxPages       = 50
+	pingEvery      = 30 * time.Second
+	pingLimit      = 10 * time.Second
+	drainLimit     = 100 * time.Millisecond // for what is in the pipe when the child is gone
+	maxGuide       = 8000                   // characters of instructions
+	wantProtocol   = "2025-11-25"
+)
+
+// link is a child that has shaken hands.
+type link struct {
+	*rpc
+	proc *process
+
+	server, version string // what the child calls itself
+	protocol        string
+	instructions    string
+	ready           time.Time
+
+	busy    atomic.Int32 // calls sent and not ended
+	changed func()       // called when the child says that its tools have changed
+	missed  bool         // it said so before changed was set
+
+	progress progressTable
+
+	gone  chan struct{} // closed when the child is of no more use
+	cause string        // after gone: why, in words
+	ended atomic.Bool   // the deck ended it
+}
+
+// openLink starts a child and reads what it offers, within handshakeLimit. It
+// leaves nothing behind when it fails.
+func openLink(ctx context.Context, start func() (*process, error), log *ring, version string) (*link, []json.RawMessage, error) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
+	defer cancel()
+	proc, err := start()
+	if err != nil {
+		return nil, nil, err
+	}
+	log.add("link", fmt.Sprintf("started, process %d", proc.pid))
+	safe.Go("pencil stderr", func() { log.drain(proc.err) })
+	l := &link{proc: proc, gone: make(chan struct{})}
+	l.rpc = newRPC(proc.in, proc.out, l.notified, func(s string) { log.add("link", s) })
+	tools, err := l.shake(ctx, version)
+	if err != nil {
+		err = l.explain(ctx, err, log, began)
+		l.ended.Store(true)
+		l.proc.end(true)
+		proc.out.Close()
+		proc.err.Close()
+		<-l.done
+		return nil, nil, err
+	}
+	l.ready = time.Now()
+	safe.Go("pencil watch", l.watch)
+	safe.Go("pencil ping", l.pings)
+	return l, tools, nil
+}
+
+// explain turns a failed handshake into the reason a person reads.
+func (l *link) explain(ctx context.Context, err error, log *ring, began time.Time) error {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("no answer within %d s", int(handshakeLimit.Seconds()))
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errGone):
+		if !l.proc.goneWithin(drainLimit) {
+			return errors.New("it closed its output")
+		}
+		text := "it exited with " + l.proc.code()
+		// What it wrote last may still be on its way.
+		for range 10 {
+			if last := log.lastWords(began); last != "" {
+				return errors.New(text + ": " + last)
+			}
+			time.Sleep(drainLimit / 10)
+		}
+		return errors.New(text)
+	}
+	return err
+}
+
+// shake introduces the deck and lists the tools.
+func (l *link) shake(ctx context.Context, version string) ([]json.RawMessage, error) {
+	hello, err := l.call(ctx, "initialize", `{"protocolVersion":"`+wantProtocol+
+		`","capabilities":{},"clientInfo":{"name":"mcpdeck","version":`+string(quote(version))+`}}`)
+	if err != nil {
+		return nil, err
+	}
+	o, err := splitObject(hello)
+	if err != nil {
+		return nil, fmt.Errorf("its introduction is %w", err)
+	}
+	l.protocol = o.str("protocolVersion")
+	if !slices.Contains([]string{"2024-11-05", "2025-03-26", "2025-06-18", wantProtocol}, l.protocol) {
+		return nil, fmt.Errorf("it speaks protocol %q, which mcpdeck does not know", l.protocol)
+	}
+	if info, err := splitObject(o.get("serverInfo")); err == nil {
+		l.server, l.version = info.str("name"), info.str("version")
+	}
+	l.instructions = cleanGuide(o.str("instructions"))
+	l.tell("notifications/initialized", "")
+	return l.listTools(ctx)
+}
+
+// listTools reads all pages of the tool list.
+func (l *link) listTools(ctx context.Context) ([]json.RawMessage, error) {
+	var all []json.RawMessage
+	var seen []string
+	params := `{}`
+	for range maxPages {
+		page, err := l.call(ctx, "tools/list", params)
+		if err != nil {
+			return nil, err
+		}
+		o, err := splitObject(page)
+		if err != nil {
+			return nil, fmt.Errorf("its tool list is %w", err)
+		}
+		tools, ok := splitArray(o.get("tools"))
+		if !ok {
+			return nil, errors.New("its tool list has no tools member")
+		}
+		all = append(all, tools...)
+		next := o.str("nextCursor")
+		if next == "" || slices.Contains(seen, next) {
+			break
+		}
+		seen = append(seen, next)
+		params = `{"cursor":` + string(quote(next)) + `}`
+	}
+	return all, nil
+}
+
+// watch notices the end of the child.
+func (l *link) watch() {
+	select {
+	case <-l.proc.exited:
+		select {
+		case <-l.done:
+		case <-time.After(drainLimit): // something it has started holds the pipe
+		}
+		l.cause = "it ended with " + l.proc.code()
+	case <-l.done:
+		l.cause = "it closed its output"
+		if l.proc.goneWithin(drainLimit) {
+			l.cause = "it ended with " + l.proc.code()
+		} else {
+			l.proc.end(true)
+		}
+	}
+	l.proc.in.Close()
+	l.proc.out.Close()
+	l.proc.err.Close()
+	<-l.done
+	close(l.gone)
+}
+
+// end ends the child and waits for that. It may be called any number of times.
+func (l *link) end() {
+	l.ended.Store(true)
+	l.proc.end(l.busy.Load() > 0)
+	<-l.gone
+}
+
+// pings ends a child that does not answer twice in a row.
+func (l *link) pings() {
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	misses := 0
+	for {
+		select {
+		case <-l.gone:
+			return
+		case <-tick.C:
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), pingLimit)
+		_, err := l.call(ctx, "ping", "")
+		cancel()
+		if err == nil || !errors.Is(err, context.DeadlineExceeded) {
+			misses = 0
+			continue
+		}
+		if misses++; misses == 2 {
+			l.note("no answer to two pings: ending it")
+			l.proc.kill()
+			return
+		}
+	}
+}
+
+// notified takes a notification of the child, on the reading goroutine.
+func (l *link) notified(method string, params []byte) {
+	switch method {
+	case "notifications/tools/list_changed":
+		l.mu.Lock()
+		changed := l.changed
+		l.missed = changed == nil
+		l.mu.Unlock()
+		if changed != nil {
+			changed()
+		}
+	case "notifications/progress":
+		l.progress.deliver(params)
+	case "notifications/message":
+		l.note("message: " + string(params[:min(len(params), lineRunes)]))
+	}
+}
+
+// onChange sets what to do when the child says that its tools have changed.
+// It is called on the reading goroutine and must not wait.
+func (l *link) onChange(fn func()) {
+	l.mu.Lock()
+	l.changed = fn
+	missed := l.missed
+	l.mu.Unlock()
+	if missed {
+		fn()
+	}
+}

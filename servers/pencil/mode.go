@@ -1,0 +1,415 @@
+package pencil
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// backoff is how long to wait before each attempt to start the child again.
+func backoff(attempt int) (d time.Duration, ok bool) {
+	waits := [...]time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
+	if attempt >= len(waits) {
+		return 0, false
+	}
+	return waits[attempt], true
+}
+
+// Toggle switches on when off, off when on, and back to off while turning on.
+func (p *Pencil) Toggle() {
+	p.update(func() {
+		if p.mode == Off {
+			p.switchOn()
+		} else {
+			p.switchOff()
+		}
+	})
+}
+
+// On switches on. It returns at once; the tools come when the child is ready.
+func (p *Pencil) On() { p.update(p.switchOn) }
+
+// Off switches off. Calls that reached the child go on.
+func (p *Pencil) Off() { p.update(p.switchOff) }
+
+// Reconnect ends the child and starts it anew. While on, the tools stay until
+// it is clear what the new child offers.
+func (p *Pencil) Reconnect() {
+	p.update(func() {
+		if p.life.Err() != nil {
+			return
+		}
+		p.attempts, p.lostAt, p.failedAt = 0, time.Time{}, time.Time{}
+		p.lastError, p.lastErrorAt = "", time.Time{}
+		p.reconnecting = true
+		p.connect()
+	})
+}
+
+// Dismiss takes the sign of the last failure away.
+func (p *Pencil) Dismiss() { p.update(func() { p.failedAt = time.Time{} }) }
+
+// Settle waits until the mode is on or off, no attempt to connect is under way,
+// and agents were told.
+func (p *Pencil) Settle(ctx context.Context) error {
+	for {
+		p.mu.Lock()
+		now := p.now.Load()
+		settled := p.mode != TurningOn && p.link != Connecting && p.link != Lost
+		p.mu.Unlock()
+		next := now.changed
+		if settled {
+			next = now.told
+		}
+		select {
+		case <-next:
+			if settled {
+				return nil
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (p *Pencil) switchOn() {
+	if p.mode != Off || p.life.Err() != nil {
+		return
+	}
+	p.failedAt, p.attempts, p.lostAt = time.Time{}, 0, time.Time{}
+	if p.link == LinkReady {
+		p.mode, p.listed = On, p.offer
+		return
+	}
+	p.mode = TurningOn
+	if p.link != Connecting {
+		p.connect()
+	}
+}
+
+func (p *Pencil) switchOff() {
+	if p.mode == Off {
+		return
+	}
+	p.mode, p.listed, p.lostAt = Off, nil, time.Time{}
+	p.refusal = offText(p.opts.Key)
+	p.queue.clear(p.refusal)
+	if p.link != LinkReady {
+		p.closeChild()
+	}
+	p.lingerFrom(time.Now())
+}
+
+// fail switches off because of text, or, when off, only notes it.
+func (p *Pencil) fail(text string) {
+	if p.mode == On {
+		p.refusal = failedText
+		p.queue.clear(p.refusal)
+	}
+	if p.mode != Off {
+		p.failedAt = time.Now()
+		at := p.failedAt
+		p.after(failureShown, func() {
+			if p.failedAt.Equal(at) {
+				p.failedAt = time.Time{}
+			}
+		})
+	}
+	p.mode, p.listed, p.link, p.lostAt = Off, nil, LinkFailed, time.Time{}
+	p.remember(text)
+	p.spawn("pencil warning", func() { p.warn(text) })
+}
+
+func (p *Pencil) remember(text string) {
+	p.lastError, p.lastErrorAt = text, time.Now()
+	p.log.add("link", text)
+}
+
+// lingerFrom keeps the child for a while after the mode went off.
+func (p *Pencil) lingerFrom(at time.Time) {
+	p.offAt = at
+	var check func()
+	check = func() {
+		switch {
+		case p.mode != Off || !p.offAt.Equal(at) || p.child == nil:
+		case p.child.busy.Load() > 0:
+			p.after(withdrawAfter, check)
+		default:
+			p.closeChild()
+		}
+	}
+	p.after(keepAfterOff, check)
+}
+
+// closeChild ends the child, or the attempt to start one, in the background.
+func (p *Pencil) closeChild() {
+	p.epoch++
+	if p.cancel != nil {
+		p.cancel()
+		p.cancel = nil
+	}
+	if old := p.child; old != nil {
+		p.child = nil
+		p.spawn("pencil end", old.end)
+	}
+	if p.link != LinkFailed {
+		p.link = NoLink
+	}
+}
+
+// connect replaces the child by a new one, in the background.
+func (p *Pencil) connect() {
+	old := p.child
+	p.child = nil
+	p.epoch++
+	if p.cancel != nil {
+		p.cancel()
+	}
+	epoch := p.epoch
+	ctx, cancel := context.WithCancel(p.life)
+	p.cancel, p.link = cancel, Connecting
+	p.spawn("pencil connect", func() {
+		defer cancel()
+		if old != nil {
+			old.end()
+		}
+		a := p.attempt(ctx)
+		kept := false
+		p.update(func() { kept = p.attached(epoch, a) })
+		if !kept && a.child != nil {
+			a.child.end()
+		}
+	})
+}
+
+// attempt is what came of starting a child.
+type attempt struct {
+	child    *link
+	defs     []definition
+	notes    []Note
+	held     []Held
+	updated  bool
+	offer    *Catalogue
+	found    Found
+	searched []Candidate
+	err      error // a sentence for the person
+}
+
+var errNoTools = errors.New("Pencil's MCP server offered no tools") //nolint:staticcheck // a sentence for the person
+
+func (p *Pencil) attempt(ctx context.Context) (a attempt) {
+	a.found, a.searched, a.err = find(p.opts)
+	if a.err != nil {
+		return a
+	}
+	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`).MatchString(a.found.App) {
+		a.err = fmt.Errorf("pencil.app %q cannot be used: %s", a.found.App, appPattern)
+		return a
+	}
+	c := command{program: a.found.Program, args: childArgs(p.opts, a.found.App), env: childEnv(p.opts), dir: p.opts.Root}
+	child, list, err := openLink(ctx, func() (*process, error) {
+		proc, err := p.opts.start(c)
+		if err != nil {
+			return nil, errors.New(startReason(c.program, err))
+		}
+		return proc, nil
+	}, &p.log, p.opts.Version)
+	if err != nil {
+		a.err = fmt.Errorf("Pencil's MCP server failed to start: %w", err) //nolint:staticcheck // a sentence for the person
+		return a
+	}
+	a.child = child
+	p.inspect(&a, list)
+	if a.err != nil {
+		child.end()
+		a.child = nil
+		return a
+	}
+	return a
+}
+
+// inspect makes a catalogue of the child's list.
+func (p *Pencil) inspect(a *attempt, list []json.RawMessage) {
+	a.defs, a.notes = readDefinitions(list)
+	if len(a.defs) == 0 {
+		a.err = errNoTools
+		return
+	}
+	a.held, a.updated, a.err = p.pins.check(a.defs, a.found.Program)
+	if a.err == nil {
+		a.offer = p.catalogue(a.defs, a.notes, a.child.instructions, a.held)
+	}
+}
+
+func (p *Pencil) catalogue(defs []definition, notes []Note, guide string, held []Held) *Catalogue {
+	hidden := make(map[string]string, len(held))
+	for _, h := range held {
+		hidden[h.Tool] = heldReason
+	}
+	reserved := []string{statusTool}
+	if p.opts.Gateway != "never" {
+		reserved = append(reserved, callTool)
+	}
+	return newCatalogue(defs, slices.Clone(notes), guide, hidden, reserved)
+}
+
+// attached takes the outcome of an attempt. It reports whether the child is
+// kept.
+func (p *Pencil) attached(epoch int, a attempt) bool {
+	if epoch != p.epoch || p.life.Err() != nil {
+		return false
+	}
+	p.found, p.searched, p.cancel = a.found, a.searched, nil
+	asked := p.reconnecting
+	p.reconnecting = false
+	if a.err != nil {
+		p.defs, p.notes, p.offer, p.held, p.updated = nil, nil, nil, nil, false
+		if p.mode == On && !asked {
+			p.lose(a.err.Error())
+		} else {
+			p.fail(a.err.Error())
+		}
+		return false
+	}
+	p.child, p.link, p.lostAt = a.child, LinkReady, time.Time{}
+	p.adopt(a)
+	p.app.reset()
+	p.log.add("link", fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.server, a.child.version, a.child.protocol))
+	if len(p.held) > 0 {
+		text := fmt.Sprintf("%d tools of Pencil changed their definition and are held. Look at the changes and accept them on the Pencil page or with mcpdeck pencil accept.", len(p.held))
+		p.spawn("pencil warning", func() { p.warn(text) })
+	}
+	switch p.mode {
+	case On, TurningOn:
+		p.mode, p.listed = On, p.offer
+	case Off:
+		p.lingerFrom(time.Now())
+	}
+	a.child.onChange(func() { p.spawn("pencil list", func() { p.relist(a.child) }) })
+	p.spawn("pencil child watch", func() {
+		<-a.child.gone
+		p.update(func() { p.childGone(a.child) })
+	})
+	return true
+}
+
+func (p *Pencil) adopt(a attempt) {
+	p.defs, p.notes, p.held, p.updated, p.guide = a.defs, a.notes, a.held, a.updated, a.child.instructions
+	p.offer = a.offer
+}
+
+// childGone notes that the child ended by itself.
+func (p *Pencil) childGone(child *link) {
+	if p.child != child {
+		return
+	}
+	p.child = nil
+	p.epoch++
+	text := "Pencil connection lost: " + child.cause
+	if p.mode == Off {
+		p.link = NoLink
+		p.remember(text)
+		return
+	}
+	if time.Since(child.ready) >= stableAfter {
+		p.attempts = 0
+	}
+	p.lose(text)
+}
+
+// lose plans the next attempt, or gives up.
+func (p *Pencil) lose(text string) {
+	wait, ok := backoff(p.attempts)
+	if !ok {
+		p.fail("Pencil failed: " + text + ". Press r to reconnect.")
+		return
+	}
+	p.remember(text)
+	p.attempts++
+	p.link = Lost
+	if p.lostAt.IsZero() {
+		p.lostAt = time.Now()
+		at := p.lostAt
+		p.after(withdrawAfter, func() {
+			if p.lostAt.Equal(at) && p.mode == On {
+				p.listed = nil
+				p.queue.clear(lostText)
+			}
+		})
+	}
+	p.epoch++
+	epoch := p.epoch
+	p.after(wait, func() {
+		if p.epoch == epoch && p.mode == On {
+			p.restarts++
+			p.connect()
+		}
+	})
+}
+
+// relist reads the tools again after the child said that they changed.
+func (p *Pencil) relist(child *link) {
+	p.mu.Lock()
+	life := p.life
+	p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(life, handshakeLimit)
+	defer cancel()
+	list, err := child.listTools(ctx)
+	if err != nil {
+		p.log.add("link", "list tools again: "+err.Error())
+		return
+	}
+	a := attempt{child: child}
+	p.mu.Lock()
+	a.found = p.found
+	p.mu.Unlock()
+	p.inspect(&a, list)
+	if a.err != nil {
+		p.log.add("link", "list tools again: "+a.err.Error())
+		return
+	}
+	p.update(func() {
+		if p.child == child {
+			p.adopt(a)
+			p.relisted()
+		}
+	})
+}
+
+// relisted offers what is in the catalogue now, if anything is offered.
+func (p *Pencil) relisted() {
+	if p.listed != nil {
+		p.listed = p.offer
+	}
+}
+
+// Accept offers held tools, by original or exposed name, or all of them. It
+// returns how many are no longer held.
+func (p *Pencil) Accept(names []string) (int, error) {
+	p.mu.Lock()
+	defs, held, program := p.defs, p.held, p.found.Program
+	p.mu.Unlock()
+	if len(held) == 0 {
+		return 0, nil
+	}
+	if err := p.pins.accept(defs, program, names); err != nil {
+		return 0, err
+	}
+	left, updated, err := p.pins.check(defs, program)
+	if err != nil {
+		return 0, err
+	}
+	p.update(func() {
+		if len(p.defs) == 0 || &p.defs[0] != &defs[0] {
+			return // another child since
+		}
+		p.held, p.updated = left, updated && len(left) > 0
+		p.offer = p.catalogue(p.defs, p.notes, p.guide, p.held)
+		p.relisted()
+	})
+	return len(held) - len(left), nil
+}

@@ -1,0 +1,73 @@
+package pencil
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+func TestParseObject(t *testing.T) {
+	tests := []struct {
+		name, in string
+		keys     []string
+		values   []string
+		bad      bool
+	}{
+		{"empty", `{}`, nil, nil, false},
+		{"spaces", " { \"a\" : 1 , \"b\" : [ 1, {\"c\":\"}\"} ] } ", []string{"a", "b"}, []string{"1", `[ 1, {"c":"}"} ]`}, false},
+		{"strings with quotes", `{"a":"x\"y\\","b":"\\\\"}`, []string{"a", "b"}, []string{`"x\"y\\"`, `"\\\\"`}, false},
+		{"escaped key", `{"\u0061":null}`, []string{"a"}, []string{"null"}, false},
+		{"case is kept apart", `{"Name":"x","name":"y"}`, []string{"Name", "name"}, []string{`"x"`, `"y"`}, false},
+		{"big number untouched", `{"n":9007199254740993}`, []string{"n"}, []string{"9007199254740993"}, false},
+		{"duplicate", `{"a":1,"a":2}`, nil, nil, true},
+		{"duplicate by escape", `{"a":1,"\u0061":2}`, nil, nil, true},
+		{"array", `[1]`, nil, nil, true},
+		{"broken", `{"a":`, nil, nil, true},
+		{"nothing", ``, nil, nil, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o, err := parseObject([]byte(tt.in))
+			if (err != nil) != tt.bad {
+				t.Fatalf("error %v", err)
+			}
+			if len(o) != len(tt.keys) {
+				t.Fatalf("got %d members, want %d", len(o), len(tt.keys))
+			}
+			for i, m := range o {
+				if m.key != tt.keys[i] || string(m.value) != tt.values[i] {
+					t.Errorf("member %d: got %s: %s", i, m.key, m.value)
+				}
+			}
+		})
+	}
+}
+
+func FuzzParseObject(f *testing.F) {
+	f.Add([]byte(`{"a":1,"b":[{"c":"\\\""}],"d":{"e":null}}`))
+	f.Add([]byte(` {"":"","x":-1e9} `))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		o, err := parseObject(raw)
+		if err != nil {
+			return
+		}
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &want); err != nil {
+			t.Fatalf("%q: we read it, encoding/json does not: %v", raw, err)
+		}
+		if len(o) != len(want) {
+			t.Fatalf("%q: got %d members, want %d", raw, len(o), len(want))
+		}
+		for _, m := range o {
+			if !bytes.Equal(m.value, want[m.key]) {
+				t.Fatalf("%q: member %q: got %q, want %q", raw, m.key, m.value, want[m.key])
+			}
+			if list, ok := splitArray(m.value); ok {
+				var elements []json.RawMessage
+				if err := json.Unmarshal(m.value, &elements); err != nil || len(elements) != len(list) {
+					t.Fatalf("%q: %d elements, want %d", m.value, len(list), len(elements))
+				}
+			}
+		}
+	})
+}

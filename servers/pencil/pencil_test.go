@@ -1,0 +1,357 @@
+package pencil
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
+)
+
+// TestMain makes the test binary the child too: the deck starts its child with
+// --app first, which no test run does.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "--app" {
+		os.Exit(standin.Main(os.Args[2-1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// options are for a child that is this test binary with the stand-in's flags.
+func options(t testing.TB, flags ...string) Options {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{
+		Command: exe, Args: flags, Version: "test", Home: t.TempDir(), Root: t.TempDir(), StateDir: t.TempDir(),
+		Environ: os.Environ(),
+	}
+}
+
+// watched is a Pencil whose events are counted.
+type watched struct {
+	*Pencil
+	mu     sync.Mutex
+	listed int
+	warned []string
+	look   chan struct{}
+}
+
+func startWith(t testing.TB, o Options) *watched {
+	t.Helper()
+	w := &watched{Pencil: New(o), look: make(chan struct{}, 1)}
+	w.Start(Events{
+		Listed: func() { w.mu.Lock(); w.listed++; w.mu.Unlock() },
+		Look: func() {
+			select {
+			case w.look <- struct{}{}:
+			default:
+			}
+		},
+		Warn: func(s string) { w.mu.Lock(); w.warned = append(w.warned, s); w.mu.Unlock() },
+	})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := w.Stop(ctx); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	return w
+}
+
+func start(t testing.TB, flags ...string) *watched {
+	t.Helper()
+	return startWith(t, options(t, flags...))
+}
+
+// settle waits for the mode to be what it will be.
+func (w *watched) settle(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := w.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *watched) switchedOn(t testing.TB) {
+	t.Helper()
+	w.On()
+	w.settle(t)
+	if s := w.Status(); s.Mode != On {
+		t.Fatalf("mode %s: %s\n%s", s.Mode, s.Error, s.Text(true))
+	}
+}
+
+// until waits for a status that fits.
+func (w *watched) until(t testing.TB, what string, fits func(Status) bool) Status {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		s := w.Status()
+		if fits(s) {
+			return s
+		}
+		select {
+		case <-w.look:
+		case <-time.After(20 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("waited in vain for %s\n%s", what, s.Text(true))
+		}
+	}
+}
+
+func (w *watched) lists() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.listed
+}
+
+func (w *watched) call(t testing.TB, tool, args string) Result {
+	t.Helper()
+	in := Invocation{Tool: tool, Agent: "tester"}
+	if args != "" {
+		in.Args = json.RawMessage(args)
+	}
+	r, err := w.Call(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func firstText(r Result) string {
+	if len(r.Content) == 0 {
+		return ""
+	}
+	o, err := splitObject(r.Content[0])
+	if err != nil {
+		return ""
+	}
+	return o.str("text")
+}
+
+func names(s Status) []string {
+	var out []string
+	for _, t := range s.Tools {
+		out = append(out, t.Original)
+	}
+	return out
+}
+
+func TestM2_OnOffersWhatTheChildLists(t *testing.T) {
+	tests := []struct {
+		name, set string
+		count     int
+		entry     string
+	}{
+		{"the first generation", "A", 14, "get_editor_state"},
+		{"the second generation", "B", 9, "get_editor_state"},
+		{"the third generation", "C", 5, "get_app_state"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := start(t, "--tools", tt.set)
+			if s := w.Status(); s.Mode != Off || s.Sign() != (Sign{}) || s.PID != 0 {
+				t.Fatalf("before: %+v", s)
+			}
+			w.switchedOn(t)
+			s := w.Status()
+			if len(s.Tools) != tt.count || !s.Listed || s.Sign().Tone != Good || w.lists() != 1 {
+				t.Fatalf("%d tools, listed %v, %+v, %d notifications", len(s.Tools), s.Listed, s.Sign(), w.lists())
+			}
+			if !slices.IsSorted(names(s)) {
+				t.Errorf("not sorted: %v", names(s))
+			}
+			for _, tool := range s.Tools {
+				if has := strings.Contains(tool.Description, "This is a stand-in"); has != (tool.Original == tt.entry) {
+					t.Errorf("%s: instructions in its description: %v", tool.Original, has)
+				}
+				if tool.Name != "pencil_"+tool.Original {
+					t.Errorf("%s is exposed as %s", tool.Original, tool.Name)
+				}
+			}
+			w.Off()
+			if s := w.Status(); s.Mode != Off || s.Listed || s.PID == 0 || w.lists() != 2 {
+				t.Fatalf("after: mode %s, listed %v, child %d, %d notifications", s.Mode, s.Listed, s.PID, w.lists())
+			}
+			if got := firstText(w.call(t, "pencil_"+tt.entry, `{}`)); got != offText("p") {
+				t.Errorf("a call while off: %q", got)
+			}
+		})
+	}
+}
+
+// The definitions that agents get are the child's, but for names.
+func TestC3_DefinitionsArriveAsTheyAre(t *testing.T) {
+	for _, set := range []string{"A", "B", "C"} {
+		t.Run(set, func(t *testing.T) {
+			w := start(t, "--tools", set, "--no-guide")
+			w.switchedOn(t)
+			tools := map[string]Tool{}
+			for _, tool := range w.Status().Tools {
+				tools[tool.Original] = tool
+			}
+			for _, raw := range standin.Definitions(set, false) {
+				o, err := parseObject([]byte(raw))
+				if err != nil {
+					t.Fatal(err)
+				}
+				tool := tools[o.str("name")]
+				got := canonical([]byte(tool.JSON()))
+				want := canonical([]byte(raw))
+				strip := func(s string) string {
+					if i := strings.Index(s, `\n\nPencil's tools carry`); i >= 0 { // the entry tool
+						s = s[:i] + s[i+strings.Index(s[i:], `","`):]
+					}
+					return strings.ReplaceAll(s, prefix, "")
+				}
+				if strip(got) != want {
+					t.Errorf("%s:\n got %s\nwant %s", tool.Original, strip(got), want)
+				}
+			}
+		})
+	}
+}
+
+func TestL6_NoiseAndGarbageAreKeptAway(t *testing.T) {
+	w := start(t, "--garbage", "--noise", "1000000", "--pages", "3", "--repeat")
+	w.switchedOn(t)
+	if s := w.Status(); len(s.Tools) != 14 {
+		t.Fatalf("%d tools", len(s.Tools))
+	}
+	s := w.until(t, "the log", func(s Status) bool { return len(s.Log) == ringLines })
+	if got := firstText(w.call(t, "pencil_batch_get", `{"a":1}`)); got != `{"a":1}` {
+		t.Errorf("answer %q", got)
+	}
+	for _, l := range s.Log {
+		if len(l.Text) > lineRunes {
+			t.Fatalf("line of %d bytes", len(l.Text))
+		}
+	}
+}
+
+func TestC4_BadEntriesDoNotLoseTheRest(t *testing.T) {
+	w := start(t, "--odd")
+	w.switchedOn(t)
+	s := w.Status()
+	got := map[string]Tool{}
+	for _, tool := range s.Tools {
+		got[tool.Original] = tool
+	}
+	if len(got) != 16 || string(got["no_schema"].Input) != `{"type":"object"}` || string(got["no_type"].Input) != `{"type":"object","properties":{}}` {
+		t.Errorf("%d tools, %s, %s", len(got), got["no_schema"].Input, got["no_type"].Input)
+	}
+	reasons := ""
+	for _, n := range s.Notes {
+		reasons += n.Tool + ": " + n.Reason + "\n"
+	}
+	for _, want := range []string{"batch_design: hidden: pencil_batch_design is already another tool", "it has no name", "not a JSON object", "bad_schema: left out: its schema is not an object"} {
+		if !strings.Contains(reasons, want) {
+			t.Errorf("notes lack %q:\n%s", want, reasons)
+		}
+	}
+}
+
+func TestK2_ResultsPassUntouched(t *testing.T) {
+	tests := []struct {
+		name, kind, want string
+		images           int
+	}{
+		{"unknown kinds, numbers, order", "odd", standin.OddResult, 1},
+		{"image", "image", "", 1},
+		{"no content", "empty", `{"content":[]}`, 0},
+		{"structured", "structured", `{"content":[],"structuredContent":{"n":9007199254740993},"_meta":{"k":[1,2]}}`, 0},
+		{"the child's own error", "error", `{"content":[{"type":"text","text":"filePath is missing"}],"isError":true}`, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := start(t, "--result", tt.kind)
+			w.switchedOn(t)
+			b, err := json.Marshal(w.call(t, "pencil_batch_get", `{}`).mcp())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := canonical(b); tt.want != "" && got != canonical([]byte(tt.want)) {
+				t.Errorf("got  %s\nwant %s", got, canonical([]byte(tt.want)))
+			}
+			s := w.until(t, "the facts", func(s Status) bool { return len(s.Calls) == 1 })
+			f := s.Calls[0]
+			if len(f.Images) != tt.images {
+				t.Fatalf("images: %+v", f.Images)
+			}
+			if tt.images > 0 && (f.Images[0].Width != 4 || f.Images[0].Height != 3 || s.Picture.Type != "image/png") {
+				t.Errorf("facts: %+v", f.Images[0])
+			}
+		})
+	}
+}
+
+func TestK1_ArgumentsPassUntouched(t *testing.T) {
+	w := start(t)
+	w.switchedOn(t)
+	for _, args := range []string{`{"n":9007199254740993,"Name":1,"name":2}`, `{}`, ""} {
+		want := args
+		if args == "" {
+			want = "nothing"
+		}
+		if got := firstText(w.call(t, "pencil_batch_get", args)); got != want {
+			t.Errorf("sent %q, the child got %q", args, got)
+		}
+	}
+}
+
+func TestSavePicture(t *testing.T) {
+	w := start(t)
+	path := filepath.Join(t.TempDir(), "shot.png")
+	if err := w.SavePicture(path); err == nil {
+		t.Error("there is no picture yet")
+	}
+	w.switchedOn(t)
+	w.call(t, "pencil_get_screenshot", `{}`)
+	w.until(t, "a picture", func(s Status) bool { return s.Picture.Width == 4 })
+	if err := w.SavePicture(path); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 || info.Size() != int64(w.Status().Picture.Bytes) {
+		t.Errorf("%v %v, want %d bytes", info, err, w.Status().Picture.Bytes)
+	}
+	if err := w.SavePicture(path); err == nil {
+		t.Error("an existing file was overwritten")
+	}
+}
+
+// pipes starts the stand-in inside this process.
+func pipes(flags ...string) func(command) (*process, error) {
+	return func(c command) (*process, error) {
+		o, code := standin.Parse(append(slices.Clone(c.args), flags...), io.Discard)
+		if code >= 0 {
+			return nil, os.ErrInvalid
+		}
+		inR, inW := io.Pipe()
+		outR, outW := io.Pipe()
+		errR, errW := io.Pipe()
+		p := &process{pid: 1, in: inW, out: outR, err: errR, exited: make(chan struct{})}
+		var once sync.Once
+		p.kill = func() { once.Do(func() { inR.Close(); outW.Close(); errW.Close(); close(p.exited) }) }
+		p.terminate = p.kill
+		p.code = func() string { return "code 0" }
+		go func() {
+			standin.Serve(o, inR, outW, errW)
+			p.kill()
+		}()
+		return p, nil
+	}
+}

@@ -1,0 +1,17 @@
+//go:build unix && !linux
+
+package pencil
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// badArchitecture is EBADARCH, which exec answers on macOS.
+const badArchitecture = syscall.Errno(86)
+
+// isolate gives the child its own process group. It ends with the deck because
+// its input is closed then.
+func isolate(c *exec.Cmd) {
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+}

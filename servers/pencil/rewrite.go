@@ -1,0 +1,209 @@
+package pencil
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// guidePreface tells the agent how names in Pencil's own texts relate to the
+// tools it sees.
+const guidePreface = `Pencil's tools carry the prefix "pencil_" here; Pencil's own texts may name them without it.`
+
+// ownGuide stands in when the child gives no instructions.
+const ownGuide = `These tools read and change the design document that is open in the Pencil app. ` +
+	`Ask for the state of the app or editor first, look at what is there before you change it, ` +
+	`and look at a picture of the result. The files are not meant to be read or edited in any other way.`
+
+// entryDescription and leadingGuide are what clients are known to read of a
+// description and of instructions, in characters.
+const entryDescription = 2000
+
+// renamer puts the prefix before tool names in texts.
+type renamer struct {
+	names   []string // longest first
+	exposed map[string]string
+}
+
+func newRenamer(exposed map[string]string) *renamer {
+	r := &renamer{exposed: exposed}
+	for name, shown := range exposed {
+		if name != shown {
+			r.names = append(r.names, name)
+		}
+	}
+	slices.SortFunc(r.names, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	return r
+}
+
+// text rewrites s in one pass. Names with an underscore are taken wherever
+// they stand as a word. A name that is an ordinary word is taken only where it
+// is meant as a name: alone in backticks, before a parenthesis, or as an item
+// of a list that begins with "Tools:" or "Also:".
+func (r *renamer) text(s string) string {
+	if len(r.names) == 0 {
+		return s
+	}
+	var b strings.Builder
+	last := 0
+	for i := 0; i < len(s); {
+		name := r.at(s, i)
+		if name == "" {
+			i++
+			continue
+		}
+		b.WriteString(s[last:i])
+		b.WriteString(r.exposed[name])
+		i += len(name)
+		last = i
+	}
+	if last == 0 {
+		return s
+	}
+	b.WriteString(s[last:])
+	return b.String()
+}
+
+// at returns the name to rewrite at i, "" when there is none.
+func (r *renamer) at(s string, i int) string {
+	if i > 0 && wordByte(s[i-1]) {
+		return ""
+	}
+	for _, name := range r.names {
+		if !strings.HasPrefix(s[i:], name) {
+			continue
+		}
+		end := i + len(name)
+		if end < len(s) && wordByte(s[end]) {
+			continue
+		}
+		if strings.Contains(name, "_") || meantAsName(s, i, end) {
+			return name
+		}
+	}
+	return ""
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
+}
+
+func meantAsName(s string, i, end int) bool {
+	if end < len(s) && s[end] == '(' {
+		return true
+	}
+	if i > 0 && s[i-1] == '`' && end < len(s) && s[end] == '`' {
+		return true
+	}
+	line := s[strings.LastIndexByte(s[:i], '\n')+1 : i]
+	before := strings.TrimLeft(line, " \t-*")
+	if !strings.HasPrefix(before, "Tools:") && !strings.HasPrefix(before, "Also:") {
+		return false
+	}
+	item := strings.TrimSpace(before[strings.IndexByte(before, ':')+1:])
+	if item != "" && !strings.HasSuffix(item, ",") {
+		return false
+	}
+	rest := strings.TrimLeft(s[end:], " \t")
+	return rest == "" || strings.ContainsRune(",.;\r\n", rune(rest[0]))
+}
+
+// schema rewrites the descriptions inside a JSON schema and nothing else; all
+// other bytes stay as they are.
+func (r *renamer) schema(raw json.RawMessage) json.RawMessage {
+	if len(r.names) == 0 {
+		return raw
+	}
+	var b bytes.Buffer
+	r.walk(&b, raw, false)
+	return b.Bytes()
+}
+
+// walk copies raw to b. It is a schema or a list of schemas or, when named, an
+// object whose keys are names and whose values are schemas.
+func (r *renamer) walk(b *bytes.Buffer, raw []byte, named bool) {
+	parts, _, err := split(raw)
+	if err != nil {
+		b.Write(raw)
+		return
+	}
+	at := 0
+	for _, p := range parts {
+		b.Write(raw[at:p.from])
+		at = p.to
+		key := p.key
+		if named {
+			key = ""
+		}
+		r.value(b, key, raw[p.from:p.to])
+	}
+	b.Write(raw[at:])
+}
+
+// value copies the value of a schema's key, changed where it is a description.
+func (r *renamer) value(b *bytes.Buffer, key string, raw []byte) {
+	switch key {
+	case "description":
+		if s, err := text(raw); err == nil {
+			if changed := r.text(s); changed != s {
+				raw = quote(changed)
+			}
+		}
+		b.Write(raw)
+	case "default", "const", "enum", "examples", "example", "required":
+		b.Write(raw)
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		r.walk(b, raw, true)
+	default:
+		r.walk(b, raw, false)
+	}
+}
+
+// cleanGuide removes control characters from instructions and cuts them.
+func cleanGuide(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0) {
+			return -1
+		}
+		return r
+	}, s)
+	return strings.TrimSpace(cutRunes(s, maxGuide))
+}
+
+func cutRunes(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// cutSentence cuts s to at most n characters, at the end of a sentence if
+// there is one, and marks the cut.
+func cutSentence(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	const mark = " […]"
+	s = cutRunes(s, n-utf8.RuneCountInString(mark))
+	end := -1
+	for _, stop := range []string{". ", ".\n", "! ", "? "} {
+		end = max(end, strings.LastIndex(s, stop))
+	}
+	if end > 0 {
+		s = s[:end+1]
+	}
+	return strings.TrimSpace(s) + mark
+}

@@ -1,0 +1,218 @@
+package pencil
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// Status is what a person can know about Pencil mode, at one moment.
+type Status struct {
+	Mode    Mode
+	Link    Link
+	App     App
+	AppName string // which app the program was started for
+	File    string // the active document, when a state call named one
+
+	PID              int       // of the child; 0 when there is none
+	Since            time.Time // the child is ready; zero when there is none
+	Server, Version  string    // what the child calls itself
+	Protocol         string
+	Program          string // with ~ for the home folder; "" before a search
+	Source           string // where it was found
+	Searched         []Candidate
+	Restarts         int
+	Waiting, Running int // calls
+
+	Tools        []Tool // of the catalogue, also while off and the child is kept
+	Notes        []Note
+	Held         []Held
+	Updated      bool // the program file changed, and with it what is held
+	Listed       bool // the tools are offered to agents now
+	Bytes        int  // of the definitions when offered
+	Instructions string
+
+	OK, Failed int // calls that reached the child
+	Calls      []CallFact
+	Picture    Picture
+
+	Error   string // the last one
+	ErrorAt time.Time
+	Broken  bool // switched off by a failure that the person has not seen yet
+	Log     []LogLine
+}
+
+// Tokens estimates what the definitions cost an agent's context while on.
+func (s Status) Tokens() int { return s.Bytes / 4 }
+
+// Status returns the state of things. It waits for nothing.
+func (p *Pencil) Status() Status {
+	p.mu.Lock()
+	s := Status{
+		Mode: p.mode, Link: p.link, AppName: p.found.App, Source: p.found.Source,
+		Program: p.opts.short(p.found.Program), Searched: slices.Clone(p.searched), Restarts: p.restarts,
+		Held: slices.Clone(p.held), Updated: p.updated, Listed: p.listed != nil,
+		Error: p.lastError, ErrorAt: p.lastErrorAt, Broken: !p.failedAt.IsZero(),
+	}
+	if c := p.child; c != nil {
+		s.PID, s.Since, s.Server, s.Version, s.Protocol = c.proc.pid, c.ready, plain.Line(c.server), plain.Line(c.version), c.protocol
+		s.Running = int(c.busy.Load())
+	}
+	if o := p.offer; o != nil {
+		s.Tools, s.Notes, s.Bytes, s.Instructions = o.Tools, o.Notes, o.Bytes, o.Instructions
+	}
+	p.mu.Unlock()
+	s.App, s.File = p.app.get()
+	s.Waiting = p.queue.length()
+	p.calls.mu.Lock()
+	s.OK, s.Failed, s.Picture = p.calls.ok, p.calls.failed, p.calls.picture
+	s.Calls = slices.Clone(p.calls.last[max(0, len(p.calls.last)-keptCalls):])
+	p.calls.mu.Unlock()
+	s.Log = p.log.tail(ringLines)
+	return s
+}
+
+// Tone is how much attention a sign asks for.
+type Tone int
+
+// The tones; Hidden is no sign at all.
+const (
+	Hidden Tone = iota
+	Dim
+	Good
+	Warning
+	Bad
+)
+
+// Sign is Pencil mode in one glance.
+type Sign struct {
+	Tone Tone
+	Note string // what is the matter, or how many tools; "" for nothing to add
+}
+
+// Sign returns the sign for the deck's page.
+func (s Status) Sign() Sign {
+	switch {
+	case s.Mode == TurningOn:
+		return Sign{Dim, "starting"}
+	case s.Mode == On && s.Link != LinkReady:
+		return Sign{Warning, "reconnecting"}
+	case s.Mode == On && (s.App == AppAbsent || s.App == AppSilent || s.App == AppNoFile):
+		note := string(s.App)
+		if s.App == AppAbsent {
+			note = "app not running"
+		}
+		return Sign{Warning, note}
+	case s.Mode == On:
+		return Sign{Good, fmt.Sprintf("%d tools", len(s.Tools))}
+	case s.Broken:
+		return Sign{Bad, s.Error}
+	}
+	return Sign{}
+}
+
+// Label is the sign in words: "✏️ Pencil ⚠", or "Pencil !" in ASCII; "" for no
+// sign. What it says does not need colour.
+func (s Sign) Label(ascii bool) string {
+	labels := [...][2]string{
+		Hidden: {"", ""}, Dim: {"⏳ Pencil", "Pencil ..."}, Good: {"✏️ Pencil", "Pencil"},
+		Warning: {"✏️ Pencil ⚠", "Pencil !"}, Bad: {"✏️ Pencil ✗", "Pencil x"},
+	}
+	if ascii {
+		return labels[s.Tone][1]
+	}
+	return labels[s.Tone][0]
+}
+
+// Text is the status for a terminal, without styles. long adds what was
+// searched, the instructions and the last lines of the log.
+func (s Status) Text(long bool) string {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("mode", "%s", s.Mode)
+	switch {
+	case s.PID != 0:
+		row("link", "%s, process %d, for %s", s.Link, s.PID, time.Since(s.Since).Round(time.Second))
+	default:
+		row("link", "%s", s.Link)
+	}
+	if s.Program != "" {
+		row("program", "%s (%s)", s.Program, s.Source)
+	}
+	if s.AppName != "" {
+		row("app", "%s, %s", s.AppName, s.App)
+	}
+	if s.File != "" {
+		row("file", "%s", s.File)
+	}
+	if s.Server != "" {
+		row("server", "%s %s, protocol %s", s.Server, s.Version, s.Protocol)
+	}
+	if len(s.Tools) > 0 {
+		cost := "not offered now"
+		if s.Listed {
+			cost = "offered"
+		}
+		row("tools", "%d, %s; %d bytes, about %d tokens while on", len(s.Tools), cost, s.Bytes, s.Tokens())
+	}
+	for _, n := range s.Notes {
+		row("  -", "%s: %s", plain.Line(n.Tool), plain.Line(n.Reason))
+	}
+	if len(s.Held) > 0 {
+		why := ""
+		if s.Updated {
+			why = " (the program was updated)"
+		}
+		row("held", "%d changed%s; accept with: mcpdeck pencil accept", len(s.Held), why)
+	}
+	if n := s.OK + s.Failed + s.Waiting + s.Running; n > 0 {
+		row("calls", "%d ok, %d failed, %d running, %d waiting", s.OK, s.Failed, s.Running, s.Waiting)
+	}
+	if s.Picture.Type != "" {
+		row("picture", "%s by %s", s.Picture.ImageFact, s.Picture.Tool)
+	}
+	if s.Restarts > 0 {
+		row("restarts", "%d", s.Restarts)
+	}
+	if s.Error != "" {
+		row("last error", "%s, %s ago", s.Error, time.Since(s.ErrorAt).Round(time.Second))
+	}
+	if long {
+		s.more(&b)
+	}
+	return b.String()
+}
+
+// more is the long part of Text.
+func (s Status) more(b *strings.Builder) {
+	if len(s.Searched) > 0 {
+		b.WriteString("\nsearched\n")
+	}
+	for _, c := range s.Searched {
+		reason := c.Reason
+		if reason == "" {
+			reason = "taken"
+		}
+		fmt.Fprintf(b, "  %s (%s): %s\n", plain.Line(c.Path), c.Source, reason)
+	}
+	for _, h := range s.Held {
+		fmt.Fprintf(b, "\nchanged: %s\n", plain.Line(h.Tool))
+		for _, l := range h.Diff {
+			fmt.Fprintf(b, "  %c %s\n", l.Mark, l.Text)
+		}
+	}
+	if s.Instructions != "" {
+		fmt.Fprintf(b, "\ninstructions\n%s\n", plain.Text(s.Instructions))
+	}
+	if len(s.Log) > 0 {
+		b.WriteString("\nlog\n")
+	}
+	for _, l := range s.Log[max(0, len(s.Log)-20):] {
+		fmt.Fprintf(b, "  %s %s: %s\n", l.Time.Format("15:04:05"), l.From, l.Text)
+	}
+}

@@ -1,0 +1,90 @@
+package pencil
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// What an agent reads when a call cannot be made or has failed. A write that
+// failed may have been carried out all the same, so none of them says that
+// nothing has changed.
+const (
+	lostText   = "Pencil's MCP server stopped. mcpdeck is reconnecting; try again shortly."
+	failedText = "Pencil mode was switched off because its MCP server keeps failing. The user can switch it on again in mcpdeck."
+	absentText = "The Pencil app is not running (or has not finished starting). Ask the user to start it and open a .pen file, then try again."
+	doubtText  = "This message also appears when the app is busy, was just started, or stopped answering. Check that the file is open in Pencil before changing filePath."
+)
+
+func offText(key string) string {
+	return fmt.Sprintf("Pencil mode is off. The user can switch it on in mcpdeck with the key %s.", key)
+}
+
+func deadlineText(limit time.Duration) string {
+	return fmt.Sprintf("Pencil did not answer within %d s. The operation may still have happened; read the document state before repeating it.",
+		int(limit.Seconds()))
+}
+
+func busyText(waiting int) string {
+	return fmt.Sprintf("Pencil is busy: %d calls are waiting. Try again later.", waiting)
+}
+
+func noToolText(name string) string {
+	return fmt.Sprintf("Pencil offers no tool %q now. List the tools again; what is offered may have changed.", cutRunes(name, 100))
+}
+
+func pairText(app string) string {
+	return fmt.Sprintf("The user should check that Pencil's MCP server belongs to the app in use: it was started for %q (pencil.app in mcpdeck's configuration).", app)
+}
+
+// class is what a failed call says about the app.
+type class int
+
+const (
+	classOther    class = iota
+	classAbsent         // no app answered
+	classConfused       // the file, or a busy app, or one that has stopped answering
+	classNoFile         // no document is open, or the program is paired with another app
+)
+
+// classify reads the class out of the child's sentence: its error codes are
+// all the same.
+func classify(sentence string) class {
+	s := strings.ToLower(sentence)
+	switch {
+	case strings.Contains(s, "failed to connect to running pencil app"):
+		return classAbsent
+	case strings.Contains(s, "probably referencing the wrong .pen file"):
+		return classConfused
+	case strings.Contains(s, "file needs to be open"):
+		return classNoFile
+	}
+	return classOther
+}
+
+// mapped is what the agent reads for a sentence of the child.
+func mapped(c class, sentence, app string) string {
+	sentence = cleanSentence(sentence)
+	switch c {
+	case classAbsent:
+		return absentText + "\n" + sentence
+	case classConfused:
+		return sentence + "\n" + doubtText
+	case classNoFile:
+		return sentence + "\n" + pairText(app)
+	}
+	return "Pencil tool error: " + sentence
+}
+
+// maxSentence is how many characters of the child's own words are passed on.
+const maxSentence = 4000
+
+func cleanSentence(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0) {
+			return -1
+		}
+		return r
+	}, s)
+	return cutRunes(s, maxSentence)
+}

@@ -1,0 +1,289 @@
+package pencil
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Module offers a Pencil over MCP.
+type Module struct {
+	p *Pencil
+
+	mu    sync.Mutex
+	scope servers.Scope
+	state servers.State
+	print string // of the catalogue that tools was made of
+	tools []server.ServerTool
+}
+
+// NewModule makes a module of p.
+func NewModule(p *Pencil) *Module { return &Module{p: p} }
+
+// Identity implements [servers.Module].
+func (m *Module) Identity() servers.Identity {
+	return servers.Identity{Name: "pencil", Title: "Pencil", ServerName: "pencil"}
+}
+
+// Start implements [servers.Module]. No program is started unless the person
+// configured that.
+func (m *Module) Start(_ context.Context, scope servers.Scope) error {
+	m.mu.Lock()
+	m.scope, m.state = scope, servers.State{}
+	m.mu.Unlock()
+	m.look()
+	m.p.Start(Events{Listed: scope.Changed, Look: m.look, Warn: scope.Warn})
+	return nil
+}
+
+// Stop implements [servers.Module].
+func (m *Module) Stop(ctx context.Context) error { return m.p.Stop(ctx) }
+
+// look passes the state on.
+func (m *Module) look() {
+	s := m.p.Status()
+	state := servers.State{Status: servers.Off, Reason: s.Error}
+	sign := s.Sign()
+	switch {
+	case s.Mode == TurningOn:
+		state = servers.State{Status: servers.Starting}
+	case s.Mode == On && sign.Tone == Warning:
+		state = servers.State{Status: servers.Degraded, Reason: sign.Note}
+	case s.Mode == On:
+		state = servers.State{Status: servers.Ready, Detail: sign.Note}
+		if s.File != "" {
+			state.Detail += ", " + s.File
+		}
+	case s.Broken:
+		state.Status = servers.Failed
+	case s.Link != LinkFailed:
+		state.Reason = ""
+	}
+	m.mu.Lock()
+	changed, scope := state != m.state, m.scope
+	m.state = state
+	m.mu.Unlock()
+	if changed {
+		scope.SetState(state)
+	} else {
+		scope.Tell()
+	}
+}
+
+// Offer implements [servers.Module].
+func (m *Module) Offer() servers.Offer {
+	o := servers.Offer{
+		Stub:   []server.ServerTool{m.status()},
+		Refuse: m.p.Refuse,
+	}
+	if m.p.opts.Gateway != "never" {
+		o.Gateway = []server.ServerTool{m.gateway()}
+	}
+	if listed := m.p.now.Load().listed; listed != nil {
+		o.Tools = m.toolsOf(listed)
+		o.Instructions = listed.Instructions
+	}
+	if m.p.opts.Gateway == "always" {
+		o.Tools = append(o.Tools[:len(o.Tools):len(o.Tools)], o.Gateway...)
+	}
+	return o
+}
+
+// toolsOf makes the tools of a catalogue, once.
+func (m *Module) toolsOf(c *Catalogue) []server.ServerTool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.print == c.print {
+		return m.tools
+	}
+	scratch := server.NewMCPServer("", "")
+	m.print, m.tools = c.print, nil
+	for i := range c.Tools {
+		t := server.ServerTool{Tool: toolOf(&c.Tools[i]), Handler: m.call}
+		// The library panics on some schemas; one such tool must not take the
+		// others with it.
+		err := safe.Call("offer "+t.Tool.Name, func() error {
+			scratch.AddTools(t)
+			_, err := json.Marshal(t.Tool)
+			return err
+		})
+		if err != nil {
+			m.p.log.add("link", "hidden: "+err.Error())
+			continue
+		}
+		m.tools = append(m.tools, t)
+	}
+	return m.tools
+}
+
+// toolOf carries a definition. Its schemas stay raw: the library's own types
+// would lose keywords. Annotations that the library does not know are dropped,
+// since it has no raw form for them.
+func toolOf(t *Tool) mcp.Tool {
+	out := mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description,
+		RawInputSchema: t.Input, RawOutputSchema: t.Output, Meta: metaOf(t.Meta),
+	}
+	if o, err := splitObject(t.Annotations); err == nil {
+		out.Annotations = mcp.ToolAnnotation{
+			Title: o.str("title"), ReadOnlyHint: hint(o, "readOnlyHint"), DestructiveHint: hint(o, "destructiveHint"),
+			IdempotentHint: hint(o, "idempotentHint"), OpenWorldHint: hint(o, "openWorldHint"),
+		}
+	}
+	if t.Icons != nil {
+		var icons []mcp.Icon
+		if json.Unmarshal(t.Icons, &icons) == nil {
+			out.Icons = icons
+		}
+	}
+	return out
+}
+
+func hint(o object, key string) *bool {
+	switch string(o.get(key)) {
+	case "true":
+		return mcp.ToBoolPtr(true)
+	case "false":
+		return mcp.ToBoolPtr(false)
+	}
+	return nil
+}
+
+// metaOf carries _meta with its values raw.
+func metaOf(raw json.RawMessage) *mcp.Meta {
+	o, err := splitObject(raw)
+	if err != nil {
+		return nil
+	}
+	fields := make(map[string]any, len(o))
+	for _, m := range o {
+		fields[m.key] = m.value
+	}
+	return &mcp.Meta{AdditionalFields: fields}
+}
+
+func (m *Module) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	r, err := m.p.Call(ctx, invocation(ctx, req))
+	if err != nil {
+		return nil, err
+	}
+	return r.mcp(), nil
+}
+
+// invocation is a request as the domain takes it. What the protocol keeps in
+// _meta for the connection between agent and deck does not go to the child.
+func invocation(ctx context.Context, req mcp.CallToolRequest) Invocation {
+	in := Invocation{Tool: req.Params.Name, Args: req.Params.RawArguments, Agent: servers.CallerFrom(ctx).Name()}
+	meta := req.Params.Meta
+	if meta == nil {
+		return in
+	}
+	fields := map[string]any{}
+	for k, v := range meta.AdditionalFields {
+		if !strings.HasPrefix(k, "io.modelcontextprotocol/") && !strings.HasPrefix(k, "mcpdeck/") {
+			fields[k] = v
+		}
+	}
+	if len(fields) > 0 {
+		if raw, err := json.Marshal(fields); err == nil {
+			in.Meta = raw
+		}
+	}
+	if token := meta.ProgressToken; token != nil {
+		in.Progress = func(p Progress) {
+			params := map[string]any{"progressToken": token, "progress": p.Value}
+			if p.Total > 0 {
+				params["total"] = p.Total
+			}
+			if p.Message != "" {
+				params["message"] = p.Message
+			}
+			_ = servers.Notify(ctx, "notifications/progress", params) // the agent may be gone
+		}
+	}
+	return in
+}
+
+// block is one content block as the child gave it. The library lets only its
+// own types be content, so it wears one of them.
+type block struct {
+	mcp.TextContent
+	raw json.RawMessage
+}
+
+func (b block) MarshalJSON() ([]byte, error) { return b.raw, nil }
+
+func (r Result) mcp() *mcp.CallToolResult {
+	out := &mcp.CallToolResult{Content: make([]mcp.Content, len(r.Content)), RawStructuredContent: r.Structured, IsError: r.IsError}
+	out.Meta = metaOf(r.Meta)
+	for i, raw := range r.Content {
+		out.Content[i] = block{raw: raw}
+	}
+	return out
+}
+
+// Refuse is the sentence for a call of a Pencil tool that is not listed now,
+// "" for a name that is not Pencil's.
+func (p *Pencil) Refuse(tool string) string {
+	if !strings.HasPrefix(tool, prefix) {
+		return ""
+	}
+	now := p.now.Load()
+	switch {
+	case now.mode != On:
+		return now.refusal
+	case now.listed == nil:
+		return lostText
+	}
+	return noToolText(tool)
+}
+
+// status is the tool that a connection to Pencil alone always has: a client
+// may drop a server that lists nothing.
+func (m *Module) status() server.ServerTool {
+	return server.ServerTool{
+		Tool: mcp.Tool{
+			Name:           statusTool,
+			Description:    "Tells whether Pencil mode is on and what its design tools are connected to. The user switches the mode; no tool can.",
+			RawInputSchema: json.RawMessage(`{"type":"object","properties":{}}`),
+			Annotations: mcp.ToolAnnotation{
+				Title: "Pencil status", ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
+				IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false),
+			},
+		},
+		Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			s := m.p.Status()
+			if s.Mode == Off {
+				return mcp.NewToolResultText(m.p.now.Load().refusal), nil
+			}
+			return mcp.NewToolResultText(fmt.Sprintf("Pencil mode is %s: %d tools, app %s.\n", s.Mode, len(s.Tools), s.App)), nil
+		},
+	}
+}
+
+func (m *Module) gateway() server.ServerTool {
+	return server.ServerTool{
+		Tool: mcp.Tool{
+			Name: callTool, Description: gatewayAbout, RawInputSchema: json.RawMessage(gatewaySchema),
+			Annotations: mcp.ToolAnnotation{
+				ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true),
+				IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(false),
+			},
+		},
+		Handler: func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			r, err := m.p.Gateway(ctx, invocation(ctx, req))
+			if err != nil {
+				return nil, err
+			}
+			return r.mcp(), nil
+		},
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !windows
+
+package pencil
+
+// uninstallFolders exist on Windows only.
+func uninstallFolders() []string { return nil }
