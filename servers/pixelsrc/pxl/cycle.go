@@ -1,0 +1,165 @@
+package pxl
+
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
+// cycle draws a sprite once for every step of its colour cycles.
+func (g *animating) cycle(name string, pos int32) []still {
+	r := g.r
+	rec := r.lookup("", name, frame)
+	if rec == nil {
+		_, _ = g.picture(name, pos)
+		return nil
+	}
+	object := rec.object
+	var out []still
+	for _, step := range g.steps() {
+		own := *rec
+		own.colors = rec.colors.clone()
+		for i := range g.a.Cycles {
+			g.turn(own.colors, &g.a.Cycles[i], step.at[i])
+		}
+		own.object = object
+		p := r.draw(&own, r.reference())
+		r.applyStates(p)
+		out = append(out, still{b: p.b, ms: step.ms, name: name})
+		if r.spent {
+			break
+		}
+	}
+	return out
+}
+
+// turn gives token i of a cycle the colour that token i+k had.
+func (g *animating) turn(t *tokens, c *Cycle, k int) {
+	n := len(c.Tokens)
+	if n == 0 {
+		return
+	}
+	type held struct {
+		value string
+		p     parsed
+		ok    bool
+	}
+	before := make([]held, n)
+	for i, name := range c.Tokens {
+		if j := t.find(name); j >= 0 {
+			before[i] = held{t.values[j], parsed{c: t.colours[j]}, true}
+		}
+	}
+	for i, name := range c.Tokens {
+		from := (i + k) % n
+		if c.Reverse {
+			from = ((i-k)%n + n) % n
+		}
+		if before[from].ok {
+			t.set(g.r.doc.dialect, name, before[from].value, before[from].p)
+		}
+	}
+}
+
+// step is one frame of colour cycling: how far every cycle has turned, and for how long.
+type step struct {
+	at []int
+	ms int
+}
+
+// steps plans the frames. Cycles in the form the reference knows advance together;
+// with fps, direction or sprite every cycle runs at its own pace.
+func (g *animating) steps() []step {
+	together := g.a.Sprite == "" && g.a.FPS == 0
+	for i := range g.a.Cycles {
+		together = together && g.a.Cycles[i].FPS == 0 && !g.a.Cycles[i].Reverse
+	}
+	if together || g.r.reference() {
+		return g.together()
+	}
+	return g.timeline()
+}
+
+func (g *animating) together() []step {
+	n, ms := 1, g.perFrame()
+	for i := len(g.a.Cycles) - 1; i >= 0; i-- {
+		c := &g.a.Cycles[i]
+		if len(c.Tokens) > 0 {
+			n = lcm(n, len(c.Tokens))
+		}
+		if c.Duration > 0 {
+			ms = c.Duration
+		}
+	}
+	if n > MaxFrames {
+		g.s.warn(g.a.pos, CodeLimit, "use cycles whose lengths divide each other", "its cycles repeat after %d steps; %d are drawn", n, MaxFrames)
+		n = MaxFrames
+	}
+	out := make([]step, n)
+	for s := range out {
+		at := make([]int, len(g.a.Cycles))
+		for i := range at {
+			at[i] = s % max(1, len(g.a.Cycles[i].Tokens))
+		}
+		out[s] = step{at, ms}
+	}
+	return out
+}
+
+// pace is the time of one step of a cycle in milliseconds.
+func (g *animating) pace(c *Cycle) int {
+	switch {
+	case c.FPS > 0:
+		return max(1, int(math.Round(min(1000/c.FPS, math.MaxInt32))))
+	case c.Duration > 0:
+		return c.Duration
+	case g.a.FPS > 0 || g.a.Duration > 0:
+		return g.perFrame()
+	}
+	return 100
+}
+
+// timeline has a frame for every moment at which some cycle turns.
+func (g *animating) timeline() []step {
+	period := 1
+	for i := range g.a.Cycles {
+		c := &g.a.Cycles[i]
+		period = lcm(period, max(1, len(c.Tokens))*g.pace(c))
+	}
+	var out []step
+	for now := 0; now < period; {
+		next := period
+		at := make([]int, len(g.a.Cycles))
+		for i := range g.a.Cycles {
+			c := &g.a.Cycles[i]
+			p := g.pace(c)
+			at[i] = now / p % max(1, len(c.Tokens))
+			if len(c.Tokens) > 1 {
+				next = min(next, (now/p+1)*p)
+			}
+		}
+		if len(out) == MaxFrames {
+			g.s.warn(g.a.pos, CodeLimit, "use paces and lengths that divide each other", "its cycles repeat only after %s ms; %d frames are drawn", strconv.Itoa(period), MaxFrames)
+			break
+		}
+		if n := len(out); n > 0 && slices.Equal(out[n-1].at, at) {
+			out[n-1].ms += next - now
+		} else {
+			out = append(out, step{at, next - now})
+		}
+		now = next
+	}
+	return out
+}
+
+// lcm is the least common multiple, cut off where no animation goes.
+func lcm(a, b int) int {
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	if a/x > math.MaxInt32/b {
+		return math.MaxInt32
+	}
+	return a / x * b
+}

@@ -1,0 +1,169 @@
+package pxl
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
+)
+
+// Dialect chooses between everything the format guide teaches and exactly what the
+// reference engine draws.
+type Dialect uint8
+
+// The two dialects.
+const (
+	Documented Dialect = iota
+	Reference
+)
+
+// String is the dialect's name on the command line.
+func (d Dialect) String() string {
+	if d == Reference {
+		return "reference"
+	}
+	return "documented"
+}
+
+// ParseDialect reads a dialect's name; "" is Documented.
+func ParseDialect(name string) (Dialect, bool) {
+	switch name {
+	case "", "documented":
+		return Documented, true
+	case "reference":
+		return Reference, true
+	}
+	return Documented, false
+}
+
+// Options says how to read a document.
+type Options struct {
+	Dialect Dialect
+	// Include gives the text of a file named by @include, relative to the document.
+	// It enforces the path policy and answers with an error that wraps
+	// fs.ErrNotExist when there is no such file. Nil refuses every include.
+	Include func(path string) ([]byte, error)
+}
+
+// Document is a parsed text. It is safe for concurrent use.
+type Document struct {
+	dialect Dialect
+	include func(path string) ([]byte, error)
+	text    string
+	lines   *json5.Lines
+	objects []Object
+	diags   []Diagnostic
+	notes   []Diagnostic // found on the way, told by Check only
+
+	palettes     map[string]*Palette
+	sprites      map[string]*Sprite
+	variants     map[string]*Variant
+	compositions map[string]*Composition
+	animations   map[string]*Animation
+
+	regionKeys []field[Region]
+	opNames    map[string]opForm
+
+	mu    sync.Mutex
+	cache cache
+}
+
+// regionTable is the schema of a region.
+func (d *Document) regionTable() []field[Region] {
+	if d.regionKeys == nil {
+		d.regionKeys = append(regionFields(), regionRest()...)
+	}
+	return d.regionKeys
+}
+
+// Parse reads a text. It never fails: what cannot be read is a diagnostic.
+func Parse(text []byte, o Options) *Document {
+	d := &Document{
+		dialect: o.Dialect, include: o.Include,
+		palettes: map[string]*Palette{}, sprites: map[string]*Sprite{}, variants: map[string]*Variant{},
+		compositions: map[string]*Composition{}, animations: map[string]*Animation{},
+	}
+	if len(text) > MaxSource {
+		text = text[:MaxSource]
+		defer func() {
+			s := sink{doc: d, list: &d.diags}
+			s.fail(0, CodeLimit, "split the file", "the text is longer than %d bytes; the rest is not read", MaxSource)
+		}()
+	}
+	d.text = string(text)
+	d.lines = json5.NewLines(d.text)
+	if o.Dialect == Reference {
+		nodes, err := json5.ParseLines(d.text)
+		for i := range nodes {
+			if !d.object(&nodes[i]) {
+				return d
+			}
+		}
+		if err != nil {
+			d.syntax(err)
+		}
+		return d
+	}
+	nodes, errs := json5.Parse(d.text)
+	for _, err := range errs {
+		d.syntax(err)
+	}
+	for i := range nodes {
+		d.object(&nodes[i])
+	}
+	d.diags = sortDiagnostics(d.diags)
+	return d
+}
+
+func (d *Document) syntax(err *json5.Error) {
+	s := sink{doc: d, list: &d.diags}
+	s.fail(err.Pos, CodeSyntax, "", "invalid JSON5: %s", err.Message)
+}
+
+// Dialect is the dialect the document was read in.
+func (d *Document) Dialect() Dialect { return d.dialect }
+
+// Text is the source.
+func (d *Document) Text() string { return d.text }
+
+// Objects lists the objects in the order of the text, also those of equal name.
+func (d *Document) Objects() []Object { return d.objects }
+
+// Diagnostics is what was found while reading; rendering and Check find more.
+func (d *Document) Diagnostics() []Diagnostic { return slices.Clone(d.diags) }
+
+// Line gives line and column, from 1, of a byte offset such as a node's Pos.
+func (d *Document) Line(pos int32) (line, column int) { return d.lines.At(pos) }
+
+// Find gives the object that a name means: of several with one name, the last. Kind "" means any that can be drawn.
+func (d *Document) Find(kind Kind, name string) (Object, bool) {
+	kinds := []Kind{kind}
+	if kind == "" {
+		kinds = []Kind{KindSprite, KindVariant, KindComposition, KindAnimation}
+	}
+	for _, k := range kinds {
+		for i := len(d.objects) - 1; i >= 0; i-- {
+			if o := d.objects[i]; o.Kind == k && o.Name == name {
+				return o, true
+			}
+		}
+	}
+	return Object{}, false
+}
+
+// Limits on what one document may ask for.
+const (
+	MaxSource      = 1 << 20 // bytes of text
+	MaxSide        = 4096    // pixels of a canvas
+	MaxArea        = 4 << 20 // pixels of a canvas
+	MaxOutSide     = 8192    // pixels of a scaled picture
+	MaxOutArea     = 16 << 20
+	MaxFrames      = 256
+	maxNesting     = 64 // of compound regions
+	maxComposition = 16 // of compositions in compositions, and of variants of variants
+	maxDiagnostics = 1000
+	maxRampSteps   = 256
+	maxWork        = 24 << 20 // runs, pixels and steps of one sprite's shapes
+	maxPainted     = 64 << 20 // pixels of one sprite's regions
+	maxDrawn       = 256 << 20
+)

@@ -1,0 +1,109 @@
+package pxl
+
+import (
+	"image/color"
+	"math"
+	"strings"
+)
+
+// filter applies CSS filter functions to a colour, left to right, in sRGB. What
+// follows a mistake is not applied.
+func filter(c color.NRGBA, text string) (color.NRGBA, error) {
+	v := [3]float64{float64(c.R) / 255, float64(c.G) / 255, float64(c.B) / 255}
+	var err error
+	for rest := strings.TrimSpace(text); rest != "" && err == nil; rest = strings.TrimSpace(rest) {
+		name, tail, ok := strings.Cut(rest, "(")
+		arg, after, closed := strings.Cut(tail, ")")
+		if !ok || !closed {
+			err = errText("write name(amount)")
+			break
+		}
+		v, err = filterStep(v, strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(arg))
+		rest = after
+	}
+	b := func(i int) uint8 { return uint8(math.Round(v[i] * 255)) }
+	return color.NRGBA{R: b(0), G: b(1), B: b(2), A: c.A}, err
+}
+
+func filterStep(v [3]float64, name, arg string) ([3]float64, error) {
+	amount := 1.0
+	if name == "hue-rotate" {
+		amount = 0
+	}
+	if arg != "" {
+		nums, words, err := callNumbers(arg)
+		if err != nil || len(nums) != 1 || len(words) > 0 {
+			return v, errText("the amount of " + name + " cannot be read")
+		}
+		amount = nums[0]
+	}
+	if name != "hue-rotate" {
+		amount = max(amount, 0)
+	}
+	mix := min(amount, 1)
+	switch name {
+	case "brightness":
+		return clampAll(v, func(x float64) float64 { return x * amount }), nil
+	case "contrast":
+		return clampAll(v, func(x float64) float64 { return (x-0.5)*amount + 0.5 }), nil
+	case "invert":
+		return clampAll(v, func(x float64) float64 { return mix + x*(1-2*mix) }), nil
+	case "saturate":
+		return matrix(v, lumaMatrix(amount)), nil
+	case "grayscale":
+		return matrix(v, grayMatrix(1-mix)), nil
+	case "sepia":
+		return matrix(v, sepiaMatrix(1-mix)), nil
+	case "hue-rotate":
+		return matrix(v, hueMatrix(amount*math.Pi/180)), nil
+	}
+	return v, errText("there is no filter " + quoted(name))
+}
+
+func clampAll(v [3]float64, f func(float64) float64) [3]float64 {
+	for i := range v {
+		v[i] = min(max(f(v[i]), 0), 1)
+	}
+	return v
+}
+
+func matrix(v [3]float64, m [9]float64) [3]float64 {
+	return clampAll([3]float64{
+		m[0]*v[0] + m[1]*v[1] + m[2]*v[2],
+		m[3]*v[0] + m[4]*v[1] + m[5]*v[2],
+		m[6]*v[0] + m[7]*v[1] + m[8]*v[2],
+	}, func(x float64) float64 { return x })
+}
+
+func lumaMatrix(s float64) [9]float64 {
+	return [9]float64{
+		0.213 + 0.787*s, 0.715 - 0.715*s, 0.072 - 0.072*s,
+		0.213 - 0.213*s, 0.715 + 0.285*s, 0.072 - 0.072*s,
+		0.213 - 0.213*s, 0.715 - 0.715*s, 0.072 + 0.928*s,
+	}
+}
+
+func grayMatrix(s float64) [9]float64 {
+	return [9]float64{
+		0.2126 + 0.7874*s, 0.7152 - 0.7152*s, 0.0722 - 0.0722*s,
+		0.2126 - 0.2126*s, 0.7152 + 0.2848*s, 0.0722 - 0.0722*s,
+		0.2126 - 0.2126*s, 0.7152 - 0.7152*s, 0.0722 + 0.9278*s,
+	}
+}
+
+func sepiaMatrix(s float64) [9]float64 {
+	return [9]float64{
+		0.393 + 0.607*s, 0.769 - 0.769*s, 0.189 - 0.189*s,
+		0.349 - 0.349*s, 0.686 + 0.314*s, 0.168 - 0.168*s,
+		0.272 - 0.272*s, 0.534 - 0.534*s, 0.131 + 0.869*s,
+	}
+}
+
+func hueMatrix(angle float64) [9]float64 {
+	sin, cos := math.Sincos(angle)
+	return [9]float64{
+		0.213 + cos*0.787 - sin*0.213, 0.715 - cos*0.715 - sin*0.715, 0.072 - cos*0.072 + sin*0.928,
+		0.213 - cos*0.213 + sin*0.143, 0.715 + cos*0.285 + sin*0.140, 0.072 - cos*0.072 - sin*0.283,
+		0.213 - cos*0.213 - sin*0.787, 0.715 - cos*0.715 + sin*0.715, 0.072 + cos*0.928 + sin*0.072,
+	}
+}

@@ -1,0 +1,129 @@
+package pxl
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// MaxIncludes is how many different files one document may include.
+const MaxIncludes = 32
+
+// included is a file read once.
+type included struct {
+	doc *Document
+	err error
+}
+
+// included works out the palette of @include:path#name. Positions of what is wrong
+// inside the included file are those of the reference to it.
+func (d *Document) included(spec string, pos int32) *tokens {
+	file, name, _ := strings.Cut(spec, "#")
+	inc := d.includeFile(file)
+	err := inc.err
+	var p *Palette
+	if err == nil {
+		if p = inc.doc.firstPalette(name); p == nil {
+			err = fmt.Errorf("the file has no palette %q", name)
+			if name == "" {
+				err = errors.New("the file has no palette")
+			}
+		}
+	}
+	if err != nil {
+		t := &tokens{missing: true}
+		s := &sink{doc: d, list: &t.diags}
+		s.warn(pos, CodeInclude, "give the path of a .pxl or .jsonl file beside this one that holds the palette", "include %s: %v", spec, err)
+		return t
+	}
+	return d.build(fmt.Sprintf("palette %q of %s", p.Name, file), p.Colors, p, &pos)
+}
+
+func (d *Document) firstPalette(name string) *Palette {
+	if name != "" {
+		return d.palettes[name]
+	}
+	for _, o := range d.objects {
+		if o.Palette != nil {
+			return o.Palette
+		}
+	}
+	return nil
+}
+
+// includeFile reads a file: the path as it stands, else with the extension .pxl or .jsonl.
+func (d *Document) includeFile(file string) *included {
+	if inc, ok := d.cache.includes[file]; ok {
+		return inc
+	}
+	inc := &included{}
+	if d.cache.files++; d.cache.files > MaxIncludes {
+		return &included{err: fmt.Errorf("more than %d files are included", MaxIncludes)}
+	}
+	text, err := d.readInclude(file)
+	if inc.err = err; err == nil {
+		inc.doc = Parse(text, Options{Dialect: d.dialect})
+	}
+	if d.cache.includes == nil {
+		d.cache.includes = map[string]*included{}
+	}
+	d.cache.includes[file] = inc
+	return inc
+}
+
+func (d *Document) readInclude(file string) ([]byte, error) {
+	if d.include == nil {
+		return nil, errors.New("includes need a document that lies in a file")
+	}
+	if file == "" || strings.ContainsRune(file, 0) || path.IsAbs(file) || strings.Contains(file, `\`) {
+		return nil, errors.New("the path must be relative")
+	}
+	stem := strings.TrimSuffix(file, path.Ext(file))
+	for _, f := range []string{file, stem + ".pxl", stem + ".jsonl"} {
+		if e := path.Ext(f); e != ".pxl" && e != ".jsonl" {
+			continue
+		}
+		text, err := d.include(path.Clean(f))
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return text, err
+		}
+	}
+	return nil, errors.New("there is no such file")
+}
+
+// IncludeFrom serves includes of a document that lies in folder dir (slash
+// separated, relative) of an opened root. Nothing outside the root is read, also
+// not through symbolic links; only regular files of at most MaxSource bytes are.
+func IncludeFrom(root *os.Root, dir string) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		full := path.Join(dir, name)
+		// A named pipe would block in Open.
+		if info, err := root.Stat(full); err == nil && !info.Mode().IsRegular() {
+			return nil, errors.New("not a regular file")
+		}
+		f, err := root.Open(full)
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil, fs.ErrNotExist
+			}
+			return nil, errors.New("the path leads outside the allowed folders or cannot be read")
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil || !info.Mode().IsRegular() {
+			return nil, errors.New("not a regular file")
+		}
+		if info.Size() > MaxSource {
+			return nil, fmt.Errorf("the file is larger than %d bytes", MaxSource)
+		}
+		text := make([]byte, info.Size())
+		n, err := f.ReadAt(text, 0)
+		if err != nil && n < len(text) {
+			return nil, errors.New("the file cannot be read")
+		}
+		return text, nil
+	}
+}

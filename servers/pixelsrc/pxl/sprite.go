@@ -1,0 +1,403 @@
+package pxl
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/shape"
+)
+
+// way says on which way a sprite is drawn; the reference treats them differently.
+type way uint8
+
+const (
+	alone  way = iota // asked for by name
+	member            // of a composition
+	frame             // of an animation
+)
+
+// renderer draws objects of one document for one call.
+type renderer struct {
+	doc     *Document
+	diags   []Diagnostic
+	opt     RenderOptions
+	states  []string
+	tokens  bool
+	arena   *shape.Arena
+	sprites map[string]*picture
+	comps   map[string]*bitmap
+	stack   []string // compositions being drawn
+	drawn   int      // pixels composed so far
+	spent   bool     // the budget's end was reported
+}
+
+// picture is a drawn sprite with what later steps need to know of it.
+type picture struct {
+	b      *bitmap
+	recipe *recipe
+	names  []string // token of every region number
+	shapes []shape.Set
+	order  []int
+	native [2]int
+}
+
+// recipe is a sprite with its source followed and its palette worked out.
+type recipe struct {
+	object  string
+	pos     int32
+	sizePos int32
+	sprite  *Sprite
+	regions []Region
+	has     bool // there are regions, perhaps none
+	size    *[2]int
+	colors  *tokens
+	steps   []Op // sprite transforms, those of variants behind those of their base
+}
+
+func (r *renderer) sink(object string) *sink {
+	return &sink{doc: r.doc, object: object, list: &r.diags}
+}
+
+func (r *renderer) reference() bool { return r.doc.dialect == Reference }
+
+// lookup finds a sprite or variant by name and works out how to draw it; nil when there is none.
+func (r *renderer) lookup(kind Kind, name string, w way) *recipe {
+	if s, ok := r.doc.sprites[name]; ok && kind != KindVariant {
+		return r.spriteRecipe(s, w, nil)
+	}
+	if v, ok := r.doc.variants[name]; ok && kind != KindSprite {
+		if r.reference() && w == frame {
+			return nil
+		}
+		return r.variantRecipe(v, w, nil)
+	}
+	return nil
+}
+
+// spriteRecipe follows the chain of sources. via is the names on the way here.
+func (r *renderer) spriteRecipe(s *Sprite, w way, via []string) *recipe {
+	object := "sprite " + strconv.Quote(s.Name)
+	out := &recipe{
+		object: object, pos: s.pos, sizePos: s.sizePos, sprite: s, regions: s.Regions, has: s.HasRegions,
+		size: s.Size, steps: s.Transform,
+	}
+	if s.Palette != nil || s.Source == "" {
+		out.colors = r.doc.paletteOf(s.Palette, object)
+	}
+	if s.Source == "" || (r.reference() && w == frame) {
+		if out.colors == nil {
+			out.colors = &tokens{missing: true}
+		}
+		return out
+	}
+	out.regions, out.has = nil, false
+	switch base := r.doc.sprites[s.Source]; {
+	case slices.Contains(via, s.Name) || len(via) > maxNesting:
+		r.sink(object).fail(s.pos, CodeMissingSource, "let one of them have regions of its own", "its source leads back to itself: %s", strings.Join(append(via, s.Name), " -> "))
+		out.size = &[2]int{1, 1}
+		out.has = true
+	case base != nil:
+		from := r.spriteRecipe(base, w, append(via, s.Name))
+		out.regions, out.has = from.regions, from.has
+		out.size = cmp.Or(out.size, from.size)
+		if out.colors == nil {
+			out.colors = from.colors
+		}
+	case !r.reference() && r.doc.variants[s.Source] != nil:
+		from := r.variantRecipe(r.doc.variants[s.Source], w, append(via, s.Name))
+		out.regions, out.has = from.regions, from.has
+		out.size = cmp.Or(out.size, from.size)
+		if out.colors == nil {
+			out.colors = from.colors
+		}
+	default:
+		r.sink(object).fail(s.pos, CodeMissingSource, didYouMean(s.Source, r.doc.names(KindSprite)), "its source %q does not exist", s.Source)
+	}
+	if out.colors == nil {
+		out.colors = &tokens{missing: true}
+	}
+	return out
+}
+
+// names lists the names of a kind of object in the order of the text.
+func (d *Document) names(kinds ...Kind) []string {
+	var out []string
+	for i := range d.objects {
+		if slices.Contains(kinds, d.objects[i].Kind) && !slices.Contains(out, d.objects[i].Name) {
+			out = append(out, d.objects[i].Name)
+		}
+	}
+	return out
+}
+
+// variantRecipe lays the variant's colours over those of its base.
+func (r *renderer) variantRecipe(v *Variant, w way, via []string) *recipe {
+	object := "variant " + strconv.Quote(v.Name)
+	missing := func(help, format string, args ...any) *recipe {
+		r.sink(object).fail(v.basePos, CodeMissingBase, help, format, args...)
+		return &recipe{object: object, pos: v.pos, sizePos: v.pos, sprite: &Sprite{Name: v.Name}, has: true, size: &[2]int{1, 1}, colors: &tokens{}}
+	}
+	var base *recipe
+	if s := r.doc.sprites[v.Base]; s != nil {
+		base = r.baseRecipe(s, w)
+	} else if b := r.doc.variants[v.Base]; b != nil && !r.reference() {
+		if slices.Contains(via, v.Name) || len(via) >= maxComposition {
+			return missing("let one of them base on a sprite", "its base leads back to itself: %s", strings.Join(append(via, v.Name), " -> "))
+		}
+		base = r.variantRecipe(b, w, append(via, v.Name))
+	} else {
+		return missing(didYouMean(v.Base, r.doc.names(KindSprite, KindVariant)), "its base %q does not exist", v.Base)
+	}
+	out := *base
+	out.object, out.pos = object, v.pos
+	out.colors = r.recolour(v, base)
+	if !r.reference() {
+		out.steps = append(slices.Clip(base.steps), v.Transform...)
+	}
+	return &out
+}
+
+// baseRecipe is the sprite under a variant. The reference takes it as written: a
+// base with a source has no regions, and transforms do not carry over.
+func (r *renderer) baseRecipe(s *Sprite, w way) *recipe {
+	if !r.reference() {
+		return r.spriteRecipe(s, w, nil)
+	}
+	out := r.spriteRecipe(s, frame, nil)
+	out.steps = nil
+	return out
+}
+
+// recolour makes the palette of a variant.
+func (r *renderer) recolour(v *Variant, base *recipe) *tokens {
+	d := r.doc
+	object := "variant " + strconv.Quote(v.Name)
+	over := &PaletteRef{Inline: v.Palette, IsMap: true, Pos: v.pos}
+	var changes *tokens
+	switch {
+	case v.PaletteRef != "":
+		over.Name, over.IsMap = v.PaletteRef, false
+		changes = d.paletteOf(over, object)
+	case r.reference():
+		changes = d.raw(object, v.Palette)
+	default:
+		d.mu.Lock()
+		entries := append(d.variableEntries(base.sprite.Palette), v.Palette...)
+		changes = d.build(object, entries, nil, nil)
+		d.mu.Unlock()
+	}
+	out := base.colors.clone()
+	out.missing = out.missing && len(changes.names) == 0
+	if changes.missing {
+		out.diags = append(slices.Clip(out.diags), changes.diags...)
+		return out
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, name := range changes.names {
+		p := d.parse(changes.values[i])
+		if changes.bad[i] {
+			p = parsed{changes.colours[i], errText("invalid")}
+		}
+		out.set(d.dialect, name, changes.values[i], p)
+	}
+	out.diags = append(slices.Clip(out.diags), changes.diags...)
+	return out
+}
+
+// raw reads entries as they stand: nothing is resolved or removed.
+func (d *Document) raw(object string, entries []Entry) *tokens {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := &tokens{index: map[string]int{}}
+	s := &sink{doc: d, object: object, list: &t.diags}
+	for _, e := range entries {
+		p := d.parse(e.Value)
+		if p.err != nil {
+			s.fail(e.Pos, CodeColour, "the token is painted magenta until its colour is corrected", "colour of %s: %v", e.Token, p.err)
+		}
+		t.set(Reference, e.Token, e.Value, p)
+	}
+	return t
+}
+
+// variableEntries lists the variables that a sprite's palette defines.
+func (d *Document) variableEntries(ref *PaletteRef) []Entry {
+	var from, out []Entry
+	if ref == nil {
+		return nil
+	}
+	if from = ref.Inline; !ref.IsMap {
+		if p := d.palettes[ref.Name]; p != nil {
+			from = p.Colors
+		}
+	}
+	for _, e := range from {
+		if strings.HasPrefix(e.Token, "--") {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// draw carries out a recipe up to the sprite transforms, which are left out when
+// plain is set.
+func (r *renderer) draw(rec *recipe, plain bool) *picture {
+	r.diags = append(r.diags, rec.colors.diags...)
+	s := r.sink(rec.object)
+	p := &picture{recipe: rec}
+	if !r.canvas(rec, s) {
+		p.b = standIn(r.tokens)
+		p.native = [2]int{1, 1}
+		return p
+	}
+	rules := r.rules(rec)
+	_, smooths := r.smoothing(rec)
+	needs := r.tokens || smooths || len(rules) > 0 || needsTokens(rec.steps)
+	w, h := rec.size[0], rec.size[1]
+	p.native = *rec.size
+	p.b = newBitmap(w, h, needs)
+	r.paint(p, rec, s, rules)
+	if plain || len(rec.steps) == 0 {
+		return p
+	}
+	e := effect{s: s, dial: r.doc.dialect, colors: rec.colors, names: p.names}
+	p.b = e.run(p.b, rec.steps)
+	return p
+}
+
+func needsTokens(ops []Op) bool {
+	for i := range ops {
+		if n := ops[i].Name; n == "sel-out" || n == "dither" {
+			return true
+		}
+	}
+	return false
+}
+
+// canvas checks that a sprite has regions and a size within the limits.
+func (r *renderer) canvas(rec *recipe, s *sink) bool {
+	if !rec.has {
+		s.warn(rec.pos, CodeNoRegions, "add regions, or a source to take them from", "it has no regions")
+		return false
+	}
+	if rec.size == nil {
+		s.fail(rec.pos, CodeMissingSize, "add size: [width, height]", "it has no size")
+		return false
+	}
+	w, h := rec.size[0], rec.size[1]
+	if w < 1 || h < 1 || w > MaxSide || h > MaxSide || w*h > MaxArea {
+		s.fail(rec.sizePos, CodeSize, "a side is 1 to 4096 pixels, the whole at most 4,194,304", "its size of %d×%d is not possible", w, h)
+		return false
+	}
+	if r.drawn += w * h; r.drawn > maxDrawn {
+		if !r.spent {
+			r.spent = true
+			s.fail(rec.pos, CodeLimit, "render fewer or smaller objects at once", "the picture needs more than %d pixels of intermediate work", maxDrawn)
+		}
+		return false
+	}
+	return true
+}
+
+// paint rasterises the regions and paints them in z order.
+func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
+	if r.arena == nil {
+		r.arena = shape.NewArena(maxWork)
+	}
+	if p.shapes == nil {
+		r.arena.Reset(maxWork)
+	}
+	d := drawing{s: s, dial: r.doc.dialect, regions: rec.regions, w: p.b.w, h: p.b.h, arena: r.arena}
+	d.rasterise()
+	p.shapes = d.sets
+	n := len(rec.regions)
+	z := make([]int, n)
+	p.order = make([]int, n)
+	for i := range rec.regions {
+		z[i], p.order[i] = zOf(&rec.regions[i]), i
+	}
+	looks := rulesFor(rules, rec.regions)
+	for i := range looks {
+		if looks[i].z != nil {
+			z[i] = *looks[i].z
+		}
+	}
+	slices.SortStableFunc(p.order, func(a, b int) int { return cmp.Compare(z[a], z[b]) })
+	if p.b.tok != nil {
+		p.names = make([]string, n, n+1)
+		for i := range rec.regions {
+			p.names[i] = rec.regions[i].Token
+		}
+	}
+	r.background(p, rec, s)
+	left := maxPainted
+	for _, i := range p.order {
+		g := &rec.regions[i]
+		if i < len(looks) && looks[i].hidden {
+			continue
+		}
+		c, ok := magenta(), false
+		if k := rec.colors.find(g.Token); k >= 0 {
+			c, ok = rec.colors.colours[k], true
+		}
+		if i < len(looks) && looks[i].color != nil {
+			c, ok = *looks[i].color, true
+		}
+		if !ok && !rec.colors.missing {
+			s.warn(g.Pos, CodeToken, didYouMean(g.Token, rec.colors.names), "the palette has no token %q; the region is painted magenta", g.Token)
+		}
+		if left -= p.b.paint(d.sets[i], c, uint16(min(i, int(noToken)-1))); left < 0 {
+			s.warn(g.Pos, CodeLimit, "draw fewer or smaller regions", "the regions cover more than %d pixels in all; those above %q are left out", maxPainted, g.Token)
+			break
+		}
+	}
+}
+
+// background paints the sprite's background token, unless a region is the background.
+func (r *renderer) background(p *picture, rec *recipe, s *sink) {
+	token := rec.sprite.Background
+	if token == "" || r.reference() {
+		return
+	}
+	for i := range rec.regions {
+		if rec.regions[i].Shape == ShapeBackground {
+			return
+		}
+	}
+	c := magenta()
+	if k := rec.colors.find(token); k >= 0 {
+		c = rec.colors.colours[k]
+	} else {
+		s.warn(rec.pos, CodeToken, didYouMean(token, rec.colors.names), "the palette has no token %q for the background", token)
+	}
+	number := noToken
+	if p.b.tok != nil {
+		number = uint16(min(len(p.names), int(noToken)-1))
+		p.names = append(p.names, token)
+	}
+	p.b.paint(shape.Set(r.arena.Rect(0, 0, p.b.w, p.b.h, 0)), c, number)
+}
+
+// zOf is the height of a region: its own z, else that of its role. A background lies under everything.
+func zOf(g *Region) int {
+	switch {
+	case g.Shape == ShapeBackground:
+		return -1 << 40
+	case g.Z != nil:
+		return *g.Z
+	}
+	switch g.Role {
+	case "anchor":
+		return 100
+	case "boundary":
+		return 80
+	case "shadow", "highlight":
+		return 60
+	case "fill":
+		return 40
+	}
+	return 0
+}

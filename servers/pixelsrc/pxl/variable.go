@@ -1,0 +1,106 @@
+package pxl
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxValue is how long a colour string may grow while its variables are replaced.
+const maxValue = 8 << 10
+
+// variables resolves var(--name, fallback) within one palette.
+type variables struct {
+	values map[string]string
+	path   []string
+	spent  int
+}
+
+// variablesOf gathers the entries that are variables; nil when there are none.
+func variablesOf(entries []Entry) *variables {
+	v := &variables{values: map[string]string{}}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Token, "--") {
+			v.values[e.Token] = e.Value
+		}
+	}
+	return v
+}
+
+// resolve replaces every var() in a value. On an error the value is to be kept as it was.
+func (v *variables) resolve(value string) (string, error) {
+	if !strings.Contains(value, "var(") {
+		return value, nil
+	}
+	v.path, v.spent = v.path[:0], 0
+	return v.expand(value)
+}
+
+func (v *variables) expand(value string) (string, error) {
+	if len(v.path) > 100 {
+		return "", errors.New("variables refer to each other more than 100 deep")
+	}
+	for {
+		start := strings.Index(value, "var(")
+		if start < 0 {
+			return value, nil
+		}
+		name, fallback, has, end := cutVar(value, start+4)
+		if end < 0 {
+			return value, nil
+		}
+		got, err := v.lookup(name, fallback, has)
+		if err != nil {
+			return "", err
+		}
+		value = value[:start] + got + value[end:]
+		if v.spent += len(value); len(value) > maxValue || v.spent > 64*maxValue {
+			return "", errors.New("the value grows too long")
+		}
+	}
+}
+
+// cutVar splits what stands between the parentheses of a var() into name and fallback.
+func cutVar(s string, from int) (name, fallback string, has bool, end int) {
+	depth, comma := 1, -1
+	for i := from; i < len(s); i++ {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth > 0 {
+				continue
+			}
+			if comma >= 0 {
+				return strings.TrimSpace(s[from:comma]), strings.TrimSpace(s[comma+1 : i]), true, i + 1
+			}
+			return strings.TrimSpace(s[from:i]), "", false, i + 1
+		case ',':
+			if depth == 1 && comma < 0 {
+				comma = i
+			}
+		}
+	}
+	return "", "", false, -1
+}
+
+func (v *variables) lookup(name, fallback string, has bool) (string, error) {
+	if !strings.HasPrefix(name, "--") {
+		name = "--" + name
+	}
+	if slices.Contains(v.path, name) {
+		return "", fmt.Errorf("variable %s refers to itself", name)
+	}
+	value, ok := v.values[name]
+	if !ok && !has {
+		return "", fmt.Errorf("variable %s is not defined", name)
+	}
+	if !ok {
+		return v.expand(fallback)
+	}
+	v.path = append(v.path, name)
+	out, err := v.expand(value)
+	v.path = v.path[:len(v.path)-1]
+	return out, err
+}
