@@ -15,6 +15,7 @@ type Action struct {
 	ID    string   // for configuration: "calls.copy"
 	Title string   // in help and palette: "Copy the result"
 	Hint  string   // one word for the footer; "" keeps it out of there
+	Label string   // keys as the footer shows them, when not the first: "up/down"
 	Keys  []string // as Bubble Tea writes them: "y", "ctrl+s", "shift+tab", "space"
 	Part  string   // of the page in which it acts; "" is the whole page
 

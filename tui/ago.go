@@ -58,3 +58,11 @@ func Bytes(n int) string {
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
+
+// Place is where in a list one is: "3 of 17".
+func Place(i, n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", i+1, n)
+}

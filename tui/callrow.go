@@ -43,25 +43,39 @@ func CallRow(f *Frame, c *servers.Call, w int) string {
 	if w >= 48 {
 		rw = 9
 	}
-	agent := min(max(w/7, 6), 18)
+	left -= rw
+	agentW, toolW, restW := callColumns(left)
 	name := plain.Line(c.AgentName)
-	b.WriteString(th.Hue(name).Render(widget.Fit(name, agent)) + "  ")
-	left -= agent + 2 + rw
-	tool := min(max(left*2/5, 14), 30)
-	toolStyle := th.Text
+	b.WriteString(th.Hue(name).Render(widget.Fit(name, agentW)) + "  ")
+	tool := th.Text
 	if failed {
-		toolStyle = th.Bad
+		tool = th.Bad
 	}
-	b.WriteString(toolStyle.Render(widget.Fit(plain.Line(c.Tool), min(tool, left))))
-	left -= tool + 2
-	if left > 4 {
+	b.WriteString(tool.Render(widget.Fit(plain.Line(c.Tool), toolW)))
+	if restW > 0 {
+		rest := th.Faint.Render(widget.Cut(plain.Line(c.Args), restW))
 		if failed {
-			b.WriteString("  " + th.Bad.Render(widget.Fit(plain.Line(c.Result), left)))
-		} else {
-			b.WriteString("  " + th.Faint.Render(widget.Fit(plain.Line(c.Args), left)))
+			rest = th.Bad.Render(widget.Cut(plain.Line(c.Result), restW))
 		}
+		b.WriteString("  " + rest)
 	}
 	return widget.Fit(b.String(), w-rw) + padLeft(right, rw)
+}
+
+// callColumns shares w cells among agent, tool and the rest: the rest needs
+// twelve cells to say anything.
+func callColumns(w int) (agent, tool, rest int) {
+	agent = min(max(w/4, 6), 16)
+	tool = min(w-agent-2, 28)
+	rest = w - agent - 2 - tool - 2
+	if rest >= 12 {
+		return agent, tool, rest
+	}
+	if tool = 22; w-agent-2-tool-2 >= 12 {
+		return agent, tool, w - agent - 2 - tool - 2
+	}
+	agent = min(max(w/3, 6), 18)
+	return agent, w - agent - 2, 0
 }
 
 // callEnd is how long a call took, or runs.

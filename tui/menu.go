@@ -90,7 +90,7 @@ func (me *menu) Actions() []Action {
 	}
 	return []Action{
 		{ID: "menu.run", Title: "Do it", Hint: "do it", Keys: []string{"enter"}, InText: true, Run: me.run},
-		{ID: "menu.up", Title: "Up", Hint: "move", Keys: []string{"up", "ctrl+p"}, InText: true, Run: move(-1)},
+		{ID: "menu.up", Title: "Up", Hint: "move", Label: "up/down", Keys: []string{"up", "ctrl+p"}, InText: true, Run: move(-1)},
 		{ID: "menu.down", Title: "Down", Keys: []string{"down", "ctrl+n"}, InText: true, Run: move(1)},
 		{ID: "menu.pageup", Title: "Page up", Keys: []string{"pgup"}, InText: true, Run: page(-1)},
 		{ID: "menu.pagedown", Title: "Page down", Keys: []string{"pgdown"}, InText: true, Run: page(1)},
@@ -138,8 +138,11 @@ func (me *menu) filter() {
 	}
 	var hits []hit
 	for _, it := range me.all {
-		text := it.action.Title + " " + it.group + " " + strings.Join(it.action.Keys, " ")
-		if s := widget.Match(f, text); s > 0 {
+		s := widget.Match(f, it.action.Title)
+		if s == 0 && (slices.Contains(it.action.Keys, f) || strings.EqualFold(it.group, f)) {
+			s = 1
+		}
+		if s > 0 {
 			hits = append(hits, hit{it, s})
 		}
 	}

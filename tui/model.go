@@ -100,8 +100,9 @@ func (m *Model) Init() tea.Cmd {
 	if m.opts.Background != "dark" && m.opts.Background != "light" {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
-	if m.snap != nil {
-		for _, p := range m.pages {
+	for _, p := range m.pages {
+		cmds = append(cmds, p.Update(ThemeMsg{Theme: m.theme}))
+		if m.snap != nil {
 			cmds = append(cmds, p.Update(DeckMsg{Snapshot: m.snap}))
 		}
 	}
@@ -118,7 +119,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 		m.composed = time.Time{}
-		return m, m.windowPictures()
+		return m, tea.Batch(m.windowPictures(), m.broadcast(SizeMsg{W: m.w, H: m.layout().bodyH}))
 	case tea.KeyPressMsg:
 		m.composed = time.Time{}
 		return m, m.key(msg)
@@ -182,6 +183,9 @@ func (m *Model) wish(msg tea.Msg) (tea.Cmd, bool) {
 		m.close(msg.id)
 		return nil, true
 	case goMsg:
+		if msg.page == "" {
+			return m.show(0), true
+		}
 		return m.show(m.index(msg.page)), true
 	case toastMsg:
 		m.toasts.add(msg.kind, msg.text)

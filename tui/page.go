@@ -47,8 +47,9 @@ type (
 	Feeder interface{ Feed() Feed }
 	// Titler is a page that sets the terminal's title; "" leaves it to others.
 	Titler interface{ WindowTitle() string }
-	// Noter is a page that has something for the right end of the footer.
-	Noter interface{ FooterNote() string }
+	// Noter is a page that has something for the right end of a footer of w
+	// cells; more than half of it is not shown.
+	Noter interface{ FooterNote(w int) string }
 	// Quitter is a page that wants a word before the program ends: an overlay
 	// that ends in Quit or Close; nil lets it end.
 	Quitter interface{ BeforeQuit() Overlay }
@@ -136,11 +137,18 @@ type ClickMsg struct{ X, Y int }
 // WheelMsg is the wheel turned over a cell: Delta rows down.
 type WheelMsg struct{ X, Y, Delta int }
 
+// SizeMsg tells pages how many cells they have, before the first Render at that
+// size.
+type SizeMsg struct{ W, H int }
+
 // FocusMsg tells pages whether the terminal window has the focus.
 type FocusMsg struct{ Focused bool }
 
 // ThemeMsg tells pages that the theme has changed.
 type ThemeMsg struct{ Theme *theme.Theme }
+
+// ShowCallMsg asks the page of calls to show one.
+type ShowCallMsg struct{ ID uint64 }
 
 type (
 	openMsg struct {
@@ -183,3 +191,6 @@ func Copy(text, what string) tea.Cmd {
 }
 
 func send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
+
+// Home shows the first page.
+func Home() tea.Cmd { return send(goMsg{}) }

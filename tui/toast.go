@@ -66,11 +66,16 @@ func (t *toasts) render(f *Frame, w int) []string {
 	var out []string
 	for _, n := range live {
 		mark, style := n.look(f.Theme)
-		for i, line := range widget.Wrap(n.text, w-6) {
+		lines := widget.Wrap(n.text, w-6)
+		width := 0
+		for _, line := range lines {
+			width = max(width, widget.Width(line))
+		}
+		for i, line := range lines {
 			if i > 0 {
 				mark = " "
 			}
-			row := " " + style.Render(mark) + " " + line + " "
+			row := " " + style.Render(mark) + " " + widget.Fit(line, width) + " "
 			out = append(out, f.Theme.Panel.Over(style.Render(f.Theme.Glyph.FV)+row))
 		}
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -126,12 +127,17 @@ func (m *Model) header(l layout) []string {
 		brand += th.Muted.Render(widget.Cut(m.snap.Name, 16) + " ")
 	}
 	brand += " "
+	status := m.status()
+	room := m.w - widget.Width(status) - 1
 	tabs, width := m.tabs(false, l.rule)
-	if widget.Width(brand)+width > m.w {
+	if widget.Width(brand)+width > room {
 		brand = " "
 	}
-	if widget.Width(brand)+width > m.w {
-		tabs, _ = m.tabs(true, l.rule)
+	if 1+width > room {
+		tabs, width = m.tabs(true, l.rule)
+	}
+	if 1+width > room {
+		status = ""
 	}
 	row := brand
 	from, to := 0, 0
@@ -145,7 +151,7 @@ func (m *Model) header(l layout) []string {
 		m.targets = append(m.targets, target{x: x, y: 0, w: w, run: func() tea.Cmd { return m.show(i) }})
 		row += " "
 	}
-	out := []string{widget.Ends(row, m.status(), m.w)}
+	out := []string{widget.Ends(row, status, m.w)}
 	if l.rule {
 		g := th.Glyph
 		to = min(to, m.w)
@@ -215,13 +221,14 @@ func (m *Model) status() string {
 func (m *Model) footer(y int) string {
 	var actions []*Action
 	if o := m.top(); o != nil {
-		actions = m.hints(o.table, "")
+		actions = m.hints(o.table, "", o.overlay.TextEntry())
 	} else if p := m.page(); p != nil {
-		actions = append(m.hints(m.tables[m.at], p.Part()), m.hints(m.global, "")...)
+		text := p.TextEntry()
+		actions = append(m.hints(m.tables[m.at], p.Part(), text), m.hints(m.global, "", text)...)
 	}
 	note := ""
 	if n, ok := m.page().(Noter); ok && m.top() == nil {
-		note = n.FooterNote()
+		note = n.FooterNote(m.w)
 	}
 	if nw := widget.Width(note); nw > 0 && nw < m.w/2 {
 		return m.hintRow(actions, y, m.w-nw-2) + " " + m.theme.Faint.Render(note) + " "
@@ -235,7 +242,7 @@ func (m *Model) hintRow(actions []*Action, y, w int) string {
 	th := m.theme
 	row, x := " ", 1
 	for _, a := range actions {
-		label := KeyLabel(a.Keys[0], th.Glyph.ASCII)
+		label := cmp.Or(a.Label, KeyLabel(a.Keys[0], th.Glyph.ASCII))
 		n := widget.Width(label) + 1 + widget.Width(a.Hint)
 		reserve := 0
 		if a.ID != "help" && m.top() == nil {
@@ -253,10 +260,14 @@ func (m *Model) hintRow(actions []*Action, y, w int) string {
 	return widget.Fit(row, w)
 }
 
-// hints are the actions of a table that the footer shows.
-func (m *Model) hints(t table, part string) []*Action {
+// hints are the actions of a table that the footer shows; while text is typed
+// only those whose keys act.
+func (m *Model) hints(t table, part string, text bool) []*Action {
 	var out []*Action
 	for _, a := range t {
+		if text && (!a.InText || len(a.Keys) > 0 && writes(a.Keys[0])) {
+			continue
+		}
 		if a.Hint != "" && len(a.Keys) > 0 && (a.Part == "" || a.Part == part) && a.why(m.opts.Watch) == "" {
 			out = append(out, a)
 		}
@@ -313,7 +324,7 @@ func (m *Model) dim(row string, y int, pictures []picture.Placed) string {
 	out, from := "", 0
 	faint := func(to int) {
 		if to > from {
-			out += m.theme.Faint.Render(ansi.Strip(ansi.Cut(row, from, to)))
+			out += m.theme.Border.Render(ansi.Strip(ansi.Cut(row, from, to)))
 		}
 	}
 	for _, p := range pictures { // in the order they were drawn: left to right

@@ -29,6 +29,22 @@ func Box(th *theme.Theme, title, note string, focus bool, rows []string, w, h in
 	return append(out, line.Render(bl+Repeat(hz, w-2)+br))
 }
 
+// Section is a title with a rule behind it and a note at its end, w cells wide.
+func Section(th *theme.Theme, title, note string, w int) string {
+	n := Width(title) + 1
+	if note != "" {
+		n += Width(note) + 1
+	}
+	if w < n+1 {
+		return Fit(th.Title.Render(title), w)
+	}
+	row := th.Title.Render(title) + " " + th.Border.Render(Repeat(th.Glyph.H, w-n))
+	if note != "" {
+		row += " " + note
+	}
+	return row
+}
+
 // Rule is a horizontal rule of w cells with a title in it and a note near its
 // right end.
 func Rule(line, name theme.Style, glyph, title, note string, w int) string {

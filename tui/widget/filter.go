@@ -34,10 +34,13 @@ func match(word, text string) int {
 		}
 		return s
 	}
-	s, run := 1, 0
+	// Letters in order count when the first begins a word: fewer surprises.
+	s, run, before := 1, 0, ' '
 	for _, r := range text {
 		want, w := utf8.DecodeRuneInString(word)
-		if r != want {
+		start := s == 1 && run == 0 && isWord(string(before))
+		before = r
+		if r != want || start {
 			run = 0
 			continue
 		}

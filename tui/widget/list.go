@@ -103,7 +103,7 @@ func (l *List) line(th *theme.Theme, i, width int, focus bool, row func(i, width
 	case focus:
 		return th.Selected.Over(th.Key.Render(th.Glyph.Cursor) + " " + body)
 	}
-	return th.Marked.Over("  " + body)
+	return th.Border.Render(th.Glyph.Cursor) + " " + body
 }
 
 // scrollbar draws a bar of h cells for n rows of which those from top are on the

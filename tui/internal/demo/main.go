@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 )
 
@@ -46,6 +47,7 @@ func main() {
 		Deck: d, Start: *start, Background: *background, Watch: *watch, Theme: theme.Options{ASCII: *ascii},
 		Pages: []tui.Page{
 			deck.New(deck.Options{Host: d, CallsPage: "calls"}),
+			calls.New(calls.Options{Bodies: d}),
 		},
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ func NewDeck(now time.Time) *Deck {
 	d.snap = &servers.Snapshot{
 		Version: 1, Started: now.Add(-42 * time.Minute),
 		Servers: []servers.ServerInfo{
-			{Name: "pencil", Title: "Pencil", State: servers.State{Status: servers.Ready, Detail: "14 tools, menu.pen"}, Tools: 14, Bytes: 21_400, Calls: 12},
+			{Name: "pencil", Title: "Pencil", State: servers.State{Status: servers.Ready, Detail: "menu.pen"}, Tools: 14, Bytes: 21_400, Calls: 12},
 			{Name: "ask", Title: "Ask", State: servers.State{Status: servers.Ready}, Tools: 2, Bytes: 3_120, Calls: 2},
 			{Name: "pixelsrc", Title: "Pixelsrc", State: servers.State{Status: servers.Starting}, Tools: 11, Bytes: 14_000, Calls: 31},
 			{Name: "logicstamp", Title: "LogicStamp", State: servers.State{Status: servers.Degraded, Reason: "the stamp program was not found; install it with npm i -g logicstamp-context"}, Tools: 8, Bytes: 9_800},

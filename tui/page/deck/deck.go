@@ -40,9 +40,6 @@ type Options struct {
 	CallsPage string
 }
 
-// ShowCallMsg asks the page of calls to show one.
-type ShowCallMsg struct{ ID uint64 }
-
 // The parts of the page.
 const (
 	partServers = "servers"
@@ -59,7 +56,8 @@ type Page struct {
 	agents  widget.List
 	calls   widget.List
 	follow  bool // the calls' cursor stays on the newest
-	warned  int  // warnings that were shown as toasts
+	shown   bool
+	warned  int // warnings that the person has been told of
 	panes   []pane
 }
 
@@ -83,18 +81,18 @@ func (p *Page) Part() string { return p.part }
 // TextEntry is false.
 func (p *Page) TextEntry() bool { return false }
 
-// Show does nothing: a hidden deck costs nothing.
-func (p *Page) Show() tea.Cmd { return nil }
+// Show notes that the page is seen, so that warnings need no toast.
+func (p *Page) Show() tea.Cmd { p.shown = true; return nil }
 
-// Hide does nothing.
-func (p *Page) Hide() {}
+// Hide notes that it is not.
+func (p *Page) Hide() { p.shown = false }
 
 // FooterNote is where agents reach the deck.
-func (p *Page) FooterNote() string {
+func (p *Page) FooterNote(w int) string {
 	e := p.snap.Endpoints
 	var parts []string
-	if e.Socket != "" {
-		parts = append(parts, shortPath(plain.Line(e.Socket)))
+	if e.Socket != "" && w >= 72 {
+		parts = append(parts, shortPath(plain.Line(e.Socket), w >= 100))
 	}
 	if e.HTTP != "" {
 		parts = append(parts, plain.Line(e.HTTP))
@@ -102,11 +100,14 @@ func (p *Page) FooterNote() string {
 	return strings.Join(parts, "  ")
 }
 
-// shortPath keeps the last two names of a path.
-func shortPath(s string) string {
+// shortPath keeps the last name of a path, or the last two.
+func shortPath(s string, two bool) string {
 	i := strings.LastIndexByte(s, '/')
 	if i <= 0 {
 		return s
+	}
+	if !two {
+		return s[i+1:]
 	}
 	if j := strings.LastIndexByte(s[:i], '/'); j > 0 {
 		return "…" + s[j:]
@@ -151,7 +152,7 @@ func (p *Page) take(s *servers.Snapshot) tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	for i, w := range s.Warnings {
-		if i >= p.warned {
+		if i >= p.warned && !p.shown {
 			cmds = append(cmds, tui.Toast(tui.Warn, w.From+": "+w.Text))
 		}
 	}

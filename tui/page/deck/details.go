@@ -186,7 +186,7 @@ func (p *Page) openCall() tea.Cmd {
 		return nil
 	}
 	id := p.snap.Calls[p.calls.Cursor].ID
-	return tea.Sequence(tui.Go(p.opts.CallsPage), func() tea.Msg { return ShowCallMsg{ID: id} })
+	return tea.Sequence(tui.Go(p.opts.CallsPage), func() tea.Msg { return tui.ShowCallMsg{ID: id} })
 }
 
 func (p *Page) openWarnings() tea.Cmd {

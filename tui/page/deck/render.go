@@ -88,7 +88,7 @@ func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 		case partServers:
 			return serverRow(f, &p.snap.Servers[i], w)
 		case partAgents:
-			return agentRow(f, &p.snap.Agents[i], w)
+			return agentRow(f, &p.snap.Agents[i], w, p.nameWidth(w))
 		}
 		return tui.CallRow(f, &p.snap.Calls[i], w)
 	})
@@ -122,7 +122,7 @@ func serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
 	if s.State.Status == servers.NotBuilt || s.State.Status == servers.Off {
 		name = th.Muted
 	}
-	left := style.Render(mark) + " " + name.Render(widget.Fit(plain.Line(s.Title), 11))
+	left := style.Render(mark) + " " + name.Render(widget.Fit(plain.Line(s.Title), 12))
 	tools := ""
 	if s.Tools > 0 {
 		tools = strconv.Itoa(s.Tools) + " tools"
@@ -130,7 +130,11 @@ func serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
 			tools = "1 tool"
 		}
 	}
-	left += th.Muted.Render(widget.Fit(tools, 9))
+	if w < 32 && s.Tools > 0 { // the state matters more than the word
+		left += th.Muted.Render(widget.Fit(strconv.Itoa(s.Tools), 3))
+	} else {
+		left += th.Muted.Render(widget.Fit(tools, min(9, max(w-22, 3))))
+	}
 	return widget.Fit(left+stateText(th, s), w)
 }
 
@@ -152,11 +156,20 @@ func stateText(th *theme.Theme, s *servers.ServerInfo) string {
 	return style.Render(string(s.State.Status))
 }
 
-func agentRow(f *tui.Frame, a *servers.AgentInfo, w int) string {
+// nameWidth is how wide the agents' names are, at most a third of w.
+func (p *Page) nameWidth(w int) int {
+	n := 6
+	for i := range p.snap.Agents {
+		n = max(n, widget.Width(plain.Line(p.snap.Agents[i].Name())))
+	}
+	return min(n, max(w/3, 8))
+}
+
+func agentRow(f *tui.Frame, a *servers.AgentInfo, w, nameW int) string {
 	th := f.Theme
 	name := plain.Line(a.Name())
 	mark, style, doing := agentDoing(f, a)
-	left := style.Render(mark) + " " + th.Hue(name).Render(widget.Fit(name, min(max(w/4, 8), 20))) + "  "
+	left := style.Render(mark) + " " + th.Hue(name).Render(widget.Fit(name, nameW)) + "  "
 	if w >= 50 {
 		left += th.Muted.Render(widget.Fit(folder(a.Root), min(w/6, 16))) + "  "
 	}
@@ -231,12 +244,17 @@ func (p *Page) small(f *tui.Frame, y, h int) []string {
 	return rows
 }
 
-// lamps is one line with the lamps of all servers.
+// lamps is one line about the servers: how many are ready, and the others by
+// name.
 func (p *Page) lamps(f *tui.Frame) string {
-	var b strings.Builder
+	th, ready, rest := f.Theme, 0, ""
 	for _, s := range p.snap.Servers {
-		mark, style := tui.ServerMark(f.Theme, s.State.Status)
-		b.WriteString(" " + style.Render(mark) + " " + f.Theme.Muted.Render(widget.Cut(plain.Line(s.Title), max(f.W/max(len(p.snap.Servers), 1)-4, 2))))
+		if s.State.Status == servers.Ready {
+			ready++
+			continue
+		}
+		mark, style := tui.ServerMark(th, s.State.Status)
+		rest += "  " + style.Render(mark) + " " + th.Muted.Render(plain.Line(s.Title))
 	}
-	return widget.Fit(b.String(), f.W)
+	return widget.Fit(" "+th.Good.Render(th.Glyph.On)+th.Muted.Render(" "+strconv.Itoa(ready)+" ready")+rest, f.W)
 }

@@ -1,0 +1,318 @@
+// Package calls is the page of tool calls: the list as they come, a filter, and
+// what one call carried.
+package calls
+
+import (
+	"context"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Bodies is where the arguments and results of calls are.
+type Bodies interface {
+	// Body is what a call carried; false when it is not kept any more. It may
+	// read from disk.
+	Body(ctx context.Context, call uint64) (servers.CallBody, bool)
+}
+
+// Options are what the page needs.
+type Options struct{ Bodies Bodies }
+
+// The parts of the page.
+const (
+	partList   = "list"
+	partDetail = "detail"
+	partFilter = "filter"
+)
+
+// wide is the width from which the detail stands beside the list.
+const wide = 100
+
+// Page is the page of calls.
+type Page struct {
+	opts   Options
+	log    log
+	part   string
+	list   widget.List
+	follow bool // the cursor stays on the newest
+	failed bool // only those that failed
+	edit   widget.Editor
+	theme  *theme.Theme
+	shown  bool
+	unseen int // failed while the page was hidden
+	first  bool
+
+	detail detail
+	scroll widget.Scroll
+	w      int // of the page
+	listY  int // first row of the list on the frame on screen
+}
+
+// detail is the body of a call, drawn.
+type detail struct {
+	id      uint64
+	status  servers.CallStatus
+	w       int
+	theme   *theme.Theme
+	body    servers.CallBody
+	kept    bool
+	args    []string
+	result  []string
+	loading bool // a load is on its way
+}
+
+// New makes the page.
+func New(o Options) *Page {
+	p := &Page{opts: o, part: partList, follow: true, first: true}
+	p.edit.Placeholder = "agent, tool, text, status…"
+	p.list.Cursor = -1
+	return p
+}
+
+// ID is "calls".
+func (p *Page) ID() string { return "calls" }
+
+// Title is "Calls".
+func (p *Page) Title() string { return "Calls" }
+
+// Badge is how many calls failed since the page was last seen.
+func (p *Page) Badge() int { return p.unseen }
+
+// Part is the part with the focus.
+func (p *Page) Part() string { return p.part }
+
+// TextEntry is true while the filter is being typed.
+func (p *Page) TextEntry() bool { return p.part == partFilter }
+
+// Show clears the badge and loads the call under the cursor.
+func (p *Page) Show() tea.Cmd {
+	p.shown, p.unseen = true, 0
+	return p.load()
+}
+
+// Hide stops loading.
+func (p *Page) Hide() { p.shown = false }
+
+// FooterNote says how many calls there are.
+func (p *Page) FooterNote(int) string {
+	n := strconv.Itoa(len(p.log.calls)) + " calls"
+	if !p.log.filter.empty() {
+		return strconv.Itoa(p.log.len()) + " of " + n
+	}
+	return n
+}
+
+// Update takes calls, bodies, and what is typed into the filter.
+func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tui.DeckMsg:
+		return p.take(msg.Calls)
+	case tui.ThemeMsg:
+		p.theme = msg.Theme
+		return p.load()
+	case tui.SizeMsg:
+		p.w = msg.W
+		return p.load()
+	case tui.ShowCallMsg:
+		return p.showCall(msg.ID)
+	case bodyMsg:
+		p.detail = detail(msg)
+		return p.load()
+	case tea.KeyPressMsg:
+		if p.part == partFilter && p.edit.Key(msg) {
+			return p.narrow()
+		}
+	case tea.PasteMsg:
+		if p.part == partFilter {
+			p.edit.Insert(msg.Content)
+			return p.narrow()
+		}
+	case tui.ClickMsg:
+		return p.click(msg)
+	case tui.WheelMsg:
+		return p.wheel(msg)
+	}
+	return nil
+}
+
+func (p *Page) take(changed []servers.Call) tea.Cmd {
+	if len(changed) == 0 {
+		return nil
+	}
+	cur := p.log.at(p.list.Cursor)
+	var id uint64
+	if cur != nil {
+		id = cur.ID
+	}
+	p.log.take(changed)
+	if !p.shown && !p.first {
+		for i := range changed {
+			if failed(&changed[i]) {
+				p.unseen++
+			}
+		}
+	}
+	p.first = false
+	p.list.SetLen(p.log.len())
+	if p.follow {
+		p.list.MoveTo(p.log.len() - 1)
+	} else if id != 0 {
+		p.list.MoveTo(p.log.index(id))
+	}
+	return p.load()
+}
+
+// narrow filters by what was typed and keeps the cursor near its call.
+func (p *Page) narrow() tea.Cmd {
+	var id uint64
+	if c := p.log.at(p.list.Cursor); c != nil {
+		id = c.ID
+	}
+	p.log.narrow(newFilter(p.edit.Value(), p.failed))
+	p.list.SetLen(p.log.len())
+	if p.follow || id == 0 {
+		p.list.MoveTo(p.log.len() - 1)
+	} else {
+		p.list.MoveTo(p.log.index(id))
+	}
+	return p.load()
+}
+
+func (p *Page) showCall(id uint64) tea.Cmd {
+	if p.log.byID(id) == nil {
+		return tui.Toast(tui.Info, "that call is no longer kept")
+	}
+	p.edit.SetValue("")
+	p.failed = false
+	p.log.narrow(filter{})
+	p.list.SetLen(p.log.len())
+	p.list.MoveTo(p.log.index(id))
+	p.follow = p.list.AtEnd()
+	p.part = partDetail
+	return p.load()
+}
+
+func (p *Page) selected() *servers.Call { return p.log.at(p.list.Cursor) }
+
+func (p *Page) why() string {
+	if p.selected() == nil {
+		return "there is no call"
+	}
+	return ""
+}
+
+// Actions are moving, filtering and copying.
+func (p *Page) Actions() []tui.Action {
+	moved := func(a []tui.Action) []tui.Action {
+		for i := range a {
+			run := a[i].Run
+			a[i].Run = func() tea.Cmd {
+				run()
+				p.follow = p.list.AtEnd()
+				return p.load()
+			}
+		}
+		return a
+	}
+	to := func(part string) func() tea.Cmd {
+		return func() tea.Cmd { p.part = part; return p.load() }
+	}
+	out := []tui.Action{
+		{ID: "calls.open", Title: "Read the call", Hint: "read", Keys: []string{"enter", "tab", "right", "l"}, Part: partList, Enabled: p.why, Run: to(partDetail)},
+		{ID: "calls.close", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "tab", "left", "h", "shift+tab"}, Part: partDetail, Run: to(partList)},
+		{ID: "calls.filter", Title: "Filter", Hint: "filter", Keys: []string{"/"}, Run: to(partFilter)},
+		{ID: "calls.filtered", Title: "Keep the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: partFilter, InText: true, Run: to(partList)},
+		{ID: "calls.unfilter", Title: "Show all calls", Hint: "show all", Keys: []string{"esc"}, Part: partFilter, InText: true, Run: p.unfilter},
+		{ID: "calls.unfilter.list", Title: "Show all calls", Keys: []string{"esc"}, Part: partList, Enabled: nil, Run: p.unfilterOrLeave},
+		{ID: "calls.failed", Title: "Only those that failed", Hint: "failed", Keys: []string{"e"}, Run: func() tea.Cmd {
+			p.failed = !p.failed
+			return p.narrow()
+		}},
+		{ID: "calls.follow", Title: "Follow the newest", Hint: "follow", Keys: []string{"f"}, Enabled: func() string {
+			if p.follow {
+				return "it does already"
+			}
+			return ""
+		}, Run: func() tea.Cmd {
+			p.follow, p.part = true, partList
+			p.list.MoveTo(p.log.len() - 1)
+			return p.load()
+		}},
+		{ID: "calls.copy", Title: "Copy the result as JSON", Hint: "copy", Keys: []string{"y"}, Enabled: p.whyNoResult, Run: func() tea.Cmd {
+			return p.copyOf("the result", func(b servers.CallBody) string { return widget.Indent(b.Result) })
+		}},
+		{ID: "calls.copyargs", Title: "Copy the arguments as JSON", Keys: []string{"a"}, Enabled: p.why, Run: func() tea.Cmd {
+			return p.copyOf("the arguments", func(b servers.CallBody) string { return widget.Indent(b.Args) })
+		}},
+		{ID: "calls.copycommand", Title: "Copy a command that makes the call again", Keys: []string{"c"}, Enabled: p.why, Run: p.copyCommand},
+		{ID: "calls.next", Title: "Next call", Keys: []string{"J", "n"}, Part: partDetail, Run: p.step(1)},
+		{ID: "calls.previous", Title: "Call before", Keys: []string{"K", "p"}, Part: partDetail, Run: p.step(-1)},
+	}
+	out = append(out, moved(tui.ListActions("calls.list", partList, &p.list))...)
+	return append(out, tui.ScrollActions("calls.detail", partDetail, &p.scroll)...)
+}
+
+// step shows a call before or after, in the detail.
+func (p *Page) step(d int) func() tea.Cmd {
+	return func() tea.Cmd {
+		p.list.Move(d)
+		p.follow = p.list.AtEnd()
+		return p.load()
+	}
+}
+
+func (p *Page) unfilter() tea.Cmd {
+	p.edit.SetValue("")
+	p.failed, p.part = false, partList
+	return p.narrow()
+}
+
+// unfilterOrLeave is Esc in the list: it takes the filter away, and without one
+// goes to the first page.
+func (p *Page) unfilterOrLeave() tea.Cmd {
+	if p.log.filter.empty() {
+		return tui.Home()
+	}
+	return p.unfilter()
+}
+
+// overDetail tells whether a column is one of the detail's.
+func (p *Page) overDetail(x int) bool {
+	if p.w < wide {
+		return p.part == partDetail
+	}
+	return x >= listWidth(p.w)
+}
+
+func (p *Page) click(m tui.ClickMsg) tea.Cmd {
+	if p.overDetail(m.X) {
+		p.part = partDetail
+		return nil
+	}
+	before, focus := p.list.Cursor, p.part == partList
+	p.part = partList
+	if !p.list.Click(m.Y - p.listY) {
+		return nil
+	}
+	p.follow = p.list.AtEnd()
+	if focus && before == p.list.Cursor {
+		p.part = partDetail
+	}
+	return p.load()
+}
+
+func (p *Page) wheel(m tui.WheelMsg) tea.Cmd {
+	if p.overDetail(m.X) {
+		p.scroll.Move(m.Delta)
+		return nil
+	}
+	p.list.Scroll(m.Delta)
+	p.follow = p.list.AtEnd()
+	return p.load()
+}

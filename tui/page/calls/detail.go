@@ -1,0 +1,146 @@
+package calls
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// bodyMsg is a body that was loaded and drawn.
+type bodyMsg detail
+
+// load fetches and draws the body of the call under the cursor, when the detail
+// is seen and shows something else. One load runs at a time; when it is done the
+// next one starts if the cursor has moved on.
+func (p *Page) load() tea.Cmd {
+	c := p.selected()
+	if c == nil || !p.shown || p.opts.Bodies == nil || p.theme == nil || p.w == 0 || p.detail.loading {
+		return nil
+	}
+	want := detail{id: c.ID, status: c.Status, w: detailWidth(p.w), theme: p.theme}
+	d := &p.detail
+	if d.id == want.id && d.status == want.status && d.w == want.w && d.theme == want.theme {
+		return nil
+	}
+	if d.id != want.id {
+		p.scroll.Top = 0
+	}
+	d.loading = true
+	bodies := p.opts.Bodies
+	return func() tea.Msg {
+		want.body, want.kept = bodies.Body(context.Background(), want.id)
+		want.args = widget.JSON(want.theme, want.body.Args, want.w)
+		if want.body.Result != nil {
+			want.result = widget.JSON(want.theme, want.body.Result, want.w)
+		}
+		return bodyMsg(want)
+	}
+}
+
+func (p *Page) whyNoResult() string {
+	c := p.selected()
+	switch {
+	case c == nil:
+		return "there is no call"
+	case c.Status == servers.Running:
+		return "the call is still running"
+	}
+	return ""
+}
+
+// copyOf copies a part of the body of the call under the cursor.
+func (p *Page) copyOf(what string, part func(servers.CallBody) string) tea.Cmd {
+	c, bodies := p.selected(), p.opts.Bodies
+	if c == nil || bodies == nil {
+		return nil
+	}
+	id := c.ID
+	return func() tea.Msg {
+		b, ok := bodies.Body(context.Background(), id)
+		if !ok {
+			return tui.Toast(tui.Warn, "that body is no longer kept")()
+		}
+		return tui.Copy(part(b), what)()
+	}
+}
+
+func (p *Page) copyCommand() tea.Cmd {
+	tool := p.selected().Tool
+	return p.copyOf("the command", func(b servers.CallBody) string {
+		args := string(b.Args)
+		if args == "" {
+			args = "{}"
+		}
+		return "mcpdeck call " + quote(tool) + " --json " + quote(args)
+	})
+}
+
+// quote makes s one word of a POSIX shell.
+func quote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// detailRows draws the call under the cursor: facts, arguments, result.
+func (p *Page) detailRows(f *tui.Frame, w int) []string {
+	th, c := f.Theme, p.selected()
+	if c == nil {
+		return []string{th.Faint.Render("no call is chosen")}
+	}
+	mark, style := tui.CallMark(th, c)
+	status := string(c.Status)
+	if c.Waiting && c.Status == servers.Running {
+		status = "waits for you"
+	}
+	took := tui.Took(c.Duration)
+	if c.Status == servers.Running {
+		took = f.Ago(c.Started)
+	}
+	rows := []string{
+		widget.Ends(th.Strong.Render(plain.Line(c.Tool)), style.Render(mark+" "+status), w),
+		widget.Ends(th.Hue(c.AgentName).Render(plain.Line(c.AgentName))+th.Muted.Render("  "+plain.Line(c.Server)),
+			th.Muted.Render(c.Started.Format("15:04:05")+"  "+took), w),
+		"",
+		section(f, "Arguments", c.ArgsBytes, w),
+	}
+	d := &p.detail
+	if d.id != c.ID {
+		return append(rows, th.Faint.Render("loading…"))
+	}
+	if !d.kept {
+		return append(rows, th.Faint.Render("no longer kept"))
+	}
+	rows = append(rows, d.args...)
+	if c.Status == servers.Running {
+		return rows
+	}
+	title := "Result"
+	switch {
+	case c.Status == servers.Refused:
+		title = "Error"
+	case c.Images == 1:
+		title = "Result with a picture"
+	case c.Images > 1:
+		title = "Result with " + strconv.Itoa(c.Images) + " pictures"
+	}
+	rows = append(rows, "", section(f, title, c.ResultBytes, w))
+	if failed(c) && c.Result != "" {
+		for _, l := range widget.Wrap(plain.Line(c.Result), w) {
+			rows = append(rows, th.Bad.Render(l))
+		}
+	}
+	if d.body.Cut {
+		rows = append(rows, th.Warn.Render("too large to keep; this is the beginning"))
+	}
+	return append(rows, d.result...)
+}
+
+func section(f *tui.Frame, title string, bytes, w int) string {
+	return widget.Section(f.Theme, title, f.Theme.Faint.Render(tui.Bytes(bytes)), w)
+}

@@ -1,0 +1,86 @@
+package calls
+
+import (
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Render draws the list, and the detail beside it, or instead of it in a narrow
+// terminal.
+func (p *Page) Render(f *tui.Frame) []string {
+	if f.W >= wide {
+		return p.both(f)
+	}
+	if p.part == partDetail {
+		rows := p.scroll.Render(f.Theme, p.detailRows(f, detailWidth(f.W)), f.W-4, f.H-2)
+		return widget.Box(f.Theme, "Call", p.place(f), f.Focus, rows, f.W, f.H)
+	}
+	return p.listBox(f, f.W)
+}
+
+// listWidth is how wide the list is beside the detail.
+func listWidth(w int) int { return w * 11 / 20 }
+
+// detailWidth is how wide the text of the detail is: without frame, air and
+// scroll bar.
+func detailWidth(w int) int {
+	if w >= wide {
+		w -= listWidth(w)
+	}
+	return w - 5
+}
+
+func (p *Page) both(f *tui.Frame) []string {
+	w := listWidth(f.W)
+	dw := f.W - w
+	detail := p.scroll.Render(f.Theme, p.detailRows(f, detailWidth(f.W)), dw-4, f.H-2)
+	return widget.Beside(
+		p.listBox(f, w),
+		widget.Box(f.Theme, "Call", "", f.Focus && p.part == partDetail, detail, dw, f.H),
+	)
+}
+
+// place says which of the calls this is.
+func (p *Page) place(f *tui.Frame) string {
+	return f.Theme.Faint.Render(tui.Place(p.list.Cursor, p.log.len()))
+}
+
+func (p *Page) listBox(f *tui.Frame, w int) []string {
+	th := f.Theme
+	note := ""
+	switch {
+	case p.failed:
+		note = th.Bad.Render("only failed")
+	case p.follow:
+		note = th.Faint.Render("following")
+	default:
+		note = th.Warn.Render("paused") + th.Faint.Render(" "+tui.Place(p.list.Cursor, p.log.len()))
+	}
+	h := f.H - 2
+	p.listY = 1
+	var rows []string
+	if p.part == partFilter || !p.edit.Empty() {
+		edit, x, _ := p.edit.Render(th, w-8, 1, p.part == partFilter)
+		rows = append(rows, "  "+th.Key.Render("/")+" "+edit[0])
+		if p.part == partFilter {
+			f.Cursor(6+x, 1)
+		}
+		h--
+		p.listY++
+	}
+	if p.log.len() == 0 {
+		rows = append(rows, "  "+th.Faint.Render(p.nothing()))
+	} else {
+		rows = append(rows, p.list.Render(th, w-4, h, f.Focus && p.part != partDetail, func(i, w int) string {
+			return tui.CallRow(f, p.log.at(i), w)
+		})...)
+	}
+	return widget.Box(th, "Calls", note, f.Focus && p.part != partDetail, rows, w, f.H)
+}
+
+func (p *Page) nothing() string {
+	if p.log.filter.empty() {
+		return "calls show up here as agents make them"
+	}
+	return "no call is like that; esc shows all"
+}

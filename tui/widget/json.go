@@ -1,0 +1,143 @@
+package widget
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+// jsonMost is how many rows of a value are drawn; nobody reads more.
+const jsonMost = 4000
+
+// JSON draws a JSON value indented and coloured in rows of at most w cells.
+// Strings are shown as text: their line breaks break the row. What is no JSON is
+// shown as it is.
+func JSON(th *theme.Theme, raw []byte, w int) []string {
+	p := &jsonPrinter{th: th, w: max(w, 8), dec: json.NewDecoder(bytes.NewReader(raw))}
+	p.dec.UseNumber()
+	err := p.value(0, "", "")
+	if err == nil || errors.Is(err, errEnough) {
+		return p.rows
+	}
+	var rows []string
+	for _, l := range Wrap(plain.Text(string(raw)), p.w) {
+		if len(rows) == jsonMost {
+			break
+		}
+		rows = append(rows, th.Text.Render(l))
+	}
+	return rows
+}
+
+var errEnough = errors.New("enough rows")
+
+type jsonPrinter struct {
+	th   *theme.Theme
+	w    int
+	dec  *json.Decoder
+	rows []string
+}
+
+func (p *jsonPrinter) add(depth int, styled string) error {
+	if len(p.rows) >= jsonMost {
+		p.rows = append(p.rows, p.th.Faint.Render("… and more; copying takes all"))
+		return errEnough
+	}
+	p.rows = append(p.rows, blank(indent(depth, p.w))+styled)
+	return nil
+}
+
+// indent is two cells a level, until a third of the row is gone.
+func indent(depth, w int) int { return min(2*depth, w/3) }
+
+// value draws the next value behind a key (drawn, or ""), with tail behind it.
+func (p *jsonPrinter) value(depth int, key, tail string) error {
+	tok, err := p.dec.Token()
+	if err != nil {
+		return err
+	}
+	th := p.th
+	switch v := tok.(type) {
+	case json.Delim:
+		return p.nested(depth, key, tail, v)
+	case string:
+		return p.text(depth, key, tail, v)
+	case json.Number:
+		return p.add(depth, key+th.Special.Render(v.String())+tail)
+	case bool:
+		return p.add(depth, key+th.Warn.Render(strconv.FormatBool(v))+tail)
+	}
+	return p.add(depth, key+th.Faint.Render("null")+tail)
+}
+
+func (p *jsonPrinter) nested(depth int, key, tail string, open json.Delim) error {
+	closing := "]"
+	if open == '{' {
+		closing = "}"
+	}
+	punct := p.th.Muted
+	if !p.dec.More() {
+		if _, err := p.dec.Token(); err != nil {
+			return err
+		}
+		return p.add(depth, key+punct.Render(open.String()+closing)+tail)
+	}
+	if err := p.add(depth, key+punct.Render(open.String())); err != nil {
+		return err
+	}
+	for p.dec.More() {
+		name := ""
+		if open == '{' {
+			tok, err := p.dec.Token()
+			if err != nil {
+				return err
+			}
+			k, _ := tok.(string)
+			name = p.th.Accent.Render(Cut(plain.Line(k), p.w/2)) + punct.Render(": ")
+		}
+		if err := p.value(depth+1, name, ""); err != nil {
+			return err
+		}
+	}
+	if _, err := p.dec.Token(); err != nil {
+		return err
+	}
+	return p.add(depth, punct.Render(closing)+tail)
+}
+
+// text draws a string: behind its key when it fits, else below it.
+func (p *jsonPrinter) text(depth int, key, tail, s string) error {
+	th := p.th
+	room := p.w - indent(depth, p.w)
+	if !strings.Contains(s, "\n") && Width(key)+Width(plain.Line(s))+2 <= room {
+		return p.add(depth, key+th.Good.Render(`"`+plain.Line(s)+`"`)+tail)
+	}
+	if key != "" {
+		if err := p.add(depth, key); err != nil {
+			return err
+		}
+		depth++
+		room = p.w - indent(depth, p.w)
+	}
+	for _, l := range Wrap(plain.Text(strings.TrimRight(s, "\n")), room-2) {
+		if err := p.add(depth, th.Border.Render(th.Glyph.V)+" "+th.Good.Render(l)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Indent is a JSON value with line breaks and two spaces a level, for copying;
+// what is no JSON stays as it is.
+func Indent(raw []byte) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		return string(raw)
+	}
+	return b.String()
+}

@@ -1,0 +1,261 @@
+package widget
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+)
+
+func dark() *theme.Theme { return theme.New(theme.Options{Dark: true}) }
+
+// text is rows without styles, for golden files.
+func text(rows []string) string {
+	var b strings.Builder
+	for _, r := range rows {
+		b.WriteString(strings.TrimRight(ansi.Strip(r), " ") + "\n")
+	}
+	return b.String()
+}
+
+func wide(t *testing.T, rows []string, w, h int) {
+	t.Helper()
+	if len(rows) != h {
+		t.Errorf("%d rows, want %d", len(rows), h)
+	}
+	for i, r := range rows {
+		if n := ansi.StringWidth(r); n != w {
+			t.Errorf("row %d is %d cells wide, want %d: %q", i, n, w, r)
+		}
+	}
+}
+
+func TestWidthAgreesWithTheLibrary(t *testing.T) {
+	for _, s := range []string{
+		"", "plain", "\x1b[1;38;2;1;2;3mstyled\x1b[m", "─│╭┏●○◐✓✗▸◆→…·‹›", "日本語", "a\u0301", "👩\u200d💻", "✏️ Pencil", "▶️", "tab\t", "über", "◽", "\x1b]0;t\x07x",
+	} {
+		if got, want := Width(s), ansi.StringWidth(s); got != want {
+			t.Errorf("%q: %d, want %d", s, got, want)
+		}
+	}
+}
+
+func FuzzFit(f *testing.F) {
+	f.Add("日本語\x1b[1mx", 3)
+	f.Fuzz(func(t *testing.T, s string, w int) {
+		w = min(max(w, 0), 200)
+		s = plain.Line(s) // as all callers do
+		if n := ansi.StringWidth(Fit(s, w)); n != w {
+			t.Fatalf("%q in %d cells is %d", s, w, n)
+		}
+	})
+}
+
+func TestEnds(t *testing.T) {
+	tests := []struct {
+		name, left, right string
+		w                 int
+		want              string
+	}{
+		{"both fit", "left", "right", 12, "left   right"},
+		{"left is cut", "leftleft", "right", 12, "leftl… right"},
+		{"right goes", "leftleft", "rightright", 12, "leftleft    "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Ends(tt.left, tt.right, tt.w); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCutLeft(t *testing.T) {
+	if got := CutLeft("/home/ana/src/menu", 9); got != "…src/menu" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestList(t *testing.T) {
+	var l List
+	l.SetLen(20)
+	row := func(i, _ int) string { return fmt.Sprintf("item %d", i) }
+	l.Render(dark(), 20, 5, true, row)
+	steps := []struct {
+		name        string
+		do          func()
+		cursor, top int
+	}{
+		{"down", func() { l.Move(1) }, 1, 0},
+		{"page down", func() { l.Page(1) }, 5, 1},
+		{"end", func() { l.MoveTo(99) }, 19, 15},
+		{"up stays on screen", func() { l.Move(-2) }, 17, 15},
+		{"scrolling takes the cursor along", func() { l.Scroll(-10) }, 9, 5},
+		{"click", func() { l.Click(2) }, 7, 5},
+		{"click below the last", func() { l.Click(9) }, 7, 5},
+		{"fewer items", func() { l.SetLen(3) }, 2, 0},
+		{"none", func() { l.SetLen(0) }, -1, 0},
+		{"some again", func() { l.SetLen(2) }, 0, 0},
+	}
+	for _, s := range steps {
+		s.do()
+		if l.Cursor != s.cursor || l.Top != s.top {
+			t.Errorf("%s: cursor %d top %d, want %d and %d", s.name, l.Cursor, l.Top, s.cursor, s.top)
+		}
+	}
+	l.SetLen(20)
+	rows := l.Render(dark(), 20, 5, true, row)
+	wide(t, rows, 20, 5)
+	frame.Compare(t, "list", text(rows))
+}
+
+func TestBox(t *testing.T) {
+	var b strings.Builder
+	for _, focus := range []bool{false, true} {
+		rows := Box(dark(), "Servers", "5", focus, []string{"one", "much too long for this box, really"}, 24, 5)
+		wide(t, rows, 24, 5)
+		b.WriteString(text(rows))
+	}
+	rows := Box(theme.New(theme.Options{ASCII: true}), "A title that is too long", "note", true, nil, 16, 3)
+	wide(t, rows, 16, 3)
+	frame.Compare(t, "box", b.String()+text(rows))
+	for w := range 6 {
+		wide(t, Box(dark(), "t", "n", true, nil, w, 2), w, 2)
+	}
+}
+
+func TestTree(t *testing.T) {
+	var tr Tree
+	nodes := func() []*Node {
+		return []*Node{
+			{ID: "src", Label: "src", Children: []*Node{
+				{ID: "ui", Label: "ui", Children: []*Node{{ID: "button", Label: "Button.tsx", Note: "changed"}}},
+				{ID: "api", Label: "api.ts"},
+			}},
+			{ID: "docs", Label: "docs"},
+		}
+	}
+	tr.SetNodes(nodes())
+	tr.Right()
+	tr.Right()
+	tr.Right()
+	rows := tr.Render(dark(), 30, 6, true)
+	wide(t, rows, 30, 6)
+	got := text(rows)
+	tr.SetNodes(nodes()) // the same again: what is open stays open
+	if again := text(tr.Render(dark(), 30, 6, true)); again != got {
+		t.Errorf("after the same nodes again:\n%s", again)
+	}
+	frame.Compare(t, "tree", got)
+	tr.Left()
+	tr.Left()
+	if n := tr.Current(); n == nil || n.ID != "src" {
+		t.Errorf("left twice is at %v, want src", n)
+	}
+	tr.SetOpen("src", false)
+	tr.Reveal("button")
+	if n := tr.Current(); n == nil || n.ID != "button" {
+		t.Errorf("reveal is at %v", n)
+	}
+}
+
+func TestTable(t *testing.T) {
+	tb := Table{Columns: []Column{
+		{Title: "name", Min: 6, Grow: 2, Max: 20},
+		{Title: "kind", Min: 6, Drop: 2},
+		{Title: "size", Min: 5, Right: true, Drop: 1},
+	}}
+	tb.List.SetLen(3)
+	cell := func(r, c int) string { return fmt.Sprintf("%s%d", []string{"file", "go", ""}[c], r*17) }
+	var b strings.Builder
+	for _, w := range []int{40, 20, 12} {
+		rows := tb.Render(dark(), w, 4, true, cell)
+		wide(t, rows, w, 4)
+		b.WriteString(text(rows))
+	}
+	frame.Compare(t, "table", b.String())
+}
+
+func TestTabs(t *testing.T) {
+	labels := []string{"database", "cache", "language", "licence", "name"}
+	var b strings.Builder
+	for _, w := range []int{60, 30, 14} {
+		for _, active := range []int{0, 2, 4} {
+			row, at := Tabs(dark(), labels, active, w)
+			wide(t, []string{row}, w, 1)
+			if at[active] < 0 {
+				t.Errorf("active tab %d is not on the row of %d", active, w)
+			}
+			b.WriteString(text([]string{row}))
+		}
+	}
+	frame.Compare(t, "tabs", b.String())
+}
+
+func TestProgressAndDiff(t *testing.T) {
+	var rows []string
+	for _, d := range []float64{-1, 0, 0.42, 1, 7} {
+		rows = append(rows, Progress(dark(), d, 30))
+	}
+	rows = append(rows, Diff(dark(), []DiffLine{
+		{Same, 9, 9, "func main() {"}, {Removed, 10, 0, "	old()"}, {Added, 0, 10, "    new()"}, {Same, 11, 11, "}"},
+	}, 30)...)
+	rows[6] = strings.ReplaceAll(rows[6], "\t", "")
+	frame.Compare(t, "progress", text(rows))
+}
+
+func TestMatch(t *testing.T) {
+	tests := []struct {
+		name, filter, text string
+		want               bool
+	}{
+		{"word", "copy", "Copy the result", true},
+		{"two words in any order", "result copy", "Copy the result", true},
+		{"letters in order from the start of a word", "ctr", "Copy the result", true},
+		{"letters from within a word", "opt", "Copy the result", false},
+		{"capitals matter when given", "COPY", "Copy the result", false},
+		{"nothing", "", "anything", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Match(tt.filter, tt.text) > 0; got != tt.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+	if Match("copy", "Copy it") <= Match("copy", "Xerocopy it") {
+		t.Error("the beginning of a word is not better than its middle")
+	}
+}
+
+func TestJSON(t *testing.T) {
+	tests := []struct{ name, in string }{
+		{"object", `{"path":"README.md","deep":{"list":[1,2.50,true,null],"empty":{},"none":[]}}`},
+		{"text with line breaks", `{"content":[{"type":"text","text":"first\nsecond line that is long enough to be wrapped somewhere"}]}`},
+		{"escapes in strings", `{"evil":"\u001b[31mred\u001b[0m \u202e"}`},
+		{"large numbers stay", `{"id":12345678901234567890}`},
+		{"not json", `{"cut": "of`},
+		{"bare string", `"hello"`},
+	}
+	var b strings.Builder
+	for _, tt := range tests {
+		b.WriteString("# " + tt.name + "\n" + text(JSON(dark(), []byte(tt.in), 40)))
+	}
+	frame.Compare(t, "json", b.String())
+}
+
+func FuzzJSON(f *testing.F) {
+	f.Add([]byte(`{"a":[1,"x\ny",{}]}`), 20)
+	f.Fuzz(func(t *testing.T, raw []byte, w int) {
+		for _, r := range JSON(dark(), raw, min(max(w, 0), 120)) {
+			if strings.ContainsAny(ansi.Strip(r), "\x1b\n") {
+				t.Fatalf("a row with control characters: %q", r)
+			}
+		}
+	})
+}
