@@ -142,7 +142,11 @@ func (c *Conn) request(e envelope) {
 		c.send(outgoing{line: errorLine(e.id, errorBody{Code: why.code, Message: why.message})})
 		return
 	}
-	c.work.Go(func() {
+	run := c.work.Go
+	if e.method == "initialize" { // what follows must find the session made
+		run = func(fn func()) { fn() }
+	}
+	run(func() {
 		defer cancel()
 		var line []byte
 		err := safe.Call("request", func() error {
@@ -152,8 +156,8 @@ func (c *Conn) request(e envelope) {
 		if err != nil {
 			line = errorLine(e.id, errorBody{Code: codeInternal, Message: err.Error()})
 		}
-		if ctx.Err() != nil && c.ctx.Err() == nil || line == nil {
-			return // cancelled: the answer must not be sent
+		if ctx.Err() != nil {
+			return // cancelled, or the connection ends: the answer must not be sent
 		}
 		c.send(outgoing{line: line, id: string(e.id)})
 	})
@@ -232,6 +236,7 @@ func (c *Conn) listen(ctx context.Context, e envelope) []byte {
 	c.send(outgoing{line: ack})
 	if !p.Notifications.IsEmpty() {
 		<-ctx.Done()
+		return nil
 	}
 	line, _ := resultLine(e.id, map[string]any{"resultType": mcp.ResultTypeComplete, "_meta": meta}) // always encodes
 	return line

@@ -1,0 +1,362 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Relay is what an agent's client starts: stdio on one side, the deck on the
+// other. It never ends because the deck does. Without a deck it hosts the same
+// view in its own process, and it moves to a deck when one appears.
+type Relay struct {
+	Hello Hello
+	// Dial connects to the deck's socket; it fails when there is no deck.
+	Dial func(ctx context.Context) (net.Conn, error)
+	// Headless serves the view in this process over the returned stream.
+	Headless func() (Stream, error)
+	In       io.Reader
+	Out      io.Writer
+	// Patience is how long a lost deck is waited for before this process hosts
+	// the view; 0: one second.
+	Patience time.Duration
+
+	outMu sync.Mutex // one line at a time on Out
+
+	mu      sync.Mutex // guards what follows
+	link    *link
+	linked  sync.Cond // link changed; uses mu
+	client  replay
+	flight  map[string][]byte // requests without an answer, by id; those that are sent again keep their line
+	moves   int
+	closing bool
+}
+
+// Stream is a connection whose sending side can be closed alone.
+type Stream interface {
+	io.ReadWriteCloser
+	CloseWrite() error
+}
+
+// link is the present connection to a deck or to this process's own host.
+type link struct {
+	Stream
+	lines    *bufio.Reader
+	headless bool
+	down     chan struct{}
+}
+
+// errUsage marks a deck's refusal that is the caller's mistake.
+type usageError struct{ error }
+
+// IsUsage tells whether an error of Run is the caller's mistake.
+func IsUsage(err error) bool {
+	var u usageError
+	return errors.As(err, &u)
+}
+
+// Run relays until In ends. The error is that of the first connection or of In.
+func (r *Relay) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r.linked.L = &r.mu
+	r.flight = map[string][]byte{}
+	first, err := r.connect(ctx)
+	if err != nil {
+		return err
+	}
+	r.adopt(first)
+	safe.Go("relay link", func() { r.keepLinked(ctx) })
+	err = r.fromClient(newLineReader(r.In, MaxLine))
+	r.mu.Lock()
+	r.closing = true
+	l := r.link
+	r.linked.Broadcast()
+	r.mu.Unlock()
+	if l != nil {
+		r.finish(l)
+	}
+	return err
+}
+
+// finish lets the other side answer what it has read, but not for long.
+func (r *Relay) finish(l *link) {
+	const grace = 90 * time.Millisecond
+	_ = l.CloseWrite() // it may be down already
+	select {
+	case <-l.down:
+	case <-time.After(grace):
+	}
+	l.Close()
+}
+
+// connect opens a link to the deck or, without one, to this process.
+func (r *Relay) connect(ctx context.Context) (*link, error) {
+	l, err := r.dial(ctx)
+	if err == nil {
+		return l, nil
+	}
+	if IsUsage(err) {
+		return nil, err
+	}
+	return r.host()
+}
+
+func (r *Relay) host() (*link, error) {
+	s, err := r.Headless()
+	if err != nil {
+		return nil, fmt.Errorf("host without a deck: %w", err)
+	}
+	return &link{Stream: s, lines: bufio.NewReaderSize(s, 64<<10), headless: true, down: make(chan struct{})}, nil
+}
+
+func (r *Relay) dial(ctx context.Context) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, helloTime)
+	defer cancel()
+	c, err := r.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	w, lines, err := Greet(c, r.Hello)
+	if !stop() || err != nil || w.Error != "" {
+		c.Close()
+		if w.Usage {
+			return nil, usageError{errors.New(w.Error)}
+		}
+		return nil, errors.Join(ErrNoDeck, err)
+	}
+	s, ok := c.(Stream)
+	if !ok {
+		s = halfClosed{c}
+	}
+	return &link{Stream: s, lines: lines, down: make(chan struct{})}, nil
+}
+
+// halfClosed ends the whole connection where one side alone cannot be closed.
+type halfClosed struct{ net.Conn }
+
+func (h halfClosed) CloseWrite() error { return h.Close() }
+
+// adopt makes l the link in use: what the client has said before is said again,
+// and what must not be lost is sent again.
+func (r *Relay) adopt(l *link) {
+	r.mu.Lock()
+	for _, line := range r.client.again() {
+		_, _ = l.Write(line) // a dead link is noticed by its reader
+	}
+	for _, line := range r.flight {
+		if line != nil {
+			_, _ = l.Write(line) // the same
+		}
+	}
+	r.link = l
+	r.moves++
+	var news [][]byte
+	if r.moves > 1 {
+		news = r.client.changed()
+	}
+	r.linked.Broadcast()
+	r.mu.Unlock()
+	safe.Go("relay reader", func() { r.fromDeck(l) })
+	for _, line := range news {
+		r.write(line)
+	}
+}
+
+// keepLinked replaces a lost link, and a headless one when a deck appears.
+func (r *Relay) keepLinked(ctx context.Context) {
+	const look = 500 * time.Millisecond
+	for {
+		r.mu.Lock()
+		l := r.link
+		r.mu.Unlock()
+		if l.headless {
+			select {
+			case <-ctx.Done():
+				return
+			case <-l.down:
+			case <-time.After(look):
+				r.moveToDeck(ctx, l)
+				continue
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.down:
+		}
+		if !r.lost(l) {
+			return
+		}
+		if l = r.redial(ctx); l == nil {
+			return
+		}
+		r.adopt(l)
+	}
+}
+
+// lost takes a dead link out of use; false when the relay is ending.
+func (r *Relay) lost(l *link) bool {
+	l.Close()
+	r.mu.Lock()
+	r.link = nil
+	closing := r.closing
+	var failed []string
+	for id, line := range r.flight {
+		if line == nil {
+			failed = append(failed, id)
+			delete(r.flight, id)
+		}
+	}
+	r.mu.Unlock()
+	for _, id := range failed {
+		r.write(errorLine(json.RawMessage(id), errorBody{
+			Code: codeGone, Message: "the deck went away during the call; nothing is known about its effect. Try again",
+			Data: map[string]bool{"retryable": true},
+		}))
+	}
+	return !closing
+}
+
+func (r *Relay) redial(ctx context.Context) *link {
+	patience := r.Patience
+	if patience == 0 {
+		patience = time.Second
+	}
+	wait := 10 * time.Millisecond
+	for end := time.Now().Add(patience); time.Now().Before(end); wait = min(2*wait, 200*time.Millisecond) {
+		if l, err := r.dial(ctx); err == nil {
+			return l
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+	l, err := r.host()
+	for err != nil && ctx.Err() == nil { // no deck and no host: keep looking for a deck
+		time.Sleep(200 * time.Millisecond)
+		l, err = r.dial(ctx)
+	}
+	return l
+}
+
+// moveToDeck changes from a headless link to a deck that has appeared, at a
+// moment when no call is under way.
+func (r *Relay) moveToDeck(ctx context.Context, old *link) {
+	l, err := r.dial(ctx)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	if len(r.flight) > 0 || r.closing || r.link != old {
+		r.mu.Unlock()
+		l.Close()
+		return
+	}
+	r.link = nil // lines from the client wait
+	r.mu.Unlock()
+	r.adopt(l)
+	old.Close()
+}
+
+// fromClient hands lines to the link in use.
+func (r *Relay) fromClient(lines *lineReader) error {
+	for {
+		line, err := lines.next()
+		switch {
+		case errors.Is(err, ErrLineTooLong):
+			r.write(errorLine(nil, errorBody{Code: codeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", MaxLine)}))
+			continue
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return fmt.Errorf("read from the client: %w", err)
+		}
+		e, bad := decodeEnvelope(line)
+		if bad != nil {
+			r.write(errorLine(e.id, errorBody{Code: bad.code, Message: bad.message}))
+			continue
+		}
+		r.forward(e, line)
+	}
+}
+
+func (r *Relay) forward(e envelope, line []byte) {
+	again := resumable(e)
+	if again {
+		line = withResumeKey(e)
+	}
+	line = append(line, '\n')
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.link == nil && !r.closing {
+		r.linked.Wait()
+	}
+	if r.link == nil {
+		return
+	}
+	if id := r.client.note(e, line); id != "" {
+		delete(r.flight, id)
+	}
+	if e.id != nil && e.method != "" && e.method != listenMethod {
+		r.flight[string(e.id)] = nil
+		if again {
+			r.flight[string(e.id)] = line
+		}
+	}
+	_, _ = r.link.Write(line) // a dead link is noticed by its reader, which ends the call
+}
+
+// fromDeck hands the link's lines to the client.
+func (r *Relay) fromDeck(l *link) {
+	defer close(l.down)
+	for {
+		line, err := l.lines.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		id := answerID(line)
+		r.mu.Lock()
+		stale := r.link != l && r.link != nil
+		if id != "" {
+			delete(r.flight, id)
+		}
+		drop := stale || r.client.swallow(id, line)
+		r.mu.Unlock()
+		if !drop {
+			r.write(line)
+		}
+	}
+}
+
+func (r *Relay) write(line []byte) {
+	r.outMu.Lock()
+	defer r.outMu.Unlock()
+	_, _ = r.Out.Write(line) // the end of the client's input ends the relay
+}
+
+// answerID returns the raw id of an answer the deck wrote, "" for another
+// message. The deck writes the id right behind the version.
+func answerID(line []byte) string {
+	const before = `{"jsonrpc":"2.0","id":`
+	if len(line) <= len(before) || string(line[:len(before)]) != before {
+		return ""
+	}
+	end := skipValue(line, len(before))
+	rest := line[end:]
+	if len(rest) > 9 && string(rest[:9]) == `,"method"` {
+		return ""
+	}
+	return string(line[len(before):end])
+}

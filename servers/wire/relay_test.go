@@ -1,0 +1,252 @@
+package wire_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// deck is a host behind a socket that can be killed.
+type deck struct {
+	host *servers.Host
+	kill func()
+}
+
+func socketPath(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "rl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "deck.sock")
+}
+
+func startDeck(t *testing.T, path string, modules ...servers.Module) *deck {
+	t.Helper()
+	l, err := socket.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHost(t, modules...)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	s := &wire.Server{Host: h, Version: "test", Controls: map[string]wire.Control{
+		"echo": func(_ context.Context, _ wire.Requester, args json.RawMessage) (any, error) { return args, nil },
+	}}
+	go func() { defer close(done); _ = s.Serve(ctx, l) }()
+	d := &deck{host: h}
+	var once atomic.Bool
+	d.kill = func() {
+		if !once.Swap(true) {
+			cancel()
+			l.Close()
+			<-done
+		}
+	}
+	t.Cleanup(d.kill)
+	return d
+}
+
+// relayed is a client on the stdio side of a relay.
+type relayed struct {
+	*client
+	end  func() // closes the client's output
+	over chan error
+}
+
+func startRelay(t *testing.T, path string, local ...servers.Module) *relayed {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	r := &wire.Relay{
+		Hello: wire.Hello{Cwd: "/project"}, In: inR, Out: outW, Patience: 300 * time.Millisecond,
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", path)
+		},
+		Headless: func() (wire.Stream, error) {
+			h := newHost(t, local...)
+			v, err := h.View(servers.ViewSpec{})
+			if err != nil {
+				return nil, err
+			}
+			ours, theirs := wire.Pipe()
+			agent := h.Connect(servers.Caller{Transport: "stdio", Root: "/project"}, nil)
+			go func() {
+				_ = wire.Serve(context.Background(), theirs, theirs, v, agent)
+				theirs.Close()
+			}()
+			return ours, nil
+		},
+	}
+	c := &relayed{over: make(chan error, 1), end: func() { inW.Close() }}
+	c.client = &client{t: t, conn: pipeConn{outR, inW}, in: bufio.NewReader(outR)}
+	go func() { c.over <- r.Run(context.Background()); outW.Close() }()
+	t.Cleanup(c.end)
+	return c
+}
+
+type pipeConn struct {
+	*io.PipeReader
+	w *io.PipeWriter
+}
+
+func (p pipeConn) Write(b []byte) (int, error)      { return p.w.Write(b) }
+func (p pipeConn) Close() error                     { return p.w.Close() }
+func (p pipeConn) LocalAddr() net.Addr              { return nil }
+func (p pipeConn) RemoteAddr() net.Addr             { return nil }
+func (p pipeConn) SetDeadline(time.Time) error      { return nil }
+func (p pipeConn) SetReadDeadline(time.Time) error  { return nil }
+func (p pipeConn) SetWriteDeadline(time.Time) error { return nil }
+
+func (c *relayed) answer(id string) message {
+	c.t.Helper()
+	for {
+		if m := c.next(); string(m.ID) == id {
+			return m
+		}
+	}
+}
+
+func TestH4_RelayToADeck(t *testing.T) {
+	path := socketPath(t)
+	d := startDeck(t, path, newFixture())
+	c := startRelay(t, path)
+	c.initialize()
+	c.send(call(`1`, "who", `{}`))
+	if m := c.answer(`1`); !strings.Contains(string(m.Result), "tester in /project") {
+		t.Fatalf("got %s", m.Result)
+	}
+	agents := d.host.Snapshot().Agents
+	if len(agents) != 1 || agents[0].Name() != "tester" || agents[0].Transport != "unix" {
+		t.Fatalf("the deck shows %+v", agents)
+	}
+	c.end()
+	if err := <-c.over; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestH4_DeckDiesInACallAndComesBack(t *testing.T) {
+	path := socketPath(t)
+	d := startDeck(t, path, newFixture())
+	c := startRelay(t, path)
+	c.initialize()
+	c.send(call(`1`, "block", `{}`))
+	for len(d.host.Snapshot().Agents) == 0 || len(d.host.Snapshot().Agents[0].InFlight) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	d.kill()
+	m := c.answer(`1`)
+	if m.Error == nil || !strings.Contains(m.Error.Message, "Try again") {
+		t.Fatalf("a call in flight must end with an error to retry on: %+v", m)
+	}
+	startDeck(t, path, newFixture())
+	c.send(call(`2`, "who", `{}`))
+	if m := c.answer(`2`); !strings.Contains(string(m.Result), "tester in /project") {
+		t.Fatalf("the handshake was not said again: %s %+v", m.Result, m.Error)
+	}
+}
+
+func TestH4_HeadlessThenADeckAppears(t *testing.T) {
+	path := socketPath(t)
+	c := startRelay(t, path, newFixture())
+	c.initialize()
+	c.send(call(`1`, "who", `{}`))
+	if m := c.answer(`1`); !strings.Contains(string(m.Result), "tester in /project") {
+		t.Fatalf("got %s", m.Result)
+	}
+	f := newFixture()
+	f.extra.Store(true)
+	startDeck(t, path, f)
+	for m := c.next(); m.Method != "notifications/tools/list_changed"; {
+		m = c.next()
+	}
+	c.send(call(`2`, "extra_tool", `{}`))
+	if m := c.answer(`2`); !strings.Contains(string(m.Result), `"extra"`) {
+		t.Fatalf("not on the deck: %s", m.Result)
+	}
+}
+
+func TestH4_DeckGoneForGood(t *testing.T) {
+	path := socketPath(t)
+	d := startDeck(t, path, newFixture())
+	c := startRelay(t, path, newFixture())
+	c.initialize()
+	d.kill()
+	c.send(call(`1`, "echo", `{"text":"still here"}`))
+	if m := c.answer(`1`); !strings.Contains(string(m.Result), "still here") && (m.Error == nil || !strings.Contains(m.Error.Message, "Try again")) {
+		t.Fatalf("got %s %+v", m.Result, m.Error)
+	}
+	c.send(call(`2`, "echo", `{"text":"still here"}`))
+	if m := c.answer(`2`); !strings.Contains(string(m.Result), "still here") {
+		t.Fatalf("got %s %+v", m.Result, m.Error)
+	}
+}
+
+func TestH4_ListenIsReplayed(t *testing.T) {
+	path := socketPath(t)
+	d := startDeck(t, path, newFixture())
+	c := startRelay(t, path)
+	c.send(`{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`)
+	if m := c.next(); m.Method != "notifications/subscriptions/acknowledged" {
+		t.Fatalf("got %+v", m)
+	}
+	d.kill()
+	f := newFixture()
+	startDeck(t, path, f)
+	tagged := func(m message) bool {
+		return m.Method == "notifications/tools/list_changed" && strings.Contains(string(m.Params), `"L"`)
+	}
+	if m := c.next(); !tagged(m) { // one list change, and no second acknowledgement
+		t.Fatalf("got %s %s", m.Method, m.Params)
+	}
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + modernMeta + `}}`)
+	c.answer(`1`)
+	f.extra.Store(true)
+	f.scope.Changed()
+	if m := c.next(); !tagged(m) {
+		t.Fatalf("the filter was not said again: %s %s", m.Method, m.Params)
+	}
+}
+
+func TestH2_UnknownServerIsTheCallersMistake(t *testing.T) {
+	path := socketPath(t)
+	startDeck(t, path, newFixture())
+	r := &wire.Relay{
+		Hello: wire.Hello{Servers: []string{"nope"}}, In: strings.NewReader(""), Out: io.Discard,
+		Dial:     func(context.Context) (net.Conn, error) { return net.Dial("unix", path) },
+		Headless: func() (wire.Stream, error) { return nil, io.ErrUnexpectedEOF },
+	}
+	if err := r.Run(context.Background()); !wire.IsUsage(err) || !strings.Contains(err.Error(), "fixture") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestAsk(t *testing.T) {
+	path := socketPath(t)
+	if err := wire.Ask(context.Background(), path, "echo", 1, nil); err == nil || !strings.Contains(err.Error(), "no deck is running") {
+		t.Fatalf("got %v", err)
+	}
+	startDeck(t, path, newFixture())
+	var got []int
+	if err := wire.Ask(context.Background(), path, "echo", []int{4, 2}, &got); err != nil || len(got) != 2 {
+		t.Fatalf("got %v %v", got, err)
+	}
+	if err := wire.Ask(context.Background(), path, "nope", nil, nil); err == nil || !strings.Contains(err.Error(), `no request "nope"`) {
+		t.Fatalf("got %v", err)
+	}
+}

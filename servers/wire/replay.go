@@ -1,0 +1,171 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const listenMethod = string(mcp.MethodSubscriptionsListen)
+
+// ResumeKey is the member of a request's _meta that the relay adds to calls
+// that wait for a person. It is the same when the call is sent again to
+// another deck.
+const ResumeKey = "mcpdeck/resumeKey"
+
+// replay is what a client has said that a new deck must hear again.
+type replay struct {
+	initialize  []byte
+	initialized []byte
+	setLevel    []byte
+	subscribed  map[string][]byte                 // lines by resource
+	listens     map[string][]byte                 // lines by request id
+	filters     map[string]mcp.SubscriptionFilter // of listens, by request id
+	ignore      map[string]int                    // answers to lines that were said again
+	acks        int                               // acknowledgements still to be dropped
+}
+
+// note remembers a line of the client. It returns the id of a request that the
+// line cancels.
+func (p *replay) note(e envelope, line []byte) (cancelled string) {
+	if p.listens == nil {
+		p.subscribed, p.listens = map[string][]byte{}, map[string][]byte{}
+		p.filters, p.ignore = map[string]mcp.SubscriptionFilter{}, map[string]int{}
+	}
+	switch e.method {
+	case "initialize":
+		p.initialize = line
+	case "notifications/initialized":
+		p.initialized = line
+	case "logging/setLevel":
+		p.setLevel = line
+	case "resources/subscribe":
+		p.subscribed[uriOf(e.params)] = line
+	case "resources/unsubscribe":
+		delete(p.subscribed, uriOf(e.params))
+	case "notifications/cancelled":
+		var c struct{ RequestID json.RawMessage }
+		if json.Unmarshal(e.params, &c) == nil {
+			delete(p.listens, string(c.RequestID))
+			delete(p.filters, string(c.RequestID))
+			return string(c.RequestID)
+		}
+	case listenMethod:
+		var l struct{ Notifications mcp.SubscriptionFilter }
+		if json.Unmarshal(e.params, &l) == nil {
+			p.listens[string(e.id)], p.filters[string(e.id)] = line, l.Notifications
+		}
+	}
+	return ""
+}
+
+// again returns what to say to a new deck. Its answers are swallowed.
+func (p *replay) again() [][]byte {
+	var lines [][]byte
+	repeat := func(line []byte) {
+		if line == nil {
+			return
+		}
+		if e, bad := decodeEnvelope(bytes.TrimSpace(line)); bad == nil && e.id != nil && e.method != listenMethod {
+			p.ignore[string(e.id)]++
+		}
+		lines = append(lines, line)
+	}
+	repeat(p.initialize)
+	repeat(p.initialized)
+	repeat(p.setLevel)
+	for _, uri := range slices.Sorted(maps.Keys(p.subscribed)) {
+		repeat(p.subscribed[uri])
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.listens)) {
+		repeat(p.listens[id])
+		p.acks++
+	}
+	return lines
+}
+
+// swallow tells whether a line of the deck answers something said again. The
+// caller passes the id of an answer.
+func (p *replay) swallow(id string, line []byte) bool {
+	if id != "" {
+		if p.ignore[id] > 0 {
+			p.ignore[id]--
+			return true
+		}
+		delete(p.listens, id)
+		delete(p.filters, id)
+		return false
+	}
+	if p.acks > 0 && bytes.Contains(line[:min(len(line), 120)], []byte(mcp.MethodNotificationSubscriptionsAcknowledged)) {
+		p.acks--
+		return true
+	}
+	return false
+}
+
+// changed returns the notification that the tools may differ now.
+func (p *replay) changed() [][]byte {
+	if p.initialized != nil {
+		line, err := notificationLine(mcp.MethodNotificationToolsListChanged, nil)
+		if err != nil {
+			return nil
+		}
+		return [][]byte{line}
+	}
+	var lines [][]byte
+	for _, id := range slices.Sorted(maps.Keys(p.filters)) {
+		if !p.filters[id].ToolsListChanged {
+			continue
+		}
+		line, err := notificationLine(mcp.MethodNotificationToolsListChanged,
+			map[string]any{"_meta": map[string]any{mcp.MetaKeySubscriptionID: json.RawMessage(id)}})
+		if err == nil {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func uriOf(params json.RawMessage) string {
+	var p struct{ URI string }
+	_ = json.Unmarshal(params, &p) // the deck will say what is wrong with it
+	return p.URI
+}
+
+// resumable tells whether a request is a call that waits for a person, which is
+// sent again when the deck is lost.
+func resumable(e envelope) bool {
+	switch toolOf(e) {
+	case "ask", "ask_wait":
+		return e.id != nil
+	}
+	return false
+}
+
+// withResumeKey adds a random key to the request's _meta.
+func withResumeKey(e envelope) []byte {
+	var params map[string]json.RawMessage
+	if json.Unmarshal(e.params, &params) != nil {
+		return e.encode()
+	}
+	meta := map[string]json.RawMessage{}
+	if params["_meta"] != nil && json.Unmarshal(params["_meta"], &meta) != nil {
+		return e.encode()
+	}
+	var key [16]byte
+	_, _ = rand.Read(key[:]) // never fails
+	meta[ResumeKey] = json.RawMessage(`"` + hex.EncodeToString(key[:]) + `"`)
+	var err error
+	if params["_meta"], err = json.Marshal(meta); err != nil {
+		return e.encode()
+	}
+	if e.params, err = json.Marshal(params); err != nil {
+		return e.encode()
+	}
+	return e.encode()
+}
