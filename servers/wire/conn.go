@@ -44,8 +44,9 @@ type inFlight struct {
 
 // outgoing is a line for the writer; the token's progress ends with it.
 type outgoing struct {
-	line []byte
-	id   string // of the request it answers; "" for none
+	line  []byte
+	id    string // of the request it answers; "" for none
+	after func() // called when it was written; may be nil
 }
 
 // Serve answers the messages of r on w until r ends or ctx does, and returns
@@ -146,6 +147,7 @@ func (c *Conn) request(e envelope) {
 	if e.method == "initialize" { // what follows must find the session made
 		run = func(fn func()) { fn() }
 	}
+	c.acknowledge(e) // and what follows must reach the subscription
 	run(func() {
 		defer cancel()
 		var line []byte
@@ -213,33 +215,60 @@ func refusalResult(text string) any {
 	}{string(mcp.ResultTypeComplete), []map[string]any{{"type": "text", "text": text}}, true}
 }
 
-// listen serves subscriptions/listen: acknowledged first, then open until it is
-// cancelled or the connection ends. mcp-go keeps one filter a session and does
-// not tag what it delivers.
-func (c *Conn) listen(ctx context.Context, e envelope) []byte {
-	var p struct {
-		Notifications mcp.SubscriptionFilter `json:"notifications"`
+// acknowledge answers a subscriptions/listen request with what it will get. The
+// filter holds from the moment that is written.
+func (c *Conn) acknowledge(e envelope) {
+	filter, err := filterOf(e)
+	if err != nil {
+		return
 	}
-	if err := json.Unmarshal(e.params, &p); err != nil {
-		return errorLine(e.id, errorBody{Code: codeParams, Message: "notifications must be an object of wanted kinds"})
+	c.sess.Initialize()
+	ack, err := notificationLine(mcp.MethodNotificationSubscriptionsAcknowledged,
+		map[string]any{"_meta": map[string]any{mcp.MetaKeySubscriptionID: e.id}, "notifications": filter})
+	if err == nil {
+		c.send(outgoing{line: ack, after: func() { c.listening(e.id, filter) }})
+	}
+}
+
+// listening makes a filter hold, unless its request was cancelled meanwhile.
+func (c *Conn) listening(id json.RawMessage, filter mcp.SubscriptionFilter) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.flight[string(id)] != nil {
+		c.sess.listen(id, filter)
+	}
+}
+
+// listen serves subscriptions/listen: it is open until it is cancelled or the
+// connection ends. mcp-go keeps one filter a session and does not tag what it
+// delivers.
+func (c *Conn) listen(ctx context.Context, e envelope) []byte {
+	filter, err := filterOf(e)
+	if err != nil {
+		return errorLine(e.id, errorBody{Code: codeParams, Message: err.Error()})
 	}
 	c.noteProtocol(e)
-	c.sess.Initialize()
-	c.sess.listen(e.id, p.Notifications)
-	defer c.sess.unlisten(e.id)
-	meta := map[string]any{mcp.MetaKeySubscriptionID: e.id}
-	ack, err := notificationLine(mcp.MethodNotificationSubscriptionsAcknowledged,
-		map[string]any{"_meta": meta, "notifications": p.Notifications})
-	if err != nil {
-		return errorLine(e.id, errorBody{Code: codeInternal, Message: err.Error()})
-	}
-	c.send(outgoing{line: ack})
-	if !p.Notifications.IsEmpty() {
+	if !filter.IsEmpty() {
 		<-ctx.Done()
 		return nil
 	}
-	line, _ := resultLine(e.id, map[string]any{"resultType": mcp.ResultTypeComplete, "_meta": meta}) // always encodes
+	line, _ := resultLine(e.id, map[string]any{ // always encodes
+		"resultType": mcp.ResultTypeComplete, "_meta": map[string]any{mcp.MetaKeySubscriptionID: e.id},
+	})
 	return line
+}
+
+func filterOf(e envelope) (mcp.SubscriptionFilter, error) {
+	var p struct {
+		Notifications mcp.SubscriptionFilter `json:"notifications"`
+	}
+	if e.method != listenMethod || !modern(e.params) {
+		return p.Notifications, errors.New("not a subscription")
+	}
+	if err := json.Unmarshal(e.params, &p); err != nil {
+		return p.Notifications, errors.New("notifications must be an object of wanted kinds")
+	}
+	return p.Notifications, nil
 }
 
 func (c *Conn) cancelled(params json.RawMessage) {
@@ -252,6 +281,7 @@ func (c *Conn) cancelled(params json.RawMessage) {
 	c.mu.Lock()
 	f := c.flight[string(p.RequestID)]
 	delete(c.flight, string(p.RequestID))
+	c.sess.unlisten(p.RequestID)
 	c.mu.Unlock()
 	if f != nil {
 		f.cancel()

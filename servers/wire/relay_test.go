@@ -93,7 +93,7 @@ func startRelay(t *testing.T, path string, local ...servers.Module) *relayed {
 		},
 	}
 	c := &relayed{over: make(chan error, 1), end: func() { inW.Close() }}
-	c.client = &client{t: t, conn: pipeConn{outR, inW}, in: bufio.NewReader(outR)}
+	c.client = &client{t: t, conn: pipeConn{outR, inW, time.AfterFunc(time.Hour, func() { outR.CloseWithError(os.ErrDeadlineExceeded) })}, in: bufio.NewReader(outR)}
 	go func() { c.over <- r.Run(context.Background()); outW.Close() }()
 	t.Cleanup(c.end)
 	return c
@@ -101,15 +101,22 @@ func startRelay(t *testing.T, path string, local ...servers.Module) *relayed {
 
 type pipeConn struct {
 	*io.PipeReader
-	w *io.PipeWriter
+	w     *io.PipeWriter
+	watch *time.Timer
 }
 
-func (p pipeConn) Write(b []byte) (int, error)      { return p.w.Write(b) }
-func (p pipeConn) Close() error                     { return p.w.Close() }
-func (p pipeConn) LocalAddr() net.Addr              { return nil }
-func (p pipeConn) RemoteAddr() net.Addr             { return nil }
-func (p pipeConn) SetDeadline(time.Time) error      { return nil }
-func (p pipeConn) SetReadDeadline(time.Time) error  { return nil }
+func (p pipeConn) Write(b []byte) (int, error) { return p.w.Write(b) }
+func (p pipeConn) Close() error                { return p.w.Close() }
+func (p pipeConn) LocalAddr() net.Addr         { return nil }
+func (p pipeConn) RemoteAddr() net.Addr        { return nil }
+func (p pipeConn) SetDeadline(time.Time) error { return nil }
+
+// SetReadDeadline ends the test's wait; a pipe has no deadlines of its own.
+func (p pipeConn) SetReadDeadline(t time.Time) error {
+	p.watch.Reset(time.Until(t))
+	return nil
+}
+
 func (p pipeConn) SetWriteDeadline(time.Time) error { return nil }
 
 func (c *relayed) answer(id string) message {

@@ -153,6 +153,9 @@ func (s *session) RequestSampling(ctx context.Context, r mcp.CreateMessageReques
 
 // listen remembers what a subscription wants, under its request's id.
 func (s *session) listen(id json.RawMessage, f mcp.SubscriptionFilter) {
+	if f.IsEmpty() {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listens[string(id)] = f

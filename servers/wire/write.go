@@ -27,6 +27,9 @@ func (c *Conn) write(w io.Writer) error {
 				_, err = b.Write(o.line)
 			}
 			c.left(o.id)
+			if o.after != nil {
+				o.after()
+			}
 		}
 		if err == nil && len(c.out) == 0 && len(c.sess.notify) == 0 {
 			err = b.Flush()
