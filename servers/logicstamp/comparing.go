@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
@@ -205,7 +204,6 @@ const maxResults = 20
 type results struct {
 	mu        sync.Mutex
 	byProject map[string][]*compare.Result
-	newest    *compare.Result
 }
 
 func (r *results) add(result *compare.Result) {
@@ -216,19 +214,22 @@ func (r *results) add(result *compare.Result) {
 		list = list[len(list)-maxResults:]
 	}
 	r.byProject[result.ProjectPath] = slices.Clone(list)
-	r.newest = result
 }
 
-func (r *results) last(project string) *compare.Result {
+// last is the newest result of a project; for "", of any that may be seen.
+func (r *results) last(project string, allowed func(string) bool) *compare.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if project == "" {
-		return r.newest
+	var newest *compare.Result
+	for p, list := range r.byProject {
+		if project != "" && p != project || !allowed(p) {
+			continue
+		}
+		if one := list[len(list)-1]; newest == nil || newest.ComparedAt.Before(one.ComparedAt) {
+			newest = one
+		}
 	}
-	if list := r.byProject[project]; len(list) > 0 {
-		return list[len(list)-1]
-	}
-	return nil
+	return newest
 }
 
 // Results are the last comparisons of a project, oldest first.
@@ -247,6 +248,3 @@ func (s *Service) tell(result *compare.Result) {
 		s.notify(result)
 	}
 }
-
-// emptyManifest is the source list of a place with nothing in it.
-func emptyManifest() *manifest.Manifest { return &manifest.Manifest{} }

@@ -2,10 +2,283 @@ package logicstamp
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
 
+	"github.com/gofrs/flock"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/gittree"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
-func (s *Service) gitSides(context.Context, Call, string, string, CompareArgs) (*side, *side, error) {
-	return nil, nil, problem.New(problem.GitFailed, "", "not built")
+// keepGit is how many contexts of commits, and of the present beside them, a
+// project keeps.
+const keepGit = 6
+
+// gitRun is one comparison with a commit. Both sides are analysed at the same
+// path, one after the other: inferred types can hold that path, and hashes
+// cover it.
+type gitRun struct {
+	s       *Service
+	call    Call
+	repo    gittree.Repo
+	commit  gittree.Commit
+	program stampcli.Program
+	a       store.Analysis
+	// dir is the project's folder in our state, tree the one to analyse in.
+	dir, tree string
+	ignore    string
+}
+
+// gitSides makes both sides of a comparison with a commit.
+func (s *Service) gitSides(ctx context.Context, call Call, project, ref string, args CompareArgs) (base, cur *side, err error) {
+	repo := gittree.Repo{Project: project, Timeout: s.opts.GitTimeout}
+	commit, err := repo.Resolve(ctx, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	program, err := s.cli.Locate(ctx, project)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := s.opts.Defaults
+	if e := s.store.Current(project); e != nil {
+		a = e.Analysis
+	}
+	a = args.over(a)
+	a.Mode = "none"
+	dir := filepath.Join(s.opts.Dir, "git", hashOf(project))
+	run := &gitRun{s: s, call: call, repo: repo, commit: commit, program: program, a: a, dir: dir, tree: filepath.Join(dir, "tree")}
+	leave, err := s.gate.enter(ctx, project)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer leave()
+	unlock, err := run.lock(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer unlock()
+	base, err = run.baseSide(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	cur, err = run.presentSide(ctx, args.ForceRegenerate != nil && *args.ForceRegenerate)
+	if err != nil {
+		return nil, nil, err
+	}
+	run.forget()
+	return base, cur, nil
+}
+
+// lock keeps other processes out of the project's tree, and removes what a
+// crash left in it.
+func (g *gitRun) lock(ctx context.Context) (unlock func(), err error) {
+	if err := os.MkdirAll(g.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder for trees: %w", err)
+	}
+	l := flock.New(filepath.Join(g.dir, "lock"))
+	if _, err := l.TryLockContext(ctx, 200*time.Millisecond); err != nil {
+		return nil, err
+	}
+	data, _ := os.ReadFile(filepath.Join(g.repo.Project, ".stampignore"))
+	g.ignore = string(data)
+	return func() {
+		_ = os.RemoveAll(g.tree)
+		_ = l.Unlock()
+	}, nil
+}
+
+func (g *gitRun) empty() error {
+	if err := os.RemoveAll(g.tree); err != nil {
+		return fmt.Errorf("empty the tree: %w", err)
+	}
+	if err := os.MkdirAll(g.tree, 0o700); err != nil {
+		return fmt.Errorf("make the tree: %w", err)
+	}
+	if g.ignore == "" {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(g.tree, ".stampignore"), []byte(g.ignore), 0o600)
+}
+
+// key names the context of a source state; equal keys mean equal output.
+func (g *gitRun) key(state string) string {
+	return digest([]byte(state + "\x00" + g.commit.Prefix + "\x00" + g.a.Profile + strconv.Itoa(g.a.Depth) + strconv.FormatBool(g.a.IncludeStyle) + g.program.Version.String() + "\x00" + g.ignore))[:32]
+}
+
+func (g *gitRun) baseSide(ctx context.Context) (*side, error) {
+	info := &compare.SideInfo{
+		Kind: "git", Ref: g.commit.Ref, Commit: g.commit.Hash, Describe: g.commit.Describe,
+		CreatedAt: g.commit.Time, Options: g.a,
+	}
+	if !g.commit.Time.IsZero() {
+		info.AgeSeconds = int64(g.s.opts.Now().Sub(g.commit.Time).Seconds())
+	}
+	key := g.key(g.commit.Hash)
+	if out := g.cached(key); out != nil {
+		out.info = info
+		info.Tool = out.Context.Tool
+		return out, nil
+	}
+	if err := g.empty(); err != nil {
+		return nil, err
+	}
+	g.call.stage("read "+g.commit.Describe, 0)
+	found, warnings, err := g.repo.Extract(ctx, g.commit, g.tree, g.a.IncludeStyle)
+	if err != nil {
+		return nil, err
+	}
+	out, err := g.analyse(ctx, key, found && len(warnings) == 0)
+	if err != nil {
+		return nil, err
+	}
+	info.Tool = out.Context.Tool
+	out.info, out.warnings = info, warnings
+	return out, nil
+}
+
+func (g *gitRun) presentSide(ctx context.Context, force bool) (*side, error) {
+	names, err := g.repo.Present(ctx, g.a.IncludeStyle)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	all, err := g.s.takeManifest(ctx, g.repo.Project, g.a.IncludeStyle)
+	if err != nil {
+		return nil, err
+	}
+	state := "present"
+	for _, f := range slices.Concat(all.Files, all.Inputs) {
+		if _, listed := slices.BinarySearch(names, f.Path); listed {
+			state += "\x00" + f.Path + "\x00" + f.SHA256
+		}
+	}
+	key, source := g.key(state), "private"
+	out := g.cached(key)
+	if out == nil || force {
+		source = "regenerated"
+		if err := g.empty(); err != nil {
+			return nil, err
+		}
+		if err := g.repo.Copy(ctx, names, g.tree); err != nil {
+			return nil, err
+		}
+		if out, err = g.analyse(ctx, key, true); err != nil {
+			return nil, err
+		}
+	}
+	out.info = &compare.SideInfo{Source: source, CreatedAt: out.Context.CreatedAt, Tool: out.Context.Tool, Options: g.a}
+	out.freshness = &compare.Freshness{State: fresh}
+	return out, nil
+}
+
+// cached gives a side that an earlier run left; nil when there is none.
+func (g *gitRun) cached(key string) *side {
+	dir := filepath.Join(g.dir, key)
+	data, err := os.ReadFile(filepath.Join(dir, "sources.json"))
+	if err != nil {
+		return nil
+	}
+	sources := &manifest.Manifest{}
+	if json.Unmarshal(data, sources) != nil {
+		return nil
+	}
+	c := g.s.contexts.get(dir)
+	if c == nil {
+		if c, err = contract.Read(dir, contract.Options{Project: g.tree}); err != nil {
+			return nil
+		}
+		g.s.contexts.put(dir, c)
+	}
+	now := time.Now()
+	_ = os.Chtimes(dir, now, now)
+	return g.side(c, sources)
+}
+
+func (g *gitRun) side(c *contract.Context, sources *manifest.Manifest) *side {
+	out := &side{analysis: g.a}
+	out.Context, out.Sources, out.Profile = c, sources, g.a.Profile
+	return out
+}
+
+// analyse stamps the tree as it stands and keeps the outcome under key.
+func (g *gitRun) analyse(ctx context.Context, key string, keep bool) (*side, error) {
+	sources, err := manifest.Take(ctx, g.tree, manifest.Options{Style: g.a.IncludeStyle})
+	if err != nil {
+		return nil, err
+	}
+	if len(sources.Files) == 0 {
+		return g.side(contract.Empty(g.tree, g.program.Version.Tool()), sources), nil
+	}
+	staging, err := os.MkdirTemp(g.dir, ".staging-")
+	if err != nil {
+		return nil, fmt.Errorf("make a staging folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(staging) }()
+	done, err := g.s.gate.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g.call.stage("stamp", 0)
+	err = g.s.cli.Context(ctx, g.program, g.tree, staging, stampcli.Analysis{
+		Profile: g.a.Profile, Mode: g.a.Mode, Depth: g.a.Depth, IncludeStyle: g.a.IncludeStyle,
+	})
+	done()
+	switch code := problem.CodeOf(err); {
+	case code == problem.NoRoots || code == problem.NoSources:
+		return g.side(contract.Empty(g.tree, g.program.Version.Tool()), sources), nil
+	case err != nil:
+		return nil, err
+	}
+	c, err := contract.Read(staging, contract.Options{Project: g.tree})
+	if err != nil {
+		return nil, incompleteRun(err)
+	}
+	if data, err := json.Marshal(sources); keep && err == nil && os.WriteFile(filepath.Join(staging, "sources.json"), data, 0o600) == nil {
+		dir := filepath.Join(g.dir, key)
+		_ = os.RemoveAll(dir)
+		if os.Rename(staging, dir) == nil {
+			c.Dir = dir
+			g.s.contexts.put(dir, c)
+		}
+	}
+	return g.side(c, sources), nil
+}
+
+// forget removes the contexts used longest ago beyond the limit, and what a
+// crash left behind.
+func (g *gitRun) forget() {
+	entries, err := os.ReadDir(g.dir)
+	if err != nil {
+		return
+	}
+	type kept struct {
+		name string
+		used time.Time
+	}
+	var list []kept
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !e.IsDir() || e.Name() == "tree" {
+			continue
+		}
+		list = append(list, kept{e.Name(), info.ModTime()})
+	}
+	slices.SortFunc(list, func(a, b kept) int { return b.used.Compare(a.used) })
+	for i, k := range list {
+		if i >= keepGit || k.name[0] == '.' {
+			_ = os.RemoveAll(filepath.Join(g.dir, k.name))
+		}
+	}
 }

@@ -1,3 +1,292 @@
 package logicstamp
 
-type monitor struct{}
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Limits of the monitors.
+const (
+	maxMonitors = 4
+	quietTime   = 500 * time.Millisecond
+	minPause    = time.Second
+	maxPause    = 10 * time.Minute
+)
+
+// MonitorArgs are the arguments of Monitor.
+type MonitorArgs struct {
+	// Action is start, stop or status.
+	Action, Project, Baseline string
+	MinIntervalMs             int
+}
+
+// MonitorState tells how a project's monitor is.
+type MonitorState struct {
+	Action      string    `json:"action"`
+	ProjectPath string    `json:"projectPath"`
+	Active      bool      `json:"active"`
+	Baseline    string    `json:"baseline,omitempty"`
+	StartedAt   time.Time `json:"startedAt,omitzero"`
+	LastRunAt   time.Time `json:"lastRunAt,omitzero"`
+	LastStatus  string    `json:"lastStatus,omitempty"`
+	Runs        int       `json:"runs"`
+	// Events counts results that differed from the one before.
+	Events        int    `json:"events"`
+	MinIntervalMs int    `json:"minIntervalMs,omitempty"`
+	Resource      string `json:"resource"`
+	Message       string `json:"message"`
+}
+
+// monitor compares a project with a fixed baseline whenever its sources change.
+type monitor struct {
+	s         *Service
+	call      Call
+	project   string
+	baseline  string
+	pinned    string
+	interval  time.Duration
+	startedAt time.Time
+	cancel    context.CancelFunc
+	done      chan struct{}
+
+	mu      sync.Mutex
+	runs    int
+	events  int
+	lastRun time.Time
+	last    *compare.Result
+}
+
+// DriftURI is the address of a project's drift resource.
+func DriftURI(project string) string { return "logicstamp://drift/" + hashOf(project) }
+
+// Monitor starts, stops or tells of a project's drift monitor.
+func (s *Service) Monitor(ctx context.Context, call Call, args MonitorArgs) (*MonitorState, error) {
+	project, err := s.project(call, args.Project)
+	if err != nil {
+		return nil, err
+	}
+	switch args.Action {
+	case "start":
+		return s.startMonitor(ctx, call, project, args)
+	case "stop":
+		s.mu.Lock()
+		m := s.monitors[project]
+		delete(s.monitors, project)
+		s.mu.Unlock()
+		out := m.state(project, "stop")
+		if m != nil {
+			m.end()
+			out.Active, out.Message = false, "the monitor has ended"
+		}
+		return out, nil
+	case "status":
+		s.mu.Lock()
+		m := s.monitors[project]
+		s.mu.Unlock()
+		return m.state(project, "status"), nil
+	}
+	return nil, problem.New(problem.BadArgument, "pass start, stop or status", "action is %q", args.Action)
+}
+
+func (s *Service) startMonitor(ctx context.Context, call Call, project string, args MonitorArgs) (*MonitorState, error) {
+	if args.Baseline == "" {
+		args.Baseline = "snapshot"
+	}
+	interval := s.opts.MinInterval
+	if args.MinIntervalMs > 0 {
+		interval = time.Duration(args.MinIntervalMs) * time.Millisecond
+	}
+	m := &monitor{
+		s: s, call: Call{Root: call.Root, Hint: call.Hint, Client: call.Client}, project: project, baseline: args.Baseline,
+		interval: min(max(interval, minPause), maxPause), startedAt: s.opts.Now(), done: make(chan struct{}),
+	}
+	if err := m.fix(call); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	if _, ok := s.monitors[project]; !ok && len(s.monitors) >= maxMonitors {
+		s.mu.Unlock()
+		m.unpin()
+		return nil, problem.New(problem.Busy, "stop another monitor first", "%d monitors already run", maxMonitors)
+	}
+	old := s.monitors[project]
+	s.monitors[project] = m
+	s.mu.Unlock()
+	if old != nil {
+		old.end()
+	}
+	run, cancel := context.WithCancel(s.stop)
+	m.cancel = cancel
+	s.running.Add(1)
+	safe.Go("drift monitor", func() {
+		defer s.running.Done()
+		defer close(m.done)
+		m.loop(run)
+	})
+	out := m.state(project, "start")
+	out.Message = "watching; call logicstamp_get_last_compare_result or subscribe to the resource to see drift"
+	return out, ctx.Err()
+}
+
+// fix makes the baseline one that does not move, and keeps its snapshot.
+func (m *monitor) fix(call Call) error {
+	switch m.baseline {
+	case "disk", "snapshot":
+		e := m.s.store.Current(m.project)
+		if e == nil {
+			return problem.New(problem.NoSnapshot, "call logicstamp_refresh_snapshot first, or use baseline git:HEAD", "No snapshot found for comparison")
+		}
+		m.baseline = "snapshot:" + e.ID
+	}
+	if id, ok := cutSnapshot(m.baseline); ok {
+		if _, err := m.s.snapshot(call, id, m.project); err != nil {
+			return err
+		}
+		if !m.s.store.Pinned(id) {
+			m.pinned = id
+			return m.s.store.Pin(id, true)
+		}
+	}
+	return nil
+}
+
+func cutSnapshot(baseline string) (string, bool) {
+	const start = "snapshot:"
+	if len(baseline) > len(start) && baseline[:len(start)] == start {
+		return baseline[len(start):], true
+	}
+	return "", false
+}
+
+func (m *monitor) unpin() {
+	if m.pinned != "" {
+		_ = m.s.store.Pin(m.pinned, false)
+	}
+}
+
+// end stops the monitor and waits for it.
+func (m *monitor) end() {
+	m.cancel()
+	<-m.done
+	m.unpin()
+}
+
+// state is safe on a nil monitor.
+func (m *monitor) state(project, action string) *MonitorState {
+	out := &MonitorState{Action: action, ProjectPath: project, Resource: DriftURI(project), Message: "no monitor watches this project"}
+	if m == nil {
+		return out
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out.Active, out.Baseline, out.StartedAt, out.MinIntervalMs = true, m.baseline, m.startedAt, int(m.interval.Milliseconds())
+	out.Runs, out.Events, out.LastRunAt, out.Message = m.runs, m.events, m.lastRun, "watching"
+	if m.last != nil {
+		out.LastStatus = string(m.last.Status)
+	}
+	return out
+}
+
+// loop compares at the start and after every change that settled.
+func (m *monitor) loop(ctx context.Context) {
+	changed := watch.Sources(ctx, m.project)
+	var took time.Duration
+	for {
+		start := time.Now()
+		m.compare(ctx)
+		took = time.Since(start)
+		select {
+		case <-ctx.Done():
+			return
+		case _, ok := <-changed:
+			if !ok {
+				return
+			}
+		}
+		if !settle(ctx, changed) {
+			return
+		}
+		if wait := time.Until(start.Add(max(m.interval, 2*took))); wait > 0 && pause(ctx, wait) != nil {
+			return
+		}
+	}
+}
+
+// settle waits until nothing changed for a while.
+func settle(ctx context.Context, changed <-chan struct{}) bool {
+	for {
+		t := time.NewTimer(quietTime)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return false
+		case _, ok := <-changed:
+			t.Stop()
+			if !ok {
+				return false
+			}
+		case <-t.C:
+			return true
+		}
+	}
+}
+
+// compare runs once. Only a result that differs from the one before is stored
+// and told.
+func (m *monitor) compare(ctx context.Context) {
+	start := time.Now()
+	result, err := m.s.compareSides(ctx, m.call, m.project, CompareArgs{Baseline: m.baseline, Publish: boolPtr(false)})
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		result = failedResult(err)
+	}
+	result.Baseline, result.ProjectPath = m.baseline, m.project
+	result.ComparedAt, result.DurationMs = m.s.opts.Now().UTC(), time.Since(start).Milliseconds()
+	m.mu.Lock()
+	m.runs++
+	m.lastRun = result.ComparedAt
+	same := m.last != nil && essence(m.last) == essence(result)
+	if !same {
+		m.last = result
+		m.events++
+	}
+	m.mu.Unlock()
+	if !same {
+		m.s.results.add(result)
+		m.s.tell(result)
+	}
+}
+
+// essence is what of a result makes it differ from another.
+func essence(r *compare.Result) string {
+	data, err := json.Marshal([]any{r.Status, r.ErrorCode, r.Summary, r.FolderDiffs, r.ContractChanges, r.ContentOnly, r.Coverage})
+	if err != nil {
+		return ""
+	}
+	return digest(data)
+}
+
+// ClientGone ends the monitors that a connection started.
+func (s *Service) ClientGone(client string) {
+	var ended []*monitor
+	s.mu.Lock()
+	for project, m := range s.monitors {
+		if client != "" && m.call.Client == client {
+			ended = append(ended, m)
+			delete(s.monitors, project)
+		}
+	}
+	s.mu.Unlock()
+	for _, m := range ended {
+		m.end()
+	}
+}

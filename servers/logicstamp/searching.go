@@ -1,3 +1,168 @@
 package logicstamp
 
-type searchCache struct{}
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/search"
+)
+
+// SearchArgs are the arguments of Search.
+type SearchArgs struct {
+	search.Query
+	SnapshotID, Project, Cursor string
+	Limit, MaxTokens            int
+}
+
+// Found is the answer of Search.
+type Found struct {
+	SnapshotID  string             `json:"snapshotId,omitempty"`
+	ProjectPath string             `json:"projectPath"`
+	Total       int                `json:"total"`
+	Hits        []FoundContract    `json:"hits"`
+	Coverage    HiddenCoverage     `json:"coverage"`
+	Freshness   *compare.Freshness `json:"freshness,omitempty"`
+	Warnings    []problem.Warning  `json:"warnings,omitempty"`
+	Truncated   bool               `json:"truncated,omitempty"`
+	NextCursor  string             `json:"nextCursor,omitempty"`
+}
+
+// FoundContract is one found contract and where to read it.
+type FoundContract struct {
+	EntryID       string         `json:"entryId"`
+	Name          string         `json:"name"`
+	Kind          string         `json:"kind,omitempty"`
+	Role          string         `json:"role"`
+	Score         float64        `json:"score"`
+	Matched       []search.Match `json:"matched,omitempty"`
+	BundlePath    string         `json:"bundlePath,omitempty"`
+	RootComponent string         `json:"rootComponent,omitempty"`
+	UsedBy        []string       `json:"usedBy,omitempty"`
+	Props         []string       `json:"props,omitempty"`
+	SemanticHash  string         `json:"semanticHash,omitempty"`
+}
+
+// searchCache keeps the index of the context searched last.
+type searchCache struct {
+	mu    sync.Mutex
+	of    *contract.Context
+	index *search.Index
+}
+
+func (sc *searchCache) get(c *contract.Context) *search.Index {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if sc.of != c {
+		sc.of, sc.index = c, search.New(c)
+	}
+	return sc.index
+}
+
+// Search finds contracts by words and by what they use.
+func (s *Service) Search(ctx context.Context, call Call, args SearchArgs) (*Found, error) {
+	args.FolderPrefix = cleanPrefix(args.FolderPrefix)
+	if args.Empty() {
+		return nil, problem.New(problem.BadArgument, "pass query or at least one of kind, folderPrefix, hasProp, usesHook, usesComponent, imports, exports, role", "nothing to search for")
+	}
+	if args.SnapshotID == "" && args.Project == "" {
+		if project, err := s.project(call, ""); err == nil {
+			if e := s.store.Current(project); e != nil {
+				args.SnapshotID = e.ID
+			}
+		}
+	}
+	src, err := s.source(ctx, call, args.SnapshotID, args.Project)
+	if err != nil {
+		return nil, err
+	}
+	if err := src.context.NeedBundles(); err != nil {
+		return nil, err
+	}
+	cur, err := s.open(args.Cursor, "search", argsKey(args.Query, args.Project, args.Limit))
+	if err != nil {
+		return nil, err
+	}
+	if args.Cursor != "" && cur.Source != src.stamp {
+		return nil, staleCursor()
+	}
+	hits := s.searches.get(src.context).Find(args.Query)
+	out := &Found{
+		SnapshotID: src.snapshotID, ProjectPath: src.project, Total: len(hits), Hits: []FoundContract{},
+		Coverage: hiddenOf(src.context, src.sources), Freshness: src.freshness, Warnings: src.warnings,
+	}
+	bundles := src.context.Bundles()
+	limit := orDefault(args.Limit, 20)
+	var items []FoundContract
+	for _, h := range hits[min(cur.At, len(hits)):min(cur.At+limit, len(hits))] {
+		items = append(items, foundContract(h, bundles))
+	}
+	page, next := fit(items, 0, s.budget(args.MaxTokens)-sizeOf(out)-cursorRoom)
+	out.Hits = append(out.Hits, page...)
+	if cur.At += next; cur.At < len(hits) {
+		cur.Source = src.stamp
+		out.Truncated, out.NextCursor = true, s.seal(cur)
+	}
+	return out, nil
+}
+
+func foundContract(h search.Hit, bundles map[string]*contract.Bundle) FoundContract {
+	f := FoundContract{
+		EntryID: h.ID, Name: search.Name(h.ID), Kind: h.Visible.Kind, Role: "dependency", Score: h.Score, Matched: h.Matched,
+		Props: slices.Sorted(maps.Keys(h.Visible.Props)), SemanticHash: h.Visible.SemanticHash,
+	}
+	root := h.ID
+	if h.Visible.Root {
+		f.Role = "root"
+	} else {
+		used := slices.Sorted(slices.Values(h.Visible.Roots))
+		f.UsedBy = used[:min(len(used), 10)]
+		root = nearestRoot(h.ID, used, bundles)
+	}
+	if b := bundles[root]; b != nil {
+		f.BundlePath, f.RootComponent = b.File, bareName(root)
+	}
+	return f
+}
+
+// nearestRoot is the root that reaches a contract over the fewest edges.
+func nearestRoot(id string, roots []string, bundles map[string]*contract.Bundle) string {
+	best, least := "", -1
+	for _, root := range roots {
+		b := bundles[root]
+		if b == nil {
+			continue
+		}
+		if d := hops(b, id); least < 0 || d < least {
+			best, least = root, d
+		}
+	}
+	return best
+}
+
+// hops counts the edges from a bundle's root to one of its nodes; unreachable
+// ones are far away.
+func hops(b *contract.Bundle, id string) int {
+	seen := map[string]bool{b.Root: true}
+	front := []string{b.Root}
+	for d := 0; len(front) > 0; d++ {
+		var next []string
+		for _, at := range front {
+			if at == id {
+				return d
+			}
+			for _, e := range b.Edges {
+				if e[0] == at && !seen[e[1]] {
+					seen[e[1]] = true
+					next = append(next, e[1])
+				}
+			}
+		}
+		front = next
+	}
+	return 1 << 20
+}

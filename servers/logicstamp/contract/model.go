@@ -4,6 +4,7 @@ package contract
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -220,4 +221,12 @@ func (c *Context) index() {
 			}
 		}
 	}
+}
+
+// Empty is the context of a project without components.
+func Empty(project, tool string) *Context {
+	c := &Context{Project: project, Tool: tool}
+	_, c.Version, _ = strings.Cut(tool, "@")
+	c.index()
+	return c
 }

@@ -1,0 +1,102 @@
+package logicstamp
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+)
+
+// cursor says where the next page of an answer begins.
+type cursor struct {
+	// Tool and Args bind it to the call, Source to what was answered from.
+	Tool   string `json:"t"`
+	Args   string `json:"a"`
+	Source string `json:"s"`
+	// At counts whole items; Node and Code are places inside a large bundle.
+	At   int `json:"n"`
+	Node int `json:"d,omitempty"`
+	Code int `json:"c,omitempty"`
+}
+
+// argsKey names the arguments that a cursor is bound to.
+func argsKey(args ...any) string {
+	return digest(fmt.Appendf(nil, "%q", args))[:16]
+}
+
+// seal writes a cursor so that nobody but this process can make one.
+func (s *Service) seal(c cursor) string {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(append(s.sign(data), data...))
+}
+
+const signatureBytes = 16
+
+func (s *Service) sign(data []byte) []byte {
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write(data)
+	return mac.Sum(nil)[:signatureBytes]
+}
+
+// open reads a cursor of this tool and these arguments; "" is the beginning.
+func (s *Service) open(text, tool, args string) (cursor, error) {
+	if text == "" {
+		return cursor{Tool: tool, Args: args}, nil
+	}
+	bad := problem.New(problem.BadCursor, "call again without cursor", "the cursor is not one that this tool gave for these arguments")
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(data) <= signatureBytes || !hmac.Equal(data[:signatureBytes], s.sign(data[signatureBytes:])) {
+		return cursor{}, bad
+	}
+	var c cursor
+	if json.Unmarshal(data[signatureBytes:], &c) != nil || c.Tool != tool || c.Args != args || c.At < 0 || c.Node < 0 || c.Code < 0 {
+		return cursor{}, bad
+	}
+	return c, nil
+}
+
+func staleCursor() error {
+	return problem.New(problem.CursorStale, "call again without cursor", "what the earlier page came from has been replaced")
+}
+
+// budget is how many bytes an answer may have: a token counts as four bytes.
+func (s *Service) budget(maxTokens int) int {
+	if maxTokens <= 0 || maxTokens > s.opts.MaxTokens {
+		maxTokens = s.opts.MaxTokens
+	}
+	return maxTokens * 4
+}
+
+// cursorRoom is kept free in a page for its cursor and the words around it.
+const cursorRoom = 512
+
+// sizeOf is the length of a value as JSON.
+func sizeOf(v any) int {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return 0
+	}
+	return len(data)
+}
+
+// fit takes whole items from at on while they fit into room; the first always
+// fits. next is len(items) when nothing is left.
+func fit[T any](items []T, at, room int) (page []T, next int) {
+	at = min(at, len(items))
+	next = at
+	for next < len(items) {
+		n := sizeOf(items[next]) + 1
+		if n > room && next > at {
+			break
+		}
+		room -= n
+		next++
+	}
+	return items[at:next:next], next
+}

@@ -1,0 +1,243 @@
+package logicstamp_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+)
+
+// expected is what a comparison after an edit must say.
+type expected struct {
+	status compare.Status
+	// changes are "entryId type reason", contracts "entryId change field,field".
+	changes, contracts []string
+	contentOnly        []string
+	uncovered          []string
+	breaking           []string
+	exports            []string
+}
+
+func describeResult(r *compare.Result) expected {
+	out := expected{status: r.Status, contentOnly: r.ContentOnly, uncovered: r.Coverage.Uncovered}
+	for _, f := range r.FolderDiffs {
+		for _, c := range f.Changes {
+			line := c.EntryID + " " + string(c.Type)
+			if c.Details != nil && c.Details.Reason != "" {
+				line += " " + c.Details.Reason
+				if to := c.Details.MovedTo + c.Details.MovedFrom; to != "" {
+					line += " " + to
+				}
+			}
+			out.changes = append(out.changes, line)
+		}
+	}
+	for _, c := range r.ContractChanges {
+		line := c.EntryID + " " + string(c.Change)
+		if c.Details != nil && len(c.Details.ModifiedFields) > 0 {
+			line += " " + strings.Join(c.Details.ModifiedFields, ",")
+			out.exports = append(out.exports, c.Details.ModifiedExports...)
+		}
+		out.contracts = append(out.contracts, line)
+		for _, b := range c.Breaking {
+			out.breaking = append(out.breaking, b.Kind+" "+b.Name)
+		}
+	}
+	slices.Sort(out.changes)
+	return out
+}
+
+type edit struct {
+	name string
+	do   func(t *testing.T, dir string)
+	want expected
+}
+
+func replace(name, old, text string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) { stamptest.Replace(t, dir, name, old, text) }
+}
+
+func write(name, text string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) { stamptest.Write(t, dir, map[string]string{name: text}) }
+}
+
+func remove(name string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func both(edits ...func(*testing.T, string)) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		for _, e := range edits {
+			e(t, dir)
+		}
+	}
+}
+
+const knobProps = "interface KnobProps { size: number; locked?: boolean; tone?: 'calm' | 'loud' }"
+
+// contentEdits change texts whose contracts stay.
+func contentEdits() []edit {
+	return []edit{
+		{"comment", replace("src/Shell.tsx", "export function Shell", "// the outermost part\nexport function Shell"), expected{status: compare.Pass, contentOnly: []string{"src/Shell.tsx"}}},
+		{"formatting", replace("src/Shell.tsx", "return <section", "return    <section"), expected{status: compare.Pass, contentOnly: []string{"src/Shell.tsx"}}},
+		{"function body", replace("src/util/format.ts", "n.toFixed(2)", "n.toFixed(3)"), expected{status: compare.Pass, contentOnly: []string{"src/util/format.ts"}}},
+		{"line ends alone", func(t *testing.T, dir string) {
+			data, err := os.ReadFile(filepath.Join(dir, "src/Shell.tsx"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			stamptest.Write(t, dir, map[string]string{"src/Shell.tsx": strings.ReplaceAll(string(data), "\n", "\r\n")})
+		}, expected{status: compare.Pass}},
+		{"parameter type of a plain function", replace("src/util/format.ts", "s: string, n: number", "s: string, n: bigint"), expected{status: compare.Pass, contentOnly: []string{"src/util/format.ts"}}},
+		{"syntax error", replace("src/util/format.ts", "return n.toFixed(2); }", "return n.toFixed(2; }"), expected{status: compare.Pass, contentOnly: []string{"src/util/format.ts"}}},
+		{"component deeper than the depth", replace("src/parts/Cog.tsx", "teeth: number }", "teeth: number; worn?: boolean }"), expected{status: compare.Pass, uncovered: []string{"src/parts/Cog.tsx"}}},
+		{"component in a cycle", replace("src/loop/Ping.tsx", "n: number", "n: number; m?: string"), expected{status: compare.Pass, uncovered: []string{"src/loop/Ping.tsx"}}},
+	}
+}
+
+// contractEdits change one contract.
+func contractEdits() []edit {
+	root := "src/Shell.tsx "
+	dep := []string{root + "hash_changed"}
+	return []edit{
+		{"import added", replace("src/Shell.tsx", "import { useClock", "import { money } from './util/format';\nimport { useClock"), expected{
+			status:  compare.Diff,
+			changes: []string{root + "uif_contract_changed"}, contracts: []string{root + "changed composition.imports"},
+		}},
+		{"export removed from one of two functions", replace("src/util/format.ts", "export function pad", "function pad"), expected{
+			status: compare.Diff, changes: []string{"src/util/format.ts props_signature_changed"},
+			contracts: []string{"src/util/format.ts changed exports"}, exports: []string{"named"},
+		}},
+		{"named to default export", replace("src/Shell.tsx", "export function Shell", "export default function Shell"), expected{
+			status: compare.Diff, changes: []string{root + "props_signature_changed"},
+			contracts: []string{root + "changed exports"}, exports: []string{"default", "named"}, breaking: []string{"export_removed named"},
+		}},
+		{"'use client' added", replace("src/Shell.tsx", "import React", "'use client';\nimport React"), expected{
+			status: compare.Diff, changes: []string{root + "uif_contract_changed"}, contracts: []string{root + "changed nextjs"},
+		}},
+		{"prop added in a dependency", replace("src/parts/Knob.tsx", "size: number;", "size: number; hint?: string;"), expected{
+			status: compare.Diff, changes: dep, contracts: []string{"src/parts/Knob.tsx changed interface.props"},
+		}},
+		{"prop removed in a dependency", replace("src/parts/Knob.tsx", knobProps, "interface KnobProps { size: number; tone?: 'calm' | 'loud' }"), expected{
+			status: compare.Diff, changes: dep, contracts: []string{"src/parts/Knob.tsx changed interface.props"}, breaking: []string{"prop_removed locked"},
+		}},
+		{"prop retyped in a dependency", replace("src/parts/Knob.tsx", "size: number;", "size: string;"), expected{
+			status: compare.Diff, changes: dep, contracts: []string{"src/parts/Knob.tsx changed interface.props"}, breaking: []string{"prop_type size"},
+		}},
+		{"prop made required in a dependency", replace("src/parts/Knob.tsx", "locked?: boolean", "locked: boolean"), expected{
+			status: compare.Diff, changes: dep, contracts: []string{"src/parts/Knob.tsx changed interface.props"}, breaking: []string{"prop_required locked"},
+		}},
+		{"function renamed", replace("src/util/format.ts", "function pad", "function fill"), expected{
+			status: compare.Diff, changes: []string{"src/util/format.ts uif_contract_changed"},
+			contracts: []string{"src/util/format.ts changed composition.functions,exports"}, exports: []string{"fill", "pad"},
+			breaking: []string{"function_removed pad", "export_removed pad"},
+		}},
+		{"state added", both(
+			replace("src/Shell.tsx", "import React from 'react'", "import React, { useState } from 'react'"),
+			replace("src/Shell.tsx", "const now", "const [open, setOpen] = useState(false);\n  const now"),
+		), expected{
+			status: compare.Diff, changes: []string{root + "uif_contract_changed"},
+			contracts: []string{root + "changed composition.hooks,interface.state"},
+		}},
+	}
+}
+
+// treeEdits change what is a root, or which files there are.
+func treeEdits() []edit {
+	return []edit{
+		{"new file renders a former root", write("src/App.tsx", "import React from 'react';\nimport { Shell } from './Shell';\nexport function App() { return <Shell title=\"x\" onClose={() => {}} />; }\n"), expected{
+			status:    compare.Diff,
+			changes:   []string{"src/App.tsx bundle_added new", "src/Shell.tsx bundle_removed became_dependency"},
+			contracts: []string{"src/App.tsx added", "src/parts/Knob.tsx hidden"},
+		}},
+		{"root no longer renders a component", both(
+			replace("src/Shell.tsx", "<Tile label={String(now)} />", "{now}"),
+			replace("src/Shell.tsx", "import { Tile } from './parts/Tile';\n", ""),
+		), expected{
+			status: compare.Diff, changes: []string{"src/Shell.tsx uif_contract_changed", "src/parts/Tile.tsx bundle_added became_root"},
+			contracts: []string{"src/Shell.tsx changed composition.components,composition.imports", "src/parts/Cog.tsx revealed"},
+		}},
+		{"file moved", func(t *testing.T, dir string) {
+			if err := os.MkdirAll(filepath.Join(dir, "src/lib"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(filepath.Join(dir, "src/util/format.ts"), filepath.Join(dir, "src/lib/format.ts")); err != nil {
+				t.Fatal(err)
+			}
+		}, expected{
+			status:    compare.Diff,
+			changes:   []string{"src/lib/format.ts bundle_added moved src/util/format.ts", "src/util/format.ts bundle_removed moved src/lib/format.ts"},
+			contracts: []string{"src/util/format.ts moved"},
+		}},
+		{"file deleted", remove("src/util/clock.ts"), expected{
+			status: compare.Diff, changes: []string{"src/util/clock.ts bundle_removed deleted"},
+			contracts: []string{"src/util/clock.ts removed"}, breaking: []string{"contract_removed clock"},
+		}},
+		{"x.tsx beside x.ts", write("src/util/format.tsx", "import React from 'react';\nexport function Money({ n }: { n: number }) { return <b>{n}</b>; }\n"), expected{
+			status: compare.Diff, changes: []string{"src/util/format.tsx bundle_added new"}, contracts: []string{"src/util/format.tsx added"},
+		}},
+	}
+}
+
+func TestEveryKindOfEdit(t *testing.T) {
+	cli := stamptest.CLI(t, stampcli.Wanted)
+	project := stamptest.Shop(t)
+	git(t, project, "init", "-q", "-b", "main")
+	git(t, project, "add", "-A")
+	git(t, project, "commit", "-qm", "first")
+	s := newService(t, cli, project)
+	snap, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range slices.Concat(contentEdits(), contractEdits(), treeEdits()) {
+		t.Run(e.name, func(t *testing.T) {
+			e.do(t, project)
+			defer git(t, project, "clean", "-fdq")
+			defer git(t, project, "checkout", "-q", ".")
+			r, err := s.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{Baseline: "snapshot:" + snap.SnapshotID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Status == compare.Failed {
+				t.Fatal(r.Error)
+			}
+			checkExpected(t, describeResult(r), e.want)
+			if r.Status == compare.Pass && r.Summary.TokenDelta != (compare.TokenDelta{}) {
+				t.Errorf("pass with a token change %+v", r.Summary.TokenDelta)
+			}
+		})
+	}
+}
+
+func checkExpected(t *testing.T, got, want expected) {
+	t.Helper()
+	if got.status != want.status {
+		t.Errorf("status = %s, want %s", got.status, want.status)
+	}
+	for _, list := range []struct {
+		name      string
+		got, want []string
+	}{
+		{"changes", got.changes, want.changes},
+		{"contracts", got.contracts, want.contracts},
+		{"content only", got.contentOnly, want.contentOnly},
+		{"uncovered", got.uncovered, want.uncovered},
+		{"breaking", got.breaking, want.breaking},
+		{"exports", got.exports, want.exports},
+	} {
+		if !slices.Equal(list.got, list.want) {
+			t.Errorf("%s = %q\nwant %q", list.name, list.got, list.want)
+		}
+	}
+}

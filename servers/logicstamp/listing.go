@@ -1,0 +1,153 @@
+package logicstamp
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+)
+
+// ListArgs are the arguments of List.
+type ListArgs struct {
+	SnapshotID, Project, FolderPrefix, Cursor string
+	MaxTokens                                 int
+}
+
+// Listed is the answer of List.
+type Listed struct {
+	SnapshotID   string             `json:"snapshotId,omitempty"`
+	ProjectPath  string             `json:"projectPath"`
+	TotalBundles int                `json:"totalBundles"`
+	Bundles      []BundleInfo       `json:"bundles"`
+	WatchMode    *WatchMode         `json:"watchMode,omitempty"`
+	Freshness    *compare.Freshness `json:"freshness,omitempty"`
+	Warnings     []problem.Warning  `json:"warnings,omitempty"`
+	Truncated    bool               `json:"truncated,omitempty"`
+	NextCursor   string             `json:"nextCursor,omitempty"`
+}
+
+// BundleInfo describes one bundle.
+type BundleInfo struct {
+	ID            string `json:"id"`
+	RootComponent string `json:"rootComponent"`
+	FilePath      string `json:"filePath"`
+	Folder        string `json:"folder"`
+	BundlePath    string `json:"bundlePath"`
+	Position      string `json:"position"`
+	BundleHash    string `json:"bundleHash"`
+	ApproxTokens  int    `json:"approxTokens"`
+	Kind          string `json:"kind,omitempty"`
+	Nodes         int    `json:"nodes"`
+}
+
+// List names the bundles of a context, by folder and position.
+func (s *Service) List(ctx context.Context, call Call, args ListArgs) (*Listed, error) {
+	src, err := s.source(ctx, call, args.SnapshotID, args.Project)
+	if err != nil {
+		return nil, err
+	}
+	if err := src.context.NeedBundles(); err != nil {
+		return nil, err
+	}
+	cur, err := s.open(args.Cursor, "list", argsKey(args.SnapshotID, args.Project, args.FolderPrefix))
+	if err != nil {
+		return nil, err
+	}
+	if args.Cursor != "" && cur.Source != src.stamp {
+		return nil, staleCursor()
+	}
+	all := bundleInfos(src.context)
+	prefix := cleanPrefix(args.FolderPrefix)
+	all = slices.DeleteFunc(all, func(b BundleInfo) bool { return !under(b.Folder, prefix) })
+	out := &Listed{
+		SnapshotID: src.snapshotID, ProjectPath: src.project, TotalBundles: len(all), Bundles: []BundleInfo{},
+		WatchMode: src.watch, Freshness: src.freshness, Warnings: src.warnings,
+	}
+	page, next := fit(all, cur.At, s.budget(args.MaxTokens)-sizeOf(out)-cursorRoom)
+	out.Bundles = append(out.Bundles, page...)
+	if next < len(all) {
+		cur.At, cur.Source = next, src.stamp
+		out.Truncated, out.NextCursor = true, s.seal(cur)
+	}
+	return out, nil
+}
+
+func cleanPrefix(p string) string {
+	p = strings.TrimSuffix(strings.ReplaceAll(p, `\`, "/"), "/")
+	for strings.HasPrefix(p, "./") {
+		p = p[2:]
+	}
+	if p == "." {
+		return ""
+	}
+	return p
+}
+
+// under tells whether a folder is the prefix or lies below it.
+func under(folder, prefix string) bool {
+	return prefix == "" || folder == prefix || strings.HasPrefix(folder, prefix+"/")
+}
+
+// bundleInfos describes every bundle of a context in the order of a listing.
+func bundleInfos(c *contract.Context) []BundleInfo {
+	var out []BundleInfo
+	ids := map[string]int{}
+	for _, f := range c.Folders {
+		names := rootNames(f)
+		for _, b := range f.Bundles {
+			info := BundleInfo{
+				RootComponent: names[b.Root], FilePath: b.Root, Folder: f.Path, BundlePath: f.File,
+				Position: b.Position, BundleHash: b.Hash, ApproxTokens: (b.Bytes + 3) / 4, Nodes: len(b.Nodes),
+			}
+			if n := b.RootNode(); n != nil {
+				info.Kind = n.Contract.Kind
+			}
+			info.ID = "bundle_" + info.RootComponent
+			ids[info.ID]++
+			out = append(out, info)
+		}
+	}
+	for i, info := range out {
+		if ids[info.ID] > 1 {
+			out[i].ID += "_" + digest([]byte(info.FilePath))[:8]
+		}
+	}
+	slices.SortStableFunc(out, func(a, b BundleInfo) int {
+		switch {
+		case a.Folder == b.Folder:
+			return 0
+		case a.Folder == ".":
+			return -1
+		case b.Folder == ".":
+			return 1
+		}
+		return strings.Compare(a.Folder, b.Folder)
+	})
+	return out
+}
+
+// rootNames are the names of a folder's roots: without extension, or with it
+// where two would be equal.
+func rootNames(f *contract.Folder) map[string]string {
+	count := map[string]int{}
+	for _, b := range f.Bundles {
+		count[bareName(b.Root)]++
+	}
+	out := map[string]string{}
+	for _, b := range f.Bundles {
+		out[b.Root] = bareName(b.Root)
+		if count[bareName(b.Root)] > 1 {
+			out[b.Root] = path.Base(b.Root)
+		}
+	}
+	return out
+}
+
+func bareName(p string) string {
+	name := path.Base(p)
+	return strings.TrimSuffix(name, path.Ext(name))
+}

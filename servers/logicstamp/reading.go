@@ -1,0 +1,200 @@
+package logicstamp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+)
+
+// ReadArgs are the arguments of Read.
+type ReadArgs struct {
+	BundlePath, SnapshotID, Project, RootComponent, Cursor string
+	MaxTokens                                              int
+}
+
+// ReadBundles is the answer of Read: the index, one bundle, or all of a file.
+type ReadBundles struct {
+	SnapshotID   string             `json:"snapshotId,omitempty"`
+	ProjectPath  string             `json:"projectPath"`
+	BundlePath   string             `json:"bundlePath"`
+	Index        json.RawMessage    `json:"index,omitempty"`
+	Format       string             `json:"format,omitempty"`
+	Text         string             `json:"text,omitempty"`
+	Bundle       json.RawMessage    `json:"bundle,omitempty"`
+	Bundles      []json.RawMessage  `json:"bundles,omitempty"`
+	TotalBundles int                `json:"totalBundles,omitempty"`
+	Freshness    *compare.Freshness `json:"freshness,omitempty"`
+	Warnings     []problem.Warning  `json:"warnings,omitempty"`
+	Truncated    bool               `json:"truncated,omitempty"`
+	NextCursor   string             `json:"nextCursor,omitempty"`
+}
+
+// Read gives the bundles of one file of a context as the CLI wrote them.
+func (s *Service) Read(ctx context.Context, call Call, args ReadArgs) (*ReadBundles, error) {
+	if args.BundlePath == "" {
+		return nil, problem.New(problem.BadArgument, "take a bundlePath from logicstamp_list_bundles", "bundlePath is missing")
+	}
+	src, err := s.source(ctx, call, args.SnapshotID, args.Project)
+	if err != nil {
+		return nil, err
+	}
+	cur, err := s.open(args.Cursor, "read", argsKey(args.SnapshotID, args.Project, args.BundlePath, args.RootComponent))
+	if err != nil {
+		return nil, err
+	}
+	if args.Cursor != "" && cur.Source != src.stamp {
+		return nil, staleCursor()
+	}
+	cur.Source = src.stamp
+	out := &ReadBundles{SnapshotID: src.snapshotID, ProjectPath: src.project, BundlePath: args.BundlePath, Freshness: src.freshness, Warnings: src.warnings}
+	wanted := strings.TrimPrefix(strings.ReplaceAll(args.BundlePath, `\`, "/"), "./")
+	if wanted == contract.IndexFile {
+		out.Index = compact(src.context.RawIndex)
+		return out, nil
+	}
+	folders := filesNamed(src.context, wanted)
+	if len(folders) == 0 {
+		return nil, unknownFile(src.context, wanted)
+	}
+	if folders[0].Toon != "" {
+		out.Format, out.Text = "toon", folders[0].Toon
+		return out, nil
+	}
+	var bundles []*contract.Bundle
+	for _, f := range folders {
+		bundles = append(bundles, f.Bundles...)
+	}
+	if args.RootComponent != "" {
+		b, err := pickBundle(src.context, bundles, args.RootComponent)
+		if err != nil {
+			return nil, err
+		}
+		bundles = []*contract.Bundle{b}
+	}
+	return out, s.pageBundles(out, bundles, cur, s.budget(args.MaxTokens))
+}
+
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+func filesNamed(c *contract.Context, name string) []*contract.Folder {
+	var out []*contract.Folder
+	for _, f := range c.Folders {
+		if f.File == name {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func unknownFile(c *contract.Context, name string) error {
+	if ext := path.Ext(name); ext == ".ts" || ext == ".tsx" || ext == ".js" || ext == ".jsx" {
+		return problem.New(problem.BundlePath, "pass the bundlePath of its folder ("+path.Join(path.Dir(name), "context.json")+") and the file as rootComponent",
+			"%q is a source file, not a file of the context", name)
+	}
+	var files []string
+	for _, f := range c.Folders {
+		files = append(files, f.File)
+	}
+	return problem.New(problem.BundlePath, "use one of the bundlePath values of logicstamp_list_bundles, such as "+strings.Join(nearest(name, files, 5), ", "),
+		"%q is not a file of this context", name)
+}
+
+// pickBundle finds the bundle of a root by its path, its file name, or its name
+// without extension, in this order.
+func pickBundle(c *contract.Context, bundles []*contract.Bundle, name string) (*contract.Bundle, error) {
+	wanted := strings.TrimPrefix(strings.ReplaceAll(name, `\`, "/"), "./")
+	for _, match := range []func(string) bool{
+		func(root string) bool { return root == wanted },
+		func(root string) bool { return path.Base(root) == wanted },
+		func(root string) bool { return bareName(root) == wanted },
+	} {
+		var found []*contract.Bundle
+		var paths []string
+		for _, b := range bundles {
+			if match(b.Root) {
+				found = append(found, b)
+				paths = append(paths, b.Root)
+			}
+		}
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return nil, problem.New(problem.AmbiguousComponent, "pass one of these paths as rootComponent", "%q names %d roots: %s", name, len(found), strings.Join(paths, ", "))
+		}
+	}
+	return nil, notARoot(c, bundles, name, wanted)
+}
+
+// notARoot tells where a component that is no root of the file can be found.
+func notARoot(c *contract.Context, bundles []*contract.Bundle, name, wanted string) error {
+	all := c.Bundles()
+	var ids, names []string
+	for id, v := range c.Visible() {
+		names = append(names, bareName(id))
+		if id == wanted || path.Base(id) == wanted || bareName(id) == wanted {
+			for _, root := range v.Roots {
+				if b := all[root]; b != nil {
+					ids = append(ids, root+" in "+b.File)
+				}
+			}
+		}
+	}
+	if len(ids) > 0 {
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+		return problem.New(problem.ComponentNotFound, "read one of these roots: "+strings.Join(ids[:min(len(ids), 10)], ", "),
+			"%q is no root of this file; it is part of the bundles of %d roots", name, len(ids))
+	}
+	var roots []string
+	for _, b := range bundles {
+		roots = append(roots, bareName(b.Root))
+	}
+	return problem.New(problem.ComponentNotFound, "nearest names: "+strings.Join(nearest(wanted, append(roots, names...), 3), ", "), "%q is not in this context", name)
+}
+
+// nearest gives the n names most like one, best first.
+func nearest(name string, names []string, n int) []string {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	low := strings.ToLower(name)
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Compare(distance(low, strings.ToLower(a)), distance(low, strings.ToLower(b)))
+	})
+	return names[:min(n, len(names))]
+}
+
+// distance is the number of single-letter edits between two words.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
