@@ -101,15 +101,22 @@ func (p *parser) resume(from int) int {
 }
 
 // balanced finds the end of the bracket that opens at from; -1 when it never closes.
-// Strings end at the end of their line at the latest.
+// A closing bracket that nothing open matches is passed over, one that matches an
+// outer bracket closes the inner ones too. Strings end at the end of their line at the latest.
 func balanced(src string, from int) int {
-	depth := 0
+	var open []byte
+	var count [256]int // how many of a bracket are open
 	for i := from; i < len(src); i++ {
-		switch src[i] {
+		switch c := src[i]; c {
 		case '{', '[':
-			depth++
+			open = append(open, c+2) // the closing one
+			count[c+2]++
 		case '}', ']':
-			if depth--; depth == 0 {
+			for last := byte(0); last != c && count[c] > 0; open = open[:len(open)-1] {
+				last = open[len(open)-1]
+				count[last]--
+			}
+			if len(open) == 0 {
 				return i + 1
 			}
 		case '"', '\'':
