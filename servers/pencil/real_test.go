@@ -1,0 +1,168 @@
+//go:build unix
+
+package pencil
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// realPackage is the package that carries the real program. It is proprietary:
+// tests fetch it into a cache folder of the machine, and nothing of it is kept
+// anywhere else.
+const realPackage = "@pencil.dev/cli@0.2.9"
+
+// realProgram is a PATH on which the real program's command line package is.
+func realProgram(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the real program is fetched over the network: not with -short")
+	}
+	cache := os.Getenv("MCPDECK_TEST_CACHE")
+	if cache == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			t.Skipf("no cache folder for the real program: %v", err)
+		}
+		cache = filepath.Join(dir, "mcpdeck-test")
+	}
+	dir := filepath.Join(cache, "pencil-0.2.9")
+	bin := filepath.Join(dir, "bin")
+	if _, err := os.Stat(filepath.Join(bin, "pencil")); err == nil {
+		return bin
+	}
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		t.Skip("the real program cannot be fetched: no npm")
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		t.Skipf("the real program cannot be kept: %v", err)
+	}
+	tmp, err := os.MkdirTemp(cache, "fetch-")
+	if err != nil {
+		t.Skipf("the real program cannot be kept: %v", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(tmp) })
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for _, step := range [][]string{
+		{npm, "pack", "--silent", "--pack-destination", tmp, realPackage},
+		{"sh", "-c", "tar -xzf *.tgz && mkdir bin && ln -s ../package/dist/index.mjs bin/pencil && chmod +x package/dist/index.mjs package/dist/out/mcp-server-*"},
+	} {
+		c := exec.CommandContext(ctx, step[0], step[1:]...)
+		c.Dir = tmp
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Skipf("the real program cannot be fetched: %s: %v: %s", step[0], err, out)
+		}
+	}
+	if err := os.Rename(tmp, dir); err != nil && !errors.Is(err, os.ErrExist) {
+		if _, statErr := os.Stat(bin); statErr != nil {
+			t.Skipf("the real program cannot be kept: %v", err)
+		}
+	}
+	return bin
+}
+
+func realOptions(t *testing.T) Options {
+	t.Helper()
+	if archs := (platform{runtime.GOOS, runtime.GOARCH}).fileNames(); !strings.Contains(archs[0], "64") {
+		t.Skipf("the real program does not exist for %s", runtime.GOARCH)
+	}
+	o := options(t)
+	o.Command = os.Getenv("MCPDECK_TEST_PENCIL")
+	if o.Command == "" {
+		o.Environ = []string{"PATH=" + realProgram(t)}
+	} else {
+		o.Environ = nil
+	}
+	return o
+}
+
+// The home folder is empty, so there is no app to talk to.
+func TestT3_TheRealProgram(t *testing.T) {
+	o := realOptions(t)
+	w := startWith(t, o)
+	began := time.Now()
+	w.switchedOn(t)
+	s := w.Status()
+	t.Logf("ready after %v: %s", time.Since(began), s.Text(false))
+	if o.Command == "" && s.Source != "command line package" {
+		t.Errorf("found by %q", s.Source)
+	}
+	if len(s.Tools) == 0 || len(s.Notes) != 0 || s.Instructions == "" || s.Sign().Tone != Good {
+		t.Fatalf("%d tools, notes %v, sign %+v", len(s.Tools), s.Notes, s.Sign())
+	}
+	entries := 0
+	for _, tool := range s.Tools {
+		raw, err := splitObject(tool.raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		undo := func(b []byte) string { return strings.ReplaceAll(canonical(b), prefix, "") }
+		if undo(tool.Input) != canonical(raw.get("inputSchema")) || canonical(tool.Annotations) != canonical(raw.get("annotations")) {
+			t.Errorf("%s: its schema or annotations changed", tool.Original)
+		}
+		if d := strings.ReplaceAll(tool.Description, prefix, ""); d != raw.str("description") {
+			entries++
+			if !strings.HasPrefix(d, raw.str("description")[:20]) {
+				t.Errorf("%s: its description changed", tool.Original)
+			}
+		}
+	}
+	if entries != 1 {
+		t.Errorf("%d descriptions carry the instructions", entries)
+	}
+
+	// A read of the app's state: the tool that needs nothing but is not answered
+	// without an app.
+	tool := (&Catalogue{Tools: s.Tools}).entry()
+	args := `{}`
+	if strings.Contains(string(tool.Input), "include_schema") {
+		args = `{"include_schema":false}`
+	}
+	began = time.Now()
+	r := w.call(t, tool.Name, args)
+	took := time.Since(began)
+	if !r.IsError || !strings.HasPrefix(firstText(r), absentText) || took < 2*time.Second || took > 10*time.Second {
+		t.Errorf("after %v: %q", took, firstText(r))
+	}
+	s = w.until(t, "yellow", func(s Status) bool { return s.Sign() == (Sign{Warning, "app not running"}) })
+
+	pid := s.PID
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	began = time.Now()
+	w.until(t, "yellow after the kill", func(s Status) bool { return s.PID != pid && s.Sign().Tone == Warning })
+	t.Logf("yellow after %v", time.Since(began))
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("yellow after %v", took)
+	}
+	if _, err := w.Control(t.Context(), "", Request{Verb: "reconnect"}); err != nil {
+		t.Fatal(err)
+	}
+	if s := w.Status(); s.Sign().Tone != Good || s.PID == 0 || s.PID == pid {
+		t.Errorf("after reconnect: %+v, child %d", s.Sign(), s.PID)
+	}
+
+	// End with a call waiting, which the program would finish first.
+	pid = w.Status().PID
+	go w.Call(context.Background(), Invocation{Tool: tool.Name, Args: []byte(args)})
+	w.until(t, "a call at work", func(s Status) bool { return s.Running == 1 })
+	began = time.Now()
+	if err := w.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("ended after %v", time.Since(began))
+	if alive(pid) {
+		t.Error("the child lives")
+	}
+}

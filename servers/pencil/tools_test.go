@@ -1,0 +1,325 @@
+package pencil
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// other is a server beside Pencil.
+type other struct{}
+
+func (other) Identity() servers.Identity {
+	return servers.Identity{Name: "other", Title: "Other", ServerName: "other"}
+}
+func (other) Start(context.Context, servers.Scope) error { return nil }
+func (other) Stop(context.Context) error                 { return nil }
+func (other) Offer() servers.Offer {
+	return servers.Offer{Instructions: "Other.", Tools: []server.ServerTool{{
+		Tool: mcp.NewToolWithRawSchema("echo", "echo", json.RawMessage(`{"type":"object"}`)),
+		Handler: func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(string(r.Params.RawArguments)), nil
+		},
+	}}}
+}
+
+// deck is a host with Pencil and another server.
+type deck struct {
+	t    testing.TB
+	p    *Pencil
+	host *servers.Host
+}
+
+func newDeck(t testing.TB, o Options) *deck {
+	t.Helper()
+	p := New(o)
+	return &deck{t, p, hostOf(t, NewModule(p), other{})}
+}
+
+func hostOf(t testing.TB, modules ...servers.Module) *servers.Host {
+	t.Helper()
+	h, err := servers.New(servers.Options{Version: "test", Modules: modules, Root: "/deck"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Start()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := h.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func (d *deck) on() {
+	d.t.Helper()
+	if _, err := d.p.Control(context.Background(), "", Request{Verb: "on"}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// agent is a client of a host.
+type agent struct {
+	t    testing.TB
+	conn net.Conn
+	in   *bufio.Reader
+	id   int
+}
+
+func connect(t testing.TB, h *servers.Host, spec servers.ViewSpec) *agent {
+	t.Helper()
+	view, err := h.View(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := net.Pipe()
+	a := h.Connect(servers.Caller{Transport: "unix"}, spec.Servers)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := wire.Serve(context.Background(), theirs, theirs, view, a); err != nil {
+			t.Log(err)
+		}
+		a.Close()
+		theirs.Close()
+	}()
+	t.Cleanup(func() { ours.Close(); <-done })
+	c := &agent{t: t, conn: ours, in: bufio.NewReaderSize(ours, 1<<20)}
+	c.call("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}`)
+	c.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return c
+}
+
+func (a *agent) write(line string) {
+	a.t.Helper()
+	if _, err := a.conn.Write([]byte(line + "\n")); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *agent) read() string {
+	a.t.Helper()
+	if err := a.conn.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		a.t.Fatal(err)
+	}
+	line, err := a.in.ReadString('\n')
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return line
+}
+
+// call makes a request and returns its result as raw JSON. What comes before it
+// must be notifications.
+func (a *agent) call(method, params string) string {
+	a.t.Helper()
+	a.id++
+	a.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, a.id, method, params))
+	for {
+		line := a.read()
+		o, err := parseObject([]byte(line))
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		switch {
+		case o.get("id") == nil:
+		case o.get("result") == nil:
+			return string(o.get("error"))
+		default:
+			return string(o.get("result"))
+		}
+	}
+}
+
+func (a *agent) tools() []string {
+	a.t.Helper()
+	o, err := splitObject([]byte(a.call("tools/list", `{}`)))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	list, _ := splitArray(o.get("tools"))
+	var out []string
+	for _, raw := range list {
+		tool, err := splitObject(raw)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		out = append(out, tool.str("name"))
+	}
+	return out
+}
+
+func TestM2_AgentsSeeTheSwitch(t *testing.T) {
+	d := newDeck(t, options(t))
+	all, alone := connect(t, d.host, servers.ViewSpec{}), connect(t, d.host, servers.ViewSpec{Servers: []string{"pencil"}})
+	gate := connect(t, d.host, servers.ViewSpec{Gateway: true})
+	look := func(name string, a *agent, want int, has ...string) {
+		t.Helper()
+		got := a.tools()
+		if len(got) != want {
+			t.Errorf("%s: %d tools, want %d: %v", name, len(got), want, got)
+		}
+		for _, h := range has {
+			if !slices.Contains(got, h) {
+				t.Errorf("%s lacks %s: %v", name, h, got)
+			}
+		}
+	}
+	for range 2 {
+		look("off, all", all, 1, "echo")
+		look("off, alone", alone, 1, "pencil_status")
+		look("off, gateway", gate, 2, "echo", "pencil_call")
+		if got := all.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "Pencil mode is off") {
+			t.Errorf("a call while off: %s", got)
+		}
+		d.on()
+		for name, a := range map[string]*agent{"all": all, "alone": alone} {
+			if got := a.read(); !strings.Contains(got, "notifications/tools/list_changed") {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+		look("on, all", all, 15, "echo", "pencil_batch_get")
+		look("on, alone", alone, 15, "pencil_status", "pencil_batch_get")
+		look("on, gateway", gate, 2, "pencil_call")
+		if got := gate.call("tools/call", `{"name":"pencil_call","arguments":{"tool":"batch_get","arguments":{"n":9007199254740993}}}`); !strings.Contains(got, `{\"n\":9007199254740993}`) {
+			t.Errorf("through the gateway: %s", got)
+		}
+		d.p.Off()
+		for _, a := range []*agent{all, alone} {
+			if got := a.read(); !strings.Contains(got, "notifications/tools/list_changed") {
+				t.Error(got)
+			}
+		}
+	}
+}
+
+func TestM5_OffCostsNothing(t *testing.T) {
+	with, without := newDeck(t, options(t)), hostOf(t, other{})
+	answers := func(h *servers.Host, spec servers.ViewSpec) []string {
+		a := connect(t, h, spec)
+		out := []string{a.call("tools/list", `{}`)}
+		for _, m := range []string{"initialize", "server/discover"} {
+			p := `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
+			// A view of one server bears its name; that is no cost.
+			out = append(out, strings.NewReplacer(`"name":"other"`, `"name":"mcpdeck"`, `"title":"Other"`, `"title":"mcpdeck"`).Replace(a.call(m, p)))
+		}
+		return out
+	}
+	want := answers(without, servers.ViewSpec{})
+	got := answers(with.host, servers.ViewSpec{})
+	with.on()
+	with.p.Off()
+	again := answers(with.host, servers.ViewSpec{})
+	for i := range want {
+		if got[i] != want[i] || again[i] != want[i] {
+			t.Errorf("without Pencil: %s\nnever on: %s\noff again: %s", want[i], got[i], again[i])
+		}
+	}
+}
+
+// What agents get, through the whole path, is what the child gave.
+func TestH10_RawThroughTheWholePath(t *testing.T) {
+	d := newDeck(t, options(t, "--result", "odd", "--no-guide"))
+	d.on()
+	a := connect(t, d.host, servers.ViewSpec{})
+	if got := canonical([]byte(a.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`))); got != canonical([]byte(standin.OddResult)) {
+		t.Errorf("got  %s\nwant %s", got, canonical([]byte(standin.OddResult)))
+	}
+	o, err := splitObject([]byte(a.call("tools/list", `{}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _ := splitArray(o.get("tools"))
+	listed := map[string]object{}
+	for _, raw := range list {
+		tool, err := splitObject(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed[tool.str("name")] = tool
+	}
+	for _, raw := range standin.Definitions("A", false) {
+		want, err := parseObject([]byte(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := listed["pencil_"+want.str("name")]
+		for _, key := range []string{"inputSchema", "annotations"} {
+			if g := strings.ReplaceAll(canonical(got.get(key)), prefix, ""); g != canonical(want.get(key)) {
+				t.Errorf("%s of %s:\n got %s\nwant %s", key, want.str("name"), g, canonical(want.get(key)))
+			}
+		}
+	}
+}
+
+func TestC7_ToolThatTheLibraryCannotTakeIsHidden(t *testing.T) {
+	m := NewModule(New(Options{}))
+	list, _ := splitArray([]byte(`[{"name":"good"},{"name":"bad","inputSchema":{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}}]`))
+	defs, notes := readDefinitions(list)
+	tools := m.toolsOf(newCatalogue(defs, notes, "", nil, nil))
+	if len(tools) != 1 || tools[0].Tool.Name != "pencil_good" {
+		t.Errorf("%d tools", len(tools))
+	}
+}
+
+func TestInvocationLeavesTheConnectionsOwnMetaOut(t *testing.T) {
+	req := mcp.CallToolRequest{Params: mcp.CallToolParams{Meta: mcp.NewMetaFromMap(map[string]any{
+		"io.modelcontextprotocol/clientInfo": map[string]any{"name": "x"}, "mcpdeck/resumeKey": "secret", "traceparent": "t", "progressToken": 1,
+	})}}
+	if got := string(invocation(t.Context(), req).Meta); got != `{"traceparent":"t"}` {
+		t.Errorf("got %s", got)
+	}
+}
+
+// BenchmarkToggle is the time from the switch until the last of 50 agents has
+// the notification.
+func BenchmarkToggle(b *testing.B) {
+	d := newDeck(b, options(b))
+	d.on()
+	agents := make([]*agent, 50)
+	for i := range agents {
+		agents[i] = connect(b, d.host, servers.ViewSpec{})
+	}
+	for b.Loop() {
+		d.p.Toggle()
+		for _, a := range agents {
+			a.read()
+		}
+	}
+}
+
+// BenchmarkCall is a call from agent to child and back, of 64 bytes and of
+// 256 KiB.
+func BenchmarkCall(b *testing.B) {
+	for _, size := range []int{64, 256 << 10} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			d := newDeck(b, options(b, "--result", "big", "--size", fmt.Sprint(size)))
+			d.on()
+			a := connect(b, d.host, servers.ViewSpec{})
+			var times []time.Duration
+			for b.Loop() {
+				began := time.Now()
+				a.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`)
+				times = append(times, time.Since(began))
+			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)/2].Microseconds()), "p50-µs")
+			b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-µs")
+		})
+	}
+}
