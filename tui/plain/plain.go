@@ -1,0 +1,219 @@
+// Package plain is the deck without a screen: one line an event, questions
+// answered by number. It is for screen readers, for logs and for terminals that
+// can do nothing else, so it writes ASCII lines and never goes back over one.
+package plain
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers"
+	text "github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Deck is what is told of.
+type Deck interface {
+	Snapshot() *servers.Snapshot
+	Subscribe() (hint <-chan struct{}, cancel func())
+	Calls(since uint64) ([]servers.Call, uint64)
+}
+
+// Questions is where the questions wait; *ask.Queue is one.
+type Questions interface {
+	Pending() *ask.Snapshot
+	Hints() (<-chan struct{}, func())
+	Answer(id int, results []ask.Result) error
+	Decline(id int, reason string) error
+	Snooze(id int, d time.Duration) error
+}
+
+// Options are what Run needs. Without Questions none are asked; without In none
+// can be answered.
+type Options struct {
+	Deck      Deck
+	Questions Questions
+	In        io.Reader
+	Out       io.Writer
+	Watch     bool // nothing can be answered
+}
+
+const (
+	// every is the least time between two looks at what is new.
+	every = 100 * time.Millisecond
+	// most is how many calls are told of at once; the rest is a number.
+	most = 200
+	// lineMost is how long a typed line may be.
+	lineMost = 1 << 20
+)
+
+// Run writes what happens until ctx ends or the person types /quit. It returns
+// context.Cause(ctx) or nil, or why it cannot write.
+func Run(ctx context.Context, o Options) error {
+	hint, cancel := o.Deck.Subscribe()
+	defer cancel()
+	var asked <-chan struct{}
+	if o.Questions != nil {
+		var stop func()
+		asked, stop = o.Questions.Hints()
+		defer stop()
+	}
+	lines := make(chan string)
+	if o.In != nil {
+		safe.Go("plain input", func() { read(ctx, o.In, lines) })
+	}
+	t := &teller{opts: o, out: o.Out, agents: map[string]bool{}, states: map[string]servers.State{}, told: map[int]bool{}}
+	t.start()
+	t.look()
+	for t.err == nil && !t.quit {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-hint:
+			t.look()
+			pause(ctx, every)
+		case <-asked:
+			t.questions()
+		case l := <-lines:
+			t.line(l)
+		}
+	}
+	return t.err
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+func read(ctx context.Context, in io.Reader, lines chan<- string) {
+	s := bufio.NewScanner(in)
+	s.Buffer(nil, lineMost)
+	for s.Scan() {
+		select {
+		case lines <- s.Text():
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// teller writes what differs from what it has told.
+type teller struct {
+	opts Options
+	out  io.Writer
+	err  error
+	quit bool
+
+	agents   map[string]bool
+	states   map[string]servers.State
+	warnings int
+	since    uint64
+
+	told    map[int]bool // requests
+	current *open
+}
+
+// say writes one line.
+func (t *teller) say(format string, args ...any) {
+	if t.err != nil {
+		return
+	}
+	if _, err := fmt.Fprintln(t.out, text.Line(fmt.Sprintf(format, args...))); err != nil {
+		t.err = fmt.Errorf("write a line: %w", err)
+	}
+}
+
+func (t *teller) start() {
+	s := t.opts.Deck.Snapshot()
+	t.say("mcpdeck is open. Type /help for what can be typed.")
+	if s.Endpoints.Socket != "" {
+		t.say("socket: %s", s.Endpoints.Socket)
+	}
+	switch {
+	case s.Endpoints.HTTP != "":
+		t.say("http: %s", s.Endpoints.HTTP)
+	case s.Endpoints.HTTPNote != "":
+		t.say("http: %s", s.Endpoints.HTTPNote)
+	}
+}
+
+// look tells what the deck has new.
+func (t *teller) look() {
+	s := t.opts.Deck.Snapshot()
+	for _, w := range s.Warnings[min(t.warnings, len(s.Warnings)):] {
+		t.say("%s warning, %s: %s", stamp(w.Time), w.From, w.Text)
+	}
+	t.warnings = len(s.Warnings)
+	for _, m := range s.Servers {
+		if t.states[m.Name] == m.State {
+			continue
+		}
+		t.states[m.Name] = m.State
+		t.say("%s", strings.TrimRight(fmt.Sprintf("server %s: %s, %d tools. %s", m.Title, m.State.Status, m.Tools, m.State.Reason), " "))
+	}
+	t.who(s)
+	t.calls()
+	t.questions()
+}
+
+func (t *teller) who(s *servers.Snapshot) {
+	here := map[string]bool{}
+	for _, a := range s.Agents {
+		if !a.Gone.IsZero() {
+			continue
+		}
+		here[a.Agent] = true
+		if !t.agents[a.Agent] {
+			t.say("%s agent %s connected, folder %s", stamp(a.Since), a.Name(), a.Root)
+		}
+	}
+	for _, a := range s.Agents {
+		if t.agents[a.Agent] && !here[a.Agent] {
+			t.say("%s agent %s left", stamp(a.Gone), a.Name())
+		}
+	}
+	t.agents = here
+}
+
+func (t *teller) calls() {
+	var changed []servers.Call
+	changed, t.since = t.opts.Deck.Calls(t.since)
+	if n := len(changed) - most; n > 0 {
+		t.say("%d calls are not listed here; mcpdeck log has them", n)
+		changed = changed[n:]
+	}
+	for i := range changed {
+		c := &changed[i]
+		switch c.Status {
+		case servers.Running:
+			if !c.Waiting {
+				continue // it is told of when it ends
+			}
+		case servers.OK:
+			t.say("%s %s: %s ok, %s", stamp(c.Started), c.AgentName, c.Tool, took(c.Duration))
+		case servers.Cancelled:
+			t.say("%s %s: %s cancelled by the agent", stamp(c.Started), c.AgentName, c.Tool)
+		default:
+			t.say("%s %s: %s failed: %s", stamp(c.Started), c.AgentName, c.Tool, c.Result)
+		}
+	}
+}
+
+func stamp(t time.Time) string { return t.Format(time.TimeOnly) }
+
+func took(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}

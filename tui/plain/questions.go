@@ -1,0 +1,291 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+)
+
+// open is the request that is being answered, a question at a time.
+type open struct {
+	item    ask.Item
+	at      int
+	results []ask.Result
+}
+
+func (o *open) question() *ask.Question { return &o.item.Request.Questions[o.at] }
+
+// questions tells of new requests and puts the first question of the first one.
+func (t *teller) questions() {
+	if t.opts.Questions == nil {
+		return
+	}
+	snap := t.opts.Questions.Pending()
+	if t.current != nil {
+		if it, ok := snap.Item(t.current.item.ID); !ok || !it.Waits() && it.State != ask.Snoozed {
+			t.say("question %d is no longer open", t.current.item.ID)
+			t.current = nil
+		}
+	}
+	for _, it := range snap.Items {
+		if t.told[it.ID] || !it.Waits() {
+			continue
+		}
+		t.told[it.ID] = true
+		n := "a question"
+		if k := len(it.Request.Questions); k > 1 {
+			n = strconv.Itoa(k) + " questions"
+		}
+		t.say("\a%s asks %s, number %d", it.Request.Client(), n, it.ID)
+	}
+	if t.current == nil {
+		t.next(snap)
+	}
+}
+
+// next puts the first request that waits.
+func (t *teller) next(snap *ask.Snapshot) {
+	for _, it := range snap.Items {
+		if it.Waits() && it.State != ask.Snoozed && it.State != ask.Sending {
+			t.current = &open{item: it}
+			t.put()
+			return
+		}
+	}
+}
+
+// put writes the question that is next.
+func (t *teller) put() {
+	o := t.current
+	q := o.question()
+	where := ""
+	if n := len(o.item.Request.Questions); n > 1 {
+		where = fmt.Sprintf(" %d of %d", o.at+1, n)
+	}
+	t.say("Question%s: %s", where, q.Question)
+	if q.Description != "" {
+		for line := range strings.SplitSeq(q.Description, "\n") {
+			t.say("  %s", line)
+		}
+	}
+	for i, opt := range q.Options {
+		line := fmt.Sprintf("  %d. %s", i+1, opt.Label)
+		if slices.Contains(q.Recommended, i) && !ask.MarkedRecommended(opt.Label) {
+			line += " (recommended)"
+		}
+		if opt.Description != "" {
+			line += ": " + opt.Description
+		}
+		t.say("%s", line)
+	}
+	t.say("%s", how(q, t.opts))
+}
+
+// how says how a question is answered.
+func how(q *ask.Question, o Options) string {
+	switch {
+	case o.Watch:
+		return "This deck only watches; answer elsewhere."
+	case o.In == nil:
+		return "There is no input here; answer elsewhere."
+	}
+	var ways []string
+	switch {
+	case q.Kind == ask.Confirm:
+		ways = append(ways, "y, n or a number")
+	case len(q.Options) > 0 && q.Multi:
+		ways = append(ways, "numbers, as in 1 3")
+	case len(q.Options) > 0:
+		ways = append(ways, "a number")
+	}
+	if q.HasOther() || len(q.Options) == 0 {
+		ways = append(ways, "your own words")
+	}
+	return "Type " + strings.Join(ways, " or ") + "; /help for more."
+}
+
+// line takes a line that was typed: a command with a slash, or an answer.
+func (t *teller) line(l string) {
+	l = strings.TrimSpace(l)
+	word, rest, _ := strings.Cut(l, " ")
+	switch word {
+	case "":
+		if t.current != nil {
+			t.put()
+		}
+	case "/help":
+		t.help()
+	case "/quit":
+		t.quit = true
+	case "/list":
+		t.list()
+	case "/skip", "/decline", "/later", "/back", "/clarify":
+		t.command(word, strings.TrimSpace(rest))
+	default:
+		t.answer(l)
+	}
+}
+
+func (t *teller) help() {
+	for _, s := range []string{
+		"a number chooses an option; anything else is your own answer",
+		"an empty line repeats the question",
+		"/skip leaves the question unanswered",
+		"/clarify TEXT asks back instead of answering",
+		"/back goes to the question before",
+		"/later puts the request behind the others for ten minutes",
+		"/decline REASON declines the whole request",
+		"/list lists what waits",
+		"/quit closes the deck",
+	} {
+		t.say("%s", s)
+	}
+}
+
+func (t *teller) list() {
+	if t.opts.Questions == nil {
+		t.say("no questions wait")
+		return
+	}
+	n := 0
+	for _, it := range t.opts.Questions.Pending().Items {
+		if it.Waits() {
+			n++
+			t.say("number %d from %s: %s", it.ID, it.Request.Client(), it.Request.Questions[0].Question)
+		}
+	}
+	if n == 0 {
+		t.say("no questions wait")
+	}
+}
+
+// command acts on the request that is being answered.
+func (t *teller) command(word, rest string) {
+	o := t.current
+	switch {
+	case o == nil:
+		t.say("no question is open")
+		return
+	case t.opts.Watch:
+		t.say("this deck only watches")
+		return
+	}
+	switch word {
+	case "/skip":
+		t.take(ask.Result{ID: o.question().ID, Skipped: true})
+	case "/clarify":
+		if rest == "" {
+			t.say("type what you want to know behind /clarify")
+			return
+		}
+		t.take(ask.Result{ID: o.question().ID, Clarify: rest})
+	case "/back":
+		if o.at > 0 {
+			o.at--
+			o.results = o.results[:o.at]
+		}
+		t.put()
+	case "/later":
+		t.end(t.opts.Questions.Snooze(o.item.ID, 10*time.Minute), "put off for ten minutes")
+	case "/decline":
+		t.end(t.opts.Questions.Decline(o.item.ID, rest), "declined")
+	}
+}
+
+// answer reads an answer to the question that is open.
+func (t *teller) answer(l string) {
+	switch {
+	case t.current == nil:
+		t.say("no question is open; /help lists what can be typed")
+		return
+	case t.opts.Watch:
+		t.say("this deck only watches")
+		return
+	}
+	r, err := parse(t.current.question(), l)
+	if err != nil {
+		t.say("%s", err)
+		return
+	}
+	t.take(r)
+}
+
+// take keeps the answer to one question, and sends all after the last.
+func (t *teller) take(r ask.Result) {
+	o := t.current
+	o.results = append(o.results[:o.at:o.at], r)
+	if o.at+1 < len(o.item.Request.Questions) {
+		o.at++
+		t.put()
+		return
+	}
+	err := t.opts.Questions.Answer(o.item.ID, o.results)
+	if err != nil && !errors.Is(err, ask.ErrGone) {
+		t.say("not sent: %v", err)
+		o.at, o.results = 0, nil
+		t.put()
+		return
+	}
+	t.end(err, "sent")
+}
+
+// end closes the request that was being answered, and puts the next.
+func (t *teller) end(err error, done string) {
+	if err != nil {
+		t.say("%v", err)
+	} else {
+		t.say("%s", done)
+	}
+	t.current = nil
+	t.questions()
+}
+
+// parse reads what was typed as an answer to q: numbers of options, y or n, or
+// own words.
+func parse(q *ask.Question, l string) (ask.Result, error) {
+	r := ask.Result{ID: q.ID, SelectedOptions: []string{}}
+	if q.Kind == ask.Confirm && len(q.Options) >= 2 {
+		switch strings.ToLower(l) {
+		case "y", "yes":
+			l = "1"
+		case "n", "no":
+			l = "2"
+		}
+	}
+	if nums, ok := numbers(l); ok && len(q.Options) > 0 {
+		if len(nums) > 1 && !q.Multi {
+			return r, errors.New("choose one; type one number")
+		}
+		for _, n := range nums {
+			if n < 1 || n > len(q.Options) {
+				return r, fmt.Errorf("there is no option %d; type a number from 1 to %d", n, len(q.Options))
+			}
+			r.SelectedOptions = append(r.SelectedOptions, q.Options[n-1].Label)
+		}
+		return r, nil
+	}
+	if !q.HasOther() && len(q.Options) > 0 {
+		return r, fmt.Errorf("type a number from 1 to %d", len(q.Options))
+	}
+	r.CustomInput = l
+	return r, nil
+}
+
+// numbers reads "2", "1 3" or "1,3": ascending, each once.
+func numbers(l string) ([]int, bool) {
+	var out []int
+	for _, f := range strings.FieldsFunc(l, func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			return nil, false
+		}
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), len(out) > 0
+}
