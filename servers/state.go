@@ -116,3 +116,14 @@ type Warning struct {
 	From string // module, "host", "journal"
 	Text string
 }
+
+// WarningsAfter are the warnings that came after last, the newest last; all of
+// them when last is not among those that are kept.
+func (s *Snapshot) WarningsAfter(last Warning) []Warning {
+	for i := len(s.Warnings) - 1; i >= 0; i-- {
+		if s.Warnings[i] == last {
+			return s.Warnings[i+1:]
+		}
+	}
+	return s.Warnings
+}

@@ -114,10 +114,10 @@ type teller struct {
 	err  error
 	quit bool
 
-	agents   map[string]bool
-	states   map[string]servers.State
-	warnings int
-	since    uint64
+	agents map[string]bool
+	states map[string]servers.State
+	warned servers.Warning // the last that was told
+	since  uint64
 
 	told    map[int]bool // requests
 	current *open
@@ -150,10 +150,10 @@ func (t *teller) start() {
 // look tells what the deck has new.
 func (t *teller) look() {
 	s := t.opts.Deck.Snapshot()
-	for _, w := range s.Warnings[min(t.warnings, len(s.Warnings)):] {
+	for _, w := range s.WarningsAfter(t.warned) {
 		t.say("%s warning, %s: %s", stamp(w.Time), w.From, w.Text)
+		t.warned = w
 	}
-	t.warnings = len(s.Warnings)
 	for _, m := range s.Servers {
 		if t.states[m.Name] == m.State {
 			continue

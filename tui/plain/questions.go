@@ -3,6 +3,7 @@ package plain
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,10 @@ func (t *teller) questions() {
 		if k := len(it.Request.Questions); k > 1 {
 			n = strconv.Itoa(k) + " questions"
 		}
-		t.say("\a%s asks %s, number %d", it.Request.Client(), n, it.ID)
+		t.say("%s asks %s, number %d", it.Request.Client(), n, it.ID)
+		if t.opts.In != nil {
+			_, _ = io.WriteString(t.out, "\a")
+		}
 	}
 	if t.current == nil {
 		t.next(snap)

@@ -57,7 +57,7 @@ type Page struct {
 	calls   widget.List
 	follow  bool // the calls' cursor stays on the newest
 	shown   bool
-	warned  int // warnings that the person has been told of
+	warned  servers.Warning // the last that the person was told of
 	panes   []pane
 }
 
@@ -151,12 +151,12 @@ func (p *Page) take(s *servers.Snapshot) tea.Cmd {
 		p.calls.MoveTo(len(s.Calls) - 1)
 	}
 	var cmds []tea.Cmd
-	for i, w := range s.Warnings {
-		if i >= p.warned && !p.shown {
+	for _, w := range s.WarningsAfter(p.warned) {
+		if !p.shown {
 			cmds = append(cmds, tui.Toast(tui.Warn, w.From+": "+w.Text))
 		}
+		p.warned = w
 	}
-	p.warned = len(s.Warnings)
 	return tea.Batch(cmds...)
 }
 
