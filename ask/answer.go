@@ -16,7 +16,7 @@ func (d Draft) Open(qs []Question, i int) string {
 }
 
 func (a AnswerDraft) open(q Question) string {
-	if a.Skipped || strings.TrimSpace(a.Clarify) != "" {
+	if a.Skipped || a.asksBack() {
 		return ""
 	}
 	n := a.count()
@@ -52,8 +52,10 @@ func (d Draft) Answered(qs []Question, i int) bool {
 		return false
 	}
 	a := d.Answers[i]
-	return a.count() > 0 || a.Skipped || a.Clarify != "" || qs[i].Multi && a.Accepted
+	return a.count() > 0 || a.Skipped || a.asksBack() || qs[i].Multi && a.Accepted
 }
+
+func (a AnswerDraft) asksBack() bool { return a.Asks && strings.TrimSpace(a.Clarify) != "" }
 
 // FirstOpen is the first question that keeps d from being sent, with the
 // reason; -1 when d is complete.
@@ -87,8 +89,8 @@ func (d Draft) Reply(qs []Question) Reply {
 
 func (a AnswerDraft) result(q Question) Result {
 	r := Result{ID: q.ID, SelectedOptions: []string{}}
-	if s := tidy(a.Clarify); s != "" {
-		r.Clarify = s
+	if a.asksBack() {
+		r.Clarify = tidy(a.Clarify)
 		return r
 	}
 	if a.Skipped || a.count() == 0 && (!q.Multi || !a.Accepted) {
@@ -161,7 +163,7 @@ func DraftOf(qs []Question, results []Result) (Draft, error) {
 }
 
 func answerOf(q Question, r Result) (AnswerDraft, error) {
-	a := AnswerDraft{Skipped: r.Skipped, Clarify: r.Clarify, Accepted: true}
+	a := AnswerDraft{Skipped: r.Skipped, Clarify: r.Clarify, Asks: r.Clarify != "", Accepted: true}
 	byLabel := func(label string) int {
 		return slices.IndexFunc(q.Options, func(o Option) bool { return o.Label == label })
 	}

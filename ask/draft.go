@@ -37,7 +37,8 @@ type AnswerDraft struct {
 	OtherOn  bool           `json:"otherOn,omitempty"`  // free text is (one of) the choice(s)
 	Notes    map[int]string `json:"notes,omitempty"`    // also of options not chosen
 	Skipped  bool           `json:"skipped,omitempty"`  // by the person
-	Clarify  string         `json:"clarify,omitempty"`  // asked back instead of an answer
+	Clarify  string         `json:"clarify,omitempty"`  // typed to ask back with
+	Asks     bool           `json:"asks,omitempty"`     // Clarify is sent instead of an answer
 	Accepted bool           `json:"accepted,omitempty"` // accepted at least once: an empty choice is meant
 }
 

@@ -183,7 +183,10 @@ func (m *Model) wish(msg tea.Msg) (tea.Cmd, bool) {
 		m.close(msg.id)
 		return nil, true
 	case goMsg:
-		if msg.page == "" {
+		switch {
+		case msg.unasked && !m.undisturbed(msg.always):
+			return nil, true
+		case msg.page == "":
 			return m.show(0), true
 		}
 		return m.show(m.index(msg.page)), true
@@ -197,6 +200,14 @@ func (m *Model) wish(msg tea.Msg) (tea.Cmd, bool) {
 		return m.quit(), true
 	}
 	return nil, false
+}
+
+// undisturbed tells whether another page may come on screen by itself.
+func (m *Model) undisturbed(anywhere bool) bool {
+	if m.top() != nil || m.page() == nil || m.page().TextEntry() {
+		return false
+	}
+	return anywhere || m.at == 0 && time.Since(m.lastKey) >= IdleAfter
 }
 
 func depth(p colorprofile.Profile) theme.Depth {

@@ -156,7 +156,11 @@ type (
 		unasked bool
 	}
 	closeMsg struct{ id string }
-	goMsg    struct{ page string }
+	goMsg    struct {
+		page    string
+		unasked bool
+		always  bool
+	}
 	toastMsg struct {
 		kind ToastKind
 		text string
@@ -177,6 +181,17 @@ func Close(id string) tea.Cmd { return send(closeMsg{id: id}) }
 
 // Go shows a page.
 func Go(page string) tea.Cmd { return send(goMsg{page: page}) }
+
+// IdleAfter is how long the person must not have pressed a key for a page to
+// come on screen by itself.
+const IdleAfter = 3 * time.Second
+
+// GoUnasked shows a page that the person did not ask for: only from the first
+// page, when nothing is above it and no key was pressed lately. With always it
+// may be another page, but nothing is taken from a text field or an overlay.
+func GoUnasked(page string, always bool) tea.Cmd {
+	return send(goMsg{page: page, unasked: true, always: always})
+}
 
 // Toast shows a sentence for a few seconds.
 func Toast(kind ToastKind, text string) tea.Cmd { return send(toastMsg{kind: kind, text: text}) }

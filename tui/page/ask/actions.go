@@ -1,0 +1,183 @@
+package ask
+
+import (
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// do makes an action's Run of a function that returns nothing.
+func do(f func()) func() tea.Cmd { return func() tea.Cmd { f(); return nil } }
+
+// careful makes a Run that does nothing while the request has only just come on
+// screen by itself.
+func (p *Page) careful(f func() tea.Cmd) func() tea.Cmd {
+	return func() tea.Cmd {
+		if p.guarded() {
+			return nil
+		}
+		return f()
+	}
+}
+
+// Actions implements tui.Page.
+func (p *Page) Actions() []tui.Action {
+	out := p.requestActions()
+	out = append(out, p.optionActions()...)
+	out = append(out, p.textActions()...)
+	out = append(out, p.listActions()...)
+	return append(out, p.historyActions()...)
+}
+
+func (p *Page) requestActions() []tui.Action {
+	rows := []row{
+		{"accept", "Take this answer and go on", "next", []string{"enter"}, true, p.careful(p.accept)},
+		{"toggle", "Choose without going on", "choose", []string{"space"}, true, p.careful(do(p.toggle))},
+		{"note", "Note on the option", "note", []string{"tab"}, true, p.careful(do(p.note))},
+		{"other", "Type an answer of your own", "own answer", []string{"o", "0"}, true, p.careful(p.other)},
+		{"skip", "Skip this question", "skip", []string{"s"}, true, p.careful(p.skip)},
+		{"clarify", "Ask back instead of answering", "ask back", []string{"c"}, true, p.careful(do(p.clarify))},
+		{"recommended", "Choose the recommended option", "", []string{"r"}, true, p.careful(do(p.recommended))},
+		{"yes", "Yes (first option of a yes-or-no question)", "", []string{"y"}, true, p.careful(func() tea.Cmd { return p.confirm(0) })},
+		{"no", "No (second option of a yes-or-no question)", "", []string{"n"}, true, p.careful(func() tea.Cmd { return p.confirm(1) })},
+		{"edit", "Write the text in your editor", "", []string{"e"}, true, p.careful(p.edit)},
+		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, do(func() { p.scroll.by(-1) })},
+		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.scroll.by(1) })},
+		{"read", "Read question and description on the whole page", "", []string{"d"}, false, do(p.read)},
+		{"preview", "Preview of the option", "", []string{"v"}, false, do(func() { p.preview = !p.preview })},
+	}
+	out := actionsOf(partRequest, append(rows, p.bothRows()...))
+	review := []row{{"accept", "Send, or go to what is not answered", "send", []string{"enter"}, true, p.careful(p.accept)}}
+	out = append(out, actionsOf(partReview, append(review, p.bothRows()...))...)
+	return append(out, tui.Action{
+		ID: "ask.undo", Title: "Take back the answer just sent", Hint: "undo", Keys: []string{"u"}, Acts: true,
+		Enabled: func() string {
+			for _, it := range p.snap.Items {
+				if it.State == questions.Sending {
+					return ""
+				}
+			}
+			return "nothing is being sent"
+		},
+		Run: do(p.undo),
+	})
+}
+
+// row is an action in short: id, title, hint, keys, whether it answers, and
+// what it does.
+type row struct {
+	id, title, hint string
+	keys            []string
+	acts            bool
+	run             func() tea.Cmd
+}
+
+// bothRows are what can be done on a question and on the review.
+func (p *Page) bothRows() []row {
+	return []row{
+		{"previous", "Question before", "", []string{"left", "h"}, false, do(func() { p.turn(-1) })},
+		{"next", "Next question", "", []string{"right", "l"}, false, do(func() { p.turn(1) })},
+		{"up", "Up", "", []string{"up", "k"}, false, do(func() { p.move(-1) })},
+		{"down", "Down", "", []string{"down", "j"}, false, do(func() { p.move(1) })},
+		{"top", "First option", "", []string{"home"}, false, do(func() { p.move(-1000) })},
+		{"bottom", "Last option", "", []string{"end"}, false, do(func() { p.move(1000) })},
+		{"snooze", "Answer later: back in ten minutes", "later", []string{"z"}, true, p.careful(p.snooze)},
+		{"decline", "Decline the whole request", "decline", []string{"x"}, true, p.careful(do(p.decline))},
+		{"allrecommended", "Choose the recommended option wherever nothing is chosen, then review", "", []string{"R"}, true, p.careful(do(p.allRecommended))},
+		{"before", "Request before", "", []string{"["}, false, do(func() { p.beside(-1) })},
+		{"after", "Next request", "", []string{"]"}, false, do(func() { p.beside(1) })},
+		{"forget", "Take a question that nobody waits for off the list", "", []string{"D"}, true, p.careful(p.dismiss)},
+		{"history", "Questions answered before", "", []string{"H"}, false, do(p.toHistory)},
+		{"send", "Send, if everything is answered", "", []string{"ctrl+s"}, true, p.careful(p.send)},
+		{"leave", "To the list; the question stays as it is", "list", []string{"esc", "ctrl+c"}, false, do(p.toList)},
+	}
+}
+
+// actionsOf makes actions of rows for a part of the page.
+func actionsOf(part string, rows []row) []tui.Action {
+	out := make([]tui.Action, len(rows))
+	for i, r := range rows {
+		out[i] = tui.Action{
+			ID: "ask." + r.id, Title: r.title, Hint: r.hint, Keys: r.keys, Part: part, Acts: r.acts, Run: r.run,
+			Hidden: !r.acts && r.hint == "",
+		}
+	}
+	return out
+}
+
+// optionActions are the digits: option n, or question n of the review.
+func (p *Page) optionActions() []tui.Action {
+	var out []tui.Action
+	for _, part := range []string{partRequest, partReview} {
+		for n := range 9 {
+			key := strconv.Itoa(n + 1)
+			out = append(out, tui.Action{
+				ID: "ask.option" + key, Title: "Option " + key, Keys: []string{key}, Part: part, Acts: true, Hidden: true,
+				Run: p.careful(func() tea.Cmd { return p.digit(n) }),
+			})
+		}
+	}
+	return out
+}
+
+func (p *Page) textActions() []tui.Action {
+	return []tui.Action{
+		{ID: "ask.text.accept", Title: "Take the text", Hint: "take", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Run: p.textEnter},
+		{ID: "ask.text.close", Title: "Close the text field; the text stays", Hint: "close, keep text", Keys: []string{"esc", "tab"}, Part: partText, InText: true, Run: do(p.textClose)},
+		{ID: "ask.text.break", Title: "Line break (also shift+enter and alt+enter)", Hint: "line break", Keys: []string{"ctrl+j"}, Part: partText, InText: true, Run: do(func() {
+			p.typeText(func() { p.editor.Insert("\n") })
+		})},
+		{ID: "ask.text.send", Title: "Take the text and send, if everything is answered", Keys: []string{"ctrl+s"}, Part: partText, InText: true, Acts: true, Run: func() tea.Cmd {
+			if p.place != partRequest {
+				return nil
+			}
+			p.textTake()
+			return p.send()
+		}},
+		{ID: "ask.text.leave", Title: "To the list; the text stays", Keys: []string{"ctrl+c"}, Part: partText, InText: true, Run: do(func() {
+			if p.place == partHistory {
+				p.textClose()
+				return
+			}
+			p.toList()
+		})},
+	}
+}
+
+func (p *Page) listActions() []tui.Action {
+	none := func() string {
+		if len(p.rows) == 0 {
+			return "no question waits"
+		}
+		return ""
+	}
+	return []tui.Action{
+		{ID: "ask.open", Title: "Open the question", Hint: "open", Keys: []string{"enter", "right", "l"}, Part: partList, Enabled: none, Run: p.careful(p.openRow)},
+		{ID: "ask.list.up", Title: "Up", Keys: []string{"up", "k"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1) })},
+		{ID: "ask.list.down", Title: "Down", Keys: []string{"down", "j"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1) })},
+		{ID: "ask.list.top", Title: "First", Keys: []string{"home", "g"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1000) })},
+		{ID: "ask.list.bottom", Title: "Last", Keys: []string{"end", "G"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1000) })},
+		{ID: "ask.list.forget", Title: "Take a question that nobody waits for off the list", Keys: []string{"D"}, Part: partList, Acts: true, Enabled: none, Run: p.dismiss},
+		{ID: "ask.list.history", Title: "Questions answered before", Hint: "history", Keys: []string{"H"}, Part: partList, Run: do(p.toHistory)},
+		{ID: "ask.reader.close", Title: "Back to the question", Hint: "back", Keys: []string{"esc", "d", "enter", "ctrl+c"}, Part: partReader, Run: do(func() { p.place = partRequest })},
+		{ID: "ask.reader.up", Title: "Up", Keys: []string{"up", "k"}, Part: partReader, Hidden: true, Run: do(func() { p.reader.Move(-1) })},
+		{ID: "ask.reader.down", Title: "Down", Keys: []string{"down", "j"}, Part: partReader, Hidden: true, Run: do(func() { p.reader.Move(1) })},
+		{ID: "ask.reader.pageup", Title: "A page up", Keys: []string{"pgup", "shift+up"}, Part: partReader, Hidden: true, Run: do(func() { p.reader.Page(-1) })},
+		{ID: "ask.reader.pagedown", Title: "A page down", Keys: []string{"pgdown", "space", "shift+down"}, Part: partReader, Hidden: true, Run: do(func() { p.reader.Page(1) })},
+	}
+}
+
+func (p *Page) historyActions() []tui.Action {
+	return []tui.Action{
+		{ID: "ask.history.close", Title: "Back to what waits", Hint: "back", Keys: []string{"esc", "H", "ctrl+c"}, Part: partHistory, Run: do(func() { p.place = partList })},
+		{ID: "ask.history.up", Title: "Up", Keys: []string{"up", "k"}, Part: partHistory, Hidden: true, Run: do(func() { p.past.move(-1) })},
+		{ID: "ask.history.down", Title: "Down", Keys: []string{"down", "j"}, Part: partHistory, Hidden: true, Run: do(func() { p.past.move(1) })},
+		{ID: "ask.history.pageup", Title: "A page up", Keys: []string{"pgup"}, Part: partHistory, Hidden: true, Run: do(func() { p.past.move(-10) })},
+		{ID: "ask.history.pagedown", Title: "A page down", Keys: []string{"pgdown"}, Part: partHistory, Hidden: true, Run: do(func() { p.past.move(10) })},
+		{ID: "ask.history.search", Title: "Search the history", Hint: "search", Keys: []string{"/"}, Part: partHistory, Run: do(func() { p.past.searching = true })},
+		{ID: "ask.history.copy", Title: "Copy question and answer", Hint: "copy", Keys: []string{"y"}, Part: partHistory, Run: func() tea.Cmd { return p.past.copy() }},
+	}
+}

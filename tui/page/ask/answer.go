@@ -1,0 +1,407 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// questions are those of the open request.
+func (p *Page) questions() []questions.Question {
+	it, _ := p.current()
+	return it.Request.Questions
+}
+
+// at is the open question and its draft; ok is false on the review.
+func (p *Page) at() (q questions.Question, a *questions.AnswerDraft, ok bool) {
+	qs := p.questions()
+	if p.draft.Tab < 0 || p.draft.Tab >= len(qs) || p.draft.Tab >= len(p.draft.Answers) {
+		return q, nil, false
+	}
+	return qs[p.draft.Tab], &p.draft.Answers[p.draft.Tab], true
+}
+
+// onOther tells whether the cursor is on the free-text row.
+func onOther(q questions.Question, a *questions.AnswerDraft) bool {
+	return q.HasOther() && a.Cursor >= len(q.Options)
+}
+
+// accept is Enter: what is under the cursor or chosen is the answer.
+func (p *Page) accept() tea.Cmd {
+	p.message = ""
+	if it, ok := p.current(); ok && it.State == questions.Sending {
+		return p.send()
+	}
+	q, a, ok := p.at()
+	if !ok {
+		return p.send()
+	}
+	if a.Skipped || a.Asks {
+		return p.goOn() // as decided before; choosing takes it back
+	}
+	switch {
+	case q.Multi && len(q.Options) > 0:
+		return p.acceptMulti(q, a)
+	case onOther(q, a):
+		if strings.TrimSpace(a.Other) == "" {
+			if !q.Required && len(q.Options) == 0 {
+				return p.goOn()
+			}
+			p.openField(questions.OtherField)
+			return nil
+		}
+		a.Chosen, a.OtherOn = nil, true
+		return p.goOn()
+	}
+	return p.pick(a.Cursor)
+}
+
+func (p *Page) acceptMulti(q questions.Question, a *questions.AnswerDraft) tea.Cmd {
+	nothing := len(a.Chosen) == 0 && !a.OtherOn
+	switch {
+	case nothing && onOther(q, a) && strings.TrimSpace(a.Other) == "":
+		p.openField(questions.OtherField)
+		return nil
+	case nothing && onOther(q, a):
+		a.OtherOn = true
+	case nothing && (q.Required && q.MinSelect > 0):
+		a.Chosen = []int{a.Cursor}
+	}
+	a.Accepted = true
+	if why := p.draft.Open(p.questions(), p.draft.Tab); why != "" {
+		p.message = why
+		p.keep()
+		return nil
+	}
+	return p.goOn()
+}
+
+// pick takes an option of a single choice and goes on. Typed free text that
+// would not be sent is warned of first.
+func (p *Page) pick(option int) tea.Cmd {
+	_, a, ok := p.at()
+	if !ok {
+		return nil
+	}
+	if strings.TrimSpace(a.Other) != "" && (!p.warned.on || p.warned.option != option) {
+		p.warned = warning{on: true, option: option}
+		p.message = "what you typed will not be sent; the same key again goes on, o sends the text instead"
+		return nil
+	}
+	p.warned = warning{}
+	a.Cursor, a.Chosen, a.OtherOn, a.Skipped, a.Asks = option, []int{option}, false, false, false
+	return p.goOn()
+}
+
+// toggle is Space.
+func (p *Page) toggle() {
+	q, a, ok := p.at()
+	if !ok {
+		return
+	}
+	p.message, p.warned = "", warning{}
+	a.Skipped, a.Asks = false, false
+	switch {
+	case onOther(q, a) && strings.TrimSpace(a.Other) == "":
+		p.openField(questions.OtherField)
+		return
+	case onOther(q, a) && q.Multi:
+		a.OtherOn = !a.OtherOn
+	case onOther(q, a):
+		a.Chosen, a.OtherOn = nil, true
+	case q.Multi:
+		a.Chosen = toggled(a.Chosen, a.Cursor)
+	default:
+		a.Chosen, a.OtherOn = []int{a.Cursor}, false
+	}
+	p.keep()
+}
+
+func toggled(chosen []int, n int) []int {
+	if i := slices.Index(chosen, n); i >= 0 {
+		return slices.Delete(slices.Clone(chosen), i, i+1)
+	}
+	return append(slices.Clone(chosen), n)
+}
+
+// digit is option n, or question n of the review.
+func (p *Page) digit(n int) tea.Cmd {
+	q, a, ok := p.at()
+	if !ok {
+		if n < len(p.questions()) {
+			p.goTo(n)
+		}
+		return nil
+	}
+	if n >= len(q.Options) {
+		return nil
+	}
+	p.message = ""
+	if !q.Multi {
+		return p.pick(n)
+	}
+	a.Cursor, a.Chosen, a.Skipped, a.Asks = n, toggled(a.Chosen, n), false, false
+	p.scroll.follow = true
+	p.keep()
+	return nil
+}
+
+// confirm is y or n.
+func (p *Page) confirm(n int) tea.Cmd {
+	if q, _, ok := p.at(); ok && q.Kind == questions.Confirm {
+		return p.digit(n)
+	}
+	return nil
+}
+
+// other is the free-text row.
+func (p *Page) other() tea.Cmd {
+	q, a, ok := p.at()
+	if !ok || !q.HasOther() {
+		return nil
+	}
+	a.Cursor = len(q.Options)
+	if p.warned.on && strings.TrimSpace(a.Other) != "" {
+		p.warned, p.message = warning{}, ""
+		a.Chosen, a.OtherOn = nil, true
+		return p.goOn()
+	}
+	p.openField(questions.OtherField)
+	return nil
+}
+
+func (p *Page) note() {
+	q, a, ok := p.at()
+	if !ok {
+		return
+	}
+	if onOther(q, a) {
+		p.openField(questions.OtherField)
+		return
+	}
+	p.openField(questions.NoteField)
+}
+
+func (p *Page) clarify() {
+	if _, _, ok := p.at(); ok {
+		p.openField(questions.ClarifyField)
+	}
+}
+
+func (p *Page) decline() { p.openField(questions.ReasonField) }
+
+func (p *Page) skip() tea.Cmd {
+	_, a, ok := p.at()
+	if !ok {
+		return nil
+	}
+	if a.Skipped {
+		a.Skipped = false
+		p.keep()
+		return nil
+	}
+	a.Skipped, a.Asks = true, false
+	return p.goOn()
+}
+
+// recommended chooses what the agent suggests here, and stays.
+func (p *Page) recommended() {
+	q, a, ok := p.at()
+	if !ok {
+		return
+	}
+	if !recommend(q, a) {
+		p.message = "the agent recommends nothing here"
+		return
+	}
+	p.keep()
+}
+
+func recommend(q questions.Question, a *questions.AnswerDraft) bool {
+	if len(q.Recommended) == 0 {
+		return false
+	}
+	a.Chosen, a.Cursor = slices.Clone(q.Recommended), q.Recommended[0]
+	a.OtherOn, a.Skipped, a.Asks = q.Multi && a.OtherOn, false, false
+	return true
+}
+
+func (p *Page) allRecommended() {
+	qs := p.questions()
+	for i, q := range qs {
+		if !p.draft.Answered(qs, i) {
+			recommend(q, &p.draft.Answers[i])
+		}
+	}
+	if len(qs) > 1 {
+		p.draft.Tab = len(qs)
+	}
+	p.keep()
+}
+
+// goOn goes to the next question without an answer, then to the review; a lone
+// question is sent.
+func (p *Page) goOn() tea.Cmd {
+	qs := p.questions()
+	p.keep()
+	if len(qs) == 1 {
+		return p.send()
+	}
+	for i := range qs {
+		if n := (p.draft.Tab + 1 + i) % len(qs); !p.draft.Answered(qs, n) && n != p.draft.Tab && p.draft.Open(qs, n) != "" {
+			p.goTo(n)
+			return nil
+		}
+	}
+	p.goTo(len(qs))
+	return nil
+}
+
+// goTo opens a question, or the review. A text question without a text is
+// ready to be typed into.
+func (p *Page) goTo(tab int) {
+	p.draft.Tab = tab
+	p.scroll, p.warned, p.message = scrolls{follow: true}, warning{}, ""
+	p.keep()
+	p.enterText()
+}
+
+func (p *Page) enterText() {
+	q, a, ok := p.at()
+	if ok && len(q.Options) == 0 && a.Empty() {
+		p.openField(questions.OtherField)
+	}
+}
+
+// turn goes to the question beside this one, through the review and round.
+func (p *Page) turn(d int) {
+	n := len(p.questions())
+	if n < 2 {
+		return
+	}
+	p.draft.Tab = (p.draft.Tab + d + n + 1) % (n + 1)
+	p.scroll, p.warned, p.message = scrolls{follow: true}, warning{}, ""
+	p.keep()
+}
+
+// move moves the cursor and stops at the ends.
+func (p *Page) move(d int) {
+	q, a, ok := p.at()
+	if !ok {
+		p.review.Move(d)
+		return
+	}
+	p.message, p.warned = "", warning{}
+	a.Cursor = min(max(a.Cursor+d, 0), q.Rows()-1)
+	p.scroll.follow = true
+	p.keep()
+}
+
+// beside goes to the request before or after.
+func (p *Page) beside(d int) {
+	items := p.snap.Items
+	i := slices.IndexFunc(items, func(it questions.Item) bool { return it.ID == p.id })
+	if i < 0 || len(items) < 2 {
+		return
+	}
+	p.open(items[(i+d+len(items))%len(items)].ID)
+}
+
+// send sends the open request, or says what is missing and goes there.
+func (p *Page) send() tea.Cmd {
+	it, ok := p.current()
+	if !ok {
+		return nil
+	}
+	if it.State != questions.Sending {
+		p.keep()
+	}
+	err := p.queue.Send(p.id)
+	var open *questions.Incomplete
+	switch {
+	case errors.As(err, &open):
+		p.goTo(open.Question)
+		p.message = open.Why
+		return nil
+	case err != nil:
+		p.message = err.Error()
+		return nil
+	}
+	p.refresh()
+	if _, still := p.current(); still && it.State == questions.Sending {
+		return nil
+	}
+	p.leaveEnded(true)
+	if it.Absent == questions.Gone {
+		return tui.Toast(tui.Info, "kept: nobody waits for this answer now; the agent gets it when it asks again")
+	}
+	return nil
+}
+
+// undo brings back what was sent last.
+func (p *Page) undo() {
+	if id := p.queue.Undo(0); id != 0 {
+		p.refresh()
+		p.open(id)
+		p.message = "taken back"
+	}
+}
+
+func (p *Page) snooze() tea.Cmd {
+	if err := p.queue.Snooze(p.id, 0); err != nil {
+		p.message = err.Error()
+		return nil
+	}
+	p.id, p.place = 0, partList
+	p.refresh()
+	p.openFirst()
+	return tui.Toast(tui.Info, "back in 10 minutes")
+}
+
+// dismiss takes what nobody waits for off the list.
+func (p *Page) dismiss() tea.Cmd {
+	id := p.id
+	if p.place == partList {
+		id = p.rowID()
+	}
+	it, ok := p.snap.Item(id)
+	if !ok {
+		return nil
+	}
+	if it.Absent == questions.Present {
+		return tui.Toast(tui.Info, "the agent waits for this one; x declines it")
+	}
+	if err := p.queue.Dismiss(id); err != nil {
+		return tui.Toast(tui.Info, err.Error())
+	}
+	p.toList()
+	return nil
+}
+
+func (p *Page) read() {
+	p.place = partReader
+	p.reader = widget.Scroll{}
+}
+
+// declined ends the open request without an answer.
+func (p *Page) declined() tea.Cmd {
+	it, ok := p.current()
+	if !ok {
+		return nil
+	}
+	if err := p.queue.Decline(p.id, p.draft.Reason); err != nil {
+		p.message = err.Error()
+		return nil
+	}
+	p.refresh()
+	p.draft.Field = questions.NoField
+	p.leaveEnded(true)
+	return tui.Toast(tui.Info, fmt.Sprintf("declined; %s has been told", it.Request.Client()))
+}

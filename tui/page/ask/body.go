@@ -1,0 +1,431 @@
+package ask
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// scrolls are the windows on the parts of a question. Each scrolls by itself;
+// follow brings the row under the cursor back into view.
+type scrolls struct {
+	question, about, options int
+	follow                   bool
+	hidden                   [3]int // rows each part has more than it shows
+}
+
+// by scrolls the first part that has hidden rows: description, question,
+// options. The cursor and the choice stay.
+func (s *scrolls) by(d int) {
+	s.follow = false
+	switch {
+	case s.hidden[1] > 0:
+		s.about = min(max(s.about+d, 0), s.hidden[1])
+	case s.hidden[0] > 0:
+		s.question = min(max(s.question+d, 0), s.hidden[0])
+	default:
+		s.options = min(max(s.options+d, 0), s.hidden[2])
+	}
+}
+
+// part is rows of the screen with a window on them.
+type part struct {
+	rows   []string
+	top, h int
+}
+
+// draw returns the rows in the window; what is hidden is counted at the right
+// ends of the first and the last.
+func (s part) draw(th *theme.Theme, w int) []string {
+	if s.h <= 0 {
+		return nil
+	}
+	out := slices.Clone(s.rows[s.top:min(s.top+s.h, len(s.rows))])
+	if n := s.top; n > 0 && len(out) > 0 {
+		out[0] = widget.Ends(out[0], th.Faint.Render(th.Glyph.Up+strconv.Itoa(n)), w)
+	}
+	if n := len(s.rows) - s.top - s.h; n > 0 && len(out) > 0 {
+		last := len(out) - 1
+		out[last] = widget.Ends(out[last], th.Faint.Render(th.Glyph.Down+strconv.Itoa(n)), w)
+	}
+	return out
+}
+
+// renderQuestion draws the open question: its text, the options, and the
+// description with what is left.
+func (p *Page) renderQuestion(f *tui.Frame, it questions.Item, b box) []string {
+	q, a, ok := p.at()
+	if !ok {
+		return nil
+	}
+	th := f.Theme
+	w, side := b.w, 0
+	preview := p.previewOf(q, a)
+	if preview != "" && f.W >= sideFrom {
+		side = w / 2
+		w -= side + 2
+	}
+	ask := styled(th, plain.Text(q.Question), w, th.Strong)
+	about := markdown(th, plain.Text(q.Description), w)
+	if preview != "" && side == 0 && p.preview {
+		about = previewRows(th, preview, w)
+	}
+	rest := b.h - min(len(ask), max(b.h/3, 2))
+	opts := p.optionRows(f, q, a, w, true)
+	if len(opts.rows) > rest {
+		opts = p.optionRows(f, q, a, w, false)
+	}
+	hq, ho, ha, gaps := share(b.h, len(ask), len(opts.rows), len(about))
+	parts := p.windows(ask, opts, about, hq, ho, ha)
+
+	rows := parts[0].draw(th, w)
+	y := len(rows)
+	if gaps > 0 {
+		rows = append(rows, "")
+		y++
+	}
+	if ha > 0 {
+		rows = append(rows, parts[1].draw(th, w)...)
+		y += min(ha, len(about))
+		if gaps > 1 {
+			rows = append(rows, "")
+			y++
+		}
+	}
+	rows = append(rows, parts[2].draw(th, w)...)
+	p.aim(f, opts, parts[2], box{x: b.x, y: b.y + y, w: w, h: ho})
+	rows = widget.Rows(rows, w, b.h)
+	if side > 0 {
+		pane := widget.Box(th, "preview", "", false, previewRows(th, preview, side-2), side, b.h)
+		for i := range rows {
+			rows[i] += "  " + pane[i]
+		}
+	}
+	return rows
+}
+
+// share gives h rows out: to the question up to a third, to the options all
+// they need, the description gets what is left, and what remains goes to the
+// question and to gaps.
+func share(h, ask, opts, about int) (hq, ho, ha, gaps int) {
+	hq = min(ask, max(h/3, 2))
+	ho = min(opts, max(h-hq, min(3, h)))
+	hq = max(min(hq, h-ho), 0)
+	left := h - hq - ho
+	if about > 0 && left > 1 {
+		ha = min(about, left)
+		left -= ha
+	}
+	if more := min(ask-hq, left); more > 0 {
+		hq += more
+		left -= more
+	}
+	return hq, ho, ha, min(left, 2)
+}
+
+// windows places the three windows so that the edited or marked row is seen.
+func (p *Page) windows(ask []string, opts optionRows, about []string, hq, ho, ha int) [3]part {
+	s := &p.scroll
+	s.hidden = [3]int{max(len(ask)-hq, 0), max(len(about)-ha, 0), max(len(opts.rows)-ho, 0)}
+	if ha == 0 {
+		s.hidden[1] = 0
+	}
+	s.question = min(s.question, s.hidden[0])
+	s.about = min(s.about, s.hidden[1])
+	if s.follow || p.draft.Field != questions.NoField {
+		if opts.last-s.options >= ho {
+			s.options = opts.last - ho + 1
+		}
+		s.options = min(s.options, opts.first)
+		if opts.caret >= 0 {
+			s.options = max(min(s.options, opts.caret), opts.caret-ho+1)
+		}
+	}
+	s.options = min(max(s.options, 0), s.hidden[2])
+	return [3]part{{ask, s.question, hq}, {about, s.about, ha}, {opts.rows, s.options, ho}}
+}
+
+// optionRows are the rows of all options.
+type optionRows struct {
+	rows        []string
+	owner       []int // option of each row
+	first, last int   // rows of the one under the cursor
+	caret       int   // row with the text cursor; -1: none
+	x           int   // its column
+}
+
+// optionRows draws the options; all tells whether each shows its description,
+// else only the one under the cursor does.
+func (p *Page) optionRows(f *tui.Frame, q questions.Question, a *questions.AnswerDraft, w int, all bool) optionRows {
+	o := optionRows{caret: -1}
+	labels := shownLabels(q)
+	for i, opt := range q.Options {
+		at := i == a.Cursor
+		start := len(o.rows)
+		o.add(i, p.optionHead(f, q, a, i, labels[i], w)...)
+		if opt.Description != "" && (all || at) {
+			for _, l := range widget.Wrap(plain.Text(opt.Description), max(w-8, 4)) {
+				o.add(i, strings.Repeat(" ", indent(q))+f.Theme.Muted.Render(l))
+			}
+		}
+		if p.draft.Field == questions.NoteField && p.draft.Option == i {
+			p.editRows(f, &o, i, indent(q), w)
+		}
+		if at {
+			o.first, o.last = start, len(o.rows)-1
+		}
+	}
+	if q.HasOther() {
+		start := len(o.rows)
+		p.otherRows(f, &o, q, a, w)
+		if onOther(q, a) {
+			o.first, o.last = start, len(o.rows)-1
+		}
+	}
+	if p.draft.Field == questions.ClarifyField || a.Asks {
+		p.clarifyRows(f, &o, q, a, w)
+	}
+	return o
+}
+
+func (o *optionRows) add(owner int, rows ...string) {
+	for _, r := range rows {
+		o.rows = append(o.rows, r)
+		o.owner = append(o.owner, owner)
+	}
+}
+
+// indent is where labels begin.
+func indent(q questions.Question) int {
+	n := 6
+	if q.Multi {
+		n += 2
+	}
+	return n
+}
+
+// optionHead is the label of option i with its marks and its note, wrapped.
+func (p *Page) optionHead(f *tui.Frame, q questions.Question, a *questions.AnswerDraft, i int, label string, w int) []string {
+	th := f.Theme
+	g := th.Glyph
+	cursor, style := "  ", th.Text
+	if i == a.Cursor {
+		cursor, style = th.Accent.Render(g.Right)+" ", th.Strong
+	}
+	chosen := slices.Contains(a.Chosen, i)
+	mark := g.Off
+	switch {
+	case q.Multi && chosen:
+		mark = th.Good.Render(g.Check)
+	case q.Multi:
+		mark = th.Muted.Render(g.Uncheck)
+	case chosen:
+		mark = th.Good.Render(g.On)
+	default:
+		mark = th.Muted.Render(mark)
+	}
+	number := " "
+	if i < 9 {
+		number = strconv.Itoa(i + 1)
+	}
+	in := indent(q)
+	text := label
+	if note := strings.TrimSpace(plain.Line(a.Notes[i])); note != "" && (p.draft.Field != questions.NoteField || p.draft.Option != i) {
+		text += " — " + note
+	}
+	tail := ""
+	if slices.Contains(q.Recommended, i) && !questions.MarkedRecommended(q.Options[i].Label) {
+		tail = " recommended"
+	}
+	lines := widget.Wrap(text, max(w-in-1, 4))
+	out := make([]string, 0, len(lines)+1)
+	for n, l := range lines {
+		if n == 0 {
+			out = append(out, cursor+mark+" "+th.Faint.Render(number)+" "+style.Render(l))
+		} else {
+			out = append(out, strings.Repeat(" ", in)+style.Render(l))
+		}
+	}
+	if tail != "" {
+		end := len(out) - 1
+		if widget.Width(out[end])+len(tail)+1 > w {
+			out = append(out, strings.Repeat(" ", in-1)+th.Good.Render(tail))
+		} else {
+			out[end] += " " + th.Good.Render(tail)
+		}
+	}
+	return out
+}
+
+// otherRows is the free-text row, with the field when it is open.
+func (p *Page) otherRows(f *tui.Frame, o *optionRows, q questions.Question, a *questions.AnswerDraft, w int) {
+	th := f.Theme
+	g := th.Glyph
+	n := len(q.Options)
+	editing := p.draft.Field == questions.OtherField
+	if n == 0 {
+		if editing {
+			p.editRows(f, o, n, 2, w)
+			return
+		}
+		text := plain.Text(a.Other)
+		if strings.TrimSpace(text) == "" {
+			hint := q.Placeholder
+			if hint == "" {
+				hint = "Enter to type an answer"
+			}
+			o.add(n, th.Accent.Render(g.Right)+" "+th.Faint.Render(widget.Cut(plain.Line(hint), w-3)))
+			return
+		}
+		for _, l := range widget.Wrap(text, max(w-3, 4)) {
+			o.add(n, th.Accent.Render(g.V)+" "+l)
+		}
+		return
+	}
+	cursor, style := "  ", th.Muted
+	if onOther(q, a) {
+		cursor, style = th.Accent.Render(g.Right)+" ", th.Strong
+	}
+	mark := th.Muted.Render(g.Off)
+	switch {
+	case q.Multi && a.OtherOn:
+		mark = th.Good.Render(g.Check)
+	case q.Multi:
+		mark = th.Muted.Render(g.Uncheck)
+	case a.OtherOn:
+		mark = th.Good.Render(g.On)
+	}
+	label := "something else"
+	if s := strings.TrimSpace(plain.Line(a.Other)); s != "" && !editing {
+		label = "“" + s + "”"
+		if !a.OtherOn {
+			label += " (not chosen)"
+		}
+	}
+	in := indent(q)
+	for i, l := range widget.Wrap(label, max(w-in-1, 4)) {
+		if i == 0 {
+			o.add(n, cursor+mark+" "+th.Faint.Render("o")+" "+style.Render(l))
+		} else {
+			o.add(n, strings.Repeat(" ", in)+style.Render(l))
+		}
+	}
+	if editing {
+		p.editRows(f, o, n, in, w)
+	}
+}
+
+func (p *Page) clarifyRows(f *tui.Frame, o *optionRows, q questions.Question, a *questions.AnswerDraft, w int) {
+	th := f.Theme
+	o.add(q.Rows(), th.Info.Render("? you ask back:"))
+	if p.draft.Field == questions.ClarifyField {
+		p.editRows(f, o, q.Rows(), 2, w)
+		return
+	}
+	for _, l := range widget.Wrap(plain.Text(a.Clarify), max(w-4, 4)) {
+		o.add(q.Rows(), th.Info.Render(th.Glyph.V)+" "+l)
+	}
+}
+
+// editRows is the open text field, as many rows as it needs.
+func (p *Page) editRows(f *tui.Frame, o *optionRows, owner, in, w int) {
+	th := f.Theme
+	width := max(w-in-3, 4)
+	rows, x, y := p.editor.Render(th, width, p.editor.Rows(width), true)
+	if p.editor.Empty() {
+		rows = []string{th.Faint.Render(widget.Cut(p.fieldHint(), width))}
+	}
+	o.caret, o.x = len(o.rows)+y, in+2+x
+	for _, r := range rows {
+		o.add(owner, strings.Repeat(" ", in)+th.Accent.Render(th.Glyph.FV)+" "+r)
+	}
+}
+
+func (p *Page) fieldHint() string {
+	switch p.draft.Field {
+	case questions.NoteField:
+		return "a note for the agent"
+	case questions.ClarifyField:
+		return "what do you want to know first?"
+	}
+	if q, _, ok := p.at(); ok && q.Placeholder != "" {
+		return plain.Line(q.Placeholder)
+	}
+	return "your answer"
+}
+
+// aim remembers where the options are, for clicks, and places the text cursor.
+func (p *Page) aim(f *tui.Frame, o optionRows, s part, b box) {
+	for y := range b.h {
+		i := s.top + y
+		if i >= len(o.rows) {
+			break
+		}
+		option := o.owner[i]
+		p.targets = append(p.targets, target{x: b.x, y: b.y + y, w: b.w, h: 1, run: p.careful(do(func() { p.pointAt(option) }))})
+	}
+	if y := o.caret - s.top; o.caret >= 0 && y >= 0 && y < b.h {
+		f.Cursor(b.x+o.x, b.y+y)
+	}
+}
+
+// pointAt is a click on an option: it is chosen, nothing is sent.
+func (p *Page) pointAt(option int) {
+	q, a, ok := p.at()
+	if !ok || p.TextEntry() || option >= q.Rows() {
+		return
+	}
+	a.Cursor = option
+	p.toggle()
+}
+
+// previewOf is the preview of the option under the cursor.
+func (p *Page) previewOf(q questions.Question, a *questions.AnswerDraft) string {
+	if a.Cursor < len(q.Options) {
+		return q.Options[a.Cursor].Preview
+	}
+	return ""
+}
+
+func previewRows(th *theme.Theme, s string, w int) []string {
+	var rows []string
+	for l := range strings.SplitSeq(plain.Text(s), "\n") {
+		rows = append(rows, th.Muted.Render(widget.Cut(l, w)))
+	}
+	return rows
+}
+
+// shownLabels are the labels as they are drawn; those that look the same are
+// told apart.
+func shownLabels(q questions.Question) []string {
+	out := make([]string, len(q.Options))
+	count := map[string]int{}
+	for i, o := range q.Options {
+		out[i] = strings.TrimSpace(plain.Line(o.Label))
+		count[out[i]]++
+	}
+	seen := map[string]int{}
+	for i, l := range out {
+		if count[l] > 1 {
+			seen[l]++
+			out[i] = fmt.Sprintf("%s (%d)", l, seen[l])
+		}
+	}
+	return out
+}
+
+func styled(th *theme.Theme, s string, w int, style theme.Style) []string {
+	_ = th
+	var rows []string
+	for _, l := range widget.Wrap(s, w) {
+		rows = append(rows, style.Render(l))
+	}
+	return rows
+}

@@ -1,0 +1,157 @@
+package ask
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// history is what was asked before, newest first.
+type history struct {
+	all       []questions.Record
+	found     []questions.Record
+	filter    string
+	searching bool
+	list      widget.List
+}
+
+func (p *Page) toHistory() {
+	p.place = partHistory
+	p.past.filter, p.past.searching = "", false
+	p.editor.SetValue("")
+	p.past.update(p.snap.History)
+}
+
+func (h *history) update(all []questions.Record) {
+	h.all = all
+	h.search(h.filter)
+}
+
+func (h *history) search(filter string) {
+	h.filter = filter
+	h.found = h.found[:0]
+	for _, r := range slices.Backward(h.all) {
+		if filter == "" || widget.Match(filter, recordText(r)) > 0 {
+			h.found = append(h.found, r)
+		}
+	}
+	h.list.SetLen(len(h.found))
+}
+
+func (h *history) move(d int) { h.list.Move(d) }
+
+func (h *history) copy() tea.Cmd {
+	i := h.list.Cursor
+	if i < 0 || i >= len(h.found) {
+		return nil
+	}
+	return tui.Copy(recordText(h.found[i]), "question and answer")
+}
+
+// recordText is a record as text: who asked, the questions, the answers.
+func recordText(r questions.Record) string {
+	var b strings.Builder
+	b.WriteString(plain.Line(r.Request.Client()))
+	if cwd := r.Request.Cwd(); cwd != "" {
+		b.WriteString(" in " + plain.Line(cwd))
+	}
+	b.WriteByte('\n')
+	for i, q := range r.Request.Questions {
+		b.WriteString("\n" + plain.Text(q.Question) + "\n")
+		b.WriteString("  " + recordAnswer(r, i) + "\n")
+	}
+	return b.String()
+}
+
+// recordAnswer is the answer to question i in words.
+func recordAnswer(r questions.Record, i int) string {
+	switch {
+	case r.Reply.Status == questions.Declined:
+		if r.Reply.Reason != "" {
+			return "declined: " + plain.Line(r.Reply.Reason)
+		}
+		return "declined"
+	case r.Reply.Status == questions.TimedOut:
+		return "timed out"
+	case i >= len(r.Reply.Results):
+		return "not answered"
+	}
+	res := r.Reply.Results[i]
+	switch {
+	case res.Clarify != "":
+		return "asked back: " + plain.Line(res.Clarify)
+	case res.Skipped:
+		return "skipped"
+	}
+	var parts []string
+	for _, l := range res.SelectedOptions {
+		s := strings.TrimSpace(plain.Line(l))
+		if n := res.Notes[l]; n != "" {
+			s += " — " + plain.Line(n)
+		}
+		parts = append(parts, s)
+	}
+	if res.CustomInput != "" {
+		parts = append(parts, "“"+plain.Line(res.CustomInput)+"”")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (h *history) render(f *tui.Frame, search *widget.Editor) []string {
+	th := f.Theme
+	var head []string
+	if h.searching || h.filter != "" {
+		text, x, _ := search.Render(th, f.W-4, 1, h.searching)
+		head = append(head, " "+th.Key.Render("/")+" "+text[0])
+		if h.searching {
+			f.Cursor(3+x, 0)
+		}
+	} else {
+		head = append(head, " "+th.Title.Render("Answered before"))
+	}
+	if len(h.found) == 0 {
+		return append(head, "", "  "+th.Muted.Render("nothing found"))
+	}
+	rest := f.H - len(head)
+	detail := min(max(rest/2, 4), rest)
+	rows := append(head, h.list.Render(th, f.W, rest-detail, f.Focus, func(i, w int) string { return h.row(f, h.found[i], w) })...)
+	rows = append(rows, th.Border.Render(widget.Repeat(th.Glyph.H, f.W)))
+	for i, l := range strings.Split(strings.TrimSpace(recordText(h.found[max(h.list.Cursor, 0)])), "\n") {
+		style := th.Text
+		if i == 0 {
+			style = th.Muted
+		}
+		for _, r := range widget.Wrap(l, f.W-2) {
+			rows = append(rows, " "+style.Render(r))
+		}
+	}
+	return rows[:min(len(rows), f.H)]
+}
+
+func (h *history) row(f *tui.Frame, r questions.Record, w int) string {
+	th := f.Theme
+	mark := th.Good.Render(th.Glyph.OK)
+	switch r.Delivery {
+	case questions.Withdrawn:
+		mark = th.Faint.Render(th.Glyph.Fail)
+	case questions.Undelivered, questions.Unconfirmed:
+		mark = th.Warn.Render(th.Glyph.Half)
+	}
+	who := plain.Line(r.Request.Client())
+	if cwd := r.Request.Cwd(); cwd != "" {
+		who += " " + th.Glyph.Dot + " " + plain.Line(filepath.Base(cwd))
+	}
+	state := ""
+	if r.Delivery != questions.Delivered {
+		state = string(r.Delivery) + " " + th.Glyph.Dot + " "
+	}
+	text := th.Muted.Render(widget.Cut(who, w/3)) + "  " + plain.Line(r.Request.Questions[0].Question)
+	return widget.Ends(mark+" "+text, th.Muted.Render(state+f.Ago(r.Ended)), w-1)
+}

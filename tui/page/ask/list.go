@@ -1,0 +1,300 @@
+package ask
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// layRows makes a heading for each asker and a row for each of its requests,
+// the askers in the order in which their first request is to be answered.
+func (p *Page) layRows() {
+	id := p.rowID()
+	p.rows = p.rows[:0]
+	var askers []string
+	byAsker := map[string][]int{}
+	for _, it := range p.snap.Items {
+		who := it.Request.Asker()
+		if byAsker[who] == nil {
+			askers = append(askers, who)
+		}
+		byAsker[who] = append(byAsker[who], it.ID)
+	}
+	for _, who := range askers {
+		p.rows = append(p.rows, -byAsker[who][0]) // a heading, drawn from the group's first request
+		p.rows = append(p.rows, byAsker[who]...)
+	}
+	p.list.SetLen(len(p.rows))
+	if i := slices.Index(p.rows, id); i >= 0 {
+		p.list.MoveTo(i)
+	} else {
+		p.skipHeading(1)
+	}
+}
+
+// rowID is the request under the cursor, 0 for none.
+func (p *Page) rowID() int {
+	if i := p.list.Cursor; i >= 0 && i < len(p.rows) {
+		return max(p.rows[i], 0)
+	}
+	return 0
+}
+
+func (p *Page) moveRow(d int) {
+	p.list.Move(d)
+	p.skipHeading(d)
+}
+
+// skipHeading moves the cursor off a heading, in direction d if possible.
+func (p *Page) skipHeading(d int) {
+	i := p.list.Cursor
+	if i < 0 || i >= len(p.rows) || p.rows[i] > 0 {
+		return
+	}
+	if d < 0 && i > 0 {
+		p.list.Move(-1)
+		return
+	}
+	p.list.Move(1)
+}
+
+func (p *Page) openRow() tea.Cmd {
+	if id := p.rowID(); id != 0 {
+		p.open(id)
+	}
+	return nil
+}
+
+// renderList draws all open requests, or that there are none.
+func (p *Page) renderList(f *tui.Frame) []string {
+	th := f.Theme
+	p.layRows()
+	var foot []string
+	if s := p.sending(f); s != "" {
+		foot = append(foot, " "+s)
+	}
+	if p.message != "" {
+		foot = append(foot, " "+th.Muted.Render(p.message))
+	}
+	if len(p.rows) == 0 {
+		return append(p.renderEmpty(f, f.H-len(foot)), foot...)
+	}
+	h := f.H - len(foot)
+	rows := p.list.Render(th, f.W, h, f.Focus, func(i, w int) string { return p.listRow(f, i, w) })
+	for y := range min(h, len(p.rows)-p.list.Top) {
+		i := p.list.Top + y
+		p.targets = append(p.targets, target{x: 0, y: y, w: f.W, h: 1, run: func() tea.Cmd {
+			if p.rows[i] > 0 {
+				p.open(p.rows[i])
+			}
+			return nil
+		}})
+	}
+	return append(rows, foot...)
+}
+
+func (p *Page) renderEmpty(f *tui.Frame, h int) []string {
+	th := f.Theme
+	lines := []string{th.Strong.Render("No questions."), th.Muted.Render("When an agent asks something, it appears here.")}
+	if n := len(p.snap.History); n > 0 {
+		lines = append(lines, "", th.Key.Render("H")+th.Muted.Render(fmt.Sprintf(" shows the last %d", n)))
+	}
+	rows := make([]string, 0, h)
+	for range max((h-len(lines))/2-1, 0) {
+		rows = append(rows, "")
+	}
+	for _, l := range lines {
+		rows = append(rows, strings.Repeat(" ", max((f.W-widget.Width(l))/2, 0))+l)
+	}
+	return widget.Rows(rows, f.W, h)
+}
+
+func (p *Page) listRow(f *tui.Frame, i, w int) string {
+	th := f.Theme
+	id := p.rows[i]
+	it, ok := p.snap.Item(max(id, -id))
+	if !ok {
+		return ""
+	}
+	if id < 0 {
+		return p.heading(f, it, w)
+	}
+	qs := it.Request.Questions
+	mark := th.Warn.Render(th.Glyph.Wait)
+	state := ""
+	switch {
+	case it.State == questions.Sending:
+		mark, state = th.Good.Render(th.Glyph.Run), "being sent"
+	case it.Absent == questions.Gone:
+		mark, state = th.Faint.Render(th.Glyph.Fail), "nobody waits"
+	case it.State == questions.Snoozed:
+		mark, state = th.Muted.Render(th.Glyph.Half), "later"
+	case it.Absent != questions.Present:
+		mark = th.Muted.Render(th.Glyph.Wait)
+	}
+	if !it.Draft.Empty() && state == "" {
+		state = "draft"
+	}
+	var right []string
+	if len(qs) > 1 {
+		done := 0
+		for i := range qs {
+			if it.Draft.Answered(qs, i) {
+				done++
+			}
+		}
+		right = append(right, fmt.Sprintf("%d/%d", done, len(qs)))
+	}
+	if state != "" {
+		right = append(right, state)
+	}
+	if d := until(f, it); d != "" {
+		right = append(right, d)
+	}
+	right = append(right, f.Ago(it.Arrived))
+	text := widget.Cut(plain.Line(qs[0].Question), w)
+	return widget.Ends(" "+mark+" "+text, th.Muted.Render(strings.Join(right, " "+th.Glyph.Dot+" ")), w-1)
+}
+
+// heading is an asker with the number of its requests.
+func (p *Page) heading(f *tui.Frame, it questions.Item, w int) string {
+	th := f.Theme
+	who := it.Request.Asker()
+	n := 0
+	for _, o := range p.snap.Items {
+		if o.Request.Asker() == who {
+			n++
+		}
+	}
+	s := th.Hue(it.Request.Client()).Render(plain.Line(it.Request.Client()))
+	if cwd := it.Request.Cwd(); cwd != "" {
+		s += th.Muted.Render(" " + th.Glyph.Dot + " " + plain.Line(filepath.Base(cwd)))
+	}
+	if !it.Request.Verified() {
+		s += th.Warn.Render(" unverified")
+	}
+	return widget.Ends(s, th.Muted.Render(strconv.Itoa(n)), w-1)
+}
+
+// until is how long the asker still waits, when that is near.
+func until(f *tui.Frame, it questions.Item) string {
+	at := it.Deadline
+	if !it.Client.IsZero() && (at.IsZero() || it.Client.Before(at)) {
+		at = it.Client
+	}
+	left := at.Sub(f.Now)
+	if at.IsZero() || left > countdownFrom || it.Absent == questions.Gone {
+		return ""
+	}
+	f.RedrawAfter(left%time.Second + time.Millisecond)
+	left = max(left, 0)
+	return fmt.Sprintf("ends in %d:%02d", int(left/time.Minute), int(left/time.Second)%60)
+}
+
+// renderReview draws one line per question with its answer.
+func (p *Page) renderReview(f *tui.Frame, it questions.Item, w, h int) []string {
+	th := f.Theme
+	qs := it.Request.Questions
+	p.review.SetLen(len(qs))
+	head := th.Muted.Render("Enter sends these answers")
+	if i, why := p.draft.FirstOpen(qs); i >= 0 {
+		head = th.Warn.Render(fmt.Sprintf("%s: %s", plain.Line(qs[i].Label(i)), why)) + th.Muted.Render("; Enter goes there")
+	}
+	if it.State == questions.Sending {
+		head = th.Good.Render("being sent") + th.Muted.Render("; Enter sends it now, u takes it back")
+	}
+	head = widget.Cut(head, w)
+	name := 0
+	for i, q := range qs {
+		name = max(name, min(widget.Width(plain.Line(q.Label(i))), w/3))
+	}
+	list := p.review.Render(th, w, max(h-2, 0), true, func(i, width int) string {
+		mark := th.Good.Render(th.Glyph.OK)
+		switch {
+		case p.draft.Open(qs, i) != "":
+			mark = th.Warn.Render(th.Glyph.Off)
+		case !p.draft.Answered(qs, i):
+			mark = th.Faint.Render(th.Glyph.Off)
+		}
+		return mark + " " + widget.Fit(plain.Line(qs[i].Label(i)), name) + "  " + summary(f, qs, p.draft, i)
+	})
+	return widget.Rows(append([]string{head, ""}, list...), w, h)
+}
+
+// summary is an answer on one line.
+func summary(f *tui.Frame, qs []questions.Question, d questions.Draft, i int) string {
+	th := f.Theme
+	if !d.Answered(qs, i) {
+		return th.Faint.Render("not answered")
+	}
+	q, a, r := qs[i], d.Answers[i], d.Results(qs)[i]
+	switch {
+	case r.Clarify != "":
+		return th.Info.Render("you ask back: ") + plain.Line(r.Clarify)
+	case r.Skipped:
+		return th.Muted.Render("skipped")
+	}
+	labels := make([]string, len(r.SelectedOptions))
+	for n, l := range r.SelectedOptions {
+		labels[n] = strings.TrimSpace(plain.Line(l))
+		if note := r.Notes[l]; note != "" {
+			labels[n] += " — " + plain.Line(note)
+		}
+	}
+	out := strings.Join(labels, ", ")
+	if q.Multi {
+		out = "[" + out + "]"
+	}
+	if r.CustomInput != "" {
+		if out != "" && out != "[]" {
+			out += " + "
+		} else {
+			out = ""
+		}
+		out += "“" + plain.Line(r.CustomInput) + "”"
+	}
+	if s := strings.TrimSpace(a.Other); s != "" && !a.OtherOn {
+		out += th.Warn.Render(" (your own text is not sent)")
+	}
+	return out
+}
+
+// renderReader draws question, description and options as one text.
+func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
+	th := f.Theme
+	w := min(f.W, widest) - 3
+	qs := it.Request.Questions
+	q := qs[min(p.draft.Tab, len(qs)-1)]
+	rows := styled(th, plain.Text(q.Question), w, th.Strong)
+	if q.Description != "" {
+		rows = append(append(rows, ""), markdown(th, plain.Text(q.Description), w)...)
+	}
+	for i, l := range shownLabels(q) {
+		rows = append(rows, "", th.Key.Render(strconv.Itoa(i+1))+" "+l)
+		if d := q.Options[i].Description; d != "" {
+			for _, l := range widget.Wrap(plain.Text(d), w-2) {
+				rows = append(rows, "  "+th.Muted.Render(l))
+			}
+		}
+		if v := q.Options[i].Preview; v != "" {
+			for _, l := range previewRows(th, v, w-4) {
+				rows = append(rows, th.Border.Render("  "+th.Glyph.V+" ")+l)
+			}
+		}
+	}
+	out := p.reader.Render(th, rows, w+1, f.H)
+	for i, r := range out {
+		out[i] = " " + r
+	}
+	return out
+}

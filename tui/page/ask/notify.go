@@ -1,0 +1,212 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// NotifyMode is how much a new question may draw attention.
+type NotifyMode string
+
+// The modes: everything, bell and title, title only, nothing but the badge.
+const (
+	NotifyAll   NotifyMode = "all"
+	NotifyBell  NotifyMode = "bell"
+	NotifyTitle NotifyMode = "title"
+	NotifyOff   NotifyMode = "off"
+)
+
+// Escape is the sequence that a terminal makes a desktop notification of.
+type Escape string
+
+// The sequences. NoEscape is for terminals that would print them.
+const (
+	NoEscape Escape = "none"
+	OSC9     Escape = "osc9"
+	OSC777   Escape = "osc777"
+	OSC99    Escape = "osc99" // kitty
+)
+
+// Notify is how the person is told of questions.
+type Notify struct {
+	Mode    NotifyMode // "": NotifyAll
+	Escape  Escape     // "": OSC9
+	Tmux    bool       // sequences must be wrapped to pass through
+	Private bool       // leave the question's text out
+	Command []string   // program and arguments, run without a shell; may be empty
+}
+
+// EscapeFor picks the sequence for a terminal from its environment.
+func EscapeFor(getenv func(string) string) Escape {
+	term, program := getenv("TERM"), strings.ToLower(getenv("TERM_PROGRAM"))
+	switch {
+	case term == "dumb" || term == "linux" || program == "apple_terminal" || program == "vscode":
+		return NoEscape
+	case strings.Contains(term, "kitty"):
+		return OSC99
+	case strings.HasPrefix(term, "rxvt") || strings.HasPrefix(term, "foot") || getenv("VTE_VERSION") != "":
+		return OSC777
+	}
+	return OSC9
+}
+
+// The pauses of notifications.
+const (
+	batchFor    = 2 * time.Second
+	firstAgain  = 2 * time.Minute
+	secondAgain = 10 * time.Minute
+	commandFor  = 10 * time.Second
+)
+
+// alerts are the notifications that are due.
+type alerts struct {
+	known, focused bool // what the terminal said about its focus
+	batch          []questions.Item
+	failed         bool // the command has failed before
+}
+
+// alertMsg is a notification that is due: the batch, or a reminder.
+type alertMsg struct{ reminder bool }
+
+// commandMsg is the end of the person's own command.
+type commandMsg struct{ err error }
+
+func (a *alerts) focus(on bool) { a.known, a.focused = true, on }
+
+// arrived rings once and begins a batch.
+func (a *alerts) arrived(fresh []questions.Item, n Notify) tea.Cmd {
+	first := len(a.batch) == 0
+	a.batch = append(a.batch, fresh...)
+	if !first || n.Mode == NotifyOff {
+		return nil
+	}
+	cmds := []tea.Cmd{
+		after(batchFor, alertMsg{}), after(firstAgain, alertMsg{reminder: true}), after(secondAgain, alertMsg{reminder: true}),
+	}
+	if n.Mode != NotifyTitle {
+		cmds = append(cmds, tea.Raw("\a"))
+	}
+	return tea.Batch(cmds...)
+}
+
+func after(d time.Duration, msg tea.Msg) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+}
+
+// due notifies of the batch, or reminds of what still waits.
+func (a *alerts) due(msg alertMsg, s *questions.Snapshot, n Notify) tea.Cmd {
+	var items []questions.Item
+	if msg.reminder {
+		for _, it := range s.Items {
+			if it.Waits() && it.State != questions.Snoozed {
+				items = append(items, it)
+			}
+		}
+	} else {
+		for _, it := range a.batch {
+			if now, ok := s.Item(it.ID); ok && now.Waits() {
+				items = append(items, now)
+			}
+		}
+		a.batch = nil
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	text := announce(items, n.Private)
+	var cmds []tea.Cmd
+	if msg.reminder && n.Mode != NotifyTitle {
+		cmds = append(cmds, tea.Raw("\a"))
+	}
+	if (n.Mode == NotifyAll || n.Mode == "") && (!a.known || !a.focused) {
+		if seq := escape(n.Escape, text); seq != "" {
+			if n.Tmux {
+				seq = "\x1bPtmux;" + strings.ReplaceAll(seq, "\x1b", "\x1b\x1b") + "\x1b\\"
+			}
+			cmds = append(cmds, tea.Raw(seq))
+		}
+	}
+	if len(n.Command) > 0 {
+		cmds = append(cmds, command(n, items))
+	}
+	return tea.Batch(cmds...)
+}
+
+// announce is what a notification says.
+func announce(items []questions.Item, private bool) string {
+	if len(items) == 1 {
+		it := items[0]
+		who := plain.Line(it.Request.Client())
+		if private {
+			return plain.Cut(who+" asks something", 120)
+		}
+		return plain.Cut(who+" asks: "+plain.Line(it.Request.Questions[0].Question), 120)
+	}
+	askers := map[string]bool{}
+	for _, it := range items {
+		askers[it.Request.Asker()] = true
+	}
+	agents := "1 agent"
+	if len(askers) > 1 {
+		agents = strconv.Itoa(len(askers)) + " agents"
+	}
+	return fmt.Sprintf("%d questions from %s", len(items), agents)
+}
+
+// escape is text as the sequence of a terminal.
+func escape(e Escape, text string) string {
+	text = strings.TrimSpace(text)
+	switch e {
+	case NoEscape:
+		return ""
+	case OSC777:
+		return "\x1b]777;notify;mcpdeck;" + strings.ReplaceAll(text, ";", ",") + "\x1b\\"
+	case OSC99:
+		return "\x1b]99;i=mcpdeck:d=0;mcpdeck\x1b\\\x1b]99;i=mcpdeck:d=1:p=body;" + text + "\x1b\\"
+	}
+	// A digit and a semicolon at the beginning would be a command for the
+	// terminal's progress bar.
+	if i := strings.IndexByte(text, ';'); i > 0 && strings.Trim(text[:i], "0123456789") == "" {
+		text = "mcpdeck: " + text
+	}
+	return "\x1b]9;" + text + "\x1b\\"
+}
+
+// command runs the person's own notifier.
+func command(n Notify, items []questions.Item) tea.Cmd {
+	first := items[0].Request
+	question := plain.Line(first.Questions[0].Question)
+	if n.Private {
+		question = ""
+	}
+	facts := []string{
+		"MCPDECK_ASKER=" + plain.Line(first.Client()), "MCPDECK_CWD=" + plain.Line(first.Cwd()),
+		"MCPDECK_QUESTION=" + question, "MCPDECK_PENDING=" + strconv.Itoa(len(items)),
+	}
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), commandFor)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, n.Command[0], n.Command[1:]...)
+		cmd.Env = append(cmd.Environ(), facts...)
+		return commandMsg{err: cmd.Run()}
+	}
+}
+
+// ran says once that the command does not work.
+func (a *alerts) ran(msg commandMsg) tea.Cmd {
+	if msg.err == nil || a.failed {
+		return nil
+	}
+	a.failed = true
+	return tui.Toast(tui.Warn, "the notification command failed: "+plain.Line(msg.err.Error()))
+}

@@ -1,0 +1,349 @@
+// Package ask is the page on which the person answers what agents ask.
+package ask
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// ID is the page's name.
+const ID = "ask"
+
+// guardFor is how long keys that choose, send or decline are dropped after a
+// request came on screen by itself.
+const guardFor = 400 * time.Millisecond
+
+// Focus says when a new request may bring the page on screen by itself.
+type Focus string
+
+// The settings of Focus. With FocusIdle it happens only from the first page,
+// when no key was pressed for three seconds.
+const (
+	FocusIdle   Focus = "idle"
+	FocusNever  Focus = "never"
+	FocusAlways Focus = "always"
+)
+
+// Options are the person's settings.
+type Options struct {
+	Focus  Focus // "": FocusIdle
+	Notify Notify
+	Editor []string // program and arguments to edit text with; empty: none
+}
+
+// The parts of the page.
+const (
+	partList    = "list"
+	partRequest = "request"
+	partReview  = "review"
+	partText    = "text"
+	partHistory = "history"
+	partReader  = "reader"
+)
+
+// Page is the page. Make one with [New].
+type Page struct {
+	queue *questions.Queue
+	opt   Options
+	snap  *questions.Snapshot
+	shown bool // the page is on screen
+
+	place   string // partList, partRequest, partHistory or partReader
+	id      int    // of the open request
+	draft   questions.Draft
+	editor  widget.Editor
+	guard   time.Time // until when choosing keys are dropped
+	unasked time.Time // when the page was asked on screen by itself
+	lastKey time.Time
+	typed   time.Time // last input into the text field
+	warned  warning
+	message string // about the last key; one line
+	preview bool   // below the options, in narrow windows
+
+	list    widget.List
+	rows    []int // ids behind the list's rows; 0 is a heading
+	scroll  scrolls
+	targets []target
+	reader  widget.Scroll
+	review  widget.List
+	past    history
+	alerts  alerts
+	notices int // notices already shown
+	seen    map[int]bool
+}
+
+// warning is a choice that would leave typed text unsent, waiting for the same
+// key again.
+type warning struct {
+	on     bool
+	option int
+}
+
+// New returns the page for a queue.
+func New(q *questions.Queue, opt Options) *Page {
+	if opt.Focus == "" {
+		opt.Focus = FocusIdle
+	}
+	return &Page{queue: q, opt: opt, snap: q.Pending(), place: partList, editor: widget.Editor{Multi: true}, seen: map[int]bool{}}
+}
+
+// ID implements tui.Page.
+func (p *Page) ID() string { return ID }
+
+// Title implements tui.Page.
+func (p *Page) Title() string { return "Ask" }
+
+// Badge is how many requests wait.
+func (p *Page) Badge() int { return p.snap.Waiting }
+
+// Part implements tui.Page.
+func (p *Page) Part() string {
+	switch {
+	case p.TextEntry():
+		return partText
+	case p.place == partRequest && p.draft.Tab >= len(p.questions()):
+		return partReview
+	}
+	return p.place
+}
+
+// TextEntry implements tui.Page.
+func (p *Page) TextEntry() bool {
+	return p.place == partRequest && p.draft.Field != questions.NoField || p.place == partHistory && p.past.searching
+}
+
+// snapshotMsg is the queue as it is now.
+type snapshotMsg struct{ snap *questions.Snapshot }
+
+// Feed loads the queue.
+func (p *Page) Feed() tui.Feed {
+	hints, stop := p.queue.Hints()
+	var last uint64
+	first := true
+	return tui.Feed{Hint: hints, Stop: stop, Load: func() tea.Msg {
+		s := p.queue.Pending()
+		if !first && s.Version == last {
+			return nil
+		}
+		first, last = false, s.Version
+		return snapshotMsg{s}
+	}}
+}
+
+// WindowTitle says who asks what.
+func (p *Page) WindowTitle() string {
+	n := p.snap.Waiting
+	if n == 0 {
+		return ""
+	}
+	for _, it := range p.snap.Items {
+		if it.Waits() {
+			return fmt.Sprintf("(%d) mcpdeck: %s asks: %s", n, plain.Cut(plain.Line(it.Request.Client()), 40), plain.Cut(plain.Line(it.Request.Questions[0].Label(0)), 60))
+		}
+	}
+	return ""
+}
+
+// Show implements tui.Page: the first request that waits is opened, since the
+// person came to answer.
+func (p *Page) Show() tea.Cmd {
+	p.shown = true
+	if time.Since(p.unasked) < time.Second {
+		p.guard = time.Now().Add(guardFor)
+	}
+	p.unasked = time.Time{}
+	if p.id == 0 && p.place == partList {
+		p.openFirst()
+	}
+	p.queue.Show(p.id)
+	return nil
+}
+
+// Hide implements tui.Page.
+func (p *Page) Hide() {
+	p.shown = false
+	p.queue.Show(0)
+}
+
+// BeforeQuit asks what becomes of requests that wait.
+func (p *Page) BeforeQuit() tui.Overlay {
+	n := p.snap.Waiting
+	if n == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%d questions wait for you. Agents that can come back get their questions and what you have entered again when the deck is opened.", n)
+	if n == 1 {
+		text = "A question waits for you. Its agent gets it and what you have entered again when the deck is opened, if it can come back."
+	}
+	return &tui.Confirm{
+		Name: "quit", Title: "Quit mcpdeck?", Text: text,
+		Choices: []tui.Choice{
+			{Key: "k", Text: "Quit and keep the questions", Run: tui.Quit},
+			{Key: "d", Text: "Decline them all and quit", Run: func() tea.Cmd { p.declineAll(); return tui.Quit() }},
+			{Key: "s", Text: "Stay"},
+		},
+	}
+}
+
+func (p *Page) declineAll() {
+	for _, it := range p.queue.Pending().Items {
+		if it.Waits() {
+			_ = p.queue.Decline(it.ID, "the deck was closed") // gone meanwhile: nothing to decline
+		}
+	}
+}
+
+// Update takes what no action did.
+func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case snapshotMsg:
+		return p.take(msg.snap)
+	case tui.FocusMsg:
+		p.alerts.focus(msg.Focused)
+	case alertMsg:
+		return p.alerts.due(msg, p.snap, p.opt.Notify)
+	case commandMsg:
+		return p.alerts.ran(msg)
+	case editedMsg:
+		return p.edited(msg)
+	case tea.KeyPressMsg:
+		p.lastKey = time.Now()
+		return p.key(msg)
+	case tea.PasteMsg:
+		p.paste(msg.Content)
+	case tui.ClickMsg:
+		return p.click(msg.X, msg.Y)
+	case tui.WheelMsg:
+		p.wheel(msg.Y, msg.Delta)
+	}
+	return nil
+}
+
+// take is a newer version of the queue.
+func (p *Page) take(s *questions.Snapshot) tea.Cmd {
+	old := p.snap
+	p.snap = s
+	var cmds []tea.Cmd
+	for ; p.notices < len(s.Notices); p.notices++ {
+		cmds = append(cmds, tui.Toast(tui.Warn, s.Notices[p.notices]))
+	}
+	fresh := p.arrived()
+	if len(fresh) > 0 {
+		cmds = append(cmds, p.alerts.arrived(fresh, p.opt.Notify), p.bring(old))
+	}
+	if it, ok := s.Item(p.id); p.id != 0 && (!ok || it.State == questions.Sending) {
+		p.leaveEnded(ok)
+	}
+	p.past.update(s.History)
+	return tea.Batch(cmds...)
+}
+
+// arrived are the requests not seen before that wait.
+func (p *Page) arrived() []questions.Item {
+	var fresh []questions.Item
+	seen := make(map[int]bool, len(p.snap.Items))
+	for _, it := range p.snap.Items {
+		if !p.seen[it.ID] && it.Waits() && it.State == questions.Queued {
+			fresh = append(fresh, it)
+		}
+		seen[it.ID] = it.State != questions.Snoozed // told of again when it comes back
+	}
+	p.seen = seen
+	return fresh
+}
+
+// bring puts a new request on screen, if the person is not busy elsewhere.
+func (p *Page) bring(old *questions.Snapshot) tea.Cmd {
+	if p.opt.Focus == FocusNever {
+		return nil
+	}
+	if p.shown {
+		idle := time.Since(p.lastKey) >= tui.IdleAfter
+		if p.place == partList && p.id == 0 && old.Waiting == 0 && (idle || p.opt.Focus == FocusAlways) {
+			p.guard = time.Now().Add(guardFor)
+			p.openFirst()
+		}
+		return nil
+	}
+	p.unasked = time.Now()
+	return tui.GoUnasked(ID, p.opt.Focus == FocusAlways)
+}
+
+// current is the open request.
+func (p *Page) current() (questions.Item, bool) { return p.snap.Item(p.id) }
+
+func (p *Page) guarded() bool { return time.Now().Before(p.guard) }
+
+// open puts a request on screen with its draft.
+func (p *Page) open(id int) {
+	it, ok := p.snap.Item(id)
+	if !ok {
+		return
+	}
+	p.id, p.place, p.draft = id, partRequest, it.Draft.Clone()
+	p.message, p.warned, p.scroll, p.preview = "", warning{}, scrolls{}, false
+	if p.draft.Field != questions.NoField {
+		p.restore()
+	}
+	if p.shown {
+		p.queue.Show(id)
+		p.refresh()
+	}
+	if p.draft.Field == questions.NoField && it.State != questions.Sending {
+		p.enterText()
+	}
+}
+
+func (p *Page) openFirst() {
+	for _, it := range p.snap.Items {
+		if it.Waits() && it.State != questions.Snoozed {
+			p.open(it.ID)
+			return
+		}
+	}
+	p.toList()
+}
+
+// toList leaves the open request, which stays with its draft.
+func (p *Page) toList() {
+	p.id, p.place, p.message = 0, partList, ""
+	p.queue.Show(0)
+	p.refresh()
+}
+
+// leaveEnded goes on after the open request was sent or ended elsewhere.
+func (p *Page) leaveEnded(sending bool) {
+	ended := p.id
+	p.id, p.place = 0, partList
+	p.guard = time.Now().Add(guardFor)
+	p.openFirst()
+	switch {
+	case sending:
+	case p.id == 0:
+		p.message = fmt.Sprintf("question %d has ended", ended)
+	}
+}
+
+// refresh sees at once what this page did to the queue.
+func (p *Page) refresh() { p.snap = p.queue.Pending() }
+
+// keep hands the draft to the queue, which makes it safe.
+func (p *Page) keep() {
+	p.queue.SetDraft(p.id, p.draft)
+	p.refresh()
+}
+
+// FooterNote is how many requests there are beside the open one.
+func (p *Page) FooterNote() string {
+	if p.snap.Parked > 0 && p.place == partList {
+		return fmt.Sprintf("%d answers not fetched", p.snap.Parked)
+	}
+	return ""
+}

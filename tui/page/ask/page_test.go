@@ -1,0 +1,75 @@
+package ask_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	page "github.com/mcpdeck/mcpdeck/tui/page/ask"
+)
+
+// desk is a queue with the page on an emulated terminal.
+type desk struct {
+	*frame.Screen
+	t *testing.T
+	q *questions.Queue
+}
+
+type setup struct {
+	size  frame.Size
+	queue questions.Options
+	page  page.Options
+	first tui.Page // before the page; nil: none
+	ask   []string // open before the screen
+}
+
+func (s setup) run(t *testing.T, test func(d *desk)) {
+	t.Helper()
+	if s.size.W == 0 {
+		s.size = frame.Size{W: 80, H: 24}
+	}
+	d := &desk{t: t}
+	frame.RunWith(t, s.size, colorprofile.TrueColor, func() tea.Model {
+		d.q = questions.New(s.queue)
+		for _, raw := range s.ask {
+			d.ask(raw)
+		}
+		pages := []tui.Page{page.New(d.q, s.page)}
+		if s.first != nil {
+			pages = append([]tui.Page{s.first}, pages...)
+		}
+		return tui.New(tui.Options{Pages: pages, Background: "dark"})
+	}, func(sc *frame.Screen) {
+		d.Screen = sc
+		test(d)
+		_ = d.q.Close()
+	})
+}
+
+func (d *desk) ask(raw string) *questions.Call { return d.askAs(raw, "claude-code", "/home/ana/src/shop") }
+
+func (d *desk) askAs(raw, client, cwd string) *questions.Call {
+	d.t.Helper()
+	qs, err := questions.ParseQuestions(json.RawMessage(raw))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	c, err := d.q.Open(questions.Request{Questions: qs, From: questions.From{Client: client, Cwd: cwd}, Peer: questions.Peer{PID: 7, Program: client, Key: client + cwd}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return c
+}
+
+func TestDeclineReason(t *testing.T) {
+	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *desk) {
+		d.Keys("x")
+		d.Type("not now")
+		d.Has("decline the whole request?", "not now")
+	})
+}

@@ -1,0 +1,231 @@
+package ask
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// pasteGap: an Enter this close behind other input came from a paste that the
+// terminal did not mark.
+const pasteGap = 10 * time.Millisecond
+
+// field is where the text of the open field lives.
+func (p *Page) field() (get func() string, set func(string)) {
+	_, a, ok := p.at()
+	switch {
+	case p.draft.Field == questions.ReasonField:
+		return func() string { return p.draft.Reason }, func(s string) { p.draft.Reason = s }
+	case !ok:
+		return func() string { return "" }, func(string) {}
+	case p.draft.Field == questions.NoteField:
+		return func() string { return a.Notes[p.draft.Option] }, func(s string) {
+			if a.Notes == nil {
+				a.Notes = map[int]string{}
+			}
+			a.Notes[p.draft.Option] = s
+		}
+	case p.draft.Field == questions.ClarifyField:
+		return func() string { return a.Clarify }, func(s string) { a.Clarify = s }
+	}
+	return func() string { return a.Other }, func(s string) { a.Other = s }
+}
+
+// openField opens a text field with the text it had.
+func (p *Page) openField(f questions.Field) {
+	p.message = ""
+	p.draft.Field = f
+	if _, a, ok := p.at(); ok && f == questions.NoteField {
+		p.draft.Option = a.Cursor
+	}
+	p.scroll.follow = true
+	get, _ := p.field()
+	p.editor.SetValue(get())
+	p.draft.Caret = len([]rune(p.editor.Value()))
+	p.keep()
+}
+
+// restore opens the field that was open when the deck ended, with its caret.
+func (p *Page) restore() {
+	get, _ := p.field()
+	p.editor.SetValue(get())
+	p.editor.SetCaret(p.draft.Caret)
+	p.scroll.follow = true
+}
+
+// typeText changes the field with f and keeps what came of it.
+func (p *Page) typeText(f func()) {
+	f()
+	p.typed = time.Now()
+	if p.place == partHistory {
+		p.past.search(p.editor.Value())
+		return
+	}
+	_, set := p.field()
+	set(p.editor.Value())
+	p.draft.Caret = p.editor.Caret()
+	p.keep()
+}
+
+// key is a key that no action took: text.
+func (p *Page) key(k tea.KeyPressMsg) tea.Cmd {
+	if p.TextEntry() && !p.guarded() {
+		p.typeText(func() { p.editor.Key(k) })
+	}
+	return nil
+}
+
+func (p *Page) paste(s string) {
+	if p.TextEntry() && !p.guarded() {
+		p.typeText(func() { p.editor.Insert(s) })
+	}
+}
+
+// textEnter takes the text, or breaks the line of a paste.
+func (p *Page) textEnter() tea.Cmd {
+	if time.Since(p.typed) < pasteGap {
+		p.typeText(func() { p.editor.Insert("\n") })
+		return nil
+	}
+	if p.place == partHistory {
+		p.past.searching = false
+		return nil
+	}
+	if p.guarded() {
+		return nil
+	}
+	f := p.draft.Field
+	p.textTake()
+	q, a, ok := p.at()
+	switch {
+	case f == questions.ReasonField:
+		return p.declined()
+	case !ok:
+		return nil
+	case f == questions.ClarifyField && a.Asks:
+		return p.goOn()
+	case f == questions.OtherField && strings.TrimSpace(a.Other) == "":
+		p.draft.Field = questions.OtherField // blank is no answer
+		p.message = "type an answer, or Esc"
+		p.keep()
+	case f == questions.OtherField && (!q.Multi || len(q.Options) == 0):
+		return p.goOn()
+	}
+	return nil
+}
+
+// textTake closes the field and makes its text count.
+func (p *Page) textTake() {
+	q, a, ok := p.at()
+	f := p.draft.Field
+	p.draft.Field = questions.NoField
+	if !ok {
+		p.keep()
+		return
+	}
+	blank := strings.TrimSpace(p.editor.Value()) == ""
+	switch f {
+	case questions.OtherField:
+		a.OtherOn = !blank
+		if !blank {
+			a.Skipped, a.Asks, a.Cursor = false, false, len(q.Options)
+			if !q.Multi {
+				a.Chosen = nil
+			}
+		}
+	case questions.NoteField:
+		if blank {
+			delete(a.Notes, p.draft.Option)
+		} else if q.Multi && !contains(a.Chosen, p.draft.Option) {
+			a.Chosen = append(a.Chosen, p.draft.Option)
+		}
+	case questions.ClarifyField:
+		a.Asks, a.Skipped = !blank, a.Skipped && blank
+	}
+	p.keep()
+}
+
+func contains(list []int, n int) bool {
+	for _, v := range list {
+		if v == n {
+			return true
+		}
+	}
+	return false
+}
+
+// textClose leaves the field; what was typed stays.
+func (p *Page) textClose() {
+	if p.place == partHistory {
+		p.past.searching = false
+		return
+	}
+	f := p.draft.Field
+	if q, a, ok := p.at(); ok {
+		switch {
+		case f == questions.OtherField && (len(q.Options) == 0 || q.Multi):
+			a.OtherOn = strings.TrimSpace(a.Other) != ""
+		case f == questions.ClarifyField && strings.TrimSpace(a.Clarify) == "":
+			a.Asks = false
+		case f == questions.NoteField && q.Multi:
+			p.textTake()
+			return
+		}
+	}
+	p.draft.Field = questions.NoField
+	p.keep()
+}
+
+// editedMsg is the end of the person's own editor.
+type editedMsg struct {
+	id   int
+	path string
+	err  error
+}
+
+// edit opens the text of the row under the cursor in the person's editor.
+func (p *Page) edit() tea.Cmd {
+	if len(p.opt.Editor) == 0 {
+		p.message = "no editor is set; set EDITOR"
+		return nil
+	}
+	p.note()
+	get, _ := p.field()
+	f, err := os.CreateTemp("", "mcpdeck-*.md")
+	if err != nil {
+		return tui.Toast(tui.Bad, "no file to edit: "+err.Error())
+	}
+	_, err = f.WriteString(get())
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return tui.Toast(tui.Bad, "no file to edit: "+err.Error())
+	}
+	args := append(append([]string(nil), p.opt.Editor[1:]...), f.Name())
+	id, path := p.id, f.Name()
+	return tea.ExecProcess(exec.Command(p.opt.Editor[0], args...), func(err error) tea.Msg {
+		return editedMsg{id: id, path: path, err: err}
+	})
+}
+
+func (p *Page) edited(msg editedMsg) tea.Cmd {
+	defer os.Remove(msg.path)
+	if msg.err != nil {
+		return tui.Toast(tui.Bad, "the editor ended with "+msg.err.Error())
+	}
+	b, err := os.ReadFile(msg.path)
+	if err != nil {
+		return tui.Toast(tui.Bad, "the text could not be read: "+err.Error())
+	}
+	if p.id == msg.id && p.TextEntry() {
+		p.typeText(func() { p.editor.SetValue(strings.TrimRight(string(b), "\n")) })
+	}
+	return nil
+}

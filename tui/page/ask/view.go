@@ -1,0 +1,313 @@
+package ask
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Times that the interface knows.
+const (
+	countdownFrom = 5 * time.Minute
+	countdownRed  = time.Minute
+	background    = 120 * time.Second // Claude Code moves a call to the background after this
+	sideFrom      = 80                // columns from which a preview has its own pane
+	widest        = 110               // columns a question takes at most
+)
+
+// target is a place that a click acts on.
+type target struct {
+	x, y, w, h int
+	run        func() tea.Cmd
+}
+
+func (p *Page) click(x, y int) tea.Cmd {
+	for _, t := range p.targets {
+		if y >= t.y && y < t.y+t.h && x >= t.x && x < t.x+t.w {
+			return t.run()
+		}
+	}
+	return nil
+}
+
+func (p *Page) wheel(_, delta int) {
+	switch p.place {
+	case partList:
+		p.list.Scroll(delta)
+	case partHistory:
+		p.past.move(delta)
+	case partReader:
+		p.reader.Move(delta)
+	default:
+		p.scroll.by(delta)
+	}
+}
+
+// Render implements tui.Page.
+func (p *Page) Render(f *tui.Frame) []string {
+	p.targets = p.targets[:0]
+	switch p.place {
+	case partHistory:
+		return p.past.render(f, &p.editor)
+	case partRequest, partReader:
+		if it, ok := p.current(); ok {
+			if p.place == partReader {
+				return p.renderReader(f, it)
+			}
+			return p.renderRequest(f, it)
+		}
+	}
+	return p.renderList(f)
+}
+
+// renderRequest draws the open request: header, tabs, question, options, and
+// what is to be said at the bottom.
+func (p *Page) renderRequest(f *tui.Frame, it questions.Item) []string {
+	w := min(f.W, widest) - 2
+	rows := p.header(f, it, w)
+	qs := it.Request.Questions
+	if len(qs) > 1 {
+		rows = append(rows, p.tabs(f, qs, w, len(rows)))
+	}
+	if f.H > 16 {
+		rows = append(rows, "")
+	}
+	foot := p.foot(f, it, w)
+	body := f.H - len(rows) - len(foot)
+	top := len(rows)
+	if it.State == questions.Sending || p.draft.Tab >= len(qs) {
+		rows = append(rows, p.renderReview(f, it, w, body)...)
+	} else {
+		rows = append(rows, p.renderQuestion(f, it, box{x: 1, y: top, w: w, h: body})...)
+	}
+	rows = append(rows, foot...)
+	for i, r := range rows {
+		rows[i] = " " + r
+	}
+	return rows
+}
+
+// box is a place on the page.
+type box struct{ x, y, w, h int }
+
+// header says who asks, from where, since when, and which of how many this is.
+func (p *Page) header(f *tui.Frame, it questions.Item, w int) []string {
+	th := f.Theme
+	r := &it.Request
+	left := th.Hue(r.Client()).Render(th.Glyph.Wait+" "+widget.Cut(plain.Line(r.Client()), 24)) + p.whence(f, it)
+	n, at := len(p.snap.Items), 0
+	for i, o := range p.snap.Items {
+		if o.ID == it.ID {
+			at = i + 1
+		}
+	}
+	right := ""
+	if n > 1 {
+		right = th.Muted.Render(strconv.Itoa(at) + "/" + strconv.Itoa(n))
+	}
+	rows := []string{widget.Ends(left, right, w)}
+	if b := p.banner(f, it); b != "" {
+		rows = append(rows, widget.Fit(b, w))
+	}
+	return rows
+}
+
+// whence is the part of the header behind the asker's name.
+func (p *Page) whence(f *tui.Frame, it questions.Item) string {
+	th := f.Theme
+	r := &it.Request
+	var facts []string
+	if r.From.Agent != "" {
+		facts = append(facts, plain.Line(r.From.Agent))
+	}
+	if s := r.Peer.Session; s != "" {
+		facts = append(facts, plain.Line(s))
+	} else if s := r.From.Session; s != "" {
+		facts = append(facts, plain.Line(s)+"?")
+	}
+	if cwd := r.Cwd(); cwd != "" {
+		facts = append(facts, plain.Line(filepath.Base(cwd)))
+	}
+	facts = append(facts, f.Ago(it.Arrived))
+	out := ""
+	for _, s := range facts {
+		out += th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Muted.Render(widget.Cut(s, 28))
+	}
+	if !r.Verified() {
+		out += th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Warn.Render("unverified")
+	}
+	return out
+}
+
+// banner says what is unusual about the request.
+func (p *Page) banner(f *tui.Frame, it questions.Item) string {
+	th := f.Theme
+	who := plain.Line(it.Request.Client())
+	switch it.Absent {
+	case questions.Gone:
+		return th.Warn.Render("nobody waits for this now") + th.Muted.Render(" ("+plain.Line(it.Why)+"); your answer is kept for a day")
+	case questions.HandedOver:
+		return th.Muted.Render(who + " was told to come back for the answer")
+	case questions.Restarted:
+		return th.Muted.Render("from before the restart; " + who + " may come back for the answer")
+	}
+	if it.Note != "" {
+		return th.Info.Render(it.Note)
+	}
+	if strings.HasPrefix(strings.ToLower(who), "claude") && f.Now.Sub(it.Arrived) > background {
+		return th.Muted.Render("the agent has gone on; it still gets your answer")
+	}
+	if t := it.Request.Title; t != "" {
+		return th.Muted.Render(plain.Line(t))
+	}
+	return ""
+}
+
+// tabs draws a label per question and one for the review; those around the open
+// one when not all fit.
+func (p *Page) tabs(f *tui.Frame, qs []questions.Question, w, y int) string {
+	th := f.Theme
+	labels := make([]string, len(qs)+1)
+	for i, q := range qs {
+		mark := th.Faint.Render(th.Glyph.Off)
+		switch a := p.draft.Answers[i]; {
+		case a.Asks:
+			mark = th.Info.Render("?")
+		case a.Skipped:
+			mark = th.Muted.Render("-")
+		case p.draft.Answered(qs, i):
+			mark = th.Good.Render(th.Glyph.OK)
+		}
+		name := widget.Cut(plain.Line(q.Label(i)), 18)
+		if i == p.draft.Tab {
+			labels[i] = th.Selected.Over(" " + mark + " " + th.Strong.Render(name) + " ")
+		} else {
+			labels[i] = " " + mark + " " + th.Muted.Render(name) + " "
+		}
+	}
+	labels[len(qs)] = th.Muted.Render(" review ")
+	if p.draft.Tab >= len(qs) {
+		labels[len(qs)] = th.Selected.Over(th.Strong.Render(" review "))
+	}
+	from, to := window(labels, min(p.draft.Tab, len(qs)), w)
+	if from == to {
+		return widget.Fit(th.Strong.Render(fmt.Sprintf("%d/%d ", p.draft.Tab+1, len(qs)))+labels[min(p.draft.Tab, len(qs))], w)
+	}
+	row, x := "", 0
+	if from > 0 {
+		row, x = th.Muted.Render("‹"), 1
+	}
+	for i := from; i < to; i++ {
+		n := widget.Width(labels[i])
+		p.targets = append(p.targets, target{x: x + 1, y: y, w: n, h: 1, run: do(func() { p.turn(i - p.draft.Tab) })})
+		row += labels[i]
+		x += n
+	}
+	if to < len(labels) {
+		row += th.Muted.Render("›")
+	}
+	return widget.Fit(row, w)
+}
+
+// window is the range of labels around at that fits into w cells, marks for
+// more at both ends included; an empty one when not even at does.
+func window(labels []string, at, w int) (from, to int) {
+	used := widget.Width(labels[at]) + 2
+	if used > w {
+		return at, at
+	}
+	from, to = at, at+1
+	for {
+		grown := false
+		if to < len(labels) && used+widget.Width(labels[to]) <= w {
+			used += widget.Width(labels[to])
+			to++
+			grown = true
+		}
+		if from > 0 && used+widget.Width(labels[from-1]) <= w {
+			from--
+			used += widget.Width(labels[from])
+			grown = true
+		}
+		if !grown {
+			return from, to
+		}
+	}
+}
+
+// foot is the field for declining, the last message, a countdown, and what can
+// be taken back: as many rows as there are things to say.
+func (p *Page) foot(f *tui.Frame, it questions.Item, w int) []string {
+	th := f.Theme
+	var rows []string
+	if p.draft.Field == questions.ReasonField {
+		rows = append(rows, th.Warn.Render("decline the whole request?")+th.Muted.Render(" a reason helps the agent; Enter declines, Esc does not"))
+		text, x, y := p.editor.Render(th, w-2, min(p.editor.Rows(w-2), 3), true)
+		for _, r := range text {
+			rows = append(rows, th.Warn.Render(th.Glyph.V)+" "+r)
+		}
+		f.Cursor(x+3, f.H-len(rows)+1+y)
+	}
+	if p.message != "" && p.draft.Field != questions.ReasonField {
+		for _, l := range widget.Wrap(plain.Line(p.message), w) {
+			rows = append(rows, th.Warn.Render(l))
+		}
+	}
+	if c := countdown(f, it); c != "" {
+		rows = append([]string{c}, rows...)
+	}
+	if s := p.sending(f); s != "" && p.draft.Field != questions.ReasonField {
+		rows = append([]string{s}, rows...)
+	}
+	if len(rows) > f.H/3 {
+		rows = rows[len(rows)-f.H/3:]
+	}
+	return rows
+}
+
+// countdown says who gives up when, once that is near.
+func countdown(f *tui.Frame, it questions.Item) string {
+	at, who := it.Deadline, "this question ends"
+	if !it.Client.IsZero() && (at.IsZero() || it.Client.Before(at)) {
+		at, who = it.Client, plain.Line(it.Request.Client())+" gives up"
+	}
+	if at.IsZero() || it.Absent == questions.Gone {
+		return ""
+	}
+	left := at.Sub(f.Now)
+	if left > countdownFrom {
+		f.RedrawAfter(left - countdownFrom)
+		return ""
+	}
+	f.RedrawAfter(left%time.Second + time.Millisecond)
+	left = max(left, 0)
+	s := fmt.Sprintf("%s in %d:%02d", who, int(left/time.Minute), int(left/time.Second)%60)
+	if left < countdownRed {
+		return f.Theme.Warn.Render(f.Theme.Glyph.Wait + " " + s)
+	}
+	return f.Theme.Muted.Render(s)
+}
+
+// sending names what was just sent and can still be taken back.
+func (p *Page) sending(f *tui.Frame) string {
+	th := f.Theme
+	for _, it := range p.snap.Items {
+		if it.State != questions.Sending {
+			continue
+		}
+		left := it.SendAt.Sub(f.Now)
+		f.RedrawAfter(left%time.Second + time.Millisecond)
+		return th.Good.Render(th.Glyph.OK+" sent to "+plain.Line(it.Request.Client())) + "  " + th.Key.Render("u") +
+			th.Muted.Render(fmt.Sprintf(" takes it back (%d s)", int(max(left, 0)/time.Second)+1))
+	}
+	return ""
+}
