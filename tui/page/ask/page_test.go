@@ -51,7 +51,9 @@ func (s setup) run(t *testing.T, test func(d *desk)) {
 	})
 }
 
-func (d *desk) ask(raw string) *questions.Call { return d.askAs(raw, "claude-code", "/home/ana/src/shop") }
+func (d *desk) ask(raw string) *questions.Call {
+	return d.askAs(raw, "claude-code", "/home/ana/src/shop")
+}
 
 func (d *desk) askAs(raw, client, cwd string) *questions.Call {
 	d.t.Helper()
