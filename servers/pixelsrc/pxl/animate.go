@@ -59,8 +59,8 @@ func (r *renderer) renderAnimation(res *Result, a *Animation) error {
 			out, name = r.antialias(f.from)
 		}
 		res.Antialias = name
-		if area += out.w * out.h * r.opt.Scale * r.opt.Scale; area > maxDrawn/2 && len(res.Frames) > 0 {
-			g.s.fail(a.pos, CodeLimit, "use a smaller scale or fewer frames", "its frames hold more than %d pixels; the rest is left out", maxDrawn/2)
+		if area += out.w * out.h * r.opt.Scale * r.opt.Scale; area > maxShown && len(res.Frames) > 0 {
+			g.s.fail(a.pos, CodeLimit, "use a smaller scale or fewer frames", "its frames hold more than %d pixels; the rest is left out", maxShown)
 			break
 		}
 		m, err := enlarge(out, r.opt.Scale)
@@ -86,7 +86,7 @@ func (g *animating) follow(via []string) {
 		g.a = &own
 		return
 	case from == nil:
-		g.s.fail(a.pos, CodeMissingSource, didYouMean(a.Source, g.r.doc.names(KindAnimation)), "its source %q does not exist", a.Source)
+		g.s.fail(a.pos, CodeMissingSource, g.r.suggest(g.s, a.Source, KindAnimation), "its source %q does not exist", a.Source)
 		return
 	case slices.Contains(via, a.Source) || a.Source == a.Name || len(via) > maxComposition:
 		g.s.fail(a.pos, CodeMissingSource, "let one of them have frames of its own", "its source leads back to itself")
@@ -196,8 +196,7 @@ func (g *animating) picture(name string, pos int32) (*bitmap, bool) {
 	if c := r.doc.compositions[name]; c != nil {
 		return r.compose(c)
 	}
-	known := r.doc.names(KindSprite, KindVariant, KindComposition)
-	g.s.warn(pos, CodeFrame, didYouMean(name, known), "there is no sprite or composition %q; the frame is left out", name)
+	g.s.warn(pos, CodeFrame, r.suggest(g.s, name, KindSprite, KindVariant, KindComposition), "there is no sprite or composition %q; the frame is left out", name)
 	return nil, false
 }
 
@@ -224,7 +223,7 @@ func (g *animating) sequence(list []still) []still {
 		case "hold":
 			list = hold(list, o.N[0], o.N[1])
 		default:
-			e := effect{s: g.s, dial: g.r.doc.dialect, colors: &tokens{}}
+			e := effect{r: g.r, s: g.s, dial: g.r.doc.dialect, colors: &tokens{}}
 			for k := range list {
 				b := list[k].b
 				if needsTokens(g.a.Transform[i : i+1]) {
@@ -291,6 +290,11 @@ func (g *animating) attach(list []still) {
 	bare := make([]*bitmap, len(list))
 	for i := range list {
 		bare[i] = list[i].b
+		if n := bare[i].w * bare[i].h; !g.r.spend(g.s, g.a.pos, n, n) {
+			return
+		}
+	}
+	for i := range list {
 		list[i].b = newBitmap(bare[i].w, bare[i].h, false)
 	}
 	pass := func(under bool) {
@@ -328,7 +332,7 @@ func (g *animating) chain(list []still, at *Attachment) {
 			if m.AttachIn != nil {
 				x, y = x-m.AttachIn[0], y-m.AttachIn[1]
 			}
-			if g.r.drawn += list[f].b.blend(b, x+o[0], y+o[1], nil, 1) + 1; g.r.over(g.s, at.Pos) {
+			if !g.r.spend(g.s, at.Pos, list[f].b.blend(b, x+o[0], y+o[1], nil, 1)+1, 0) {
 				return
 			}
 			if m.AttachOut != nil {

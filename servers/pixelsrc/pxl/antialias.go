@@ -94,7 +94,7 @@ func (r *renderer) smooth(b *bitmap, o smooth.Options, ctx *smooth.Context, s *s
 		s.fail(pos, CodeLimit, "smooth a smaller picture", "the picture is too large for %s; it is not smoothed", o.Algorithm)
 		return b, ""
 	}
-	if r.drawn += b.w * b.h * k * k; r.over(s, pos) {
+	if n := b.w * b.h * k * k; !r.spend(s, pos, 4*n, n) {
 		return b, ""
 	}
 	m, err := smooth.Apply(b.image(), o, ctx)
@@ -113,17 +113,19 @@ func (p *picture) context() *smooth.Context {
 	}
 	src := p.recipe.colors.source
 	roles := make([]smooth.Role, len(p.names))
+	ofToken := map[string]string{}
+	if src != nil {
+		for _, t := range src.Roles {
+			ofToken[bare(t.Token)] = t.Role
+		}
+	}
 	for i := range p.names {
 		role := ""
 		if i < len(p.recipe.regions) {
 			role = p.recipe.regions[i].Role
 		}
-		if role == "" && src != nil {
-			for _, t := range src.Roles {
-				if bare(t.Token) == bare(p.names[i]) {
-					role = t.Role
-				}
-			}
+		if role == "" {
+			role = ofToken[bare(p.names[i])]
 		}
 		roles[i] = roleOf(role)
 	}
@@ -135,7 +137,10 @@ func (p *picture) context() *smooth.Context {
 		}
 	}
 	if src != nil {
-		for _, rel := range src.Relations {
+		for i, rel := range src.Relations {
+			if i*(n+len(p.names)) > maxDrawn {
+				break
+			}
 			p.relate(c, rel)
 		}
 	}

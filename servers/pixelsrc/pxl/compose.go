@@ -8,11 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// cell is what a symbol of a composition stands for; b is nil for nothing and skip
-// marks one whose layer is left out.
+// cell is what a symbol of a composition stands for; b is nil for nothing.
 type cell struct {
 	b    *bitmap
-	skip bool
 	name string
 }
 
@@ -23,6 +21,7 @@ type composing struct {
 	s     *sink
 	cells map[string]cell
 	w, h  int
+	skip  []string        // symbols that contain the composition itself
 	big   map[string]bool // symbols told to exceed the cell
 	lost  map[string]bool // symbols told to be unknown
 }
@@ -85,11 +84,7 @@ func (r *renderer) member(name string, pos int32, s *sink) (*bitmap, bool) {
 	if c := r.doc.compositions[name]; c != nil && !r.reference() {
 		return r.compose(c)
 	}
-	known := r.doc.names(KindSprite, KindVariant)
-	if !r.reference() {
-		known = r.doc.names(KindSprite, KindVariant, KindComposition)
-	}
-	s.warn(pos, CodeMissingSprite, didYouMean(name, known), "there is no sprite %q", name)
+	s.warn(pos, CodeMissingSprite, r.suggest(s, name, KindSprite, KindVariant, KindComposition), "there is no sprite %q", name)
 	return standIn(false), true
 }
 
@@ -104,7 +99,10 @@ func (k *composing) run() *bitmap {
 			continue
 		}
 		b, ok := k.r.member(sym.Name, sym.Pos, k.s)
-		k.cells[sym.Key] = cell{b: b, skip: !ok, name: sym.Name}
+		k.cells[sym.Key] = cell{b: b, name: sym.Name}
+		if !ok {
+			k.skip = append(k.skip, sym.Key)
+		}
 	}
 	if !k.size(base) {
 		return standIn(false)
@@ -155,23 +153,11 @@ func (k *composing) size(base *bitmap) bool {
 		k.s.fail(k.c.pos, CodeSize, "a side is 1 to 4096 pixels, the whole at most 4,194,304", "its size of %d×%d is not possible", k.w, k.h)
 		return false
 	}
-	if k.r.drawn += k.w * k.h; k.r.over(k.s, k.c.pos) {
+	if n := k.w * k.h; !k.r.spend(k.s, k.c.pos, n, n) {
 		return false
 	}
 	if k.gridded() && (k.w%cw != 0 || k.h%ch != 0) {
 		k.s.warn(k.c.pos, CodeCell, "make the size a multiple of the cell", "its size of %d×%d does not divide into cells of %d×%d", k.w, k.h, cw, ch)
-	}
-	return true
-}
-
-// over says whether the work of this call is used up, and tells it once.
-func (r *renderer) over(s *sink, pos int32) bool {
-	if r.drawn <= maxDrawn {
-		return false
-	}
-	if !r.spent {
-		r.spent = true
-		s.fail(pos, CodeLimit, "render fewer or smaller objects at once", "the picture needs more than %d pixels of intermediate work; it is incomplete", maxDrawn)
 	}
 	return true
 }
@@ -193,15 +179,18 @@ func (k *composing) layer(out *bitmap, l *Layer) {
 			return
 		}
 		b = k.transform(b, l)
-		k.r.drawn += out.blend(b, l.X, l.Y, mode, opacity)
+		k.r.spend(k.s, l.Pos, out.blend(b, l.X, l.Y, mode, opacity)+1, 0)
 	}
 	if k.skips(l) {
 		return
 	}
 	if len(l.Transform) > 0 && !k.r.reference() && (l.HasMap || l.Fill != "") {
+		if !k.r.spend(k.s, l.Pos, k.w*k.h, 0) {
+			return
+		}
 		own := newBitmap(k.w, k.h, false)
 		k.cellsOf(own, l, nil, 1)
-		k.r.drawn += out.blend(k.transform(own, l), 0, 0, mode, opacity)
+		k.r.spend(k.s, l.Pos, out.blend(k.transform(own, l), 0, 0, mode, opacity), 0)
 		return
 	}
 	k.cellsOf(out, l, mode, opacity)
@@ -211,7 +200,7 @@ func (k *composing) transform(b *bitmap, l *Layer) *bitmap {
 	if len(l.Transform) == 0 || k.r.reference() {
 		return b
 	}
-	e := effect{s: k.s, dial: k.r.doc.dialect, colors: &tokens{}}
+	e := effect{r: k.r, s: k.s, dial: k.r.doc.dialect, colors: &tokens{}}
 	if b.tok == nil && needsTokens(l.Transform) {
 		b = &bitmap{w: b.w, h: b.h, pix: b.pix, tok: newBitmap(b.w, b.h, true).tok}
 	} else if b.tok != nil {
@@ -225,17 +214,9 @@ func (k *composing) transform(b *bitmap, l *Layer) *bitmap {
 
 // skips says whether a symbol of the layer contains the composition itself.
 func (k *composing) skips(l *Layer) bool {
-	if k.cells[l.Fill].skip {
-		return true
-	}
-	for key, c := range k.cells {
-		if !c.skip {
-			continue
-		}
-		for _, line := range l.Map {
-			if strings.Contains(line, key) {
-				return true
-			}
+	for _, key := range k.skip {
+		if key == l.Fill || slices.ContainsFunc(l.Map, func(line string) bool { return strings.Contains(line, key) }) {
+			return true
 		}
 	}
 	return false
@@ -282,10 +263,7 @@ func (k *composing) cell(out *bitmap, l *Layer, key string, x, y int, mode blend
 		k.big[key] = true
 		k.s.warn(l.MapPos, CodeCell, "enlarge cell_size or shrink the sprite", "sprite %q of %d×%d exceeds its cell of %d×%d", c.name, c.b.w, c.b.h, k.c.CellSize[0], k.c.CellSize[1])
 	}
-	if k.r.drawn += out.blend(c.b, x, y, mode, opacity) + 1; k.r.over(k.s, k.c.pos) {
-		return false
-	}
-	return true
+	return k.r.spend(k.s, k.c.pos, out.blend(c.b, x, y, mode, opacity)+1, 0)
 }
 
 // look works out blend mode and opacity of a layer.

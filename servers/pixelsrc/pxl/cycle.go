@@ -26,7 +26,7 @@ func (g *animating) cycle(name string, pos int32) []still {
 		p := r.draw(&own, r.reference())
 		r.applyStates(p)
 		out = append(out, still{b: p.b, ms: step.ms, name: name})
-		if r.spent {
+		if !r.spend(g.s, pos, 0, 0) {
 			break
 		}
 	}

@@ -311,6 +311,6 @@ func (d *Document) register(o *Object, dec *decoder, pos int32) {
 		d.animations[o.Name] = o.Animation
 	}
 	if twice {
-		dec.warn(pos, CodeDuplicateName, "rename one of them", "%s %q is defined twice; the last one holds", o.Kind, o.Name)
+		dec.warn(pos, CodeDuplicateName, "rename one of them", "this name is defined twice; the last definition holds")
 	}
 }

@@ -88,6 +88,7 @@ const (
 	CodeInclude        = "unresolved_include"
 	CodeLimit          = "limit"
 	CodeImport         = "unresolved_import"
+	CodeShadowed       = "shadowed_import"
 )
 
 // sortDiagnostics puts diagnostics in source order and drops repeats.
@@ -127,7 +128,7 @@ func (s *sink) fail(pos int32, code, help, format string, args ...any) {
 // nearest finds the candidate within edit distance 2 of name; "" when there is none.
 func nearest(name string, candidates []string) string {
 	best, bestAt := "", 3
-	for _, c := range candidates {
+	for _, c := range candidates[:min(len(candidates), 256)] {
 		if len(c) > 64 || len(name) > 64 || c == name {
 			continue
 		}

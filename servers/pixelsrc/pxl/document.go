@@ -163,7 +163,4 @@ const (
 	maxComposition = 16 // of compositions in compositions, and of variants of variants
 	maxDiagnostics = 1000
 	maxRampSteps   = 256
-	maxWork        = 24 << 20 // runs, pixels and steps of one sprite's shapes
-	maxPainted     = 64 << 20 // pixels of one sprite's regions
-	maxDrawn       = 256 << 20
 )

@@ -20,7 +20,7 @@ type included struct {
 
 // included works out the palette of @include:path#name. Positions of what is wrong
 // inside the included file are those of the reference to it.
-func (d *Document) included(spec string, pos int32) *tokens {
+func (d *Document) included(spec string, pos int32, object string) *tokens {
 	file, name, _ := strings.Cut(spec, "#")
 	inc := d.includeFile(file)
 	err := inc.err
@@ -35,7 +35,7 @@ func (d *Document) included(spec string, pos int32) *tokens {
 	}
 	if err != nil {
 		t := &tokens{missing: true}
-		s := &sink{doc: d, list: &t.diags}
+		s := &sink{doc: d, object: object, list: &t.diags}
 		s.warn(pos, CodeInclude, "give the path of a .pxl or .jsonl file beside this one that holds the palette", "include %s: %v", spec, err)
 		return t
 	}

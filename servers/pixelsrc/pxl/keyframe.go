@@ -53,7 +53,7 @@ func (g *animating) keyframes() []still {
 		f.ms = total*(i+1)/n - total*i/n
 		all = all.Union(box(f.b, f.x, f.y))
 		list = append(list, f)
-		if g.r.drawn += f.b.w * f.b.h; g.r.over(g.s, g.a.pos) {
+		if n := f.b.w * f.b.h; !g.r.spend(g.s, g.a.pos, 4*n, n) {
 			break
 		}
 	}
@@ -75,7 +75,7 @@ func (g *animating) union(list []placed, all image.Rectangle) []still {
 		if box(b, f.x, f.y) != all {
 			b = newBitmap(all.Dx(), all.Dy(), false)
 			b.blend(f.b, f.x-all.Min.X, f.y-all.Min.Y, nil, 1)
-			if g.r.drawn += b.w * b.h; g.r.over(g.s, g.a.pos) {
+			if n := b.w * b.h; !g.r.spend(g.s, g.a.pos, n, n) {
 				break
 			}
 		}

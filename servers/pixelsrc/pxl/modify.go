@@ -2,6 +2,7 @@ package pxl
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/shape"
@@ -86,7 +87,7 @@ func whole32(v float64) int { return int(math.Round(min(max(v, -1<<20), 1<<20)))
 func (d *drawing) checkPlace(i int) {
 	r, s := &d.regions[i], d.sets[i]
 	if off := s.Count() - s.Inside(d.w, d.h); off > 0 {
-		d.s.warn(r.Pos, CodeBounds, "move it, or make the canvas larger", "%d pixels of region %q lie off the %d×%d canvas", off, r.Token, d.w, d.h)
+		d.s.warn(r.Pos, CodeBounds, "move it, or make the canvas larger", "%s of region %q %s off the %d×%d canvas", pixels(off), r.Token, verb(off, "lies", "lie"), d.w, d.h)
 	}
 	if r.More == nil {
 		return
@@ -96,7 +97,7 @@ func (d *drawing) checkPlace(i int) {
 			on := d.arena.Limit(s, shape.Box{X0: 0, Y0: 0, X1: d.w - 1, Y1: d.h - 1})
 			out := d.arena.Subtract(on, d.arena.Covered(d.sets[t], d.w, d.h))
 			if len(out) > 0 {
-				d.s.warn(r.Pos, CodeConstraint, "", "%d pixels of %q are not within %q, the first at %d,%d", out.Count(), r.Token, name, out[0].X0, out[0].Y)
+				d.s.warn(r.Pos, CodeConstraint, "", "%s of %q %s not within %q, the first at %d,%d", pixels(out.Count()), r.Token, verb(out.Count(), "is", "are"), name, out[0].X0, out[0].Y)
 			}
 		}
 	}
@@ -252,4 +253,19 @@ func quoted(s string) string {
 		s = s[:40] + "…"
 	}
 	return `"` + s + `"`
+}
+
+// pixels counts pixels in words.
+func pixels(n int) string {
+	if n == 1 {
+		return "1 pixel"
+	}
+	return strconv.Itoa(n) + " pixels"
+}
+
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }

@@ -226,7 +226,10 @@ func (d *Document) paletteOf(ref *PaletteRef, object string) *tokens {
 	if t, ok := d.cache.named[ref.Name]; ok {
 		return t
 	}
-	t := d.named(ref)
+	t := d.named(ref, object)
+	if t.missing {
+		return t // its diagnostics are about this reference
+	}
 	if d.cache.named == nil {
 		d.cache.named = map[string]*tokens{}
 	}
@@ -235,13 +238,13 @@ func (d *Document) paletteOf(ref *PaletteRef, object string) *tokens {
 }
 
 // named works out a palette known by name: of the file, built in or included.
-func (d *Document) named(ref *PaletteRef) *tokens {
+func (d *Document) named(ref *PaletteRef, object string) *tokens {
 	name := ref.Name
 	var p *Palette
 	ok := false
 	switch {
 	case strings.HasPrefix(name, "@include:"):
-		return d.included(strings.TrimPrefix(name, "@include:"), ref.Pos)
+		return d.included(strings.TrimPrefix(name, "@include:"), ref.Pos, object)
 	case strings.HasPrefix(name, "@"):
 		p, ok = Builtin(name[1:])
 	default:
@@ -249,7 +252,7 @@ func (d *Document) named(ref *PaletteRef) *tokens {
 	}
 	if !ok {
 		t := &tokens{missing: true}
-		s := &sink{doc: d, list: &t.diags}
+		s := &sink{doc: d, object: object, list: &t.diags}
 		known := make([]string, 0, len(d.palettes)+8)
 		for _, o := range d.objects {
 			if o.Palette != nil {

@@ -95,7 +95,7 @@ func (d *drawing) eval(r *Region) shape.Set {
 func (d *drawing) refer(r *Region, name, key string) (shape.Set, bool) {
 	i := d.find(name)
 	if i < 0 {
-		names := make([]string, len(d.regions))
+		names := make([]string, min(len(d.regions), 256))
 		for k := range names {
 			names[k] = d.regions[k].Token
 		}

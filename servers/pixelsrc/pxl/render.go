@@ -176,16 +176,20 @@ func (d *Document) Render(o RenderOptions) (*Result, error) {
 	o.Scale = max(o.Scale, 1)
 	r := &renderer{doc: d, opt: o, states: o.States, tokens: o.Tokens}
 	res := &Result{Kind: obj.Kind, Name: obj.Name, Scale: o.Scale}
-	switch obj.Kind {
-	case KindComposition:
-		err = r.renderComposition(res, obj.Composition)
-	case KindAnimation:
-		err = r.renderAnimation(res, obj.Animation)
-	default:
-		err = r.renderSprite(res, obj)
-	}
+	err = r.object(res, obj)
 	res.Diagnostics = sortDiagnostics(r.diags)
 	return res, err
+}
+
+// object draws one object into a result.
+func (r *renderer) object(res *Result, obj Object) error {
+	switch obj.Kind {
+	case KindComposition:
+		return r.renderComposition(res, obj.Composition)
+	case KindAnimation:
+		return r.renderAnimation(res, obj.Animation)
+	}
+	return r.renderSprite(res, obj)
 }
 
 // renderSprite draws a sprite or variant by name.
@@ -230,7 +234,7 @@ func (r *renderer) extra(p *picture) {
 		ops = append(ops, d.opText(t, p.recipe.pos))
 	}
 	r.doc.mu.Unlock()
-	e := effect{s: &d.sink, dial: r.doc.dialect, colors: p.recipe.colors, names: p.names}
+	e := effect{r: r, s: &d.sink, dial: r.doc.dialect, colors: p.recipe.colors, names: p.names}
 	p.b = e.run(p.b, ops)
 }
 

@@ -29,8 +29,7 @@ type renderer struct {
 	sprites map[string]*picture
 	comps   map[string]*bitmap
 	stack   []string // compositions being drawn
-	drawn   int      // pixels composed so far
-	spent   bool     // the budget's end was reported
+	budget  budget
 }
 
 // picture is a drawn sprite with what later steps need to know of it.
@@ -113,7 +112,7 @@ func (r *renderer) spriteRecipe(s *Sprite, w way, via []string) *recipe {
 			out.colors = from.colors
 		}
 	default:
-		r.sink(object).fail(s.pos, CodeMissingSource, didYouMean(s.Source, r.doc.names(KindSprite)), "its source %q does not exist", s.Source)
+		r.sink(object).fail(s.pos, CodeMissingSource, r.suggest(r.sink(object), s.Source, KindSprite), "its source %q does not exist", s.Source)
 	}
 	if out.colors == nil {
 		out.colors = &tokens{missing: true}
@@ -124,12 +123,22 @@ func (r *renderer) spriteRecipe(s *Sprite, w way, via []string) *recipe {
 // names lists the names of a kind of object in the order of the text.
 func (d *Document) names(kinds ...Kind) []string {
 	var out []string
+	seen := map[string]bool{}
 	for i := range d.objects {
-		if slices.Contains(kinds, d.objects[i].Kind) && !slices.Contains(out, d.objects[i].Name) {
-			out = append(out, d.objects[i].Name)
+		if name := d.objects[i].Name; slices.Contains(kinds, d.objects[i].Kind) && !seen[name] {
+			seen[name] = true
+			out = append(out, name)
 		}
 	}
 	return out
+}
+
+// suggest asks whether a known name was meant, unless nothing more is reported.
+func (r *renderer) suggest(s *sink, name string, kinds ...Kind) string {
+	if len(*s.list) >= maxDiagnostics {
+		return ""
+	}
+	return didYouMean(name, r.doc.names(kinds...))
 }
 
 // variantRecipe lays the variant's colours over those of its base.
@@ -148,7 +157,7 @@ func (r *renderer) variantRecipe(v *Variant, w way, via []string) *recipe {
 		}
 		base = r.variantRecipe(b, w, append(via, v.Name))
 	} else {
-		return missing(didYouMean(v.Base, r.doc.names(KindSprite, KindVariant)), "its base %q does not exist", v.Base)
+		return missing(r.suggest(r.sink(object), v.Base, KindSprite, KindVariant), "its base %q does not exist", v.Base)
 	}
 	out := *base
 	out.object, out.pos = object, v.pos
@@ -263,7 +272,7 @@ func (r *renderer) draw(rec *recipe, plain bool) *picture {
 	if plain || len(rec.steps) == 0 {
 		return p
 	}
-	e := effect{s: s, dial: r.doc.dialect, colors: rec.colors, names: p.names}
+	e := effect{r: r, s: s, dial: r.doc.dialect, colors: rec.colors, names: p.names}
 	p.b = e.run(p.b, rec.steps)
 	return p
 }
@@ -292,26 +301,18 @@ func (r *renderer) canvas(rec *recipe, s *sink) bool {
 		s.fail(rec.sizePos, CodeSize, "a side is 1 to 4096 pixels, the whole at most 4,194,304", "its size of %d×%d is not possible", w, h)
 		return false
 	}
-	if r.drawn += w * h; r.drawn > maxDrawn {
-		if !r.spent {
-			r.spent = true
-			s.fail(rec.pos, CodeLimit, "render fewer or smaller objects at once", "the picture needs more than %d pixels of intermediate work", maxDrawn)
-		}
-		return false
-	}
-	return true
+	return r.spend(s, rec.pos, w*h, w*h)
 }
 
 // paint rasterises the regions and paints them in z order.
 func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
 	if r.arena == nil {
-		r.arena = shape.NewArena(maxWork)
+		r.arena = shape.NewArena(0)
 	}
-	if p.shapes == nil {
-		r.arena.Reset(maxWork)
-	}
+	r.arena.Reset(maxWork)
 	d := drawing{s: s, dial: r.doc.dialect, regions: rec.regions, w: p.b.w, h: p.b.h, arena: r.arena}
 	d.rasterise()
+	r.budget.works += maxWork - r.arena.Left
 	p.shapes = d.sets
 	n := len(rec.regions)
 	z := make([]int, n)
@@ -319,7 +320,10 @@ func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
 	for i := range rec.regions {
 		z[i], p.order[i] = zOf(&rec.regions[i]), i
 	}
-	looks := rulesFor(rules, rec.regions)
+	var looks []look
+	if len(rules) > 0 && r.spend(s, rec.pos, len(rules)*n, 0) {
+		looks = rulesFor(rules, rec.regions)
+	}
 	for i := range looks {
 		if looks[i].z != nil {
 			z[i] = *looks[i].z
@@ -333,7 +337,6 @@ func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
 		}
 	}
 	r.background(p, rec, s)
-	left := maxPainted
 	for _, i := range p.order {
 		g := &rec.regions[i]
 		if i < len(looks) && looks[i].hidden {
@@ -349,8 +352,7 @@ func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
 		if !ok && !rec.colors.missing {
 			s.warn(g.Pos, CodeToken, didYouMean(g.Token, rec.colors.names), "the palette has no token %q; the region is painted magenta", g.Token)
 		}
-		if left -= p.b.paint(d.sets[i], c, uint16(min(i, int(noToken)-1))); left < 0 {
-			s.warn(g.Pos, CodeLimit, "draw fewer or smaller regions", "the regions cover more than %d pixels in all; those above %q are left out", maxPainted, g.Token)
+		if !r.spend(s, g.Pos, p.b.paint(d.sets[i], c, uint16(min(i, int(noToken)-1))), 0) {
 			break
 		}
 	}

@@ -157,11 +157,11 @@ func rulesFor(rules []activeRule, regions []Region) []look {
 // states applies what the rules do to finished pixels: filters, opacity and shadows.
 func (r *renderer) applyStates(p *picture) {
 	rules := r.rules(p.recipe)
-	looks := rulesFor(rules, p.recipe.regions)
-	if looks == nil || p.b.tok == nil {
+	s := r.sink(p.recipe.object)
+	if len(rules) == 0 || p.b.tok == nil || !r.spend(s, p.recipe.pos, len(rules)*len(p.recipe.regions)+p.b.w*p.b.h, 0) {
 		return
 	}
-	s := r.sink(p.recipe.object)
+	looks := rulesFor(rules, p.recipe.regions)
 	b := p.b.clone()
 	done := map[uint64]uint32{}
 	for i, t := range b.tok {
@@ -218,7 +218,7 @@ func (r *renderer) dropShadow(p *picture, token uint16, l *look, s *sink) {
 		s.warn(l.rule.Pos, CodeState, "", "the blur of a drop-shadow is not drawn")
 	}
 	o := Op{N: [4]int{whole32(nums[0]), whole32(nums[1])}}
-	e := effect{s: s, dial: r.doc.dialect, colors: p.recipe.colors, names: p.names}
+	e := effect{r: r, s: s, dial: r.doc.dialect, colors: p.recipe.colors, names: p.names}
 	c := color.NRGBA{A: 128}
 	if rest = strings.TrimSpace(rest); rest != "" {
 		var err error
@@ -228,6 +228,9 @@ func (r *renderer) dropShadow(p *picture, token uint16, l *look, s *sink) {
 				return
 			}
 		}
+	}
+	if n := p.b.w * p.b.h; !r.spend(s, l.rule.Pos, 2*n, 0) {
+		return
 	}
 	p.b = p.b.tokenShadow(token, o.N[0], o.N[1], c)
 }

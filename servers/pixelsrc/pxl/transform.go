@@ -10,6 +10,7 @@ import (
 
 // effect is what transforms of a finished picture need to know.
 type effect struct {
+	r      *renderer
 	s      *sink
 	dial   Dialect
 	colors *tokens
@@ -30,6 +31,9 @@ func (e *effect) run(b *bitmap, ops []Op) *bitmap {
 			continue
 		}
 		b = out
+		if !e.r.spend(e.s, o.Pos, 4*b.w*b.h+16, 0) {
+			break
+		}
 	}
 	return b
 }

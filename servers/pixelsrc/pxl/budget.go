@@ -1,0 +1,33 @@
+package pxl
+
+// Budgets of one call. They keep hostile documents from taking long or much
+// memory; no sensible picture comes near them.
+const (
+	maxWork  = 8 << 20   // runs, pixels and steps of one sprite's shapes
+	maxWorks = 32 << 20  // of all sprites together
+	maxDrawn = 256 << 20 // pixels painted, blended and transformed
+	maxHeld  = 48 << 20  // pixels of pictures in memory
+	maxShown = 32 << 20  // pixels of an animation's frames
+)
+
+// budget is what a call has used up.
+type budget struct {
+	drawn, held, works int
+	told               bool
+}
+
+// spend counts pixels that are worked on and pixels that are kept. It is false, and
+// tells so once, when the budget of the call is used up.
+func (r *renderer) spend(s *sink, pos int32, drawn, held int) bool {
+	b := &r.budget
+	b.drawn += drawn
+	b.held += held
+	if b.drawn <= maxDrawn && b.held <= maxHeld && b.works <= maxWorks {
+		return true
+	}
+	if !b.told {
+		b.told = true
+		s.fail(pos, CodeLimit, "render fewer or smaller objects at once", "the picture takes too much work; it is incomplete from here on")
+	}
+	return false
+}
