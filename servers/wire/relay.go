@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -329,10 +330,11 @@ func (r *Relay) fromDeck(l *link) {
 		id := answerID(line)
 		r.mu.Lock()
 		stale := r.link != l && r.link != nil
-		if id != "" {
+		retry := id != "" && r.flight[id] != nil && bytes.Contains(line, []byte(retryMark))
+		if id != "" && !retry {
 			delete(r.flight, id)
 		}
-		drop := stale || r.client.swallow(id, line)
+		drop := stale || retry || r.client.swallow(id, line)
 		r.mu.Unlock()
 		if !drop {
 			r.write(line)

@@ -18,6 +18,10 @@ const listenMethod = string(mcp.MethodSubscriptionsListen)
 // another deck.
 const ResumeKey = "mcpdeck/resumeKey"
 
+// retryMark stands in the result of a call that waits for a person when the
+// deck is about to end: the call is to be sent again to the next one.
+const retryMark = `"mcpdeck/retry":true`
+
 // replay is what a client has said that a new deck must hear again.
 type replay struct {
 	initialize  []byte

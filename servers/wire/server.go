@@ -74,7 +74,7 @@ func (s *Server) connection(ctx context.Context, c net.Conn) {
 	hello, err := readHello(lines)
 	if err != nil {
 		if err != io.EOF {
-			s.reply(c, Welcome{Error: err.Error()})
+			_ = s.reply(c, Welcome{Error: err.Error()})
 		}
 		return
 	}
@@ -85,7 +85,7 @@ func (s *Server) connection(ctx context.Context, c net.Conn) {
 	}
 	view, err := s.Host.View(servers.ViewSpec{Servers: hello.Servers, Gateway: hello.Gateway})
 	if err != nil {
-		s.reply(c, Welcome{Error: err.Error(), Usage: errors.Is(err, servers.ErrUnknownServer)})
+		_ = s.reply(c, Welcome{Error: err.Error(), Usage: errors.Is(err, servers.ErrUnknownServer)})
 		return
 	}
 	agent := s.Host.Connect(callerOf(peer, hello), view.Spec.Servers)
@@ -111,7 +111,7 @@ func (s *Server) reply(c net.Conn, w Welcome) error {
 func (s *Server) control(ctx context.Context, c net.Conn, peer socket.Peer, h Hello) {
 	handler := s.Controls[h.Control]
 	if handler == nil {
-		s.reply(c, Welcome{Error: fmt.Sprintf("this deck has no request %q; it may be older than the command", h.Control), Usage: true})
+		_ = s.reply(c, Welcome{Error: fmt.Sprintf("this deck has no request %q; it may be older than the command", h.Control), Usage: true})
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -1,0 +1,226 @@
+// Package config turns the configuration file, the environment and flags into
+// the option structs of the parts. It alone reads the environment.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+// Flags are what the command line says; zero values say nothing.
+type Flags struct {
+	Name  string   // of the deck
+	State string   // folder
+	File  string   // configuration file
+	Allow []string // more folders that agents' paths may lie in
+	Port  int      // of HTTP; -1: as configured
+}
+
+// Config is everything the person has set, with defaults filled in.
+type Config struct {
+	Paths    Paths
+	Dir      string // working folder, absolute
+	Home     string
+	Environ  []string
+	File     File
+	Warnings []string // sentences about the configuration file
+
+	name string
+}
+
+// File is the configuration file. Its zero value is not the default; see
+// defaults.
+type File struct {
+	Debug      bool       `toml:"debug"`
+	AllowDirs  []string   `toml:"allow_dirs"`
+	HTTP       HTTP       `toml:"http"`
+	UI         UI         `toml:"ui"`
+	Journal    Journal    `toml:"journal"`
+	Ask        Ask        `toml:"ask"`
+	Clippy     Clippy     `toml:"clippy"`
+	Pencil     Pencil     `toml:"pencil"`
+	Pixelsrc   Pixelsrc   `toml:"pixelsrc"`
+	Logicstamp Logicstamp `toml:"logicstamp"`
+
+	Keys  map[string][]string `toml:"keys"` // by action
+	Theme struct {
+		Dark  theme.Palette `toml:"dark"`
+		Light theme.Palette `toml:"light"`
+	} `toml:"theme"`
+}
+
+// HTTP is the streamable HTTP endpoint.
+type HTTP struct {
+	Enabled bool `toml:"enabled"`
+	Port    int  `toml:"port"` // 0 picks a free one
+}
+
+// UI is the screen.
+type UI struct {
+	Mouse      bool   `toml:"mouse"`
+	Background string `toml:"background"` // dark, light; empty asks the terminal
+	ASCII      bool   `toml:"ascii"`
+	Pictures   string `toml:"pictures"` // auto or a way to show them
+	Start      string `toml:"start"`    // page; empty is the last one
+}
+
+// Journal is the log of calls.
+type Journal struct {
+	Enabled   bool `toml:"enabled"`
+	ShapeOnly bool `toml:"shape_only"`
+	MaxCalls  int  `toml:"max_calls"`
+	MaxDays   int  `toml:"max_days"`
+}
+
+// Ask is how questions are put.
+type Ask struct {
+	Timeout           Duration `toml:"timeout"`
+	UndoSeconds       int      `toml:"undo_seconds"`
+	Sort              string   `toml:"sort"` // "" or "deadline"
+	AutoDeliverParked bool     `toml:"auto_deliver_parked"`
+	CLIAnswers        bool     `toml:"cli_answers"`
+	Persist           string   `toml:"persist"`   // "on" or "off"
+	History           string   `toml:"history"`   // "on" or "off"
+	Autofocus         string   `toml:"autofocus"` // "idle", "never" or "always"
+	Notify            string   `toml:"notify"`    // "all", "bell", "title" or "off"
+	NotifyPrivate     bool     `toml:"notify_private"`
+	NotifyCommand     []string `toml:"notify_command"`
+}
+
+// Clippy is the four small tools.
+type Clippy struct {
+	Enabled           bool              `toml:"enabled"`
+	DisabledTools     []string          `toml:"disabled_tools"`
+	Policy            map[string]string `toml:"policy"` // by tool: allow, ask, off
+	DesktopDir        string            `toml:"desktop_dir"`
+	AllowAnyExtension bool              `toml:"allow_any_extension"`
+	ProjectRoot       string            `toml:"project_root"`
+	MemoryFile        string            `toml:"memory_file"`
+	Muted             bool              `toml:"muted"`
+}
+
+// Pencil is the design tool's server.
+type Pencil struct {
+	Command     string            `toml:"command"`
+	Args        []string          `toml:"args"`
+	App         string            `toml:"app"`
+	Env         map[string]string `toml:"env"`
+	SpawnAgents bool              `toml:"spawn_agents"`
+	StartOn     bool              `toml:"start_on"`
+	MaxInFlight int               `toml:"max_in_flight"`
+	CallTimeout Duration          `toml:"call_timeout"`
+	Gateway     string            `toml:"gateway"`
+}
+
+// Pixelsrc is the pixel art engine.
+type Pixelsrc struct {
+	Dialect string `toml:"dialect"` // documented or reference
+}
+
+// Duration is written as "90s" or "2m".
+type Duration time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf(`%q is no duration such as "90s" or "2m"`, b)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+func defaults() File {
+	return File{
+		HTTP:    HTTP{Enabled: true, Port: 7337},
+		UI:      UI{Mouse: true, Pictures: "auto"},
+		Journal: Journal{Enabled: true, MaxCalls: 100_000, MaxDays: 30},
+		Ask:     Ask{UndoSeconds: 2, Autofocus: "idle", Notify: "all", Persist: "on", History: "on"},
+		Clippy:  Clippy{Enabled: true},
+		Pencil:  Pencil{MaxInFlight: 1, Gateway: "auto"},
+
+		Pixelsrc:   Pixelsrc{Dialect: "documented"},
+		Logicstamp: defaultLogicstamp(),
+	}
+}
+
+// Load reads the configuration. An error says which file and line to mend.
+func Load(f Flags) (*Config, error) {
+	c := &Config{Environ: os.Environ(), File: defaults(), name: f.Name}
+	var err error
+	if c.Dir, err = os.Getwd(); err != nil {
+		return nil, fmt.Errorf("find the working folder: %w", err)
+	}
+	if c.Home, err = home(); err != nil {
+		return nil, err
+	}
+	if c.Paths, err = paths(c.Home, f); err != nil {
+		return nil, err
+	}
+	if err := c.read(c.Paths.Config, f.File != "" || Env("MCPDECK_CONFIG") != ""); err != nil {
+		return nil, err
+	}
+	c.File.AllowDirs = append(c.File.AllowDirs, f.Allow...)
+	if f.Port >= 0 {
+		c.File.HTTP.Port = f.Port
+	}
+	return c, nil
+}
+
+func (c *Config) read(path string, wanted bool) error {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !wanted {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	d := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields()
+	err = d.Decode(&c.File)
+	var unknown *toml.StrictMissingError
+	var bad *toml.DecodeError
+	switch {
+	case errors.As(err, &unknown):
+		for _, e := range unknown.Errors {
+			row, _ := e.Position()
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s line %d: nothing is called %s; it has no effect", filepath.Base(path), row, strings.Join(e.Key(), ".")))
+		}
+	case errors.As(err, &bad):
+		row, column := bad.Position()
+		return fmt.Errorf("read the configuration %s, line %d, column %d: %s", path, row, column, strings.TrimPrefix(bad.Error(), "toml: "))
+	case err != nil:
+		return fmt.Errorf("read the configuration %s: %w", path, err)
+	}
+	return nil
+}
+
+// Name of the deck; "" for the default one.
+func (c *Config) Name() string { return c.name }
+
+// Env is a variable of the environment.
+func Env(name string) string { return os.Getenv(name) }
+
+// Hints are the few variables of the client's environment that the relay may
+// pass on, by name.
+func Hints() map[string]string {
+	hints := map[string]string{}
+	for _, name := range []string{
+		"PROJECT_PATH", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID",
+		"MCPDECK_CLIENT_TIMEOUT_MS", "MCPDECK_SESSION",
+	} {
+		if v := os.Getenv(name); v != "" {
+			hints[name] = v
+		}
+	}
+	return hints
+}

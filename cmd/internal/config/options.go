@@ -1,0 +1,86 @@
+package config
+
+import (
+	"os"
+	"slices"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+// AskOptions are the queue's.
+func (c *Config) AskOptions() ask.Options {
+	f := c.File.Ask
+	o := ask.Options{
+		Timeout: time.Duration(f.Timeout), Hold: time.Duration(f.UndoSeconds) * time.Second,
+		DeadlineFirst: f.Sort == "deadline", AutoDeliverParked: f.AutoDeliverParked,
+		StateFile: c.Paths.Drafts, HistoryFile: c.Paths.History,
+	}
+	if f.UndoSeconds <= 0 {
+		o.Hold = -1
+	}
+	if f.Persist == "off" {
+		o.StateFile = ""
+	}
+	if f.History == "off" {
+		o.HistoryFile = ""
+	}
+	return o
+}
+
+// ClippyOptions are the four tools', without what only the running deck knows.
+func (c *Config) ClippyOptions() clippy.Options {
+	f := c.File.Clippy
+	policy := map[string]clippy.Policy{}
+	for tool, p := range f.Policy {
+		policy[tool] = clippy.Policy(p)
+	}
+	return clippy.Options{
+		Home: c.Home, Dir: c.Dir, CacheDir: c.Paths.Cache, MemoryFile: f.MemoryFile, Env: os.Getenv,
+		Settings: clippy.Settings{
+			Disabled: !f.Enabled, DisabledTools: f.DisabledTools, Policy: policy, DesktopDir: f.DesktopDir,
+			AllowAnyExtension: f.AllowAnyExtension, ProjectRoot: f.ProjectRoot, Muted: f.Muted,
+		},
+	}
+}
+
+// PencilOptions are Pencil mode's.
+func (c *Config) PencilOptions(version string) pencil.Options {
+	f := c.File.Pencil
+	o := pencil.Options{
+		Command: f.Command, Args: f.Args, App: f.App, SpawnAgents: f.SpawnAgents, StartOn: f.StartOn,
+		MaxInFlight: f.MaxInFlight, CallTimeout: time.Duration(f.CallTimeout), Gateway: f.Gateway,
+		Environ: c.Environ, Home: c.Home, Root: c.Dir, StateDir: c.Paths.Pencil, Version: version,
+	}
+	if v := Env("MCPDECK_PENCIL_COMMAND"); v != "" {
+		o.Command = v
+	}
+	for name, value := range f.Env {
+		o.Env = append(o.Env, name+"="+value)
+	}
+	slices.Sort(o.Env)
+	return o
+}
+
+// ThemeOptions are the screen's colours and glyphs.
+func (c *Config) ThemeOptions() theme.Options {
+	o := theme.Options{
+		Dark: c.File.UI.Background != "light", ASCII: c.File.UI.ASCII,
+		DarkColors: c.File.Theme.Dark, LightColors: c.File.Theme.Light,
+	}
+	if Env("NO_COLOR") != "" {
+		o.Depth = theme.NoColor
+	}
+	return o
+}
+
+// ProjectRoot is the working folder, unless no project lives in it.
+func (c *Config) ProjectRoot() string {
+	if c.Dir == "/" || c.Dir == c.Home {
+		return ""
+	}
+	return c.Dir
+}

@@ -1,0 +1,110 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"regexp"
+)
+
+// Paths are the files of one deck. All lie in the state folder but the
+// configuration.
+type Paths struct {
+	State     string // folder
+	Config    string
+	Socket    string // agents and commands
+	AskSocket string
+	Token     string // of the HTTP endpoint
+	Journal   string
+	Log       string
+	Screen    string // what the screen remembers between runs
+	Drafts    string // of answers
+	History   string // of questions
+	Sessions  string // the session sockets of ask
+	Pencil    string // folder: accepted definitions
+	Stamp     string // folder: snapshots
+	Cache     string // folder; "" for none
+}
+
+// home is found without XDG variables: some clients start their servers with
+// hardly any environment.
+func home() (string, error) {
+	if h, err := os.UserHomeDir(); err == nil && filepath.IsAbs(h) {
+		return h, nil
+	}
+	u, err := user.Current()
+	if err != nil || !filepath.IsAbs(u.HomeDir) {
+		return "", errors.New("find the home folder: HOME is not set and the user database has none; set HOME or use --state DIR")
+	}
+	return u.HomeDir, nil
+}
+
+func paths(home string, f Flags) (Paths, error) {
+	suffix := ""
+	if f.Name != "" {
+		if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`).MatchString(f.Name) {
+			return Paths{}, fmt.Errorf("use the name %q: a deck's name has letters, digits, dots, dashes and underscores, at most 32", f.Name)
+		}
+		suffix = "-" + f.Name
+	}
+	state := f.State
+	if state == "" {
+		state = filepath.Join(home, ".local", "state", "mcpdeck")
+	}
+	state, err := filepath.Abs(state)
+	if err != nil {
+		return Paths{}, fmt.Errorf("find the state folder: %w", err)
+	}
+	p := Paths{
+		State:     state,
+		Config:    configFile(home, f),
+		Socket:    filepath.Join(state, "run", "deck"+suffix+".sock"),
+		AskSocket: filepath.Join(state, "run", "ask"+suffix+".sock"),
+		Token:     filepath.Join(state, "run", "token"+suffix),
+		Journal:   filepath.Join(state, "journal"+suffix+".db"),
+		Log:       filepath.Join(state, "log"+suffix+".txt"),
+		Screen:    filepath.Join(state, "screen"+suffix+".json"),
+		Drafts:    filepath.Join(state, "drafts"+suffix+".json"),
+		History:   filepath.Join(state, "history"+suffix+".jsonl"),
+		Sessions:  filepath.Join(state, "sessions"+suffix+".json"),
+		Pencil:    filepath.Join(state, "pencil"),
+		Stamp:     filepath.Join(state, "logicstamp"),
+	}
+	if s := os.Getenv("MCPDECK_SOCKET"); s != "" {
+		if !filepath.IsAbs(s) {
+			return Paths{}, fmt.Errorf("use MCPDECK_SOCKET=%q: it must be an absolute path", s)
+		}
+		p.Socket = s
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		p.Cache = filepath.Join(cache, "mcpdeck")
+	}
+	return p, nil
+}
+
+func configFile(home string, f Flags) string {
+	switch dir := os.Getenv("XDG_CONFIG_HOME"); {
+	case f.File != "":
+		return f.File
+	case os.Getenv("MCPDECK_CONFIG") != "":
+		return os.Getenv("MCPDECK_CONFIG")
+	case filepath.IsAbs(dir):
+		return filepath.Join(dir, "mcpdeck", "config.toml")
+	}
+	return filepath.Join(home, ".config", "mcpdeck", "config.toml")
+}
+
+// Make makes the state folder and checks that it can be written.
+func (p Paths) Make() error {
+	if err := os.MkdirAll(filepath.Join(p.State, "run"), 0o700); err != nil {
+		return fmt.Errorf("make the state folder: %w; choose another with --state DIR", err)
+	}
+	probe, err := os.CreateTemp(p.State, ".probe-*")
+	if err != nil {
+		return fmt.Errorf("write to the state folder: %w; choose another with --state DIR", err)
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// connect shakes hands with the running deck, or with a house in this process
+// when none runs. The returned function ends it.
+func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Client, func(), error) {
+	c, err := connectDeck(ctx, cfg, names)
+	if err == nil {
+		return c, func() { c.Close() }, nil
+	}
+	if !errors.Is(err, wire.ErrNoDeck) {
+		return nil, nil, err
+	}
+	h, err := headless(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := h.stream(servers.ViewSpec{Servers: names}, servers.Caller{Transport: "call", Root: cfg.ProjectRoot()})
+	if err != nil {
+		h.stop()
+		if errors.Is(err, servers.ErrUnknownServer) {
+			return nil, nil, usage{err}
+		}
+		return nil, nil, err
+	}
+	if c, err = wire.NewClient(ctx, s, nil, "mcpdeck", version()); err != nil {
+		h.stop()
+		return nil, nil, err
+	}
+	return c, func() { c.Close(); h.stop() }, nil
+}
+
+func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*wire.Client, error) {
+	conn, err := dialer(cfg)(ctx)
+	if err != nil {
+		return nil, wire.ErrNoDeck
+	}
+	w, lines, err := wire.Greet(conn, wire.Hello{
+		Servers: names, Cwd: cfg.Dir, PID: os.Getpid(), Transport: "call", Hints: config.Hints(),
+	})
+	switch {
+	case err != nil:
+		conn.Close()
+		return nil, err
+	case w.Usage:
+		return nil, usage{errors.New(w.Error)}
+	case w.Error != "":
+		return nil, errors.New(w.Error)
+	}
+	c, err := wire.NewClient(ctx, conn, lines, "mcpdeck", version())
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("talk to the deck: %w", err)
+	}
+	return c, nil
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// deckFlags are the screen's.
+type deckFlags struct {
+	plain, watch bool
+	page         string
+	background   string
+}
+
+func deckCommand(a *app) *cobra.Command {
+	var f deckFlags
+	c := &cobra.Command{
+		Use:   "mcpdeck",
+		Short: "Open the deck: watch and answer coding agents",
+		Args:  noArgs,
+		RunE:  func(*cobra.Command, []string) error { return deck(a, f) },
+	}
+	c.Flags().BoolVar(&f.plain, "plain", false, "no full screen: one line an event, questions answered by number")
+	c.Flags().BoolVar(&f.watch, "watch", false, "only watch: nothing can be changed")
+	c.Flags().StringVar(&f.page, "page", "", "page to show first")
+	c.Flags().StringVar(&f.background, "background", "", "dark or light; else the terminal is asked")
+	c.Flags().IntVar(&a.flags.Port, "port", -1, "port of the HTTP endpoint; 0 picks a free one")
+	return c
+}
+
+// signalled is why a deck ended that was told to by a signal.
+type signalled struct{ syscall.Signal }
+
+func (s signalled) Error() string { return "ended by " + s.String() }
+
+func deck(a *app, f deckFlags) error {
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	h, err := build(cfg, true)
+	if err != nil {
+		return err
+	}
+	r, err := openReach(h)
+	if err != nil {
+		return err
+	}
+	if err := h.openLog(nil); err != nil {
+		h.host.Warn("log", err.Error())
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	watchSignals(cancel)
+	h.host.Start()
+	if err := r.serve(); err != nil {
+		h.host.Warn("http", err.Error())
+	}
+	// The journal's disk work waits until the first frame is out.
+	time.AfterFunc(150*time.Millisecond, func() { defer safe.Recover("journal"); h.openJournal() })
+	if f.plain || !terminal() {
+		err = h.plain(ctx)
+	} else {
+		err = tui.Run(ctx, h.screen(f))
+	}
+	r.close()
+	if s, ok := context.Cause(ctx).(signalled); ok {
+		return exitCode(128 + int(s.Signal))
+	}
+	return err
+}
+
+// watchSignals ends the deck in good order on the first signal, and at once on
+// the second.
+func watchSignals(cancel context.CancelCauseFunc) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	safe.Go("signals", func() {
+		s := <-signals
+		number, _ := s.(syscall.Signal)
+		cancel(signalled{number})
+		<-signals
+		fmt.Print("\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l")
+		os.Exit(128 + int(number))
+	})
+}

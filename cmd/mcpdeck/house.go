@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers"
+	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
+	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// house is the five servers and their host, however they are reached.
+type house struct {
+	cfg     *config.Config
+	host    *servers.Host
+	queue   *ask.Queue // nil when headless: there is no person to answer here
+	pencil  *pencil.Pencil
+	clippy  *clippy.Server
+	logFile *os.File
+}
+
+// build makes the house without starting it. With a person, questions go to a
+// queue; without one, to the agent's own client.
+func build(cfg *config.Config, person bool) (*house, error) {
+	h := &house{cfg: cfg}
+	h.pencil = pencil.New(cfg.PencilOptions(version()))
+	h.clippy = clippy.New(cfg.ClippyOptions())
+	var desk askserver.Desk
+	if person {
+		h.queue = ask.New(cfg.AskOptions())
+		desk = askserver.InProcess(h.queue)
+	}
+	var err error
+	h.host, err = servers.New(servers.Options{
+		Name: cfg.Name(), Version: version(), Root: cfg.Dir,
+		Modules: []servers.Module{
+			pencil.NewModule(h.pencil),
+			askserver.New(desk),
+			servers.Unbuilt{Name: "pixelsrc", Title: "Pixelsrc", ServerName: "pixelsrc-mcp"},
+			servers.Unbuilt{Name: "logicstamp", Title: "LogicStamp", ServerName: "logicstamp-context"},
+			h.clippy,
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range cfg.Warnings {
+		h.host.Warn("config", w)
+	}
+	return h, nil
+}
+
+// openLog sends everything that is logged to the deck's file, since nothing
+// may write to the terminal while a screen is up.
+func (h *house) openLog(also slog.Handler) error {
+	const most = 8 << 20
+	path := h.cfg.Paths.Log
+	if info, err := os.Stat(path); err == nil && info.Size() > most {
+		_ = os.Rename(path, path+".old") // the log then goes on in the old file
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the log: %w", err)
+	}
+	h.logFile = f
+	level := slog.LevelInfo
+	if h.cfg.File.Debug {
+		level = slog.LevelDebug
+	}
+	handler := clippy.NewLineHandler(f, level)
+	if also != nil {
+		handler = also
+	}
+	slog.SetDefault(slog.New(handler))
+	log.SetOutput(f)
+	return nil
+}
+
+// stop ends the house; calls in flight get two seconds.
+func (h *house) stop() {
+	const grace = 2 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	if h.queue != nil {
+		if err := h.queue.Close(); err != nil {
+			slog.Error("close the queue of questions", "error", err)
+		}
+	}
+	if err := h.host.Stop(ctx); err != nil {
+		slog.Error("stop the servers", "error", err)
+	}
+	if h.logFile != nil {
+		h.logFile.Close()
+	}
+}
+
+// stream serves a view of the house inside the process.
+func (h *house) stream(spec servers.ViewSpec, who servers.Caller) (wire.Stream, error) {
+	view, err := h.host.View(spec)
+	if err != nil {
+		return nil, err
+	}
+	ours, theirs := wire.Pipe()
+	agent := h.host.Connect(who, view.Spec.Servers)
+	safe.Go("stream", func() { serveStream(theirs, view, agent) })
+	return ours, nil
+}
+
+func serveStream(s wire.Stream, view *servers.View, agent *servers.Agent) {
+	defer agent.Close()
+	defer s.Close()
+	_ = wire.Serve(context.Background(), s, s, view, agent) // how it ended is nobody's concern
+}

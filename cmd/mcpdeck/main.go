@@ -1,0 +1,47 @@
+// Command mcpdeck hosts MCP servers for coding agents in a terminal, and puts
+// the person at the terminal in charge of them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// Exit codes besides 0.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// run is main for tests: it returns the exit code.
+func run(args []string) int {
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	var code exitCode
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	}
+	fmt.Fprintln(os.Stderr, "mcpdeck: "+err.Error())
+	if errors.As(err, new(usage)) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// exitCode ends the program with a code and no message of its own.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit %d", int(c)) }
+
+// usage is an error in how the program was called.
+type usage struct{ error }
+
+func usagef(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+func mcpCommand(a *app) *cobra.Command {
+	var gateway bool
+	c := &cobra.Command{
+		Use:   "mcp [SERVER...]",
+		Short: "Serve MCP on standard input and output, through the deck if one runs",
+		Long: `Serve MCP on standard input and output, for an agent's configuration.
+
+With a deck running this relays to it. Without one it hosts the same servers
+itself, and moves to a deck when one is opened. Servers: pencil, ask, pixelsrc,
+logicstamp, clippy; none named means all.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			cfg, err := a.load()
+			if err != nil {
+				return err
+			}
+			return relay(cfg, args, gateway)
+		},
+	}
+	c.Flags().BoolVar(&gateway, "gateway", false, "list fixed tools in place of lists that change, for clients that never refresh them")
+	return c
+}
+
+func relay(cfg *config.Config, names []string, gateway bool) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	spec := servers.ViewSpec{Servers: names, Gateway: gateway}
+	var local *house
+	r := &wire.Relay{
+		Hello: wire.Hello{Servers: names, Gateway: gateway, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
+		Dial:  dialer(cfg),
+		In:    os.Stdin, Out: os.Stdout,
+		Headless: func() (wire.Stream, error) {
+			if local == nil {
+				var err error
+				if local, err = headless(cfg); err != nil {
+					return nil, err
+				}
+			}
+			pid, program := socket.AgentOf(os.Getppid())
+			return local.stream(spec, servers.Caller{
+				Transport: "stdio", Root: cfg.ProjectRoot(), PID: pid, Program: program, Hints: config.Hints(),
+			})
+		},
+	}
+	// A signal ends the relay as the end of its input does.
+	context.AfterFunc(ctx, func() { os.Stdin.Close() })
+	err := r.Run(ctx)
+	if local != nil {
+		local.stop()
+	}
+	if wire.IsUsage(err) {
+		return usage{err}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// headless is a started house without a person.
+func headless(cfg *config.Config) (*house, error) {
+	h, err := build(cfg, false)
+	if err != nil {
+		return nil, err
+	}
+	h.host.Start()
+	return h, nil
+}
+
+func dialer(cfg *config.Config) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", cfg.Paths.Socket)
+	}
+}

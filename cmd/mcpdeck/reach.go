@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// reach is where agents get at a house: its sockets and its HTTP endpoint.
+type reach struct {
+	house     *house
+	socket    *socket.Listener
+	questions *ask.Listener
+	web       net.Listener
+	endpoints servers.Endpoints
+	cancel    context.CancelFunc
+}
+
+// openReach binds everything, so that a second deck of the name is noticed
+// before the screen changes. Only the socket is indispensable.
+func openReach(h *house) (*reach, error) {
+	if err := h.cfg.Paths.Make(); err != nil {
+		return nil, err
+	}
+	l, err := socket.Listen(h.cfg.Paths.Socket)
+	if used := new(socket.InUseError); errors.As(err, &used) && used.PID != 0 {
+		return nil, fmt.Errorf("a deck is already running as process %d; use its screen, or start another one with --name", used.PID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &reach{house: h, socket: l, endpoints: servers.Endpoints{Socket: l.Path()}}
+	if h.queue != nil {
+		if r.questions, err = ask.Listen(h.queue, r.askOptions()); err != nil {
+			h.host.Warn("ask", err.Error())
+		}
+	}
+	r.openWeb()
+	h.host.SetEndpoints(r.endpoints)
+	return r, nil
+}
+
+func (r *reach) askOptions() ask.ListenOptions {
+	h := r.house
+	return ask.ListenOptions{
+		Path: h.cfg.Paths.AskSocket, Version: version(), Sessions: h.cfg.Paths.Sessions,
+		AllowAnswers: h.cfg.File.Ask.CLIAnswers, Agents: h.agentProcesses, Log: slog.Default(),
+	}
+}
+
+func (r *reach) openWeb() {
+	cfg := r.house.cfg.File.HTTP
+	if !cfg.Enabled {
+		r.endpoints.HTTPNote = "off in the configuration"
+		return
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(cfg.Port)))
+	if err != nil {
+		r.endpoints.HTTPNote = err.Error()
+		if errors.Is(err, syscall.EADDRINUSE) {
+			r.endpoints.HTTPNote = fmt.Sprintf("port %d is taken", cfg.Port)
+		}
+		r.house.host.Warn("http", fmt.Sprintf("HTTP is off: %s; set http.port (0 picks a free one)", r.endpoints.HTTPNote))
+		return
+	}
+	r.web = l
+	r.endpoints.HTTP = l.Addr().String()
+}
+
+// serve answers until close.
+func (r *reach) serve() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	deck := &wire.Server{Host: r.house.host, Version: version(), Controls: r.house.controls()}
+	safe.Go("deck socket", func() { r.report("socket", deck.Serve(ctx, r.socket)) })
+	if r.web == nil {
+		return nil
+	}
+	token, err := readToken(r.house.cfg.Paths)
+	if err != nil {
+		return err
+	}
+	web := &wire.HTTP{Host: r.house.host}
+	safe.Go("http", func() { r.report("http", web.Start(ctx, r.web, token)) })
+	return nil
+}
+
+func (r *reach) report(from string, err error) {
+	if err != nil {
+		r.house.host.Warn(from, err.Error())
+	}
+}
+
+// close ends the house and then what leads to it, so that calls in flight are
+// still answered.
+func (r *reach) close() {
+	if r.web != nil {
+		r.web.Close()
+	}
+	r.house.stop()
+	if r.cancel != nil {
+		r.cancel()
+	}
+	if r.questions != nil {
+		r.questions.Close()
+	}
+	r.socket.Close()
+}
+
+// agentProcesses are the programs whose descendants must not answer for the
+// person.
+func (h *house) agentProcesses() []int {
+	var ids []int
+	for _, a := range h.host.Snapshot().Agents {
+		if a.PID != 0 && a.Transport != "call" && a.Gone.IsZero() {
+			ids = append(ids, a.PID)
+		}
+	}
+	return ids
+}
+
+// readToken returns the HTTP token, made on first use.
+func readToken(p config.Paths) (string, error) {
+	b, err := os.ReadFile(p.Token)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newToken(p)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	if token := strings.TrimSpace(string(b)); token != "" {
+		return token, os.Chmod(p.Token, 0o600)
+	}
+	return newToken(p)
+}
+
+// newToken replaces the token: 32 random bytes as hexadecimal digits.
+func newToken(p config.Paths) (string, error) {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	token := hex.EncodeToString(b[:])
+	temp := p.Token + ".new"
+	if err := os.WriteFile(temp, []byte(token+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("write the token: %w", err)
+	}
+	if err := os.Rename(temp, p.Token); err != nil {
+		return "", fmt.Errorf("write the token: %w", err)
+	}
+	return token, nil
+}

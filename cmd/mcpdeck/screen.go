@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/charmbracelet/x/term"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/page/calls"
+	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
+)
+
+// screen is what the terminal shows of a house.
+func (h *house) screen(f deckFlags) tui.Options {
+	ui := h.cfg.File.UI
+	o := tui.Options{
+		Deck:     h.host,
+		Pages:    h.pages(),
+		Theme:    h.cfg.ThemeOptions(),
+		Keys:     h.cfg.File.Keys,
+		NoMouse:  !ui.Mouse,
+		Watch:    f.watch,
+		Start:    ui.Start,
+		Pictures: picture.Mode(ui.Pictures),
+		Store:    newStore(h.cfg.Paths.Screen),
+		Environ:  h.cfg.Environ,
+	}
+	o.Background = ui.Background
+	if f.background != "" {
+		o.Background = f.background
+	}
+	if f.page != "" {
+		o.Start = f.page
+	}
+	return o
+}
+
+func (h *house) pages() []tui.Page {
+	return []tui.Page{
+		deck.New(deck.Options{Host: h.host, CallsPage: "calls"}),
+		calls.New(calls.Options{Bodies: bodies{h}}),
+	}
+}
+
+// bodies finds what a call carried: in memory, else in the journal.
+type bodies struct{ *house }
+
+// Body implements calls.Bodies.
+func (b bodies) Body(_ context.Context, id uint64) (servers.CallBody, bool) { return b.host.Body(id) }
+
+// terminal tells whether the deck can have a screen.
+func terminal() bool {
+	return config.Env("TERM") != "dumb" && term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd())
+}
+
+// store keeps a few words in a JSON file.
+type store struct {
+	path string
+	mu   sync.Mutex
+	kept map[string]string
+}
+
+func newStore(path string) *store {
+	s := &store{path: path, kept: map[string]string{}}
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(b, &s.kept)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // start anew: nothing here is precious
+		s.kept = map[string]string{}
+	}
+	return s
+}
+
+// Get implements tui.Store.
+func (s *store) Get(key string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept[key]
+}
+
+// Put implements tui.Store.
+func (s *store) Put(key, value string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept[key] = value
+	b, err := json.Marshal(s.kept)
+	if err != nil {
+		return err
+	}
+	temp := s.path + ".new"
+	if err := os.WriteFile(temp, b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temp, s.path)
+}
+
+// plain runs the deck without a full screen.
+func (h *house) plain(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+// openJournal begins to write calls to disk.
+func (h *house) openJournal() {}

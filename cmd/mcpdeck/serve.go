@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/servers/clippy"
+)
+
+func serveCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use: "serve", Short: "Run the deck without a screen; log lines go to standard error", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return serve(a) },
+	}
+	c.Flags().IntVar(&a.flags.Port, "port", -1, "port of the HTTP endpoint; 0 picks a free one")
+	return c
+}
+
+func serve(a *app) error {
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	h, err := build(cfg, true)
+	if err != nil {
+		return err
+	}
+	r, err := openReach(h)
+	if err != nil {
+		return err
+	}
+	level := slog.LevelInfo
+	if cfg.File.Debug {
+		level = slog.LevelDebug
+	}
+	if err := h.openLog(clippy.NewLineHandler(os.Stderr, level)); err != nil {
+		return err
+	}
+	h.host.Start()
+	h.openJournal()
+	if err := r.serve(); err != nil {
+		return err
+	}
+	slog.Info("serving", "socket", r.endpoints.Socket, "http", r.endpoints.HTTP)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	<-ctx.Done()
+	stop() // a second signal ends at once
+	r.close()
+	return nil
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// toolInfo is what the commands need of a tool's definition.
+type toolInfo struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	InputSchema struct {
+		Properties map[string]struct {
+			Type any `json:"type"`
+		} `json:"properties"`
+		Required []string `json:"required"`
+	} `json:"inputSchema"`
+	Annotations struct {
+		Title string `json:"title"`
+	} `json:"annotations"`
+}
+
+func toolsCommand(a *app) *cobra.Command {
+	var raw bool
+	c := &cobra.Command{
+		Use: "tools [SERVER...]", Short: "List the tools that agents see",
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := a.load()
+			if err != nil {
+				return err
+			}
+			client, end, err := connect(c.Context(), cfg, args)
+			if err != nil {
+				return err
+			}
+			defer end()
+			var list struct {
+				Tools []json.RawMessage `json:"tools"`
+			}
+			if err := client.Call(c.Context(), "tools/list", map[string]any{}, &list); err != nil {
+				return err
+			}
+			return printTools(c, list.Tools, raw)
+		},
+	}
+	c.Flags().BoolVar(&raw, "json", false, "the definitions, as JSON")
+	return c
+}
+
+func printTools(c *cobra.Command, tools []json.RawMessage, raw bool) error {
+	if raw {
+		b, err := json.MarshalIndent(tools, "", "  ")
+		if err != nil {
+			return err
+		}
+		c.Println(string(b))
+		return nil
+	}
+	for _, t := range tools {
+		var info toolInfo
+		if err := json.Unmarshal(t, &info); err != nil {
+			return fmt.Errorf("read a tool's definition: %w", err)
+		}
+		first, _, _ := strings.Cut(strings.TrimSpace(info.Description), "\n")
+		c.Println(strings.TrimRight(fmt.Sprintf("%-28s %s", plain.Line(info.Name), plain.Cut(plain.Line(cmp.Or(info.Title, info.Annotations.Title, first)), 90)), " "))
+	}
+	return nil
+}
