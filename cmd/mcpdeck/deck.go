@@ -27,7 +27,7 @@ func deckCommand(a *app) *cobra.Command {
 		Use:   "mcpdeck",
 		Short: "Open the deck: watch and answer coding agents",
 		Args:  noArgs,
-		RunE:  func(*cobra.Command, []string) error { return deck(a, f) },
+		RunE:  func(*cobra.Command, []string) error { return openDeck(a, f) },
 	}
 	c.Flags().BoolVar(&f.plain, "plain", false, "no full screen: one line an event, questions answered by number")
 	c.Flags().BoolVar(&f.watch, "watch", false, "only watch: nothing can be changed")
@@ -42,7 +42,7 @@ type signalled struct{ syscall.Signal }
 
 func (s signalled) Error() string { return "ended by " + s.String() }
 
-func deck(a *app, f deckFlags) error {
+func openDeck(a *app, f deckFlags) error {
 	cfg, err := a.load()
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func deck(a *app, f deckFlags) error {
 	// The journal's disk work waits until the first frame is out.
 	time.AfterFunc(150*time.Millisecond, func() { defer safe.Recover("journal"); h.openJournal() })
 	if f.plain || !terminal() {
-		err = h.plain(ctx)
+		err = h.plain(ctx, f)
 	} else {
 		err = tui.Run(ctx, h.screen(f))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers"
 	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -25,6 +26,7 @@ type house struct {
 	queue   *ask.Queue // nil when headless: there is no person to answer here
 	pencil  *pencil.Pencil
 	clippy  *clippy.Server
+	stamp   *logicstamp.Module
 	logFile *os.File
 }
 
@@ -39,14 +41,18 @@ func build(cfg *config.Config, person bool) (*house, error) {
 		h.queue = ask.New(cfg.AskOptions())
 		desk = askserver.InProcess(h.queue)
 	}
-	var err error
+	stamp, err := logicstamp.New(cfg.LogicstampOptions())
+	if err != nil {
+		return nil, err
+	}
+	h.stamp = logicstamp.NewModule(stamp)
 	h.host, err = servers.New(servers.Options{
 		Name: cfg.Name(), Version: version(), Root: cfg.Dir,
 		Modules: []servers.Module{
 			pencil.NewModule(h.pencil),
 			askserver.New(desk),
 			servers.Unbuilt{Name: "pixelsrc", Title: "Pixelsrc", ServerName: "pixelsrc-mcp"},
-			servers.Unbuilt{Name: "logicstamp", Title: "LogicStamp", ServerName: "logicstamp-context"},
+			h.stamp,
 			h.clippy,
 		},
 	})

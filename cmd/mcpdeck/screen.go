@@ -13,14 +13,20 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
+	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
 
 // screen is what the terminal shows of a house.
 func (h *house) screen(f deckFlags) tui.Options {
 	ui := h.cfg.File.UI
+	mode, err := picture.ParseMode(ui.Pictures)
+	if err != nil {
+		h.host.Warn("config", "ui.pictures: "+err.Error())
+	}
 	o := tui.Options{
 		Deck:     h.host,
 		Pages:    h.pages(),
@@ -29,7 +35,7 @@ func (h *house) screen(f deckFlags) tui.Options {
 		NoMouse:  !ui.Mouse,
 		Watch:    f.watch,
 		Start:    ui.Start,
-		Pictures: picture.Mode(ui.Pictures),
+		Pictures: mode,
 		Store:    newStore(h.cfg.Paths.Screen),
 		Environ:  h.cfg.Environ,
 	}
@@ -46,6 +52,7 @@ func (h *house) screen(f deckFlags) tui.Options {
 func (h *house) pages() []tui.Page {
 	return []tui.Page{
 		deck.New(deck.Options{Host: h.host, CallsPage: "calls"}),
+		ask.New(h.queue, h.cfg.AskScreen()),
 		calls.New(calls.Options{Bodies: bodies{h}}),
 	}
 }
@@ -104,9 +111,8 @@ func (s *store) Put(key, value string) error {
 }
 
 // plain runs the deck without a full screen.
-func (h *house) plain(ctx context.Context) error {
-	<-ctx.Done()
-	return nil
+func (h *house) plain(ctx context.Context, f deckFlags) error {
+	return plain.Run(ctx, plain.Options{Deck: h.host, Questions: h.queue, In: os.Stdin, Out: os.Stdout, Watch: f.watch})
 }
 
 // openJournal begins to write calls to disk.
