@@ -1,5 +1,7 @@
 package theme
 
+import "strings"
+
 // Glyphs are the marks on the screen, each one cell wide unless said
 // otherwise. None is an emoji or from a private range, since terminals do not
 // agree on the width of those.
@@ -55,4 +57,10 @@ func asciiGlyphs() Glyphs {
 		Open: "v", Closed: ">", Branch: "|-", Last: "`-", Pipe: "| ",
 		Dot: "-", Ellipsis: "~", Bar: "#", BarRest: ".", Thumb: "#", Pencil: "[Pencil]",
 	}
+}
+
+// ToASCII writes the few signs that texts of the screen use beside the glyphs in
+// ASCII, each in one cell. What comes from outside stays as it is.
+func ToASCII(s string) string {
+	return strings.NewReplacer("…", "~", "×", "x", "·", "-", "‹", "<", "›", ">").Replace(s)
 }

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
 
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -82,6 +83,11 @@ func New(o Options) *Model {
 	return m
 }
 
+// asksTheme tells whether the terminal says if it is light or dark.
+func (m *Model) asksTheme() bool {
+	return m.opts.Background != "dark" && m.opts.Background != "light"
+}
+
 func (m *Model) index(page string) int {
 	return slices.IndexFunc(m.pages, func(p Page) bool { return p.ID() == page })
 }
@@ -97,7 +103,7 @@ func (m *Model) page() Page {
 func (m *Model) Init() tea.Cmd {
 	m.pump.start()
 	cmds := []tea.Cmd{m.pump.data, m.pump.clock}
-	if m.opts.Background != "dark" && m.opts.Background != "light" {
+	if m.asksTheme() {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
 	for _, p := range m.pages {
@@ -157,14 +163,24 @@ func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.FocusMsg:
 		m.focused = true
-		return m.broadcast(FocusMsg{Focused: true}), true
+		cmd := m.broadcast(FocusMsg{Focused: true})
+		if m.asksTheme() { // it may have changed while the person was away
+			cmd = tea.Batch(cmd, tea.RequestBackgroundColor)
+		}
+		return cmd, true
+	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
+		if m.asksTheme() {
+			return tea.RequestBackgroundColor, true
+		}
+		return nil, true
 	case tea.BlurMsg:
 		m.focused = false
 		return m.broadcast(FocusMsg{}), true
 	case tea.BackgroundColorMsg:
-		if m.opts.Background != "dark" && m.opts.Background != "light" {
-			m.opts.Theme.Dark = msg.IsDark()
+		if !m.asksTheme() || m.opts.Theme.Dark == msg.IsDark() {
+			return nil, true
 		}
+		m.opts.Theme.Dark = msg.IsDark()
 		return m.retheme(), true
 	case tea.ColorProfileMsg:
 		m.opts.Theme.Depth = depth(msg.Profile)

@@ -72,7 +72,12 @@ func (r *Reader) Update(msg tea.Msg) tea.Cmd {
 // Render draws the reader.
 func (r *Reader) Render(f *Frame) []string {
 	w := min(f.W, 100)
-	rows := r.Rows(f, w-6)
+	rows := r.Rows(f, w-7)
+	widest := widget.Width(r.Title) + 2
+	for _, row := range rows {
+		widest = max(widest, widget.Width(row))
+	}
+	w = min(w, widest+7)
 	h := min(f.H, len(rows)+2)
 	return widget.Dialog(f.Theme, r.Title, "", r.scroll.Render(f.Theme, rows, w-6, h-2), w, h)
 }

@@ -54,6 +54,9 @@ func (m *Model) compose(now time.Time) {
 		rows := m.rows(f)
 		m.pictures.gallery.End(rows, f.placed)
 		v.Content = strings.Join(rows, "\n")
+		if m.theme.Glyph.ASCII {
+			v.Content = theme.ToASCII(v.Content)
+		}
 		f.RedrawAfter(m.pictures.wake(now))
 	}
 	if f.cursor != nil {

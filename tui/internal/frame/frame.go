@@ -69,6 +69,9 @@ func RunWith(t *testing.T, size Size, colors colorprofile.Profile, model func() 
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt)
 	signal.Stop(c)
+	local := time.Local
+	time.Local = time.UTC // times on the screen are local ones
+	t.Cleanup(func() { time.Local = local })
 	synctest.Test(t, func(t *testing.T) {
 		s := &Screen{t: t, em: vt.NewEmulator(size.W, size.H), done: make(chan error, 1)}
 		_, _ = s.em.WriteString(lineFeedMode)

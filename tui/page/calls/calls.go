@@ -42,6 +42,7 @@ type Page struct {
 	list   widget.List
 	follow bool // the cursor stays on the newest
 	failed bool // only those that failed
+	raw    bool // results as they were sent
 	edit   widget.Editor
 	theme  *theme.Theme
 	shown  bool
@@ -60,6 +61,7 @@ type detail struct {
 	status  servers.CallStatus
 	w       int
 	theme   *theme.Theme
+	raw     bool // the result as it was sent
 	body    servers.CallBody
 	kept    bool
 	args    []string
@@ -251,6 +253,10 @@ func (p *Page) Actions() []tui.Action {
 			return p.copyOf("the arguments", func(b servers.CallBody) string { return widget.Indent(b.Args) })
 		}},
 		{ID: "calls.copycommand", Title: "Copy a command that makes the call again", Keys: []string{"c"}, Enabled: p.why, Run: p.copyCommand},
+		{ID: "calls.raw", Title: "Result as text or as sent", Keys: []string{"v"}, Run: func() tea.Cmd {
+			p.raw = !p.raw
+			return p.load()
+		}},
 		{ID: "calls.next", Title: "Next call", Keys: []string{"J", "n"}, Part: partDetail, Run: p.step(1)},
 		{ID: "calls.previous", Title: "Call before", Keys: []string{"K", "p"}, Part: partDetail, Run: p.step(-1)},
 	}

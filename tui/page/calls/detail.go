@@ -24,9 +24,9 @@ func (p *Page) load() tea.Cmd {
 	if c == nil || !p.shown || p.opts.Bodies == nil || p.theme == nil || p.w == 0 || p.detail.loading {
 		return nil
 	}
-	want := detail{id: c.ID, status: c.Status, w: detailWidth(p.w), theme: p.theme}
+	want := detail{id: c.ID, status: c.Status, w: detailWidth(p.w), theme: p.theme, raw: p.raw}
 	d := &p.detail
-	if d.id == want.id && d.status == want.status && d.w == want.w && d.theme == want.theme {
+	if d.id == want.id && d.status == want.status && d.w == want.w && d.theme == want.theme && d.raw == want.raw {
 		return nil
 	}
 	if d.id != want.id {
@@ -38,7 +38,7 @@ func (p *Page) load() tea.Cmd {
 		want.body, want.kept = bodies.Body(context.Background(), want.id)
 		want.args = widget.JSON(want.theme, want.body.Args, want.w)
 		if want.body.Result != nil {
-			want.result = widget.JSON(want.theme, want.body.Result, want.w)
+			want.result = resultRows(&want)
 		}
 		return bodyMsg(want)
 	}
@@ -130,7 +130,7 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 		title = "Result with " + strconv.Itoa(c.Images) + " pictures"
 	}
 	rows = append(rows, "", section(f, title, c.ResultBytes, w))
-	if failed(c) && c.Result != "" {
+	if failed(c) && c.Result != "" && (p.raw || c.Status == servers.Refused) {
 		for _, l := range widget.Wrap(plain.Line(c.Result), w) {
 			rows = append(rows, th.Bad.Render(l))
 		}

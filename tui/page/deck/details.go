@@ -153,8 +153,8 @@ func agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
 	if a.Client != "" {
 		claim = strings.TrimSpace(a.Client + " " + a.ClientVersion)
 	}
-	_, _, doing := agentDoing(f, a)
-	rows := []string{f.Theme.Muted.Render(widget.Fit("now", 12)) + doing}
+	_, _, doing, age := agentDoing(f, a)
+	rows := []string{f.Theme.Muted.Render(widget.Fit("now", 12)) + doing + "  " + age}
 	errors := ""
 	if a.Errors > 0 {
 		errors = ", " + strconv.FormatUint(a.Errors, 10) + " failed"

@@ -135,22 +135,22 @@ func serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
 	} else {
 		left += th.Muted.Render(widget.Fit(tools, min(9, max(w-22, 3))))
 	}
-	return widget.Fit(left+stateText(th, s), w)
+	return widget.Fit(left+stateText(th, s, w-widget.Width(left)), w)
 }
 
-// stateText is what is to be said of a server beside its lamp.
-func stateText(th *theme.Theme, s *servers.ServerInfo) string {
+// stateText is what is to be said of a server beside its lamp, in about w cells.
+func stateText(th *theme.Theme, s *servers.ServerInfo, w int) string {
 	_, style := tui.ServerMark(th, s.State.Status)
 	reason, detail := plain.Line(s.State.Reason), plain.Line(s.State.Detail)
 	switch s.State.Status {
 	case servers.Ready:
 		return th.Faint.Render(detail)
 	case servers.Degraded, servers.Failed:
-		if reason != "" {
+		if reason != "" && w >= 20 {
 			return style.Render(string(s.State.Status) + ": " + reason)
 		}
 	}
-	if detail != "" {
+	if detail != "" && w >= 20 {
 		return style.Render(string(s.State.Status)) + th.Faint.Render("  "+detail)
 	}
 	return style.Render(string(s.State.Status))
@@ -168,33 +168,32 @@ func (p *Page) nameWidth(w int) int {
 func agentRow(f *tui.Frame, a *servers.AgentInfo, w, nameW int) string {
 	th := f.Theme
 	name := plain.Line(a.Name())
-	mark, style, doing := agentDoing(f, a)
+	mark, style, doing, age := agentDoing(f, a)
 	left := style.Render(mark) + " " + th.Hue(name).Render(widget.Fit(name, nameW)) + "  "
 	if w >= 50 {
 		left += th.Muted.Render(widget.Fit(folder(a.Root), min(w/6, 16))) + "  "
 	}
-	return widget.Fit(left+doing, w)
+	return widget.Ends(left+doing, age, w)
 }
 
-// agentDoing is the mark of an agent and what it is doing.
-func agentDoing(f *tui.Frame, a *servers.AgentInfo) (string, theme.Style, string) {
+// agentDoing is the mark of an agent, what it is doing, and for how long.
+func agentDoing(f *tui.Frame, a *servers.AgentInfo) (mark string, style theme.Style, doing, age string) {
 	th := f.Theme
-	age := ""
 	if !a.LastCall.IsZero() {
-		age = " " + f.Ago(a.LastCall)
+		age = f.Ago(a.LastCall)
 	}
 	tools := plain.Line(strings.Join(a.InFlight, ", "))
 	switch {
 	case !a.Gone.IsZero():
-		return th.Glyph.Off, th.Faint, th.Faint.Render("gone " + f.Ago(a.Gone) + " ago")
+		return th.Glyph.Off, th.Faint, th.Faint.Render("gone"), th.Faint.Render(f.Ago(a.Gone))
 	case a.Waiting:
-		return th.Glyph.Wait, th.Warn, th.Warn.Render("waits for you") + th.Muted.Render("  "+tools+age)
+		return th.Glyph.Wait, th.Warn, th.Warn.Render("waits for you") + th.Muted.Render("  "+tools), th.Warn.Render(age)
 	case len(a.InFlight) > 0:
-		return th.Glyph.Run, th.Info, th.Info.Render(tools) + th.Muted.Render(age)
+		return th.Glyph.Run, th.Info, th.Info.Render(tools), th.Info.Render(age)
 	case a.LastTool != "":
-		return th.Glyph.On, th.Good, th.Faint.Render(plain.Line(a.LastTool) + age + " ago")
+		return th.Glyph.On, th.Good, th.Faint.Render(plain.Line(a.LastTool)), th.Faint.Render(age + " ago")
 	}
-	return th.Glyph.On, th.Good, th.Faint.Render("no calls yet")
+	return th.Glyph.On, th.Good, th.Faint.Render("no calls yet"), ""
 }
 
 func folder(root string) string {

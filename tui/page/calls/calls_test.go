@@ -1,0 +1,145 @@
+package calls_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/page/calls"
+)
+
+func show(t *testing.T, size frame.Size, test func(s *frame.Screen, d *fake.Deck)) {
+	t.Helper()
+	var d *fake.Deck
+	frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
+		d = fake.NewDeck(time.Now())
+		d.SetBody(4, servers.CallBody{
+			Args:   json.RawMessage(`{"file":"hero.pxl","scale":4,"layers":["body","hat"],"background":null}`),
+			Result: json.RawMessage(`{"content":[{"type":"text","text":"1 picture, 64×64\nsaved as hero.png"},{"type":"image","data":"sha256:9f86d081, 4.1 KB","mimeType":"image/png"}],"isError":false}`),
+		})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{Bodies: d})}})
+	}, func(s *frame.Screen) { test(s, d) })
+}
+
+func TestScreens(t *testing.T) {
+	tests := []struct {
+		name string
+		size frame.Size
+		keys []string
+	}{
+		{"110x34", frame.Size{W: 110, H: 34}, []string{"home", "down", "down", "down"}},
+		{"110x34-error", frame.Size{W: 110, H: 34}, []string{"home", "down", "down", "enter"}},
+		{"110x34-running", frame.Size{W: 110, H: 34}, []string{"end"}},
+		{"80x24", frame.Size{W: 80, H: 24}, nil},
+		{"80x24-detail", frame.Size{W: 80, H: 24}, []string{"home", "down", "down", "down", "enter"}},
+		{"80x24-filter", frame.Size{W: 80, H: 24}, []string{"/", "p", "e", "n", "c", "i", "l"}},
+		{"80x24-failed", frame.Size{W: 80, H: 24}, []string{"e"}},
+		{"80x24-none", frame.Size{W: 80, H: 24}, []string{"/", "x", "y", "z"}},
+		{"40x12", frame.Size{W: 40, H: 12}, nil},
+		{"40x12-detail", frame.Size{W: 40, H: 12}, []string{"home", "enter", "pgdown"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			show(t, tt.size, func(s *frame.Screen, _ *fake.Deck) {
+				s.Keys(tt.keys...)
+				s.Golden(tt.name)
+			})
+		})
+	}
+}
+
+func TestTheDetailFollowsTheCall(t *testing.T) {
+	show(t, frame.Size{W: 110, H: 34}, func(s *frame.Screen, d *fake.Deck) {
+		s.Keys("end")
+		s.Has("running", `id: "hero"`)
+		s.Lacks("Result")
+		c := servers.Call{ID: 9, AgentName: "claude-code", Tool: "pencil_get_screenshot", Status: servers.OK, Duration: 3 * time.Second, Result: "done at last", Args: `{"id":"hero"}`}
+		d.Add(c)
+		s.Wait(time.Second)
+		s.Has("Result", "done at last")
+		s.Resize(160, 40)
+		s.Has("done at last")
+	})
+}
+
+func TestFollowAndPause(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
+		more := func() {
+			for i := range 50 {
+				d.Add(servers.Call{AgentName: "codex", Tool: fmt.Sprintf("echo_%d", i), Status: servers.OK})
+			}
+			s.Wait(time.Second)
+		}
+		more()
+		s.Has("echo_49", "following")
+		s.Keys("up", "up")
+		s.Has("paused 57 of 59")
+		more()
+		s.Has("paused 57 of 109", "echo_47")
+		s.Keys("f")
+		s.Has("echo_49", "following")
+	})
+}
+
+func TestFilterTakesNewCalls(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
+		s.Keys("/")
+		s.Type("codex echo")
+		s.Has("no call is like that", "0 of 9 calls")
+		d.Add(servers.Call{AgentName: "codex", Tool: "echo", Status: servers.OK})
+		d.Add(servers.Call{AgentName: "claude", Tool: "echo", Status: servers.OK})
+		s.Wait(time.Second)
+		s.Has("1 of 11 calls")
+		s.Keys("enter", "esc")
+		s.Has("11 calls")
+		s.Lacks("of 11")
+	})
+}
+
+func TestOldCallsAreDropped(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
+		for i := range 13_000 {
+			d.Add(servers.Call{AgentName: "codex", Tool: fmt.Sprintf("echo_%d", i), Status: servers.OK})
+		}
+		s.Wait(time.Second)
+		s.Has("echo_12999")
+		s.Keys("home")
+		s.Lacks("read_project_context")
+	})
+}
+
+func TestCopies(t *testing.T) {
+	show(t, frame.Size{W: 110, H: 34}, func(s *frame.Screen, _ *fake.Deck) {
+		s.Keys("home", "c")
+		s.Has("copied the command")
+		// mcpdeck call 'read_project_context' --json '{"path":"README.md"}'
+		if !strings.Contains(s.Raw(), "\x1b]52;c;bWNwZGVjayBjYWxsICdyZWFkX3Byb2plY3RfY29udGV4dCcgLS1qc29uICd7InBhdGgiOiJSRUFETUUubWQifSc=") {
+			t.Error("the command is not on the clipboard")
+		}
+		s.Keys("y", "a")
+		s.Has("copied the result", "copied the arguments")
+		s.Keys("end", "y")
+		s.Has("the call is still running")
+	})
+}
+
+func TestMouse(t *testing.T) {
+	show(t, frame.Size{W: 110, H: 34}, func(s *frame.Screen, _ *fake.Deck) {
+		s.Click(10, 3)
+		s.Has("paused 1 of 9")
+		s.Click(80, 10)
+		s.Has("esc list")
+		s.Send(tea.MouseWheelMsg{X: 10, Y: 10, Button: tea.MouseWheelDown})
+		s.Click(10, 3)
+		s.Has("enter read")
+	})
+}

@@ -1,0 +1,53 @@
+package calls
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// toolResult is what of a tool's result is shown apart.
+type toolResult struct {
+	Content    []json.RawMessage `json:"content"`
+	Structured json.RawMessage   `json:"structuredContent"`
+}
+
+// resultRows draws a result for reading: texts as texts, JSON in them as JSON,
+// other blocks and what is no tool's result as they were sent.
+func resultRows(d *detail) []string {
+	var r toolResult
+	if d.raw || json.Unmarshal(d.body.Result, &r) != nil || len(r.Content) == 0 {
+		return widget.JSON(d.theme, d.body.Result, d.w)
+	}
+	var rows []string
+	same := false
+	for i, raw := range r.Content {
+		if i > 0 {
+			rows = append(rows, "")
+		}
+		var block struct{ Type, Text string }
+		if json.Unmarshal(raw, &block) != nil || block.Type != "text" {
+			rows = append(rows, widget.JSON(d.theme, raw, d.w)...)
+			continue
+		}
+		text := strings.TrimSpace(block.Text)
+		if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+			same = same || equal([]byte(text), r.Structured)
+			rows = append(rows, widget.JSON(d.theme, []byte(text), d.w)...)
+			continue
+		}
+		for _, l := range widget.Wrap(plain.Text(block.Text), d.w) {
+			rows = append(rows, d.theme.Text.Render(l))
+		}
+	}
+	if len(r.Structured) > 0 && !same {
+		rows = append(rows, "", widget.Section(d.theme, "Structured", "", d.w))
+		rows = append(rows, widget.JSON(d.theme, r.Structured, d.w)...)
+	}
+	return rows
+}
+
+// equal tells whether two JSON texts differ in nothing but space.
+func equal(a, b []byte) bool { return widget.Indent(a) == widget.Indent(b) }

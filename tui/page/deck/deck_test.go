@@ -1,0 +1,139 @@
+package deck_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+)
+
+// lamp is a widget as Pencil's.
+type lamp struct{ line string }
+
+func (l *lamp) Line(*tui.Frame, int) string { return l.line }
+func (l *lamp) Update(tea.Msg) tea.Cmd      { return nil }
+func (l *lamp) Actions() []tui.Action {
+	return []tui.Action{{ID: "lamp.toggle", Title: "Pencil on or off", Hint: "pencil", Keys: []string{"p"}, Run: func() tea.Cmd {
+		l.line = "Pencil: menu.pen"
+		return nil
+	}}}
+}
+
+func show(t *testing.T, size frame.Size, colors colorprofile.Profile, o tui.Options, test func(s *frame.Screen, d *fake.Deck)) {
+	t.Helper()
+	var d *fake.Deck
+	frame.RunWith(t, size, colors, func() tea.Model {
+		d = fake.NewDeck(time.Now())
+		o.Deck, o.Background = d, "dark"
+		o.Pages = []tui.Page{deck.New(deck.Options{Host: d, Widgets: []deck.Widget{&lamp{}}})}
+		return tui.New(o)
+	}, func(s *frame.Screen) { test(s, d) })
+}
+
+func TestScreens(t *testing.T) {
+	empty := func(s *servers.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 }
+	warned := func(s *servers.Snapshot) {
+		s.Warnings = []servers.Warning{{Time: s.Started, From: "host", Text: "port 7337 is taken; HTTP is off\x1b[2J. Set http.port to another one"}}
+	}
+	tests := []struct {
+		name   string
+		size   frame.Size
+		colors colorprofile.Profile
+		theme  theme.Options
+		change func(*servers.Snapshot)
+		keys   []string
+	}{
+		{"110x34", frame.Size{W: 110, H: 34}, colorprofile.TrueColor, theme.Options{}, nil, nil},
+		{"80x24", frame.Size{W: 80, H: 24}, colorprofile.TrueColor, theme.Options{}, nil, nil},
+		{"80x24-nocolor", frame.Size{W: 80, H: 24}, colorprofile.ASCII, theme.Options{}, nil, []string{"tab"}},
+		{"80x24-ascii", frame.Size{W: 80, H: 24}, colorprofile.TrueColor, theme.Options{ASCII: true}, nil, nil},
+		{"80x24-empty", frame.Size{W: 80, H: 24}, colorprofile.TrueColor, theme.Options{}, empty, nil},
+		{"80x24-warning", frame.Size{W: 80, H: 24}, colorprofile.TrueColor, theme.Options{}, warned, []string{"w"}},
+		{"40x12-agents", frame.Size{W: 40, H: 12}, colorprofile.TrueColor, theme.Options{}, nil, nil},
+		{"40x12-calls", frame.Size{W: 40, H: 12}, colorprofile.TrueColor, theme.Options{}, nil, []string{"tab"}},
+		{"40x12-servers", frame.Size{W: 40, H: 12}, colorprofile.TrueColor, theme.Options{}, nil, []string{"shift+tab"}},
+		{"110x34-agent", frame.Size{W: 110, H: 34}, colorprofile.TrueColor, theme.Options{}, nil, []string{"down", "enter"}},
+		{"110x34-server", frame.Size{W: 110, H: 34}, colorprofile.TrueColor, theme.Options{}, nil, []string{"shift+tab", "down", "down", "down", "enter"}},
+		{"80x24-pencil", frame.Size{W: 80, H: 24}, colorprofile.TrueColor, theme.Options{}, nil, []string{"p"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			show(t, tt.size, tt.colors, tui.Options{Theme: tt.theme}, func(s *frame.Screen, d *fake.Deck) {
+				if tt.change != nil {
+					d.Change(tt.change)
+					s.Wait(time.Second)
+				}
+				s.Keys(tt.keys...)
+				s.Golden(tt.name)
+				if tt.colors == colorprofile.ASCII && strings.Contains(s.Raw(), "38;2;") {
+					t.Error("a colour was written")
+				}
+				if tt.theme.ASCII {
+					for _, r := range s.Text() {
+						if r > 0x7e {
+							t.Errorf("%q is not ASCII", r)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestRestartAsksAndSaysHowItWent(t *testing.T) {
+	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {
+		s.Keys("shift+tab", "r")
+		s.Has("Restart Pencil?", "One of its calls is running")
+		s.Keys("n", "r", "y")
+		s.Has("restart pencil: the program does not answer")
+		s.Keys("down", "r", "y")
+		s.Has("Ask was restarted")
+		if len(d.Restarted) != 2 {
+			t.Errorf("restarted %v", d.Restarted)
+		}
+	})
+}
+
+func TestWatchingDoesNotRestart(t *testing.T) {
+	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{Watch: true}, func(s *frame.Screen, _ *fake.Deck) {
+		s.Keys("shift+tab", "r")
+		s.Lacks("Restart Pencil?")
+		s.Has("the deck only watches", "watching")
+	})
+}
+
+func TestTheCursorStaysOnItsCall(t *testing.T) {
+	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {
+		s.Keys("tab", "up", "up")
+		s.Has("paused")
+		for range 40 {
+			d.Add(servers.Call{AgentName: "codex", Tool: "echo", Status: servers.OK})
+		}
+		s.Wait(time.Second)
+		s.Has("pencil_batch_design")
+		s.Keys("end")
+		s.Lacks("paused", "pencil_batch_design")
+	})
+}
+
+func TestMouse(t *testing.T) {
+	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, _ *fake.Deck) {
+		s.Click(10, 5)
+		s.Has("enter details", "r restart")
+		s.Click(10, 5) // on the row under the cursor
+		s.Has("mcpdeck mcp pixelsrc")
+		s.Keys("esc")
+		s.Click(60, 4)
+		s.Click(60, 4)
+		s.Has("says it is")
+	})
+}
