@@ -159,7 +159,7 @@ func (s *Service) entrySide(e *store.Entry) (*side, error) {
 		return nil, err
 	}
 	out := &side{analysis: e.Analysis, info: &compare.SideInfo{
-		Kind: "snapshot", SnapshotID: e.ID, CreatedAt: e.CreatedAt, Tool: c.Tool, Options: e.Analysis,
+		Kind: "snapshot", SnapshotID: e.ID, CreatedAt: e.CreatedAt, Tool: c.Tool, Options: optionsOf(e.Analysis),
 		AgeSeconds: int64(s.opts.Now().Sub(e.CreatedAt).Seconds()),
 	}}
 	out.Context, out.Sources, out.Profile = c, sources, e.Profile

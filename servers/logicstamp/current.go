@@ -173,7 +173,7 @@ func (s *Service) present(c candidate, now *manifest.Manifest, source string) *s
 			out.Sources = then
 		}
 	}
-	out.info.Options = out.analysis
+	out.info.Options = optionsOf(out.analysis)
 	return out
 }
 
@@ -191,7 +191,7 @@ func (s *Service) regenerate(ctx context.Context, call Call, project string, a s
 	s.noteRun(project, a)
 	out := &side{freshness: &compare.Freshness{State: fresh}, analysis: a, warnings: made.warnings}
 	out.Context, out.Sources, out.Profile = made.context, made.sources, a.Profile
-	out.info = &compare.SideInfo{Source: "regenerated", CreatedAt: made.entry.CreatedAt, Tool: made.context.Tool, Options: a}
+	out.info = &compare.SideInfo{Source: "regenerated", CreatedAt: made.entry.CreatedAt, Tool: made.context.Tool, Options: optionsOf(a)}
 	if publish != nil && *publish || publish == nil && s.opts.Publish {
 		if !watch.Look(project).Active {
 			call.stage("publish", 0)
@@ -204,4 +204,8 @@ func (s *Service) regenerate(ctx context.Context, call Call, project string, a s
 	}
 	s.store.Clean()
 	return out, nil
+}
+
+func optionsOf(a store.Analysis) *compare.Analysis {
+	return &compare.Analysis{Profile: a.Profile, Mode: a.Mode, Depth: a.Depth, IncludeStyle: a.IncludeStyle}
 }

@@ -120,7 +120,7 @@ func (g *gitRun) key(state string) string {
 func (g *gitRun) baseSide(ctx context.Context) (*side, error) {
 	info := &compare.SideInfo{
 		Kind: "git", Ref: g.commit.Ref, Commit: g.commit.Hash, Describe: g.commit.Describe,
-		CreatedAt: g.commit.Time, Options: g.a,
+		CreatedAt: g.commit.Time, Options: optionsOf(g.a),
 	}
 	if !g.commit.Time.IsZero() {
 		info.AgeSeconds = int64(g.s.opts.Now().Sub(g.commit.Time).Seconds())
@@ -178,7 +178,7 @@ func (g *gitRun) presentSide(ctx context.Context, force bool) (*side, error) {
 			return nil, err
 		}
 	}
-	out.info = &compare.SideInfo{Source: source, CreatedAt: out.Context.CreatedAt, Tool: out.Context.Tool, Options: g.a}
+	out.info = &compare.SideInfo{Source: source, CreatedAt: out.Context.CreatedAt, Tool: out.Context.Tool, Options: optionsOf(g.a)}
 	out.freshness = &compare.Freshness{State: fresh}
 	return out, nil
 }

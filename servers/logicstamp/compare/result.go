@@ -58,8 +58,16 @@ type SideInfo struct {
 	Path       string    `json:"path,omitempty"`
 	CreatedAt  time.Time `json:"createdAt,omitzero"`
 	Tool       string    `json:"tool,omitempty"`
-	Options    any       `json:"options,omitempty"`
+	Options    *Analysis `json:"options,omitempty"`
 	AgeSeconds int64     `json:"ageSeconds,omitempty"`
+}
+
+// Analysis are the options a side was made with.
+type Analysis struct {
+	Profile      string `json:"profile,omitempty"`
+	Mode         string `json:"mode,omitempty"`
+	Depth        int    `json:"depth"`
+	IncludeStyle bool   `json:"includeStyle"`
 }
 
 // Summary counts what changed.

@@ -68,7 +68,18 @@ type indexJSON struct {
 // folder file that the index promises and that cannot be read is
 // CONTEXT_INCOMPLETE, never an empty folder.
 func Read(dir string, opts Options) (*Context, error) {
-	raw, err := readLimited(filepath.Join(dir, IndexFile), maxIndex)
+	return ReadFrom(dir, opts, func(name string, limit int64) ([]byte, error) {
+		if !localFile(dir, name) {
+			return nil, leaves(name)
+		}
+		return readLimited(filepath.Join(dir, filepath.FromSlash(name)), limit)
+	})
+}
+
+// ReadFrom reads a context whose files get gives by their slash path; get
+// refuses what is larger than limit bytes. dir is only told in errors.
+func ReadFrom(dir string, opts Options, get func(name string, limit int64) ([]byte, error)) (*Context, error) {
+	raw, err := get(IndexFile, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, problem.New(problem.ContextMissing,
 			"call logicstamp_refresh_snapshot (or run `stamp context` in the project), or pass forceRegenerate: true",
@@ -83,7 +94,13 @@ func Read(dir string, opts Options) (*Context, error) {
 	}
 	nodes := 0
 	for _, f := range c.Folders {
-		if err := c.readFolder(f, ids, opts); err != nil {
+		raw, err := get(f.File, maxFolder)
+		if err == nil {
+			err = c.readFolder(f, raw, ids, opts)
+		} else if problem.CodeOf(err) == problem.Internal {
+			err = unreadable(f, err, opts)
+		}
+		if err != nil {
 			return nil, err
 		}
 		for _, b := range f.Bundles {
@@ -96,6 +113,26 @@ func Read(dir string, opts Options) (*Context, error) {
 	}
 	c.index()
 	return c, nil
+}
+
+func leaves(name string) error {
+	return problem.New(problem.NotAnIndex, refreshHint, "the index names the file %q, which leaves the context", name)
+}
+
+// unreadable is what a folder file is that cannot be read: nothing when the
+// index promises no bundles in it.
+func unreadable(f *Folder, err error, opts Options) error {
+	if f.Declared == 0 {
+		return nil
+	}
+	return incomplete(sideOf(opts), f, "it cannot be read").Because(err)
+}
+
+func sideOf(opts Options) string {
+	if opts.Side == "" {
+		return ""
+	}
+	return "the " + opts.Side + " side's "
 }
 
 func readIndex(raw []byte, dir string, opts Options) (*Context, idRules, error) {
@@ -145,8 +182,8 @@ func readIndex(raw []byte, dir string, opts Options) (*Context, idRules, error) 
 			folder.File = path.Join(folder.Path, "context.json")
 		}
 		folder.File = strings.TrimPrefix(folder.File, "./")
-		if !localFile(dir, folder.File) {
-			return nil, idRules{}, problem.New(problem.NotAnIndex, refreshHint, "the index names the file %q, which leaves the context", folder.File)
+		if !filepath.IsLocal(filepath.FromSlash(folder.File)) || isAbsolute(folder.File) {
+			return nil, idRules{}, leaves(folder.File)
 		}
 		ids.folders = append(ids.folders, folder.Path)
 		for _, name := range folder.Components {
@@ -194,21 +231,8 @@ func localFile(dir, name string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-func (c *Context) readFolder(f *Folder, ids idRules, opts Options) error {
-	side := ""
-	if opts.Side != "" {
-		side = "the " + opts.Side + " side's "
-	}
-	raw, err := readLimited(filepath.Join(c.Dir, filepath.FromSlash(f.File)), maxFolder)
-	if err != nil {
-		if problem.CodeOf(err) == problem.ContextTooLarge {
-			return err
-		}
-		if f.Declared == 0 {
-			return nil
-		}
-		return incomplete(side, f, "it cannot be read").Because(err)
-	}
+func (c *Context) readFolder(f *Folder, raw []byte, ids idRules, opts Options) error {
+	side := sideOf(opts)
 	raw = trimBOM(raw)
 	if strings.HasSuffix(f.File, ".toon") {
 		f.Toon = string(raw)

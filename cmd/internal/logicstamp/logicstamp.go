@@ -1,0 +1,127 @@
+// Package logicstamp is the command `mcpdeck logicstamp`.
+package logicstamp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
+)
+
+// Exit is an error that ends the program with a code of its own. What there is
+// to say has been said.
+type Exit struct{ Code int }
+
+// Error implements error.
+func (e *Exit) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
+
+// ExitCode is the code for the system: 1 drift, 2 no answer.
+func (e *Exit) ExitCode() int { return e.Code }
+
+// Command makes the command. open gives the service for a folder; the command
+// closes it.
+func Command(open func(ctx context.Context, project string) (*logicstamp.Service, error)) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "logicstamp",
+		Short: "See what changed in the contracts of a TypeScript project",
+	}
+	cmd.AddCommand(diffCommand(open))
+	return cmd
+}
+
+type diffOptions struct {
+	baseline, project          string
+	json, markdown, plain, now bool
+}
+
+func diffCommand(open func(context.Context, string) (*logicstamp.Service, error)) *cobra.Command {
+	var o diffOptions
+	cmd := &cobra.Command{
+		Use:   "diff",
+		Short: "Compare the contracts of this folder with a baseline",
+		Long: "Compare the contracts of the components in this folder with a baseline.\n\n" +
+			"The baseline is snapshot (the newest one), snapshot:<id>, git:<ref>, or a folder with a\n" +
+			"context. Without one it is the newest snapshot, else the last commit.\n\n" +
+			"Exit code: 0 nothing changed, 1 something changed, 2 there is no answer.",
+		Example: "  mcpdeck logicstamp diff\n  mcpdeck logicstamp diff --baseline git:main --markdown",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SilenceUsage, cmd.SilenceErrors = true, true
+			s, err := open(cmd.Context(), o.project)
+			if err != nil {
+				return fail(cmd.ErrOrStderr(), err)
+			}
+			defer s.Close()
+			return diff(cmd.Context(), s, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.baseline, "baseline", "b", "", "what to compare with")
+	f.StringVar(&o.project, "project", "", "the project's folder (default: this one)")
+	f.BoolVar(&o.json, "json", false, "print the whole result as JSON")
+	f.BoolVar(&o.markdown, "markdown", false, "print Markdown, one block per folder")
+	f.BoolVar(&o.plain, "plain", false, "print text (the default)")
+	f.BoolVar(&o.now, "force", false, "analyse even when the sources did not change")
+	cmd.MarkFlagsMutuallyExclusive("json", "markdown", "plain")
+	return cmd
+}
+
+func fail(w io.Writer, err error) error {
+	fmt.Fprintln(w, problem.Of(err))
+	return &Exit{Code: 2}
+}
+
+// diff compares and prints.
+func diff(ctx context.Context, s *logicstamp.Service, o diffOptions, out, errs io.Writer) error {
+	args := logicstamp.CompareArgs{Project: o.project, Baseline: o.baseline}
+	if o.now {
+		args.ForceRegenerate = &o.now
+	}
+	call := logicstamp.Call{Progress: func(stage string, _ time.Duration) {
+		if stage == "stamp" {
+			fmt.Fprintln(errs, "analysing …")
+		}
+	}}
+	if args.Baseline == "" {
+		args.Baseline = "snapshot"
+	}
+	r, err := s.Compare(ctx, call, args)
+	if err == nil && o.baseline == "" && r.ErrorCode == problem.NoSnapshot {
+		args.Baseline = "git:HEAD"
+		second, err2 := s.Compare(ctx, call, args)
+		// Where there is no repository either, the snapshot is what to make.
+		if err2 == nil && second.ErrorCode != problem.GitNoRepo && second.ErrorCode != problem.GitNotFound {
+			r = second
+		}
+	}
+	if err != nil {
+		return fail(errs, err)
+	}
+	switch {
+	case o.json:
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(r)
+	case o.markdown:
+		err = report.Markdown(out, r)
+	default:
+		err = report.Plain(out, r)
+	}
+	switch {
+	case err != nil:
+		return fail(errs, err)
+	case r.Status == compare.Diff:
+		return &Exit{Code: 1}
+	case r.Status == compare.Failed:
+		return &Exit{Code: 2}
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package logicstamp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+)
+
+func run(t *testing.T, s *logicstamp.Service, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := Command(func(context.Context, string) (*logicstamp.Service, error) { return s, nil })
+	var out, errs bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(&errs)
+	cmd.SetArgs(append([]string{"diff"}, args...))
+	err := cmd.ExecuteContext(t.Context())
+	var exit *Exit
+	switch {
+	case errors.As(err, &exit):
+		code = exit.ExitCode()
+	case err != nil:
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), code
+}
+
+func TestDiffTellsByItsExitCode(t *testing.T) {
+	cli := stamptest.CLI(t, stampcli.Wanted)
+	project := stamptest.Shop(t)
+	s, err := logicstamp.New(logicstamp.Options{
+		Dir: t.TempDir(), ProjectPath: project,
+		CLI: stampcli.Options{Command: []string{cli}, Environment: os.Environ()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _, code := run(t, s)
+	if code != 2 || !strings.Contains(out, "NO_SNAPSHOT") {
+		t.Errorf("without a snapshot: %d\n%s", code, out)
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "x"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = project
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+	}
+	out, _, code = run(t, s)
+	if code != 0 || !strings.HasPrefix(out, "PASS  vs git:HEAD @") {
+		t.Errorf("unchanged: %d\n%s", code, out)
+	}
+	stamptest.Replace(t, project, "src/parts/Knob.tsx", " locked?: boolean;", "")
+	out, errs, code := run(t, s)
+	if code != 1 || !strings.Contains(out, "✖ src/parts/Knob.tsx: prop removed: locked") || !strings.Contains(out, "− locked?: boolean") || errs != "analysing …\n" {
+		t.Errorf("changed: %d\n%s%s", code, out, errs)
+	}
+	again, _, _ := run(t, s)
+	if again != out {
+		t.Errorf("two runs differ:\n%s\n%s", out, again)
+	}
+	if out, _, code = run(t, s, "--markdown"); code != 1 || !strings.Contains(out, "<details><summary>≈ src (1)</summary>") {
+		t.Errorf("markdown: %d\n%s", code, out)
+	}
+	if out, _, code = run(t, s, "--json"); code != 1 || !strings.Contains(out, `"status": "diff"`) {
+		t.Errorf("json: %d\n%s", code, out)
+	}
+	if out, _, code = run(t, s, "--baseline", "git:nowhere"); code != 2 || !strings.Contains(out, "GIT_BAD_REF") {
+		t.Errorf("bad ref: %d\n%s", code, out)
+	}
+}

@@ -1,0 +1,356 @@
+// Package report writes comparisons as text: plain, Markdown, and the lines a
+// screen shows for one contract.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+)
+
+// Sign says what happened in one character. Colour only repeats it.
+type Sign rune
+
+// The signs.
+const (
+	Added    Sign = '+'
+	Removed  Sign = '−'
+	Changed  Sign = '~'
+	Through  Sign = '≈'
+	Moved    Sign = '→'
+	Same     Sign = '='
+	Unseen   Sign = '!'
+	Breaking Sign = '✖'
+	Warning  Sign = '▲'
+)
+
+// ASCII gives the sign for terminals without the others.
+func (s Sign) ASCII() Sign {
+	switch s {
+	case Removed:
+		return '-'
+	case Through:
+		return '*'
+	case Moved:
+		return '>'
+	case Breaking:
+		return 'X'
+	case Warning:
+		return '^'
+	}
+	return s
+}
+
+// SignOf is the sign of a bundle's change.
+func SignOf(c compare.ComponentChange) Sign {
+	switch c.Type {
+	case compare.BundleAdded:
+		if c.Details != nil && c.Details.MovedFrom != "" {
+			return Moved
+		}
+		return Added
+	case compare.BundleRemoved:
+		if c.Details != nil && c.Details.MovedTo != "" {
+			return Moved
+		}
+		return Removed
+	case compare.HashChanged:
+		return Through
+	}
+	return Changed
+}
+
+// SignOfContract is the sign of a contract's change.
+func SignOfContract(c compare.ContractChange) Sign {
+	switch c.Change {
+	case compare.Added, compare.Revealed:
+		return Added
+	case compare.Removed, compare.Hidden:
+		return Removed
+	case compare.Moved:
+		return Moved
+	}
+	return Changed
+}
+
+// SignOfFolder is the sign of a folder; one changed only through dependencies
+// has the sign for that.
+func SignOfFolder(f compare.FolderDiff) Sign {
+	switch f.Status {
+	case compare.FolderAdded:
+		return Added
+	case compare.FolderRemoved:
+		return Removed
+	case compare.FolderUnchanged:
+		return Same
+	}
+	for _, c := range f.Changes {
+		if SignOf(c) != Through {
+			return Changed
+		}
+	}
+	return Through
+}
+
+// Line is one entry of a field that differs. A changed one has both texts.
+type Line struct {
+	Sign          Sign
+	Text          string
+	Before, After string
+}
+
+// String is the line without colour: "− locked?: boolean", "~ a → b".
+func (l Line) String() string {
+	if l.Sign == Changed {
+		return fmt.Sprintf("%c %s → %s", l.Sign, l.Before, l.After)
+	}
+	return fmt.Sprintf("%c %s", l.Sign, l.Text)
+}
+
+// Field is one part of a contract with what differs in it.
+type Field struct {
+	Name  string
+	Lines []Line
+	// Changed and Total count entries; Total is 0 when unknown.
+	Changed, Total int
+}
+
+// Note is "1 of 3 changed", "2 unchanged" or "changed".
+func (f Field) Note() string {
+	switch {
+	case f.Changed == 0 && f.Total > 1:
+		return fmt.Sprintf("%d unchanged", f.Total)
+	case f.Changed == 0:
+		return "unchanged"
+	case f.Total >= f.Changed && f.Total > 1:
+		return fmt.Sprintf("%d of %d changed", f.Changed, f.Total)
+	}
+	return "changed"
+}
+
+// Fields are the parts of a contract in reading order, changed ones and, where
+// their size is known, unchanged ones.
+func Fields(c compare.ContractChange) []Field {
+	d := c.Details
+	if d == nil {
+		return nil
+	}
+	var out []Field
+	for _, part := range parts() {
+		f := Field{Lines: part.lines(c, d)}
+		f.Name, f.Total = fieldName(d, part.name)
+		f.Changed = len(f.Lines)
+		if f.Changed == 0 && f.Total == 0 {
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// fieldName finds the full name of a part ("props" is "interface.props" or
+// "logicSignature.props") and its size.
+func fieldName(d *compare.Details, part string) (string, int) {
+	for name, n := range d.Totals {
+		if name == part || strings.HasSuffix(name, "."+part) {
+			return name, n
+		}
+	}
+	for _, name := range d.ModifiedFields {
+		if name == part || strings.HasSuffix(name, "."+part) {
+			return name, 0
+		}
+	}
+	return part, 0
+}
+
+type part struct {
+	name  string
+	lines func(c compare.ContractChange, d *compare.Details) []Line
+}
+
+func parts() []part {
+	names := func(name string, pick func(*compare.Details) (plus, minus []string)) part {
+		return part{name, func(_ compare.ContractChange, d *compare.Details) []Line {
+			plus, minus := pick(d)
+			return setLines(plus, minus)
+		}}
+	}
+	return []part{
+		{"props", func(c compare.ContractChange, d *compare.Details) []Line {
+			return typeLines(c, "props", d.AddedProps, d.RemovedProps, d.ChangedProps)
+		}},
+		{"emits", func(c compare.ContractChange, d *compare.Details) []Line {
+			return typeLines(c, "emits", d.AddedEmits, d.RemovedEmits, d.ChangedEmits)
+		}},
+		{"state", func(c compare.ContractChange, d *compare.Details) []Line {
+			return typeLines(c, "state", d.AddedState, d.RemovedState, d.ChangedState)
+		}},
+		{"apiSignature", func(_ compare.ContractChange, d *compare.Details) []Line {
+			return rawLines(d.APISignatureBefore, d.APISignatureAfter)
+		}},
+		{"exports", func(_ compare.ContractChange, d *compare.Details) []Line {
+			return rawLines(d.ExportsBefore, d.ExportsAfter)
+		}},
+		names("hooks", func(d *compare.Details) ([]string, []string) { return d.AddedHooks, d.RemovedHooks }),
+		names("components", func(d *compare.Details) ([]string, []string) { return d.AddedComponents, d.RemovedComponents }),
+		names("functions", func(d *compare.Details) ([]string, []string) { return d.AddedFunctions, d.RemovedFunctions }),
+		names("variables", func(d *compare.Details) ([]string, []string) { return d.AddedVariables, d.RemovedVariables }),
+		names("imports", func(d *compare.Details) ([]string, []string) { return d.AddedImports, d.RemovedImports }),
+		names("languageSpecific", func(d *compare.Details) ([]string, []string) { return d.AddedLanguage, d.RemovedLanguage }),
+		{"kind", func(_ compare.ContractChange, d *compare.Details) []Line {
+			if d.KindBefore == d.KindAfter {
+				return nil
+			}
+			return []Line{{Sign: Changed, Before: d.KindBefore, After: d.KindAfter}}
+		}},
+		{"nextjs", func(_ compare.ContractChange, d *compare.Details) []Line {
+			return rawLines(d.NextJSBefore, d.NextJSAfter)
+		}},
+		{"style", func(_ compare.ContractChange, d *compare.Details) []Line {
+			return rawLines(d.StyleBefore, d.StyleAfter)
+		}},
+	}
+}
+
+func setLines(plus, minus []string) []Line {
+	var out []Line
+	for _, name := range minus {
+		out = append(out, Line{Sign: Removed, Text: name})
+	}
+	for _, name := range plus {
+		out = append(out, Line{Sign: Added, Text: name})
+	}
+	return out
+}
+
+// typeLines names types where the contracts are at hand.
+func typeLines(c compare.ContractChange, field string, plus, minus []string, changed []compare.TypeChange) []Line {
+	var out []Line
+	for _, name := range minus {
+		out = append(out, Line{Sign: Removed, Text: typed(c, field, name, false)})
+	}
+	for _, name := range plus {
+		out = append(out, Line{Sign: Added, Text: typed(c, field, name, true)})
+	}
+	for _, t := range changed {
+		out = append(out, Line{Sign: Changed, Before: t.Before, After: t.After})
+	}
+	return out
+}
+
+func typed(c compare.ContractChange, field, name string, after bool) string {
+	side := c.Before
+	if after {
+		side = c.After
+	}
+	if side == nil {
+		return name
+	}
+	types := side.Props
+	switch field {
+	case "emits":
+		types = side.Emits
+	case "state":
+		types = side.State
+	}
+	t, ok := types[name]
+	if !ok {
+		return name
+	}
+	return compare.Typed(name, t)
+}
+
+func rawLines(before, after json.RawMessage) []Line {
+	switch {
+	case string(before) == string(after):
+		return nil
+	case len(before) == 0:
+		return []Line{{Sign: Added, Text: string(after)}}
+	case len(after) == 0:
+		return []Line{{Sign: Removed, Text: string(before)}}
+	}
+	return []Line{{Sign: Changed, Before: plainText(before), After: plainText(after)}}
+}
+
+// plainText is a JSON string without its quotes, other JSON as it is.
+func plainText(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// Reason says in words why something was added, removed or moved.
+func Reason(d *compare.Details, c compare.ContractChange, depth int) string {
+	if d == nil {
+		return ""
+	}
+	switch d.Reason {
+	case "moved":
+		if d.MovedFrom != "" {
+			return "moved from " + d.MovedFrom
+		}
+		return "moved to " + d.MovedTo
+	case "became_dependency":
+		if len(c.Affects) > 0 {
+			return "still there, now rendered by " + c.Affects[0]
+		}
+		return "still there, now rendered by another component"
+	case "became_root":
+		return "nothing renders it any more, so it is a root now"
+	case "hidden":
+		if depth > 0 {
+			return fmt.Sprintf("still there, deeper than depth %d or in a cycle", depth)
+		}
+		return "still there, but in no bundle"
+	case "revealed":
+		return "was there before, but in no bundle"
+	case "deleted":
+		return "its file is gone"
+	case "new":
+		return "its file is new"
+	}
+	return d.Reason
+}
+
+// ByWeight orders contract changes for people: breaking ones first, then those
+// that reach most roots.
+func ByWeight(changes []compare.ContractChange) []compare.ContractChange {
+	out := slices.Clone(changes)
+	slices.SortStableFunc(out, func(a, b compare.ContractChange) int {
+		if d := Errors(b) - Errors(a); d != 0 {
+			return d
+		}
+		return reach(b) - reach(a)
+	})
+	return out
+}
+
+// Errors counts what of a change breaks its users.
+func Errors(c compare.ContractChange) int {
+	n := 0
+	for _, b := range c.Breaking {
+		if b.Severity == compare.Error {
+			n++
+		}
+	}
+	return n
+}
+
+func reach(c compare.ContractChange) int { return max(len(c.Affects), c.AffectsTotal) }
+
+// Clean makes text from the project fit to be shown: control characters become
+// a dot.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return '·'
+		}
+		return r
+	}, s)
+}
