@@ -105,7 +105,7 @@ func RunWith(t *testing.T, size Size, colors colorprofile.Profile, model func() 
 			c.Close()
 		}
 		_ = s.em.Close()
-		time.Sleep(time.Minute) // timers of commands that the program left behind
+		time.Sleep(15 * time.Minute) // timers of commands that the program left behind
 		synctest.Wait()
 	})
 }

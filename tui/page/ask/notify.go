@@ -210,3 +210,8 @@ func (a *alerts) ran(msg commandMsg) tea.Cmd {
 	a.failed = true
 	return tui.Toast(tui.Warn, "the notification command failed: "+plain.Line(msg.err.Error()))
 }
+
+// Command runs the person's notifier for one request.
+func Command(n Notify, r questions.Request) tea.Cmd {
+	return command(n, []questions.Item{{Request: r}})
+}

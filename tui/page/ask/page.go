@@ -288,7 +288,7 @@ func (p *Page) open(id int) {
 		return
 	}
 	p.id, p.place, p.draft = id, partRequest, it.Draft.Clone()
-	p.message, p.warned, p.scroll, p.preview = "", warning{}, scrolls{}, false
+	p.message, p.warned, p.scroll, p.preview = "", warning{}, scrolls{follow: true}, false
 	if p.draft.Field != questions.NoField {
 		p.restore()
 	}

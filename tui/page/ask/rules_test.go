@@ -1,0 +1,457 @@
+package ask_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	page "github.com/mcpdeck/mcpdeck/tui/page/ask"
+)
+
+// home is a first page with nothing on it but, maybe, a text field.
+type home struct{ text bool }
+
+func (h *home) ID() string                 { return "home" }
+func (h *home) Title() string              { return "Home" }
+func (h *home) Badge() int                 { return 0 }
+func (h *home) Actions() []tui.Action      { return nil }
+func (h *home) Part() string               { return "" }
+func (h *home) TextEntry() bool            { return h.text }
+func (h *home) Update(tea.Msg) tea.Cmd     { return nil }
+func (h *home) Render(*tui.Frame) []string { return []string{"this is home"} }
+func (h *home) Show() tea.Cmd              { return nil }
+func (h *home) Hide()                      {}
+
+func TestU13TypedTextIsWarnedOf(t *testing.T) {
+	with(t, abc, func(d *desk, c *questions.Call) {
+		d.press("o", "'my own", "esc", "1")
+		d.Has("will not be sent")
+		d.notSent(c)
+		d.Keys("1")
+		same(t, d.reply(c).Results, one("a", []string{"A"}, ""))
+	})
+	with(t, abc, func(d *desk, c *questions.Call) {
+		d.press("o", "'my own", "esc", "home", "enter", "o")
+		same(t, d.reply(c).Results, one("a", nil, "my own"))
+	})
+	with(t, pair, func(d *desk, _ *questions.Call) {
+		d.press("o", "'my own", "esc", "1", "1", "2")
+		d.Has("your own text is not sent")
+	})
+}
+
+func TestU14Limits(t *testing.T) {
+	raw := `[{"id":"a","question":"?","multi":true,"options":["A","B","C"],"minSelect":2,"maxSelect":2}]`
+	with(t, raw, func(d *desk, c *questions.Call) {
+		d.Keys("1", "enter")
+		d.Has("choose at least 2")
+		d.Keys("2", "3", "enter")
+		d.Has("choose at most 2")
+		d.notSent(c)
+		d.Keys("1", "enter")
+		same(t, d.reply(c).Results, one("a", []string{"B", "C"}, ""))
+	})
+}
+
+func TestU15OnlyXDeclines(t *testing.T) {
+	with(t, pair, func(d *desk, c *questions.Call) {
+		d.press("tab", "'n", "esc", "esc", "esc", "enter", "x", "esc", "ctrl+c")
+		d.notSent(c)
+		same(t, d.first().Notes[0], "n")
+		d.press("enter", "x", "'no time", "enter")
+		r := d.reply(c)
+		same(t, []any{r.Status, r.Reason}, []any{questions.Declined, "no time"})
+	})
+}
+
+func TestU16WideSpace(t *testing.T) {
+	with(t, several, func(d *desk, _ *questions.Call) {
+		d.Type("\u3000")
+		same(t, d.first().Chosen, []int{0})
+	})
+}
+
+func TestU18ClickChoosesAndNeverSends(t *testing.T) {
+	with(t, pair, func(d *desk, c *questions.Call) {
+		at := func(text string) (int, int) {
+			for y, l := range strings.Split(d.Text(), "\n") {
+				if i := strings.Index(l, text); i >= 0 {
+					return len([]rune(l[:i])), y
+				}
+			}
+			t.Fatalf("no %q:\n%s", text, d.Text())
+			return 0, 0
+		}
+		d.Click(at("2 B"))
+		same(t, d.first().Chosen, []int{1})
+		d.Click(at("b "))
+		d.Has("Second?")
+		d.Click(at("1 C"))
+		d.Click(at("review"))
+		d.Has("Enter sends these answers")
+		d.notSent(c)
+	})
+}
+
+func TestU19KeysAreTextInAField(t *testing.T) {
+	with(t, pair, func(d *desk, c *questions.Call) {
+		d.press("tab", "'1 x s [ z q ?", "left", "right")
+		same(t, d.first().Notes[0], "1 x s [ z q ?")
+		d.notSent(c)
+	})
+}
+
+func TestU20Paste(t *testing.T) {
+	with(t, pair, func(d *desk, c *questions.Call) {
+		d.Send(tea.PasteMsg{Content: "1\r\nx\r\n"})
+		same(t, len(d.first().Chosen), 0)
+		d.Keys("tab")
+		d.Send(tea.PasteMsg{Content: "a\r\nb\x1b[31m\rc"})
+		same(t, d.first().Notes[0], "a\nb[31m\nc")
+		d.Send(frame.Key("d"), frame.Key("enter"), frame.Key("e")) // an unmarked paste
+		same(t, d.first().Notes[0], "a\nb[31m\ncd\ne")
+		d.notSent(c)
+	})
+}
+
+func TestU8TextIsCleaned(t *testing.T) {
+	with(t, `[{"question":"Wh\u001b[31mich\u202e?","options":["\u001b]0;title\u0007same","same"],"description":"see [here](https://evil.example/)"}]`, func(d *desk, _ *questions.Call) {
+		d.Has("Which<U+202E>?", "same (1)", "same (2)", "here (https://evil.example/)")
+	})
+}
+
+func TestU22Countdown(t *testing.T) {
+	setup{}.run(t, func(d *desk) {
+		r := questions.Request{From: questions.From{Client: "codex"}, ClientDeadline: 6 * time.Minute}
+		r.Questions, _ = questions.ParseQuestions([]byte(abc))
+		if _, err := d.q.Open(r); err != nil {
+			t.Fatal(err)
+		}
+		d.Wait(5 * time.Second)
+		d.Lacks("gives up")
+		d.Wait(2 * time.Minute)
+		d.Has("codex gives up in 3:5")
+		d.Wait(3*time.Minute + 18*time.Second)
+		d.Has("codex gives up in 0:3")
+	})
+}
+
+func TestU23Autofocus(t *testing.T) {
+	tests := []struct {
+		name  string
+		focus page.Focus
+		text  bool
+		key   bool
+		shown bool
+	}{
+		{"idle on the first page", page.FocusIdle, false, false, true},
+		{"typing on the first page", page.FocusIdle, false, true, false},
+		{"a text field is open", page.FocusAlways, true, false, false},
+		{"never", page.FocusNever, false, false, false},
+		{"always", page.FocusAlways, false, true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			setup{first: &home{text: tt.text}, page: page.Options{Focus: tt.focus}}.run(t, func(d *desk) {
+				d.Wait(5 * time.Second)
+				if tt.key {
+					d.Keys("j")
+				}
+				d.ask(abc)
+				d.Wait(time.Second)
+				if got := strings.Contains(d.Text(), "Which?"); got != tt.shown {
+					t.Errorf("shown is %v:\n%s", got, d.Text())
+				}
+				d.Has("Ask")
+			})
+		})
+	}
+	t.Run("never over an open request", func(t *testing.T) {
+		with(t, pair, func(d *desk, _ *questions.Call) {
+			d.Wait(time.Minute)
+			d.askAs(abc, "codex", "/b")
+			d.Wait(5 * time.Second)
+			d.Has("First?", "1/2")
+		})
+	})
+}
+
+func TestU24GuardAfterSending(t *testing.T) {
+	setup{ask: []string{abc, pair}}.run(t, func(d *desk) {
+		d.Wait(5 * time.Second)
+		d.Send(frame.Key("enter"), frame.Key("enter"), frame.Key("x"))
+		d.Has("First?")
+		it, _ := d.q.Pending().Item(2)
+		same(t, []any{it.Draft.Field, it.Draft.Tab, len(it.Draft.Answers[0].Chosen)}, []any{questions.NoField, 0, 0})
+	})
+}
+
+func TestU26QuitAsks(t *testing.T) {
+	with(t, abc, func(d *desk, c *questions.Call) {
+		d.Keys("q")
+		d.Has("Quit mcpdeck?", "keep the questions")
+		d.Keys("s")
+		d.notSent(c)
+		d.Keys("q", "d")
+		same(t, d.reply(c).Status, questions.Declined)
+	})
+}
+
+func TestU27History(t *testing.T) {
+	with(t, abc, func(d *desk, c *questions.Call) {
+		d.press("tab", "'because", "enter", "enter")
+		d.reply(c)
+		c.Delivered(questions.Delivered)
+		d.ask(`[{"question":"Another thing?"}]`).Leave("gone")
+		d.Wait(time.Second)
+		d.Keys("esc", "esc", "H")
+		d.Has("Which?", "Another thing?", "withdrawn")
+		d.press("/", "'which", "enter")
+		d.Lacks("Another thing?")
+		d.Has("A — because")
+		d.Keys("y")
+		d.Has("copied question and answer")
+		if !strings.Contains(d.Raw(), "\x1b]52;c;") {
+			t.Error("nothing went to the clipboard")
+		}
+		d.Keys("esc")
+	})
+}
+
+func TestQ10UndoKey(t *testing.T) {
+	with(t, abc, func(d *desk, c *questions.Call) {
+		d.Keys("2")
+		d.Has("sent to claude-code", "takes it back")
+		d.Keys("u")
+		d.Has("taken back", "● 2 B")
+		d.notSent(c)
+		d.Keys("enter")
+		same(t, d.reply(c).Results, one("a", []string{"B"}, ""))
+	})
+}
+
+func TestQ12DeclineIsConfirmed(t *testing.T) {
+	with(t, pair, func(d *desk, c *questions.Call) {
+		d.Keys("space", "x")
+		d.Has("decline the whole request?")
+		d.notSent(c)
+	})
+}
+
+func TestSnoozeSkipAndAskBack(t *testing.T) {
+	with(t, pair, func(d *desk, c *questions.Call) {
+		d.Keys("z")
+		d.Has("back in 10 minutes", "later")
+		d.Wait(11 * time.Minute)
+		d.Keys("enter")
+		d.press("s", "c", "'which one is cheaper?", "enter", "enter")
+		r := d.reply(c)
+		same(t, r.Status, questions.Partial)
+		same(t, r.Results, []questions.Result{
+			{ID: "a", SelectedOptions: []string{}, Skipped: true},
+			{ID: "b", SelectedOptions: []string{}, Clarify: "which one is cheaper?"},
+		})
+	})
+}
+
+func TestConfirmKeys(t *testing.T) {
+	got := play(t, `[{"id":"a","question":"Drop it?","kind":"confirm"}]`, "n")
+	same(t, got, one("a", []string{"No"}, ""))
+}
+
+func TestP3DraftCursorAndTabAreBack(t *testing.T) {
+	dir := t.TempDir()
+	opt := questions.Options{StateFile: filepath.Join(dir, "state.json")}
+	r := questions.Request{ResumeKey: "k", From: questions.From{Client: "claude-code"}}
+	r.Questions, _ = questions.ParseQuestions([]byte(pair))
+	setup{queue: opt}.run(t, func(d *desk) {
+		if _, err := d.q.Open(r); err != nil {
+			t.Fatal(err)
+		}
+		d.Wait(5 * time.Second)
+		d.press("enter", "down", "tab", "'half a note", "left", "left")
+		d.Wait(time.Second)
+	})
+	setup{queue: opt}.run(t, func(d *desk) {
+		c, err := d.q.Open(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Wait(time.Second)
+		d.Has("Second?", "→ ○ 2 D", "┃ half a note")
+		d.Type("X")
+		d.press("enter", "enter", "enter")
+		same(t, d.reply(c).Results[1].Notes, map[string]string{"D": "half a noXte"})
+	})
+}
+
+func TestN1BellAndTitle(t *testing.T) {
+	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *desk) {
+		d.askAs(pair, "codex", "/b")
+		d.Wait(5 * time.Second)
+		if !strings.Contains(d.Raw(), "(1) mcpdeck: codex asks: a") {
+			t.Errorf("no title")
+		}
+		d.Has("Ask  1")
+	})
+}
+
+func TestN2N3N6Sequences(t *testing.T) {
+	tests := []struct {
+		name   string
+		notify page.Notify
+		focus  tea.Msg
+		want   string // "" for no notification
+	}{
+		{"OSC 9", page.Notify{}, nil, "\x1b]9;codex asks: 1;2 or 3?\x1b\\"},
+		{"unfocused", page.Notify{}, tea.BlurMsg{}, "\x1b]9;codex asks: 1;2 or 3?\x1b\\"},
+		{"focused", page.Notify{}, tea.FocusMsg{}, ""},
+		{"OSC 777 without semicolons", page.Notify{Escape: page.OSC777}, nil, "\x1b]777;notify;mcpdeck;codex asks: 1,2 or 3?\x1b\\"},
+		{"OSC 99", page.Notify{Escape: page.OSC99}, nil, "p=body;codex asks: 1;2 or 3?\x1b\\"},
+		{"tmux", page.Notify{Tmux: true}, nil, "\x1bPtmux;\x1b\x1b]9;codex asks: 1;2 or 3?\x1b\x1b\\\x1b\\"},
+		{"private", page.Notify{Private: true}, nil, "\x1b]9;codex asks something\x1b\\"},
+		{"bell only", page.Notify{Mode: page.NotifyBell}, nil, ""},
+		{"off", page.Notify{Mode: page.NotifyOff}, nil, ""},
+		{"terminals that print it", page.Notify{Escape: page.NoEscape}, nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			setup{page: page.Options{Notify: tt.notify}}.run(t, func(d *desk) {
+				if tt.focus != nil {
+					d.Send(tt.focus)
+				}
+				d.askAs(`[{"question":"1;2 or 3?","options":["x"]}]`, "codex", "/b")
+				d.Wait(time.Second)
+				if strings.Contains(d.Raw(), "codex asks: 1;2") && tt.name != "N-1" {
+					t.Error("N-4: before the batch was over")
+				}
+				d.Wait(4 * time.Second)
+				raw := d.Raw()
+				if tt.want == "" {
+					if strings.Contains(raw, "\x1b]9;codex") || strings.Contains(raw, "\x1b]777") || strings.Contains(raw, "\x1b]99;") {
+						t.Errorf("notified")
+					}
+					return
+				}
+				if !strings.Contains(raw, tt.want) {
+					t.Errorf("no %q", tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestN4Reminders(t *testing.T) {
+	setup{}.run(t, func(d *desk) {
+		d.askAs(abc, "codex", "/b")
+		count := func() int { return strings.Count(d.Raw(), "\x1b]9;codex asks") }
+		d.Wait(time.Minute)
+		same(t, count(), 1)
+		d.Wait(2 * time.Minute)
+		same(t, count(), 2)
+		d.Wait(8 * time.Minute)
+		same(t, count(), 3)
+		d.Wait(3 * time.Hour)
+		same(t, count(), 3)
+	})
+}
+
+func TestN5Command(t *testing.T) {
+	if _, err := os.Stat("/bin/sh"); err != nil {
+		t.Skip("needs /bin/sh to write down what it is told:", err)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	p := page.New(questions.New(questions.Options{}), page.Options{})
+	cmd := page.Command(page.Notify{Command: []string{"/bin/sh", "-c", `echo "$MCPDECK_ASKER|$MCPDECK_CWD|$MCPDECK_QUESTION|$MCPDECK_PENDING" > "` + out + `"`}}, questions.Request{
+		From: questions.From{Client: "codex", Cwd: "/b"}, Questions: []questions.Question{{ID: "a", Question: "Which?"}},
+	})
+	if c := p.Update(cmd()); c != nil {
+		t.Error("a command that worked is complained about")
+	}
+	b, err := os.ReadFile(out)
+	if err != nil || string(b) != "codex|/b|Which?|1\n" {
+		t.Errorf("got %q, %v", b, err)
+	}
+	bad := page.Command(page.Notify{Command: []string{"/nonexistent/notifier"}}, questions.Request{Questions: []questions.Question{{}}})
+	if p.Update(bad()) == nil {
+		t.Error("a failure is not told")
+	}
+	if p.Update(bad()) != nil {
+		t.Error("a failure is told twice")
+	}
+}
+
+func TestEscapeFor(t *testing.T) {
+	tests := []struct {
+		env  map[string]string
+		want page.Escape
+	}{
+		{map[string]string{"TERM": "xterm-kitty"}, page.OSC99},
+		{map[string]string{"TERM": "xterm-256color", "VTE_VERSION": "7600"}, page.OSC777},
+		{map[string]string{"TERM": "dumb"}, page.NoEscape},
+		{map[string]string{"TERM": "xterm-256color", "TERM_PROGRAM": "Apple_Terminal"}, page.NoEscape},
+		{map[string]string{"TERM": "xterm-ghostty"}, page.OSC9},
+	}
+	for _, tt := range tests {
+		if got := page.EscapeFor(func(k string) string { return tt.env[k] }); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.env, got, tt.want)
+		}
+	}
+}
+
+func TestU2EverySize(t *testing.T) {
+	setup{size: frame.Size{W: 110, H: 34}, ask: []string{shop, previews, long(30, 20)}}.run(t, func(d *desk) {
+		d.press("tab", "'a note with some words that needs more than one row of a narrow window")
+		for _, size := range [][2]int{{110, 34}, {80, 24}, {79, 9}, {40, 12}, {41, 40}, {30, 10}, {24, 8}, {10, 3}, {200, 60}} {
+			d.Resize(size[0], size[1])
+			rows := strings.Split(strings.TrimSuffix(d.Text(), "\n"), "\n")
+			if len(rows) != size[1] {
+				t.Errorf("%v: %d rows", size, len(rows))
+			}
+		}
+	})
+}
+
+func TestQ3WhoAsks(t *testing.T) {
+	setup{}.run(t, func(d *desk) {
+		r := questions.Request{From: questions.From{Client: "claude-code", Agent: "reviewer", Cwd: "/x/claimed"}, Peer: questions.Peer{}}
+		r.Questions, _ = questions.ParseQuestions([]byte(abc))
+		_, _ = d.q.Open(r)
+		d.Wait(5 * time.Second)
+		d.Has("claude-code", "reviewer", "claimed", "unverified")
+	})
+}
+
+func BenchmarkHundredPending(b *testing.B) {
+	q := questions.New(questions.Options{})
+	defer q.Close()
+	qs, err := questions.ParseQuestions([]byte(shop))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range 100 {
+		if _, err := q.Open(questions.Request{Questions: qs, From: questions.From{Client: fmt.Sprint("agent ", i%20)}, Peer: questions.Peer{PID: 1 + i%20, Program: "x"}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	m := tui.New(tui.Options{Pages: []tui.Page{page.New(q, page.Options{})}, Background: "dark"})
+	defer m.Close()
+	m.Init()
+	m.Update(tea.WindowSizeMsg{Width: 110, Height: 34})
+	for b.Loop() {
+		m.Update(frame.Key("down"))
+		m.View()
+		m.Update(frame.Key("esc"))
+		m.View()
+		m.Update(frame.Key("enter"))
+		m.View()
+	}
+}
