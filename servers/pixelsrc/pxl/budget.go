@@ -31,3 +31,6 @@ func (r *renderer) spend(s *sink, pos int32, drawn, held int) bool {
 	}
 	return false
 }
+
+// left says whether the budget is not used up.
+func (b *budget) left() bool { return !b.told }

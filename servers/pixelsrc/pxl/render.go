@@ -298,3 +298,19 @@ func (d *Document) Regions(kind Kind, name string) ([]RegionInfo, error) {
 	}
 	return out, nil
 }
+
+// Sizes gives the size every object of Objects is drawn at, before smoothing and
+// scaling; 0,0 for those that are not drawn or lie beyond the budget of one call.
+func (d *Document) Sizes() []image.Point {
+	r := &renderer{doc: d, opt: RenderOptions{Scale: 1, Antialias: "none"}}
+	out := make([]image.Point, len(d.objects))
+	for i, o := range d.objects {
+		if slices.Contains(Drawable(), o.Kind) && r.budget.left() {
+			res := &Result{}
+			if r.object(res, o) == nil {
+				out[i] = res.Native
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+// Package render is the subcommand that draws pixel-art documents to files.
+package render
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+)
+
+// UsageError is an error in how the command was called, or a file that cannot be read.
+type UsageError struct{ error }
+
+// Unwrap gives the error itself.
+func (u UsageError) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// options are the flags.
+type options struct {
+	name, kind, dialect, antialias, output, states, slice, tag string
+	scale, sheet                                               int
+	strength                                                   float64
+	list, json, allStates, atlas, strict                       bool
+}
+
+// Command draws documents.
+func Command() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "render FILE...",
+		Short: "Draw pixel art from .pxl files to PNG and GIF",
+		Long: `Draw an object of each FILE: a sprite, variant or composition as PNG, an animation as GIF.
+
+Without -o the picture goes into the current folder, named after the file and, when one was
+asked for, the object; -o - writes it to standard output. Without --name the first sprite is
+drawn, else the first composition or animation. What is wrong with a document is told on
+standard error as FILE:LINE:COLUMN.`,
+		Example: `  mcpdeck render hero.pxl --scale 8
+  mcpdeck render hero.pxl --name walk -o walk.gif
+  mcpdeck render hero.pxl --list
+  mcpdeck render hero.pxl --atlas -o atlas.png`,
+		RunE: func(c *cobra.Command, files []string) error {
+			r := runner{o: o, out: c.OutOrStdout(), err: c.ErrOrStderr(), sheet: c.Flags().Changed("sheet"), strength: c.Flags().Changed("strength")}
+			return r.run(files)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.name, "name", "", "name of the object to draw")
+	f.StringVar(&o.kind, "kind", "", "sprite, variant, composition or animation")
+	f.StringVar(&o.dialect, "dialect", "documented", "documented, or reference for pixel parity with pxl")
+	f.IntVar(&o.scale, "scale", 1, "whole factor, 1 to 128")
+	f.StringVar(&o.antialias, "antialias", "", "none, "+strings.Join(pxl.Algorithms(), ", ")+" (default: as the file says)")
+	f.Float64Var(&o.strength, "strength", 0, "strength of the antialias, 0 to 1")
+	f.StringVarP(&o.output, "output", "o", "", "file to write: .png, .gif, or - for standard output")
+	f.StringVar(&o.states, "state", "", `active states of state rules, such as "damaged poisoned"`)
+	f.BoolVar(&o.allStates, "all-states", false, "every state is active")
+	f.StringVar(&o.slice, "slice", "", "stretch a nine-slice sprite to WxH pixels")
+	f.IntVar(&o.sheet, "sheet", 0, "draw the frames side by side, so many in a row (0: all)")
+	f.Lookup("sheet").NoOptDefVal = "0"
+	f.BoolVar(&o.atlas, "atlas", false, "pack every sprite into one PNG with a JSON description")
+	f.StringVar(&o.tag, "tag", "", "draw only the frames of a tag")
+	f.BoolVar(&o.list, "list", false, "list the objects and draw nothing")
+	f.BoolVar(&o.json, "json", false, "print sizes and diagnostics as JSON")
+	f.BoolVar(&o.strict, "strict", false, "take every diagnostic for an error and write nothing")
+	return c
+}
+
+// draw makes render options of the flags.
+func (o *options) draw(strength bool) (pxl.RenderOptions, error) {
+	r := pxl.RenderOptions{
+		Kind: pxl.Kind(o.kind), Name: o.name, Scale: o.scale, Antialias: o.antialias,
+		States: strings.FieldsFunc(o.states, func(c rune) bool { return c == ' ' || c == ',' }), AllStates: o.allStates, Tag: o.tag,
+	}
+	known := o.kind == ""
+	for _, k := range pxl.Drawable() {
+		known = known || string(k) == o.kind
+	}
+	if !known {
+		return r, usagef("--kind %q is not one of sprite, variant, composition, animation", o.kind)
+	}
+	if o.scale < 1 || o.scale > 128 {
+		return r, usagef("--scale %d is not between 1 and 128", o.scale)
+	}
+	known = o.antialias == "" || o.antialias == "none"
+	for _, a := range pxl.Algorithms() {
+		known = known || a == o.antialias
+	}
+	if !known {
+		return r, usagef("--antialias %q is not one of none, %s", o.antialias, strings.Join(pxl.Algorithms(), ", "))
+	}
+	if strength {
+		if !(o.strength >= 0 && o.strength <= 1) {
+			return r, usagef("--strength %v is not between 0 and 1", o.strength)
+		}
+		r.Strength = &o.strength
+	}
+	if o.slice != "" {
+		w, h, ok := strings.Cut(strings.ToLower(o.slice), "x")
+		a, err1 := strconv.Atoi(w)
+		b, err2 := strconv.Atoi(h)
+		if !ok || err1 != nil || err2 != nil || a < 1 || b < 1 {
+			return r, usagef("--slice %q is not WIDTHxHEIGHT, such as 64x32", o.slice)
+		}
+		r.Slice = [2]int{a, b}
+	}
+	return r, nil
+}
+
+// load reads a document. Its includes may lie in the folder of the nearest pxl.toml above it, else in its own.
+func load(name string, dialect pxl.Dialect) (*pxl.Document, func(), error) {
+	nothing := func() {}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, nothing, UsageError{fmt.Errorf("read %s: %w", name, reason(err))}
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nothing, usagef("read %s: not a regular file", name)
+	}
+	if info.Size() > pxl.MaxSource {
+		return nil, nothing, usagef("read %s: the file is larger than %d bytes; split it", name, pxl.MaxSource)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, nothing, UsageError{fmt.Errorf("read %s: %w", name, reason(err))}
+	}
+	o := pxl.Options{Dialect: dialect}
+	closing := nothing
+	if abs, err := filepath.Abs(name); err == nil {
+		dir := filepath.Dir(abs)
+		top := project(dir)
+		if root, err := os.OpenRoot(top); err == nil {
+			rel, _ := filepath.Rel(top, dir)
+			o.Include = pxl.IncludeFrom(root, filepath.ToSlash(rel))
+			closing = func() { root.Close() }
+		}
+	}
+	return pxl.Parse(text, o), closing, nil
+}
+
+// project is the nearest folder above that holds pxl.toml, else the folder itself.
+func project(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "pxl.toml")); err == nil {
+			return at
+		}
+		if filepath.Dir(at) == at {
+			return dir
+		}
+	}
+}
+
+// reason is what went wrong without the path, which the message has already.
+func reason(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

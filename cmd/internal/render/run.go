@@ -1,0 +1,312 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
+)
+
+// runner carries out one call of the command.
+type runner struct {
+	o               options
+	out, err        io.Writer
+	sheet, strength bool
+	reports         []report
+	failed          bool
+}
+
+// report is what --json prints about one file.
+type report struct {
+	File        string       `json:"file"`
+	Objects     []object     `json:"objects,omitempty"`
+	Picture     *picture     `json:"picture,omitempty"`
+	Diagnostics []diagnostic `json:"diagnostics"`
+}
+
+type object struct {
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	Line   int    `json:"line"`
+	Width  int    `json:"width,omitempty"`
+	Height int    `json:"height,omitempty"`
+}
+
+type picture struct {
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	Output     string `json:"output"`
+	Width      int    `json:"width"`
+	Height     int    `json:"height"`
+	Native     [2]int `json:"native"`
+	Scale      int    `json:"scale"`
+	Antialias  string `json:"antialias,omitempty"`
+	Frames     int    `json:"frames"`
+	DurationMS int64  `json:"duration_ms,omitempty"`
+	Loop       bool   `json:"loop,omitempty"`
+}
+
+type diagnostic struct {
+	Line     int    `json:"line"`
+	Column   int    `json:"column"`
+	Severity string `json:"severity"`
+	Code     string `json:"code"`
+	Object   string `json:"object,omitempty"`
+	Message  string `json:"message"`
+	Help     string `json:"help,omitempty"`
+}
+
+// errTold ends the call when everything was said already.
+var errTold = errors.New("not every file could be drawn as asked")
+
+func (r *runner) run(files []string) error {
+	if len(files) == 0 {
+		return usagef("name a file to draw, such as hero.pxl")
+	}
+	if len(files) > 1 && r.o.output != "" {
+		return usagef("-o needs exactly one FILE, there are %d", len(files))
+	}
+	if r.o.json && r.o.output == "-" {
+		return usagef("--json and -o - both write to standard output; give -o a file name")
+	}
+	dialect, ok := pxl.ParseDialect(r.o.dialect)
+	if !ok {
+		return usagef("--dialect %q is neither documented nor reference", r.o.dialect)
+	}
+	draw, err := r.o.draw(r.strength)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		doc, done, err := load(f, dialect)
+		if err != nil {
+			return err
+		}
+		err = r.file(f, doc, draw)
+		done()
+		if err != nil {
+			return err
+		}
+	}
+	if r.o.json {
+		e := json.NewEncoder(r.out)
+		e.SetIndent("", "  ")
+		var all any = r.reports
+		if len(r.reports) == 1 {
+			all = r.reports[0]
+		}
+		if err := e.Encode(all); err != nil {
+			return fmt.Errorf("print the report: %w", err)
+		}
+	}
+	if r.failed {
+		return errTold
+	}
+	return nil
+}
+
+// file draws or lists one document.
+func (r *runner) file(name string, doc *pxl.Document, o pxl.RenderOptions) error {
+	rep := report{File: name, Diagnostics: []diagnostic{}}
+	var err error
+	switch {
+	case r.o.list:
+		rep.Objects = objects(doc)
+		r.tell(&rep, name, doc.Check())
+		if !r.o.json {
+			r.print(rep.Objects)
+		}
+	case r.o.atlas:
+		err = r.atlas(&rep, name, doc, o)
+	default:
+		err = r.picture(&rep, name, doc, o)
+	}
+	r.reports = append(r.reports, rep)
+	return err
+}
+
+// tell reports diagnostics; in strict mode any of them fails the call.
+func (r *runner) tell(rep *report, file string, list []pxl.Diagnostic) (ok bool) {
+	for _, d := range list {
+		rep.Diagnostics = append(rep.Diagnostics, diagnostic{d.Line, d.Column, d.Severity.String(), d.Code, d.Object, d.Message, d.Help})
+		if !r.o.json {
+			fmt.Fprintf(r.err, "%s:%s\n", file, d)
+		}
+	}
+	if r.o.strict && len(list) > 0 {
+		r.failed = true
+		return false
+	}
+	return true
+}
+
+// objects lists what a document holds, with the sizes it is drawn at.
+func objects(doc *pxl.Document) []object {
+	list := []object{}
+	sizes := doc.Sizes()
+	for i, o := range doc.Objects() {
+		list = append(list, object{Kind: string(o.Kind), Name: o.Name, Line: o.Line, Width: sizes[i].X, Height: sizes[i].Y})
+	}
+	return list
+}
+
+func (r *runner) print(list []object) {
+	kind, name := 0, 0
+	for _, o := range list {
+		kind, name = max(kind, len(o.Kind)), max(name, len(o.Name))
+	}
+	for _, o := range list {
+		size := ""
+		if o.Width > 0 {
+			size = fmt.Sprintf("%d×%d", o.Width, o.Height)
+		}
+		fmt.Fprintln(r.out, strings.TrimRight(fmt.Sprintf("%-*s  %-*s  %s", kind, o.Kind, name, o.Name, size), " "))
+	}
+}
+
+// picture draws one object and writes it.
+func (r *runner) picture(rep *report, file string, doc *pxl.Document, o pxl.RenderOptions) error {
+	res, err := doc.Render(o)
+	all := doc.Diagnostics()
+	if res != nil {
+		all = append(all, res.Diagnostics...)
+	}
+	ok := r.tell(rep, file, all)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if !ok {
+		return nil
+	}
+	out := r.o.output
+	if out == "" {
+		out = defaultName(file, res, r.o.name != "" || r.o.kind != "", r.sheet)
+	}
+	var data bytes.Buffer
+	b := res.Image().Bounds()
+	p := picture{
+		Kind: string(res.Kind), Name: res.Name, Output: out, Native: [2]int{res.Native.X, res.Native.Y}, Scale: res.Scale,
+		Antialias: res.Antialias, Frames: len(res.Frames), DurationMS: res.Duration().Milliseconds(), Loop: res.Loop,
+	}
+	switch {
+	case strings.EqualFold(filepath.Ext(out), ".gif") || (out == "-" && res.Kind == pxl.KindAnimation && !r.sheet):
+		for _, f := range res.Frames {
+			b = b.Union(f.Image.Bounds())
+		}
+		err = res.GIF(&data)
+	case r.sheet || res.Kind == pxl.KindAnimation:
+		var m *image.NRGBA
+		if m, err = res.Sheet(r.o.sheet); err == nil {
+			b = m.Bounds()
+			err = png.Encode(&data, m)
+		}
+	default:
+		err = png.Encode(&data, res.Image())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	p.Width, p.Height = b.Dx(), b.Dy()
+	rep.Picture = &p
+	return r.write(out, data.Bytes(), fmt.Sprintf("%s %q, %d×%d%s", p.Kind, p.Name, p.Width, p.Height, moving(res)))
+}
+
+// moving describes how an animation runs.
+func moving(res *pxl.Result) string {
+	if res.Kind != pxl.KindAnimation {
+		return ""
+	}
+	return fmt.Sprintf(", %d frames, %s", len(res.Frames), res.Duration().Round(time.Millisecond))
+}
+
+// defaultName is the file to write when none was named: that of the document, or of the object when one was asked for.
+func defaultName(file string, res *pxl.Result, asked, sheet bool) string {
+	stem := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	if asked {
+		stem += "-" + strings.Map(func(c rune) rune {
+			if strings.ContainsRune(`/\:*?"<>|`, c) || c < ' ' {
+				return '_'
+			}
+			return c
+		}, res.Name)
+	}
+	if res.Kind == pxl.KindAnimation && !sheet {
+		return stem + ".gif"
+	}
+	return stem + ".png"
+}
+
+// write stores an output and says so, unless it goes to standard output.
+func (r *runner) write(name string, data []byte, what string) error {
+	if name == "-" {
+		if _, err := r.out.Write(data); err != nil {
+			return fmt.Errorf("write the picture: %w", err)
+		}
+		return nil
+	}
+	if err := os.WriteFile(name, data, 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", name, reason(err))
+	}
+	if !r.o.json {
+		fmt.Fprintf(r.out, "%s: %s\n", name, what)
+	}
+	return nil
+}
+
+// atlas packs the sprites; the pages after the first get a number in their names.
+func (r *runner) atlas(rep *report, file string, doc *pxl.Document, o pxl.RenderOptions) error {
+	if r.o.output == "-" {
+		return usagef("an atlas is several files; give -o a file name")
+	}
+	pages, anims, tooLarge, diags, err := doc.Atlas(o, frames.Packing{})
+	ok := r.tell(rep, file, append(doc.Diagnostics(), diags...))
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if !ok {
+		return nil
+	}
+	if len(pages) == 0 {
+		return fmt.Errorf("%s: there is no sprite to pack", file)
+	}
+	for _, name := range tooLarge {
+		fmt.Fprintf(r.err, "%s: sprite %q is larger than a page and left out\n", file, name)
+	}
+	stem := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) + "-atlas"
+	if r.o.output != "" {
+		stem = strings.TrimSuffix(r.o.output, filepath.Ext(r.o.output))
+	}
+	for i, p := range pages {
+		name := stem
+		if i > 0 {
+			name = fmt.Sprintf("%s-%d", stem, i+1)
+		}
+		var data bytes.Buffer
+		if err := png.Encode(&data, p.Image); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		text, err := p.JSON(filepath.Base(name)+".png", anims)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		b := p.Image.Bounds()
+		what := fmt.Sprintf("atlas of %d sprites, %d×%d", len(p.Sprites), b.Dx(), b.Dy())
+		if err := r.write(name+".png", data.Bytes(), what); err != nil {
+			return err
+		}
+		if err := r.write(name+".json", append(text, '\n'), "description of "+filepath.Base(name)+".png"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
