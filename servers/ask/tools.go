@@ -73,8 +73,41 @@ type Module struct {
 	scope servers.Scope
 }
 
-// New returns the module for a desk.
-func New(desk Desk) *Module { return &Module{desk: desk, sign: newSigner()} }
+// Remote is the desk of another process, reached by its socket.
+func Remote(c *questions.Client) Desk { return remoteDesk{c} }
+
+type remoteDesk struct{ c *questions.Client }
+
+func (d remoteDesk) Open(req questions.Request) (Call, error) {
+	c, err := d.c.Open(req)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (d remoteDesk) Resume(key, owner string) (Call, error) {
+	c, err := d.c.Resume(key, owner)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// nobody is the desk of a process without one.
+type nobody struct{}
+
+func (nobody) Open(questions.Request) (Call, error) { return nil, questions.ErrUnavailable }
+func (nobody) Resume(string, string) (Call, error)  { return nil, questions.ErrUnavailable }
+
+// New returns the module for a desk. With nil, questions go to the agent's own
+// client if it can show forms.
+func New(desk Desk) *Module {
+	if desk == nil {
+		desk = nobody{}
+	}
+	return &Module{desk: desk, sign: newSigner()}
+}
 
 // Identity implements [servers.Module].
 func (m *Module) Identity() servers.Identity {

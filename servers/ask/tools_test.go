@@ -330,14 +330,8 @@ func TestDeclaration(t *testing.T) {
 	}
 }
 
-// closedDesk is no deck.
-type closedDesk struct{}
-
-func (closedDesk) Open(questions.Request) (Call, error) { return nil, questions.ErrUnavailable }
-func (closedDesk) Resume(string, string) (Call, error)  { return nil, questions.ErrUnavailable }
-
 func TestT15NoDeck(t *testing.T) {
-	b := newBench(t, closedDesk{}, nil, "x")
+	b := newBench(t, nobody{}, nil, "x")
 	if got := b.call(b.ctx, askParams(oneQuestion, nil)); !got.IsError || got.StructuredContent.Status != "unavailable" {
 		t.Errorf("got %+v", got)
 	}
@@ -360,7 +354,7 @@ func TestT17FormInHandshakeVersions(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, closedDesk{}, nil, "x")
+			b := newBench(t, nobody{}, nil, "x")
 			b.ses.caps.Elicitation = &mcp.ElicitationCapability{}
 			b.ses.forms = func(r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 				schema, _ := json.Marshal(r.Params.RequestedSchema)
@@ -394,7 +388,7 @@ func TestT17OldSchema(t *testing.T) {
 }
 
 func TestT18FormInPerRequestVersions(t *testing.T) {
-	m := New(closedDesk{})
+	m := New(nil)
 	qs, _ := questions.ParseQuestions(json.RawMessage(`[{"question":"A?","options":["x","y"]}]`))
 	other, _ := questions.ParseQuestions(json.RawMessage(`[{"question":"B?","options":["x","y"]}]`))
 	now := time.Now()

@@ -72,9 +72,13 @@ func sized(t *testing.T, size frame.Size, raw string, test func(d *desk, c *ques
 	})
 }
 
-// press types words in quotes and presses all other names.
+// press types words after a quote, waits at "wait", and presses all other names.
 func (d *desk) press(keys ...string) {
 	for _, k := range keys {
+		if k == "wait" {
+			d.Wait(time.Second)
+			continue
+		}
 		if s, ok := strings.CutPrefix(k, "'"); ok {
 			d.Type(s)
 			continue

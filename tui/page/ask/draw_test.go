@@ -175,7 +175,7 @@ func TestGoldenFrames(t *testing.T) {
 		{"list", []string{shop, abc, previews}, []string{"esc"}},
 		{"reader", []string{shop}, []string{"d"}},
 		{"preview", []string{previews}, []string{"v", "down"}},
-		{"history", []string{abc}, []string{"enter", "enter", "H"}},
+		{"history", []string{abc}, []string{"enter", "wait", "enter", "H"}},
 	}
 	for _, v := range views {
 		for _, s := range sizes {

@@ -69,9 +69,13 @@ func (p *Page) skipHeading(d int) {
 }
 
 func (p *Page) openRow() tea.Cmd {
-	if id := p.rowID(); id != 0 {
-		p.open(id)
+	id := p.rowID()
+	if it, ok := p.snap.Item(id); ok && it.State == questions.Sending {
+		p.queue.SendHeld()
+		p.refresh()
+		return nil
 	}
+	p.open(id)
 	return nil
 }
 

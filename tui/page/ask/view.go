@@ -250,7 +250,11 @@ func (p *Page) foot(f *tui.Frame, it questions.Item, w int) []string {
 	th := f.Theme
 	var rows []string
 	if p.draft.Field == questions.ReasonField {
-		rows = append(rows, th.Warn.Render("decline the whole request?")+th.Muted.Render(" a reason helps the agent; Enter declines, Esc does not"))
+		how := " a reason helps the agent; Enter declines, Esc does not"
+		if w < 80 {
+			how = " Enter does"
+		}
+		rows = append(rows, th.Warn.Render("decline the whole request?")+th.Muted.Render(how))
 		text, x, y := p.editor.Render(th, w-2, min(p.editor.Rows(w-2), 3), true)
 		for _, r := range text {
 			rows = append(rows, th.Warn.Render(th.Glyph.V)+" "+r)
