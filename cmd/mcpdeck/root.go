@@ -33,7 +33,7 @@ func newRoot() *cobra.Command {
 
 func (a *app) subcommands() []*cobra.Command {
 	return []*cobra.Command{
-		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), versionCommand(),
+		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), renderCommand(), versionCommand(),
 	}
 }
 
