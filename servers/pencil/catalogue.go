@@ -30,6 +30,7 @@ type Tool struct {
 	Icons       json.RawMessage // nil when there are none
 	Meta        json.RawMessage // nil when there is none
 	ReadOnly    bool            // by the child's own hint
+	Bytes       int             // of the definition as JSON
 
 	raw json.RawMessage // as the child gave it
 }
@@ -184,6 +185,7 @@ func newCatalogue(defs []definition, notes []Note, instructions string, hidden m
 	h := sha256.New()
 	for i := range c.Tools {
 		b := c.Tools[i].JSON()
+		c.Tools[i].Bytes = len(b)
 		c.Bytes += len(b)
 		h.Write(b)
 	}

@@ -140,6 +140,15 @@ type Picture struct {
 	data string // base64
 }
 
+// Image decodes the picture; that takes a while.
+func (p Picture) Image() (image.Image, error) {
+	img, _, err := image.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(p.data)))
+	if err != nil {
+		return nil, fmt.Errorf("read picture of %s: %w", p.Tool, err)
+	}
+	return img, nil
+}
+
 const keptCalls = 100
 
 // callLog keeps the facts of the last calls and the last picture.
@@ -176,6 +185,7 @@ func (p *Pencil) record(c *call, a answer, r Result, began time.Time) {
 		}
 	}
 	p.calls.add(f, picture)
+	p.hints.send()
 	p.mu.Lock()
 	look := p.events.Look
 	p.mu.Unlock()

@@ -3,6 +3,7 @@ package pencil
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,6 +85,7 @@ type Pencil struct {
 	queue  *queue
 	app    appWatch
 	calls  callLog
+	hints  hints
 
 	work sync.WaitGroup
 
@@ -207,8 +209,42 @@ func (p *Pencil) update(fn func()) {
 	if before.listed.fingerprint() != after.listed.fingerprint() {
 		tell(events.Listed)
 	}
+	p.hints.send()
 	tell(events.Look)
 	close(after.told)
+}
+
+// Subscribe hints, on a channel of one slot, that Status differs, until cancel
+// is called.
+func (p *Pencil) Subscribe() (hint <-chan struct{}, cancel func()) { return p.hints.subscribe() }
+
+// hints tells any number of readers to look again.
+type hints struct {
+	mu  sync.Mutex
+	all []chan struct{}
+}
+
+func (h *hints) subscribe() (<-chan struct{}, func()) {
+	c := make(chan struct{}, 1)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.all = append(h.all, c)
+	return c, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.all = slices.DeleteFunc(h.all, func(o chan struct{}) bool { return o == c })
+	}
+}
+
+func (h *hints) send() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.all {
+		select {
+		case c <- struct{}{}:
+		default: // it will look anyway
+		}
+	}
 }
 
 func tell(fn func()) {

@@ -114,12 +114,15 @@ func (s Status) Sign() Sign {
 	return Sign{}
 }
 
-// Label is the sign in words: "✏️ Pencil ⚠", or "Pencil !" in ASCII; "" for no
-// sign. What it says does not need colour.
+// Label is the sign in words: "✏ Pencil ⚠", or "Pencil !" in ASCII; "" for no
+// sign. What it says does not need colour. The pencil is the character without
+// the selector that asks for an emoji: terminals do not agree on the width of
+// that one, so what stands behind it would be drawn over, and an emoji takes no
+// colour.
 func (s Sign) Label(ascii bool) string {
 	labels := [...][2]string{
-		Hidden: {"", ""}, Dim: {"⏳ Pencil", "Pencil ..."}, Good: {"✏️ Pencil", "Pencil"},
-		Warning: {"✏️ Pencil ⚠", "Pencil !"}, Bad: {"✏️ Pencil ✗", "Pencil x"},
+		Hidden: {"", ""}, Dim: {"⏳ Pencil", "Pencil ..."}, Good: {"✏ Pencil", "Pencil"},
+		Warning: {"✏ Pencil ⚠", "Pencil !"}, Bad: {"✏ Pencil ✗", "Pencil x"},
 	}
 	if ascii {
 		return labels[s.Tone][1]

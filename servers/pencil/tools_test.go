@@ -237,8 +237,8 @@ func TestH10_RawThroughTheWholePath(t *testing.T) {
 	d := newDeck(t, options(t, "--result", "odd", "--no-guide"))
 	d.on()
 	a := connect(t, d.host, servers.ViewSpec{})
-	if got := canonical([]byte(a.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`))); got != canonical([]byte(standin.OddResult)) {
-		t.Errorf("got  %s\nwant %s", got, canonical([]byte(standin.OddResult)))
+	if got := canonical([]byte(a.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`))); got != canonical([]byte(standin.OddResult())) {
+		t.Errorf("got  %s\nwant %s", got, canonical([]byte(standin.OddResult())))
 	}
 	o, err := splitObject([]byte(a.call("tools/list", `{}`)))
 	if err != nil {

@@ -263,9 +263,9 @@ func (s *server) answer(r request) string {
 	}
 	switch kind {
 	case "image":
-		return `{"content":[{"type":"text","text":"one node"},{"type":"image","mimeType":"image/png","data":"` + Picture + `"}]}`
+		return `{"content":[{"type":"text","text":"one node"},{"type":"image","mimeType":"image/png","data":"` + Picture() + `"}]}`
 	case "odd":
-		return OddResult
+		return OddResult()
 	case "empty":
 		return `{}`
 	case "structured":

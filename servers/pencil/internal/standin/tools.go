@@ -1,15 +1,44 @@
 package standin
 
-import "strings"
+import (
+	"bytes"
+	"encoding/base64"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"strings"
+)
 
-// Picture is a PNG of 4×3 pixels, in base64.
-const Picture = "iVBORw0KGgoAAAANSUhEUgAAAAQAAAADAQMAAACOOjyFAAAABlBMVEUAAAD///+l2Z/dAAAAD0lEQVR4nGIAA0AAAAD//wAGAAEM0k/wAAAAAElFTkSuQmCC"
+// Picture is a PNG of 96×64 pixels, in base64: a page with a heading, two cards
+// and a button.
+func Picture() string {
+	img := image.NewNRGBA(image.Rect(0, 0, 96, 64))
+	fill := func(x, y, w, h int, c color.NRGBA) {
+		draw.Draw(img, image.Rect(x, y, x+w, y+h), image.NewUniform(c), image.Point{}, draw.Src)
+	}
+	paper, ink := color.NRGBA{0xf4, 0xef, 0xe6, 0xff}, color.NRGBA{0x33, 0x3a, 0x4d, 0xff}
+	fill(0, 0, 96, 64, paper)
+	fill(0, 0, 96, 9, ink)
+	fill(5, 3, 22, 3, paper)
+	fill(8, 15, 50, 5, ink)
+	fill(8, 26, 37, 26, color.NRGBA{0xd9, 0x6c, 0x4f, 0xff})
+	fill(51, 26, 37, 26, color.NRGBA{0x4f, 0x8a, 0xd9, 0xff})
+	fill(38, 56, 20, 6, color.NRGBA{0x3f, 0x9d, 0x6b, 0xff})
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
 
 // OddResult is a tool result with content that no library knows, numbers that
 // do not survive a float, and unusual order.
-const OddResult = `{"content":[{"type":"hologram","payload":{"n":9007199254740993,"deep":[null,{"a":"\u00e9"}]},"annotations":{"priority":1}},` +
-	`{"text":"after","type":"text","_meta":{"x":1}},{"type":"image","mimeType":"image/png","data":"` + Picture + `"},` +
-	`{"type":"resource_link","uri":"pen://x","name":"x","icons":[{"src":"data:,"}]}],"_meta":{"trace":"t-1"}}`
+func OddResult() string {
+	return `{"content":[{"type":"hologram","payload":{"n":9007199254740993,"deep":[null,{"a":"\u00e9"}]},"annotations":{"priority":1}},` +
+		`{"text":"after","type":"text","_meta":{"x":1}},{"type":"image","mimeType":"image/png","data":"` + Picture() + `"},` +
+		`{"type":"resource_link","uri":"pen://x","name":"x","icons":[{"src":"data:,"}]}],"_meta":{"trace":"t-1"}}`
+}
 
 // Guide is the instructions that go with a set of tools, in our own words.
 func Guide(set string) string {

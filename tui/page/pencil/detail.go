@@ -1,0 +1,222 @@
+package pencil
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// openTool shows what is under the cursor: a tool, what changed in one, or why
+// one was left out.
+func (p *Page) openTool() tea.Cmd {
+	it := p.item()
+	switch {
+	case it == nil:
+		return nil
+	case it.held != nil:
+		return p.openHeld(it.held.Tool)
+	case it.note != nil:
+		n := *it.note
+		return tui.Open(&tui.Reader{Name: "tool", Title: plain.Line(n.Tool), Rows: func(_ *tui.Frame, w int) []string {
+			return widget.Wrap(plain.Line(n.Reason), w)
+		}})
+	}
+	t := *it.tool
+	return tui.Open(&tui.Reader{Name: "tool", Title: plain.Line(t.Name), Rows: func(f *tui.Frame, w int) []string {
+		th := f.Theme
+		rows := widget.Wrap(plain.Text(t.Description), w)
+		section := func(title string, raw []byte) {
+			if raw != nil {
+				rows = append(rows, "", widget.Section(th, title, "", w))
+				rows = append(rows, widget.JSON(th, raw, w)...)
+			}
+		}
+		section("Arguments", t.Input)
+		section("Result", t.Output)
+		section("Hints", t.Annotations)
+		return rows
+	}})
+}
+
+// openHeld shows what changed in a tool, which may be accepted there.
+func (p *Page) openHeld(name string) tea.Cmd {
+	accept := tui.Action{
+		ID: "pencil.acceptone", Title: "Accept this one", Hint: "accept", Keys: []string{"a"}, Acts: true,
+		Run: func() tea.Cmd { return tea.Sequence(tui.Close("held"), p.accept([]string{name})) },
+	}
+	return tui.Open(&tui.Reader{Name: "held", Title: "Changed: " + plain.Line(name), Extra: []tui.Action{accept}, Rows: func(f *tui.Frame, w int) []string {
+		for _, h := range p.status.Held {
+			if h.Tool == name {
+				rows := widget.Wrap("Agents obey what a tool says of itself. This one says something else than when you last accepted it, and is not offered until you accept it.", w)
+				return append(append(rows, ""), diffRows(f.Theme, h.Diff, w)...)
+			}
+		}
+		return []string{f.Theme.Faint.Render("it is no longer held")}
+	}})
+}
+
+func diffRows(th *theme.Theme, diff []pencil.DiffLine, w int) []string {
+	var rows []string
+	for _, l := range diff {
+		style := th.Muted
+		switch l.Mark {
+		case '+':
+			style = th.Added
+		case '-':
+			style = th.Removed
+		}
+		for i, part := range widget.Wrap(l.Text, w-2) {
+			mark := string(l.Mark)
+			if i > 0 {
+				mark = " "
+			}
+			rows = append(rows, style.Render(mark+" "+part))
+		}
+	}
+	return rows
+}
+
+func (p *Page) openCall() tea.Cmd {
+	c := p.call()
+	if c == nil {
+		return nil
+	}
+	fact := *c
+	return tui.Open(&tui.Reader{Name: "call", Title: plain.Line(fact.Tool), Rows: func(f *tui.Frame, w int) []string {
+		var rows []string
+		add := func(name, value string) {
+			if value != "" {
+				rows = append(rows, f.Theme.Muted.Render(widget.Fit(name, 12))+widget.Cut(plain.Line(value), w-12))
+			}
+		}
+		add("outcome", fact.Outcome)
+		add("agent", fact.Agent)
+		add("started", ago(f, fact.Started))
+		add("waited", tui.Took(fact.Wait))
+		add("ran", tui.Took(fact.Run))
+		add("arguments", tui.Bytes(fact.In))
+		add("result", tui.Bytes(fact.Out))
+		for _, img := range fact.Images {
+			add("picture", img.String())
+		}
+		return append(rows, "", f.Theme.Faint.Render("what it carried is on the page of calls"))
+	}})
+}
+
+func (p *Page) openInstructions() tea.Cmd {
+	return tui.Open(&tui.Reader{Name: "instructions", Title: "What agents are told", Rows: func(_ *tui.Frame, w int) []string {
+		return widget.Wrap(plain.Text(p.status.Instructions), w)
+	}})
+}
+
+func (p *Page) openSearch() tea.Cmd {
+	return tui.Open(&tui.Reader{Name: "search", Title: "Where Pencil was searched", Rows: func(f *tui.Frame, w int) []string {
+		th := f.Theme
+		var rows []string
+		for _, c := range p.status.Searched {
+			mark, reason := th.Faint, c.Reason
+			if reason == "" {
+				mark, reason = th.Good, "taken"
+			}
+			for _, l := range widget.Wrap(plain.Line(c.Path), w) {
+				rows = append(rows, th.Text.Render(l))
+			}
+			rows = append(rows, "  "+mark.Render(reason)+th.Faint.Render("  "+plain.Line(c.Source)))
+		}
+		return rows
+	}})
+}
+
+// confirmAccept asks before all held tools are offered.
+func (p *Page) confirmAccept() tea.Cmd {
+	var names []string
+	for _, h := range p.status.Held {
+		names = append(names, plain.Line(h.Tool))
+	}
+	text := "What these say of themselves is not what you last accepted: " + strings.Join(names, ", ") + "."
+	if p.status.Updated {
+		text += " Pencil's program is another version now, so this may well be its makers' doing."
+	}
+	text += " Enter on a tool in the list shows what changed."
+	return tui.Open(&tui.Confirm{
+		Name: "accept", Title: "Accept " + count(len(names), "changed tool") + "?", Text: text,
+		Choices: []tui.Choice{
+			{Key: "n", Text: "Leave held"},
+			{Key: "y", Text: "Accept", Run: func() tea.Cmd { return p.accept(nil) }},
+		},
+	})
+}
+
+func (p *Page) accept(names []string) tea.Cmd {
+	return func() tea.Msg {
+		n, err := p.opts.Mode.Accept(names)
+		if err != nil {
+			return tui.Toast(tui.Bad, err.Error())()
+		}
+		return tui.Toast(tui.Good, count(n, "tool")+" accepted")()
+	}
+}
+
+// saver asks where to save the last picture.
+type saver struct {
+	mode Mode
+	edit widget.Editor
+}
+
+const saverID = "pencil-save"
+
+func (p *Page) openSave() tea.Cmd {
+	s := &saver{mode: p.opts.Mode}
+	s.edit.SetValue(p.pictureName())
+	return tui.Open(s)
+}
+
+// ID names the overlay.
+func (s *saver) ID() string { return saverID }
+
+// TextEntry is true: a path is typed.
+func (s *saver) TextEntry() bool { return true }
+
+// Actions save or leave.
+func (s *saver) Actions() []tui.Action {
+	return []tui.Action{
+		{ID: "save.do", Title: "Save", Hint: "save", Keys: []string{"enter"}, InText: true, Acts: true, Run: s.save},
+		{ID: "save.close", Title: "Back", Hint: "back", Keys: []string{"esc"}, InText: true, Run: func() tea.Cmd { return tui.Close(saverID) }},
+	}
+}
+
+func (s *saver) save() tea.Cmd {
+	path, mode := s.edit.Value(), s.mode
+	return tea.Sequence(tui.Close(saverID), func() tea.Msg {
+		if err := mode.SavePicture(path); err != nil {
+			return tui.Toast(tui.Bad, err.Error())()
+		}
+		return tui.Toast(tui.Good, "saved "+path)()
+	})
+}
+
+// Update edits the path.
+func (s *saver) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		s.edit.Key(msg)
+	case tea.PasteMsg:
+		s.edit.Insert(msg.Content)
+	}
+	return nil
+}
+
+// Render draws the field.
+func (s *saver) Render(f *tui.Frame) []string {
+	w := min(f.W, 90)
+	rows, x, _ := s.edit.Render(f.Theme, w-8, 1, true)
+	out := widget.Dialog(f.Theme, "Save the picture as", "", []string{widget.Fit(rows[0], w-8)}, w, f.H)
+	f.Cursor(3+x, 1)
+	return out
+}

@@ -1,0 +1,298 @@
+// Package pencil is the page of Pencil mode, and the line about it on the deck's
+// page: whether agents have Pencil's tools, what they cost, what is called, the
+// last picture, and what goes on between the deck and Pencil's own server.
+package pencil
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Mode is Pencil mode as the screen sees it. But for Status and Subscribe its
+// methods may take a moment.
+type Mode interface {
+	Status() pencil.Status
+	Subscribe() (hint <-chan struct{}, cancel func())
+	Toggle()
+	Reconnect()
+	Accept(tools []string) (int, error)
+	SavePicture(path string) error
+}
+
+// Options are what the page needs.
+type Options struct {
+	Mode   Mode
+	Folder string // where pictures are saved unless the person says otherwise
+}
+
+// StatusMsg is Pencil mode as it is now.
+type StatusMsg struct{ pencil.Status }
+
+// The parts of the page.
+const (
+	partTools = "tools"
+	partCalls = "calls"
+	partLog   = "log"
+)
+
+// Page is the page of Pencil mode.
+type Page struct {
+	opts   Options
+	status pencil.Status
+	known  bool // status was loaded once
+	part   string
+	tools  widget.List
+	calls  widget.List
+	log    widget.Scroll
+	end    bool // the log stays at its end
+	items  []item
+	panes  []pane
+}
+
+// item is a row of the list of tools: an offered tool, a held one, or one that
+// was left out.
+type item struct {
+	tool *pencil.Tool
+	held *pencil.Held
+	note *pencil.Note
+}
+
+type pane struct {
+	part       string
+	x, y, w, h int
+}
+
+// New makes the page.
+func New(o Options) *Page { return &Page{opts: o, part: partTools, end: true} }
+
+// ID is "pencil".
+func (p *Page) ID() string { return "pencil" }
+
+// Title is "Pencil".
+func (p *Page) Title() string { return "Pencil" }
+
+// Badge is how many tools are held for the person to look at.
+func (p *Page) Badge() int { return len(p.status.Held) }
+
+// Part is the pane with the focus.
+func (p *Page) Part() string { return p.part }
+
+// TextEntry is false.
+func (p *Page) TextEntry() bool { return false }
+
+// Show does nothing.
+func (p *Page) Show() tea.Cmd { return nil }
+
+// Hide does nothing.
+func (p *Page) Hide() {}
+
+// Feed loads the status.
+func (p *Page) Feed() tui.Feed {
+	hint, cancel := p.opts.Mode.Subscribe()
+	return tui.Feed{Hint: hint, Stop: cancel, Load: func() tea.Msg { return StatusMsg{p.opts.Mode.Status()} }}
+}
+
+// FooterNote is how calls went.
+func (p *Page) FooterNote(int) string {
+	s := p.status
+	if s.OK+s.Failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d calls, %d failed", s.OK+s.Failed, s.Failed)
+}
+
+// Update takes the status, clicks and the wheel.
+func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case StatusMsg:
+		return p.take(msg.Status)
+	case tui.ClickMsg:
+		return p.click(msg)
+	case tui.WheelMsg:
+		p.wheel(msg)
+	}
+	return nil
+}
+
+// take shows a new status, and says in a toast when the mode has changed.
+func (p *Page) take(s pencil.Status) tea.Cmd {
+	before, known := p.status, p.known
+	p.status, p.known = s, true
+	p.items = p.items[:0]
+	for i := range s.Held {
+		p.items = append(p.items, item{held: &s.Held[i]})
+	}
+	for i := range s.Tools {
+		p.items = append(p.items, item{tool: &s.Tools[i]})
+	}
+	for i := range s.Notes {
+		if !slices.ContainsFunc(s.Held, func(h pencil.Held) bool { return h.Tool == s.Notes[i].Tool }) {
+			p.items = append(p.items, item{note: &s.Notes[i]})
+		}
+	}
+	p.tools.SetLen(len(p.items))
+	p.calls.SetLen(len(s.Calls))
+	switch {
+	case !known || before.Mode == s.Mode:
+		return nil
+	case s.Mode == pencil.On:
+		return tui.Toast(tui.Good, fmt.Sprintf("Pencil mode is on: %d tools offered", len(s.Tools)))
+	case s.Mode == pencil.Off && !s.Broken:
+		return tui.Toast(tui.Info, "Pencil mode is off")
+	}
+	return nil
+}
+
+// Actions are the mode, moving about, and what the rows allow.
+func (p *Page) Actions() []tui.Action {
+	next := func(d int) func() tea.Cmd {
+		return func() tea.Cmd { p.next(d); return nil }
+	}
+	out := append(modeActions(p.opts.Mode, func() pencil.Status { return p.status }, "r"), []tui.Action{
+		{ID: "pencil.tool", Title: "Show the tool", Hint: "details", Keys: []string{"enter"}, Part: partTools, Enabled: p.whyNoTool, Run: p.openTool},
+		{ID: "pencil.call", Title: "Show the call", Hint: "details", Keys: []string{"enter"}, Part: partCalls, Enabled: p.whyNoCall, Run: p.openCall},
+		{ID: "pencil.accept", Title: "Accept tools that changed", Hint: "accept", Keys: []string{"a"}, Acts: true, Enabled: p.whyNoAccept, Run: p.confirmAccept},
+		{ID: "pencil.next", Title: "Next pane", Hint: "next pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},
+		{ID: "pencil.previous", Title: "Pane before", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
+		{ID: "pencil.save", Title: "Save the last picture to a file", Hint: "save picture", Keys: []string{"s"}, Acts: true, Enabled: p.whyNoPicture, Run: p.openSave},
+		{ID: "pencil.instructions", Title: "Show what agents are told", Keys: []string{"i"}, Enabled: func() string {
+			if p.status.Instructions == "" {
+				return "Pencil's server has not been asked yet"
+			}
+			return ""
+		}, Run: p.openInstructions},
+		{ID: "pencil.search", Title: "Show where Pencil was searched", Keys: []string{"w"}, Enabled: func() string {
+			if len(p.status.Searched) == 0 {
+				return "it has not been searched yet"
+			}
+			return ""
+		}, Run: p.openSearch},
+	}...)
+	out = append(out, tui.ListActions("pencil.tools", partTools, &p.tools)...)
+	out = append(out, tui.ListActions("pencil.calls", partCalls, &p.calls)...)
+	scroll := tui.ScrollActions("pencil.log", partLog, &p.log)
+	for i := range scroll {
+		run := scroll[i].Run
+		scroll[i].Run = func() tea.Cmd {
+			cmd := run()
+			_, below := p.log.Hidden()
+			p.end = below == 0
+			return cmd
+		}
+	}
+	return append(out, scroll...)
+}
+
+func parts() []string { return []string{partTools, partCalls, partLog} }
+
+func (p *Page) next(d int) {
+	all := parts()
+	p.part = all[(slices.Index(all, p.part)+d+len(all))%len(all)]
+}
+
+func (p *Page) at(x, y int) *pane {
+	for i, a := range p.panes {
+		if x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
+			return &p.panes[i]
+		}
+	}
+	return nil
+}
+
+// click gives the focus; a click on the row under the cursor opens it.
+func (p *Page) click(c tui.ClickMsg) tea.Cmd {
+	a := p.at(c.X, c.Y)
+	if a == nil {
+		return nil
+	}
+	focus := p.part == a.part
+	p.part = a.part
+	list, open := &p.tools, p.openTool
+	switch a.part {
+	case partLog:
+		return nil
+	case partCalls:
+		list, open = &p.calls, p.openCall
+	}
+	before := list.Cursor
+	if list.Click(c.Y-a.y) && focus && list.Cursor == before {
+		return open()
+	}
+	return nil
+}
+
+func (p *Page) wheel(m tui.WheelMsg) {
+	a := p.at(m.X, m.Y)
+	switch {
+	case a == nil:
+	case a.part == partTools:
+		p.tools.Scroll(m.Delta)
+	case a.part == partCalls:
+		p.calls.Scroll(m.Delta)
+	default:
+		p.log.Move(m.Delta)
+		_, below := p.log.Hidden()
+		p.end = below == 0
+	}
+}
+
+func (p *Page) item() *item {
+	if i := p.tools.Cursor; i >= 0 && i < len(p.items) {
+		return &p.items[i]
+	}
+	return nil
+}
+
+// call is the one under the cursor; the newest stands first.
+func (p *Page) call() *pencil.CallFact {
+	if i := p.calls.Cursor; i >= 0 && i < len(p.status.Calls) {
+		return &p.status.Calls[len(p.status.Calls)-1-i]
+	}
+	return nil
+}
+
+func (p *Page) whyNoTool() string {
+	if p.item() == nil {
+		return "no tool is known yet"
+	}
+	return ""
+}
+
+func (p *Page) whyNoCall() string {
+	if p.call() == nil {
+		return "there are no calls yet"
+	}
+	return ""
+}
+
+func (p *Page) whyNoAccept() string {
+	if len(p.status.Held) == 0 {
+		return "no tool is held"
+	}
+	return ""
+}
+
+func (p *Page) whyNoPicture() string {
+	if p.status.Picture.Type == "" {
+		return "no call has brought a picture yet"
+	}
+	return ""
+}
+
+// pictureName is a name for the file of the last picture.
+func (p *Page) pictureName() string {
+	ext := ".png"
+	if _, kind, ok := strings.Cut(p.status.Picture.Type, "/"); ok && len(kind) <= 4 {
+		ext = "." + plain.Line(kind)
+	}
+	return filepath.Join(p.opts.Folder, "pencil-"+p.status.Picture.Time.Format("150405")+ext)
+}

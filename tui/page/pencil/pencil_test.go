@@ -1,0 +1,231 @@
+package pencil_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	page "github.com/mcpdeck/mcpdeck/tui/page/pencil"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// mode is a Pencil mode that does as it is told.
+type mode struct {
+	mu     sync.Mutex
+	status pencil.Status
+	hint   chan struct{}
+	did    []string
+	fails  error
+}
+
+func newMode(s pencil.Status) *mode { return &mode{status: s, hint: make(chan struct{}, 1)} }
+
+func (m *mode) Status() pencil.Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.status
+}
+
+func (m *mode) Subscribe() (<-chan struct{}, func()) { return m.hint, func() {} }
+
+func (m *mode) set(edit func(*pencil.Status)) {
+	m.mu.Lock()
+	edit(&m.status)
+	m.mu.Unlock()
+	select {
+	case m.hint <- struct{}{}:
+	default:
+	}
+}
+
+func (m *mode) note(s string) {
+	m.mu.Lock()
+	m.did = append(m.did, s)
+	m.mu.Unlock()
+}
+
+func (m *mode) Toggle()    { m.note("toggle") }
+func (m *mode) Reconnect() { m.note("reconnect") }
+
+func (m *mode) Accept(tools []string) (int, error) {
+	m.note("accept " + strings.Join(tools, ","))
+	return 1, m.fails
+}
+
+func (m *mode) SavePicture(path string) error {
+	m.note("save " + path)
+	return m.fails
+}
+
+// at is when tests begin in virtual time.
+func at() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+func on() pencil.Status {
+	s := pencil.Status{
+		Mode: pencil.On, Link: pencil.LinkReady, App: pencil.AppReachable, AppName: "desktop", File: "menu.pen",
+		PID: 4321, Since: at().Add(-3 * time.Minute), Program: "~/apps/Pen/mcp-server-linux-x64", Source: "installed app",
+		Listed: true, Bytes: 12_713, OK: 3, Failed: 1, Instructions: "Look first.",
+	}
+	for i, name := range []string{"batch_design", "batch_get", "get_screenshot", "snapshot_layout"} {
+		s.Tools = append(s.Tools, pencil.Tool{
+			Name: "pencil_" + name, Original: name, Description: "What " + name + " does.\nAnd more.",
+			Input: []byte(`{"type":"object","properties":{"filePath":{"type":"string"}}}`), ReadOnly: i > 0, Bytes: 500 * (i + 1),
+		})
+	}
+	call := func(tool, outcome string, ago time.Duration, images ...pencil.ImageFact) {
+		s.Calls = append(s.Calls, pencil.CallFact{Agent: "claude-code", Tool: tool, Started: at().Add(-ago), Run: 41 * time.Millisecond, Outcome: outcome, In: 10, Out: 2000, Images: images})
+	}
+	call("batch_get", "ok", 3*time.Minute)
+	call("batch_design", "deadline", 2*time.Minute)
+	call("get_screenshot", "ok", time.Minute, pencil.ImageFact{Type: "image/png", Width: 640, Height: 400, Bytes: 8000})
+	for i := range 9 {
+		s.Log = append(s.Log, pencil.LogLine{Time: at().Add(time.Duration(i) * time.Second), From: "link", Text: fmt.Sprintf("line %d", i)})
+	}
+	return s
+}
+
+func run(t *testing.T, size frame.Size, s pencil.Status, test func(s *frame.Screen, m *mode)) {
+	t.Helper()
+	var m *mode
+	frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
+		m = newMode(s)
+		return tui.New(tui.Options{
+			Deck: fake.NewDeck(time.Now()), Background: "dark", Start: "pencil",
+			Pages: []tui.Page{
+				deck.New(deck.Options{Widgets: []deck.Widget{page.NewWidget(m)}}),
+				page.New(page.Options{Mode: m, Folder: "/home/ana"}),
+			},
+		})
+	}, func(s *frame.Screen) { test(s, m) })
+}
+
+func TestPageAtAllSizes(t *testing.T) {
+	held := on()
+	held.Held = []pencil.Held{{Tool: "export_nodes", Diff: []pencil.DiffLine{{Mark: '-', Text: "old"}, {Mark: '+', Text: "new"}}}}
+	off := pencil.Status{Mode: pencil.Off, Link: pencil.NoLink}
+	failed := pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Broken: true, Error: "Pencil not found (31 places searched). Install it from pen.dev or set pencil.command.", ErrorAt: at()}
+	for name, s := range map[string]pencil.Status{"on": on(), "held": held, "off": off, "failed": failed} {
+		for _, size := range []frame.Size{{W: 110, H: 34}, {W: 80, H: 24}, {W: 40, H: 12}} {
+			golden := fmt.Sprintf("%s-%d", name, size.W)
+			t.Run(golden, func(t *testing.T) {
+				run(t, size, s, func(s *frame.Screen, _ *mode) { s.Golden(golden) })
+			})
+		}
+	}
+}
+
+// T-5: the line about the mode in every condition, with and without colour and
+// Unicode.
+func TestWidgetSaysHowThingsStand(t *testing.T) {
+	states := []struct {
+		name string
+		s    pencil.Status
+	}{
+		{"off", pencil.Status{Mode: pencil.Off}},
+		{"turning on", pencil.Status{Mode: pencil.TurningOn, Link: pencil.Connecting}},
+		{"on", on()},
+		{"app absent", pencil.Status{Mode: pencil.On, Link: pencil.LinkReady, Listed: true, Bytes: 9000, App: pencil.AppAbsent}},
+		{"app silent", pencil.Status{Mode: pencil.On, Link: pencil.LinkReady, Listed: true, Bytes: 9000, App: pencil.AppSilent}},
+		{"no file", pencil.Status{Mode: pencil.On, Link: pencil.LinkReady, Listed: true, Bytes: 9000, App: pencil.AppNoFile}},
+		{"lost", pencil.Status{Mode: pencil.On, Link: pencil.Lost, Listed: true, Bytes: 9000}},
+		{"failed", pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Broken: true, Error: "Pencil failed: it ended"}},
+		{"failed and seen", pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Error: "Pencil failed: it ended"}},
+	}
+	themes := []struct {
+		name string
+		o    theme.Options
+	}{
+		{"colour", theme.Options{Dark: true}},
+		{"no colour", theme.Options{Depth: theme.NoColor}},
+		{"ascii", theme.Options{ASCII: true, Depth: theme.NoColor}},
+	}
+	var b strings.Builder
+	for _, th := range themes {
+		for _, w := range []int{80, 40} {
+			fmt.Fprintf(&b, "%s, %d columns\n", th.name, w)
+			for _, st := range states {
+				line := page.NewWidget(newMode(st.s))
+				line.Update(page.StatusMsg{Status: st.s})
+				got := line.Line(&tui.Frame{W: w, H: 1, Theme: theme.New(th.o)}, w)
+				if got != "" && widget.Width(got) != w {
+					t.Errorf("%s, %s: %d cells, want %d", th.name, st.name, widget.Width(got), w)
+				}
+				fmt.Fprintf(&b, "  %-16s|%s|\n", st.name, strings.ReplaceAll(got, "\x1b", "^"))
+			}
+		}
+	}
+	frame.Compare(t, "widget", b.String())
+}
+
+func TestKeys(t *testing.T) {
+	held := on()
+	held.Held = []pencil.Held{{Tool: "export_nodes", Diff: []pencil.DiffLine{{Mark: '+', Text: "new words"}}}}
+	held.Picture = pencil.Picture{ImageFact: pencil.ImageFact{Type: "image/png", Width: 10, Height: 10, Bytes: 100}, Tool: "get_screenshot", Time: at()}
+	tests := []struct {
+		name string
+		keys []string
+		did  string
+		has  string
+	}{
+		{"toggle", []string{"p"}, "toggle", ""},
+		{"reconnect", []string{"r"}, "reconnect", ""},
+		{"a changed tool", []string{"enter"}, "", "new words"},
+		{"accept one", []string{"enter", "a"}, "accept export_nodes", "1 tool accepted"},
+		{"accept asks first", []string{"a"}, "", "Accept 1 changed tool?"},
+		{"accept, no", []string{"a", "enter"}, "", ""},
+		{"accept, yes", []string{"a", "y"}, "accept ", "1 tool accepted"},
+		{"a tool", []string{"down", "enter"}, "", "And more."},
+		{"a call", []string{"tab", "enter"}, "", "640×400"},
+		{"instructions", []string{"i"}, "", "Look first."},
+		{"save", []string{"s", "enter"}, "save /home/ana/pencil-000000.png", "saved"},
+		{"save, no", []string{"s", "esc"}, "", ""},
+		{"toggle on the deck page", []string{"1", "p"}, "toggle", "12.7 KB of each agent's context"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			run(t, frame.Size{W: 110, H: 34}, held, func(s *frame.Screen, m *mode) {
+				s.Keys(tt.keys...)
+				s.Has(tt.has)
+				if got := strings.Join(m.did, ";"); got != tt.did {
+					t.Errorf("did %q, want %q", got, tt.did)
+				}
+			})
+		})
+	}
+}
+
+func TestErrorsAreShown(t *testing.T) {
+	s := on()
+	s.Held = []pencil.Held{{Tool: "x"}}
+	run(t, frame.Size{W: 110, H: 34}, s, func(s *frame.Screen, m *mode) {
+		m.fails = errors.New("the disk is full")
+		s.Keys("a", "y")
+		s.Has("the disk is full")
+	})
+}
+
+func TestScreenFollowsTheMode(t *testing.T) {
+	run(t, frame.Size{W: 110, H: 34}, pencil.Status{Mode: pencil.Off}, func(s *frame.Screen, m *mode) {
+		s.Has("Pencil mode is off")
+		s.Keys("1")
+		s.Lacks("✏")
+		m.set(func(st *pencil.Status) { *st = on() })
+		s.Wait(time.Second)
+		s.Has("✏ Pencil  4 tools · menu.pen", "Pencil mode is on: 4 tools offered")
+		m.set(func(st *pencil.Status) { st.Link = pencil.Lost })
+		s.Wait(time.Second)
+		s.Has("✏ Pencil ⚠  reconnecting")
+	})
+}

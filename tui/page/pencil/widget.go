@@ -1,0 +1,92 @@
+package pencil
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Widget is the line about Pencil mode on the deck's page. It takes no room
+// while the mode is off.
+type Widget struct {
+	mode   Mode
+	status pencil.Status
+}
+
+// NewWidget makes the line. The page of this package must be on the same
+// screen: it loads what the line shows.
+func NewWidget(m Mode) *Widget { return &Widget{mode: m} }
+
+// Update takes the status.
+func (w *Widget) Update(msg tea.Msg) tea.Cmd {
+	if s, ok := msg.(StatusMsg); ok {
+		w.status = s.Status
+	}
+	return nil
+}
+
+// Actions switch the mode.
+func (w *Widget) Actions() []tui.Action {
+	return modeActions(w.mode, func() pencil.Status { return w.status }, "")
+}
+
+// Line draws the sign, what is the matter, and how to switch off.
+func (w *Widget) Line(f *tui.Frame, width int) string {
+	s := w.status.Sign()
+	if s.Tone == pencil.Hidden {
+		return ""
+	}
+	th := f.Theme
+	style := toneStyle(th, s.Tone)
+	left := style.Render(s.Label(th.Glyph.ASCII))
+	if s.Note != "" {
+		left += th.Muted.Render("  " + plain.Line(s.Note))
+	}
+	if w.status.File != "" && s.Tone == pencil.Good {
+		left += th.Faint.Render(" " + th.Glyph.Dot + " " + plain.Line(w.status.File))
+	}
+	if w.status.Listed {
+		right := th.Faint.Render(tui.Bytes(w.status.Bytes) + " of each agent's context")
+		if widget.Width(left)+widget.Width(right)+2 <= width {
+			return widget.Ends(left, right, width)
+		}
+	}
+	return widget.Fit(left, width)
+}
+
+func toneStyle(th *theme.Theme, t pencil.Tone) theme.Style {
+	switch t {
+	case pencil.Good:
+		return th.Good
+	case pencil.Warning:
+		return th.Warn
+	case pencil.Bad:
+		return th.Bad
+	}
+	return th.Muted
+}
+
+// modeActions switch the mode and reconnect; the latter with a key or without.
+func modeActions(m Mode, status func() pencil.Status, reconnect string) []tui.Action {
+	do := func(f func()) func() tea.Cmd {
+		return func() tea.Cmd {
+			return func() tea.Msg { f(); return nil }
+		}
+	}
+	again := tui.Action{
+		ID: "pencil.reconnect", Title: "Pencil: reconnect", Acts: true, Run: do(m.Reconnect), Enabled: func() string {
+			if status().Link == pencil.Connecting {
+				return "it is being connected"
+			}
+			return ""
+		},
+	}
+	if reconnect != "" {
+		again.Keys, again.Hint = []string{reconnect}, "reconnect"
+	}
+	return []tui.Action{{ID: "pencil.toggle", Title: "Pencil mode on or off", Hint: "pencil", Keys: []string{"p"}, Acts: true, Run: do(m.Toggle)}, again}
+}
