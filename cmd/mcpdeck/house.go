@@ -33,6 +33,9 @@ type house struct {
 // build makes the house without starting it. With a person, questions go to a
 // queue; without one, to the agent's own client.
 func build(cfg *config.Config, person bool) (*house, error) {
+	if err := cfg.Paths.Make(); err != nil {
+		return nil, err
+	}
 	h := &house{cfg: cfg}
 	h.pencil = pencil.New(cfg.PencilOptions(version()))
 	h.clippy = clippy.New(cfg.ClippyOptions())

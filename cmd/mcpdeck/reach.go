@@ -35,9 +35,6 @@ type reach struct {
 // openReach binds everything, so that a second deck of the name is noticed
 // before the screen changes. Only the socket is indispensable.
 func openReach(h *house) (*reach, error) {
-	if err := h.cfg.Paths.Make(); err != nil {
-		return nil, err
-	}
 	l, err := socket.Listen(h.cfg.Paths.Socket)
 	if used := new(socket.InUseError); errors.As(err, &used) && used.PID != 0 {
 		return nil, fmt.Errorf("a deck is already running as process %d; use its screen, or start another one with --name", used.PID)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ func newRoot() *cobra.Command {
 	a := &app{flags: config.Flags{Port: -1}}
 	root := deckCommand(a)
 	root.SilenceUsage, root.SilenceErrors = true, true
+	root.SetOut(os.Stdout) // cobra would print to standard error
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.Name, "name", "", "name of the deck, where several run")

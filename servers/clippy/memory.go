@@ -290,7 +290,7 @@ func (m *memory) save(data []byte, keep bool) error {
 	if err := writeNew(temp, data, mode); err != nil {
 		return system(err)
 	}
-	defer os.Remove(temp) //nolint:errcheck // there is none after a success
+	defer os.Remove(temp) // there is none after a success
 	if keep {
 		if err := m.backup(); err != nil {
 			return system(err)
@@ -386,7 +386,7 @@ func (m *memory) repair(ctx context.Context) (aside string, err error) {
 		if err := writeNew(temp, good, 0o600); err != nil {
 			return system(err)
 		}
-		defer os.Remove(temp) //nolint:errcheck // there is none after a success
+		defer os.Remove(temp) // there is none after a success
 		bad := m.path + ".corrupt-" + m.now().UTC().Format("20060102T150405Z")
 		if err := os.Rename(m.path, bad); err != nil {
 			return system(err)

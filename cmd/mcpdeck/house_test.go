@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/mcpdeck/mcpdeck/"
+
+type pkg struct {
+	ImportPath string
+	Doc        string
+	Imports    []string
+	Deps       []string
+	Standard   bool
+}
+
+// packages lists the module's own packages.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Doc,Imports,Deps", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		p.ImportPath = strings.TrimPrefix(p.ImportPath, module)
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("go list found %d packages", len(all))
+	}
+	return all
+}
+
+func under(path string, rooms ...string) bool {
+	return slices.ContainsFunc(rooms, func(room string) bool { return path == room || strings.HasPrefix(path, room+"/") })
+}
+
+// TestImportsGoOneWay holds the direction of imports between the rooms.
+func TestImportsGoOneWay(t *testing.T) {
+	charm := []string{"charm.land", "github.com/charmbracelet"}
+	mcp := []string{"github.com/mark3labs/mcp-go"}
+	rules := []struct {
+		name  string
+		rooms []string
+		never []string
+		deep  bool // whatever is imported, too
+	}{
+		{"the screen knows neither the protocol nor HTTP", []string{"tui", "theme"}, append([]string{"net/http"}, mcp...), false},
+		{"questions have no screen and no protocol", []string{"ask"}, append(append([]string{}, charm...), mcp...), true},
+		{"the engine needs the standard library alone", []string{"servers/pixelsrc/pxl"}, []string{"github.com", "golang.org", "charm.land", "modernc.org"}, true},
+		{"servers do not know the screen", []string{"servers"}, append([]string{module + "tui", module + "theme"}, charm...), false},
+		{"nothing imports the commands", []string{"servers", "ask", "tui", "theme"}, []string{module + "cmd"}, true},
+	}
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			checked := 0
+			for _, p := range packages(t) {
+				if !under(p.ImportPath, r.rooms...) {
+					continue
+				}
+				checked++
+				imports := p.Imports
+				if r.deep {
+					imports = p.Deps
+				}
+				for _, i := range imports {
+					if under(i, r.never...) && !under(strings.TrimPrefix(i, module), r.rooms...) {
+						t.Errorf("%s imports %s", p.ImportPath, i)
+					}
+				}
+			}
+			if checked == 0 {
+				t.Error("no package was checked")
+			}
+		})
+	}
+}
+
+// TestDomainsMeetTheProtocolInOneFile holds that a server's folder names mcp-go
+// in tools.go alone.
+func TestDomainsMeetTheProtocolInOneFile(t *testing.T) {
+	for _, room := range []string{"clippy", "pencil", "logicstamp", "pixelsrc"} {
+		out, _ := exec.Command("grep", "-l", "mark3labs/mcp-go", "-r", "--include=*.go", "--exclude=*_test.go", "../../servers/"+room).Output()
+		for _, file := range strings.Fields(string(out)) {
+			if file != "../../servers/"+room+"/tools.go" && !strings.Contains(file, "/internal/") {
+				t.Errorf("%s imports mcp-go", strings.TrimPrefix(file, "../../"))
+			}
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	for _, p := range packages(t) {
+		if strings.TrimSpace(p.Doc) == "" {
+			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+	}
+}
