@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -30,7 +32,7 @@ func run(args []string) int {
 		return int(code)
 	}
 	fmt.Fprintln(os.Stderr, "mcpdeck: "+err.Error())
-	if errors.As(err, new(usage)) {
+	if errors.As(err, new(usage)) || errors.As(err, new(pencil.UsageError)) {
 		return exitUsage
 	}
 	return exitFailed

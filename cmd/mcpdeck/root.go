@@ -35,7 +35,7 @@ func newRoot() *cobra.Command {
 
 func (a *app) subcommands() []*cobra.Command {
 	return []*cobra.Command{
-		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), renderCommand(), versionCommand(),
+		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), pencilCommand(a), renderCommand(), versionCommand(),
 	}
 }
 

@@ -37,6 +37,7 @@ func (p *Pencil) Control(ctx context.Context, agent string, r Request) (Reply, e
 		if before == Off {
 			return Reply{"Pencil mode is already off."}, nil
 		}
+		return Reply{"Pencil mode is off: agents no longer have its tools."}, nil
 	case "reconnect":
 		p.Reconnect()
 	case "status":

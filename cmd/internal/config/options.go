@@ -58,6 +58,9 @@ func (c *Config) PencilOptions(version string) pencil.Options {
 	if v := Env("MCPDECK_PENCIL_COMMAND"); v != "" {
 		o.Command = v
 	}
+	if keys := c.File.Keys["pencil.toggle"]; len(keys) > 0 {
+		o.Key = keys[0]
+	}
 	for name, value := range f.Env {
 		o.Env = append(o.Env, name+"="+value)
 	}

@@ -1,0 +1,94 @@
+// Package pencil is the command `mcpdeck pencil`: Pencil mode of the running
+// deck from a shell.
+package pencil
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
+)
+
+// Ask sends a request to the running deck.
+type Ask func(ctx context.Context, r pencil.Request) (pencil.Reply, error)
+
+// UsageError is a mistake on the command line.
+type UsageError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e UsageError) Unwrap() error { return e.error }
+
+// Command makes the command.
+func Command(ask Ask) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "pencil",
+		Short: "Switch Pencil mode of the running deck, and see how it is",
+		Long: "Pencil mode gives the connected agents the tools of the Pencil app's own MCP server.\n" +
+			"While it is off they see nothing of it. These commands act on the running deck.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return UsageError{fmt.Errorf("no command %q (on, off, status, reconnect, accept)", args[0])}
+			}
+			return UsageError{errors.New("say on, off, status, reconnect or accept")}
+		},
+	}
+	verb := func(use, short string) *cobra.Command {
+		return &cobra.Command{Use: use, Short: short, Args: none, RunE: func(c *cobra.Command, _ []string) error {
+			return send(c, ask, pencil.Request{Verb: use})
+		}}
+	}
+	cmd.AddCommand(
+		verb("on", "Offer Pencil's tools to the agents"),
+		verb("off", "Take them away again"),
+		statusCommand(ask),
+		verb("reconnect", "Start Pencil's MCP server anew"),
+		acceptCommand(ask),
+	)
+	return cmd
+}
+
+func statusCommand(ask Ask) *cobra.Command {
+	var long bool
+	c := &cobra.Command{Use: "status", Short: "Show mode, program, app, tools and calls", Args: none, RunE: func(c *cobra.Command, _ []string) error {
+		return send(c, ask, pencil.Request{Verb: "status", Long: long})
+	}}
+	c.Flags().BoolVarP(&long, "long", "l", false, "also what was searched, what changed, the instructions and the log")
+	return c
+}
+
+func acceptCommand(ask Ask) *cobra.Command {
+	return &cobra.Command{
+		Use:   "accept [TOOL...]",
+		Short: "Offer tools again whose definition changed",
+		Long: "A tool whose description or schema changed since you last accepted it is held back:\n" +
+			"agents obey such texts. mcpdeck pencil status --long shows what changed. Without names\n" +
+			"all held tools are accepted. Not available to agents.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return send(c, ask, pencil.Request{Verb: "accept", Tools: args})
+		},
+	}
+}
+
+func none(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return UsageError{fmt.Errorf("unexpected argument %q", args[0])}
+	}
+	return nil
+}
+
+func send(c *cobra.Command, ask Ask, r pencil.Request) error {
+	reply, err := ask(c.Context(), r)
+	if err != nil {
+		return err
+	}
+	text := reply.Text
+	if text != "" && text[len(text)-1] != '\n' {
+		text += "\n"
+	}
+	fmt.Fprint(c.OutOrStdout(), text)
+	return nil
+}
