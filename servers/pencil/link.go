@@ -38,9 +38,9 @@ type link struct {
 
 	progress progressTable
 
-	gone  chan struct{} // closed when the child is of no more use
-	cause string        // after gone: why, in words
-	ended atomic.Bool   // the deck ended it
+	drained chan struct{} // closed when all of its stderr was read
+	gone    chan struct{} // closed when the child is of no more use
+	cause   string        // after gone: why, in words
 }
 
 // openLink starts a child and reads what it offers, within handshakeLimit. It
@@ -54,13 +54,15 @@ func openLink(ctx context.Context, start func() (*process, error), log *ring, ve
 		return nil, nil, err
 	}
 	log.add("link", fmt.Sprintf("started, process %d", proc.pid))
-	safe.Go("pencil stderr", func() { log.drain(proc.err) })
-	l := &link{proc: proc, gone: make(chan struct{})}
+	l := &link{proc: proc, gone: make(chan struct{}), drained: make(chan struct{})}
+	safe.Go("pencil stderr", func() {
+		defer close(l.drained)
+		log.drain(proc.err)
+	})
 	l.rpc = newRPC(proc.in, proc.out, l.notified, func(s string) { log.add("link", s) })
 	tools, err := l.shake(ctx, version)
 	if err != nil {
 		err = l.explain(ctx, err, log, began)
-		l.ended.Store(true)
 		l.proc.end(true)
 		proc.out.Close()
 		proc.err.Close()
@@ -85,12 +87,12 @@ func (l *link) explain(ctx context.Context, err error, log *ring, began time.Tim
 			return errors.New("it closed its output")
 		}
 		text := "it exited with " + l.proc.code()
-		// What it wrote last may still be on its way.
-		for range 10 {
-			if last := log.lastWords(began); last != "" {
-				return errors.New(text + ": " + last)
-			}
-			time.Sleep(drainLimit / 10)
+		select {
+		case <-l.drained:
+		case <-time.After(drainLimit): // something it has started holds the pipe
+		}
+		if last := log.lastWords(began); last != "" {
+			text += ": " + last
 		}
 		return errors.New(text)
 	}
@@ -175,7 +177,6 @@ func (l *link) watch() {
 
 // end ends the child and waits for that. It may be called any number of times.
 func (l *link) end() {
-	l.ended.Store(true)
 	l.proc.end(l.busy.Load() > 0)
 	<-l.gone
 }
