@@ -1,0 +1,233 @@
+// Package log is the subcommand that shows and exports the call log.
+package log
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/journal"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// Options say where the call log is.
+type Options struct {
+	Path func() (string, error) // of the journal's file
+	Now  func() time.Time       // nil: time.Now
+	Poll time.Duration          // while following; 0: 300 ms
+}
+
+type flags struct {
+	follow, json        bool
+	count               int
+	tool, server, agent string
+	status, text        string
+	since, until        string
+}
+
+// Command returns the subcommand log.
+func Command(opt Options) *cobra.Command {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Poll <= 0 {
+		opt.Poll = 300 * time.Millisecond
+	}
+	var f flags
+	cmd := &cobra.Command{
+		Use:   "log",
+		Short: "Show the calls that agents made",
+		Long: "Show the calls that agents made, oldest first: time, agent, tool, outcome, duration, arguments.\n" +
+			"With --json each call is one line of JSON with its arguments and result.",
+		Example: "  mcpdeck log -f\n  mcpdeck log --tool 'pencil_*' --status error --since 2h\n  mcpdeck log --json -n 0 > calls.jsonl",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q, err := f.query(opt.Now())
+			if err != nil {
+				return err
+			}
+			path, err := opt.Path()
+			if err != nil {
+				return err
+			}
+			return show(cmd.Context(), cmd.OutOrStdout(), path, q, f, opt)
+		},
+	}
+	fl := cmd.Flags()
+	fl.BoolVarP(&f.follow, "follow", "f", false, "go on with new calls until interrupted")
+	fl.IntVarP(&f.count, "lines", "n", 50, "how many of the newest calls; 0 for all")
+	fl.StringVar(&f.tool, "tool", "", "only this tool; * stands for any text")
+	fl.StringVar(&f.server, "server", "", "only this server; * stands for any text")
+	fl.StringVar(&f.agent, "agent", "", "only agents with this in their name")
+	fl.StringVar(&f.status, "status", "", "only ok, error, refused or cancelled")
+	fl.StringVarP(&f.text, "grep", "g", "", "only calls with this text in tool, agent, arguments or result")
+	fl.StringVar(&f.since, "since", "", "only calls from then on: 90m, 2h, 3d, 15:04, 2006-01-02, RFC 3339")
+	fl.StringVar(&f.until, "until", "", "only calls before then")
+	fl.BoolVar(&f.json, "json", false, "one line of JSON a call, complete")
+	return cmd
+}
+
+func (f flags) query(now time.Time) (journal.Query, error) {
+	q := journal.Query{Tool: f.tool, Server: f.server, Agent: f.agent, Status: servers.CallStatus(f.status), Text: f.text, Limit: f.count}
+	if f.count < 0 {
+		return q, errors.New("--lines must be 0 or more")
+	}
+	if f.count == 0 {
+		q.Limit = -1
+	}
+	switch q.Status {
+	case "", servers.OK, servers.ToolError, servers.Refused, servers.Cancelled:
+	default:
+		return q, fmt.Errorf("--status %q: use ok, error, refused or cancelled", f.status)
+	}
+	var err error
+	if q.Since, err = moment(f.since, now); err != nil {
+		return q, fmt.Errorf("--since %q: %w", f.since, err)
+	}
+	if q.Until, err = moment(f.until, now); err != nil {
+		return q, fmt.Errorf("--until %q: %w", f.until, err)
+	}
+	return q, nil
+}
+
+// moment reads a point in time: so long ago, a time of today, a day, or both.
+func moment(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		var n int
+		if _, err := fmt.Sscanf(days, "%d", &n); err == nil && fmt.Sprint(n) == days && n >= 0 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	for _, layout := range []string{"15:04", "15:04:05"} {
+		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
+			return time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, now.Location()), nil
+		}
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02 15:04", time.DateTime, "2006-01-02T15:04"} {
+		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, errors.New("use 90m, 2h, 3d, 15:04, 2006-01-02 or RFC 3339")
+}
+
+func show(ctx context.Context, w io.Writer, path string, q journal.Query, f flags, opt Options) error {
+	r, err := openWhenThere(ctx, path, f.follow, opt.Poll)
+	if err != nil || r == nil {
+		return err
+	}
+	defer r.Close()
+	if f.json && !f.follow {
+		return r.Export(ctx, w, q)
+	}
+	q.Bodies = f.json
+	for {
+		entries, err := r.Search(ctx, q)
+		if err != nil {
+			return quiet(ctx, err)
+		}
+		if err := write(w, entries, f.json, opt.Now()); err != nil {
+			return fmt.Errorf("write log: %w", err)
+		}
+		if !f.follow {
+			return nil
+		}
+		if len(entries) > 0 {
+			q.After = entries[len(entries)-1].ID
+		}
+		q.Oldest, q.Limit = true, 1000
+		if len(entries) < q.Limit && !sleep(ctx, opt.Poll) {
+			return nil
+		}
+	}
+}
+
+// openWhenThere opens the journal. While following, a journal that is not there
+// yet is waited for; the reader is nil when ctx ends first.
+func openWhenThere(ctx context.Context, path string, wait bool, poll time.Duration) (*journal.Reader, error) {
+	for {
+		r, err := journal.OpenReader(ctx, path)
+		switch {
+		case err == nil:
+			return r, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, quiet(ctx, err)
+		case !wait:
+			return nil, errors.New("there is no call log yet; it begins when a deck runs and an agent calls a tool")
+		case !sleep(ctx, poll):
+			return nil, nil
+		}
+	}
+}
+
+// quiet drops an error that an interrupt caused.
+func quiet(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func write(w io.Writer, entries []journal.Entry, asJSON bool, now time.Time) error {
+	if asJSON {
+		return journal.WriteJSONL(w, entries)
+	}
+	for _, e := range entries {
+		if _, err := fmt.Fprintln(w, lineOf(e, now)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lineOf shows a call on one line. What comes from outside is made safe for a
+// terminal.
+func lineOf(e journal.Entry, now time.Time) string {
+	at := e.Started.In(now.Location())
+	layout := "15:04:05"
+	if at.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		layout = time.DateTime
+	}
+	detail := plain.Line(e.Args)
+	if e.Status != servers.OK {
+		detail = strings.TrimSpace(plain.Line(e.Result) + "  " + detail)
+	}
+	return strings.TrimRight(fmt.Sprintf("%s  %-14s  %-28s  %-9s %9s  %s", at.Format(layout),
+		plain.Cut(plain.Line(e.AgentName), 14), plain.Line(e.Tool), e.Status, took(e.Duration), detail), " ")
+}
+
+func took(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "< 1 ms"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%d m %02d s", int(d.Minutes()), int(d.Seconds())%60)
+}

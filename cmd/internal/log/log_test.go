@@ -1,0 +1,176 @@
+package log
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/journal"
+)
+
+var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+func testJournal(t *testing.T, path string) *journal.Journal {
+	t.Helper()
+	j := journal.New(journal.Options{Path: path, MaxAge: 1e6 * time.Hour})
+	t.Cleanup(func() { _ = j.Close(context.Background()) })
+	if err := j.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	record(t, j,
+		servers.Call{
+			ID: 1, AgentName: "claude", Server: "clippy", Tool: "haunt_desktop", Status: servers.OK,
+			Started: now.Add(-25 * time.Hour), Duration: 12 * time.Millisecond, Args: "filename=a.txt content=boo",
+		},
+		servers.Call{
+			ID: 2, AgentName: "codex\x1b[31m", Server: "ask", Tool: "ask", Status: servers.ToolError,
+			Started: now.Add(-time.Hour), Duration: 75 * time.Second, Args: "question=x", Result: "nobody answered",
+		},
+		servers.Call{
+			ID: 3, AgentName: "claude", Server: "clippy", Tool: "manage_memory", Status: servers.OK,
+			Started: now.Add(-time.Minute), Duration: 200 * time.Microsecond, Args: "action=read key=k",
+		})
+	return j
+}
+
+func record(t *testing.T, j *journal.Journal, calls ...servers.Call) {
+	t.Helper()
+	for _, c := range calls {
+		j.Record(c, servers.CallBody{Args: json.RawMessage(`{"n":1}`)})
+	}
+	if err := j.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, out *bytes.Buffer, path string, args ...string) error {
+	cmd := Command(Options{
+		Path: func() (string, error) { return path, nil },
+		Now:  func() time.Time { return now }, Poll: time.Millisecond,
+	})
+	cmd.SetOut(out)
+	cmd.SetArgs(args)
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	return cmd.ExecuteContext(ctx)
+}
+
+func TestLog(t *testing.T) {
+	const (
+		one   = "2026-03-01 11:00:00  claude          haunt_desktop                 ok            12 ms  filename=a.txt content=boo\n"
+		two   = "11:00:00  codex           ask                           error      1 m 15 s  nobody answered  question=x\n"
+		three = "11:59:00  claude          manage_memory                 ok           < 1 ms  action=read key=k\n"
+	)
+	path := filepath.Join(t.TempDir(), "journal.db")
+	testJournal(t, path)
+	tests := []struct {
+		name string
+		args []string
+		want string
+		err  string
+	}{
+		{"all", nil, one + two + three, ""},
+		{"newest", []string{"-n", "1"}, three, ""},
+		{"no limit", []string{"-n", "0"}, one + two + three, ""},
+		{"tool", []string{"--tool", "ask"}, two, ""},
+		{"tool pattern", []string{"--tool", "*_*"}, one + three, ""},
+		{"server", []string{"--server", "clippy"}, one + three, ""},
+		{"agent", []string{"--agent", "CLAU"}, one + three, ""},
+		{"status", []string{"--status", "error"}, two, ""},
+		{"text", []string{"-g", "boo"}, one, ""},
+		{"since", []string{"--since", "2h"}, two + three, ""},
+		{"since days", []string{"--since", "2d", "--until", "1d"}, one, ""},
+		{"since time", []string{"--since", "11:30"}, three, ""},
+		{"since day", []string{"--since", "2026-03-02"}, two + three, ""},
+		{"until", []string{"--until", "2026-03-02T11:30:00Z"}, one + two, ""},
+		{"nothing", []string{"--tool", "x"}, "", ""},
+		{"bad status", []string{"--status", "bad"}, "", `--status "bad": use ok, error, refused or cancelled`},
+		{"bad time", []string{"--since", "soon"}, "", `--since "soon": use 90m, 2h, 3d, 15:04, 2006-01-02 or RFC 3339`},
+		{"bad count", []string{"-n", "-1"}, "", "--lines must be 0 or more"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			got := ""
+			if err := run(t.Context(), &out, path, tt.args...); err != nil {
+				got = err.Error()
+			}
+			if got != tt.err || out.String() != tt.want {
+				t.Errorf("got error %q and\n%swant error %q and\n%s", got, &out, tt.err, tt.want)
+			}
+		})
+	}
+	t.Run("json", func(t *testing.T) {
+		var out bytes.Buffer
+		if err := run(t.Context(), &out, path, "--json", "-n", "1"); err != nil {
+			t.Fatal(err)
+		}
+		var e struct {
+			Tool string
+			Args map[string]int
+		}
+		if err := json.Unmarshal(out.Bytes(), &e); err != nil || e.Tool != "manage_memory" || e.Args["n"] != 1 {
+			t.Errorf("got %s, %v", &out, err)
+		}
+	})
+	t.Run("no journal", func(t *testing.T) {
+		var out bytes.Buffer
+		err := run(t.Context(), &out, filepath.Join(t.TempDir(), "none"))
+		if err == nil || !strings.Contains(err.Error(), "there is no call log yet") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// lockedBuffer may be read while a command writes to it.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+	ch  chan struct{}
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	defer func() { b.ch <- struct{}{} }()
+	return b.buf.Write(p)
+}
+
+func TestFollow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &lockedBuffer{ch: make(chan struct{}, 100)}
+	cmd := Command(Options{Path: func() (string, error) { return path, nil }, Now: func() time.Time { return now }, Poll: time.Millisecond})
+	cmd.SetOut(out)
+	cmd.SetArgs([]string{"-f", "-n", "1"})
+	done := make(chan error, 1)
+	go func() { done <- cmd.ExecuteContext(ctx) }()
+	next := func() {
+		select {
+		case <-out.ch:
+		case err := <-done:
+			t.Fatalf("it ended: %v", err)
+		}
+	}
+	j := testJournal(t, path) // only now is there a file
+	next()
+	record(t, j, servers.Call{ID: 9, AgentName: "claude", Tool: "late", Status: servers.Cancelled, Started: now, Args: "n=9"})
+	for {
+		next()
+		out.mu.Lock()
+		text := out.buf.String()
+		out.mu.Unlock()
+		if strings.Contains(text, "late") {
+			break
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

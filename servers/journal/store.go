@@ -1,0 +1,282 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// store is one database: the file, or one in memory with the same tables.
+type store struct {
+	db     *sql.DB // writes; also reads when in memory
+	reader *sql.DB
+	memory bool
+}
+
+const schema = `
+CREATE TABLE IF NOT EXISTS calls (
+	id INTEGER PRIMARY KEY,
+	run INTEGER NOT NULL, call INTEGER NOT NULL,
+	started INTEGER NOT NULL, duration INTEGER NOT NULL,
+	agent TEXT NOT NULL, agent_name TEXT NOT NULL, server TEXT NOT NULL, tool TEXT NOT NULL, status TEXT NOT NULL,
+	args_line TEXT NOT NULL, result_line TEXT NOT NULL,
+	args_bytes INTEGER NOT NULL, result_bytes INTEGER NOT NULL, images INTEGER NOT NULL,
+	args TEXT, result TEXT, cut INTEGER NOT NULL, kept INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS calls_started ON calls (started);
+CREATE UNIQUE INDEX IF NOT EXISTS calls_run ON calls (run, call);
+PRAGMA user_version = 1;`
+
+const (
+	version     = 1
+	memoryCalls = 10_000 // kept when there is no file
+	memoryBytes = 32 << 20
+)
+
+// open opens the database at dsn with at most n connections.
+func open(ctx context.Context, dsn string, n int) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+func fileDSN(path string, pragmas ...string) string {
+	q := url.Values{"_pragma": append([]string{"busy_timeout(2000)"}, pragmas...)}
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: q.Encode()}).String()
+}
+
+// openDisk opens the file, making it and its folder as needed. Nobody else may
+// read it.
+func openDisk(ctx context.Context, opt Options) (*store, error) {
+	if err := os.MkdirAll(filepath.Dir(opt.Path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(opt.Path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	f.Close()
+	// NORMAL in WAL mode survives the death of the process; only a power cut may
+	// take the last transactions, never the file.
+	db, err := open(ctx, fileDSN(opt.Path, "journal_mode(WAL)", "synchronous(NORMAL)", "journal_size_limit(8388608)"), 1)
+	if err != nil {
+		return nil, err
+	}
+	s := &store{db: db}
+	if err := s.prepare(ctx); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	if s.reader, err = open(ctx, fileDSN(opt.Path, "query_only(1)"), 2); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *store) prepare(ctx context.Context) error {
+	var have int
+	if err := s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+		return err
+	}
+	if have > version {
+		return fmt.Errorf("%w (%d)", errNewer, have)
+	}
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo
+	if _, err := tx.ExecContext(ctx, schema); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+var errNewer = errors.New("the file was written by a newer version of mcpdeck")
+
+func openMemory(ctx context.Context) (*store, error) {
+	db, err := open(ctx, "file::memory:", 1)
+	if err != nil {
+		return nil, err
+	}
+	s := &store{db: db, reader: db, memory: true}
+	if err := s.prepare(ctx); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// openBest opens the file. A damaged one is set aside; one that cannot be used
+// at all makes room for memory. The warning says so.
+func openBest(ctx context.Context, opt Options) (s *store, warning string, err error) {
+	if opt.Path == "" {
+		s, err = openMemory(ctx)
+		return s, "", err
+	}
+	s, err = openDisk(ctx, opt)
+	if err == nil {
+		return s, "", nil
+	}
+	return openNext(ctx, opt, err)
+}
+
+// openNext opens what comes after a store that failed with cause: a new file if
+// the old one is damaged, else memory.
+func openNext(ctx context.Context, opt Options, cause error) (s *store, warning string, err error) {
+	if isDamage(cause) {
+		if aside, err := setAside(opt.Path); err == nil {
+			if s, err := openDisk(ctx, opt); err == nil {
+				return s, fmt.Sprintf("the call log was damaged; it was set aside as %s and a new one begun", filepath.Base(aside)), nil
+			}
+		}
+	}
+	s, err = openMemory(ctx)
+	return s, "the call log is kept in memory only: " + reason(cause), err
+}
+
+// setAside renames a damaged file and what belongs to it.
+func setAside(path string) (string, error) {
+	aside := path + ".damaged-" + time.Now().UTC().Format("20060102T150405Z")
+	if err := os.Rename(path, aside); err != nil {
+		return "", err
+	}
+	for _, end := range []string{"-wal", "-shm"} {
+		_ = os.Rename(path+end, aside+end) // there may be none
+	}
+	return aside, nil
+}
+
+func code(err error) int {
+	var se *sqlite.Error
+	if errors.As(err, &se) {
+		return se.Code() & 0xff
+	}
+	return 0
+}
+
+func isDamage(err error) bool {
+	c := code(err)
+	return c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB
+}
+
+// reason puts an error into words for the person.
+func reason(err error) string {
+	switch code(err) {
+	case sqlite3.SQLITE_FULL:
+		return "the disk is full"
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return "the file is damaged"
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return "the file cannot be written"
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return "another program holds the file"
+	case sqlite3.SQLITE_IOERR:
+		return "the disk does not work"
+	}
+	return err.Error()
+}
+
+func (s *store) close() error {
+	err := s.db.Close()
+	if s.reader != s.db {
+		err = errors.Join(s.reader.Close(), err)
+	}
+	return err
+}
+
+const insertCall = `INSERT OR IGNORE INTO calls (run, call, started, duration, agent, agent_name, server, tool, status,
+	args_line, result_line, args_bytes, result_bytes, images, args, result, cut, kept)
+	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+
+// insert writes the items in one transaction.
+func (s *store) insert(ctx context.Context, run int64, items []item) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo
+	stmt, err := tx.PrepareContext(ctx, insertCall)
+	if err != nil {
+		return err
+	}
+	defer stmt.Close() //nolint:errcheck // ends with the transaction
+	for _, it := range items {
+		c := it.call
+		if _, err := stmt.ExecContext(
+			ctx, run, int64(c.ID), c.Started.UnixMicro(), c.Duration.Microseconds(), c.Agent, c.AgentName, c.Server, c.Tool, string(c.Status),
+			c.Args, c.Result, c.ArgsBytes, c.ResultBytes, c.Images, text(it.body.Args), text(it.body.Result), it.body.Cut,
+			len(it.body.Args)+len(it.body.Result),
+		); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+func text(b []byte) any {
+	if b == nil {
+		return nil
+	}
+	return string(b)
+}
+
+// moveTo copies everything to another store.
+func (s *store) moveTo(ctx context.Context, to *store) error {
+	var after int64
+	for {
+		entries, err := s.search(ctx, Query{After: after, Limit: batchCalls, Bodies: true, Oldest: true})
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		after = entries[len(entries)-1].ID
+		for len(entries) > 0 {
+			run := entries[0].Run
+			var items []item
+			for len(entries) > 0 && entries[0].Run == run {
+				items = append(items, item{entries[0].Call, entries[0].Body})
+				entries = entries[1:]
+			}
+			if err := to.insert(ctx, run, items); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// prune removes what is too old or too much, oldest first.
+func (s *store) prune(ctx context.Context, now time.Time, opt Options) error {
+	if s.memory {
+		opt.MaxCalls, opt.MaxBytes = min(opt.MaxCalls, memoryCalls), min(opt.MaxBytes, memoryBytes)
+	}
+	for _, q := range []struct {
+		sql string
+		arg any
+	}{
+		{`DELETE FROM calls WHERE started < ?`, now.Add(-opt.MaxAge).UnixMicro()},
+		{`DELETE FROM calls WHERE id <= (SELECT id FROM calls ORDER BY id DESC LIMIT 1 OFFSET ?)`, opt.MaxCalls},
+		{`DELETE FROM calls WHERE id <= (SELECT max(id) FROM (SELECT id, sum(kept) OVER (ORDER BY id DESC) AS total FROM calls) WHERE total > ?)`, opt.MaxBytes},
+	} {
+		if _, err := s.db.ExecContext(ctx, q.sql, q.arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
