@@ -129,7 +129,7 @@ func show(ctx context.Context, w io.Writer, path string, q journal.Query, f flag
 	if err != nil || r == nil {
 		return err
 	}
-	defer r.Close()
+	defer r.Close() //nolint:errcheck // it was only read
 	if f.json && !f.follow {
 		return r.Export(ctx, w, q)
 	}
