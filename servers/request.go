@@ -2,7 +2,9 @@ package servers
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -150,5 +152,9 @@ func (v *View) refused(ctx context.Context, _ any, method mcp.MCPMethod, message
 		v.host.calls.finish(r, ToolError, mcp.NewToolResultError(text), "")
 		return
 	}
-	v.host.calls.finish(r, Refused, nil, err.Error())
+	why := strings.TrimPrefix(err.Error(), "request error: ")
+	if errors.Is(err, server.ErrToolNotFound) {
+		why = "no tool is called that in this view"
+	}
+	v.host.calls.finish(r, Refused, nil, why)
 }

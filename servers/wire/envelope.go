@@ -114,20 +114,20 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipValue returns the index behind the JSON value at i. The bytes must be
-// valid JSON.
+// skipValue returns the index behind the JSON value at i; of what is no valid
+// JSON, some index not behind the end.
 func skipValue(b []byte, i int) int {
 	depth := 0
 	for ; i < len(b); i++ {
 		switch b[i] {
 		case '"':
-			for i++; b[i] != '"'; i++ {
+			for i++; i < len(b) && b[i] != '"'; i++ {
 				if b[i] == '\\' {
 					i++
 				}
 			}
 			if depth == 0 {
-				return i + 1
+				return min(i+1, len(b))
 			}
 		case '{', '[':
 			depth++
@@ -144,7 +144,7 @@ func skipValue(b []byte, i int) int {
 			}
 		}
 	}
-	return i
+	return min(i, len(b))
 }
 
 // encode builds the message again from its parts, so that what mcp-go reads is
@@ -163,7 +163,7 @@ func (e envelope) encode() []byte {
 	return append(b, '}')
 }
 
-// appendNotification builds a message without an id.
+// notificationLine builds a message without an id.
 func notificationLine(method string, params any) ([]byte, error) {
 	return encodeLine(struct {
 		JSONRPC string `json:"jsonrpc"`

@@ -1,0 +1,331 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+type module struct {
+	name    string
+	tools   []string
+	failure error
+	scope   Scope
+	handler server.ToolHandlerFunc
+}
+
+func (m *module) Identity() Identity {
+	return Identity{Name: m.name, Title: m.name, ServerName: m.name + "-mcp"}
+}
+
+func (m *module) Start(_ context.Context, s Scope) error { m.scope = s; return m.failure }
+
+func (m *module) Stop(context.Context) error { return nil }
+
+func (m *module) Offer() Offer {
+	o := Offer{Instructions: "Use " + m.name + "."}
+	handler := m.handler
+	if handler == nil {
+		handler = func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText("fine"), nil
+		}
+	}
+	for _, t := range m.tools {
+		o.Tools = append(o.Tools, server.ServerTool{Tool: mcp.NewTool(t), Handler: handler})
+	}
+	return o
+}
+
+func started(t *testing.T, opts Options) *Host {
+	t.Helper()
+	h, err := New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Start()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = h.Stop(ctx) // a test may have stopped it
+	})
+	return h
+}
+
+func TestH2_AClashOfToolNamesRefusesToStart(t *testing.T) {
+	_, err := New(Options{Modules: []Module{&module{name: "one", tools: []string{"same"}}, &module{name: "two", tools: []string{"same"}}}})
+	if err == nil || !strings.Contains(err.Error(), `"same" is offered by both one and two`) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestH1_AFailingModuleTakesNoOtherWithIt(t *testing.T) {
+	h := started(t, Options{Modules: []Module{
+		&module{name: "bad", failure: errors.New("no luck\x1b[31m")}, &module{name: "good", tools: []string{"t"}},
+	}})
+	s := h.Snapshot().Servers
+	if s[0].State.Status != Failed || s[0].State.Reason != "no luck" || s[1].State.Status != Ready || s[1].Tools != 1 {
+		t.Fatalf("got %+v", s)
+	}
+}
+
+func TestH2_Views(t *testing.T) {
+	h := started(t, Options{Modules: []Module{&module{name: "a", tools: []string{"a1"}}, &module{name: "b", tools: []string{"b1"}}}})
+	view := func(names ...string) *View {
+		t.Helper()
+		v, err := h.View(ViewSpec{Servers: names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if view("a", "b") != view("b", "a") || view() != view("a", "b") {
+		t.Error("the same set must share one view")
+	}
+	if v := view("a"); v == view() || v.MCP.GetTool("b1") != nil || v.MCP.GetTool("a1") == nil {
+		t.Error("a view of one server has the tools of that server alone")
+	}
+	if _, err := h.View(ViewSpec{Servers: []string{"zzz"}}); !errors.Is(err, ErrUnknownServer) {
+		t.Errorf("got %v", err)
+	}
+	if got := view().instructions(); got != "Use a.\n\nUse b." {
+		t.Errorf("instructions %q", got)
+	}
+}
+
+// callTool goes the way of a transport.
+func callTool(h *Host, a *Agent, name, args string) mcp.JSONRPCMessage {
+	v, err := h.View(ViewSpec{})
+	if err != nil {
+		panic(err)
+	}
+	return v.MCP.HandleMessage(a.Context(context.Background()), json.RawMessage(
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, args)))
+}
+
+// settled waits until the log has taken everything.
+func settled(h *Host, calls int) *Snapshot {
+	for range 2000 {
+		if s := h.Snapshot(); int(s.Total) >= calls {
+			return s
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return h.Snapshot()
+}
+
+type kepts struct {
+	mu    sync.Mutex
+	calls []Call
+	body  []CallBody
+}
+
+func (k *kepts) Record(c Call, b CallBody) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.calls, k.body = append(k.calls, c), append(k.body, b)
+}
+
+func TestH11_CallsAreLoggedRedactedAndComplete(t *testing.T) {
+	rec := &kepts{}
+	m := &module{name: "m", tools: []string{"t"}, handler: func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if r.GetString("mode", "") == "fail" {
+			return mcp.NewToolResultError("it failed"), nil
+		}
+		return mcp.NewToolResultText("hello\nworld"), nil
+	}}
+	h := started(t, Options{
+		Modules: []Module{m}, Recorder: rec,
+		Redact: func(_ string, _ bool, b json.RawMessage) json.RawMessage {
+			return json.RawMessage(strings.ReplaceAll(string(b), "hunter2", "***"))
+		},
+	})
+	a := h.Connect(Caller{Transport: "unix"}, nil)
+	a.Claim("claude\x1b[1m", "1", "2025-06-18")
+	callTool(h, a, "t", `{"mode":"ok","password":"hunter2"}`)
+	callTool(h, a, "t", `{"mode":"fail"}`)
+	callTool(h, a, "nope", `{}`)
+	s := settled(h, 3)
+	tests := []struct {
+		status              CallStatus
+		tool, args, results string
+	}{
+		{OK, "t", "mode=ok password=***", "hello world"},
+		{ToolError, "t", "mode=fail", "it failed"},
+		{Refused, "nope", "", "no tool is called that"},
+	}
+	if len(s.Calls) != len(tests) || s.Total != 3 || s.Errors != 2 {
+		t.Fatalf("%d calls, total %d, errors %d", len(s.Calls), s.Total, s.Errors)
+	}
+	for i, tt := range tests {
+		c := s.Calls[i]
+		if c.Status != tt.status || c.Tool != tt.tool || c.Args != tt.args || !strings.HasPrefix(c.Result, tt.results) || c.AgentName != "claude" {
+			t.Errorf("call %d: %+v", i, c)
+		}
+	}
+	if b, ok := h.Body(s.Calls[0].ID); !ok || strings.Contains(string(b.Args), "hunter2") || !strings.Contains(string(b.Result), `hello\nworld`) {
+		t.Errorf("body %s %s", b.Args, b.Result)
+	}
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if len(rec.calls) != 3 {
+		t.Errorf("%d calls were recorded", len(rec.calls))
+	}
+}
+
+func TestTheLogIsBounded(t *testing.T) {
+	h := started(t, Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
+	a := h.Connect(Caller{}, nil)
+	large := `{"x":"` + strings.Repeat("y", 1<<18) + `"}`
+	for range 80 {
+		callTool(h, a, "t", large)
+	}
+	settled(h, 80)
+	h.calls.mu.Lock()
+	bytes := h.calls.bodies
+	h.calls.mu.Unlock()
+	if bytes > keptBodies || bytes == 0 {
+		t.Errorf("%d bytes of bodies are kept", bytes)
+	}
+	for range keptCalls {
+		r := h.calls.begin(a, "m", "t", nil)
+		h.calls.finish(r, OK, nil, "")
+	}
+	settled(h, keptCalls+80)
+	calls, version := h.Calls(0)
+	if len(calls) != keptCalls {
+		t.Errorf("%d calls are kept", len(calls))
+	}
+	if again, v := h.Calls(version); again != nil || v != version {
+		t.Errorf("%d calls changed since the last look", len(again))
+	}
+}
+
+func TestH7_Agents(t *testing.T) {
+	h := started(t, Options{Root: "/deck", Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
+	a := h.Connect(Caller{Transport: "unix", PID: 7, Program: "claude", Root: "/p"}, []string{"m"})
+	b := h.Connect(Caller{Transport: "http"}, nil)
+	if !a.HasRoot() || b.HasRoot() || b.Caller().Root != "/deck" {
+		t.Error("roots")
+	}
+	if a.Caller().Name() != "claude" || b.Caller().Name() != "http" {
+		t.Error("names before a claim")
+	}
+	same := a.Caller().Identity
+	a.Claim("", "", "")
+	if a.Caller().Identity != same || b.Caller().Identity == same {
+		t.Error("identities")
+	}
+	callTool(h, a, "t", `{}`)
+	settled(h, 1)
+	a.Close()
+	b.Close()
+	agents := h.Snapshot().Agents
+	if len(agents) != 1 || agents[0].Gone.IsZero() || agents[0].Calls != 1 || agents[0].LastTool != "t" {
+		t.Errorf("gone agents: %+v", agents)
+	}
+}
+
+func TestWaitForPerson(t *testing.T) {
+	waiting, answer := make(chan struct{}), make(chan struct{})
+	m := &module{name: "m", tools: []string{"t"}, handler: func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		done := WaitForPerson(ctx)
+		close(waiting)
+		<-answer
+		done()
+		done()
+		return mcp.NewToolResultText("answered"), nil
+	}}
+	h := started(t, Options{Modules: []Module{m}})
+	a := h.Connect(Caller{}, nil)
+	over := make(chan struct{})
+	go func() { defer close(over); callTool(h, a, "t", `{}`) }()
+	<-waiting
+	if !h.Snapshot().Agents[0].Waiting {
+		t.Error("the agent must be shown as waiting")
+	}
+	close(answer)
+	<-over
+	if h.Snapshot().Agents[0].Waiting {
+		t.Error("the agent waits no more")
+	}
+}
+
+func TestH14_AHostThatClosesTakesNoMoreCalls(t *testing.T) {
+	h := started(t, Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
+	a := h.Connect(Caller{}, nil)
+	if err := h.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	b, _ := json.Marshal(callTool(h, a, "t", `{}`))
+	if !strings.Contains(string(b), "shutting down") {
+		t.Errorf("got %s", b)
+	}
+}
+
+func TestSubscribe(t *testing.T) {
+	h := started(t, Options{})
+	hint, cancel := h.Subscribe()
+	before := h.Snapshot()
+	h.Warn("test", "look\x1b[2J here")
+	h.Warn("test", "again")
+	<-hint
+	select {
+	case <-hint:
+		t.Error("two changes are one hint")
+	default:
+	}
+	after := h.Snapshot()
+	if after.Version == before.Version || len(before.Warnings) != 0 || after.Warnings[0].Text != "look here" {
+		t.Errorf("snapshots %+v and %+v", before, after)
+	}
+	if h.Snapshot() != after {
+		t.Error("an unchanged deck must give the same snapshot")
+	}
+	cancel()
+	h.Warn("test", "once more")
+	select {
+	case <-hint:
+		t.Error("a hint after the end")
+	default:
+	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	h, err := New(Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	a := h.Connect(Caller{}, nil)
+	for range keptCalls {
+		h.calls.finish(h.calls.begin(a, "m", "t", nil), OK, nil, "")
+	}
+	h.calls.work()
+	b.ReportAllocs()
+	for b.Loop() {
+		h.tell()
+		h.Snapshot()
+	}
+}
+
+func BenchmarkRecordCall(b *testing.B) {
+	h, err := New(Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	h.Start()
+	a := h.Connect(Caller{}, nil)
+	args := json.RawMessage(`{"text":"hello"}`)
+	result := mcp.NewToolResultText("hello")
+	b.ReportAllocs()
+	for b.Loop() {
+		h.calls.finish(h.calls.begin(a, "m", "t", args), OK, result, "")
+	}
+}
