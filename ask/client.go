@@ -76,6 +76,26 @@ func (c *Client) Resume(key, owner string) (*RemoteCall, error) {
 	return nil, ErrUnknownKey
 }
 
+// Close withdraws everything that is still asked, and waits a moment for the
+// deck to be told.
+func (c *Client) Close() {
+	c.mu.Lock()
+	var open []*RemoteCall
+	for _, r := range c.calls {
+		open = append(open, r)
+	}
+	c.mu.Unlock()
+	late := time.After(closeWithin)
+	for _, r := range open {
+		r.Leave("the agent's server has ended")
+		select {
+		case <-r.done:
+		case <-late:
+			return
+		}
+	}
+}
+
 func (c *Client) forget(key string) {
 	c.mu.Lock()
 	delete(c.calls, key)
@@ -178,6 +198,11 @@ func (r *RemoteCall) run() {
 		if conn, err = r.c.dial(reconnectFor); err != nil {
 			r.finish(Reply{}, &Error{Code: "shutdown", Message: "mcpdeck has gone"})
 			r.c.forget(r.key)
+			return
+		}
+		if !r.wanted() {
+			_ = conn.Close() // nothing was sent
+			r.finish(Reply{}, ErrWithdrawn)
 			return
 		}
 	}

@@ -109,8 +109,8 @@ func (l *Listener) serve(nc *net.UnixConn, s *session) {
 		l.mu.Unlock()
 		return
 	}
-	agent, program := socket.AgentOf(who.PID)
-	c := &conn{Conn: nc, l: l, in: &lineReader{r: nc}, peer: Peer{PID: who.PID, Program: program, Cwd: socket.Folder(agent)}}
+	_, program := socket.AgentOf(who.PID)
+	c := &conn{Conn: nc, l: l, in: &lineReader{r: nc}, peer: Peer{PID: who.PID, Program: program, Cwd: socket.Folder(who.PID)}}
 	if s != nil {
 		c.peer.Session = s.Label
 	}

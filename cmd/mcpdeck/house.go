@@ -31,7 +31,7 @@ type house struct {
 }
 
 // build makes the house without starting it. With a person, questions go to a
-// queue; without one, to the agent's own client.
+// queue; without one, to a deck if there is one, else to the agent's own client.
 func build(cfg *config.Config, person bool) (*house, error) {
 	if err := cfg.Paths.Make(); err != nil {
 		return nil, err
@@ -39,7 +39,8 @@ func build(cfg *config.Config, person bool) (*house, error) {
 	h := &house{cfg: cfg}
 	h.pencil = pencil.New(cfg.PencilOptions(version()))
 	h.clippy = clippy.New(cfg.ClippyOptions())
-	var desk askserver.Desk
+	// Without a person here, one may open a deck in the next moment.
+	desk := askserver.Remote(ask.NewClient(ask.ClientOptions{Path: cfg.Paths.AskSocket, Version: version()}))
 	if person {
 		h.queue = ask.New(cfg.AskOptions())
 		desk = askserver.InProcess(h.queue)

@@ -30,6 +30,7 @@ func newRoot() *cobra.Command {
 	f.StringVar(&a.flags.File, "config", "", "configuration file (default ~/.config/mcpdeck/config.toml)")
 	f.StringArrayVar(&a.flags.Allow, "allow-dir", nil, "one more folder that agents' paths may lie in")
 	root.AddCommand(a.subcommands()...)
+	root.AddCommand(askCommands(a)...)
 	return root
 }
 

@@ -2,7 +2,9 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
@@ -19,4 +21,20 @@ func (c *Config) AskScreen() ask.Options {
 		},
 		Editor: strings.Fields(cmp.Or(Env("VISUAL"), Env("EDITOR"))),
 	}
+}
+
+// AskSocket is where questions go: the socket that the environment names, else
+// the deck's.
+func (c *Config) AskSocket() (string, error) {
+	for _, name := range []string{"MCPDECK_ASK_SOCKET", "PI_ASK_SOCKET"} {
+		s := Env(name)
+		if s == "" {
+			continue
+		}
+		if !filepath.IsAbs(s) {
+			return "", fmt.Errorf("use %s=%q: it must be an absolute path", name, s)
+		}
+		return s, nil
+	}
+	return c.Paths.AskSocket, nil
 }

@@ -1,0 +1,184 @@
+// Package ask is the subcommands about questions: the server that an agent's
+// client starts, and listing, answering and configuring from a shell.
+package ask
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// Settings are what the commands need to know of the program around them.
+type Settings struct {
+	Socket  string            // of the deck's questions
+	Session string            // label of the agent's session; may be empty
+	Root    string            // project folder; may be empty
+	Program string            // absolute path of this program
+	Version string            // of this program
+	Hints   map[string]string // for servers.Caller
+}
+
+// UsageError is an error in how a command was called.
+type UsageError struct{ error }
+
+// Unwrap gives the error itself.
+func (u UsageError) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// Commands are "ask-server" and "ask" with its subcommands. load is called when
+// one of them runs.
+func Commands(load func() (Settings, error)) []*cobra.Command {
+	ask := &cobra.Command{
+		Use: "ask", Short: "List and answer questions, configure agents to ask",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	ask.AddCommand(listCommand(load), answerCommand(load), configCommand(load))
+	return []*cobra.Command{serverCommand(load), ask}
+}
+
+// noDeck says what to do about a deck that does not answer.
+func noDeck(err error) error {
+	if errors.Is(err, questions.ErrUnavailable) {
+		return errors.New("no deck is running; open one with mcpdeck")
+	}
+	return err
+}
+
+func listCommand(load func() (Settings, error)) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "Print the open questions of the running deck",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := load()
+			if err != nil {
+				return err
+			}
+			items, err := questions.NewClient(questions.ClientOptions{Path: s.Socket}).List()
+			if err != nil {
+				return noDeck(err)
+			}
+			if asJSON {
+				return printJSON(c.OutOrStdout(), items)
+			}
+			printList(c.OutOrStdout(), items, time.Now())
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON, complete")
+	return c
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("print as JSON: %w", err)
+	}
+	return nil
+}
+
+func printList(w io.Writer, items []questions.Listed, now time.Time) {
+	if len(items) == 0 {
+		fmt.Fprintln(w, "no open questions")
+		return
+	}
+	for _, it := range items {
+		who := plain.Line(it.Asker)
+		if it.Cwd != "" {
+			who += " in " + plain.Line(filepath.Base(it.Cwd))
+		}
+		if !it.Verified {
+			who += " (unverified)"
+		}
+		state := ""
+		if it.Absent != questions.Present {
+			state = ", " + string(it.Absent)
+		}
+		fmt.Fprintf(w, "%d  %s, %s ago%s\n", it.ID, who, now.Sub(it.Arrived).Round(time.Second), state)
+		for _, q := range it.Questions {
+			fmt.Fprintf(w, "   %s: %s\n", plain.Line(q.ID), plain.Line(q.Question))
+			for _, o := range q.Options {
+				fmt.Fprintf(w, "     - %s\n", plain.Line(o.Label))
+			}
+		}
+	}
+}
+
+func answerCommand(load func() (Settings, error)) *cobra.Command {
+	var raw, reason string
+	var decline bool
+	c := &cobra.Command{
+		Use: "answer ID", Short: "Answer an open question for the person",
+		Long: `Answer an open question of the running deck.
+
+The deck must allow it (ask.cli_answers = true), and whoever runs this must not
+have been started by an agent that asks. The answers are one object per question:
+its id, and selectedOptions, customInput, notes, skipped or clarify.`,
+		Example: `  mcpdeck ask answer 3 --json '[{"id":"auth","selectedOptions":["OAuth"]}]'
+  mcpdeck ask answer 3 --decline --reason "not now"`,
+		RunE: func(c *cobra.Command, args []string) error {
+			id, results, err := answerArgs(c.InOrStdin(), args, raw, decline)
+			if err != nil {
+				return err
+			}
+			s, err := load()
+			if err != nil {
+				return err
+			}
+			client := questions.NewClient(questions.ClientOptions{Path: s.Socket})
+			if decline {
+				return noDeck(client.Decline(id, reason))
+			}
+			return noDeck(client.Answer(id, results))
+		},
+	}
+	c.Flags().StringVar(&raw, "json", "", "the answers; - reads them from standard input")
+	c.Flags().BoolVar(&decline, "decline", false, "decline the request")
+	c.Flags().StringVar(&reason, "reason", "", "why it is declined")
+	return c
+}
+
+func answerArgs(in io.Reader, args []string, raw string, decline bool) (int, []questions.Result, error) {
+	if len(args) != 1 {
+		return 0, nil, usagef("give the number of one question, as mcpdeck ask list shows it")
+	}
+	id, err := strconv.Atoi(args[0])
+	if err != nil || id <= 0 {
+		return 0, nil, usagef("%q is not the number of a question", args[0])
+	}
+	if decline {
+		return id, nil, nil
+	}
+	if raw == "" {
+		return 0, nil, usagef("give the answers with --json, or --decline")
+	}
+	if raw == "-" {
+		b, err := io.ReadAll(io.LimitReader(in, 1<<20))
+		if err != nil {
+			return 0, nil, fmt.Errorf("read the answers: %w", err)
+		}
+		raw = string(b)
+	}
+	if strings.HasPrefix(strings.TrimSpace(raw), "{") {
+		raw = "[" + raw + "]"
+	}
+	var results []questions.Result
+	if err := json.Unmarshal([]byte(raw), &results); err != nil {
+		return 0, nil, usagef("the answers are not a JSON list of results: %v", err)
+	}
+	return id, results, nil
+}

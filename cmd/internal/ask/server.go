@@ -1,0 +1,91 @@
+package ask
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers"
+	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// stopWithin is how long the server may take to end.
+const stopWithin = 800 * time.Millisecond
+
+func serverCommand(load func() (Settings, error)) *cobra.Command {
+	var wait time.Duration
+	c := &cobra.Command{
+		Use: "ask-server", Short: "Serve the ask tools on standard input and output",
+		Long: `Serve the tools ask and ask_wait over MCP, for an agent's configuration.
+
+Questions go to the deck whose socket PI_ASK_SOCKET or MCPDECK_ASK_SOCKET names,
+else to the one that runs for this user. mcpdeck ask config prints what an agent
+needs.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := load()
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return serve(ctx, s, wait, c.InOrStdin(), c.OutOrStdout())
+		},
+	}
+	c.Flags().DurationVar(&wait, "connect-wait", 3*time.Second, "how long to wait for a deck before saying that there is none")
+	return c
+}
+
+// serve answers in on out until in ends or ctx does. What is still asked then
+// is withdrawn.
+func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, out io.Writer) error {
+	if wait == 0 {
+		wait = -1
+	}
+	client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Wait: wait, Session: s.Session, Version: s.Version})
+	host, err := servers.New(servers.Options{
+		Version: s.Version, Root: s.Root, Modules: []servers.Module{askserver.New(askserver.Remote(client))},
+	})
+	if err != nil {
+		return err
+	}
+	host.Start()
+	view, err := host.View(servers.ViewSpec{Servers: []string{"ask"}})
+	if err != nil {
+		return err
+	}
+	pid, program := socket.AgentOf(os.Getppid())
+	agent := host.Connect(servers.Caller{Transport: "stdio", PID: pid, Program: program, Root: s.Root, Hints: s.Hints}, view.Spec.Servers)
+	if closer, ok := in.(io.Closer); ok {
+		// A signal ends the server as the end of its input does.
+		context.AfterFunc(ctx, func() { _ = closer.Close() })
+	}
+	done := make(chan error, 1)
+	safe.Go("ask server", func() { done <- wire.Serve(ctx, in, out, view, agent) })
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		select {
+		case err = <-done:
+		case <-time.After(stopWithin):
+		}
+	}
+	agent.Close()
+	client.Close()
+	end, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	_ = host.Stop(end) // nothing of it outlives the process
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,396 @@
+//go:build unix
+
+package ask_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+)
+
+// program builds mcpdeck once for all tests.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "mcpdeck-bin")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "mcpdeck")
+	out, err := exec.Command("go", "build", "-o", path, "github.com/mcpdeck/mcpdeck/cmd/mcpdeck").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := program(); err == nil {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// world is a home folder with a deck in a terminal.
+type world struct {
+	t    *testing.T
+	home string
+	bin  string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs the real program in a terminal")
+	}
+	bin, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.MkdirTemp("", "md") // short: it holds sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	return &world{t: t, home: home, bin: bin}
+}
+
+func (w *world) command(dir string, args ...string) *exec.Cmd {
+	c := exec.Command(w.bin, args...)
+	c.Dir = filepath.Join(w.home, dir)
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	c.Env = []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8"}
+	return c
+}
+
+// orphan runs the program as somebody else's: not below the agent, which here is
+// the test.
+func (w *world) orphan(args ...string) string {
+	w.t.Helper()
+	out := filepath.Join(w.home, "orphan")
+	sh := exec.Command("/bin/sh", append([]string{"-c", `out=$1; shift; { "$@" >"$out.new" 2>&1; mv "$out.new" "$out"; } &`, "sh", out, w.bin}, args...)...)
+	sh.Env = w.command("").Env
+	if err := sh.Run(); err != nil {
+		w.t.Fatal(err)
+	}
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if b, err := os.ReadFile(out); err == nil {
+			return string(b)
+		}
+	}
+	w.t.Fatal("the orphan did not end")
+	return ""
+}
+
+// deck is the running program on an emulated terminal.
+type deck struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	tty  *os.File
+	done chan struct{}
+
+	mu sync.Mutex
+	em *vt.Emulator
+}
+
+func (w *world) open() *deck {
+	w.t.Helper()
+	d := &deck{t: w.t, cmd: w.command("", "--port", "0", "--page", "ask", "--background", "dark"), em: vt.NewEmulator(100, 30), done: make(chan struct{})}
+	var err error
+	if d.tty, err = pty.StartWithSize(d.cmd, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
+		w.t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(d.tty, d.em) }() // the terminal's answers
+	go func() {
+		defer close(d.done)
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := d.tty.Read(buf)
+			d.mu.Lock()
+			_, _ = d.em.Write(buf[:n])
+			d.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	w.t.Cleanup(d.kill)
+	d.wait("mcpdeck")
+	return d
+}
+
+// kill ends the deck as a crash would.
+func (d *deck) kill() {
+	_ = d.cmd.Process.Kill()
+	_ = d.cmd.Wait()
+	d.tty.Close()
+	<-d.done
+	d.em.Close()
+}
+
+func (d *deck) text() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var b strings.Builder
+	for y := range d.em.Height() {
+		for x := 0; x < d.em.Width(); {
+			c := d.em.CellAt(x, y)
+			if c == nil || c.Width == 0 {
+				b.WriteByte(' ')
+				x++
+				continue
+			}
+			b.WriteString(c.Content)
+			x += max(c.Width, 1)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// wait waits until all texts are on the screen.
+func (d *deck) wait(texts ...string) {
+	d.t.Helper()
+	var s string
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		s = d.text()
+		missing := false
+		for _, t := range texts {
+			missing = missing || !strings.Contains(s, t)
+		}
+		if !missing {
+			return
+		}
+	}
+	d.t.Fatalf("never on the screen: %q\n%s", texts, s)
+}
+
+// press types keys, each after the guard against keys meant for elsewhere.
+func (d *deck) press(keys ...string) {
+	d.t.Helper()
+	for _, k := range keys {
+		time.Sleep(100 * time.Millisecond)
+		if _, err := io.WriteString(d.tty, k); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// agent speaks MCP with a server process.
+type agent struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out chan map[string]any
+}
+
+func (w *world) agent(name, dir string, args ...string) *agent {
+	w.t.Helper()
+	a := &agent{t: w.t, cmd: w.command(dir, args...), out: make(chan map[string]any, 100)}
+	var err error
+	if a.in, err = a.cmd.StdinPipe(); err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a.cmd.Stderr = os.Stderr
+	if err := a.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	go func() {
+		sc := bufio.NewScanner(out)
+		sc.Buffer(nil, 4<<20)
+		for sc.Scan() {
+			var m map[string]any
+			if json.Unmarshal(sc.Bytes(), &m) == nil {
+				a.out <- m
+			}
+		}
+		close(a.out)
+	}()
+	w.t.Cleanup(func() {
+		a.in.Close()
+		_ = a.cmd.Process.Kill()
+		_ = a.cmd.Wait()
+	})
+	a.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"` + name + `","version":"1"}}}`)
+	a.reply(0)
+	a.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return a
+}
+
+func (a *agent) send(line string) {
+	a.t.Helper()
+	if _, err := io.WriteString(a.in, line+"\n"); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// reply waits for the answer to a request.
+func (a *agent) reply(id float64) map[string]any {
+	a.t.Helper()
+	for {
+		select {
+		case m, ok := <-a.out:
+			if !ok {
+				a.t.Fatal("the server has ended")
+			}
+			if m["id"] == id {
+				return m
+			}
+		case <-time.After(60 * time.Second):
+			a.t.Fatalf("no answer to request %v", id)
+		}
+	}
+}
+
+func (a *agent) ask(id int, args string) {
+	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"ask","arguments":%s,"_meta":{"progressToken":1}}}`, id, args))
+}
+
+// text is the text of a tool's result.
+func text(m map[string]any) string {
+	b, _ := json.Marshal(m["result"])
+	var r struct{ Content []struct{ Text string } }
+	_ = json.Unmarshal(b, &r)
+	if len(r.Content) == 0 {
+		return fmt.Sprint(m)
+	}
+	return r.Content[0].Text
+}
+
+func TestTwoAgentsAndAKilledDeck(t *testing.T) {
+	w := newWorld(t)
+	d := w.open()
+	first := w.agent("claude-code", "shop", "mcp", "ask")
+	second := w.agent("codex-mcp-client", "menu", "ask-server")
+
+	first.ask(1, `{"questions":[{"id":"auth","question":"Which login?","options":["OAuth","API key"]},{"id":"cache","question":"Which cache?","options":["Redis","none"]}]}`)
+	d.wait("Which login?", "claude-code", "shop")
+	second.ask(1, `{"questions":[{"id":"auth","question":"Which colour?","options":["red","blue"]}]}`)
+	d.wait("1/2")
+	time.Sleep(500 * time.Millisecond) // the question came by itself: keys count after a moment
+
+	d.press("\r", "j", "\t", "u", "s", "e", " ", "v", "2", "\x1b[D")
+	d.wait("Which cache?", "use v2")
+	time.Sleep(700 * time.Millisecond) // drafts are written twice a second
+	d.kill()
+
+	d = w.open()
+	d.wait("Which cache?", "→", "use v2", "1/2")
+	if _, err := io.WriteString(d.tty, "X"); err != nil { // the caret was before the 2
+		t.Fatal(err)
+	}
+	d.wait("use vX2")
+	d.press("\r", "2")
+	d.wait("Enter sends these answers")
+	d.press("\r")
+	d.wait("Which colour?", "codex-mcp-client", "menu")
+	if got := text(first.reply(1)); got != "User answers:\nauth: OAuth\ncache: none (note: use vX2)" {
+		t.Errorf("the first agent got %q", got)
+	}
+	time.Sleep(500 * time.Millisecond)
+	d.press("2")
+	if got := text(second.reply(1)); got != "User answers:\nauth: blue" {
+		t.Errorf("the second agent got %q", got)
+	}
+}
+
+func TestFromTheShell(t *testing.T) {
+	w := newWorld(t)
+	state := filepath.Join(w.home, ".config", "mcpdeck")
+	if err := os.MkdirAll(state, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "config.toml"), []byte("[ask]\ncli_answers = true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		out, err := w.command("", args...).CombinedOutput()
+		if err != nil {
+			return string(out) + err.Error()
+		}
+		return string(out)
+	}
+	if got := run("ask", "list"); !strings.Contains(got, "no deck is running") {
+		t.Errorf("without a deck: %q", got)
+	}
+	w.open()
+	if got := run("ask", "list"); got != "no open questions\n" {
+		t.Errorf("list: %q", got)
+	}
+	conf := filepath.Join(w.home, "claude.json")
+	if got := run("ask", "config", "--client", "claude-code", "--session", "payments", "--write", conf); !strings.Contains(got, "--disallowed-tools AskUserQuestion") {
+		t.Errorf("S-10: %q", got)
+	}
+	b, err := os.ReadFile(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c struct {
+		Servers map[string]struct {
+			Type, Command string
+			Args          []string
+			Env           map[string]string
+			Timeout       int
+			AlwaysLoad    bool
+		} `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		t.Fatal(err)
+	}
+	s := c.Servers["mcpdeck"]
+	if info, _ := os.Stat(conf); info.Mode().Perm() != 0o600 || s.Command != w.bin || s.Timeout != 86_400_000 || !s.AlwaysLoad || s.Env["MCPDECK_SESSION"] != "payments" {
+		t.Errorf("S-9, S-10: %v %+v", info.Mode(), s)
+	}
+	cmd := w.command("shop", s.Args...)
+	cmd.Env = append(cmd.Env, "PI_ASK_SOCKET="+s.Env["PI_ASK_SOCKET"])
+	in, _ := cmd.StdinPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"claude-code","version":"2"},"io.modelcontextprotocol/clientCapabilities":{}},"name":"ask","arguments":{"questions":[{"id":"a","question":"Which?","options":["x","y"]}]}}}`+"\n")
+	var list string
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && !strings.Contains(list, "Which?"); time.Sleep(50 * time.Millisecond) {
+		list = run("ask", "list")
+	}
+	if !strings.Contains(list, "a: Which?\n     - x\n     - y") {
+		t.Fatalf("list: %q", list)
+	}
+	if got := run("ask", "answer", "1", "--json", `[{"id":"a","selectedOptions":["x"]}]`); !strings.Contains(got, "only the person may answer") {
+		t.Errorf("a process of the agent's: %q", got)
+	}
+	if got := w.orphan("ask", "answer", "1", "--json", `[{"id":"a","selectedOptions":["z"]}]`); !strings.Contains(got, `there is no option "z"`) {
+		t.Errorf("case 64: %q", got)
+	}
+	// T-10: a signal ends the server within a second and withdraws the question.
+	_ = cmd.Process.Signal(os.Interrupt)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the server did not end")
+	}
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && !strings.Contains(list, "gone"); time.Sleep(50 * time.Millisecond) {
+		list = run("ask", "list")
+	}
+	if !strings.Contains(list, ", gone") {
+		t.Errorf("not withdrawn: %q", list)
+	}
+}

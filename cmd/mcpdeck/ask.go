@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+)
+
+// askCommands are the server of questions for one agent, and what can be done
+// about questions from a shell.
+func askCommands(a *app) []*cobra.Command {
+	cmds := ask.Commands(func() (ask.Settings, error) {
+		cfg, err := a.load()
+		if err != nil {
+			return ask.Settings{}, err
+		}
+		program, err := os.Executable()
+		if err != nil {
+			return ask.Settings{}, fmt.Errorf("find this program: %w", err)
+		}
+		path, err := cfg.AskSocket()
+		return ask.Settings{
+			Socket: path, Session: config.Env("MCPDECK_SESSION"), Root: cfg.ProjectRoot(), Program: program,
+			Version: version(), Hints: config.Hints(),
+		}, err
+	})
+	for _, c := range cmds {
+		for _, c := range append(c.Commands(), c) {
+			run := c.RunE
+			c.RunE = func(c *cobra.Command, args []string) error {
+				err := run(c, args)
+				if errors.As(err, new(ask.UsageError)) {
+					return usage{err}
+				}
+				return err
+			}
+		}
+	}
+	return cmds
+}
