@@ -1,0 +1,44 @@
+package pixelsrc
+
+import (
+	_ "embed" // for the descriptions of the tools
+	"encoding/json"
+)
+
+//go:embed tools.json
+var toolsJSON []byte
+
+// tools lists the tools by name, as tools.json describes them.
+func tools() []Tool {
+	run := map[string]func(*call) Answer{
+		"pixelsrc_analyze":  runAnalyze,
+		"pixelsrc_diff":     runDiff,
+		"pixelsrc_explain":  runExplain,
+		"pixelsrc_format":   runFormat,
+		"pixelsrc_import":   runImport,
+		"pixelsrc_palettes": runPalettes,
+		"pixelsrc_prime":    runPrime,
+		"pixelsrc_render":   runRender,
+		"pixelsrc_scaffold": runScaffold,
+		"pixelsrc_suggest":  runSuggest,
+		"pixelsrc_validate": runValidate,
+	}
+	var list []struct {
+		Name, Title, Description string
+		Schema                   json.RawMessage
+	}
+	if err := json.Unmarshal(toolsJSON, &list); err != nil {
+		panic("tools.json: " + err.Error()) // a test holds that it does not
+	}
+	out := make([]Tool, len(list))
+	for i, t := range list {
+		out[i] = Tool{t.Name, t.Title, t.Description, t.Schema, run[t.Name]}
+	}
+	return out
+}
+
+// Instructions tell an agent's model how to use the server.
+const Instructions = "Pixel art as text: write .pxl source, look at the picture, improve it. " +
+	"Call pixelsrc_prime with brief=true once to learn the format, write a source, then pixelsrc_render with scale 8 and look at the image. " +
+	"pixelsrc_validate lists problems with lines, pixelsrc_suggest says how to mend them, pixelsrc_import turns a PNG into source. " +
+	"Examples and palettes are resources: pixelsrc://example/coin, pixelsrc://palettes."

@@ -1,0 +1,232 @@
+package pixelsrc
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
+)
+
+func mustFormat(t *testing.T, in string) string {
+	t.Helper()
+	f, err := Format(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Format(f.Text)
+	if err != nil {
+		t.Fatalf("the output does not parse: %v\n%s", err, f.Text)
+	}
+	if again.Text != f.Text {
+		t.Errorf("not idempotent:\n%s\nthen\n%s", f.Text, again.Text)
+	}
+	return f.Text
+}
+
+func TestFormat(t *testing.T) {
+	for _, row := range []struct{ name, in, want string }{
+		{"empty", "", ""},
+		{"blank", " \n\n", ""},
+		{
+			"palette", `{colors:{z:'#fff',"{a}":"#000",_:"#0000","--v":"red",m:"red"},name:"test",type:"palette"}`,
+			`{"type": "palette", "name": "test", "colors": {"--v": "red", "_": "#0000", "{a}": "#000", "m": "red", "z": "#fff"}}` + "\n",
+		},
+		{
+			"one region", `{type:"sprite",name:"a",size:[4,2],palette:"p",regions:{x:{points:[[0,0]],z:0}}}`,
+			`{"type": "sprite", "name": "a", "size": [4, 2], "palette": "p", "regions": {"x": {"points": [[0, 0]], "z": 0}}}` + "\n",
+		},
+		{
+			"regions keep their order", `{type:"sprite",name:"a",size:[4,2],palette:"p",regions:{b:{rect:[0,0,2,2]},a:{rect:[1,1,1,1]}}}`,
+			"{\"type\": \"sprite\", \"name\": \"a\", \"size\": [4, 2], \"palette\": \"p\", \"regions\": {\n  \"b\": {\"rect\": [0, 0, 2, 2]},\n  \"a\": {\"rect\": [1, 1, 1, 1]}\n}}\n",
+		},
+		{
+			"composition", `{type:"composition",name:"c",layers:[{map:["ab","ba"],name:"l"},{map:["a"]}],sprites:{b:null,a:"x"},size:[2,2]}`,
+			"{\"type\": \"composition\", \"name\": \"c\", \"size\": [2, 2], \"sprites\": {\"a\": \"x\", \"b\": null}, \"layers\": [\n  {\"name\": \"l\", \"map\": [\n    \"ab\",\n    \"ba\"\n  ]},\n  {\"map\": [\"a\"]}\n]}\n",
+		},
+		{"no layers", `{type:"composition",name:"c",layers:[],sprites:{}}`, `{"type": "composition", "name": "c", "sprites": {}, "layers": []}` + "\n"},
+		{
+			"two objects on a line", `{type:"import",from:"a"}{type:"import",from:"b"}`,
+			"{\"type\": \"import\", \"from\": \"a\"}\n\n{\"type\": \"import\", \"from\": \"b\"}\n",
+		},
+		{
+			"numbers", `{type:"particle",name:"p",sprite:"s",emitter:{seed:0x1F,rate:+.5,gravity:-.25,lifetime:[5.,9007199254740993],fade:true}}`,
+			`{"type": "particle", "name": "p", "sprite": "s", "emitter": {"rate": 0.5, "lifetime": [5.0, 9007199254740993], "gravity": -0.25, "fade": true, "seed": 31}}` + "\n",
+		},
+		{
+			"keyframes by time", `{type:"animation",name:"a",keyframes:{to:{sprite:"x"},"50%":{sprite:"y"},from:{sprite:"z"}},duration:"1s"}`,
+			`{"type": "animation", "name": "a", "duration": "1s", "keyframes": {"from": {"sprite": "z"}, "50%": {"sprite": "y"}, "to": {"sprite": "x"}}}` + "\n",
+		},
+		{
+			"unknown keys last", `{zebra:1,type:"variant",apple:2,base:"b",palette:{},name:"v"}`,
+			`{"type": "variant", "name": "v", "base": "b", "palette": {}, "zebra": 1, "apple": 2}` + "\n",
+		},
+		{
+			"escapes", `{type:"palette",name:'a"b\\c\nd\te\x01\x7f',colors:{}}`,
+			`{"type": "palette", "name": "a\"b\\c\nd\te\u0001\u007f", "colors": {}}` + "\n",
+		},
+		{"BOM and CRLF", "\uFEFF{type:\"import\",\r\nfrom:\"a\"}\r\n", `{"type": "import", "from": "a"}` + "\n"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := mustFormat(t, row.in); got != row.want {
+				t.Errorf("got\n%s\nwant\n%s", got, row.want)
+			}
+		})
+	}
+}
+
+func TestFormatKeepsComments(t *testing.T) {
+	in := `// header
+// of two lines
+
+/* about the palette */
+{ // first
+  type: "palette", name: "p", // its name
+  colors: {
+    // black
+    k: "#000", /* white */ w: "#fff" // the end
+  }
+} // after the palette
+
+{type:"sprite", name:"s", size:[2,2], palette:"p", regions:{
+  // left
+  k: {rect:[0,0,1,2]}, // dark
+  /* right */
+  w: {rect:[1,0,1,2] /* inner */}
+}}
+// goodbye
+`
+	out := mustFormat(t, in)
+	for _, c := range []string{"// header\n// of two lines\n\n/* about the palette */\n{", "/* first */", "/* its name */", "/* black */ \"k\"", "/* white */ \"w\"", "/* the end */", "} // after the palette\n", "  // left\n  \"k\"", ", // dark\n", "  /* right */\n", "/* inner */", "}}\n\n// goodbye\n"} {
+		if !strings.Contains(out, c) {
+			t.Errorf("%q is missing from\n%s", c, out)
+		}
+	}
+	if n := len(comments(out, 0, len(out))); n != 14 {
+		t.Errorf("%d comments, want 14:\n%s", n, out)
+	}
+}
+
+func TestFormatErrorsNameTheLine(t *testing.T) {
+	_, err := Format("{type:\"import\",from:\"a\"}\n{bad json}\n")
+	if err == nil || !strings.Contains(err.Error(), "Parse error at line 2") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Format("{type:\"palette\", name:\"x\""); err == nil {
+		t.Error("a truncated object is no error")
+	}
+}
+
+func TestFormatTellsOfRepeatedKeys(t *testing.T) {
+	f, err := Format(`{type:"palette",name:"a",name:"b",colors:{}}`)
+	if err != nil || len(f.Dropped) != 1 || !strings.Contains(f.Text, `"name": "b"`) {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// plainValue is a node as plain data, for comparing.
+func plainValue(n *json5.Node) any {
+	switch n.Kind {
+	case json5.Object:
+		m := map[string]any{}
+		for i, k := range n.Keys {
+			m[k.Name] = plainValue(&n.Items[i])
+		}
+		return m
+	case json5.Array:
+		var l []any
+		for i := range n.Items {
+			l = append(l, plainValue(&n.Items[i]))
+		}
+		return l
+	case json5.String:
+		return n.Text
+	case json5.Bool:
+		return n.Truth()
+	case json5.Int:
+		return n.Int()
+	case json5.Float:
+		return n.Float()
+	}
+	return nil
+}
+
+func sameValues(t *testing.T, a, b string) {
+	t.Helper()
+	x, _ := json5.Parse(a)
+	y, _ := json5.Parse(b)
+	if len(x) != len(y) {
+		t.Fatalf("%d objects became %d", len(x), len(y))
+	}
+	for i := range x {
+		if p, q := plainValue(&x[i]), plainValue(&y[i]); !reflect.DeepEqual(p, q) {
+			t.Errorf("object %d: %v became %v", i, p, q)
+		}
+	}
+}
+
+// allFields has one object of every kind with every field.
+const allFields = `
+{type:"palette",name:"p",colors:{a:"red","--v":"blue"},ramps:{r:{base:"red",steps:5,shadow_shift:{lightness:-10}}},roles:{a:"fill"},relationships:{a:{type:"derives-from",target:"b"}},antialias:{enabled:true}}
+{type:"sprite",name:"s",size:[2,2],palette:{a:"red"},source:"t",regions:{a:{rect:[0,0,1,1],symmetric:"x",except:["b"]},b:{union:[{points:[[1,1]]},{circle:[1,1,1]}],z:-3}},transform:["mirror-h",{op:"pad",size:1}],metadata:{origin:[1,-1],boxes:{hit:{x:0,y:0,w:1,h:1}}},nine_slice:{left:1,right:1,top:1,bottom:1},antialias:{algorithm:"hq2x"},background:"a","state-rules":"q"}
+{type:"variant",name:"v",base:"s",palette:{a:"blue"},transform:["rotate:90"]}
+{type:"composition",name:"c",base:"s",size:[4,4],cell_size:[2,2],sprites:{A:"s",".":null},layers:[{name:"l",fill:"A",map:["A."],blend:"multiply",opacity:0.5,transform:["mirror-h"]},{sprite:"s",x:-1,y:2,opacity:"var(--o)"}]}
+{type:"animation",name:"a",frames:["s","v"],keyframes:{"0%":{sprite:"s",transform:"rotate(90deg)",opacity:0.5,offset:[1,-1]}},source:"z",transform:["pingpong"],duration:"500ms",timing_function:"steps(4)",loop:false,palette_cycle:[{tokens:["a"],duration:100}],tags:{t:{start:0,end:1,loop:true,fps:5}},frame_metadata:[{boxes:{h:null}}],attachments:[{name:"x",anchor:[1,2],chain:["s"],delay:2,follow:"velocity",damping:0.5,stiffness:.25,z_index:-1,keyframes:{"0":{offset:[1,1]}}}]}
+{type:"particle",name:"d",sprite:"s",emitter:{rate:1.5,lifetime:[1,2],velocity:{x:[-1,1],y:[0,2]},gravity:.1,fade:true,rotation:[0,90],seed:7}}
+{type:"transform",name:"tr",params:["n"],ops:["mirror-h"],compose:["x"],cycle:[["a"],["b"]],frames:4,keyframes:[{frame:0,"shift-y":1}],easing:"bounce"}
+{type:"import",from:"./x",as:"x",sprites:["a"],palettes:["b"],transforms:["c"],animations:["d"]}
+{type:"state-rules",name:"q",rules:[{selector:".hurt [token=a]",apply:{color:"red",visible:false,z:3,transform:"x"}}]}
+`
+
+func TestD04_FormatLosesNothing(t *testing.T) { sameValues(t, allFields, mustFormat(t, allFields)) }
+
+func TestD02_FormatReadsJSON5(t *testing.T) {
+	mustFormat(t, "// c\n{type:'palette',name:'x',colors:{a:'red',},}")
+}
+
+func FuzzFormat(f *testing.F) {
+	f.Add(allFields)
+	f.Add("{a:1, /* x */ b:2 // y\n}")
+	f.Add("{a:/*k*/1,/*\n*/}//t")
+	f.Add(`{"a/*b":[1,//x
+2]}`)
+	f.Fuzz(func(t *testing.T, in string) {
+		out, err := Format(in)
+		if err != nil {
+			return
+		}
+		again, err := Format(out.Text)
+		if err != nil {
+			t.Fatalf("the output does not parse: %v\n%q\n%q", err, in, out.Text)
+		}
+		if again.Text != out.Text {
+			t.Fatalf("not idempotent: %q\n%q\n%q", in, out.Text, again.Text)
+		}
+		if a, b := len(comments0(in)), len(comments0(out.Text)); a != b {
+			t.Fatalf("%d comments became %d: %q\n%q", a, b, in, out.Text)
+		}
+		sameValues(t, in, out.Text)
+	})
+}
+
+// comments0 counts the comments of a whole text, strings skipped.
+func comments0(src string) (list []comment) {
+	for i := 0; i < len(src); i++ {
+		switch c := src[i]; c {
+		case '"', '\'':
+			for i++; i < len(src) && src[i] != c; i++ {
+				if src[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			cs := comments(src, i, len(src))
+			if len(cs) == 0 {
+				return list
+			}
+			list = append(list, cs[0])
+			i = cs[0].end - 1
+		}
+	}
+	return list
+}

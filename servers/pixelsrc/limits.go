@@ -1,0 +1,4 @@
+package pixelsrc
+
+// maxSource is the largest source in bytes.
+const maxSource = 1 << 20

@@ -1,0 +1,108 @@
+// Package pixelsrc is a server for pixel art.
+package pixelsrc
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// bare is a token without its braces: {x} and x are one token.
+func bare(token string) string {
+	if n := len(token); n > 2 && token[0] == '{' && token[n-1] == '}' {
+		return token[1 : n-1]
+	}
+	return token
+}
+
+// distance is the optimal string alignment distance of two words without regard
+// to case: inserting, deleting, replacing and swapping neighbours count one each.
+func distance(a, b string) int {
+	p, q := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	if len(p) > 64 || len(q) > 64 {
+		return 64
+	}
+	older, old, row := make([]int, len(q)+1), make([]int, len(q)+1), make([]int, len(q)+1)
+	for j := range old {
+		old[j] = j
+	}
+	for i := 1; i <= len(p); i++ {
+		row[0] = i
+		for j := 1; j <= len(q); j++ {
+			cost := 1
+			if p[i-1] == q[j-1] {
+				cost = 0
+			}
+			row[j] = min(old[j]+1, row[j-1]+1, old[j-1]+cost)
+			if i > 1 && j > 1 && p[i-1] == q[j-2] && p[i-2] == q[j-1] {
+				row[j] = min(row[j], older[j-2]+1)
+			}
+		}
+		older, old, row = old, row, older
+	}
+	return old[len(q)]
+}
+
+// reach is how far a misspelt token may be from the meant one.
+func reach(a, b string) int {
+	switch n := min(utf8.RuneCountInString(a), utf8.RuneCountInString(b)); {
+	case n < 3:
+		return 0
+	case n < 6:
+		return 1
+	}
+	return 2
+}
+
+// nearNames lists the candidates within an edit distance of a name, the nearest
+// first, at most three.
+func nearNames(name string, candidates []string, within int) []string {
+	type hit struct {
+		name string
+		d    int
+	}
+	var hits []hit
+	for _, c := range candidates {
+		if d := distance(name, c); d <= within && d < max(utf8.RuneCountInString(c), 2) {
+			hits = append(hits, hit{c, d})
+		}
+	}
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(a.d-b.d, cmp.Compare(a.name, b.name)) })
+	var out []string
+	for _, h := range hits {
+		if len(out) < 3 && !slices.Contains(out, h.name) {
+			out = append(out, h.name)
+		}
+	}
+	return out
+}
+
+// didYouMean is a question with up to three names, "" without any.
+func didYouMean(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return "Did you mean '" + names[0] + "'?"
+	case 2:
+		return "Did you mean '" + names[0] + "' or '" + names[1] + "'?"
+	}
+	return "Did you mean '" + names[0] + "', '" + names[1] + "', or '" + names[2] + "'?"
+}
+
+// notFound says that a name is unknown, which ones are, and what was meant.
+func notFound(what, name string, available []string) string {
+	s := what + " '" + name + "' not found. "
+	if hint := didYouMean(nearNames(name, available, 3)); hint != "" {
+		s += hint + " "
+	}
+	if len(available) == 0 {
+		return s + "Available: none."
+	}
+	more := ""
+	if len(available) > 40 {
+		available, more = available[:40], ", …"
+	}
+	return s + "Available: " + strings.Join(available, ", ") + more + "."
+}

@@ -1,0 +1,229 @@
+package pixelsrc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Limits of files and folders.
+const (
+	maxScanFiles = 10000
+	maxScanDepth = 32
+)
+
+// roots are the folders that a caller's paths may lie in, the project first.
+type roots []string
+
+// rootsOf lists the folders open to a caller.
+func (s *Server) rootsOf(who Caller) roots {
+	var list roots
+	if r := filepath.Clean(who.Root); filepath.IsAbs(r) && r != filepath.Dir(r) && r != s.options.Home {
+		list = append(list, r)
+	}
+	for _, d := range s.options.AllowDirs {
+		if d = filepath.Clean(d); !slices.Contains(list, d) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// errHidden stands for what is outside the roots and for what does not exist, so
+// that an answer does not tell which of the two it was.
+var errHidden = errors.New("there is no such file in the project folder or an allowed directory (the person can add one with --allow-dir)")
+
+// place is a path inside a root.
+type place struct {
+	root string
+	rel  string // with slashes, relative to root
+}
+
+// locate finds the roots that a path as given may mean.
+func (r roots) locate(given string) (list []place) {
+	if given == "" || strings.ContainsRune(given, 0) {
+		return nil
+	}
+	if !filepath.IsAbs(given) {
+		for _, root := range r {
+			if filepath.IsLocal(given) {
+				list = append(list, place{root, filepath.ToSlash(filepath.Clean(given))})
+			}
+		}
+		return list
+	}
+	for _, root := range r {
+		for _, form := range [...]string{root, resolved(root)} {
+			rel, err := filepath.Rel(form, filepath.Clean(given))
+			if p := (place{root, filepath.ToSlash(rel)}); err == nil && filepath.IsLocal(rel) && !slices.Contains(list, p) {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+func resolved(dir string) string {
+	if r, err := filepath.EvalSymlinks(dir); err == nil {
+		return r
+	}
+	return dir
+}
+
+// file is a file that passed the policy.
+type file struct {
+	place
+	data []byte
+}
+
+// read reads a regular file of one of some extensions, at most limit bytes.
+func (r roots) read(given string, limit int, extensions ...string) (file, error) {
+	if !slices.Contains(extensions, strings.ToLower(filepath.Ext(given))) {
+		return file{}, fmt.Errorf("only %s files are read", strings.Join(extensions, " and "))
+	}
+	for _, p := range r.locate(given) {
+		data, err := p.read(limit)
+		if err == nil {
+			return file{p, data}, nil
+		}
+		if !errors.Is(err, errHidden) {
+			return file{}, err
+		}
+	}
+	return file{}, errHidden
+}
+
+// read opens a file below its root, links resolved but never out of it.
+func (p place) read(limit int) ([]byte, error) {
+	root, err := os.OpenRoot(p.root)
+	if err != nil {
+		return nil, errHidden
+	}
+	defer root.Close()
+	name := filepath.FromSlash(p.rel)
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, errHidden
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	// Without blocking: a pipe may have taken the file's place since.
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return nil, errors.New("permission denied")
+		}
+		return nil, errHidden
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	if info.Size() > int64(limit) {
+		return nil, fmt.Errorf("it is larger than the limit of %d MiB", limit>>20)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err != nil {
+		return nil, errors.New("it could not be read")
+	}
+	if len(data) > limit {
+		return nil, fmt.Errorf("it is larger than the limit of %d MiB", limit>>20)
+	}
+	return data, nil
+}
+
+// sourceExtensions are the extensions of sources.
+func sourceExtensions() []string { return []string{".pxl", ".jsonl"} }
+
+// beside reads a source that another one refers to: relative to the folder of
+// the referring file, within its root. The path must have no ".." out of the
+// root and no absolute form.
+func (p place) beside(ref string) ([]byte, error) {
+	if ref == "" || strings.ContainsRune(ref, 0) || path.IsAbs(ref) || filepath.IsAbs(ref) {
+		return nil, fs.ErrNotExist
+	}
+	rel := path.Join(path.Dir(p.rel), filepath.ToSlash(ref))
+	if !filepath.IsLocal(rel) {
+		return nil, fs.ErrNotExist
+	}
+	if !slices.Contains(sourceExtensions(), strings.ToLower(path.Ext(rel))) {
+		return nil, fs.ErrNotExist
+	}
+	data, err := place{p.root, rel}.read(maxSource)
+	if errors.Is(err, errHidden) {
+		return nil, fs.ErrNotExist
+	}
+	return data, err
+}
+
+// scanned is what a walk over a folder found.
+type scanned struct {
+	files   []place
+	skipped int
+}
+
+// scan lists the sources in a folder, sorted by path; links are not followed.
+func (p place) scan(recursive bool) (out scanned, err error) {
+	root, err := os.OpenRoot(p.root)
+	if err != nil {
+		return out, errHidden
+	}
+	defer root.Close()
+	base := strings.Count(p.rel, "/")
+	err = fs.WalkDir(root.FS(), p.rel, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			if name == p.rel {
+				return err
+			}
+			return nil
+		case d.IsDir():
+			if name != p.rel && (!recursive || strings.Count(name, "/")-base >= maxScanDepth || d.Name() == ".git" || d.Name() == "node_modules") {
+				return fs.SkipDir
+			}
+		case d.Type().IsRegular() && slices.Contains(sourceExtensions(), strings.ToLower(path.Ext(name))):
+			if len(out.files) >= maxScanFiles {
+				out.skipped++
+				return nil
+			}
+			out.files = append(out.files, place{p.root, name})
+		}
+		return nil
+	})
+	if err != nil {
+		return out, errHidden
+	}
+	return out, nil
+}
+
+// isDir reports whether a place is a folder.
+func (p place) isDir() bool {
+	root, err := os.OpenRoot(p.root)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	info, err := root.Stat(filepath.FromSlash(p.rel))
+	return err == nil && info.IsDir()
+}
+
+// project finds the folder that holds pxl.toml, from the folder of a file
+// upwards to its root, and the text of it.
+func (p place) project() (dir string, text []byte, ok bool) {
+	for dir = path.Dir(p.rel); ; dir = path.Dir(dir) {
+		if data, err := (place{p.root, path.Join(dir, "pxl.toml")}).read(64 << 10); err == nil {
+			return dir, data, true
+		}
+		if dir == "." || dir == "/" {
+			return "", nil, false
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package pixelsrc
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// PromptArgument is one argument of a prompt.
+type PromptArgument struct {
+	Name, Description string
+	Required          bool
+}
+
+// Prompt is a prepared conversation.
+type Prompt struct {
+	Name, Title, Description string
+	Arguments                []PromptArgument
+}
+
+// Conversation is a prompt with its arguments filled in: what the assistant is
+// to know, and what the person asks for.
+type Conversation struct {
+	Description, Assistant, User string
+}
+
+// Prompts lists the prompts.
+func Prompts() []Prompt {
+	return []Prompt{
+		{"create_sprite", "Create a sprite", "Draw a sprite from a description, with the format, guidelines and a palette at hand.", []PromptArgument{
+			{"description", "What to draw.", true},
+			{"size", "Width x height in pixels, 16x16 by default.", false},
+			{"palette", "A built-in palette such as pico8, or custom.", false},
+			{"style", "The style, retro by default.", false},
+		}},
+		{"create_animation", "Create an animation", "Draw an animation from a description, with the format, timing advice and an example at hand.", []PromptArgument{
+			{"description", "What to animate.", true},
+			{"frames", "How many frames, 4 by default.", false},
+			{"fps", "Frames a second, 8 by default.", false},
+		}},
+		{"review_pxl", "Review a source", "Review a .pxl source, with its diagnostics and a checklist at hand.", []PromptArgument{
+			{"source", "The .pxl text.", true},
+		}},
+		{"pixel_art_guide", "Pixel art for a genre", "Advice on palettes and style for a genre of game.", []PromptArgument{
+			{"genre", "RPG, platformer, puzzle, horror, sci-fi, fantasy, …", true},
+		}},
+	}
+}
+
+// Fill fills a prompt in. A missing required argument is an error that names it.
+func (s *Server) Fill(ctx context.Context, who Caller, name string, arguments map[string]string) (Conversation, error) {
+	i := slices.IndexFunc(Prompts(), func(p Prompt) bool { return p.Name == name })
+	if i < 0 {
+		return Conversation{}, fmt.Errorf("unknown prompt %q", name)
+	}
+	p := Prompts()[i]
+	get := func(name, normal string) string {
+		if v := strings.TrimSpace(arguments[name]); v != "" {
+			return v
+		}
+		return normal
+	}
+	for _, a := range p.Arguments {
+		if a.Required && get(a.Name, "") == "" {
+			return Conversation{}, fmt.Errorf("the argument %q of %s is required", a.Name, name)
+		}
+	}
+	switch name {
+	case "create_sprite":
+		return createSprite(get("description", ""), get("size", "16x16"), get("palette", "custom"), get("style", "retro")), nil
+	case "create_animation":
+		return createAnimation(get("description", ""), get("frames", "4"), get("fps", "8")), nil
+	case "review_pxl":
+		return s.review(ctx, who, arguments["source"]), nil
+	}
+	return guideForGenre(get("genre", "")), nil
+}
+
+// fence puts text that is not ours between fences that it cannot close.
+func fence(kind, body string) string {
+	run, longest := 0, 2
+	for _, r := range body {
+		if r == '`' {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	mark := strings.Repeat("`", longest+1)
+	return mark + kind + "\n" + strings.TrimSuffix(body, "\n") + "\n" + mark
+}
+
+func createSprite(description, size, palette, style string) Conversation {
+	var b strings.Builder
+	b.WriteString(guideBrief())
+	b.WriteString(`
+## Creation Guidelines
+
+- Name tokens by what they show (hair, hair_shadow), never by their colour alone; define the transparent token ` + "`_`" + ` as #00000000.
+- Make the outline darker than the base colour it surrounds; add highlights and shadows from one light direction.
+- Use 8 to 12 colours unless the palette sets the number.
+- Order regions by z: outline, fill, shadow, highlight, details.
+- Prefer these primitives: rect with round, polygon, line, ellipse, union; points for details; symmetric for the second half.
+- Render with pixelsrc_render at scale 8, look at the picture, improve it at least once.
+
+`)
+	b.WriteString(paletteAdvice(palette))
+	fmt.Fprintf(&b, "\n## Style\n\nThe style asked for is quoted in the request. Let it decide the number of colours, the strength of outlines and the amount of detail.\n")
+	if _, _, ok := parseSize(size); !ok {
+		b.WriteString("\nThe size asked for is not of the form WIDTHxHEIGHT; choose a fitting one such as 16x16 and say so.\n")
+	}
+	user := fmt.Sprintf("Create a pixel art sprite.\n\nDescription:\n%s\n\nSize: %s\nPalette: %s\nStyle: %s\n\nAnswer with valid .pxl source: the palette object first, then the sprite.",
+		fence("", description), oneLine(size), oneLine(palette), oneLine(style))
+	return Conversation{"Create a sprite: " + oneLine(description), b.String(), user}
+}
+
+// oneLine keeps what a person typed on one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func paletteAdvice(palette string) string {
+	name := strings.TrimPrefix(palette, "@")
+	if name == "custom" {
+		return "## Palette\n\nMake a palette of your own: `\"_\": \"#00000000\"` first, then a dark outline, and two or three shades of each main colour.\n"
+	}
+	c, ok := card(name)
+	if !ok {
+		return "## Palette\n\nThere is no built-in palette of the name asked for; the valid ones are " + strings.Join(atNames(), ", ") + ". Make a palette of your own in its spirit, with `\"_\": \"#00000000\"`.\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Palette\n\nUse the built-in palette @%s (`%s`), no palette object is needed. Its tokens:\n\n| token | colour |\n|---|---|\n", name, c.Usage)
+	for _, t := range c.Tokens {
+		fmt.Fprintf(&b, "| %s | %s |\n", t[0], t[1])
+	}
+	return b.String()
+}
+
+func createAnimation(description, frames, fps string) Conversation {
+	var notes []string
+	n, err := strconv.Atoi(frames)
+	if err != nil || n < 1 || n > 256 {
+		n = 4
+		notes = append(notes, "The number of frames asked for is not within 1 to 256; 4 are used.")
+	}
+	rate, duration := 8, 125
+	if f, err := strconv.Atoi(fps); err == nil && f > 0 {
+		rate, duration = f, max(1000/f, 1)
+	} else {
+		notes = append(notes, "The frame rate asked for is not a positive number; 8 fps are used.")
+	}
+	if duration == 1 && rate > 1000 {
+		notes = append(notes, "The frame rate asked for is too high; a frame stands 1 ms.")
+	}
+	var b strings.Builder
+	b.WriteString(guideBrief())
+	fmt.Fprintf(&b, `
+## Animation Guidelines
+
+- One palette, shared by all frames; the same size for all.
+- Name the frames NAME_1, NAME_2, … and the animation NAME.
+- Timing: %d fps, so each frame stands %dms.
+- Frames: walk 4 or more, idle 2 to 4, attack 3 to 5, spin 4 to 8, effects 4 to 6. For a movement of the whole sprite use keyframes instead.
+- Change as little as possible from frame to frame; keep the feet or the centre in place.
+
+The animation object:
+
+%s
+
+A complete animation:
+
+%s
+`, rate, duration, fence("json", fmt.Sprintf(`{"type": "animation", "name": "NAME", "frames": ["NAME_1", "NAME_2"], "duration": %d}`, duration)), fence("", Example("walk_cycle")))
+	for _, n := range notes {
+		b.WriteString("\n" + n + "\n")
+	}
+	user := fmt.Sprintf("Create a %d-frame pixel art animation at %d fps (%dms a frame).\n\nDescription:\n%s\n\nAnswer with valid .pxl source: the palette, the frames, the animation last. Render it with pixelsrc_render and look at the contact sheet.",
+		n, rate, duration, fence("", description))
+	return Conversation{"Create an animation: " + oneLine(description), b.String(), user}
+}
+
+const reviewRules = `
+## Review Checklist
+
+- Structure: every object has a type and a name; names are unique; one palette is shared by sprites that belong together.
+- Palette: a transparent token _ is defined; tokens say what they show; colours are valid; shades belong to a base colour; 4 to 12 colours.
+- Sprites: size is given; regions stay on the canvas; z orders them; every token is in the palette; shapes rather than long lists of points.
+- Picture: readable silhouette at native size, closed outline, one light direction, no stray pixels.
+
+## Common Mistakes
+
+- Missing size: nothing is drawn.
+- Rects given as [x1, y1, x2, y2]: they are [x, y, width, height].
+- Points out of bounds: they are cut off.
+- Undefined tokens: painted magenta.
+- Animations that name missing frames: those are skipped.
+- No transparent token, or one that is not #00000000.
+- The same key twice in one object: only the last counts.
+`
+
+// review prepares the review of a source with what validation finds in it.
+func (s *Server) review(ctx context.Context, who Caller, text string) Conversation {
+	var b strings.Builder
+	b.WriteString(guideBrief())
+	b.WriteString(reviewRules)
+	b.WriteString("\n## Diagnostics of the source\n\n")
+	if len(text) > maxSource {
+		b.WriteString("The source is larger than 1 MiB and was not checked.\n")
+	} else {
+		src := &source{text: text}
+		(&call{ctx: ctx, server: s, who: who}).parse(src)
+		issues := src.issues()
+		if len(issues) == 0 {
+			b.WriteString("None: the source is valid.\n")
+		}
+		for i, is := range issues {
+			if i == 50 {
+				fmt.Fprintf(&b, "- … and %d more\n", len(issues)-50)
+				break
+			}
+			line := fmt.Sprintf("- line %d: %s: %s: %s", is.Line, is.severity, is.Code, is.Message)
+			if is.Suggestion != "" {
+				line += " (" + is.Suggestion + ")"
+			}
+			b.WriteString(oneLine(line) + "\n")
+		}
+	}
+	user := "Review this .pxl source. Name the problems by line, most important first, and answer with an improved source.\n\n" + fence("json5", text)
+	return Conversation{"Review a .pxl source", b.String(), user}
+}
+
+// genre is what suits a kind of game.
+type genre struct{ name, advice string }
+
+func genres() []genre {
+	return []genre{
+		{"RPG", "16 to 32 colours, @nes or @pico8; warm skin tones, clear classes by colour; 16x16 or 24x24 characters, tiles of the same size."},
+		{"platformer", "bright colours and high contrast between what can be stood on and the background, @pico8 or @nes; silhouettes readable in motion."},
+		{"puzzle", "clean shapes and clearly distinct colours, @gameboy or @1bit; shape as well as colour tells pieces apart."},
+		{"horror", "desaturated colours, the dark half of @gameboy, or @grayscale with one accent; hide more than you show."},
+		{"sci-fi", "cool colours with neon accents, @pico8 or custom; straight edges, panels, small lights."},
+		{"fantasy", "warm earth colours with magical accents, @nes or custom; organic outlines, gold for what is precious."},
+	}
+}
+
+func guideForGenre(name string) Conversation {
+	var b strings.Builder
+	b.WriteString("# Pixel art guide\n\n## Built-in palettes\n\n")
+	for _, p := range catalogue(false) {
+		fmt.Fprintf(&b, "- @%s: %d colors\n", p.Name, p.Count)
+	}
+	b.WriteString(`
+## General principles
+
+- 4 to 16 colours, 2 or 3 shades of each hue; shift hue with lightness.
+- Dark outlines, darker than the base colour rather than black.
+- One light direction for everything in the game.
+- Leave a pixel of padding around sprites.
+- Judge at native size; enlarge only to work.
+
+## Advice by genre
+
+`)
+	list := genres()
+	at := slices.IndexFunc(list, func(g genre) bool { return strings.EqualFold(g.name, name) })
+	if at > 0 {
+		g := list[at]
+		list = append([]genre{g}, slices.Delete(list, at, at+1)...)
+	}
+	if at < 0 {
+		b.WriteString("- For any other genre: choose the mood first, then 8 to 16 colours that carry it; let one accent colour mark what matters.\n")
+	}
+	for _, g := range list {
+		fmt.Fprintf(&b, "- %s: %s\n", g.name, g.advice)
+	}
+	user := fmt.Sprintf("Give me advice on pixel art for this genre: %s\n\nWhich palette, sizes, outlines and animation speeds suit it? Show one small sprite as valid .pxl source.", oneLine(name))
+	return Conversation{"Pixel art for " + oneLine(name), b.String(), user}
+}

@@ -1,0 +1,615 @@
+package pixelsrc
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
+)
+
+// suggestion is a change that would mend a source.
+type suggestion struct {
+	Type       string  `json:"type"`
+	Line       int     `json:"line"`
+	Sprite     string  `json:"sprite,omitempty"`
+	Message    string  `json:"message"`
+	Fix        fix     `json:"fix"`
+	Confidence float64 `json:"confidence"`
+	edits      []edit
+}
+
+// fix says what to do; Action decides which other fields count.
+type fix struct {
+	Action     string          `json:"action"`
+	From       string          `json:"from,omitempty"`
+	To         string          `json:"to,omitempty"`
+	Token      string          `json:"token,omitempty"`
+	Color      string          `json:"suggested_color,omitempty"`
+	IncludeRef string          `json:"include_ref,omitempty"`
+	ImportJSON string          `json:"import_json,omitempty"`
+	Pointer    string          `json:"pointer,omitempty"`
+	Value      json.RawMessage `json:"value,omitempty"`
+}
+
+// edit replaces a piece of the text.
+type edit struct {
+	from, to int32
+	text     string
+}
+
+// suggester walks over a source and gathers what could be mended.
+type suggester struct {
+	src     *source
+	nodes   []json5.Node
+	list    []suggestion
+	added   map[string]bool // palette and token that an edit adds already
+	sprites int
+}
+
+func runSuggest(c *call) Answer {
+	apply := c.args.Flag("apply", false)
+	src, wrong := c.source("source", "path")
+	if wrong != nil {
+		return *wrong
+	}
+	list, sprites, unread := src.suggestions()
+	a := document(struct {
+		Suggestions []suggestion `json:"suggestions"`
+		Sprites     int          `json:"sprites_analyzed"`
+	}{list, sprites})
+	if unread > 0 {
+		a.Blocks = append(a.Blocks, Block{Text: fmt.Sprintf("%d pieces of the source could not be read and were left out; pixelsrc_validate says where.", unread)})
+	}
+	if apply {
+		fixed, left := applyEdits(src.text, list)
+		a.Blocks = append(a.Blocks, Block{Text: fixed})
+		if left > 0 {
+			a.Blocks = append(a.Blocks, Block{Text: fmt.Sprintf("%d suggestions were not applied: they need your judgement.", left)})
+		}
+	}
+	return a
+}
+
+// suggestions lists what could be mended, by line, with the number of sprites
+// seen and of pieces that could not be read.
+func (src *source) suggestions() (list []suggestion, sprites, unread int) {
+	nodes, errs := json5.Parse(src.text)
+	s := &suggester{src: src, nodes: nodes, list: []suggestion{}, added: map[string]bool{}}
+	for i := range nodes {
+		s.object(&nodes[i])
+	}
+	slices.SortStableFunc(s.list, func(a, b suggestion) int { return a.Line - b.Line })
+	return s.list, s.sprites, len(errs)
+}
+
+func (s *suggester) line(pos int32) int {
+	l, _ := s.src.Line(pos)
+	return l
+}
+
+func (s *suggester) add(g suggestion) { s.list = append(s.list, g) }
+
+func (s *suggester) object(n *json5.Node) {
+	kind := word(n, "type")
+	if t := n.Get("type"); t != nil && t.Kind == json5.String && kind != "state_rules" {
+		kinds := []string{}
+		for _, k := range pxl.Kinds() {
+			kinds = append(kinds, string(k))
+		}
+		if !slices.Contains(kinds, kind) {
+			s.value("unknown_type", "type", t, "/type", kinds, 3)
+			return
+		}
+	}
+	s.fields(n, "", topKeys(kind))
+	switch kind {
+	case "palette":
+		s.colours(n.Get("colors"), "/colors")
+	case "variant":
+		s.reference(n.Get("base"), "/base", pxl.KindSprite, pxl.KindVariant)
+		s.colours(n.Get("palette"), "/palette")
+	case "sprite":
+		s.sprites++
+		s.sprite(n)
+	case "composition":
+		s.composition(n)
+	case "animation":
+		s.animation(n)
+	}
+}
+
+// fields finds misspelt keys.
+func (s *suggester) fields(n *json5.Node, pointer string, known []string) {
+	for i, k := range n.Keys {
+		if slices.Contains(known, k.Name) {
+			continue
+		}
+		near := nearNames(k.Name, known, reach(k.Name, k.Name))
+		near = slices.DeleteFunc(near, func(c string) bool { return n.Get(c) != nil })
+		if len(near) == 0 {
+			continue
+		}
+		s.add(suggestion{
+			Type: "unknown_field", Line: s.line(k.Pos), Sprite: spriteName(s.topOf(n)),
+			Message:    fmt.Sprintf("the field %q is not known; did you mean %q?", k.Name, near[0]),
+			Fix:        fix{Action: "rename_field", Pointer: pointer + "/" + escape(k.Name), From: k.Name, To: near[0]},
+			Confidence: sure(k.Name, near[0], len(near) > 1 && distance(k.Name, near[1]) == distance(k.Name, near[0])),
+			edits:      []edit{{k.Pos, s.keyEnd(k.Pos, n.Items[i].Pos), quote(near[0])}},
+		})
+	}
+}
+
+// topOf is the object of the stream that a node lies in.
+func (s *suggester) topOf(n *json5.Node) *json5.Node {
+	for i := range s.nodes {
+		if s.nodes[i].Pos <= n.Pos && n.End <= s.nodes[i].End {
+			return &s.nodes[i]
+		}
+	}
+	return n
+}
+
+func spriteName(n *json5.Node) string {
+	if word(n, "type") == "sprite" {
+		return word(n, "name")
+	}
+	return ""
+}
+
+// keyEnd is where a key ends, at the latest before its value.
+func (s *suggester) keyEnd(from, value int32) int32 {
+	text := s.src.text
+	if q := text[from]; q == '"' || q == '\'' {
+		for i := from + 1; i < value; i++ {
+			switch text[i] {
+			case '\\':
+				i++
+			case q:
+				return i + 1
+			}
+		}
+	}
+	for i := from; i < value; i++ {
+		if strings.IndexByte(" \t\r\n:/", text[i]) >= 0 {
+			return i
+		}
+	}
+	return value
+}
+
+// sure is the confidence of replacing one name by another.
+func sure(from, to string, tied bool) float64 {
+	n := max(utf8.RuneCountInString(from), utf8.RuneCountInString(to), 1)
+	v := math.Round((1-float64(distance(from, to))/float64(n))*100) / 100
+	if tied {
+		v = math.Round(v*80) / 100
+	}
+	return v
+}
+
+// value suggests the nearest of some words for a string.
+func (s *suggester) value(kind, what string, v *json5.Node, pointer string, words []string, within int) {
+	near := nearNames(v.Text, words, within)
+	if len(near) == 0 {
+		return
+	}
+	s.replace(kind, fmt.Sprintf("the %s %q is not known; did you mean %q?", what, v.Text, near[0]), v, pointer, near[0],
+		sure(v.Text, near[0], len(near) > 1 && distance(v.Text, near[1]) == distance(v.Text, near[0])))
+}
+
+func (s *suggester) replace(kind, message string, v *json5.Node, pointer, to string, confidence float64) {
+	s.add(suggestion{
+		Type: kind, Line: s.line(v.Pos), Sprite: spriteName(s.topOf(v)), Message: message,
+		Fix:        fix{Action: "replace_value", Pointer: pointer, From: v.Text, To: to},
+		Confidence: confidence, edits: []edit{{v.Pos, v.End, quote(to)}},
+	})
+}
+
+// reference checks a string that names an object of some kinds.
+func (s *suggester) reference(v *json5.Node, pointer string, kinds ...pxl.Kind) {
+	if v == nil || v.Kind != json5.String {
+		return
+	}
+	var names []string
+	for _, o := range s.src.Objects() {
+		if slices.Contains(kinds, o.Kind) {
+			if o.Name == v.Text {
+				return
+			}
+			names = append(names, o.Name)
+		}
+	}
+	self := word(s.topOf(v), "name")
+	names = slices.DeleteFunc(names, func(n string) bool { return n == self })
+	s.value("unknown_reference", "name", v, pointer, names, 3)
+}
+
+func (s *suggester) composition(n *json5.Node) {
+	picture := []pxl.Kind{pxl.KindSprite, pxl.KindVariant, pxl.KindComposition}
+	s.reference(n.Get("base"), "/base", picture...)
+	if m := n.Get("sprites"); m != nil && m.Kind == json5.Object {
+		for i := range m.Items {
+			s.reference(&m.Items[i], "/sprites/"+escape(m.Keys[i].Name), picture...)
+		}
+	}
+	if l := n.Get("layers"); l != nil {
+		for i := range l.Items {
+			if l.Items[i].Kind != json5.Object {
+				continue
+			}
+			pointer := fmt.Sprintf("/layers/%d", i)
+			s.fields(&l.Items[i], pointer, []string{"name", "sprite", "x", "y", "position", "fill", "map", "transform", "blend", "opacity"})
+			s.reference(l.Items[i].Get("sprite"), pointer+"/sprite", picture...)
+		}
+	}
+}
+
+func (s *suggester) animation(n *json5.Node) {
+	picture := []pxl.Kind{pxl.KindSprite, pxl.KindVariant, pxl.KindComposition}
+	if l := n.Get("frames"); l != nil {
+		for i := range l.Items {
+			s.reference(&l.Items[i], fmt.Sprintf("/frames/%d", i), picture...)
+		}
+	}
+	if m := n.Get("keyframes"); m != nil && m.Kind == json5.Object {
+		for i := range m.Items {
+			if m.Items[i].Kind == json5.Object {
+				s.reference(m.Items[i].Get("sprite"), "/keyframes/"+escape(m.Keys[i].Name)+"/sprite", picture...)
+			}
+		}
+	}
+	s.reference(n.Get("sprite"), "/sprite", picture...)
+	s.reference(n.Get("source"), "/source", pxl.KindAnimation)
+}
+
+// colours finds colour strings that a small change mends.
+func (s *suggester) colours(m *json5.Node, pointer string) {
+	if m == nil || m.Kind != json5.Object {
+		return
+	}
+	for i, k := range m.Keys {
+		v := &m.Items[i]
+		if v.Kind != json5.String || strings.HasPrefix(k.Name, "--") || strings.Contains(v.Text, "var(") {
+			continue
+		}
+		if _, err := colour.Parse(v.Text); err == nil {
+			continue
+		}
+		at := pointer + "/" + escape(k.Name)
+		trimmed := strings.TrimSpace(v.Text)
+		if _, err := colour.Parse("#" + strings.TrimPrefix(trimmed, "0x")); err == nil {
+			to := "#" + strings.TrimPrefix(trimmed, "0x")
+			s.replace("invalid_color", fmt.Sprintf("%q is not a colour; a hex colour starts with #", v.Text), v, at, to, 0.95)
+			continue
+		}
+		if _, err := colour.Parse(trimmed); err == nil {
+			s.replace("invalid_color", fmt.Sprintf("%q is not a colour because of the white space", v.Text), v, at, trimmed, 0.95)
+			continue
+		}
+		s.value("invalid_color", "colour", v, at, colour.Names(), 2)
+	}
+}
+
+func (s *suggester) sprite(n *json5.Node) {
+	ob := s.parsed(n)
+	if ob == nil {
+		return
+	}
+	sp := ob.Sprite
+	s.reference(n.Get("source"), "/source", pxl.KindSprite, pxl.KindVariant)
+	if sp.Size == nil && sp.Source == "" && len(sp.Regions) > 0 {
+		s.size(n, sp)
+	}
+	if regions := n.Get("regions"); regions != nil && regions.Kind == json5.Object {
+		for i := range regions.Items {
+			s.region(&regions.Items[i], "/regions/"+escape(regions.Keys[i].Name))
+		}
+	}
+	p := n.Get("palette")
+	if p == nil {
+		return
+	}
+	if p.Kind == json5.Object {
+		s.colours(p, "/palette")
+	}
+	if strings.HasPrefix(p.Text, "@include:") {
+		s.include(p, sp.Name)
+		return
+	}
+	tokens, home, ok := s.palette(p)
+	if !ok {
+		s.value("missing_palette", "palette", p, "/palette", s.paletteNames(), 3)
+		return
+	}
+	s.tokens(n.Get("regions"), sp, tokens, home)
+}
+
+// region looks for misspelt keys of a region and its parts.
+func (s *suggester) region(n *json5.Node, pointer string) {
+	if n.Kind != json5.Object {
+		return
+	}
+	s.fields(n, pointer, regionKeys())
+	for i, k := range n.Keys {
+		v := &n.Items[i]
+		switch k.Name {
+		case "union", "subtract", "intersect":
+			for j := range v.Items {
+				s.region(&v.Items[j], fmt.Sprintf("%s/%s/%d", pointer, k.Name, j))
+			}
+		case "base":
+			s.region(v, pointer+"/base")
+		}
+	}
+}
+
+// regionKeys are the keys of a region.
+func regionKeys() []string {
+	return strings.Fields("points line rect stroke ellipse circle polygon path fill auto-shadow auto-outline union base subtract intersect " +
+		"except symmetric z role offset thickness round x y repeat spacing offset-alternate transform jitter seed within adjacent-to antialias")
+}
+
+// parsed is the engine's object for a node.
+func (s *suggester) parsed(n *json5.Node) *pxl.Object {
+	line, column := s.src.Line(n.Pos)
+	objects := s.src.Objects()
+	for i := range objects {
+		if objects[i].Line == line && objects[i].Column == column && objects[i].Sprite != nil {
+			return &objects[i]
+		}
+	}
+	return nil
+}
+
+func (s *suggester) size(n *json5.Node, sp *pxl.Sprite) {
+	hint := extent(sp)
+	if hint == "" {
+		return
+	}
+	var w, h int
+	if _, err := fmt.Sscanf(hint[strings.IndexByte(hint, '['):], "[%d, %d]", &w, &h); err != nil {
+		return
+	}
+	value := fmt.Sprintf("[%d, %d]", w, h)
+	s.add(suggestion{
+		Type: "missing_size", Line: s.line(n.Pos), Sprite: sp.Name,
+		Message:    fmt.Sprintf("sprite %q has no size; its regions reach to %dx%d", sp.Name, w, h),
+		Fix:        fix{Action: "add_field", Pointer: "/size", Value: json.RawMessage(value)},
+		Confidence: 0.9, edits: []edit{{n.Pos + 1, n.Pos + 1, `"size": ` + value + ", "}},
+	})
+}
+
+func (s *suggester) include(p *json5.Node, sprite string) {
+	ref := strings.TrimPrefix(p.Text, "@include:")
+	from, name := ref, ""
+	if i := strings.LastIndexByte(ref, '#'); i >= 0 {
+		from, name = ref[:i], ref[i+1:]
+	}
+	from = strings.TrimSuffix(strings.TrimSuffix(from, ".pxl"), ".jsonl")
+	text := `{"type": "import", "from": ` + quote(from)
+	if name != "" {
+		text += `, "palettes": [` + quote(name) + `]`
+	}
+	s.add(suggestion{
+		Type: "include_to_import", Line: s.line(p.Pos), Sprite: sprite,
+		Message:    fmt.Sprintf("the palette of %q is an include; an import object says the same and can be shared", sprite),
+		Fix:        fix{Action: "use_import", IncludeRef: p.Text, ImportJSON: text + "}"},
+		Confidence: 0.9,
+	})
+}
+
+// palette lists the tokens of the palette that a sprite refers to, and the
+// object in the text that holds its colours, nil when it is elsewhere.
+func (s *suggester) palette(p *json5.Node) (tokens []string, home *json5.Node, ok bool) {
+	if p.Kind == json5.Object {
+		for _, k := range p.Keys {
+			tokens = append(tokens, k.Name)
+		}
+		return tokens, p, true
+	}
+	if strings.HasPrefix(p.Text, "@") {
+		b, ok := pxl.Builtin(p.Text[1:])
+		if !ok {
+			return nil, nil, false
+		}
+		return paletteTokens(b), nil, true
+	}
+	ob, ok := s.src.Find(pxl.KindPalette, p.Text)
+	if !ok {
+		return nil, nil, false
+	}
+	for i := range s.nodes {
+		if n := &s.nodes[i]; word(n, "type") == "palette" && word(n, "name") == p.Text {
+			home = n.Get("colors")
+		}
+	}
+	return paletteTokens(ob.Palette), home, true
+}
+
+// paletteTokens lists what a palette defines, ramps included.
+func paletteTokens(p *pxl.Palette) (tokens []string) {
+	for _, e := range p.Colors {
+		tokens = append(tokens, e.Token)
+	}
+	for _, r := range p.Ramps {
+		tokens = append(tokens, r.Name)
+		dark := (r.Steps - 1) / 2
+		for k := 1; k <= dark; k++ {
+			tokens = append(tokens, fmt.Sprintf("%s_%d", bare(r.Name), k))
+		}
+		for k := 1; k <= r.Steps-1-dark; k++ {
+			tokens = append(tokens, fmt.Sprintf("%s+%d", bare(r.Name), k))
+		}
+	}
+	return tokens
+}
+
+func (s *suggester) paletteNames() (names []string) {
+	for _, o := range s.src.Objects() {
+		if o.Kind == pxl.KindPalette {
+			names = append(names, o.Name)
+		}
+	}
+	return append(names, atNames()...)
+}
+
+// tokens finds regions whose token the palette lacks.
+func (s *suggester) tokens(regions *json5.Node, sp *pxl.Sprite, tokens []string, home *json5.Node) {
+	known := map[string]bool{}
+	var candidates []string
+	for _, t := range tokens {
+		b := bare(t)
+		if !known[b] && b != "_" && !strings.HasPrefix(t, "--") {
+			candidates = append(candidates, b)
+		}
+		known[b] = true
+	}
+	if regions == nil || regions.Kind != json5.Object {
+		return
+	}
+	used := map[string]bool{}
+	for _, k := range regions.Keys {
+		used[bare(k.Name)] = true
+	}
+	done := map[string]bool{}
+	for i, k := range regions.Keys {
+		name := bare(k.Name)
+		if known[name] || done[name] || name == "_" {
+			continue
+		}
+		done[name] = true
+		g := suggestion{Type: "missing_token", Line: s.line(k.Pos), Sprite: sp.Name}
+		if to, tied, ok := nearestToken(name, candidates, used); ok {
+			g.Message = fmt.Sprintf("the palette has no token %q; did you mean %q?", name, to)
+			g.Fix = fix{Action: "replace_token", From: k.Name, To: to}
+			g.Confidence = sure(name, to, tied)
+			if !used[to] { // else two regions of one name would stand in the sprite
+				g.edits = []edit{{k.Pos, s.keyEnd(k.Pos, regions.Items[i].Pos), quote(to)}}
+			}
+		} else {
+			value := suggestedColour(name, home)
+			g.Message = fmt.Sprintf("the palette has no token %q; add it", name)
+			g.Fix = fix{Action: "add_to_palette", Token: name, Color: value}
+			g.Confidence = 0.3
+			if home != nil && home.Kind == json5.Object {
+				if id := fmt.Sprint(home.Pos, name); !s.added[id] {
+					s.added[id] = true
+					sep := ", "
+					if len(home.Items) == 0 {
+						sep = ""
+					}
+					g.edits = []edit{{home.Pos + 1, home.Pos + 1, quote(name) + ": " + quote(value) + sep}}
+				} else {
+					g.edits = []edit{} // an earlier one adds it
+				}
+			}
+		}
+		s.add(g)
+	}
+}
+
+// nearestToken finds the token that a misspelt one may mean. On ties the one
+// with the longer common beginning, then one that is not in use, then the first
+// in the alphabet.
+func nearestToken(name string, candidates []string, used map[string]bool) (to string, tied, ok bool) {
+	type hit struct {
+		name         string
+		d, common    int
+		alreadyInUse int
+	}
+	var hits []hit
+	for _, c := range candidates {
+		d := distance(name, c)
+		if d > reach(name, c) {
+			continue
+		}
+		h := hit{name: c, d: d}
+		for h.common < min(len(c), len(name)) && c[h.common] == name[h.common] {
+			h.common++
+		}
+		if used[c] {
+			h.alreadyInUse = 1
+		}
+		hits = append(hits, h)
+	}
+	if len(hits) == 0 {
+		return "", false, false
+	}
+	slices.SortFunc(hits, func(a, b hit) int {
+		return cmp.Or(a.d-b.d, b.common-a.common, a.alreadyInUse-b.alreadyInUse, cmp.Compare(a.name, b.name))
+	})
+	return hits[0].name, len(hits) > 1 && hits[1].d == hits[0].d, true
+}
+
+// suggestedColour guesses a colour for a token from its name.
+func suggestedColour(name string, home *json5.Node) string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' })
+	for _, w := range []string{name, words[max(len(words)-1, 0):][0]} {
+		if c, ok := colour.Named(w); ok {
+			return colour.Hex(c)
+		}
+	}
+	if len(words) < 2 || home == nil {
+		return "#FF00FF"
+	}
+	last := words[len(words)-1]
+	stem := strings.TrimRight(strings.TrimSuffix(name, last), "_-")
+	by := map[string]float64{"shadow": -30, "dark": -30, "sh": -30, "highlight": 30, "light": 30, "hi": 30}[strings.ToLower(last)]
+	for i, k := range home.Keys {
+		if by != 0 && bare(k.Name) == stem {
+			if c, err := colour.Parse(home.Items[i].Text); err == nil {
+				return colour.Hex(shaded(c, by))
+			}
+		}
+	}
+	return "#FF00FF"
+}
+
+// shaded is a colour made darker (negative) or lighter by some percent.
+func shaded(c color.NRGBA, percent float64) color.NRGBA {
+	h, s, l := colour.ToHSL(c)
+	if percent < 0 {
+		l *= 1 + percent/100
+	} else {
+		l += (100 - l) * percent / 100
+	}
+	return colour.FromHSL(h, s, l, c.A)
+}
+
+// applyEdits makes the suggested changes that are certain to be possible, and
+// counts the others.
+func applyEdits(text string, list []suggestion) (fixed string, left int) {
+	var all []edit
+	for _, g := range list {
+		if g.edits == nil {
+			left++
+		}
+		all = append(all, g.edits...)
+	}
+	slices.SortStableFunc(all, func(a, b edit) int { return int(a.from - b.from) })
+	var b strings.Builder
+	at := int32(0)
+	for _, e := range all {
+		if e.from < at {
+			continue
+		}
+		b.WriteString(text[at:e.from])
+		b.WriteString(e.text)
+		at = e.to
+	}
+	b.WriteString(text[at:])
+	return b.String(), left
+}
+
+// escape writes a key as part of a JSON pointer.
+func escape(key string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+}
