@@ -21,6 +21,7 @@ type request struct {
 	mu       sync.Mutex // guards what follows
 	call     *record    // nil until a tool's handler runs
 	notified bool
+	code     int
 }
 
 type requestKey struct{}
@@ -46,6 +47,30 @@ func WaitForPerson(ctx context.Context) (done func()) {
 	log := q.agent.host.calls
 	log.setWaiting(r, true)
 	return sync.OnceFunc(func() { log.setWaiting(r, false) })
+}
+
+// FailWith sets the JSON-RPC code of the error that the handler of ctx, of a
+// prompt or a resource, is about to return; without it the error is an internal one.
+func FailWith(ctx context.Context, code int) {
+	if q := requestFrom(ctx); q != nil {
+		q.mu.Lock()
+		q.code = code
+		q.mu.Unlock()
+	}
+}
+
+// ErrorCode is what FailWith set, else code.
+func ErrorCode(ctx context.Context, code int) int {
+	q := requestFrom(ctx)
+	if q == nil {
+		return code
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.code != 0 {
+		return q.code
+	}
+	return code
 }
 
 // Notify sends a notification about the request of ctx to its client. It is

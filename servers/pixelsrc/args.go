@@ -1,7 +1,6 @@
 package pixelsrc
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -11,30 +10,28 @@ import (
 // Args are the arguments of a call. Getters note the first argument of a wrong
 // type; null counts as absent.
 type Args struct {
-	raw     map[string]json.RawMessage
+	raw     map[string]any
 	known   map[string]bool
 	problem string
 }
 
-// newArgs reads the arguments of a call: an object, or nothing.
-func newArgs(raw json.RawMessage) *Args {
+// newArgs takes the arguments of a call: an object, or nothing.
+func newArgs(raw any) *Args {
 	a := &Args{known: map[string]bool{}}
-	if len(raw) == 0 || string(raw) == "null" {
-		return a
-	}
-	if err := json.Unmarshal(raw, &a.raw); err != nil {
+	switch v := raw.(type) {
+	case nil:
+	case map[string]any:
+		a.raw = v
+	default:
 		a.problem = "The arguments must be a JSON object."
 	}
 	return a
 }
 
-func (a *Args) get(name string) (json.RawMessage, bool) {
+func (a *Args) get(name string) (any, bool) {
 	a.known[name] = true
 	v, ok := a.raw[name]
-	if !ok || string(v) == "null" {
-		return nil, false
-	}
-	return v, true
+	return v, ok && v != nil
 }
 
 func (a *Args) wrong(name, want string) {
@@ -43,17 +40,21 @@ func (a *Args) wrong(name, want string) {
 	}
 }
 
-// Text reads a string.
-func (a *Args) Text(name string) (value string, given bool) {
+// read reads an argument of one type; absent or of another type, it is not given.
+func read[T any](a *Args, name, want string) (value T, given bool) {
 	v, ok := a.get(name)
 	if !ok {
-		return "", false
+		return value, false
 	}
-	if json.Unmarshal(v, &value) != nil {
-		a.wrong(name, "a string")
-		return "", false
+	if value, given = v.(T); !given {
+		a.wrong(name, want)
 	}
-	return value, true
+	return value, given
+}
+
+// Text reads a string.
+func (a *Args) Text(name string) (value string, given bool) {
+	return read[string](a, name, "a string")
 }
 
 // Word reads a string that is one of a few words, in any letter case; absent or
@@ -66,28 +67,26 @@ func (a *Args) Word(name, normal string) string {
 	return v
 }
 
-// Flag reads a boolean, false by default.
+// Flag reads a boolean.
 func (a *Args) Flag(name string, normal bool) bool {
-	v, ok := a.get(name)
-	if !ok {
-		return normal
-	}
-	if json.Unmarshal(v, &normal) != nil {
-		a.wrong(name, "true or false")
+	if v, ok := read[bool](a, name, "true or false"); ok {
+		return v
 	}
 	return normal
 }
 
 // Number reads a number.
 func (a *Args) Number(name string, normal float64) float64 {
-	v, ok := a.get(name)
-	if !ok {
-		return normal
-	}
-	if json.Unmarshal(v, &normal) != nil {
-		a.wrong(name, "a number")
+	if v, ok := read[float64](a, name, "a number"); ok {
+		return v
 	}
 	return normal
+}
+
+// whole is a number without a fraction, held at ±1e9.
+func whole(v any) (int, bool) {
+	f, ok := v.(float64)
+	return int(min(max(f, -1e9), 1e9)), ok && f == math.Trunc(f)
 }
 
 // Int reads an integer; huge ones are held at ±1e9.
@@ -96,12 +95,12 @@ func (a *Args) Int(name string, normal int) int {
 	if !ok {
 		return normal
 	}
-	var f float64
-	if json.Unmarshal(v, &f) != nil || f != math.Trunc(f) {
+	n, ok := whole(v)
+	if !ok {
 		a.wrong(name, "an integer")
 		return normal
 	}
-	return int(min(max(f, -1e9), 1e9))
+	return n
 }
 
 // Has reports whether an argument was given.
@@ -116,20 +115,22 @@ func (a *Args) Pair(name string) (pair [2]int, given bool) {
 	if !ok {
 		return pair, false
 	}
-	var list []float64
-	var text string
-	if json.Unmarshal(v, &text) == nil {
-		w, h, ok := parseSize(text)
-		if !ok {
-			a.wrong(name, `two integers [width, height] or "16x16"`)
+	switch v := v.(type) {
+	case string:
+		if w, h, ok := parseSize(v); ok {
+			return [2]int{w, h}, true
 		}
-		return [2]int{w, h}, true
+	case []any:
+		if len(v) == 2 {
+			w, okW := whole(v[0])
+			h, okH := whole(v[1])
+			if okW && okH {
+				return [2]int{w, h}, true
+			}
+		}
 	}
-	if json.Unmarshal(v, &list) != nil || len(list) != 2 || list[0] != math.Trunc(list[0]) || list[1] != math.Trunc(list[1]) {
-		a.wrong(name, "a list of two integers, such as [16, 16]")
-		return pair, false
-	}
-	return [2]int{int(min(max(list[0], -1e9), 1e9)), int(min(max(list[1], -1e9), 1e9))}, true
+	a.wrong(name, `two integers [width, height], such as [16, 16], or "16x16"`)
+	return pair, false
 }
 
 // Words reads a list of strings, or one string with commas or blanks between.
@@ -138,14 +139,23 @@ func (a *Args) Words(name string) (list []string) {
 	if !ok {
 		return nil
 	}
-	var text string
-	if json.Unmarshal(v, &text) == nil {
-		return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+	switch v := v.(type) {
+	case string:
+		return strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+	case []any:
+		for _, e := range v {
+			s, ok := e.(string)
+			if !ok {
+				break
+			}
+			list = append(list, s)
+		}
+		if len(list) == len(v) {
+			return list
+		}
 	}
-	if json.Unmarshal(v, &list) != nil {
-		a.wrong(name, "a list of strings")
-	}
-	return list
+	a.wrong(name, "a list of strings")
+	return nil
 }
 
 // ignored says which arguments nobody asked for, and what was perhaps meant.

@@ -60,6 +60,13 @@ type store struct {
 	changed func()
 }
 
+// notify sets what is called after each change; nil for nothing.
+func (s *store) notify(changed func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed = changed
+}
+
 // add puts a render in front and drops what is too old.
 func (s *store) add(r *Render) {
 	s.mu.Lock()

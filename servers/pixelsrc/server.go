@@ -70,8 +70,9 @@ type call struct {
 
 // Call runs a tool. It always answers: what goes wrong is an Answer that says
 // so. It gives up when ctx ends or the time limit passes; the work that is left
-// then is bounded by the engine's own limits.
-func (s *Server) Call(ctx context.Context, who Caller, name string, arguments json.RawMessage) Answer {
+// then is bounded by the engine's own limits. The arguments are a map[string]any
+// as encoding/json makes it, or nil.
+func (s *Server) Call(ctx context.Context, who Caller, name string, arguments any) Answer {
 	var tool *Tool
 	for i := range s.tools {
 		if s.tools[i].Name == name {
