@@ -15,6 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -27,6 +28,7 @@ type house struct {
 	pencil  *pencil.Pencil
 	clippy  *clippy.Server
 	stamp   *logicstamp.Module
+	pixels  *pixelsrc.Server
 	logFile *os.File
 }
 
@@ -39,6 +41,7 @@ func build(cfg *config.Config, person bool) (*house, error) {
 	h := &house{cfg: cfg}
 	h.pencil = pencil.New(cfg.PencilOptions(version()))
 	h.clippy = clippy.New(cfg.ClippyOptions())
+	h.pixels = pixelsrc.New(cfg.PixelsrcOptions())
 	// Without a person here, one may open a deck in the next moment.
 	desk := askserver.Remote(ask.NewClient(ask.ClientOptions{Path: cfg.Paths.AskSocket, Version: version()}))
 	if person {
@@ -55,7 +58,7 @@ func build(cfg *config.Config, person bool) (*house, error) {
 		Modules: []servers.Module{
 			pencil.NewModule(h.pencil),
 			askserver.New(desk),
-			servers.Unbuilt{Name: "pixelsrc", Title: "Pixelsrc", ServerName: "pixelsrc-mcp"},
+			pixelsrc.NewModule(h.pixels),
 			h.stamp,
 			h.clippy,
 		},

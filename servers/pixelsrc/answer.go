@@ -47,3 +47,10 @@ func pretty(v any) string {
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
+
+// sentence is an error that an agent reads as it stands.
+type sentence string
+
+func (s sentence) Error() string { return string(s) }
+
+func sentencef(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }

@@ -3,7 +3,6 @@ package pixelsrc
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -235,7 +234,7 @@ func decodeBase64(s string) ([]byte, error) {
 	}, s)
 	data, err := base64.RawStdEncoding.DecodeString(s)
 	if err != nil {
-		return nil, errors.New("Invalid base64 in image: send the bytes of a PNG file, base64 encoded") //nolint:staticcheck // the agent reads it as a sentence
+		return nil, sentence("Invalid base64 in image: send the bytes of a PNG file, base64 encoded")
 	}
 	if len(data) > maxImageBytes {
 		return nil, fmt.Errorf("image is too large: at most %d MiB", maxImageBytes>>20)
@@ -245,20 +244,20 @@ func decodeBase64(s string) ([]byte, error) {
 
 // DecodePNG reads a PNG picture of at most 1024×1024 pixels.
 func DecodePNG(data []byte) (*image.NRGBA, error) {
-	const sentence = "Failed to decode image: "
+	const failed = "Failed to decode image: "
 	if !bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")) {
-		return nil, errors.New(sentence + "it is not a PNG; convert it to PNG first")
+		return nil, sentence(failed + "it is not a PNG; convert it to PNG first")
 	}
 	c, err := png.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
-		return nil, errors.New(sentence + err.Error())
+		return nil, sentence(failed + err.Error())
 	}
 	if c.Width > maxImageSide || c.Height > maxImageSide {
 		return nil, fmt.Errorf("image is too large: %dx%d pixels, at most %dx%d; scale it down first", c.Width, c.Height, maxImageSide, maxImageSide)
 	}
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
-		return nil, errors.New(sentence + err.Error())
+		return nil, sentence(failed + err.Error())
 	}
 	return toNRGBA(img), nil
 }

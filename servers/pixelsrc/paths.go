@@ -106,7 +106,7 @@ func (p place) read(limit int) ([]byte, error) {
 	if err != nil {
 		return nil, errHidden
 	}
-	defer root.Close()
+	defer closeRoot(root)
 	name := filepath.FromSlash(p.rel)
 	info, err := root.Stat(name)
 	if err != nil {
@@ -176,7 +176,7 @@ func (p place) scan(recursive bool) (out scanned, err error) {
 	if err != nil {
 		return out, errHidden
 	}
-	defer root.Close()
+	defer closeRoot(root)
 	base := strings.Count(p.rel, "/")
 	err = fs.WalkDir(root.FS(), p.rel, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -204,13 +204,15 @@ func (p place) scan(recursive bool) (out scanned, err error) {
 	return out, nil
 }
 
+func closeRoot(r *os.Root) { _ = r.Close() } // it was only read from
+
 // isDir reports whether a place is a folder.
 func (p place) isDir() bool {
 	root, err := os.OpenRoot(p.root)
 	if err != nil {
 		return false
 	}
-	defer root.Close()
+	defer closeRoot(root)
 	info, err := root.Stat(filepath.FromSlash(p.rel))
 	return err == nil && info.IsDir()
 }

@@ -58,13 +58,13 @@ func encodePNG(img *image.NRGBA, k int) []byte {
 			} else {
 				packIndices(row[1:], in, k, depth, index)
 			}
-			z.Write(row) //nolint:errcheck // it writes to memory
+			_, _ = z.Write(row)
 		}
 		for range repeat - 1 {
-			z.Write(same) //nolint:errcheck // it writes to memory
+			_, _ = z.Write(same)
 		}
 	}
-	z.Close()
+	_ = z.Close() // it writes to memory
 	chunk(&out, "IDAT", data.Bytes())
 	chunk(&out, "IEND", nil)
 	return out.Bytes()

@@ -121,7 +121,7 @@ func Read(uri string) (mime, body string, err error) {
 
 func readTemplate(kind, name string) (string, error) {
 	unknown := func(what string, valid []string) (string, error) {
-		return "", fmt.Errorf("Unknown %s '%s'; there are %s", what, name, strings.Join(valid, ", ")) //nolint:staticcheck // clients look for this sentence
+		return "", sentencef("Unknown %s '%s'; there are %s", what, name, strings.Join(valid, ", "))
 	}
 	switch kind {
 	case "palette":

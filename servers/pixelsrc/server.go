@@ -179,12 +179,13 @@ func (c *call) parse(src *source) {
 // inlinePlace is the folder that an inline source's references start from: the
 // project folder when it is a pixel project, else none.
 func (c *call) inlinePlace() *place {
-	for _, r := range c.server.rootsOf(c.who) {
-		p := place{r, "inline.pxl"}
-		if dir, _, ok := p.project(); ok && dir == "." {
-			return &p
-		}
-		break
+	list := c.server.rootsOf(c.who)
+	if len(list) == 0 {
+		return nil
 	}
-	return nil
+	p := place{list[0], "inline.pxl"}
+	if _, _, ok := p.project(); !ok {
+		return nil
+	}
+	return &p
 }

@@ -13,15 +13,13 @@ import (
 type tracer struct {
 	w, h  int
 	arena *shape.Arena
-	label []int32 // component of each pixel, 0 for none
-	stack []int32
 }
 
 // traceBudget bounds the work of one trial.
 const traceBudget = 1 << 20
 
 func newTracer(w, h int) *tracer {
-	return &tracer{w: w, h: h, arena: shape.NewArena(traceBudget), label: make([]int32, w*h)}
+	return &tracer{w: w, h: h, arena: shape.NewArena(traceBudget)}
 }
 
 // region is the shortest description of a set as the value of a region.
