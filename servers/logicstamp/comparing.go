@@ -247,4 +247,5 @@ func (s *Service) tell(result *compare.Result) {
 	if s.notify != nil {
 		s.notify(result)
 	}
+	s.hint()
 }

@@ -98,6 +98,7 @@ type Service struct {
 	monitors map[string]*monitor
 	searches searchCache
 	notify   func(*compare.Result)
+	hints    hints
 	stop     context.Context
 	stopNow  context.CancelFunc
 	running  sync.WaitGroup

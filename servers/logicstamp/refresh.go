@@ -205,6 +205,7 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 		}
 	}
 	s.store.Clean()
+	s.hint()
 	return out, nil
 }
 

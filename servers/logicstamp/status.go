@@ -232,18 +232,6 @@ type SnapshotInfo struct {
 	Tool      string
 }
 
-// Snapshots lists a project's usable snapshots, newest first.
-func (s *Service) Snapshots(project string) []SnapshotInfo {
-	var out []SnapshotInfo
-	for _, e := range s.store.List(project, "snapshot") {
-		out = append(out, SnapshotInfo{e.ID, e.CreatedAt, s.store.Pinned(e.ID), e.Tool})
-	}
-	return out
-}
-
-// Pin keeps a snapshot from expiring, or lets it expire again.
-func (s *Service) Pin(id string, on bool) error { return s.store.Pin(id, on) }
-
 // CLI finds the stamp command and tells its version.
 func (s *Service) CLI(ctx context.Context) (path, version string, err error) {
 	p, err := s.cli.Locate(ctx, "")

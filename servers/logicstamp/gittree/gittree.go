@@ -292,3 +292,28 @@ func quietEnviron(env []string) []string {
 	}
 	return out
 }
+
+// Refs are revisions that make good baselines: the last commit, the upstream,
+// the main branch, the newest tags. Without a repository there are none.
+func (r Repo) Refs(ctx context.Context) []string {
+	var out []string
+	add := func(ref string) {
+		if _, err := r.git(ctx, resolveTime, r.Project, "", nil, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}"); err == nil {
+			out = append(out, ref)
+		}
+	}
+	add("HEAD")
+	if len(out) == 0 {
+		return nil
+	}
+	if name, err := r.git(ctx, resolveTime, r.Project, "", nil, "rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}"); err == nil {
+		out = append(out, strings.TrimSpace(name))
+	}
+	add("main")
+	add("master")
+	tags, err := r.git(ctx, resolveTime, r.Project, "", nil, "for-each-ref", "--sort=-creatordate", "--count=5", "--format=%(refname:short)", "refs/tags")
+	if err == nil {
+		out = append(out, strings.Fields(tags)...)
+	}
+	return out
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/drift"
 )
 
 func main() {
@@ -26,6 +27,7 @@ func main() {
 	ascii := flag.Bool("ascii", false, "ASCII glyphs")
 	watch := flag.Bool("watch", false, "change nothing")
 	warn := flag.Bool("warn", false, "with warnings")
+	many := flag.Int("changes", 5000, "changes of the largest comparison")
 	flag.Parse()
 
 	d := fake.NewDeck(time.Now())
@@ -48,6 +50,7 @@ func main() {
 		Pages: []tui.Page{
 			deck.New(deck.Options{Host: d, CallsPage: "calls"}),
 			calls.New(calls.Options{Bodies: d}),
+			drift.New(drift.Options{Project: "/home/ann/shop", Source: fake.NewDrift(time.Now(), fake.DriftPass(time.Now()), fake.DriftMany(time.Now(), *many), fake.DriftStale(time.Now()), fake.DriftResult(time.Now()))}),
 		},
 	})
 	if err != nil {

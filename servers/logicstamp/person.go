@@ -1,0 +1,135 @@
+package logicstamp
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/gittree"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
+)
+
+// State is what a screen shows of the service. It is not changed after it was
+// handed out.
+type State struct {
+	// Projects are those with a snapshot or a result, the latest in use first.
+	Projects []ProjectState
+}
+
+// ProjectState is one project for a person to look at.
+type ProjectState struct {
+	Path string
+	// Results are the last comparisons, oldest first.
+	Results   []*compare.Result
+	Snapshots []SnapshotInfo
+	Watching  bool
+}
+
+// hints tell subscribers that there is something new to look at.
+type hints struct {
+	mu   sync.Mutex
+	subs map[chan struct{}]bool
+}
+
+// Subscribe gives a channel of one slot that is told when State may have
+// changed; stop ends it.
+func (s *Service) Subscribe() (hint <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	s.hints.mu.Lock()
+	defer s.hints.mu.Unlock()
+	if s.hints.subs == nil {
+		s.hints.subs = map[chan struct{}]bool{}
+	}
+	s.hints.subs[c] = true
+	return c, func() {
+		s.hints.mu.Lock()
+		defer s.hints.mu.Unlock()
+		delete(s.hints.subs, c)
+	}
+}
+
+func (s *Service) hint() {
+	s.hints.mu.Lock()
+	defer s.hints.mu.Unlock()
+	for c := range s.hints.subs {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// State collects what a screen shows. It reads the snapshot store.
+func (s *Service) State() State {
+	latest := map[string]time.Time{}
+	results := map[string][]*compare.Result{}
+	s.results.mu.Lock()
+	for p, list := range s.results.byProject {
+		results[p] = list
+		latest[p] = list[len(list)-1].ComparedAt
+	}
+	s.results.mu.Unlock()
+	snapshots := map[string][]SnapshotInfo{}
+	for _, e := range s.store.List("", store.Snapshot) {
+		snapshots[e.Project] = append(snapshots[e.Project], SnapshotInfo{e.ID, e.CreatedAt, s.store.Pinned(e.ID), e.Tool})
+		if latest[e.Project].Before(e.CreatedAt) {
+			latest[e.Project] = e.CreatedAt
+		}
+	}
+	paths := slices.SortedFunc(maps.Keys(latest), func(a, b string) int { return latest[b].Compare(latest[a]) })
+	var out State
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range paths {
+		_, watching := s.monitors[p]
+		out.Projects = append(out.Projects, ProjectState{Path: p, Results: results[p], Snapshots: snapshots[p], Watching: watching})
+	}
+	return out
+}
+
+// person is the call of one who sits at the deck: any project may be looked at.
+func person(project string) Call { return Call{Root: project} }
+
+// CompareFor compares for a person.
+func (s *Service) CompareFor(ctx context.Context, project, baseline string, force bool) (*compare.Result, error) {
+	args := CompareArgs{Project: project, Baseline: baseline, IncludeUnchanged: true}
+	if force {
+		args.ForceRegenerate = &force
+	}
+	return s.Compare(ctx, person(project), args)
+}
+
+// SnapshotFor makes a snapshot for a person.
+func (s *Service) SnapshotFor(ctx context.Context, project string) (id string, err error) {
+	r, err := s.Refresh(ctx, person(project), RefreshArgs{Project: project})
+	if err != nil {
+		return "", err
+	}
+	return r.SnapshotID, nil
+}
+
+// MonitorFor starts or stops a project's monitor for a person; it outlives every
+// connection.
+func (s *Service) MonitorFor(ctx context.Context, project, baseline string, on bool) error {
+	action := "stop"
+	if on {
+		action = "start"
+	}
+	_, err := s.Monitor(ctx, person(project), MonitorArgs{Action: action, Project: project, Baseline: baseline})
+	s.hint()
+	return err
+}
+
+// PinFor pins a snapshot for a person, or lets it go.
+func (s *Service) PinFor(id string, on bool) error {
+	defer s.hint()
+	return s.store.Pin(id, on)
+}
+
+// Refs are revisions of a project that make good baselines.
+func (s *Service) Refs(ctx context.Context, project string) []string {
+	return gittree.Repo{Project: project}.Refs(ctx)
+}

@@ -1,0 +1,350 @@
+package drift
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// do makes an action of something that needs no command.
+func do(f func()) func() tea.Cmd {
+	return func() tea.Cmd { f(); return nil }
+}
+
+// Actions are comparing, moving among changes, and what to see of them.
+func (p *Page) Actions() []tui.Action {
+	out := slices.Concat(p.compareActions(), p.moveActions(), p.viewActions())
+	moved := tui.ListActions("drift.tree", partTree, &p.list)
+	for i := range moved {
+		run := moved[i].Run
+		moved[i].Run = func() tea.Cmd {
+			p.scroll = widget.Scroll{}
+			return run()
+		}
+	}
+	out = append(out, moved...)
+	return append(out, tui.ScrollActions("drift.detail", partDetail, &p.scroll)...)
+}
+
+func (p *Page) compareActions() []tui.Action {
+	return []tui.Action{
+		{ID: "drift.compare", Title: "Compare again", Hint: "compare", Keys: []string{"r"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), false) }},
+		{ID: "drift.force", Title: "Analyse and compare, also when nothing changed", Keys: []string{"F"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), true) }},
+		{ID: "drift.baseline", Title: "Choose the baseline", Hint: "baseline", Keys: []string{"B"}, Enabled: p.whyRunning, Run: p.loadRefs},
+		{ID: "drift.snapshot", Title: "Make a snapshot to compare with later", Keys: []string{"S"}, Acts: true, Enabled: p.whyRunning, Run: p.snapshot},
+		{ID: "drift.stop", Title: "Stop the comparison", Keys: []string{"x"}, Enabled: func() string {
+			if p.run == nil {
+				return "no comparison runs"
+			}
+			return ""
+		}, Run: do(func() { p.run.cancel() })},
+		{ID: "drift.monitor", Title: "Compare by itself after every change, or no longer", Hint: "monitor", Keys: []string{"w"}, Acts: true, Enabled: p.whyNoProject, Run: p.toggleMonitor},
+		{ID: "drift.pin", Title: "Keep the baseline's snapshot, or let it expire", Keys: []string{"p"}, Acts: true, Enabled: p.whyNoSnapshot, Run: p.togglePin},
+		{ID: "drift.install", Title: "Install stamp into the deck's own folder", Keys: []string{"I"}, Acts: true, Enabled: func() string {
+			if p.run != nil {
+				return "a comparison runs"
+			}
+			return ""
+		}, Run: p.askInstall},
+		{ID: "drift.project", Title: "Next project", Keys: []string{"P"}, Enabled: func() string {
+			if len(p.state.Projects) < 2 {
+				return "there is only one project"
+			}
+			return ""
+		}, Run: do(p.nextProject)},
+	}
+}
+
+func (p *Page) moveActions() []tui.Action {
+	change := func(x row) bool { return x.isChange() }
+	breaks := func(x row) bool { return x.isChange() && x.breaking > 0 }
+	return []tui.Action{
+		{ID: "drift.enter", Title: "Look closer", Hint: "look", Keys: []string{"enter"}, Part: partTree, Enabled: p.whyEmpty, Run: do(p.enter)},
+		{ID: "drift.detail", Title: "To the details", Keys: []string{"tab"}, Part: partTree, Enabled: p.whyEmpty, Run: do(func() { p.part = partDetail })},
+		{ID: "drift.tree", Title: "Back to the tree", Hint: "tree", Keys: []string{"esc", "tab", "h", "left", "shift+tab"}, Part: partDetail, Run: do(func() { p.part = partTree })},
+		{ID: "drift.return", Title: "Back to where the jump began", Keys: []string{"backspace"}, Run: do(p.goBack)},
+		{ID: "drift.open", Title: "Unfold", Keys: []string{"right", "l"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(true) })},
+		{ID: "drift.fold", Title: "Fold", Keys: []string{"left", "h"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(false) })},
+		{ID: "drift.next", Title: "Next change", Hint: "next", Keys: []string{"n"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, change) })},
+		{ID: "drift.previous", Title: "Change before", Keys: []string{"N"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, change) })},
+		{ID: "drift.nextbreaking", Title: "Next breaking change", Keys: []string{"]"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, breaks) })},
+		{ID: "drift.previousbreaking", Title: "Breaking change before", Keys: []string{"["}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, breaks) })},
+		{ID: "drift.older", Title: "Result before", Keys: []string{"<"}, Enabled: func() string {
+			if p.at() <= 0 {
+				return "there is no older result"
+			}
+			return ""
+		}, Run: do(func() { p.step(1) })},
+		{ID: "drift.newer", Title: "Result after", Keys: []string{">"}, Enabled: func() string {
+			if p.behind() == 0 {
+				return "this is the newest result"
+			}
+			return ""
+		}, Run: do(func() { p.step(-1) })},
+	}
+}
+
+func (p *Page) viewActions() []tui.Action {
+	return []tui.Action{
+		{ID: "drift.filter", Title: "Filter", Hint: "filter", Keys: []string{"/"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() { p.part = partFilter })},
+		{ID: "drift.filtered", Title: "Keep the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: partFilter, InText: true, Run: do(func() { p.part = partTree })},
+		{ID: "drift.unfilter", Title: "Show everything", Hint: "show all", Keys: []string{"esc"}, Part: partFilter, InText: true, Run: do(p.unfilter)},
+		{ID: "drift.leave", Title: "Show everything", Keys: []string{"esc"}, Part: partTree, Run: func() tea.Cmd {
+			if !p.view.narrowed() {
+				return tui.Home()
+			}
+			p.unfilter()
+			return nil
+		}},
+		{ID: "drift.breaking", Title: "Only what breaks", Hint: "breaking", Keys: []string{"b"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() {
+			p.view.breaking = !p.view.breaking
+			p.reflow()
+		})},
+		{ID: "drift.type", Title: "Only one kind of change", Keys: []string{"f"}, Enabled: p.whyEmptyUnfiltered, Run: p.nextType},
+		{ID: "drift.unchanged", Title: "List unchanged folders", Keys: []string{"u"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() {
+			p.view.same = !p.view.same
+			p.reflow()
+		})},
+		{ID: "drift.side", Title: "Contracts side by side", Keys: []string{"s"}, Run: do(func() { p.toggle(beside) })},
+		{ID: "drift.raw", Title: "Whole contracts", Keys: []string{"R"}, Run: do(func() { p.toggle(raw) })},
+		{ID: "drift.copy", Title: "Copy the path and its hash", Keys: []string{"y"}, Enabled: p.whyEmpty, Run: p.copySelected},
+		{ID: "drift.export", Title: "Export the result", Keys: []string{"e"}, Enabled: p.whyNoResult, Run: p.export},
+		{ID: "drift.edit", Title: "Open the source in your editor", Keys: []string{"o"}, Enabled: func() string {
+			switch {
+			case len(p.opts.Editor) == 0:
+				return "$EDITOR is not set"
+			case p.sourceFile() == "":
+				return "no file is selected"
+			}
+			return ""
+		}, Run: p.openEditor},
+	}
+}
+
+func (p *Page) whyRunning() string {
+	if p.run != nil {
+		return "a comparison runs already"
+	}
+	return p.whyNoProject()
+}
+
+func (p *Page) whyNoProject() string {
+	if p.path == "" {
+		return "there is no project yet"
+	}
+	return ""
+}
+
+func (p *Page) whyNoResult() string {
+	if p.result() == nil {
+		return "nothing has been compared yet"
+	}
+	return ""
+}
+
+func (p *Page) whyEmpty() string {
+	if len(p.rows) == 0 {
+		return "there is nothing to see"
+	}
+	return ""
+}
+
+func (p *Page) whyEmptyUnfiltered() string {
+	if p.board == nil {
+		return "nothing has been compared yet"
+	}
+	return ""
+}
+
+// snapshotID is the snapshot of the result's baseline, else the newest.
+func (p *Page) snapshotID() string {
+	if r := p.result(); r != nil && r.BaselineInfo != nil && r.BaselineInfo.SnapshotID != "" {
+		return r.BaselineInfo.SnapshotID
+	}
+	if list := p.project().Snapshots; len(list) > 0 {
+		return list[0].ID
+	}
+	return ""
+}
+
+func (p *Page) whyNoSnapshot() string {
+	if p.snapshotID() == "" {
+		return "there is no snapshot; S makes one"
+	}
+	return ""
+}
+
+// enter looks closer: it unfolds, jumps from a root to what changed it, or goes
+// to the details.
+func (p *Page) enter() {
+	x, ok := p.selected()
+	if !ok {
+		return
+	}
+	if x.opens {
+		p.fold(!x.open)
+		return
+	}
+	if x.kind == bundleRow && x.bundle.Type == compare.HashChanged && x.bundle.Details != nil && len(x.bundle.Details.ChangedDependencies) > 0 {
+		from := x.key
+		if p.reveal("c:" + x.bundle.Details.ChangedDependencies[0].EntryID) {
+			p.from = from
+			return
+		}
+	}
+	p.part = partDetail
+}
+
+func (p *Page) goBack() {
+	switch {
+	case p.part == partDetail && p.w < wide:
+		p.part = partTree
+	case p.from != "":
+		p.reveal(p.from)
+		p.from, p.part = "", partTree
+	}
+}
+
+// fold opens or closes the row under the cursor; on a row without others below
+// it, it closes the one above it, or goes to the details.
+func (p *Page) fold(open bool) {
+	x, ok := p.selected()
+	if !ok {
+		return
+	}
+	switch {
+	case x.kind == sameRow:
+		p.view.same = open
+	case x.opens && x.open != open:
+		if open {
+			delete(p.view.closed, x.key)
+		} else {
+			p.view.closed[x.key] = true
+		}
+	case !open && x.depth > 0:
+		for i := p.list.Cursor; i >= 0; i-- {
+			if p.rows[i].depth == 0 {
+				p.list.MoveTo(i)
+				return
+			}
+		}
+	case open && !x.opens:
+		p.part = partDetail
+		return
+	default:
+		return
+	}
+	p.reflow()
+}
+
+// seek moves to the next row in a direction that fits, past the ends.
+func (p *Page) seek(d int, fits func(row) bool) {
+	n := len(p.rows)
+	for i := 1; i <= n; i++ {
+		at := ((p.list.Cursor+d*i)%n + n) % n
+		if fits(p.rows[at]) {
+			p.list.MoveTo(at)
+			p.scroll = widget.Scroll{}
+			return
+		}
+	}
+}
+
+// step goes to an older or newer result.
+func (p *Page) step(d int) {
+	p.back = max(p.behind()+d, 0)
+	p.lay()
+}
+
+func (p *Page) unfilter() {
+	p.edit.SetValue("")
+	p.view.filter, p.view.breaking, p.view.sign, p.typeAt, p.part = nil, false, 0, 0, partTree
+	if p.board != nil {
+		p.reflow()
+	}
+}
+
+// nextType narrows to one sign after the other, then to none.
+func (p *Page) nextType() tea.Cmd {
+	signs := []report.Sign{0, report.Added, report.Removed, report.Changed, report.Through, report.Moved, report.Unseen}
+	p.typeAt = (p.typeAt + 1) % len(signs)
+	p.view.sign = signs[p.typeAt]
+	p.reflow()
+	if p.view.sign == 0 {
+		return tui.Toast(tui.Info, "all kinds of change")
+	}
+	return tui.Toast(tui.Info, "only "+string(rune(p.view.sign))+"; f goes on")
+}
+
+func (p *Page) toggle(m mode) {
+	if p.mode == m {
+		m = unified
+	}
+	p.mode = m
+	p.scroll = widget.Scroll{}
+}
+
+func (p *Page) nextProject() {
+	for i, one := range p.state.Projects {
+		if one.Path == p.path {
+			p.path = p.state.Projects[(i+1)%len(p.state.Projects)].Path
+			p.back, p.list.Cursor = 0, 0
+			p.lay()
+			return
+		}
+	}
+	p.path = p.state.Projects[0].Path
+	p.lay()
+}
+
+func (p *Page) copySelected() tea.Cmd {
+	x, _ := p.selected()
+	switch x.kind {
+	case bundleRow:
+		return tui.Copy(strings.TrimSpace(x.bundle.EntryID+" "+x.bundle.SemanticHashAfter), "the path and hash")
+	case contractRow:
+		return tui.Copy(strings.TrimSpace(x.contract.EntryID+" "+x.contract.SemanticHashAfter), "the path and hash")
+	}
+	return tui.Copy(x.name, "the line")
+}
+
+// export offers the result as Markdown or JSON on the clipboard.
+func (p *Page) export() tea.Cmd {
+	r := p.result()
+	return tui.Open(&tui.Confirm{
+		Name: "drift.export", Title: "Export", Text: "Copy this result to the clipboard as Markdown, for a review, or as JSON. `mcpdeck logicstamp diff` prints the same.",
+		Choices: []tui.Choice{
+			{Key: "m", Text: "Markdown", Run: func() tea.Cmd {
+				var b strings.Builder
+				_ = report.Markdown(&b, r)
+				return tui.Copy(b.String(), "the result as Markdown")
+			}},
+			{Key: "j", Text: "JSON", Run: func() tea.Cmd {
+				data, err := json.MarshalIndent(r, "", "  ")
+				if err != nil {
+					return tui.Toast(tui.Bad, problem.Of(err).Text)
+				}
+				return tui.Copy(string(data), "the result as JSON")
+			}},
+		},
+	})
+}
+
+func (p *Page) openEditor() tea.Cmd {
+	args := append(slices.Clone(p.opts.Editor[1:]), p.sourceFile())
+	return tea.ExecProcess(exec.Command(p.opts.Editor[0], args...), func(err error) tea.Msg {
+		if err != nil {
+			return tui.Toast(tui.Bad, "the editor ended with an error: "+err.Error())()
+		}
+		return nil
+	})
+}

@@ -1,0 +1,151 @@
+package drift
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+type (
+	// doneMsg ends a run: a comparison, or the making of a snapshot.
+	doneMsg struct {
+		run      *run
+		snapshot string
+		err      error
+	}
+	refsMsg    struct{ refs []string }
+	installMsg struct {
+		version string
+		err     error
+	}
+)
+
+// baseline is what to compare with next: as in the result on screen, else the
+// newest snapshot, else the last commit.
+func (p *Page) baseline() string {
+	if r := p.result(); r != nil && r.Baseline != "" {
+		return r.Baseline
+	}
+	if len(p.project().Snapshots) == 0 {
+		return "git:HEAD"
+	}
+	return "snapshot"
+}
+
+// start compares in the background.
+func (p *Page) start(baseline string, force bool) tea.Cmd {
+	ctx, cancel := context.WithCancel(context.Background())
+	me := &run{baseline: baseline, since: time.Now(), cancel: cancel}
+	p.run, p.back = me, 0
+	project, source := p.path, p.opts.Source
+	return func() tea.Msg {
+		defer cancel()
+		_, err := source.CompareFor(ctx, project, baseline, force)
+		return doneMsg{run: me, err: err}
+	}
+}
+
+// snapshot makes one in the background.
+func (p *Page) snapshot() tea.Cmd {
+	ctx, cancel := context.WithCancel(context.Background())
+	me := &run{baseline: "a new snapshot", since: time.Now(), cancel: cancel}
+	p.run = me
+	project, source := p.path, p.opts.Source
+	return func() tea.Msg {
+		defer cancel()
+		id, err := source.SnapshotFor(ctx, project)
+		return doneMsg{run: me, snapshot: id, err: err}
+	}
+}
+
+func (p *Page) done(m doneMsg) tea.Cmd {
+	if p.run == m.run {
+		p.run = nil
+	}
+	switch {
+	case errors.Is(m.err, context.Canceled):
+		return tui.Toast(tui.Info, "stopped")
+	case m.err != nil:
+		return tui.Toast(tui.Bad, problem.Of(m.err).Text)
+	case m.snapshot != "":
+		return tui.Toast(tui.Good, "snapshot made; edit, then r compares with it")
+	}
+	return nil
+}
+
+func (p *Page) toggleMonitor() tea.Cmd {
+	on, project, baseline, source := !p.project().Watching, p.path, p.baseline(), p.opts.Source
+	return func() tea.Msg {
+		err := source.MonitorFor(context.Background(), project, baseline, on)
+		switch {
+		case err != nil:
+			return tui.Toast(tui.Bad, problem.Of(err).Text)()
+		case on:
+			return tui.Toast(tui.Good, "monitor on: compares after every change")()
+		}
+		return tui.Toast(tui.Info, "monitor off")()
+	}
+}
+
+func (p *Page) togglePin() tea.Cmd {
+	id, source := p.snapshotID(), p.opts.Source
+	on := true
+	for _, s := range p.project().Snapshots {
+		if s.ID == id {
+			on = !s.Pinned
+		}
+	}
+	return func() tea.Msg {
+		if err := source.PinFor(id, on); err != nil {
+			return tui.Toast(tui.Bad, problem.Of(err).Text)()
+		}
+		if on {
+			return tui.Toast(tui.Good, "snapshot "+shortID(id)+" is kept")()
+		}
+		return tui.Toast(tui.Info, "snapshot "+shortID(id)+" may expire")()
+	}
+}
+
+// missingCLI tells whether the result on screen failed for want of the command.
+func (p *Page) missingCLI() bool {
+	r := p.result()
+	return r != nil && r.Status == compare.Failed && r.ErrorCode == problem.CLINotFound
+}
+
+// askInstall asks before anything is downloaded.
+func (p *Page) askInstall() tea.Cmd {
+	return tui.Open(&tui.Confirm{
+		Name: "drift.install", Title: "Install stamp?",
+		Text: "npm would download logicstamp-context into the deck's own data folder. Nothing else on this machine changes. The deck then runs it to analyse projects.",
+		Choices: []tui.Choice{
+			{Key: "y", Text: "Install", Run: p.install},
+			{Key: "n", Text: "Not now"},
+		},
+	})
+}
+
+func (p *Page) install() tea.Cmd {
+	ctx, cancel := context.WithCancel(context.Background())
+	me := &run{baseline: "npm install logicstamp-context", since: time.Now(), cancel: cancel, installs: true}
+	p.run = me
+	source := p.opts.Source
+	return func() tea.Msg {
+		defer cancel()
+		_, version, err := source.InstallCLI(ctx, nil)
+		return installMsg{version: version, err: err}
+	}
+}
+
+func (p *Page) installed(m installMsg) tea.Cmd {
+	p.run = nil
+	if m.err != nil {
+		return tui.Toast(tui.Bad, problem.Of(m.err).Text)
+	}
+	return tea.Batch(tui.Toast(tui.Good, "stamp "+m.version+" is installed"), p.start(p.baseline(), false))
+}

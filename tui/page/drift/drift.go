@@ -1,0 +1,357 @@
+// Package drift is the page that shows what changed in a project's contracts
+// since a baseline.
+package drift
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Source is where comparisons come from. All methods but Subscribe may take
+// long and are called off the update loop.
+type Source interface {
+	State() logicstamp.State
+	Subscribe() (hint <-chan struct{}, stop func())
+	CompareFor(ctx context.Context, project, baseline string, force bool) (*compare.Result, error)
+	SnapshotFor(ctx context.Context, project string) (id string, err error)
+	MonitorFor(ctx context.Context, project, baseline string, on bool) error
+	PinFor(id string, on bool) error
+	Refs(ctx context.Context, project string) []string
+	InstallCLI(ctx context.Context, progress func(line string)) (path, version string, err error)
+}
+
+// Options are what the page needs.
+type Options struct {
+	Source Source
+	// Project is shown while no project is known: the deck's own folder.
+	Project string
+	// Editor is the command that opens a file, nil for none.
+	Editor []string
+}
+
+// The parts of the page.
+const (
+	partTree   = "tree"
+	partDetail = "detail"
+	partFilter = "filter"
+)
+
+// wide is the width from which the detail stands beside the tree; roomy the one
+// from which the tree gets its full share.
+const (
+	wide  = 60
+	roomy = 100
+)
+
+// Page is the drift page.
+type Page struct {
+	opts  Options
+	state logicstamp.State
+	path  string // the project shown
+	back  int    // results stepped back from the newest
+	board *board
+	view  view
+	rows  []row
+	list  widget.List
+	part  string
+	edit  widget.Editor
+	mode  mode
+	theme *theme.Theme
+	w     int
+	listY int
+	// from is the key of the row that a jump came from.
+	from string
+
+	scroll widget.Scroll
+	drawn  drawn
+	run    *run
+	fresh  map[string]time.Time // rows that changed, until when they are marked
+	seen   map[string]bool      // projects whose newest result was on screen
+	shown  bool
+	unseen int
+	typeAt int
+}
+
+// drawn is the right pane as it was drawn last.
+type drawn struct {
+	key   string
+	board *board
+	w     int
+	mode  mode
+	theme *theme.Theme
+	lines []string
+}
+
+// run is a comparison on its way.
+type run struct {
+	baseline string
+	since    time.Time
+	cancel   context.CancelFunc
+	installs bool
+}
+
+// New makes the page.
+func New(o Options) *Page {
+	p := &Page{opts: o, part: partTree, view: view{closed: map[string]bool{"s:content only": true}}, fresh: map[string]time.Time{}, seen: map[string]bool{}}
+	p.edit.Placeholder = "path, name, field, sign"
+	p.list.Cursor = -1
+	return p
+}
+
+// ID is "drift".
+func (p *Page) ID() string { return "drift" }
+
+// Title is "Drift".
+func (p *Page) Title() string { return "Drift" }
+
+// Badge is how many results with drift came while the page was hidden.
+func (p *Page) Badge() int { return p.unseen }
+
+// Part is the part with the focus.
+func (p *Page) Part() string { return p.part }
+
+// TextEntry is true while the filter is being typed.
+func (p *Page) TextEntry() bool { return p.part == partFilter }
+
+// Show clears the badge.
+func (p *Page) Show() tea.Cmd {
+	p.shown, p.unseen = true, 0
+	return nil
+}
+
+// Hide lets new results count for the badge.
+func (p *Page) Hide() { p.shown = false }
+
+type stateMsg struct{ state logicstamp.State }
+
+// Feed loads what the service knows.
+func (p *Page) Feed() tui.Feed {
+	hint, stop := p.opts.Source.Subscribe()
+	return tui.Feed{Hint: hint, Stop: stop, Load: func() tea.Msg { return stateMsg{p.opts.Source.State()} }}
+}
+
+// FooterNote says how many rows a filter leaves and whether the monitor runs.
+func (p *Page) FooterNote(int) string {
+	var notes []string
+	if p.project().Watching {
+		notes = append(notes, "monitor on")
+	}
+	if p.view.narrowed() {
+		notes = append(notes, "filtered")
+	}
+	if n := len(p.project().Results); n > 1 {
+		notes = append(notes, "result "+strconv.Itoa(p.at()+1)+" of "+strconv.Itoa(n))
+	}
+	return strings.Join(notes, "  ")
+}
+
+// project is the one on screen.
+func (p *Page) project() logicstamp.ProjectState {
+	for _, one := range p.state.Projects {
+		if one.Path == p.path {
+			return one
+		}
+	}
+	return logicstamp.ProjectState{Path: p.path}
+}
+
+// at is the index of the result on screen, behind how far it is from the newest.
+func (p *Page) at() int     { return len(p.project().Results) - 1 - p.behind() }
+func (p *Page) behind() int { return min(p.back, max(len(p.project().Results)-1, 0)) }
+
+// result is the one on screen, nil when there is none.
+func (p *Page) result() *compare.Result {
+	if i := p.at(); i >= 0 {
+		return p.project().Results[i]
+	}
+	return nil
+}
+
+// Update takes results and what is typed into the filter.
+func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case stateMsg:
+		p.take(msg.state)
+	case tui.ThemeMsg:
+		p.theme = msg.Theme
+	case tui.SizeMsg:
+		p.w = msg.W
+	case doneMsg:
+		return p.done(msg)
+	case refsMsg:
+		return p.chooseBaseline(msg.refs)
+	case installMsg:
+		return p.installed(msg)
+	case tea.KeyPressMsg:
+		if p.part == partFilter && p.edit.Key(msg) {
+			p.narrow()
+		}
+	case tea.PasteMsg:
+		if p.part == partFilter {
+			p.edit.Insert(msg.Content)
+			p.narrow()
+		}
+	case tui.ClickMsg:
+		p.click(msg)
+	case tui.WheelMsg:
+		p.wheel(msg)
+	}
+	return nil
+}
+
+// take shows a new state; the selection stays on what it was.
+func (p *Page) take(s logicstamp.State) {
+	p.state = s
+	if p.path == "" {
+		p.path = p.opts.Project
+		if len(s.Projects) > 0 && len(p.project().Results) == 0 {
+			p.path = s.Projects[0].Path
+		}
+	}
+	p.lay()
+}
+
+// lay prepares the result on screen and keeps the cursor where it was.
+func (p *Page) lay() {
+	r := p.result()
+	if r == nil {
+		p.board, p.rows = nil, nil
+		p.list.SetLen(0)
+		return
+	}
+	if p.board == nil || p.board.result != r {
+		old := p.board
+		p.board = newBoard(r)
+		if old != nil && old.result.ProjectPath == r.ProjectPath && p.back == 0 {
+			p.mark(old)
+		}
+		if !p.shown && r.Status != compare.Pass && p.seen[p.path] {
+			p.unseen++
+		}
+		p.seen[p.path] = true
+	}
+	p.reflow()
+}
+
+// mark remembers for two seconds which rows a new result changed.
+func (p *Page) mark(old *board) {
+	until := time.Now().Add(2 * time.Second)
+	p.fresh = map[string]time.Time{}
+	for id := range p.board.contracts {
+		if p.board.text[id] != old.text[id] {
+			p.fresh["c:"+id], p.fresh["b:"+id] = until, until
+		}
+	}
+}
+
+// reflow lists the rows anew and finds the cursor's row again; when it is gone,
+// the nearest stays.
+func (p *Page) reflow() {
+	key := ""
+	if x, ok := p.selected(); ok {
+		key = x.key
+	}
+	p.rows = p.board.rows(p.view)
+	p.list.SetLen(len(p.rows))
+	for i, x := range p.rows {
+		if x.key == key {
+			p.list.MoveTo(i)
+			return
+		}
+	}
+}
+
+func (p *Page) selected() (row, bool) {
+	if i := p.list.Cursor; i >= 0 && i < len(p.rows) {
+		return p.rows[i], true
+	}
+	return row{}, false
+}
+
+// narrow filters by what was typed.
+func (p *Page) narrow() {
+	p.view.filter = strings.Fields(strings.ToLower(p.edit.Value()))
+	if p.board != nil {
+		p.reflow()
+	}
+}
+
+// reveal puts the cursor on a row, also when its section is folded.
+func (p *Page) reveal(key string) bool {
+	for range 2 {
+		for i, x := range p.rows {
+			if x.key == key {
+				p.list.MoveTo(i)
+				p.scroll = widget.Scroll{}
+				return true
+			}
+		}
+		delete(p.view.closed, "s:contracts")
+		p.reflow()
+	}
+	return false
+}
+
+func (p *Page) click(m tui.ClickMsg) {
+	if p.overDetail(m.X) {
+		p.part = partDetail
+		return
+	}
+	before, focus := p.list.Cursor, p.part == partTree
+	p.part = partTree
+	if p.list.Click(m.Y-p.listY) && focus && before == p.list.Cursor {
+		p.enter()
+		return
+	}
+	p.scroll = widget.Scroll{}
+}
+
+func (p *Page) wheel(m tui.WheelMsg) {
+	if p.overDetail(m.X) {
+		p.scroll.Move(m.Delta)
+		return
+	}
+	p.list.Scroll(m.Delta)
+}
+
+func (p *Page) overDetail(x int) bool {
+	if p.w < wide {
+		return p.part == partDetail
+	}
+	return x >= treeWidth(p.w)
+}
+
+func treeWidth(w int) int {
+	if w >= roomy {
+		return w * 2 / 5
+	}
+	return max(w*2/5, 28)
+}
+
+// sourceFile is the file behind the selected row, "" when there is none.
+func (p *Page) sourceFile() string {
+	x, ok := p.selected()
+	if !ok {
+		return ""
+	}
+	switch x.kind {
+	case bundleRow:
+		return filepath.Join(p.path, filepath.FromSlash(x.bundle.EntryID))
+	case contractRow:
+		return filepath.Join(p.path, filepath.FromSlash(x.contract.EntryID))
+	case contentRow, uncoveredRow:
+		return filepath.Join(p.path, filepath.FromSlash(x.name))
+	}
+	return ""
+}

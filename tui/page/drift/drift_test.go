@@ -1,0 +1,188 @@
+package drift_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/page/drift"
+)
+
+type results func(now time.Time) []*compare.Result
+
+func one(f func(time.Time) *compare.Result) results {
+	return func(now time.Time) []*compare.Result { return []*compare.Result{f(now)} }
+}
+
+func show(t *testing.T, size frame.Size, ascii bool, r results, test func(s *frame.Screen, d *fake.Drift)) {
+	t.Helper()
+	var d *fake.Drift
+	colors := colorprofile.TrueColor
+	if ascii {
+		colors = colorprofile.NoTTY
+	}
+	frame.RunWith(t, size, colors, func() tea.Model {
+		d = fake.NewDrift(time.Now(), r(time.Now())...)
+		return tui.New(tui.Options{
+			Deck: fake.NewDeck(time.Now()), Background: "dark", Theme: theme.Options{ASCII: ascii},
+			Pages: []tui.Page{drift.New(drift.Options{Source: d, Project: "/home/ann/shop"})},
+		})
+	}, func(s *frame.Screen) { test(s, d) })
+}
+
+func missing(now time.Time) *compare.Result {
+	return fake.DriftError(now, problem.CLINotFound, "the stamp command was not found (neither stamp nor logicstamp-context is on PATH). Next: install it with `npm install -g logicstamp-context` (Node 20 or newer)")
+}
+
+func TestScreens(t *testing.T) {
+	all := func(now time.Time) []*compare.Result {
+		return []*compare.Result{fake.DriftPass(now), fake.DriftStale(now), missing(now), fake.DriftResult(now)}
+	}
+	many := one(func(now time.Time) *compare.Result { return fake.DriftMany(now, 5000) })
+	tests := []struct {
+		name    string
+		size    frame.Size
+		results results
+		keys    []string
+		ascii   bool
+	}{
+		{"120x34-diff", frame.Size{W: 120, H: 34}, all, []string{"n"}, false},
+		{"120x34-cause", frame.Size{W: 120, H: 34}, all, []string{"n", "enter"}, false},
+		{"120x34-side", frame.Size{W: 120, H: 34}, all, []string{"]", "]", "s"}, false},
+		{"120x34-raw", frame.Size{W: 120, H: 34}, all, []string{"]", "]", "R"}, false},
+		{"120x34-ascii", frame.Size{W: 120, H: 34}, all, []string{"]", "]"}, true},
+		{"120x34-pass", frame.Size{W: 120, H: 34}, one(fake.DriftPass), nil, false},
+		{"120x34-stale", frame.Size{W: 120, H: 34}, one(fake.DriftStale), nil, false},
+		{"120x34-error", frame.Size{W: 120, H: 34}, one(missing), nil, false},
+		{"120x34-many", frame.Size{W: 120, H: 34}, many, []string{"n"}, false},
+		{"120x34-baseline", frame.Size{W: 120, H: 34}, all, []string{"B"}, false},
+		{"120x34-none", frame.Size{W: 120, H: 34}, func(time.Time) []*compare.Result { return nil }, nil, false},
+		{"80x24-diff", frame.Size{W: 80, H: 24}, all, []string{"n", "n"}, false},
+		{"80x24-uncovered", frame.Size{W: 80, H: 24}, all, []string{"end", "up", "up", "up"}, false},
+		{"80x24-filter", frame.Size{W: 80, H: 24}, all, []string{"/", "l", "o", "c", "k", "e", "d", "enter"}, false},
+		{"60x20-diff", frame.Size{W: 60, H: 20}, all, []string{"]", "]"}, false},
+		{"60x20-pass", frame.Size{W: 60, H: 20}, one(fake.DriftPass), nil, false},
+		{"40x12-diff", frame.Size{W: 40, H: 12}, all, nil, false},
+		{"40x12-detail", frame.Size{W: 40, H: 12}, all, []string{"]", "]", "enter"}, false},
+		{"40x12-error", frame.Size{W: 40, H: 12}, one(missing), nil, false},
+		{"40x12-stale", frame.Size{W: 40, H: 12}, one(fake.DriftStale), nil, false},
+		{"40x12-ascii", frame.Size{W: 40, H: 12}, all, nil, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			show(t, tt.size, tt.ascii, tt.results, func(s *frame.Screen, _ *fake.Drift) {
+				s.Keys(tt.keys...)
+				s.Golden(tt.name)
+			})
+		})
+	}
+}
+
+func TestAJumpGoesToTheCauseAndBack(t *testing.T) {
+	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
+		s.Keys("n")
+		s.Has("changed through what it reaches")
+		s.Keys("enter")
+		s.Has("in the bundle of src/Shell.tsx", "1 unchanged")
+		s.Keys("backspace")
+		s.Has("changed through what it reaches")
+	})
+}
+
+func TestComparingShowsItsTimeAndCanBeStopped(t *testing.T) {
+	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
+		d.Delay, d.Next = 10*time.Second, fake.DriftResult(time.Now())
+		s.Keys("r")
+		s.Wait(3 * time.Second)
+		s.Has("comparing with snapshot", "3.0 s")
+		s.Keys("x")
+		s.Has("stopped", "[PASS]")
+		s.Lacks("comparing with")
+		s.Keys("F")
+		s.Wait(11 * time.Second)
+		s.Has("[DIFF]", "result 2 of 2")
+		if want := []string{"compare snapshot false", "compare snapshot true"}; !slices.Equal(d.Asked, want) {
+			t.Errorf("asked %q", d.Asked)
+		}
+		s.Keys("<")
+		s.Has("[PASS]", "1 result ago")
+		s.Keys(">")
+		s.Has("[DIFF]")
+	})
+}
+
+func TestANewResultKeepsTheSelection(t *testing.T) {
+	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, d *fake.Drift) {
+		s.Keys("]", "]")
+		s.Has("in the bundle of src/Shell.tsx")
+		next := fake.DriftResult(time.Now())
+		next.FolderDiffs = next.FolderDiffs[:1]
+		d.Add(next)
+		s.Wait(time.Second)
+		s.Has("in the bundle of src/Shell.tsx", "result 2 of 2")
+	})
+}
+
+func TestTheKeysReachTheService(t *testing.T) {
+	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
+		s.Keys("w")
+		s.Has("monitor on")
+		s.Keys("p", "S")
+		s.Has("snapshot made")
+		d.Next = fake.DriftResult(time.Now())
+		s.Keys("B", "v", "1", ".", "2", "enter")
+		s.Wait(time.Second)
+		s.Has("[DIFF]")
+		s.Keys("B")
+		s.Type("HEAD~3")
+		s.Keys("esc", "e", "m")
+		s.Has("copied the result as Markdown")
+		want := []string{"monitor snapshot true", "pin snap_1764033034172 false", "snapshot", "compare git:v1.2.0 false"}
+		if !slices.Equal(d.Asked, want) {
+			t.Errorf("asked %q", d.Asked)
+		}
+	})
+}
+
+func TestInstallingIsAskedForFirst(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, false, one(missing), func(s *frame.Screen, d *fake.Drift) {
+		d.Next = fake.DriftPass(time.Now())
+		s.Has("cli not found", "install it into the deck's own folder")
+		s.Keys("I", "esc")
+		if len(d.Asked) > 0 {
+			t.Fatalf("installed without a yes: %q", d.Asked)
+		}
+		s.Keys("I", "y")
+		s.Wait(time.Second)
+		s.Has("[PASS]")
+		if want := []string{"install", "compare git:main false"}; !slices.Equal(d.Asked, want) {
+			t.Errorf("asked %q", d.Asked)
+		}
+	})
+}
+
+func TestFiltersAndFolds(t *testing.T) {
+	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
+		s.Keys("b")
+		s.Has("only breaking", "Knob")
+		s.Lacks("useClock")
+		s.Keys("esc", "f")
+		s.Has("only +", "extra")
+		s.Lacks("useClock")
+		s.Keys("esc", "home", "left")
+		s.Lacks("Shell")
+		s.Keys("right")
+		s.Has("Shell")
+		s.Click(10, 4)
+		s.Has("Shell")
+	})
+}

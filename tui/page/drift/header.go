@@ -1,0 +1,228 @@
+package drift
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// glyph is a sign as the theme can draw it.
+func glyph(th *theme.Theme, s report.Sign) string {
+	if th.Glyph.ASCII {
+		s = s.ASCII()
+	}
+	return string(rune(s))
+}
+
+// ascii replaces the signs inside a text where the theme has only ASCII.
+func ascii(th *theme.Theme, text string) string {
+	if !th.Glyph.ASCII {
+		return text
+	}
+	return strings.NewReplacer("−", "-", "→", ">", "≈", "*", "✖", "X", "▲", "^", "·", "-", "…", "~").Replace(text)
+}
+
+// signStyle is the colour that repeats a sign.
+func signStyle(th *theme.Theme, s report.Sign) theme.Style {
+	switch s {
+	case report.Added:
+		return th.Added
+	case report.Removed:
+		return th.Removed
+	case report.Changed, report.Moved:
+		return th.Info
+	case report.Through:
+		return th.Muted
+	case report.Breaking:
+		return th.Bad
+	case report.Unseen, report.Warning:
+		return th.Warn
+	}
+	return th.Faint
+}
+
+// statusStyle is the colour of a result: a pass that does not cover everything
+// is never plainly good.
+func statusStyle(th *theme.Theme, r *compare.Result) theme.Style {
+	switch {
+	case r.Status == compare.Failed:
+		return th.Bad
+	case r.Status == compare.Diff:
+		return th.Info
+	case len(report.Badges(r)) > 0:
+		return th.Warn
+	}
+	return th.Good
+}
+
+// header says what was compared and how it came out: two rows, or three in a
+// narrow terminal.
+func (p *Page) header(f *tui.Frame) []string {
+	th := f.Theme
+	r := p.result()
+	name := th.Strong.Render(plain.Line(filepath.Base(p.project().Path)))
+	if r == nil {
+		return []string{widget.Fit(" "+name+"  "+th.Faint.Render("not compared yet"), f.W)}
+	}
+	style := statusStyle(th, r)
+	badge := name + "  " + th.Strong.Over(style.Render("["+strings.ToUpper(string(r.Status))+"]"))
+	for _, b := range report.Badges(r) {
+		badge += " " + th.Warn.Render("["+b+"]")
+	}
+	against := th.Muted.Render("vs ") + p.baselineText(f, r)
+	made := th.Faint.Render("current: " + madeText(f, r))
+	if p.behind() > 0 {
+		made = th.Warn.Render(plural(p.behind(), "result") + " ago")
+	}
+	if r.Status == compare.Failed {
+		return fold(f.W, badge, against)
+	}
+	s := r.Summary
+	folders, contracts := report.Totals(r)
+	counts := []string{
+		th.Muted.Render("folders ") + ascii(th, folders), th.Muted.Render("contracts ") + ascii(th, contracts),
+	}
+	if s.Breaking.Errors > 0 {
+		counts = append([]string{th.Bad.Render(glyph(th, report.Breaking) + fmt.Sprintf(" %d breaking", s.Breaking.Errors))}, counts...)
+	}
+	if s.Breaking.Warnings > 0 {
+		counts = append(counts, th.Warn.Render(glyph(th, report.Warning)+fmt.Sprintf(" %d", s.Breaking.Warnings)))
+	}
+	counts = append(counts, tokens(th, r))
+	return append(fold(f.W, badge, against, made), join(f.W, counts))
+}
+
+// baselineText names the baseline with its age.
+func (p *Page) baselineText(f *tui.Frame, r *compare.Result) string {
+	text := plain.Line(report.BaselineName(r))
+	if i := r.BaselineInfo; i != nil {
+		if i.SnapshotID != "" {
+			text = "snapshot " + shortID(i.SnapshotID)
+			for _, s := range p.project().Snapshots {
+				if s.ID == i.SnapshotID && s.Pinned {
+					text += " pinned"
+				}
+			}
+		}
+		if !i.CreatedAt.IsZero() {
+			text += " (" + f.Ago(i.CreatedAt) + ")"
+		}
+	}
+	return text
+}
+
+// shortID is the end of a snapshot's id, which is what differs.
+func shortID(id string) string {
+	id = strings.TrimPrefix(id, "snap_")
+	if len(id) > 7 {
+		id = "…" + id[len(id)-7:]
+	}
+	return id
+}
+
+func madeText(f *tui.Frame, r *compare.Result) string {
+	text := ""
+	if i := r.CurrentInfo; i != nil {
+		text = i.Source
+		if text == "private" {
+			text = "kept context"
+		}
+	}
+	ago := f.Ago(r.ComparedAt)
+	if ago != "now" {
+		ago += " ago"
+	}
+	return strings.TrimPrefix(text+", "+ago, ", ")
+}
+
+// tokens is the change for both models, with its share of the whole.
+func tokens(th *theme.Theme, r *compare.Result) string {
+	d := r.Summary.TokenDelta
+	text := report.Signed(d.GPT4oMini) + " gpt  " + report.Signed(d.Claude) + " claude"
+	if n := r.Summary.TokensBefore; n > 0 && d.GPT4oMini != 0 {
+		text += fmt.Sprintf(" (%+.1f %%)", 100*float64(d.GPT4oMini)/float64(n))
+	}
+	return th.Faint.Render("tokens ") + ascii(th, text)
+}
+
+// fold puts parts into one row, the last at its right end; where they do not
+// fit, into a second.
+func fold(w int, parts ...string) []string {
+	left, right := parts[0], strings.Join(parts[1:], "   ")
+	if widget.Width(left)+widget.Width(right)+4 <= w {
+		return []string{" " + widget.Ends(left, right+" ", w-1)}
+	}
+	return []string{widget.Fit(" "+left, w), join(w, parts[1:])}
+}
+
+// join puts as many parts beside each other as fit.
+func join(w int, parts []string) string {
+	out := " " + parts[0]
+	for _, part := range parts[1:] {
+		if widget.Width(out)+3+widget.Width(part) > w {
+			break
+		}
+		out += "   " + part
+	}
+	return widget.Fit(out, w)
+}
+
+// timeline draws the last results, one cell each: higher for more changes.
+func (p *Page) timeline(f *tui.Frame) string {
+	th := f.Theme
+	results := p.project().Results
+	if len(results) < 2 {
+		return ""
+	}
+	bars := []rune("▁▂▃▄▅▆▇█")
+	if th.Glyph.ASCII {
+		bars = []rune("_.-~=+*#")
+	}
+	var b strings.Builder
+	for i, r := range results {
+		n := 0
+		for _, d := range r.FolderDiffs {
+			n += len(d.Changes)
+		}
+		level := 0
+		for n > 0 && level < len(bars)-1 {
+			level++
+			n /= 2
+		}
+		cell := string(bars[level])
+		style := statusStyle(th, r)
+		switch {
+		case r.Status == compare.Failed:
+			cell = th.Glyph.Fail
+		case r.Summary.Breaking.Errors > 0:
+			cell, style = glyph(th, report.Breaking), th.Bad
+		}
+		if i == p.at() {
+			b.WriteString(th.Selected.Over(style.Render(cell)))
+			continue
+		}
+		b.WriteString(style.Render(cell))
+	}
+	return b.String()
+}
+
+// runningText says that a comparison runs, and since when.
+func (p *Page) runningText(f *tui.Frame) string {
+	if p.run == nil {
+		return ""
+	}
+	f.RedrawAfter(time.Second)
+	what := " comparing with "
+	if p.run.installs {
+		what = " "
+	}
+	return f.Theme.Info.Render(f.Theme.Glyph.Run+what+plain.Line(p.run.baseline)+"  "+tui.Took(f.Now.Sub(p.run.since).Truncate(time.Second))) + f.Theme.Faint.Render("  x stops")
+}

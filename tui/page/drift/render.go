@@ -1,0 +1,200 @@
+package drift
+
+import (
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Render draws the header, the tree and the details.
+func (p *Page) Render(f *tui.Frame) []string {
+	p.w = f.W
+	head := p.header(f)
+	if line := p.timeline(f); line != "" && f.H >= 16 {
+		head = append(head, " "+f.Theme.Faint.Render("results ")+line)
+	}
+	if run := p.runningText(f); run != "" {
+		head = append(head, " "+run)
+	}
+	body := f.H - len(head)
+	p.listY = len(head) + 1
+	r := p.result()
+	switch {
+	case r == nil:
+		return append(head, p.nothing(f, body)...)
+	case r.Status == compare.Failed:
+		return append(head, p.failure(f, r, body)...)
+	case f.W < wide && p.part == partDetail:
+		return append(head, p.detailBox(f, f.W, body)...)
+	case f.W < wide:
+		return append(head, p.treeBox(f, f.W, body)...)
+	}
+	tree := treeWidth(f.W)
+	return append(head, widget.Beside(p.treeBox(f, tree, body), p.detailBox(f, f.W-tree, body))...)
+}
+
+func (p *Page) treeBox(f *tui.Frame, w, h int) []string {
+	th := f.Theme
+	focus := f.Focus && p.part != partDetail
+	inner, listH := w-4, h-2
+	var rows []string
+	if p.part == partFilter || !p.edit.Empty() {
+		edit, x, _ := p.edit.Render(th, inner-2, 1, p.part == partFilter)
+		rows = append(rows, th.Key.Render("/")+" "+edit[0])
+		if p.part == partFilter {
+			f.Cursor(4+x, p.listY)
+		}
+		listH--
+		p.listY++
+	}
+	if len(p.rows) == 0 {
+		rows = append(rows, p.emptyTree(f, inner)...)
+	} else {
+		rows = append(rows, p.list.Render(th, inner, listH, focus, func(i, w int) string { return p.row(f, p.rows[i], w) })...)
+	}
+	return widget.Box(th, "Changes", p.treeNote(f), focus, rows, w, h)
+}
+
+func (p *Page) treeNote(f *tui.Frame) string {
+	var notes []string
+	if p.view.breaking {
+		notes = append(notes, "only breaking")
+	}
+	if p.view.sign != 0 {
+		notes = append(notes, "only "+glyph(f.Theme, p.view.sign))
+	}
+	return f.Theme.Warn.Render(strings.Join(notes, ", "))
+}
+
+func (p *Page) emptyTree(f *tui.Frame, w int) []string {
+	th := f.Theme
+	if p.view.narrowed() {
+		return []string{th.Faint.Render(widget.Cut("nothing is like that; esc shows all", w))}
+	}
+	return []string{th.Good.Render(widget.Cut("no contract changed", w))}
+}
+
+// row draws one line of the tree.
+func (p *Page) row(f *tui.Frame, x row, w int) string {
+	th := f.Theme
+	mark := " "
+	if x.opens {
+		mark = th.Glyph.Closed
+		if x.open {
+			mark = th.Glyph.Open
+		}
+	}
+	name := plain.Line(x.name)
+	if until, ok := p.fresh[x.key]; ok && f.Now.Before(until) {
+		f.RedrawAfter(until.Sub(f.Now))
+		name = th.Match.Render(name)
+	}
+	note := ascii(th, x.note)
+	if x.kind == sectionRow {
+		return widget.Section(th, mark+" "+name, th.Faint.Render(note), w)
+	}
+	lead := widget.Blank(x.depth) + th.Muted.Render(mark) + " "
+	if x.depth > 0 && !x.opens {
+		lead = "   "
+		if w >= 34 {
+			lead = "    "
+		}
+	}
+	sign := signStyle(th, x.sign).Render(glyph(th, x.sign)) + " "
+	right := th.Faint.Render(note)
+	if x.breaking > 0 {
+		right = th.Bad.Render(note)
+		if x.kind == bundleRow {
+			right = th.Bad.Render(glyph(th, report.Breaking)) + " " + th.Faint.Render(note)
+		}
+	}
+	room := w - widget.Width(lead) - 2 - widget.Width(right) - 1
+	if strings.Contains(x.name, "/") && name == plain.Line(x.name) {
+		name = middle(name, room)
+	}
+	if x.kind == folderRow && x.depth == 0 {
+		name = th.Strong.Render(name)
+	}
+	return widget.Ends(lead+sign+name, right, w)
+}
+
+func (p *Page) detailBox(f *tui.Frame, w, h int) []string {
+	th := f.Theme
+	focus := f.Focus && p.part == partDetail
+	title := "Details"
+	switch p.mode {
+	case beside:
+		title = "Side by side"
+	case raw:
+		title = "Whole contracts"
+	}
+	lines := p.detail(f, w-5)
+	return widget.Box(th, title, "", focus, p.scroll.Render(th, lines, w-4, h-2), w, h)
+}
+
+// detail draws the right pane, once for each row, width and mode.
+func (p *Page) detail(f *tui.Frame, w int) []string {
+	x, ok := p.selected()
+	if !ok {
+		x = row{kind: sectionRow}
+	}
+	d := &p.drawn
+	if d.key != x.key || d.board != p.board || d.w != w || d.mode != p.mode || d.theme != f.Theme || d.lines == nil {
+		*d = drawn{key: x.key, board: p.board, w: w, mode: p.mode, theme: f.Theme}
+		d.lines = detailLines(f.Theme, p.board, x, p.mode, w)
+	}
+	return d.lines
+}
+
+// nothing is shown before the first comparison.
+func (p *Page) nothing(f *tui.Frame, h int) []string {
+	th := f.Theme
+	key := func(k, text string) string { return th.Key.Render(k) + "  " + th.Text.Render(text) }
+	rows := []string{"", th.Strong.Render("What changed in the contracts of this project?"), ""}
+	if p.path == "" {
+		rows = []string{"", th.Faint.Render("No project yet. An agent's first LogicStamp call brings one.")}
+	} else {
+		with := "the last commit"
+		if len(p.project().Snapshots) > 0 {
+			with = "the newest snapshot"
+		}
+		rows = append(rows, key("r", "compare with "+with), key("B", "choose another baseline"), key("S", "make a snapshot, to compare with after an edit"), key("w", "compare by itself after every change"))
+	}
+	return p.message(f, rows, h)
+}
+
+// failure shows why there is no result, and what to do.
+func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
+	th := f.Theme
+	text, next, _ := strings.Cut(r.Error, ". Next: ")
+	rows := []string{"", th.Bad.Render(th.Glyph.Fail + " " + words(string(r.ErrorCode))), ""}
+	w := min(f.W-6, 90)
+	rows = append(rows, widget.Wrap(plain.Line(text), w)...)
+	if next != "" {
+		rows = append(rows, "")
+		for _, line := range widget.Wrap(plain.Line(next), w) {
+			rows = append(rows, th.Muted.Render(line))
+		}
+	}
+	rows = append(rows, "")
+	if p.missingCLI() {
+		rows = append(rows, th.Key.Render("I")+"  install it into the deck's own folder")
+	}
+	rows = append(rows, th.Key.Render("r")+"  compare again", th.Key.Render("B")+"  choose another baseline")
+	if p.at() > 0 {
+		rows = append(rows, th.Key.Render("<")+"  the result before this one")
+	}
+	return p.message(f, rows, h)
+}
+
+func (p *Page) message(f *tui.Frame, rows []string, h int) []string {
+	out := make([]string, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, " "+r)
+	}
+	return widget.Box(f.Theme, "Drift", "", f.Focus, out, f.W, h)
+}
