@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/drift"
 	"github.com/mcpdeck/mcpdeck/tui/page/pencil"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
@@ -55,6 +56,7 @@ func (h *house) pages() []tui.Page {
 		deck.New(deck.Options{Host: h.host, CallsPage: "calls", Widgets: []deck.Widget{pencil.NewWidget(h.pencil)}}),
 		ask.New(h.queue, h.cfg.AskScreen()),
 		calls.New(calls.Options{Bodies: bodies{h}}),
+		drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()}),
 		pencil.New(pencil.Options{Mode: h.pencil, Folder: h.cfg.Dir}),
 	}
 }

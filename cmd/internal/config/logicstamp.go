@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
 // Logicstamp is the snapshots of contracts.
@@ -18,10 +20,24 @@ type Logicstamp struct {
 	TTLMinutes      int      `toml:"ttl_minutes"`
 	KeepExpired     bool     `toml:"keep_expired"`
 	StampSeconds    int      `toml:"stamp_seconds"`
+	ModesSeconds    int      `toml:"compare_modes_seconds"`
+	GitSeconds      int      `toml:"git_seconds"`
+	MaxTokens       int      `toml:"max_tokens"` // of one answer
+	MaxBundleSize   int      `toml:"max_bundle_size"`
+	MinIntervalMs   int      `toml:"min_interval_ms"` // of the drift monitor
+
+	// How projects are analysed when a call does not say.
+	Profile string `toml:"profile"`
+	Mode    string `toml:"mode"`
+	Depth   int    `toml:"depth"`
+	Style   bool   `toml:"include_style"`
 }
 
 func defaultLogicstamp() Logicstamp {
-	return Logicstamp{MaxSnapshots: 10, TTLMinutes: 60, StampSeconds: 900}
+	return Logicstamp{
+		MaxSnapshots: 10, TTLMinutes: 60, StampSeconds: 900, ModesSeconds: 1800, GitSeconds: 60,
+		MaxTokens: 100_000, MaxBundleSize: 1 << 20, MinIntervalMs: 2000, Profile: "llm-chat", Depth: 2,
+	}
 }
 
 // LogicstampOptions are the snapshots'.
@@ -31,10 +47,17 @@ func (c *Config) LogicstampOptions() logicstamp.Options {
 		Dir: c.Paths.Stamp,
 		CLI: stampcli.Options{
 			Command: strings.Fields(f.Command), FromEnvironment: Env("LOGICSTAMP_CLI"), AllowProject: f.AllowProjectCLI,
-			Timeout: time.Duration(f.StampSeconds) * time.Second, Environment: c.Environ,
+			Timeout: time.Duration(f.StampSeconds) * time.Second, ModesTimeout: time.Duration(f.ModesSeconds) * time.Second,
+			Environment: c.Environ,
 		},
-		Publish: f.Publish, AllowedPaths: append(f.AllowedPaths, c.File.AllowDirs...),
+		Defaults:   store.Analysis{Profile: f.Profile, Mode: f.Mode, Depth: f.Depth, IncludeStyle: f.Style},
+		GitTimeout: time.Duration(f.GitSeconds) * time.Second, MaxTokens: f.MaxTokens, MaxBundleBytes: f.MaxBundleSize,
+		MinInterval: time.Duration(f.MinIntervalMs) * time.Millisecond,
+		Publish:     f.Publish, AllowedPaths: append(f.AllowedPaths, c.File.AllowDirs...),
 		ProjectPath: Env("PROJECT_PATH"), WorkDir: c.Dir, Home: c.Home,
 		MaxSnapshots: f.MaxSnapshots, TTL: time.Duration(f.TTLMinutes) * time.Minute, KeepExpired: f.KeepExpired,
 	}
 }
+
+// Editor is the person's editor with its arguments, nil for none.
+func (c *Config) Editor() []string { return strings.Fields(cmp.Or(Env("VISUAL"), Env("EDITOR"))) }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,9 +27,9 @@ func (e *Exit) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 // ExitCode is the code for the system: 1 drift, 2 no answer.
 func (e *Exit) ExitCode() int { return e.Code }
 
-// Command makes the command. open gives the service for a folder; the command
-// closes it.
-func Command(open func(ctx context.Context, project string) (*logicstamp.Service, error)) *cobra.Command {
+// Command makes the command. open gives the service, which the command
+// closes.
+func Command(open func(ctx context.Context) (*logicstamp.Service, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logicstamp",
 		Short: "See what changed in the contracts of a TypeScript project",
@@ -42,7 +43,7 @@ type diffOptions struct {
 	json, markdown, plain, now bool
 }
 
-func diffCommand(open func(context.Context, string) (*logicstamp.Service, error)) *cobra.Command {
+func diffCommand(open func(context.Context) (*logicstamp.Service, error)) *cobra.Command {
 	var o diffOptions
 	cmd := &cobra.Command{
 		Use:   "diff",
@@ -55,7 +56,7 @@ func diffCommand(open func(context.Context, string) (*logicstamp.Service, error)
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SilenceUsage, cmd.SilenceErrors = true, true
-			s, err := open(cmd.Context(), o.project)
+			s, err := open(cmd.Context())
 			if err != nil {
 				return fail(cmd.ErrOrStderr(), err)
 			}
@@ -82,10 +83,19 @@ func fail(w io.Writer, err error) error {
 // diff compares and prints.
 func diff(ctx context.Context, s *logicstamp.Service, o diffOptions, out, errs io.Writer) error {
 	args := logicstamp.CompareArgs{Project: o.project, Baseline: o.baseline}
+	root := o.project
+	if root != "" {
+		// Whoever sits at the command line may read what they name.
+		full, err := filepath.Abs(root)
+		if err != nil {
+			return fail(errs, err)
+		}
+		root, args.Project = full, full
+	}
 	if o.now {
 		args.ForceRegenerate = &o.now
 	}
-	call := logicstamp.Call{Progress: func(stage string, _ time.Duration) {
+	call := logicstamp.Call{Root: root, Progress: func(stage string, _ time.Duration) {
 		if stage == "stamp" {
 			fmt.Fprintln(errs, "analysing …")
 		}

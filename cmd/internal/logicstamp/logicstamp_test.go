@@ -16,7 +16,7 @@ import (
 
 func run(t *testing.T, s *logicstamp.Service, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	cmd := Command(func(context.Context, string) (*logicstamp.Service, error) { return s, nil })
+	cmd := Command(func(context.Context) (*logicstamp.Service, error) { return s, nil })
 	var out, errs bytes.Buffer
 	cmd.SetOut(&out)
 	cmd.SetErr(&errs)
