@@ -206,13 +206,17 @@ func TestD1_ConfiguredCommandIsTheOnlyOne(t *testing.T) {
 func FuzzPlainJSON(f *testing.F) {
 	f.Add([]byte("{\"a\":1,// x\n\"b\":[1,2,/* y */],}"))
 	f.Add([]byte(`{"a":"//\"/*"}`))
+	f.Add([]byte("[mcp_servers.pencil]\ncommand = 'x'\nargs = ['a']\nn = inf"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		out := plainJSON(raw)
 		if json.Valid(raw) && canonical(out) != canonical(raw) {
 			t.Fatalf("%q became %q", raw, out)
 		}
-		if again, err := toJSON(raw, false); err == nil {
-			readEntry(again, []string{"mcpServers", "pencil"})
+		for _, isTOML := range []bool{false, true} {
+			if again, err := toJSON(raw, isTOML); err == nil {
+				readEntry(again, []string{"mcpServers", "pencil"})
+				readEntry(again, []string{"mcp_servers", "pencil"})
+			}
 		}
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
 // backoff is how long to wait before each attempt to start the child again.
@@ -125,6 +127,7 @@ func (p *Pencil) fail(text string) {
 }
 
 func (p *Pencil) remember(text string) {
+	text = plain.Line(text)
 	p.lastError, p.lastErrorAt = text, time.Now()
 	p.log.add("link", text)
 }
