@@ -24,7 +24,8 @@ import (
 
 const (
 	formKey    = "ask"
-	stateLives = time.Hour
+	stateLives = time.Hour           // from the client, which may keep it
+	heldLives  = 30 * 24 * time.Hour // within this process, while the client shows the form
 )
 
 // elicit asks the client to show a form; nil when it cannot.
@@ -36,7 +37,11 @@ func (m *Module) elicit(ctx context.Context, req mcp.CallToolRequest, qs []quest
 		Mode: mcp.ElicitationModeForm, Message: formMessage(qs),
 		RequestedSchema: formSchema(qs, server.RequestProtocolVersion(ctx)),
 	}
-	state := m.sign.seal(digest(qs), time.Now().Add(stateLives))
+	lives := stateLives
+	if version := server.RequestProtocolVersion(ctx); !mcp.IsModernProtocol(version) {
+		lives = heldLives
+	}
+	state := m.sign.seal(digest(qs), time.Now().Add(lives))
 	return server.NewInputRequestBuilder(state).Elicit(formKey, params).ToolResult()
 }
 

@@ -417,3 +417,105 @@ func TestT18FormInPerRequestVersions(t *testing.T) {
 		})
 	}
 }
+
+func TestT11SeveralCallsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := questions.New(questions.Options{})
+		defer q.Close()
+		b := newBench(t, nil, q, "claude-code")
+		first := b.start(askParams(oneQuestion, 1))
+		second := b.start(askParams(strings.Replace(oneQuestion, "Auth?", "Cache?", 1), 2))
+		_ = q.Answer(2, []questions.Result{{ID: "auth", SelectedOptions: []string{"API key"}}})
+		if got := <-second; got.StructuredContent.Answers[0]["question"] != "Cache?" {
+			t.Errorf("second: %+v", got)
+		}
+		_ = q.Answer(1, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}})
+		if got := <-first; got.StructuredContent.Answers[0]["question"] != "Auth?" {
+			t.Errorf("first: %+v", got)
+		}
+	})
+}
+
+func TestT18InputRequired(t *testing.T) {
+	b := newBench(t, nobody{}, nil, "x")
+	params := func(caps string, more map[string]any) map[string]any {
+		p := askParams(oneQuestion, nil)
+		p["_meta"] = map[string]any{
+			"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
+			"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "x", "version": "1"},
+			"io.modelcontextprotocol/clientCapabilities": json.RawMessage(caps),
+		}
+		for k, v := range more {
+			p[k] = v
+		}
+		return p
+	}
+	if got := b.call(b.ctx, params(`{}`, nil)); !got.IsError || got.StructuredContent.Status != "unavailable" {
+		t.Errorf("without the capability: %+v", got)
+	}
+	got := b.call(b.ctx, params(`{"elicitation":{}}`, nil))
+	if got.ResultType != "input_required" || got.InputRequests["ask"] == nil || got.RequestState == "" {
+		t.Fatalf("got %+v", got)
+	}
+	form := map[string]any{"ask": map[string]any{"action": "accept", "content": map[string]any{"a0": "0"}}}
+	answered := b.call(b.ctx, params(`{"elicitation":{}}`, map[string]any{"inputResponses": form, "requestState": got.RequestState}))
+	if answered.StructuredContent.Status != "answered" || answered.Content[0].Text != "User answers:\nauth: OAuth" {
+		t.Errorf("retry: %+v", answered)
+	}
+	forged := b.call(b.ctx, params(`{"elicitation":{}}`, map[string]any{"inputResponses": form, "requestState": "1.abc"}))
+	if forged.ResultType != "input_required" {
+		t.Errorf("forged state: %+v", forged)
+	}
+}
+
+func TestT20AFormMayTakeLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nobody{}, nil, "x")
+		b.ses.caps.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}}
+		b.ses.forms = func(mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+			time.Sleep(2 * time.Hour)
+			return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: "accept", Content: map[string]any{"a0": "0"}}}, nil
+		}
+		if got := <-b.start(askParams(oneQuestion, nil)); got.StructuredContent.Status != "answered" {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestShutdownTellsTheRelayToTryAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := questions.New(questions.Options{})
+		b := newBench(t, nil, q, "claude-code")
+		raw, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": askParams(oneQuestion, 1)})
+		ch := make(chan []byte, 1)
+		go func() {
+			out, _ := json.Marshal(b.srv.HandleMessage(b.ctx, raw))
+			ch <- out
+		}()
+		synctest.Wait()
+		q.Close()
+		if out := <-ch; !bytes.Contains(out, []byte(`"mcpdeck/retry":true`)) {
+			t.Errorf("T-16: %s", out)
+		}
+	})
+}
+
+func FuzzArguments(f *testing.F) {
+	for _, s := range []string{oneQuestion, `{"questions":"[]","timeoutSeconds":"90"}`, `[]`, `{"title":7,"timeoutSeconds":1e400}`, `{"questions":{"question":"x","options":["a","a"]}}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var req mcp.CallToolRequest
+		req.Params.RawArguments = raw
+		a, err := parseAsk(req)
+		if err != nil {
+			if err.Error() == "" {
+				t.Fatal("an error without words")
+			}
+			return
+		}
+		if len(a.Questions) == 0 || a.Timeout < 0 || a.ResumeKey == "" {
+			t.Fatalf("got %+v", a)
+		}
+	})
+}

@@ -19,28 +19,6 @@ import (
 	"github.com/creack/pty"
 )
 
-// program builds mcpdeck once for all tests.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "mcpdeck-bin")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "mcpdeck")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/mcpdeck/mcpdeck/cmd/mcpdeck").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := program(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
-}
-
 // world is a home folder with a deck in a terminal.
 type world struct {
 	t    *testing.T
@@ -53,15 +31,15 @@ func newWorld(t *testing.T) *world {
 	if testing.Short() {
 		t.Skip("runs the real program in a terminal")
 	}
-	bin, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
 	home, err := os.MkdirTemp("", "md") // short: it holds sockets
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
+	bin := filepath.Join(home, "mcpdeck")
+	if out, err := exec.Command("go", "build", "-o", bin, "github.com/mcpdeck/mcpdeck/cmd/mcpdeck").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
 	return &world{t: t, home: home, bin: bin}
 }
 

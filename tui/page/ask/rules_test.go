@@ -430,6 +430,73 @@ func TestQ3WhoAsks(t *testing.T) {
 	})
 }
 
+func TestDrawingRules(t *testing.T) {
+	wide := frame.Size{W: 110, H: 34}
+	tests := []struct {
+		name  string
+		size  frame.Size
+		ask   string
+		keys  []string
+		has   []string
+		lacks []string
+	}{
+		{"U-1 too small says how many wait", frame.Size{W: 30, H: 8}, abc, nil, []string{"40", "1 waiting"}, []string{"Which?"}},
+		{"U-3 options before the description", frame.Size{W: 60, H: 14}, long(50, 5), nil, []string{"option 01", "option 05"}, nil},
+		{"U-4 hidden rows are counted", frame.Size{W: 60, H: 14}, long(50, 12), nil, []string{"↓"}, nil},
+		{"U-4 reader", frame.Size{W: 60, H: 14}, long(6, 5), []string{"d"}, []string{"about", "back"}, nil},
+		{"U-5 the edited row is seen", frame.Size{W: 60, H: 14}, long(50, 12), []string{"down", "down", "tab", "'noted"}, []string{"option 03", "┃ noted"}, nil},
+		{"U-6 tabs that do not fit", frame.Size{W: 40, H: 14}, "[" + strings.TrimSuffix(strings.Repeat(`{"header":"a long header","question":"?","options":["A"]},`, 7), ",") + "]", []string{"right", "right", "right"}, []string{"‹", "›"}, nil},
+		{"U-7 descriptions of all if they fit", wide, shop, nil, []string{"one login page", "a key per device", "needs the web view"}, nil},
+		{"U-7 else of the one under the cursor", frame.Size{W: 60, H: 12}, shop, []string{"down"}, []string{"a key per device"}, []string{"one login page"}},
+		{"U-7 preview beside", wide, previews, nil, []string{"preview", "| nav | a  |"}, nil},
+		{"U-7 preview below", frame.Size{W: 60, H: 24}, previews, []string{"v"}, []string{"| nav | a  |"}, nil},
+		{"U-10 marks of a single choice", wide, abc, []string{"space", "down"}, []string{"● 1 A", "→ ○ 2 B"}, nil},
+		{"U-10 marks of several", wide, several, []string{"space"}, []string{"→ [x] 1 JWT", "[ ] 2 Session"}, nil},
+		{"U-11 U-12 the last row is free text", wide, abc, []string{"end", "down", "down"}, []string{"→ ○ o something else"}, nil},
+		{"U-12 unless it is not allowed", wide, `[{"question":"?","options":["A","B"],"allowOther":false}]`, nil, []string{"2 B"}, []string{"something else"}},
+		{"U-17 digits in review go to a question", wide, pair, []string{"left", "2"}, []string{"Second?"}, nil},
+		{"U-21 a note stays when the option is unchosen", wide, several, []string{"tab", "'kept", "enter", "space"}, []string{"[ ] 1 JWT — kept"}, nil},
+		{"U-9 nothing of another width", wide, shop, nil, []string{"Auth"}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sized(t, tt.size, tt.ask, func(d *desk, _ *questions.Call) {
+				d.press(tt.keys...)
+				d.Has(tt.has...)
+				d.Lacks(tt.lacks...)
+			})
+		})
+	}
+}
+
+func TestU25List(t *testing.T) {
+	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *desk) {
+		d.askAs(pair, "claude-code", "/src/shop")
+		d.askAs(abc, "codex", "/src/menu")
+		d.askAs(sessions, "claude-code", "/src/shop")
+		d.askAs(several, "codex", "/src/menu").Leave("gone")
+		d.Wait(time.Second)
+		d.Has("Ask  3")
+		d.Keys("2", "space", "esc")
+		d.Has("claude-code · shop", "codex · menu", "1/2", "draft", "nobody waits")
+		d.Keys("down", "down", "down", "enter")
+		if s := d.Text(); !strings.Contains(s, "4/4") {
+			t.Errorf("the cursor skips headings:\n%s", s)
+		}
+		d.Keys("D")
+		d.Lacks("nobody waits")
+	})
+}
+
+func TestT14ClaudeHasGoneOn(t *testing.T) {
+	with(t, abc, func(d *desk, _ *questions.Call) {
+		d.Lacks("has gone on")
+		d.Wait(2 * time.Minute)
+		d.Keys("down")
+		d.Has("the agent has gone on; it still gets your answer")
+	})
+}
+
 func BenchmarkHundredPending(b *testing.B) {
 	q := questions.New(questions.Options{})
 	defer q.Close()
