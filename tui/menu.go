@@ -29,22 +29,31 @@ type item struct {
 	group  string
 }
 
-// newHelp lists what can be done where the focus is.
+// newHelp lists what can be done where the focus is: in the part, on the page,
+// everywhere, and last how to move about.
 func (m *Model) newHelp() *menu {
 	me := &menu{m: m, id: "help", title: "What can be done here"}
+	var part, page, global, moves []item
+	sort := func(a *Action, group string, to *[]item) {
+		if a.Hidden {
+			to = &moves
+		}
+		*to = append(*to, item{a, group})
+	}
 	if p := m.page(); p != nil {
-		part := p.Part()
-		for _, inner := range []bool{true, false} {
-			for _, a := range m.tables[m.at] {
-				if (a.Part == part && part != "") == inner && (a.Part == "" || a.Part == part) {
-					me.all = append(me.all, item{a, p.Title()})
-				}
+		for _, a := range m.tables[m.at] {
+			switch a.Part {
+			case "":
+				sort(a, p.Title(), &page)
+			case p.Part():
+				sort(a, p.Title(), &part)
 			}
 		}
 	}
 	for _, a := range m.global {
-		me.all = append(me.all, item{a, "everywhere"})
+		sort(a, "everywhere", &global)
 	}
+	me.all = slices.Concat(part, page, global, moves)
 	me.edit.Placeholder = "type to filter"
 	me.filter()
 	return me

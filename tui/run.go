@@ -12,6 +12,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
+// The sequences that put the window's title on the terminal's stack and take it
+// from there (XTWINOPS).
+const (
+	pushTitle = "\x1b[22;2t"
+	popTitle  = "\x1b[23;2t"
+)
+
 // fps is how often the renderer writes what has changed.
 const fps = 60
 
@@ -25,7 +32,11 @@ const wheelEvery = 16 * time.Millisecond
 func Run(ctx context.Context, o Options) error {
 	m := New(o)
 	defer m.pump.close()
+	// Bubble Tea leaves an empty title behind; the terminal keeps the old one.
+	out := m.output()
+	_, _ = io.WriteString(out, pushTitle)
 	_, err := tea.NewProgram(m, m.programOptions(ctx)...).Run()
+	_, _ = io.WriteString(out, popTitle)
 	m.freePictures()
 	switch {
 	case err == nil, errors.Is(err, tea.ErrInterrupted):

@@ -46,8 +46,6 @@ type Page struct {
 	edit   widget.Editor
 	theme  *theme.Theme
 	shown  bool
-	unseen int // failed while the page was hidden
-	first  bool
 
 	detail detail
 	scroll widget.Scroll
@@ -71,7 +69,7 @@ type detail struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partList, follow: true, first: true}
+	p := &Page{opts: o, part: partList, follow: true}
 	p.edit.Placeholder = "agent, tool, text, status…"
 	p.list.Cursor = -1
 	return p
@@ -83,8 +81,8 @@ func (p *Page) ID() string { return "calls" }
 // Title is "Calls".
 func (p *Page) Title() string { return "Calls" }
 
-// Badge is how many calls failed since the page was last seen.
-func (p *Page) Badge() int { return p.unseen }
+// Badge is 0: calls that fail are the agents' daily bread.
+func (p *Page) Badge() int { return 0 }
 
 // Part is the part with the focus.
 func (p *Page) Part() string { return p.part }
@@ -92,9 +90,9 @@ func (p *Page) Part() string { return p.part }
 // TextEntry is true while the filter is being typed.
 func (p *Page) TextEntry() bool { return p.part == partFilter }
 
-// Show clears the badge and loads the call under the cursor.
+// Show loads the call under the cursor.
 func (p *Page) Show() tea.Cmd {
-	p.shown, p.unseen = true, 0
+	p.shown = true
 	return p.load()
 }
 
@@ -153,14 +151,6 @@ func (p *Page) take(changed []servers.Call) tea.Cmd {
 		id = cur.ID
 	}
 	p.log.take(changed)
-	if !p.shown && !p.first {
-		for i := range changed {
-			if failed(&changed[i]) {
-				p.unseen++
-			}
-		}
-	}
-	p.first = false
 	p.list.SetLen(p.log.len())
 	if p.follow {
 		p.list.MoveTo(p.log.len() - 1)
