@@ -13,6 +13,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers"
 	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/journal"
+	"github.com/mcpdeck/mcpdeck/servers/journal/redact"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
@@ -27,6 +29,7 @@ type house struct {
 	queue   *ask.Queue // nil when headless: there is no person to answer here
 	pencil  *pencil.Pencil
 	clippy  *clippy.Server
+	journal *journal.Journal // nil: none is kept
 	stamp   *logicstamp.Module
 	pixels  *pixelsrc.Server
 	logFile *os.File
@@ -53,8 +56,9 @@ func build(cfg *config.Config, person bool) (*house, error) {
 		return nil, err
 	}
 	h.stamp = logicstamp.NewModule(stamp)
+	rules := redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly}
 	h.host, err = servers.New(servers.Options{
-		Name: cfg.Name(), Version: version(), Root: cfg.Dir,
+		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Redact: rules.Body, Recorder: h.recorder(person),
 		Modules: []servers.Module{
 			pencil.NewModule(h.pencil),
 			askserver.New(desk),
@@ -70,6 +74,38 @@ func build(cfg *config.Config, person bool) (*house, error) {
 		h.host.Warn("config", w)
 	}
 	return h, nil
+}
+
+// recorder is the journal, where there is one: only a deck writes it.
+func (h *house) recorder(person bool) servers.Recorder {
+	f := h.cfg.File.Journal
+	if !person || !f.Enabled {
+		return nil
+	}
+	h.journal = journal.New(journal.Options{
+		Path: h.cfg.Paths.Journal, MaxCalls: f.MaxCalls, MaxAge: time.Duration(f.MaxDays) * 24 * time.Hour,
+		Warn: func(sentence string) { h.host.Warn("journal", sentence) },
+	})
+	return h.journal
+}
+
+// openJournal begins to write calls to disk.
+func (h *house) openJournal() {
+	if h.journal == nil {
+		return
+	}
+	if err := h.journal.Open(context.Background()); err != nil {
+		h.host.Warn("journal", err.Error())
+	}
+}
+
+// Body implements calls.Bodies: what a call carried, from memory, else from the
+// journal.
+func (h *house) Body(ctx context.Context, id uint64) (servers.CallBody, bool) {
+	if b, ok := h.host.Body(id); ok || h.journal == nil {
+		return b, ok
+	}
+	return h.journal.Body(ctx, id)
 }
 
 // openLog sends everything that is logged to the deck's file, since nothing
@@ -110,6 +146,11 @@ func (h *house) stop() {
 	}
 	if err := h.host.Stop(ctx); err != nil {
 		slog.Error("stop the servers", "error", err)
+	}
+	if h.journal != nil {
+		if err := h.journal.Close(ctx); err != nil {
+			slog.Error("close the journal", "error", err)
+		}
 	}
 	if h.logFile != nil {
 		h.logFile.Close()

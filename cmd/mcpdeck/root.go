@@ -36,7 +36,8 @@ func newRoot() *cobra.Command {
 
 func (a *app) subcommands() []*cobra.Command {
 	return []*cobra.Command{
-		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), pencilCommand(a), logicstampCommand(a), renderCommand(), versionCommand(),
+		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
+		pencilCommand(a), logicstampCommand(a), renderCommand(), versionCommand(),
 	}
 }
 

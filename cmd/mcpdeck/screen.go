@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
@@ -55,17 +54,11 @@ func (h *house) pages() []tui.Page {
 	return []tui.Page{
 		deck.New(deck.Options{Host: h.host, CallsPage: "calls", Widgets: []deck.Widget{pencil.NewWidget(h.pencil)}}),
 		ask.New(h.queue, h.cfg.AskScreen()),
-		calls.New(calls.Options{Bodies: bodies{h}}),
+		calls.New(calls.Options{Bodies: h}),
 		drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()}),
 		pencil.New(pencil.Options{Mode: h.pencil, Folder: h.cfg.Dir}),
 	}
 }
-
-// bodies finds what a call carried: in memory, else in the journal.
-type bodies struct{ *house }
-
-// Body implements calls.Bodies.
-func (b bodies) Body(_ context.Context, id uint64) (servers.CallBody, bool) { return b.host.Body(id) }
 
 // terminal tells whether the deck can have a screen.
 func terminal() bool {
@@ -118,6 +111,3 @@ func (s *store) Put(key, value string) error {
 func (h *house) plain(ctx context.Context, f deckFlags) error {
 	return plain.Run(ctx, plain.Options{Deck: h.host, Questions: h.queue, In: os.Stdin, Out: os.Stdout, Watch: f.watch})
 }
-
-// openJournal begins to write calls to disk.
-func (h *house) openJournal() {}
