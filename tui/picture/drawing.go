@@ -42,8 +42,8 @@ func drawingOf(s Spec, key string, c Caps) *drawing {
 		}
 	case ModeLetters:
 		d.lines = Shades(img, s.Cols, s.Rows)
-		if b := img.Bounds(); b.Dx()*2 == s.Cols && b.Dy() == s.Rows && !s.Smooth {
-			if lines, _, ok := Letters(img, true); ok {
+		if b := img.Bounds(); b.Dx() == s.Cols && b.Dy() == s.Rows && !s.Smooth {
+			if lines, _, ok := Letters(img, false); ok {
 				d.lines = lines
 			}
 		}

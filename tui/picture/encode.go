@@ -6,7 +6,8 @@ import (
 )
 
 // Room is the space for a picture: a box of cells and how many picture units make one.
-// In text a unit is a half cell (1 by 2), in modes that send pixels a device pixel.
+// In text a unit is a half cell (1 by 2), with letters a cell, in modes that send pixels
+// a device pixel.
 type Room struct {
 	Cols, Rows   int
 	UnitW, UnitH int
@@ -18,7 +19,7 @@ func RoomFor(m Mode, cols, rows, cellW, cellH int) Room {
 	case m.Pixels():
 		return Room{cols, rows, max(cellW, 1), max(cellH, 1)}
 	case m == ModeLetters:
-		return Room{cols, rows, 2, 1} // two letters a pixel are about square
+		return Room{cols, rows, 1, 1} // a letter a pixel
 	}
 	return Room{cols, rows, 1, 2}
 }
