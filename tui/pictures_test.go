@@ -16,19 +16,19 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
-// pictured is a page with a picture of 8 by 4 cells at 3, 2 and a text beside it.
-func pictured() *page {
+// pictured is a page with a picture of cols by rows cells at 3, 2 and a text beside it.
+func pictured(cols, rows int) *page {
 	return &page{id: "one", title: "One", render: func(f *tui.Frame) []string {
-		room := f.PictureRoom(8, 4)
+		room := f.PictureRoom(cols, rows)
 		img := image.NewNRGBA(image.Rect(0, 0, room.Cols*room.UnitW, room.Rows*room.UnitH))
 		for i := range img.Pix {
 			img.Pix[i] = uint8(i) | 1
 		}
-		rows := []string{"", ""}
-		for _, line := range f.Picture(3, 2, picture.Spec{Slot: "one", Key: "x", Cols: 8, Rows: 4, Now: true, Make: func() *image.NRGBA { return img }}) {
-			rows = append(rows, "   "+line+" beside")
+		lines := []string{"", ""}
+		for _, line := range f.Picture(3, 2, picture.Spec{Slot: "one", Key: "x", Cols: cols, Rows: rows, Now: true, Make: func() *image.NRGBA { return img }}) {
+			lines = append(lines, "   "+line+" beside")
 		}
-		return rows
+		return lines
 	}}
 }
 
@@ -38,7 +38,7 @@ func kittyAnswers(s *frame.Screen) {
 }
 
 func TestPicturesAreAskedForAndSentInOrder(t *testing.T) {
-	p := pictured()
+	p := pictured(8, 4)
 	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
 		raw := s.Raw()
 		alt, query := strings.Index(raw, "\x1b[?1049h"), strings.Index(raw, "\x1b_G")
@@ -68,13 +68,18 @@ func TestPlaceholdersStayWhole(t *testing.T) {
 		t.Run(colors.String(), func(t *testing.T) {
 			var end string
 			frame.RunWith(t, frame.Size{W: 60, H: 20}, colors, func() tea.Model {
-				return tui.New(tui.Options{Pages: []tui.Page{pictured()}, Background: "dark"})
+				return tui.New(tui.Options{Pages: []tui.Page{pictured(40, 12)}, Background: "dark"})
 			}, func(s *frame.Screen) {
 				kittyAnswers(s)
+				width := 60
 				whole := func(when string, least int) {
 					t.Helper()
 					n := 0
-					for _, c := range s.Cells() {
+					marks := map[rune]int{}
+					for i := range 60 {
+						marks[kitty.Diacritic(i)] = i
+					}
+					for i, c := range s.Cells() {
 						r := []rune(c.Content)
 						if len(r) == 0 || r[0] != kitty.Placeholder {
 							continue
@@ -82,6 +87,9 @@ func TestPlaceholdersStayWhole(t *testing.T) {
 						n++
 						if len(r) != 4 {
 							t.Fatalf("%s: a placeholder with %d marks", when, len(r)-1)
+						}
+						if x, y := i%width-3, i/width-4; marks[r[1]] != y || marks[r[2]] != x {
+							t.Fatalf("%s: cell %d, %d names row %d, column %d", when, x, y, marks[r[1]], marks[r[2]])
 						}
 						if c.Foreground != 16 {
 							t.Fatalf("%s: a placeholder with colour %d", when, c.Foreground)
@@ -91,14 +99,15 @@ func TestPlaceholdersStayWhole(t *testing.T) {
 						t.Errorf("%s: %d placeholders, want at least %d", when, n, least)
 					}
 				}
-				whole("at first", 32)
+				whole("at first", 480)
 				s.Keys("?")
 				s.Has("Help")
 				whole("under a dialog", 0)
 				s.Keys("esc")
-				whole("after the dialog", 32)
-				s.Resize(50, 16)
-				whole("after a resize", 32)
+				whole("after the dialog", 480)
+				width = 50
+				s.Resize(width, 18)
+				whole("after a resize", 400)
 				s.Keys("q")
 				end = s.Raw()
 			})

@@ -37,6 +37,7 @@ func drawingOf(s Spec, key string, c Caps) *drawing {
 		} else {
 			d.strips = SixelStrips(img, c.CellH, c.Registers)
 		}
+		d.holes = !img.Opaque()
 		for range s.Rows {
 			d.lines = append(d.lines, strings.Repeat(hold, s.Cols))
 		}

@@ -68,6 +68,7 @@ type drawing struct {
 	lines   []string // text, of all modes but kitty's placeholders
 	payload Payload
 	strips  []string
+	holes   bool // some pixels of the strips are transparent
 	bytes   int
 }
 

@@ -140,7 +140,11 @@ func (g *Gallery) over(p []byte) string {
 		s := g.slots[name]
 		for i, due := range s.due {
 			if due {
-				b.WriteString(ansi.CursorPosition(s.at.X+1, s.at.Y+i+1) + s.shown.strips[i])
+				at := ansi.CursorPosition(s.at.X+1, s.at.Y+i+1)
+				if s.sent.holes { // what shows through must not be an older picture
+					b.WriteString(at + "\x1b[m" + strings.Repeat(hold, s.at.Cols))
+				}
+				b.WriteString(at + s.sent.strips[i])
 				s.due[i] = false
 			}
 		}

@@ -80,13 +80,15 @@ func paint(t testing.TB, c Cells) *image.NRGBA {
 				}
 				masks[cell.Glyph] = m
 			}
+			fg, bg := []uint8{cell.FG.R, cell.FG.G, cell.FG.B, cell.FG.A}, []uint8{cell.BG.R, cell.BG.G, cell.BG.B, cell.BG.A}
 			for y := range 24 {
+				line := out.Pix[(cy*24+y)*out.Stride+cx*32:]
 				for x := range 8 {
-					p := cell.BG
 					if m[y][x] {
-						p = cell.FG
+						copy(line[4*x:], fg)
+					} else {
+						copy(line[4*x:], bg)
 					}
-					out.SetNRGBA(cx*8+x, cy*24+y, p)
 				}
 			}
 		}
@@ -166,11 +168,16 @@ func rebuild(t testing.TB, c Cells) *image.NRGBA {
 func exactShare(img, rebuilt *image.NRGBA) float64 {
 	b, r := img.Bounds(), rebuilt.Bounds()
 	same := 0
+	across := make([]int, r.Dx())
+	for x := range across {
+		across[x] = 4 * ((2*x + 1) * b.Dx() / (2 * r.Dx()))
+	}
 	for y := range r.Dy() {
-		for x := range r.Dx() {
-			want := img.NRGBAAt((2*x+1)*b.Dx()/(2*r.Dx()), (2*y+1)*b.Dy()/(2*r.Dy()))
-			got := rebuilt.NRGBAAt(x, y)
-			if want == got || want.A < opaqueFrom && got.A == 0 {
+		from := img.Pix[(2*y+1)*b.Dy()/(2*r.Dy())*img.Stride:]
+		line := rebuilt.Pix[y*rebuilt.Stride:]
+		for x, at := range across {
+			want, got := [4]uint8(from[at:at+4]), [4]uint8(line[4*x:4*x+4])
+			if want == got || want[3] < opaqueFrom && got[3] == 0 {
 				same++
 			}
 		}

@@ -93,10 +93,30 @@ func (p *Picture) Name(c color.NRGBA) string {
 		}
 	}
 	if len(names) == 0 {
-		return "not in the palette"
+		return OffPalette
 	}
 	return strings.Join(names, " or ")
 }
+
+// OffPalette is what [Picture.Name] says of a colour that no token has.
+const OffPalette = "not in the palette"
+
+// TokenAt says what painted a pixel: its token, or what its colour is called.
+func (v *Viewer) TokenAt(x, y int) string {
+	if v.pic == nil {
+		return ""
+	}
+	i := v.Index()
+	if v.pic.TokenAt != nil {
+		if name := v.pic.TokenAt(i, x, y); name != "" {
+			return name
+		}
+	}
+	return v.pic.Name(v.pic.Frames[i].Image.NRGBAAt(x, y))
+}
+
+// Named tells whether the picture's source names its colours.
+func (v *Viewer) Named() bool { return v.pic != nil && len(v.pic.Tokens) > 0 }
 
 // Changes says what is different between two pictures.
 type Changes struct {

@@ -28,6 +28,9 @@ type Picture struct {
 	Smooth bool
 	// Tokens name the colours of the picture's source; several may have one colour.
 	Tokens []Token
+	// TokenAt says which token painted a pixel, where the source tells; "" for none. It
+	// may be nil, then Tokens go by colour.
+	TokenAt func(frame, x, y int) string
 }
 
 // Frame is one picture of an animation.

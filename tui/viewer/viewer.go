@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -140,19 +141,21 @@ func (v *Viewer) Zoom(d int) {
 			z = -v.view.divisor
 		}
 	}
-	switch z += d; {
-	case z == 0 || z == -1:
-		z = 1
-		if d < 0 {
-			z = -2
-		}
-	case z > 64:
-		z = 64
-	case z < -64:
-		z = -64
+	steps := zooms()
+	at, found := slices.BinarySearch(steps, z)
+	switch {
+	case d < 0:
+		at--
+	case found:
+		at++
 	}
-	v.zoom = z
+	v.zoom = steps[min(max(at, 0), len(steps)-1)]
 	v.centre()
+}
+
+// zooms are the steps of zooming: pixels a unit below zero, units a pixel above.
+func zooms() []int {
+	return []int{-64, -48, -32, -24, -16, -12, -8, -6, -4, -3, -2, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64}
 }
 
 // Fit shows the whole picture as large as whole scales allow.
@@ -259,6 +262,15 @@ func (v *Viewer) NextOnion() int { v.onion = (v.onion + 1) % 4; return v.onion }
 
 // Only dims all other colours; nil ends that.
 func (v *Viewer) Only(c *color.NRGBA) { v.only = c }
+
+// IsOnly tells whether all colours but c are dimmed.
+func (v *Viewer) IsOnly(c color.NRGBA) bool { return v.only != nil && *v.only == c }
+
+// Loop is how playback goes on at the end.
+func (v *Viewer) Loop() Loop { return v.clock.loop }
+
+// Speed is the speed of playback, 1 for the true one.
+func (v *Viewer) Speed() float64 { return v.clock.rate() }
 
 // Playing tells whether playback runs.
 func (v *Viewer) Playing() bool { return v.clock.playing }

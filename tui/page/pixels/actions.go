@@ -1,0 +1,288 @@
+package pixels
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
+	"github.com/mcpdeck/mcpdeck/tui/viewer"
+)
+
+// do makes an action's Run of something that has no command.
+func do(f func()) func() tea.Cmd {
+	return func() tea.Cmd { f(); return nil }
+}
+
+func (p *Page) hasPicture() string {
+	if p.view.Picture() == nil {
+		return "there is no picture"
+	}
+	return ""
+}
+
+func (p *Page) hasFrames() string {
+	if pic := p.view.Picture(); pic == nil || len(pic.Frames) < 2 {
+		return "the picture does not move; s cuts a sheet into frames"
+	}
+	return ""
+}
+
+func (p *Page) hasBefore() string {
+	if p.view.Picture() == nil || p.before() == nil {
+		return "there is no earlier render of it to compare with"
+	}
+	return ""
+}
+
+// Actions is what can be done with pictures.
+func (p *Page) Actions() []tui.Action {
+	var out []tui.Action
+	for _, part := range [][]tui.Action{p.listActions(), p.lookActions(), p.moveActions(), p.playActions(), p.compareActions()} {
+		out = append(out, part...)
+	}
+	return out
+}
+
+func (p *Page) listActions() []tui.Action {
+	moved := func(actions []tui.Action, after func()) []tui.Action {
+		for i := range actions {
+			run := actions[i].Run
+			actions[i].Run = func() tea.Cmd {
+				cmd := run()
+				after()
+				return cmd
+			}
+		}
+		return actions
+	}
+	out := []tui.Action{
+		{ID: "pixels.next_part", Title: "Next part: renders, picture, colours", Hint: "part", Keys: []string{"tab"}, Run: do(func() { p.nextPart(1) })},
+		{ID: "pixels.previous_part", Title: "Part before", Keys: []string{"shift+tab"}, Hidden: true, Run: do(func() { p.nextPart(-1) })},
+		{ID: "pixels.follow", Title: "Follow the newest render, or stay", Hint: "follow", Keys: []string{"f"}, Run: p.follow},
+		{ID: "pixels.open", Title: "Open a picture file and watch it", Hint: "open", Keys: []string{"o"}, Run: func() tea.Cmd { return tui.Open(&opener{}) }},
+		{ID: "pixels.look", Title: "To the picture", Keys: []string{"enter", "right", "l"}, Part: partList, Run: do(func() { p.part = partPicture })},
+		{ID: "pixels.only", Title: "Dim all other colours", Hint: "only", Keys: []string{"enter", "space"}, Part: partColours, Run: do(p.only)},
+		{ID: "pixels.copy_swatch", Title: "Copy the colour", Keys: []string{"y"}, Part: partColours, Run: p.copySwatch},
+	}
+	out = append(out, moved(tui.ListActions("pixels.list", partList, &p.list), p.choose)...)
+	return append(out, tui.ListActions("pixels.colours", partColours, &p.colours)...)
+}
+
+func (p *Page) lookActions() []tui.Action {
+	return []tui.Action{
+		{ID: "pixels.in", Title: "Larger pixels", Hint: "zoom", Keys: []string{"+", "="}, Enabled: p.hasPicture, Run: do(func() { p.view.Zoom(1) })},
+		{ID: "pixels.out", Title: "Smaller pixels", Keys: []string{"-"}, Enabled: p.hasPicture, Run: do(func() { p.view.Zoom(-1) })},
+		{ID: "pixels.fit", Title: "Fit the whole picture", Keys: []string{"0"}, Enabled: p.hasPicture, Run: do(p.view.Fit)},
+		{ID: "pixels.full", Title: "One pixel by one, or fitted", Keys: []string{"enter"}, Part: partPicture, Run: p.enter},
+		{ID: "pixels.ground", Title: "Ground: checkerboard, dark, light, the terminal's", Keys: []string{"b"}, Enabled: p.hasPicture, Run: func() tea.Cmd {
+			return tui.Toast(tui.Info, "ground: "+p.view.NextGround().String())
+		}},
+		{ID: "pixels.grid", Title: "Pixel grid", Keys: []string{"#"}, Enabled: p.hasPicture, Run: p.grid},
+		{ID: "pixels.repeat", Title: "Repeat three by three, as a texture", Keys: []string{"r"}, Enabled: p.hasPicture, Run: do(func() { p.view.Repeat() })},
+		{ID: "pixels.sheet", Title: "Cut a sheet into frames", Keys: []string{"s"}, Enabled: p.hasPicture, Run: p.cut},
+		{ID: "pixels.copy", Title: "Copy the pixel's colour", Hint: "copy", Keys: []string{"y"}, Part: partPicture, Enabled: p.hasCursor, Run: p.copyPixel},
+		{ID: "pixels.mode", Title: "Next way to show pictures", Keys: []string{"m"}, Run: p.nextMode},
+		{ID: "pixels.capabilities", Title: "What pictures this terminal can show, and why", Keys: []string{"i"}, Run: func() tea.Cmd { return tui.Open(capabilities()) }},
+	}
+}
+
+// moveActions move the pixel cursor, and the part that is in view.
+func (p *Page) moveActions() []tui.Action {
+	var out []tui.Action
+	for _, way := range []struct {
+		name, title string
+		keys        []string
+		dx, dy      int
+	}{
+		{"left", "Cursor left", []string{"left", "h"}, -1, 0},
+		{"right", "Cursor right", []string{"right", "l"}, 1, 0},
+		{"up", "Cursor up", []string{"up", "k"}, 0, -1},
+		{"down", "Cursor down", []string{"down", "j"}, 0, 1},
+		{"far_left", "Cursor eight left", []string{"shift+left", "H"}, -8, 0},
+		{"far_right", "Cursor eight right", []string{"shift+right", "L"}, 8, 0},
+		{"far_up", "Cursor eight up", []string{"shift+up", "K"}, 0, -8},
+		{"far_down", "Cursor eight down", []string{"shift+down", "J"}, 0, 8},
+	} {
+		out = append(out, tui.Action{
+			ID: "pixels.cursor_" + way.name, Title: way.title, Keys: way.keys, Part: partPicture, Hidden: true, Enabled: p.hasPicture,
+			Run: do(func() { p.view.Move(way.dx, way.dy) }),
+		}, tui.Action{
+			ID: "pixels.pan_" + way.name, Title: "View " + way.name, Keys: panKeys(way.keys), Part: partPicture, Hidden: true, Enabled: p.hasPicture,
+			Run: do(func() { p.view.Pan(way.dx, way.dy) }),
+		})
+	}
+	return append(out, tui.Action{
+		ID: "pixels.leave", Title: "Take the cursor away, then back to the list", Keys: []string{"esc"}, Part: partPicture, Hidden: true,
+		Run: do(func() {
+			if !p.view.HideCursor() {
+				p.part = partList
+			}
+		}),
+	})
+}
+
+func panKeys(keys []string) []string {
+	if len(keys[0]) > 6 && keys[0][:6] == "shift+" {
+		return []string{"ctrl+" + keys[0]}
+	}
+	return []string{"ctrl+" + keys[0]}
+}
+
+func (p *Page) playActions() []tui.Action {
+	step := func(d int) func() tea.Cmd { return do(func() { p.view.Step(d) }) }
+	return []tui.Action{
+		{ID: "pixels.play", Title: "Play or stop", Hint: "play", Keys: []string{"space"}, Enabled: p.hasFrames, Run: do(func() { p.view.Play(!p.view.Playing()) })},
+		{ID: "pixels.next_frame", Title: "Next frame", Keys: []string{"."}, Enabled: p.hasFrames, Run: step(1)},
+		{ID: "pixels.previous_frame", Title: "Frame before", Keys: []string{","}, Enabled: p.hasFrames, Run: step(-1)},
+		{ID: "pixels.first_frame", Title: "First frame", Keys: []string{"home"}, Part: partPicture, Enabled: p.hasFrames, Run: do(p.view.First)},
+		{ID: "pixels.last_frame", Title: "Last frame", Keys: []string{"end"}, Part: partPicture, Enabled: p.hasFrames, Run: do(p.view.Last)},
+		{ID: "pixels.slower", Title: "Slower", Keys: []string{"<"}, Enabled: p.hasFrames, Run: do(func() { p.view.Faster(-1) })},
+		{ID: "pixels.faster", Title: "Faster", Keys: []string{">"}, Enabled: p.hasFrames, Run: do(func() { p.view.Faster(1) })},
+		{ID: "pixels.loop", Title: "Loop, ping-pong or once", Keys: []string{"w"}, Enabled: p.hasFrames, Run: func() tea.Cmd { return tui.Toast(tui.Info, "playback: "+p.view.NextLoop().String()) }},
+		{ID: "pixels.onion", Title: "Onion skin: none to three frames each way", Keys: []string{"n"}, Enabled: p.hasFrames, Run: func() tea.Cmd {
+			return tui.Toast(tui.Info, fmt.Sprintf("onion skin: %d frames each way", p.view.NextOnion()))
+		}},
+	}
+}
+
+func (p *Page) compareActions() []tui.Action {
+	return []tui.Action{
+		{ID: "pixels.compare", Title: "Compare: side by side, highlight, blink, off", Hint: "compare", Keys: []string{"c"}, Enabled: p.hasBefore, Run: do(p.view.NextCompare)},
+		{ID: "pixels.flip", Title: "Flip between before and after", Keys: []string{"x"}, Enabled: p.hasBefore, Run: do(p.view.Flip)},
+		{ID: "pixels.next_change", Title: "Next change", Keys: []string{"]"}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(1) })},
+		{ID: "pixels.previous_change", Title: "Change before", Keys: []string{"["}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(-1) })},
+		{ID: "pixels.mark", Title: "Compare with the version that is shown now", Keys: []string{"v"}, Enabled: p.hasPicture, Run: p.mark},
+		{ID: "pixels.older", Title: "Older version of the same picture", Keys: []string{"{", "pgup"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(-1) }},
+		{ID: "pixels.newer", Title: "Newer version of the same picture", Keys: []string{"}", "pgdown"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(1) }},
+	}
+}
+
+func (p *Page) version1(d int) tea.Cmd {
+	if p.turn(d) {
+		return nil
+	}
+	if d < 0 {
+		return tui.Toast(tui.Info, "this is the oldest version that is kept")
+	}
+	return tui.Toast(tui.Info, "this is the newest version")
+}
+
+func (p *Page) nextPart(d int) {
+	parts := []string{partList, partPicture, partColours}
+	for i, part := range parts {
+		if part == p.part {
+			p.part = parts[(i+d+len(parts))%len(parts)]
+			break
+		}
+	}
+	if p.part == partColours && p.colourBox.w == 0 { // not on the screen
+		p.nextPart(d)
+	}
+}
+
+func (p *Page) follow() tea.Cmd {
+	p.pinned = !p.pinned
+	if !p.pinned && len(p.renders) > 0 {
+		p.list.MoveTo(0)
+		p.show(p.renders[0])
+	}
+	return nil
+}
+
+// enter shows the notes when there are more than fit, else one pixel by one.
+func (p *Page) enter() tea.Cmd {
+	if r := p.current(); r != nil && len(r.Notes) > 1 {
+		return tui.Open(notes(r))
+	}
+	p.view.Full()
+	return nil
+}
+
+func (p *Page) grid() tea.Cmd {
+	if p.view.Grid() {
+		return tui.Toast(tui.Info, "grid: seen from eight device pixels a pixel on, where the terminal shows pixels")
+	}
+	return nil
+}
+
+func (p *Page) hasCursor() string {
+	if _, _, _, ok := p.view.Cursor(); !ok {
+		return "no pixel is chosen; the arrows choose one"
+	}
+	return ""
+}
+
+func (p *Page) copyPixel() tea.Cmd {
+	_, _, c, _ := p.view.Cursor()
+	hex := picture.Hex(c)
+	return tui.Copy(hex, hex)
+}
+
+func (p *Page) copySwatch() tea.Cmd {
+	uses := p.view.Uses()
+	if i := p.colours.Cursor; i >= 0 && i < len(uses) {
+		hex := picture.Hex(uses[i].Color)
+		return tui.Copy(hex, hex)
+	}
+	return nil
+}
+
+// only dims all colours but the one under the cursor; again shows all.
+func (p *Page) only() {
+	uses := p.view.Uses()
+	i := p.colours.Cursor
+	if i < 0 || i >= len(uses) {
+		return
+	}
+	c := uses[i].Color
+	if p.view.IsOnly(c) {
+		p.view.Only(nil)
+		return
+	}
+	p.view.Only(&c)
+}
+
+// mark makes the version that is shown the one to compare with, or ends that.
+func (p *Page) mark() tea.Cmd {
+	if p.marked == p.shown {
+		p.marked = 0
+		p.view.SetBefore(p.before())
+		return tui.Toast(tui.Info, "compares with the version before")
+	}
+	p.marked = p.shown
+	p.view.SetBefore(p.before())
+	return tui.Toast(tui.Info, "later versions are compared with this one")
+}
+
+// cut cuts a still into frames of the guessed size, or puts it together again.
+func (p *Page) cut() tea.Cmd {
+	if p.sheet != nil {
+		of := p.sheet.of
+		p.sheet = nil
+		p.view.Set(of)
+		return nil
+	}
+	pic := p.view.Picture()
+	if len(pic.Frames) > 1 {
+		return tui.Toast(tui.Info, "the picture has frames already")
+	}
+	w, h := viewer.GuessFrame(pic.Size())
+	if w == 0 {
+		return tui.Toast(tui.Warn, "no frame size of 8 to 64 pixels divides the picture")
+	}
+	cut, err := viewer.Slice(pic, w, h, 0, -1)
+	if err != nil {
+		return tui.Toast(tui.Warn, err.Error())
+	}
+	p.sheet = &sheet{w: w, h: h, last: -1, of: pic}
+	p.view.Set(cut)
+	return tui.Toast(tui.Info, fmt.Sprintf("%d frames of %d×%d; space plays them", len(cut.Frames), w, h))
+}
+
+// nextMode goes on to another way to show pictures, until the program ends.
+func (p *Page) nextMode() tea.Cmd {
+	p.mode = (p.mode + 1) % (picture.ModeSixel + 1)
+	return tea.Batch(tui.SetPictureMode(p.mode), tui.Toast(tui.Info, "pictures: "+p.mode.String()))
+}

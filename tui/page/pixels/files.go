@@ -1,0 +1,239 @@
+package pixels
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/tui/viewer"
+)
+
+const (
+	// settle is how long a file must be left alone before it is read: editors write
+	// in several steps.
+	settle = 60 * time.Millisecond
+	// fileMost is the largest picture that is read.
+	fileMost = 64 << 20
+)
+
+// files are pictures that the person opened; they are drawn again when they are saved.
+type files struct {
+	draw func(path string) ([]Render, error)
+	hint chan struct{}
+
+	mu      sync.Mutex
+	watcher *fsnotify.Watcher
+	watched map[string]bool // folders
+	list    []*file         // in the order they were opened
+	lastID  uint64
+	closed  bool
+}
+
+type file struct {
+	path    string
+	dirty   bool
+	changed *time.Timer
+	renders []Render
+}
+
+func newFiles(draw func(string) ([]Render, error)) *files {
+	return &files{draw: draw, hint: make(chan struct{}, 1), watched: map[string]bool{}}
+}
+
+// open adds a file. It does not wait: what is wrong with it stands in the list later.
+func (f *files) open(path string) {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.IndexFunc(f.list, func(one *file) bool { return one.path == path })
+	if i < 0 {
+		i = len(f.list)
+		f.list = append(f.list, &file{path: path})
+	}
+	f.list[i].dirty = true
+	f.poke()
+}
+
+func (f *files) poke() {
+	select {
+	case f.hint <- struct{}{}:
+	default:
+	}
+}
+
+// load reads what has changed and returns the renders of all files.
+func (f *files) load() []Render {
+	f.mu.Lock()
+	var todo []*file
+	for _, one := range f.list {
+		if one.dirty {
+			one.dirty = false
+			todo = append(todo, one)
+			f.watch(filepath.Dir(one.path))
+		}
+	}
+	f.mu.Unlock()
+	for _, one := range todo {
+		renders := f.read(one.path)
+		f.mu.Lock()
+		if len(renders) == 1 && renders[0].Failed != "" {
+			renders = keepPictures(one.renders, renders[0])
+		}
+		for i := range renders {
+			f.lastID++
+			renders[i].ID = f.lastID | opened
+		}
+		one.renders = renders
+		f.mu.Unlock()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []Render
+	for _, one := range f.list {
+		all = append(all, one.renders...)
+	}
+	return all
+}
+
+// opened is set in the IDs of files, so that they differ from those of agents.
+const opened = 1 << 62
+
+// keepPictures leaves the last good pictures on screen, with what is wrong now.
+func keepPictures(old []Render, failed Render) []Render {
+	if len(old) == 0 || old[0].Picture == nil {
+		return []Render{failed}
+	}
+	out := make([]Render, len(old))
+	for i, r := range old {
+		r.Failed, r.Notes, r.Time = failed.Failed, failed.Notes, failed.Time
+		out[i] = r
+	}
+	return out
+}
+
+func (f *files) read(path string) []Render {
+	now := time.Now()
+	failed := func(err error) []Render {
+		return []Render{{Name: filepath.Base(path), Kind: "file", File: path, Time: now, Failed: err.Error()}}
+	}
+	if strings.EqualFold(filepath.Ext(path), ".pxl") {
+		if f.draw == nil {
+			return failed(errors.New("this deck cannot draw .pxl files"))
+		}
+		renders, err := f.draw(path)
+		if err != nil {
+			return failed(err)
+		}
+		for i := range renders {
+			renders[i].File, renders[i].Time = path, now
+		}
+		return renders
+	}
+	data, err := readFile(path)
+	if err != nil {
+		return failed(err)
+	}
+	pic, err := viewer.Decode(fmt.Sprintf("%s %d", path, now.UnixNano()), data)
+	if err != nil {
+		return failed(err)
+	}
+	return []Render{{Name: filepath.Base(path), Kind: "file", File: path, Time: now, Picture: pic}}
+}
+
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("open the picture: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("open the picture: %s is no file", path)
+	case info.Size() > fileMost:
+		return nil, fmt.Errorf("open the picture: %s has more than %d MB", path, fileMost>>20)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the picture: %w", err)
+	}
+	return data, nil
+}
+
+// watch follows a folder: a file that is saved by renaming another over it is a new file,
+// which only its folder tells. Without a watcher the pictures stay as they are.
+func (f *files) watch(folder string) {
+	if f.watched[folder] || f.closed {
+		return
+	}
+	if f.watcher == nil {
+		w, err := fsnotify.NewWatcher()
+		if err != nil {
+			return
+		}
+		f.watcher = w
+		safe.Go("watch pictures", func() { f.follow(w) })
+	}
+	f.watched[folder] = f.watcher.Add(folder) == nil
+}
+
+func (f *files) follow(w *fsnotify.Watcher) {
+	for {
+		select {
+		case e, ok := <-w.Events:
+			if !ok {
+				return
+			}
+			if e.Op&^fsnotify.Chmod != 0 {
+				f.touched(e.Name)
+			}
+		case _, ok := <-w.Errors:
+			if !ok {
+				return
+			}
+		}
+	}
+}
+
+// touched reads a file again once it is left alone. A change to another .pxl of the same
+// folder counts for all of them, since they may include it.
+func (f *files) touched(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.list {
+		included := filepath.Dir(one.path) == filepath.Dir(name) && filepath.Ext(one.path) == ".pxl" && filepath.Ext(name) == ".pxl"
+		if one.path != name && !included || f.closed {
+			continue
+		}
+		if one.changed != nil {
+			one.changed.Stop()
+		}
+		one.changed = time.AfterFunc(settle, func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			one.dirty = true
+			f.poke()
+		})
+	}
+}
+
+func (f *files) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for _, one := range f.list {
+		if one.changed != nil {
+			one.changed.Stop()
+		}
+	}
+	if f.watcher != nil {
+		_ = f.watcher.Close() // nothing can be done about it
+	}
+}

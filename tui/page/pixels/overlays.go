@@ -1,0 +1,97 @@
+package pixels
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// notes shows all diagnostics of a render.
+func notes(r *Render) tui.Overlay {
+	list := r.Notes
+	return &tui.Reader{Name: "pixels.notes", Title: r.Name, Rows: func(f *tui.Frame, w int) []string {
+		var rows []string
+		for _, note := range list {
+			rows = append(rows, widget.Wrap(plain.Text(note), w)...)
+			rows = append(rows, "")
+		}
+		return rows
+	}}
+}
+
+// capabilities shows what the terminal was asked, what it answered, and what follows.
+func capabilities() tui.Overlay {
+	return &tui.Reader{Name: "pixels.capabilities", Title: "Pictures in this terminal", Rows: func(f *tui.Frame, w int) []string {
+		th, caps := f.Theme, f.PictureCaps()
+		rows := []string{"shown as " + th.Strong.Render(caps.Mode.String()) + th.Muted.Render(", in text "+caps.Cells.String()), ""}
+		for _, why := range caps.Reasons {
+			for i, line := range widget.Wrap(plain.Text(why), w-2) {
+				mark := "  "
+				if i == 0 {
+					mark = th.Glyph.Dot + " "
+				}
+				rows = append(rows, mark+line)
+			}
+		}
+		rows = append(rows, "", th.Title.Render("Asked and answered"))
+		wide := w >= 64
+		for _, fact := range caps.Facts {
+			line := th.Muted.Render(widget.Fit(fact.Asked, 23)) + " " + plain.Line(fact.Answer)
+			if wide {
+				line = widget.Ends(line, th.Faint.Render(fact.Meaning), w)
+			}
+			rows = append(rows, widget.Cut(line, w))
+		}
+		rows = append(rows, "")
+		for _, line := range widget.Wrap("m on this page tries another way; tui.graphics in the configuration keeps one. "+
+			"Inside tmux pictures need: set -g allow-passthrough on", w) {
+			rows = append(rows, th.Faint.Render(line))
+		}
+		return rows
+	}}
+}
+
+// opener asks for a file.
+type opener struct{ text widget.Editor }
+
+// ID is its own.
+func (o *opener) ID() string { return "pixels.open" }
+
+// TextEntry is true: the name of a file is typed.
+func (o *opener) TextEntry() bool { return true }
+
+// Actions are opening and leaving.
+func (o *opener) Actions() []tui.Action {
+	return []tui.Action{
+		{ID: "open.take", Title: "Open", Hint: "open", Keys: []string{"enter"}, InText: true, Run: func() tea.Cmd {
+			path := o.text.Value()
+			if path == "" {
+				return tui.Close(o.ID())
+			}
+			return tea.Sequence(tui.Close(o.ID()), func() tea.Msg { return OpenMsg{Path: path} })
+		}},
+		{ID: "open.close", Title: "Back", Hint: "back", Keys: []string{"esc"}, InText: true, Run: func() tea.Cmd { return tui.Close(o.ID()) }},
+	}
+}
+
+// Update takes what is typed and pasted.
+func (o *opener) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		o.text.Key(msg)
+	case tea.PasteMsg:
+		o.text.Insert(msg.Content)
+	}
+	return nil
+}
+
+// Render draws the dialog.
+func (o *opener) Render(f *tui.Frame) []string {
+	w := min(f.W, 64) - 6
+	rows, x, y := o.text.Render(f.Theme, w, 1, f.Focus)
+	rows = append([]string{f.Theme.Muted.Render("A .pxl, PNG, GIF or JPEG file:")}, rows...)
+	f.Cursor(3+x, 2+y)
+	return widget.Dialog(f.Theme, "Open a picture", "", rows, f.W, f.H)
+}

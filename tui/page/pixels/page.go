@@ -1,0 +1,371 @@
+// Package pixels is the page of pictures: what agents draw, as they draw it, and
+// files that a person opens, to look at closely and to compare.
+package pixels
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
+	"github.com/mcpdeck/mcpdeck/tui/viewer"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Render is a picture in the list.
+type Render struct {
+	// ID rises with every render; of two of the same thing the greater is the later.
+	ID uint64
+	// Name and Kind are those of the object: "hero", "sprite".
+	Name, Kind string
+	// File is where the source is, "" for one that came inline.
+	File string
+	// Agent is who had it drawn, "" for a file that the person opened.
+	Agent string
+	Time  time.Time
+	// Picture is what was drawn; nil when nothing could be.
+	Picture *viewer.Picture
+	// Notes are the diagnostics.
+	Notes []string
+	// Failed says why there is no picture.
+	Failed string
+}
+
+// thing says which renders are versions of each other.
+func (r *Render) thing() string { return r.Agent + "\x00" + r.File + "\x00" + r.Kind + "\x00" + r.Name }
+
+// Source is where renders come from. Its methods return at once.
+type Source interface {
+	// Renders are the latest of each thing, the newest first. The page does not change them.
+	Renders() []Render
+	// Subscribe hints, on a channel of one slot, that Renders differs.
+	Subscribe() (hint <-chan struct{}, cancel func())
+}
+
+// Options are what the page needs.
+type Options struct {
+	// Source has what agents draw; nil when nothing does.
+	Source Source
+	// Open are files to show from the start.
+	Open []string
+	// Draw draws what is in a .pxl file; nil when those cannot be shown.
+	Draw func(path string) ([]Render, error)
+}
+
+// The parts of the page.
+const (
+	partList    = "list"
+	partPicture = "picture"
+	partColours = "colours"
+)
+
+// versionsKept is how many renders of one thing are kept to compare with.
+const versionsKept = 12
+
+// Page is the page of pictures.
+type Page struct {
+	opts  Options
+	files *files
+
+	renders  []Render
+	versions map[string][]Render // by thing, the oldest first
+	list     widget.List
+	colours  widget.List
+	part     string
+
+	shown  uint64 // ID of the render in the viewer
+	thing  string
+	pinned bool // does not follow the newest
+	seen   bool // is on screen
+	fresh  int  // renders that came while it was not
+	marked uint64
+	view   viewer.Viewer
+	sheet  *sheet
+	mode   picture.Mode // asked for by key
+
+	listBox, pictureBox, colourBox box
+}
+
+// box is a place of the frame on screen.
+type box struct{ x, y, w, h int }
+
+func (b box) has(x, y int) bool { return x >= b.x && x < b.x+b.w && y >= b.y && y < b.y+b.h }
+
+// sheet is how a still is cut into frames.
+type sheet struct {
+	w, h        int
+	first, last int // last below 0 is the end
+	of          *viewer.Picture
+}
+
+// New makes the page.
+func New(o Options) *Page {
+	p := &Page{opts: o, versions: map[string][]Render{}, part: partList, view: viewer.Viewer{Slot: "pixels"}}
+	p.files = newFiles(o.Draw)
+	for _, path := range o.Open {
+		p.files.open(path)
+	}
+	return p
+}
+
+// ID is "pixels".
+func (p *Page) ID() string { return "pixels" }
+
+// Title is "Pixels".
+func (p *Page) Title() string { return "Pixels" }
+
+// Badge is how many renders came since the page was last seen.
+func (p *Page) Badge() int { return p.fresh }
+
+// Part is the list, the picture or the colours.
+func (p *Page) Part() string { return p.part }
+
+// TextEntry is false: there is nothing to write here.
+func (p *Page) TextEntry() bool { return false }
+
+// Show marks all renders as seen.
+func (p *Page) Show() tea.Cmd {
+	p.seen, p.fresh = true, 0
+	return nil
+}
+
+// Hide stops playback.
+func (p *Page) Hide() {
+	p.seen = false
+	p.view.Play(false)
+}
+
+// rendersMsg is the list as it is now.
+type rendersMsg struct{ renders []Render }
+
+// Feed loads the renders of agents and the opened files.
+func (p *Page) Feed() tui.Feed {
+	hint := make(chan struct{}, 1)
+	stop := make(chan struct{})
+	var sub <-chan struct{}
+	cancel := func() {}
+	if p.opts.Source != nil {
+		sub, cancel = p.opts.Source.Subscribe()
+	}
+	safe.Go("pixels hints", func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-sub:
+			case <-p.files.hint:
+			}
+			select {
+			case hint <- struct{}{}:
+			default:
+			}
+		}
+	})
+	return tui.Feed{Hint: hint, Load: p.load, Stop: func() {
+		close(stop)
+		cancel()
+		p.files.close()
+	}}
+}
+
+func (p *Page) load() tea.Msg {
+	renders := p.files.load()
+	if p.opts.Source != nil {
+		renders = slices.Concat(renders, p.opts.Source.Renders())
+	}
+	slices.SortStableFunc(renders, func(a, b Render) int { return b.Time.Compare(a.Time) })
+	return rendersMsg{renders}
+}
+
+// Update takes new renders, clicks, and the keys that are no actions.
+func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case rendersMsg:
+		p.take(msg.renders)
+	case tui.FocusMsg:
+		if !msg.Focused {
+			p.view.Play(false)
+		}
+	case tui.ClickMsg:
+		p.click(msg.X, msg.Y)
+	case tui.WheelMsg:
+		p.wheel(msg)
+	case OpenMsg:
+		p.files.open(msg.Path)
+		p.pinned = false
+		return tui.Go(p.ID())
+	}
+	return nil
+}
+
+// OpenMsg asks the page to show a file and to draw it again whenever it is saved.
+type OpenMsg struct{ Path string }
+
+// take replaces the list. What is looked at stays, in its latest version; the newest
+// comes into view unless the person pinned another.
+func (p *Page) take(renders []Render) {
+	known := map[uint64]bool{}
+	for _, r := range p.renders {
+		known[r.ID] = true
+	}
+	came := 0
+	for _, r := range renders {
+		if known[r.ID] {
+			continue
+		}
+		came++
+		list := append(p.versions[r.thing()], r)
+		p.versions[r.thing()] = list[max(0, len(list)-versionsKept):]
+	}
+	if !p.seen && len(p.renders) > 0 {
+		p.fresh += came
+	}
+	p.renders = renders
+	p.list.SetLen(len(renders))
+	if len(renders) == 0 {
+		p.show(Render{})
+		return
+	}
+	at := slices.IndexFunc(renders, func(r Render) bool { return r.thing() == p.thing })
+	if at < 0 || !p.pinned && came > 0 {
+		at = 0
+	}
+	p.list.MoveTo(at)
+	p.show(renders[at])
+}
+
+// show brings a render into the viewer.
+func (p *Page) show(r Render) {
+	if r.ID == p.shown && r.thing() == p.thing {
+		return
+	}
+	if r.thing() != p.thing {
+		p.sheet, p.marked = nil, 0
+		p.view.Only(nil)
+	}
+	p.shown, p.thing = r.ID, r.thing()
+	pic := r.Picture
+	if p.sheet != nil && pic != nil {
+		if cut, err := viewer.Slice(pic, p.sheet.w, p.sheet.h, p.sheet.first, p.sheet.last); err == nil {
+			p.sheet.of, pic = pic, cut
+		}
+	}
+	p.view.Set(pic)
+	p.view.SetBefore(p.before())
+	p.colours.SetLen(len(p.view.Uses()))
+}
+
+// current is the render in the viewer.
+func (p *Page) current() *Render {
+	for i := range p.renders {
+		if p.renders[i].ID == p.shown && p.renders[i].thing() == p.thing {
+			return &p.renders[i]
+		}
+	}
+	list := p.versions[p.thing]
+	for i := range list {
+		if list[i].ID == p.shown {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// before is the picture to compare with: the marked one, else the version before.
+func (p *Page) before() *viewer.Picture {
+	list := p.versions[p.thing]
+	var best *viewer.Picture
+	for _, r := range list {
+		if r.Picture == nil {
+			continue
+		}
+		if p.marked != 0 && r.ID == p.marked {
+			return r.Picture
+		}
+		if p.marked == 0 && r.ID < p.shown {
+			best = r.Picture
+		}
+	}
+	return best
+}
+
+// choose shows the render under the list's cursor and pins it, unless it is the newest.
+func (p *Page) choose() {
+	if i := p.list.Cursor; i >= 0 && i < len(p.renders) {
+		p.pinned = i != 0
+		p.show(p.renders[i])
+	}
+}
+
+func (p *Page) click(x, y int) {
+	switch {
+	case p.listBox.has(x, y):
+		p.part = partList
+		if p.list.Click(y - p.listBox.y) {
+			p.choose()
+		}
+	case p.pictureBox.has(x, y):
+		p.part = partPicture
+		p.view.Point(x-p.pictureBox.x, y-p.pictureBox.y)
+	case p.colourBox.has(x, y):
+		p.part = partColours
+		p.colours.Click(y - p.colourBox.y)
+	}
+}
+
+func (p *Page) wheel(m tui.WheelMsg) {
+	switch {
+	case p.listBox.has(m.X, m.Y):
+		p.list.Scroll(m.Delta)
+	case p.pictureBox.has(m.X, m.Y):
+		d := 1
+		if m.Delta > 0 {
+			d = -1
+		}
+		p.view.ZoomAt(d, m.X-p.pictureBox.x, m.Y-p.pictureBox.y)
+	case p.colourBox.has(m.X, m.Y):
+		p.colours.Scroll(m.Delta)
+	}
+}
+
+// FooterNote says whether the page follows.
+func (p *Page) FooterNote() string {
+	switch {
+	case len(p.renders) == 0:
+		return ""
+	case p.pinned:
+		return "pinned"
+	}
+	return "follows the newest"
+}
+
+// version says which of the versions of a thing is shown: "3 of 5".
+func (p *Page) version() string {
+	list := p.versions[p.thing]
+	for i, r := range list {
+		if r.ID == p.shown && len(list) > 1 {
+			return fmt.Sprintf("%d of %d", i+1, len(list))
+		}
+	}
+	return ""
+}
+
+// turn shows an earlier or later version of the same thing.
+func (p *Page) turn(d int) bool {
+	list := p.versions[p.thing]
+	for i, r := range list {
+		if r.ID == p.shown {
+			if i+d < 0 || i+d >= len(list) {
+				return false
+			}
+			p.pinned = i+d != len(list)-1
+			p.show(list[i+d])
+			return true
+		}
+	}
+	return false
+}

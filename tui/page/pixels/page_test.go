@@ -1,0 +1,283 @@
+package pixels_test
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
+	"github.com/mcpdeck/mcpdeck/tui/viewer"
+)
+
+// source is a source of renders that a test adds to.
+type source struct {
+	mu   sync.Mutex
+	list []pixels.Render
+	hint chan struct{}
+}
+
+func newSource(list ...pixels.Render) *source {
+	return &source{list: list, hint: make(chan struct{}, 1)}
+}
+
+func (s *source) Renders() []pixels.Render {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]pixels.Render(nil), s.list...)
+}
+
+func (s *source) Subscribe() (<-chan struct{}, func()) { return s.hint, func() {} }
+
+// add puts a render in front and takes the one of the same name away.
+func (s *source) add(r pixels.Render) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []pixels.Render{r}
+	for _, old := range s.list {
+		if old.Name != r.Name {
+			list = append(list, old)
+		}
+	}
+	s.list = list
+	s.hint <- struct{}{}
+}
+
+var (
+	outline = color.NRGBA{0x1a, 0x1c, 0x2c, 255}
+	skin    = color.NRGBA{0xef, 0x7d, 0x57, 255}
+	eye     = color.NRGBA{0xf4, 0xf4, 0xf4, 255}
+)
+
+// face is a sprite of 8 by 8; step moves its eyes.
+func face(step int) *image.NRGBA {
+	img := image.NewNRGBA(image.Rect(0, 0, 8, 8))
+	for y := range 8 {
+		for x := range 8 {
+			switch {
+			case (x == 0 || x == 7) && (y == 0 || y == 7):
+			case x == 0 || y == 0 || x == 7 || y == 7:
+				img.SetNRGBA(x, y, outline)
+			default:
+				img.SetNRGBA(x, y, skin)
+			}
+		}
+	}
+	img.SetNRGBA(2+step, 3, eye)
+	img.SetNRGBA(5, 3+step, eye)
+	return img
+}
+
+func tokens() []viewer.Token {
+	return []viewer.Token{{Name: "{line}", Color: outline}, {Name: "{skin}", Color: skin}, {Name: "{tooth}", Color: color.NRGBA{255, 255, 0, 255}}}
+}
+
+func started() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+func still(id uint64, step int, ago time.Duration) pixels.Render {
+	return pixels.Render{
+		ID: id, Name: "face", Kind: "sprite", File: "art/face.pxl", Agent: "claude-code", Time: started().Add(-ago),
+		Picture: &viewer.Picture{Key: fmt.Sprint("face", id), Frames: []viewer.Frame{{Image: face(step)}}, Tokens: tokens()},
+	}
+}
+
+func animation() pixels.Render {
+	r := pixels.Render{ID: 2, Name: "wink", Kind: "animation", Agent: "codex", Time: started().Add(-3 * time.Minute), Notes: []string{`4:2: warning: sprite "wink": unknown token {brow} [unknown_token]`}}
+	r.Picture = &viewer.Picture{Key: "wink", Tokens: tokens()}
+	for i, ms := range []int{400, 100, 100, 200} {
+		r.Picture.Frames = append(r.Picture.Frames, viewer.Frame{Image: face(i % 3), Duration: time.Duration(ms) * time.Millisecond})
+	}
+	return r
+}
+
+func run(t *testing.T, size frame.Size, background string, o pixels.Options, test func(s *frame.Screen)) {
+	t.Helper()
+	frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
+		if src, ok := o.Source.(*source); ok {
+			src.hint = make(chan struct{}, 1) // belongs to the bubble of virtual time
+		}
+		return tui.New(tui.Options{Pages: []tui.Page{pixels.New(o)}, Background: background})
+	}, test)
+}
+
+func TestFrames(t *testing.T) {
+	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 80, H: 24}, {W: 120, H: 40}} {
+		for _, background := range []string{"dark", "light"} {
+			t.Run(fmt.Sprintf("%dx%d %s", size.W, size.H, background), func(t *testing.T) {
+				name := func(what string) string { return fmt.Sprintf("%s-%dx%d-%s", what, size.W, size.H, background) }
+				run(t, size, background, pixels.Options{Source: newSource(still(1, 0, 5*time.Second), animation())}, func(s *frame.Screen) {
+					s.Golden(name("newest"))
+					s.Keys("j", "tab", "right", ".")
+					s.Golden(name("animation"))
+				})
+			})
+		}
+	}
+	t.Run("empty", func(t *testing.T) {
+		run(t, frame.Size{W: 80, H: 24}, "dark", pixels.Options{}, func(s *frame.Screen) { s.Golden("empty-80x24") })
+	})
+}
+
+func TestTheNewestComesIntoViewUnlessPinned(t *testing.T) {
+	src := newSource(still(1, 0, time.Minute), animation())
+	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Source: src}, func(s *frame.Screen) {
+		s.Has("face · 8×8", "follows the newest")
+		s.Do(func() {
+			r := still(3, 1, 0)
+			r.Name = "mask"
+			src.add(r)
+		})
+		s.Wait(time.Second)
+		s.Has("mask · 8×8")
+		s.Keys("j", "j")
+		s.Has("wink · 8×8", "pinned")
+		s.Do(func() {
+			r := still(4, 2, -time.Second)
+			r.Name = "hat"
+			src.add(r)
+		})
+		s.Wait(time.Second)
+		s.Has("wink · 8×8", "hat")
+		s.Keys("f")
+		s.Has("hat · 8×8", "follows the newest")
+	})
+}
+
+func TestLookingAtAPixel(t *testing.T) {
+	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Source: newSource(still(1, 0, time.Minute))}, func(s *frame.Screen) {
+		s.Has("{skin}", "{tooth}", "unused", "off palette") // the tooth, and the white of the eyes
+		s.Keys("tab", "left")
+		s.Has("4,4", "#ef7d57", "{skin}")
+		s.Keys("h", "h", "k")
+		s.Has("2,3", "#f4f4f4", "not in the palette")
+		s.Keys("H", "K", "K")
+		s.Has("0,0", "transparent")
+		s.Keys("y")
+		s.Has("copied #00000000")
+	})
+}
+
+func TestPlaybackKeepsTimeAndStopsWhenHidden(t *testing.T) {
+	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Source: newSource(animation())}, func(s *frame.Screen) {
+		s.Has("|| 1/4 400 ms")
+		s.Keys("space") // 50 ms pass with each key, 100 ms with each look
+		s.Wait(350 * time.Millisecond)
+		s.Has("2/4 100 ms")
+		s.Wait(200 * time.Millisecond)
+		s.Has("4/4 200 ms")
+		s.Keys("space", "tab", "home", ".")
+		s.Has("|| 2/4 100 ms")
+		s.Keys("space")
+		s.Send(tea.BlurMsg{})
+		before := len(s.Raw())
+		s.Wait(10 * time.Second)
+		if after := len(s.Raw()); after-before > 2000 { // ages in the list tick on
+			t.Errorf("%d bytes were written while nobody looked", after-before)
+		}
+		s.Has("|| ")
+	})
+}
+
+func TestComparing(t *testing.T) {
+	src := newSource(still(1, 0, time.Minute))
+	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Source: src}, func(s *frame.Screen) {
+		s.Keys("c")
+		s.Has("Compare: side by side, highlight, blink, off: there is")
+		s.Do(func() { src.add(still(2, 1, 0)) })
+		s.Wait(5 * time.Second)
+		s.Keys("c")
+		s.Has("side by side: 4 pixels changed in 4×2 at 2,3", "2 of 2")
+		s.Keys("c")
+		s.Has("highlight: 4 pixels")
+		s.Keys("]")
+		s.Has("5,3")
+		s.Keys("c", "x")
+		s.Has("blink: before")
+		s.Keys("c", "{")
+		s.Has("1 of 2", "pinned")
+		s.Keys("}")
+		s.Has("2 of 2")
+	})
+}
+
+func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
+	// The watcher waits in the kernel, so this one runs in real time, without a screen.
+	path := filepath.Join(t.TempDir(), "a.pxl")
+	save := func(colour string) {
+		t.Helper()
+		text := `{type: "sprite", name: "dot", size: [2, 2], palette: {c: "` + colour + `"}, regions: {c: {rect: [0, 0, 2, 2]}}}`
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("#ff0000")
+	p := pixels.New(pixels.Options{Open: []string{path}, Draw: func(path string) ([]pixels.Render, error) {
+		return pixels.DrawFile(path, pxl.Documented)
+	}})
+	feed := p.Feed()
+	defer feed.Stop()
+	see := func(want string) {
+		t.Helper()
+		var screen string
+		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+			select {
+			case <-feed.Hint:
+			case <-time.After(50 * time.Millisecond):
+			}
+			p.Update(feed.Load())
+			f := testFrame(120, 24)
+			screen = strings.Join(p.Render(f), "\n")
+			if strings.Contains(screen, want) {
+				return
+			}
+		}
+		t.Fatalf("never saw %q:\n%s", want, screen)
+	}
+	see("#ff0000")
+	gone := filepath.Join(t.TempDir(), "gone.png")
+	p.Update(pixels.OpenMsg{Path: gone})
+	see("no such file")
+	save("#00ff00")
+	see("#00ff00")
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	see("a.pxl:") // what is wrong, under the last good picture
+	see("#00ff00")
+	// Saved by renaming another file over it, as many editors do.
+	tmp := path + "~"
+	save("#0000ff")
+	if err := os.Rename(path, tmp); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		t.Fatal(err)
+	}
+	see("#0000ff")
+}
+
+func TestCapabilitiesAndOpening(t *testing.T) {
+	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Source: newSource(animation())}, func(s *frame.Screen) {
+		s.Keys("i")
+		s.Has("Pictures in this terminal", "kitty pictures", "no answer", "Block Elements are in every modern font")
+		s.Keys("esc", "m", "m")
+		s.Has("half")
+		s.Keys("o")
+		s.Has("Open a picture")
+		s.Type("/nowhere/x.png")
+		s.Has("/nowhere/x.png")
+		s.Keys("esc")
+		s.Lacks("/nowhere")
+	})
+}

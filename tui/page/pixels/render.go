@@ -1,0 +1,358 @@
+package pixels
+
+import (
+	"fmt"
+	"image/color"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
+	"github.com/mcpdeck/mcpdeck/tui/viewer"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Render draws the list, the picture and its colours, as many of them as there is room for.
+func (p *Page) Render(f *tui.Frame) []string {
+	p.listBox, p.pictureBox, p.colourBox = box{}, box{}, box{}
+	if len(p.renders) == 0 {
+		return p.nothing(f)
+	}
+	if f.W < 72 || f.H < 14 {
+		return p.small(f)
+	}
+	listW, colourW := min(f.W/4, 32), 0
+	if f.W >= 100 {
+		colourW = 30
+	}
+	pictureW := f.W - listW - colourW
+	blocks := [][]string{p.listPane(f, listW), p.picturePane(f, listW, pictureW)}
+	if colourW > 0 {
+		blocks = append(blocks, p.colourPane(f, listW+pictureW, colourW))
+	} else if p.part == partColours {
+		p.part = partPicture
+	}
+	return widget.Beside(blocks...)
+}
+
+func (p *Page) nothing(f *tui.Frame) []string {
+	th := f.Theme
+	lines := []string{
+		th.Strong.Render("No pictures yet"),
+		"",
+		th.Muted.Render("What agents draw with pixelsrc appears here"),
+		th.Muted.Render("while they draw it."),
+		"",
+		th.Key.Render("o") + th.Muted.Render(" opens a .pxl, PNG, GIF or JPEG file and"),
+		th.Muted.Render("draws it again whenever it is saved."),
+	}
+	rows := make([]string, max((f.H-len(lines))/2, 0))
+	left := widget.Blank(max((f.W-44)/2, 1))
+	for _, line := range lines {
+		rows = append(rows, left+line)
+	}
+	return rows
+}
+
+// small is for narrow and low terminals: the list above the picture while it has the
+// focus, else the picture alone.
+func (p *Page) small(f *tui.Frame) []string {
+	if p.part == partColours {
+		p.part = partPicture
+	}
+	var rows []string
+	if p.part == partList && len(p.renders) > 1 {
+		h := min(len(p.renders), max(f.H/3, 2))
+		p.listBox = box{0, 0, f.W, h}
+		rows = p.list.Render(f.Theme, f.W, h, f.Focus, p.row(f))
+	}
+	rows = append(rows, widget.Fit(" "+p.headline(f, f.W-2), f.W))
+	below := p.below(f, f.W-2, f.H-len(rows))
+	h := f.H - len(rows) - len(below)
+	rows = append(rows, p.picture(f, 0, len(rows), f.W, h)...)
+	for _, line := range below {
+		rows = append(rows, widget.Fit(" "+line, f.W))
+	}
+	return rows
+}
+
+func (p *Page) listPane(f *tui.Frame, w int) []string {
+	p.listBox = box{2, 1, w - 4, f.H - 2}
+	rows := p.list.Render(f.Theme, w-4, f.H-2, f.Focus && p.part == partList, p.row(f))
+	return widget.Box(f.Theme, "Renders", fmt.Sprint(len(p.renders)), f.Focus && p.part == partList, rows, w, f.H)
+}
+
+// row draws an item of the list: name, who, when.
+func (p *Page) row(f *tui.Frame) func(i, width int) string {
+	th := f.Theme
+	return func(i, width int) string {
+		r := &p.renders[i]
+		mark := ""
+		switch {
+		case r.Failed != "":
+			mark = th.Bad.Render(th.Glyph.Fail) + " "
+		case len(r.Notes) > 0:
+			mark = th.Warn.Render("!") + " "
+		}
+		who := th.Muted.Render("file")
+		if r.Agent != "" {
+			who = th.Hue(r.Agent).Render(widget.Cut(plain.Line(r.Agent), 10))
+		}
+		right := f.Ago(r.Time)
+		if width >= 24 {
+			right = who + " " + th.Faint.Render(right)
+		} else {
+			right = th.Faint.Render(right)
+		}
+		return widget.Ends(mark+widget.Cut(plain.Line(r.Name), max(width-widget.Width(right)-widget.Width(mark)-1, 4)), right, width)
+	}
+}
+
+func (p *Page) picturePane(f *tui.Frame, x, w int) []string {
+	focus := f.Focus && p.part == partPicture
+	inner := w - 4
+	below := p.below(f, inner, f.H-2)
+	h := f.H - 2 - len(below)
+	rows := append(p.picture(f, x+2, 1, inner, h), below...)
+	note := ""
+	if r := p.current(); r != nil {
+		note = f.Theme.Faint.Render(f.PictureCaps().Mode.String())
+	}
+	return widget.Box(f.Theme, p.headline(f, w-16), note, focus, rows, w, f.H)
+}
+
+// headline is what is shown: name, size, scale.
+func (p *Page) headline(f *tui.Frame, w int) string {
+	r := p.current()
+	if r == nil {
+		return ""
+	}
+	parts := []string{plain.Line(r.Name)}
+	if pw, ph := p.view.Picture().Size(); pw > 0 {
+		parts = append(parts, fmt.Sprintf("%d×%d", pw, ph))
+		scale := p.view.Scale()
+		if p.view.Lossy() && !p.view.Picture().Smooth {
+			scale += " lossy"
+		}
+		if p.view.Cropped() {
+			scale += " part"
+		}
+		parts = append(parts, scale)
+	}
+	if v := p.version(); v != "" {
+		parts = append(parts, v)
+	}
+	if len(r.Kind) > 0 && r.Kind != "file" {
+		parts = append(parts, r.Kind)
+	}
+	if r.File != "" {
+		parts = append(parts, filepath.Base(plain.Line(r.File)))
+	}
+	line := ""
+	for _, part := range parts {
+		next := part
+		if line != "" {
+			next = line + " " + f.Theme.Glyph.Dot + " " + part
+		}
+		if widget.Width(next) > w {
+			break
+		}
+		line = next
+	}
+	return line
+}
+
+// picture draws the viewer in a box of the frame.
+func (p *Page) picture(f *tui.Frame, x, y, w, h int) []string {
+	r := p.current()
+	if r == nil || r.Picture == nil {
+		p.pictureBox = box{}
+		text := "nothing to show"
+		if r != nil && r.Failed != "" {
+			text = r.Failed
+		}
+		var rows []string
+		for _, line := range widget.Wrap(plain.Text(text), max(w-2, 8)) {
+			rows = append(rows, " "+f.Theme.Bad.Render(line))
+		}
+		return widget.Rows(rows, w, h)
+	}
+	p.pictureBox = box{x, y, w, h}
+	return p.view.Render(f, x, y, w, h)
+}
+
+// below is what stands under the picture: playback, the pixel under the cursor, what
+// changed, diagnostics; at most a third of h rows.
+func (p *Page) below(f *tui.Frame, w, h int) []string {
+	r := p.current()
+	if r == nil {
+		return nil
+	}
+	th := f.Theme
+	var rows []string
+	if r.Picture != nil {
+		if pic := p.view.Picture(); pic != nil && len(pic.Frames) > 1 {
+			rows = append(rows, p.strip(f, pic, w))
+		}
+		if p.view.Comparing() != viewer.CompareOff {
+			rows = append(rows, p.comparison(th, w))
+		}
+		rows = append(rows, p.pixel(th, w))
+	}
+	notes := r.Notes
+	if r.Failed != "" && r.Picture != nil {
+		notes = append([]string{r.Failed}, notes...)
+	}
+	room := max(h/3-len(rows), min(1, len(notes)))
+	for i, note := range notes {
+		style := th.Warn
+		if i == 0 && r.Failed != "" {
+			style = th.Bad
+		}
+		if i == room-1 && len(notes) > room {
+			rows = append(rows, th.Warn.Render(fmt.Sprintf("%d more notes: enter shows all", len(notes)-i)))
+			break
+		}
+		rows = append(rows, style.Render(widget.Cut(plain.Line(note), w)))
+	}
+	return rows
+}
+
+// strip shows the frames as a bar whose parts are as long as their time.
+func (p *Page) strip(f *tui.Frame, pic *viewer.Picture, w int) string {
+	th := f.Theme
+	index := p.view.Index()
+	state := th.Glyph.Run
+	if !p.view.Playing() {
+		state = "||"
+	}
+	d := pic.Frames[index].Duration
+	loop, speed := p.view.Loop(), p.view.Speed()
+	text := fmt.Sprintf("%s %d/%d %d ms", state, index+1, len(pic.Frames), d.Milliseconds())
+	if speed != 1 {
+		text += fmt.Sprintf(" x%g", speed)
+	}
+	if loop != viewer.Forever {
+		text += " " + loop.String()
+	}
+	room := w - widget.Width(text) - 1
+	if room < len(pic.Frames) || room < 8 {
+		return widget.Cut(text, w)
+	}
+	var total time.Duration
+	for _, one := range pic.Frames {
+		total += one.Duration
+	}
+	var b strings.Builder
+	from := time.Duration(0)
+	for i, one := range pic.Frames {
+		at, to := 0, 0
+		if total > 0 {
+			at, to = int(int64(from)*int64(room)/int64(total)), int(int64(from+one.Duration)*int64(room)/int64(total))
+		}
+		from += one.Duration
+		n := max(to-at, 1)
+		switch {
+		case i == index:
+			b.WriteString(th.Accent.Render(widget.Repeat(th.Glyph.Bar, n)))
+		case i%2 == 0:
+			b.WriteString(th.Faint.Render(widget.Repeat(th.Glyph.BarRest, n)))
+		default:
+			b.WriteString(th.Border.Render(widget.Repeat(th.Glyph.H, n)))
+		}
+	}
+	return text + " " + widget.Fit(b.String(), room)
+}
+
+func (p *Page) comparison(th *theme.Theme, w int) string {
+	c, ok := p.view.Changes()
+	if !ok {
+		return th.Muted.Render("nothing to compare with")
+	}
+	how := p.view.Comparing().String()
+	if p.view.Comparing() == viewer.CompareBlink {
+		how = "blink: after"
+		if p.view.Flipped() {
+			how = "blink: before"
+		}
+	}
+	if c.Pixels == 0 {
+		return widget.Cut(how+": no pixel changed", w)
+	}
+	text := fmt.Sprintf("%s: %d pixels changed in %d×%d at %d,%d", how, c.Pixels, c.Box.Dx(), c.Box.Dy(), c.Box.Min.X, c.Box.Min.Y)
+	if c.Added > 0 || c.Removed > 0 {
+		text += fmt.Sprintf("; colours +%d -%d", c.Added, c.Removed)
+	}
+	return th.Info.Render(widget.Cut(text, w))
+}
+
+// pixel says what is under the cursor: place, colour, token.
+func (p *Page) pixel(th *theme.Theme, w int) string {
+	x, y, c, ok := p.view.Cursor()
+	if !ok {
+		return th.Faint.Render(widget.Cut("arrows or a click look at a pixel", w))
+	}
+	text := fmt.Sprintf("%d,%d ", x, y)
+	name := p.view.TokenAt(x, y)
+	if c.A == 0 {
+		return widget.Cut(text+"transparent "+name, w)
+	}
+	out := text + swatch(th, c) + " " + picture.Hex(c)
+	if name == viewer.OffPalette {
+		return widget.Cut(out+" "+th.Bad.Render(name), w)
+	}
+	return widget.Cut(out+" "+th.Strong.Render(name), w)
+}
+
+// swatch is a colour's own two cells; without colours there is nothing to show.
+func swatch(th *theme.Theme, c color.NRGBA) string {
+	if th.Depth == theme.NoColor {
+		return "  "
+	}
+	c = picture.Mix(color.NRGBA{0, 0, 0, 255}, c)
+	return theme.NewStyle(nil, c, 0).Render("  ")
+}
+
+func (p *Page) colourPane(f *tui.Frame, x, w int) []string {
+	focus := f.Focus && p.part == partColours
+	uses := p.view.Uses()
+	p.colours.SetLen(len(uses))
+	p.colourBox = box{x + 2, 1, w - 4, f.H - 2}
+	th := f.Theme
+	if len(uses) == 0 {
+		text := "too many colours to list"
+		if p.view.Picture() == nil {
+			text = ""
+		}
+		return widget.Box(th, "Colours", "", focus, []string{th.Faint.Render(text)}, w, f.H)
+	}
+	rows := p.colours.Render(th, w-4, f.H-2, focus, func(i, width int) string {
+		u := uses[i]
+		name := strings.Join(u.Names, " ")
+		style := th.Text
+		count := fmt.Sprint(u.Count)
+		switch {
+		case u.Count == 0:
+			count, style = "unused", th.Warn
+		case name == "" && p.view.Named():
+			name, style = "off palette", th.Bad
+		}
+		if u.Near != nil {
+			count = "~" + count
+		}
+		left := swatch(th, u.Color) + " "
+		hex := picture.Hex(u.Color)
+		if room := width - 3 - len(hex) - len(count) - 2; name != "" && room >= widget.Width(name) {
+			left += style.Render(plain.Line(name)) + " " + th.Faint.Render(hex)
+		} else if name != "" {
+			left += style.Render(widget.Cut(plain.Line(name), width-4-len(count)))
+		} else {
+			left += hex
+		}
+		return widget.Ends(left, th.Muted.Render(count), width)
+	})
+	return widget.Box(th, "Colours", fmt.Sprint(len(uses)), focus, rows, w, f.H)
+}

@@ -1,0 +1,132 @@
+package pixels
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/tui/viewer"
+)
+
+// objectsMost is the number of objects of one file that are drawn.
+const objectsMost = 64
+
+// DrawFile draws all sprites, variants, compositions and animations of a .pxl file. The
+// person named the file, so its includes may be anywhere in its folder.
+func DrawFile(path string, dialect pxl.Dialect) ([]Render, error) {
+	text, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("open the picture: %w", err)
+	}
+	defer func() { _ = root.Close() }() // it was only read from
+	doc := pxl.Parse(text, pxl.Options{Dialect: dialect, Include: pxl.IncludeFrom(root, ".")})
+	var out []Render
+	for _, o := range doc.Objects() {
+		switch o.Kind {
+		case pxl.KindSprite, pxl.KindVariant, pxl.KindComposition, pxl.KindAnimation:
+		default:
+			continue
+		}
+		if len(out) == objectsMost {
+			break
+		}
+		r := Render{Name: o.Name, Kind: string(o.Kind)}
+		res, err := doc.Render(pxl.RenderOptions{Kind: o.Kind, Name: o.Name, Tokens: true})
+		if err != nil {
+			r.Failed = err.Error()
+			r.Notes = lines(doc.Diagnostics())
+		} else {
+			// The text is the identity: the same text is the same picture.
+			r.Picture = FromResult(fmt.Sprintf("%s %s %s %x", path, o.Kind, o.Name, text), doc, res)
+			r.Notes = lines(res.Diagnostics)
+		}
+		out = append(out, r)
+	}
+	if len(out) == 0 {
+		reason := "it has no sprite to draw"
+		if d := doc.Diagnostics(); len(d) > 0 {
+			reason = d[0].String()
+		}
+		return nil, fmt.Errorf("draw %s: %s", filepath.Base(path), reason)
+	}
+	return out, nil
+}
+
+func lines(list []pxl.Diagnostic) []string {
+	out := make([]string, len(list))
+	for i, d := range list {
+		out[i] = d.String()
+	}
+	return out
+}
+
+// FromResult makes what the engine drew into a picture to look at. The key must tell it
+// from all others.
+func FromResult(key string, doc *pxl.Document, res *pxl.Result) *viewer.Picture {
+	pic := &viewer.Picture{Key: key}
+	if res.Kind == pxl.KindAnimation && !res.Loop {
+		pic.Loop = viewer.Once
+	}
+	for _, f := range res.Frames {
+		pic.Frames = append(pic.Frames, viewer.Frame{Image: f.Image, Duration: f.Duration, Name: f.Name})
+	}
+	pic.Tokens = Tokens(doc, res)
+	if t := res.Tokens; t != nil {
+		pic.TokenAt = func(_, x, y int) string {
+			if i := t.At(x, y); i >= 0 {
+				return t.Names[i]
+			}
+			return ""
+		}
+	}
+	return pic
+}
+
+// Tokens are the names that the source has for colours: those of the sprite's palette,
+// or of all palettes for what is made of several sprites.
+func Tokens(doc *pxl.Document, res *pxl.Result) []viewer.Token {
+	var out []viewer.Token
+	seen := map[viewer.Token]bool{}
+	add := func(t viewer.Token) {
+		if !seen[t] && !strings.HasPrefix(t.Name, "--") {
+			seen[t] = true
+			out = append(out, t)
+		}
+	}
+	if t := res.Tokens; t != nil {
+		for i, name := range t.Names {
+			add(viewer.Token{Name: name, Color: t.Colors[i]})
+		}
+	}
+	entries := func(list []pxl.Entry) {
+		for _, e := range list {
+			if c, err := doc.Colour(e.Value); err == nil {
+				add(viewer.Token{Name: e.Token, Color: c})
+			}
+		}
+	}
+	if res.Kind == pxl.KindSprite {
+		if o, ok := doc.Find(pxl.KindSprite, res.Name); ok && o.Sprite.Palette != nil {
+			entries(o.Sprite.Palette.Inline)
+			if p, ok := doc.Find(pxl.KindPalette, o.Sprite.Palette.Name); ok {
+				entries(p.Palette.Colors)
+			}
+			return out
+		}
+	}
+	for _, o := range doc.Objects() {
+		switch {
+		case o.Palette != nil:
+			entries(o.Palette.Colors)
+		case o.Sprite != nil && o.Sprite.Palette != nil:
+			entries(o.Sprite.Palette.Inline)
+		}
+	}
+	return out
+}
