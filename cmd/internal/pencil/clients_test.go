@@ -1,0 +1,254 @@
+//go:build unix
+
+package pencil
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
+)
+
+// TestRealAgents runs agents against a deck and the stand-in for Pencil's
+// server, with a stand-in for their models.
+func TestRealAgents(t *testing.T) {
+	programs := sync.OnceValue(func() string { return build(t) })
+	t.Run("see the switch", func(t *testing.T) { seeTheSwitch(t, programs) })
+	t.Run("Codex keeps its list", func(t *testing.T) { keepsItsList(t, programs) })
+}
+
+// build makes the programs in a folder.
+func build(t *testing.T) string {
+	dir := t.TempDir()
+	for _, pkg := range []string{"./cmd/mcpdeck", "./servers/pencil/internal/standin/fakepencil"} {
+		c := exec.Command("go", "build", "-o", dir+"/", pkg)
+		c.Dir = "../../.."
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v\n%s", pkg, err, out)
+		}
+	}
+	return dir
+}
+
+// deck is a running deck in a home folder of its own.
+type deck struct {
+	t         *testing.T
+	bin, home string
+}
+
+func startDeck(t *testing.T, bin string) *deck {
+	t.Helper()
+	// A socket's path has few bytes to spare.
+	home, err := os.MkdirTemp("", "deck")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	d := &deck{t, bin, home}
+	d.write(".config/mcpdeck/config.toml", "[pencil]\ncommand = \""+bin+"/fakepencil\"\n[http]\nenabled = false\n")
+	d.write("project/x", "")
+	serve := d.command(t.Context(), "serve")
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		serve.Process.Signal(os.Interrupt)
+		serve.Wait()
+	})
+	for range 200 {
+		if out, err := d.command(t.Context(), "pencil", "status").CombinedOutput(); err == nil && len(out) > 0 {
+			return d
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	t.Fatal("the deck does not answer")
+	return nil
+}
+
+func (d *deck) write(path, content string) {
+	d.t.Helper()
+	path = filepath.Join(d.home, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *deck) command(ctx context.Context, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, d.bin+"/mcpdeck", args...)
+	c.Dir = d.home
+	c.Env = append(os.Environ(), "HOME="+d.home, "XDG_CONFIG_HOME=", "MCPDECK_SOCKET=", "MCPDECK_CONFIG=", "MCPDECK_PENCIL_COMMAND=")
+	return c
+}
+
+// pencil switches the mode, as the person would.
+func (d *deck) pencil(verb string) func() {
+	return func() {
+		if out, err := d.command(context.Background(), "pencil", verb).CombinedOutput(); err != nil {
+			d.t.Errorf("pencil %s: %v: %s", verb, err, out)
+		}
+		time.Sleep(time.Second) // the agent asks for the list again
+	}
+}
+
+// client finds an agent's program.
+func client(t *testing.T, name string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs a real agent: not with -short")
+	}
+	if dir := os.Getenv("MCPDECK_TEST_CLIENTS"); dir != "" {
+		if path, err := exec.LookPath(filepath.Join(dir, "node_modules/.bin", name)); err == nil {
+			return path
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("%s is not installed (on the PATH, or by npm in the folder MCPDECK_TEST_CLIENTS)", name)
+	}
+	return path
+}
+
+// run runs an agent to its end.
+func (d *deck) run(env []string, name string, args ...string) string {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), 90*time.Second)
+	defer cancel()
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = filepath.Join(d.home, "project")
+	c.Env = append([]string{"HOME=" + d.home, "PATH=" + os.Getenv("PATH"), "TERM=dumb", "TMPDIR=" + os.TempDir()}, env...)
+	c.WaitDelay = 5 * time.Second
+	out, err := c.CombinedOutput()
+	if err != nil {
+		d.t.Logf("%s ended with %v", filepath.Base(name), err)
+	}
+	return string(out)
+}
+
+func pencilTools(names []string) int {
+	n := 0
+	for _, name := range names {
+		if strings.Contains(name, "pencil_") {
+			n++
+		}
+	}
+	return n
+}
+
+// seeTheSwitch: a switch in the middle of a session is seen by agents that refresh their
+// list.
+func seeTheSwitch(t *testing.T, programs func() string) {
+	tests := []struct {
+		name     string
+		searches bool // finds tools by a search instead of having all
+		run      func(d *deck, path, url string) string
+	}{
+		{"claude", true, func(d *deck, path, url string) string {
+			d.write("mcp.json", `{"mcpServers":{"deck":{"command":"`+d.bin+`/mcpdeck","args":["mcp"]}}}`)
+			return d.run([]string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=x", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, path,
+				"-p", "go", "--mcp-config", d.home+"/mcp.json", "--strict-mcp-config", "--allowedTools",
+				"mcp__deck__manage_memory", "mcp__deck__pencil_get_editor_state", "mcp__deck__pencil_batch_get")
+		}},
+		{"opencode", false, func(d *deck, path, url string) string {
+			d.write(".config/opencode/opencode.json", `{"model":"mock/mock","small_model":"mock/mock","autoupdate":false,"share":"disabled",
+				"provider":{"mock":{"npm":"@ai-sdk/openai-compatible","name":"mock","options":{"baseURL":"`+url+`/v1","apiKey":"x"},"models":{"mock":{"name":"mock","tool_call":true}}}},
+				"mcp":{"deck":{"type":"local","command":["`+d.bin+`/mcpdeck","mcp"],"enabled":true}}}`)
+			return d.run(nil, path, "run", "go")
+		}},
+		{"gemini", false, func(d *deck, path, url string) string {
+			d.write(".gemini/settings.json", `{"mcpServers":{"deck":{"command":"`+d.bin+`/mcpdeck","args":["mcp"],"trust":true}},
+				"security":{"folderTrust":{"enabled":false},"auth":{"selectedType":"gemini-api-key"}},"general":{"disableAutoUpdate":true}}`)
+			return d.run([]string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=x"}, path, "-m", "gemini-2.5-pro", "--yolo", "-p", "go")
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := client(t, tt.name)
+			d := startDeck(t, programs())
+			list := []byte(`{"action":"list"}`)
+			model := mockmodel.New(
+				t, "deck",
+				mockmodel.Step{Tool: "pencil_batch_get"},
+				mockmodel.Step{Before: d.pencil("on"), Tool: "manage_memory", Args: list},
+				mockmodel.Step{Tool: "pencil_get_editor_state", Args: []byte(`{"include_schema":false}`)},
+				mockmodel.Step{Before: d.pencil("off"), Tool: "manage_memory", Args: list},
+				mockmodel.Step{Tool: "pencil_batch_get"},
+			)
+			out := tt.run(d, path, model.URL)
+			seen := model.Seen()
+			for i, called := range []bool{false, true, true, true, false} {
+				if seen[i].Called != called {
+					t.Errorf("step %d: called %v", i, seen[i].Called)
+				}
+			}
+			if !strings.Contains(seen[2].Result, "menu.pen") {
+				t.Errorf("result %q", seen[2].Result)
+			}
+			if !tt.searches {
+				for i, want := range []int{0, 0, 14, 14, 0} {
+					if n := pencilTools(seen[i].Offered); n != want {
+						t.Errorf("step %d offers %d tools of Pencil, want %d", i, n, want)
+					}
+				}
+			}
+			if t.Failed() {
+				t.Log(out)
+			}
+		})
+	}
+}
+
+// keepsItsList: Codex keeps the list it started with: a call of what is gone says why, and
+// with the gateway it needs no other list.
+func keepsItsList(t *testing.T, programs func() string) {
+	configure := func(d *deck, url, args string) {
+		d.write(".codex/config.toml", `model = "mock"
+model_provider = "mock"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[model_providers.mock]
+name = "mock"
+base_url = "`+url+`/v1"
+wire_api = "responses"
+env_key = "MOCK_KEY"
+[mcp_servers.deck]
+command = "`+d.bin+`/mcpdeck"
+args = [`+args+`]
+required = true
+`)
+	}
+	t.Run("switched off after it started", func(t *testing.T) {
+		path := client(t, "codex")
+		d := startDeck(t, programs())
+		d.pencil("on")()
+		model := mockmodel.New(t, "deck", mockmodel.Step{Before: d.pencil("off"), Tool: "pencil_get_editor_state"})
+		configure(d, model.URL, `"mcp"`)
+		out := d.run([]string{"MOCK_KEY=x"}, path, "exec", "--skip-git-repo-check", "go")
+		if s := model.Seen()[0]; !strings.Contains(s.Result, "Pencil mode is off. The user can switch it on in mcpdeck") {
+			t.Errorf("result %q\n%s", s.Result, out)
+		}
+	})
+	t.Run("with the gateway", func(t *testing.T) {
+		path := client(t, "codex")
+		d := startDeck(t, programs())
+		model := mockmodel.New(
+			t, "deck",
+			mockmodel.Step{Tool: "pencil_call", Args: []byte(`{"tool":"get_editor_state"}`)},
+			mockmodel.Step{Before: d.pencil("on"), Tool: "pencil_call", Args: []byte(`{"tool":"get_editor_state"}`)},
+		)
+		configure(d, model.URL, `"mcp","--gateway"`)
+		out := d.run([]string{"MOCK_KEY=x"}, path, "exec", "--skip-git-repo-check", "go")
+		seen := model.Seen()
+		if !strings.Contains(seen[0].Result, "Pencil mode is off") || !strings.Contains(seen[1].Result, "menu.pen") {
+			t.Errorf("results %q, %q\n%s", seen[0].Result, seen[1].Result, out)
+		}
+	})
+}
