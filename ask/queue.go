@@ -140,6 +140,7 @@ func (q *Queue) Open(req Request) (*Call, error) {
 	if q.full(&req) {
 		return nil, ErrBusy
 	}
+	q.prune()
 	it := q.add(req, print)
 	call := it.call // recall may answer it at once
 	q.recall(it)
@@ -161,6 +162,7 @@ func (q *Queue) Resume(key, owner string) (*Call, error) {
 			return q.attach(it, it.req), nil
 		}
 	}
+	q.prune()
 	for _, p := range q.parked {
 		if match(&p.Request) {
 			c := &Call{q: q, id: p.ID, done: make(chan struct{})}
@@ -275,6 +277,13 @@ func (q *Queue) recall(it *item) {
 			return
 		}
 	}
+}
+
+// prune drops answers and drafts that were kept long enough.
+func (q *Queue) prune() {
+	now := time.Now()
+	q.parked = slices.DeleteFunc(q.parked, func(p parked) bool { return now.Sub(p.At) > keepParked })
+	q.drafts = slices.DeleteFunc(q.drafts, func(d savedDraft) bool { return now.Sub(d.At) > keepDrafts })
 }
 
 func (q *Queue) find(id int) *item {

@@ -82,8 +82,8 @@ func (q *Queue) load() {
 	}
 	now := time.Now()
 	q.nextID = max(s.NextID, 1)
-	q.parked = slices.DeleteFunc(s.Parked, func(p parked) bool { return now.Sub(p.At) > keepParked })
-	q.drafts = slices.DeleteFunc(s.Drafts, func(d savedDraft) bool { return now.Sub(d.At) > keepDrafts })
+	q.parked, q.drafts = s.Parked, s.Drafts
+	q.prune()
 	for _, v := range s.Items {
 		it := &item{
 			id: v.ID, req: v.Request, state: v.State, absent: v.Absent, why: v.Why, arrived: v.Arrived, left: v.Left,

@@ -288,6 +288,39 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	}
 }
 
+func TestQuitKeepsWaitingQuestions(t *testing.T) {
+	w := newWorld(t)
+	d := w.open()
+	relayed := w.agent("claude-code", "shop", "mcp", "ask")
+	served := w.agent("codex-mcp-client", "menu", "ask-server")
+	relayed.ask(1, `{"questions":[{"id":"a","question":"Which login?","options":["OAuth","API key"]}]}`)
+	d.wait("Which login?")
+	served.ask(1, `{"questions":[{"id":"a","question":"Which colour?","options":["red","blue"]}]}`)
+	d.wait("1/2")
+	d.press("q")
+	d.wait("Quit mcpdeck?", "keep the questions")
+	d.press("k")
+	select {
+	case <-d.done:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the deck did not end")
+	}
+
+	d = w.open()
+	d.wait("Which login?", "1/2", "asked again")
+	time.Sleep(500 * time.Millisecond)
+	d.press("2")
+	if got := text(relayed.reply(1)); got != "User answers:\na: API key" {
+		t.Errorf("over the relay: %q", got)
+	}
+	d.wait("Which colour?")
+	time.Sleep(500 * time.Millisecond)
+	d.press("1")
+	if got := text(served.reply(1)); got != "User answers:\na: red" {
+		t.Errorf("over ask-server: %q", got)
+	}
+}
+
 func TestFromTheShell(t *testing.T) {
 	w := newWorld(t)
 	state := filepath.Join(w.home, ".config", "mcpdeck")
