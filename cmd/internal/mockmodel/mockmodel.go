@@ -66,9 +66,9 @@ func (s *Server) Seen() []Seen {
 
 // move is what the model does next: a call, or words.
 type move struct {
-	id, tool, space string
-	args            json.RawMessage
-	words           string
+	id, tool string
+	args     json.RawMessage
+	words    string
 }
 
 const searchTool = "ToolSearch"
