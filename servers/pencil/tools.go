@@ -58,10 +58,7 @@ func (m *Module) look() {
 	case s.Mode == On && sign.Tone == Warning:
 		state = servers.State{Status: servers.Degraded, Reason: sign.Note}
 	case s.Mode == On:
-		state = servers.State{Status: servers.Ready, Detail: sign.Note}
-		if s.File != "" {
-			state.Detail += ", " + s.File
-		}
+		state = servers.State{Status: servers.Ready, Detail: s.File}
 	case s.Broken:
 		state.Status = servers.Failed
 	case s.Link != LinkFailed:
