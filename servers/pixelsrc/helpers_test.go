@@ -2,6 +2,7 @@ package pixelsrc
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"image"
 	"image/color"
@@ -53,3 +54,5 @@ func samePixels(t *testing.T, got, want *image.NRGBA) {
 		}
 	}
 }
+
+func noContext() context.Context { return context.Background() }

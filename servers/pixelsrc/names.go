@@ -64,7 +64,9 @@ func nearNames(name string, candidates []string, within int) []string {
 	}
 	var hits []hit
 	for _, c := range candidates {
-		if d := distance(name, c); d <= within && d < max(utf8.RuneCountInString(c), 2) {
+		// More than half of it different is another word.
+		longer := max(utf8.RuneCountInString(c), utf8.RuneCountInString(name))
+		if d := distance(name, c); d <= within && 2*d <= longer {
 			hits = append(hits, hit{c, d})
 		}
 	}

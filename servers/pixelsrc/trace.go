@@ -39,16 +39,21 @@ func (t *tracer) region(s shape.Set) string {
 
 // plain describes a set without symmetry: one shape, or a union of its parts.
 func (t *tracer) plain(s shape.Set) string {
-	parts := t.components(s)
 	var shapes []string
 	var dots shape.Set
-	for _, p := range parts {
-		d, isPoints := t.component(p)
-		if isPoints {
-			dots = append(dots, p...)
+	for _, cluster := range components(s, 1) {
+		if d := t.line(cluster); d != "" {
+			shapes = append(shapes, d)
 			continue
 		}
-		shapes = append(shapes, d)
+		for _, p := range components(cluster, 0) {
+			d, isPoints := t.component(p)
+			if isPoints {
+				dots = append(dots, p...)
+				continue
+			}
+			shapes = append(shapes, d)
+		}
 	}
 	if len(dots) > 0 {
 		slices.SortFunc(dots, byRow)
@@ -120,9 +125,9 @@ func (t *tracer) half(s shape.Set, axis string) (shape.Set, bool) {
 	return out, len(out) > 0
 }
 
-// components splits a set into its 4-connected parts, in the order of their
-// first pixels.
-func (t *tracer) components(s shape.Set) []shape.Set {
+// components splits a set into its connected parts, in the order of their first
+// pixels; with reach 1 corners connect too.
+func components(s shape.Set, reach int32) []shape.Set {
 	parent := make([]int, len(s))
 	for i := range parent {
 		parent[i] = i
@@ -136,10 +141,10 @@ func (t *tracer) components(s shape.Set) []shape.Set {
 	}
 	above := 0
 	for i, r := range s {
-		for above < i && (s[above].Y < r.Y-1 || s[above].Y == r.Y-1 && s[above].X1 <= r.X0) {
+		for above < i && (s[above].Y < r.Y-1 || s[above].Y == r.Y-1 && s[above].X1+reach <= r.X0) {
 			above++
 		}
-		for j := above; j < i && s[j].Y == r.Y-1 && s[j].X0 < r.X1; j++ {
+		for j := above; j < i && s[j].Y == r.Y-1 && s[j].X0 < r.X1+reach; j++ {
 			a, b := find(i), find(j)
 			parent[max(a, b)] = min(a, b)
 		}
@@ -181,11 +186,6 @@ func (t *tracer) component(s shape.Set) (text string, isPoints bool) {
 	if w >= 3 && h >= 3 {
 		try(func() bool { return same(t.arena.Stroke(x, y, w, h, 1, 0)) }, func() string { return listJSON("stroke", x, y, w, h) })
 	}
-	if n <= w+h {
-		for _, p := range ends(s) {
-			try(func() bool { return same(t.arena.Line(p[:])) }, func() string { return pairsJSON("line", p[:]) })
-		}
-	}
 	if w%2 == 1 && h%2 == 1 && h >= 3 {
 		t.ellipses(try, same, x+w/2, y+h/2, w/2, h/2)
 	}
@@ -202,6 +202,26 @@ func (t *tracer) component(s shape.Set) (text string, isPoints bool) {
 		return pointsJSON(s), true
 	}
 	return best, false
+}
+
+// line describes a set that is one slanted line, "" when it is none.
+func (t *tracer) line(s shape.Set) string {
+	b, _ := s.Bounds()
+	w, h := b.X1-b.X0+1, b.Y1-b.Y0+1
+	if w < 2 || h < 2 || max(w, h) < 3 || s.Count() != max(w, h) {
+		return "" // a line has one pixel for each step of its longer side
+	}
+	best := ""
+	for _, p := range ends(s) {
+		t.arena.Reset(traceBudget)
+		if d := pairsJSON("line", p[:]); (best == "" || len(d) < len(best)) && slices.Equal(t.arena.Line(p[:]), s) {
+			best = d
+		}
+	}
+	if pointsLength(s, len(best)) < len(best) {
+		return ""
+	}
+	return best
 }
 
 // ellipses tries the radii whose pixels may be 2·hw+1 wide; the engine's ellipses
