@@ -1,0 +1,196 @@
+package setup
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/tailscale/hujson"
+)
+
+func entry(t *testing.T) Entry {
+	t.Helper()
+	return Entry{Command: "/opt/mcpdeck", Root: t.TempDir(), Home: t.TempDir()}
+}
+
+func TestEveryClientGetsAnEntryItCanRead(t *testing.T) {
+	for _, c := range clients() {
+		t.Run(c.name, func(t *testing.T) {
+			e := entry(t)
+			change, err := Plan(c.name, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := change.Apply(); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(change.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var any map[string]any
+			if strings.HasSuffix(change.Path, ".toml") {
+				err = toml.Unmarshal(b, &any)
+			} else {
+				err = json.Unmarshal(b, &any)
+			}
+			if err != nil || !strings.Contains(string(b), "/opt/mcpdeck") || !strings.Contains(string(b), `"mcp"`) {
+				t.Fatalf("%v in\n%s", err, b)
+			}
+			again, err := Plan(c.name, e)
+			if err != nil || !again.Same() {
+				t.Errorf("a second time changes something: %v\n%s", err, strings.Join(again.Preview(), "\n"))
+			}
+			if _, err := Undo(c.name, e); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(change.Path); !os.IsNotExist(err) {
+				t.Errorf("the file that was not there before is still there")
+			}
+		})
+	}
+}
+
+func TestEditingKeepsWhatIsThere(t *testing.T) {
+	tests := []struct{ name, before, after string }{
+		{"comments and a trailing comma", `{
+	// mine
+	"mcpServers": {
+		"other": {"command": "x"}, // keep
+	},
+	"a": 1,
+}
+`, `{
+	// mine
+	"mcpServers": {
+		"other": {"command": "x"}, // keep
+		"mcpdeck": {
+			"command": "/opt/mcpdeck",
+			"args": ["mcp"]
+		},
+	},
+	"a": 1,
+}
+`},
+		{"no servers yet", `{
+  "a": 1
+}
+`, `{
+  "a": 1,
+  "mcpServers": {
+    "mcpdeck": {
+      "command": "/opt/mcpdeck",
+      "args": ["mcp"]
+    }
+  }
+}
+`},
+		{"an entry of ours", `{"mcpServers": {"mcpdeck": {"command": "old"}, "z": {}}}
+`, `{"mcpServers": {"mcpdeck": {
+      "command": "/opt/mcpdeck",
+      "args": ["mcp"]
+    }, "z": {}}}
+`},
+		{"nothing", ``, `{
+  "mcpServers": {
+    "mcpdeck": {
+      "command": "/opt/mcpdeck",
+      "args": ["mcp"]
+    }
+  }
+}
+`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := entry(t)
+			path := filepath.Join(e.Root, ".cursor", "mcp.json")
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(tt.before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			change, err := Plan("cursor", e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(change.after) != tt.after {
+				t.Fatalf("got\n%s\nwant\n%s", change.after, tt.after)
+			}
+			if err := change.Apply(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Undo("cursor", e); err != nil {
+				t.Fatal(err)
+			}
+			if b, err := os.ReadFile(path); err != nil || string(b) != tt.before {
+				t.Errorf("undone: %v\n%s", err, b)
+			}
+		})
+	}
+}
+
+func TestAFileThatChangedMeanwhileIsLeftAlone(t *testing.T) {
+	e := entry(t)
+	change, err := Plan("codex", e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(change.Path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(change.Path, []byte("model = \"x\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := change.Apply(); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+		t.Fatalf("got %v", err)
+	}
+	if change, err = Plan("codex", e); err != nil {
+		t.Fatal(err)
+	}
+	if err := change.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(change.Path, append(change.after, "# mine\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Undo("codex", e); err == nil || !strings.Contains(err.Error(), "by hand") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	e := entry(t)
+	if _, err := Plan("nope", e); err == nil || !strings.Contains(err.Error(), "claude") {
+		t.Errorf("got %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(e.Root, ".mcp.json"), []byte(`{"mcpServers": [`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Plan("claude", e); err == nil || !strings.Contains(err.Error(), ".mcp.json") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzEdit(f *testing.F) {
+	f.Add([]byte(`{"mcpServers":{},/*c*/}`))
+	f.Add([]byte("{\n\t\"a\": 1 // x\n}"))
+	f.Fuzz(func(t *testing.T, before []byte) {
+		edit := jsonEditor("mcpServers", stdio)
+		after, err := edit(before, Entry{Command: "x"})
+		if err != nil {
+			return
+		}
+		v, err := hujson.Parse(after)
+		if err != nil || v.Find("/mcpServers/mcpdeck/command") == nil {
+			t.Fatalf("%q became %q: %v", before, after, err)
+		}
+		if again, err := edit(after, Entry{Command: "x"}); err != nil || string(again) != string(after) {
+			t.Fatalf("%q became %q: %v", after, again, err)
+		}
+	})
+}
