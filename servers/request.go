@@ -21,7 +21,8 @@ type request struct {
 	mu       sync.Mutex // guards what follows
 	call     *record    // nil until a tool's handler runs
 	notified bool
-	code     int
+	code     int // of the error, if the handler chose one
+	data     any
 }
 
 type requestKey struct{}
@@ -49,28 +50,33 @@ func WaitForPerson(ctx context.Context) (done func()) {
 	return sync.OnceFunc(func() { log.setWaiting(r, false) })
 }
 
-// FailWith sets the JSON-RPC code of the error that the handler of ctx, of a
-// prompt or a resource, is about to return; without it the error is an internal one.
-func FailWith(ctx context.Context, code int) {
+// FailWith makes the error that the handler of ctx is about to return a
+// protocol error with this JSON-RPC code and data. Without it a tool's error
+// becomes a result that the model can read, a prompt's or resource's an internal
+// error.
+func FailWith(ctx context.Context, code int, data ...any) {
 	if q := requestFrom(ctx); q != nil {
 		q.mu.Lock()
 		q.code = code
+		if len(data) > 0 {
+			q.data = data[0]
+		}
 		q.mu.Unlock()
 	}
 }
 
-// ErrorCode is what FailWith set, else code.
-func ErrorCode(ctx context.Context, code int) int {
+// Failure is the code and data that FailWith set, else those given.
+func Failure(ctx context.Context, code int, data any) (int, any) {
 	q := requestFrom(ctx)
 	if q == nil {
-		return code
+		return code, data
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.code != 0 {
-		return q.code
+		return q.code, q.data
 	}
-	return code
+	return code, data
 }
 
 // Notify sends a notification about the request of ctx to its client. It is
@@ -142,13 +148,15 @@ func (h *Host) recorded(module string, next server.ToolHandlerFunc) server.ToolH
 			result, err = next(ctx, req)
 			return err
 		})
-		if err != nil && ctx.Err() == nil {
+		if code, _ := Failure(ctx, 0, nil); err != nil && code == 0 && ctx.Err() == nil {
 			result, err = mcp.NewToolResultError("Error: "+err.Error()), nil
 		}
 		q.flush(ctx, req)
 		switch {
 		case ctx.Err() != nil:
 			h.calls.finish(r, Cancelled, nil, "cancelled by the agent")
+		case err != nil:
+			h.calls.finish(r, Refused, nil, err.Error())
 		case result != nil && result.IsError:
 			h.calls.finish(r, ToolError, result, "")
 		default:

@@ -222,6 +222,7 @@ func (s *Server) begin(h host) {
 	s.mu.Lock()
 	s.host = h
 	s.mu.Unlock()
+	s.sounds.open()
 	safe.Go("clippy start", func() {
 		s.memory.sweep()
 		_, _ = s.CheckMemory() // trouble is told by note

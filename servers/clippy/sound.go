@@ -166,6 +166,13 @@ func (s *sounds) mute(on bool) {
 	s.mu.Unlock()
 }
 
+// open allows players again after a close.
+func (s *sounds) open() {
+	s.mu.Lock()
+	s.closed = false
+	s.mu.Unlock()
+}
+
 // close kills the players that run and starts no more.
 func (s *sounds) close() {
 	s.mu.Lock()

@@ -197,7 +197,7 @@ func (c *Conn) answer(ctx context.Context, e envelope) []byte {
 			line, err = resultLine(e.id, refusalResult(text))
 			break
 		}
-		line = errorLine(e.id, errorBody{Code: servers.ErrorCode(ctx, r.Error.Code), Message: r.Error.Message, Data: r.Error.Data})
+		line = errorLine(e.id, failure(ctx, e, errorBody{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data}))
 	default:
 		err = fmt.Errorf("unexpected answer %T", reply)
 	}

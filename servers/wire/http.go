@@ -65,7 +65,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	v.mcp.ServeHTTP(w, r.WithContext(ctx))
+	out := &failureWriter{ResponseWriter: w, ctx: ctx, e: e}
+	v.mcp.ServeHTTP(out, r.WithContext(ctx))
+	out.begin(out.status)
 	h.settle(w, r, e, agent)
 }
 

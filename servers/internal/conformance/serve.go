@@ -1,0 +1,38 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// NewHost returns a running host that has the fixtures and nothing else.
+func NewHost(root string) (*servers.Host, error) {
+	h, err := servers.New(servers.Options{Version: "0", Modules: []servers.Module{New()}, Root: root})
+	if err != nil {
+		return nil, err
+	}
+	h.Start()
+	return h, nil
+}
+
+// Serve offers the host at the address it returns, behind the guard with its
+// token off, since the suite cannot send one. It ends with ctx.
+func Serve(ctx context.Context, h *servers.Host) (url string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("serve fixtures: %w", err)
+	}
+	srv := &http.Server{
+		Handler:     &wire.Guard{Next: &wire.HTTP{Host: h}},
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	context.AfterFunc(ctx, func() { srv.Close() })
+	safe.Go("conformance", func() { _ = srv.Serve(l) })
+	return "http://" + l.Addr().String() + "/mcp", nil
+}

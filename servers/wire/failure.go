@@ -1,0 +1,91 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+)
+
+// failure completes an error that mcp-go made: with the code and data that the
+// handler chose, and with the address of a resource that does not exist.
+func failure(ctx context.Context, e envelope, body errorBody) errorBody {
+	body.Code, body.Data = servers.Failure(ctx, body.Code, body.Data)
+	if e.method == string(mcp.MethodResourcesRead) && body.Data == nil && (body.Code == mcp.INVALID_PARAMS || body.Code == mcp.RESOURCE_NOT_FOUND) {
+		var p struct {
+			URI string `json:"uri"`
+		}
+		if json.Unmarshal(e.params, &p) == nil && p.URI != "" {
+			body.Data = p
+		}
+	}
+	return body
+}
+
+// failureWriter passes a response on and completes it if it is a single error.
+type failureWriter struct {
+	http.ResponseWriter
+	ctx    context.Context
+	e      envelope
+	status int // held back until the body is known
+}
+
+func (f *failureWriter) WriteHeader(status int) { f.status = status }
+
+func (f *failureWriter) Write(p []byte) (int, error) {
+	if f.status == -1 {
+		return f.ResponseWriter.Write(p)
+	}
+	line, status := f.complete(p)
+	f.begin(status)
+	if _, err := f.ResponseWriter.Write(line); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// begin sends the status once.
+func (f *failureWriter) begin(status int) {
+	if f.status == -1 {
+		return
+	}
+	f.status = -1
+	if status > 0 {
+		f.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Flush implements http.Flusher.
+func (f *failureWriter) Flush() {
+	f.begin(f.status)
+	if fl, ok := f.ResponseWriter.(http.Flusher); ok {
+		fl.Flush()
+	}
+}
+
+// Unwrap is for http.ResponseController.
+func (f *failureWriter) Unwrap() http.ResponseWriter { return f.ResponseWriter }
+
+// complete returns what to send instead of p, the first that is written: mcp-go
+// writes an error in one piece.
+func (f *failureWriter) complete(p []byte) (line []byte, status int) {
+	if f.e.id == nil || !strings.HasPrefix(f.Header().Get("Content-Type"), "application/json") || len(p) > 1<<16 {
+		return p, f.status
+	}
+	var r struct {
+		Error *errorBody `json:"error"`
+	}
+	if json.Unmarshal(p, &r) != nil || r.Error == nil {
+		return p, f.status
+	}
+	body := failure(f.ctx, f.e, *r.Error)
+	status = f.status
+	if modern(f.e.params) && (body.Code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || body.Code == mcp.INVALID_PARAMS) {
+		status = http.StatusBadRequest
+	}
+	return errorLine(f.e.id, body), status
+}
