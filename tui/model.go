@@ -106,14 +106,14 @@ func (m *Model) Init() tea.Cmd {
 	if m.asksTheme() {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
+	if p := m.page(); p != nil {
+		cmds = append(cmds, p.Show())
+	}
 	for _, p := range m.pages {
 		cmds = append(cmds, p.Update(ThemeMsg{Theme: m.theme}))
 		if m.snap != nil {
 			cmds = append(cmds, p.Update(DeckMsg{Snapshot: m.snap}))
 		}
-	}
-	if p := m.page(); p != nil {
-		cmds = append(cmds, p.Show())
 	}
 	return tea.Batch(cmds...)
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,8 +20,8 @@ type Deck struct {
 	snap    *servers.Snapshot
 	calls   []servers.Call
 	bodies  map[uint64]servers.CallBody
-	version uint64
-	seen    map[uint64]uint64 // call → version of its last change
+	changed []uint64 // calls in the order they changed; one may be in it twice
+	stale   bool     // snap lacks calls
 	hint    chan struct{}
 
 	Restarted []string // names given to RestartModule
@@ -28,7 +29,7 @@ type Deck struct {
 
 // NewDeck is a deck at work: five servers, three agents, some calls, as of now.
 func NewDeck(now time.Time) *Deck {
-	d := &Deck{hint: make(chan struct{}, 1), seen: map[uint64]uint64{}, bodies: map[uint64]servers.CallBody{}}
+	d := &Deck{hint: make(chan struct{}, 1), bodies: map[uint64]servers.CallBody{}}
 	d.snap = &servers.Snapshot{
 		Version: 1, Started: now.Add(-42 * time.Minute),
 		Servers: []servers.ServerInfo{
@@ -83,24 +84,20 @@ func (d *Deck) Add(c servers.Call) uint64 {
 	if c.ID == 0 {
 		c.ID = uint64(len(d.calls) + 1)
 	}
-	d.version++
-	d.seen[c.ID] = d.version
+	d.changed = append(d.changed, c.ID)
 	if c.ID <= uint64(len(d.calls)) {
 		d.calls[c.ID-1] = c
 	} else {
 		d.calls = append(d.calls, c)
 	}
-	snap := *d.snap
-	snap.Version++
-	snap.Calls = append([]servers.Call(nil), d.calls[max(0, len(d.calls)-512):]...)
-	snap.Total = uint64(len(d.calls))
-	d.snap = &snap
+	d.stale = true
 	d.tell()
 	return c.ID
 }
 
 // Change edits a copy of the snapshot and makes it the current one.
 func (d *Deck) Change(edit func(s *servers.Snapshot)) {
+	d.Snapshot()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	snap := *d.snap
@@ -121,6 +118,13 @@ func (d *Deck) tell() {
 func (d *Deck) Snapshot() *servers.Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.stale {
+		snap := *d.snap
+		snap.Version++
+		snap.Calls = append([]servers.Call(nil), d.calls[max(0, len(d.calls)-512):]...)
+		snap.Total = uint64(len(d.calls))
+		d.snap, d.stale = &snap, false
+	}
 	return d.snap
 }
 
@@ -131,13 +135,13 @@ func (d *Deck) Subscribe() (<-chan struct{}, func()) { return d.hint, func() {} 
 func (d *Deck) Calls(since uint64) ([]servers.Call, uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	ids := slices.Clone(d.changed[min(since, uint64(len(d.changed))):])
+	slices.Sort(ids)
 	var out []servers.Call
-	for _, c := range d.calls {
-		if d.seen[c.ID] > since {
-			out = append(out, c)
-		}
+	for _, id := range slices.Compact(ids) {
+		out = append(out, d.calls[id-1])
 	}
-	return out, d.version
+	return out, uint64(len(d.changed))
 }
 
 // SetBody is what Body answers for a call.

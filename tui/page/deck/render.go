@@ -107,8 +107,9 @@ func (p *Page) empty(f *tui.Frame, part string, w int) []string {
 		add(th.Faint, "no servers yet")
 	case partAgents:
 		add(th.Muted, "No agent is connected yet.")
-		add(th.Faint, "Connect one with:")
-		add(th.Key, "mcpdeck setup")
+		rows = append(rows, "",
+			"  "+th.Key.Render("mcpdeck setup")+th.Faint.Render("  adds the deck to an agent"),
+			"  "+th.Key.Render("mcpdeck mcp")+th.Faint.Render("    is the command it runs"))
 	default:
 		add(th.Faint, "Calls show up here as agents make them.")
 	}
