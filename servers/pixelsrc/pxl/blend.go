@@ -1,9 +1,6 @@
 package pxl
 
-import (
-	"math"
-	"strings"
-)
+import "strings"
 
 // blendMode is how a source value joins the canvas value below it, both 0…1.
 type blendMode func(d, s float32) float32
@@ -38,8 +35,8 @@ func blendOf(name string) (mode blendMode, ok bool) {
 	return nil, false
 }
 
-// blend draws src with its top left at (x, y), clipped, and returns how many pixels
-// it looked at. The mode sees the raw canvas colour also where the canvas is
+// blend draws src with its top left at (x, y), clipped, and returns what that
+// cost of the budget. The mode sees the raw canvas colour also where the canvas is
 // transparent, so multiply over nothing is black.
 func (b *bitmap) blend(src *bitmap, x, y int, mode blendMode, opacity float32) int {
 	x0, x1 := max(0, -x), min(src.w, b.w-x)
@@ -48,6 +45,10 @@ func (b *bitmap) blend(src *bitmap, x, y int, mode blendMode, opacity float32) i
 		return 0
 	}
 	opacity = min(max(opacity, 0), 1)
+	cost := blendCost
+	if mode == nil && opacity == 1 {
+		cost = 2
+	}
 	for sy := y0; sy < y1; sy++ {
 		from := src.pix[4*(sy*src.w+x0) : 4*(sy*src.w+x1)]
 		to := b.pix[4*((y+sy)*b.w+x+x0):]
@@ -60,7 +61,7 @@ func (b *bitmap) blend(src *bitmap, x, y int, mode blendMode, opacity float32) i
 			mixPixel(to[i:i+4:i+4], from[i:i+4:i+4], mode, opacity)
 		}
 	}
-	return (x1 - x0) * (y1 - y0)
+	return cost * (x1 - x0) * (y1 - y0)
 }
 
 // over draws a row in normal mode at full opacity.
@@ -71,6 +72,10 @@ func over(to, from []byte) {
 		case 255:
 			copy(to[i:i+4], from[i:i+4])
 		default:
+			if to[i+3] == 0 {
+				copy(to[i:i+4], from[i:i+4])
+				continue
+			}
 			mixPixel(to[i:i+4:i+4], from[i:i+4:i+4], nil, 1)
 		}
 	}
@@ -101,5 +106,5 @@ func mixPixel(to, from []byte, mode blendMode, opacity float32) {
 }
 
 func toByte(v float32) uint8 {
-	return uint8(min(max(math.Round(float64(v*255)), 0), 255))
+	return uint8(min(max(float64(v*255)+0.5, 0), 255))
 }

@@ -1,11 +1,14 @@
 package pxl
 
+// blendCost is how many times a blended pixel counts.
+const blendCost = 12
+
 // Budgets of one call. They keep hostile documents from taking long or much
 // memory; no sensible picture comes near them.
 const (
 	maxWork  = 8 << 20   // runs, pixels and steps of one sprite's shapes
 	maxWorks = 32 << 20  // of all sprites together
-	maxDrawn = 256 << 20 // pixels painted, blended and transformed
+	maxDrawn = 512 << 20 // pixels painted; those blended or transformed count several times
 	maxHeld  = 48 << 20  // pixels of pictures in memory
 	maxShown = 32 << 20  // pixels of an animation's frames
 )

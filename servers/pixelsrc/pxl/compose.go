@@ -112,6 +112,9 @@ func (k *composing) run() *bitmap {
 		out.blend(base, 0, 0, nil, 1)
 	}
 	for i := range k.c.Layers {
+		if !k.r.budget.left() {
+			break
+		}
 		k.layer(out, &k.c.Layers[i])
 	}
 	return out

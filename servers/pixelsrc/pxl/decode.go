@@ -217,15 +217,16 @@ func (d *Document) object(n *json5.Node) bool {
 	dec := &decoder{ref: d.dialect == Reference}
 	dec.sink = sink{doc: d, list: &d.diags}
 	dec.notes = sink{doc: d, list: &d.notes}
-	kind := ""
-	if n.Kind == json5.Object {
-		t := n.Get("type")
-		if t == nil || t.Kind != json5.String {
-			dec.fail(n.Pos, CodeMissingType, `add type: "sprite", or another of palette, variant, composition, animation`, "the object has no type")
-			return !dec.ref
-		}
-		kind = t.Text
+	if n.Kind != json5.Object {
+		dec.fail(n.Pos, CodeSyntax, "", "expected an object at the top level, found %s", n.Kind)
+		return !dec.ref
 	}
+	t := n.Get("type")
+	if t == nil || t.Kind != json5.String {
+		dec.fail(n.Pos, CodeMissingType, `add type: "sprite", or another of palette, variant, composition, animation`, "the object has no type")
+		return !dec.ref
+	}
+	kind := t.Text
 	if kind == "state_rules" && !dec.ref {
 		kind = string(KindStateRules)
 	}

@@ -159,6 +159,14 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
+// meant asks whether one of the candidates was meant, unless nothing more is reported.
+func (s *sink) meant(name string, candidates []string) string {
+	if len(*s.list) >= maxDiagnostics {
+		return ""
+	}
+	return didYouMean(name, candidates)
+}
+
 func didYouMean(name string, candidates []string) string {
 	if n := nearest(name, candidates); n != "" {
 		return "did you mean " + n + "?"

@@ -86,6 +86,9 @@ func whole32(v float64) int { return int(math.Round(min(max(v, -1<<20), 1<<20)))
 // checkPlace tells what of a region lies off the canvas and whether within and adjacent-to hold.
 func (d *drawing) checkPlace(i int) {
 	r, s := &d.regions[i], d.sets[i]
+	if len(s) == 0 {
+		return
+	}
 	if off := s.Count() - s.Inside(d.w, d.h); off > 0 {
 		d.s.warn(r.Pos, CodeBounds, "move it, or make the canvas larger", "%s of region %q %s off the %d×%d canvas", pixels(off), r.Token, verb(off, "lies", "lie"), d.w, d.h)
 	}

@@ -11,6 +11,9 @@ import (
 // Magenta is what a pixel without a valid colour is painted with.
 func magenta() color.NRGBA { return color.NRGBA{R: 255, B: 255, A: 255} }
 
+// maxTokens is how many tokens a palette may have before its ramps are cut off.
+const maxTokens = 16 << 10
+
 // tokens is a palette with its colours worked out. It is shared and never written to
 // once built; with and clone make changed copies.
 type tokens struct {
@@ -158,6 +161,10 @@ func (d *Document) build(object string, entries []Entry, src *Palette, at *int32
 	}
 	if src != nil {
 		for _, r := range src.Ramps {
+			if len(t.names) > maxTokens {
+				s.fail(place(r.Pos), CodeLimit, "use fewer or shorter ramps", "the palette has more than %d tokens; the ramps from %q on are left out", maxTokens, r.Name)
+				break
+			}
 			d.expandRamp(r, vars, add)
 		}
 	}
@@ -270,4 +277,43 @@ func (d *Document) named(ref *PaletteRef, object string) *tokens {
 		return t
 	}
 	return d.build(fmt.Sprintf("palette %q", name), p.Colors, p, nil)
+}
+
+// TokenColor is one token of a palette with its colour worked out.
+type TokenColor struct {
+	Token string
+	Value string // the colour string, variables replaced
+	Color color.NRGBA
+	Valid bool // the string is a colour; otherwise Color is magenta
+}
+
+// Hex is the colour as #RRGGBB, or #RRGGBBAA when it is not opaque.
+func (c TokenColor) Hex() string { return colour.Hex(c.Color) }
+
+// PaletteColors works out the colours of a palette by name: of the file, @builtin or
+// @include:path; ramps are spread out and variables replaced. Nil when there is none.
+func (d *Document) PaletteColors(name string) []TokenColor {
+	t := d.paletteOf(&PaletteRef{Name: name}, "")
+	return t.list()
+}
+
+// SpriteColors works out the colours that a sprite or variant is drawn with.
+func (d *Document) SpriteColors(kind Kind, name string) []TokenColor {
+	r := &renderer{doc: d}
+	rec := r.lookup(kind, name, alone)
+	if rec == nil {
+		return nil
+	}
+	return rec.colors.list()
+}
+
+func (t *tokens) list() []TokenColor {
+	if t.missing {
+		return nil
+	}
+	out := make([]TokenColor, len(t.names))
+	for i, n := range t.names {
+		out[i] = TokenColor{Token: n, Value: t.values[i], Color: t.colours[i], Valid: !t.bad[i]}
+	}
+	return out
 }

@@ -72,6 +72,9 @@ func (d *drawing) rasterise() {
 
 // eval makes the set of one region: shape, transform, repeat, jitter, range, except, symmetry.
 func (d *drawing) eval(r *Region) shape.Set {
+	if d.arena.Exceeded {
+		return nil
+	}
 	s := d.shape(r)
 	if r.More != nil && d.dial == Documented {
 		s = d.modify(r, s)
@@ -99,7 +102,7 @@ func (d *drawing) refer(r *Region, name, key string) (shape.Set, bool) {
 		for k := range names {
 			names[k] = d.regions[k].Token
 		}
-		d.s.warn(r.Pos, CodeUnknownRegion, didYouMean(name, names), "%s names the region %q, which does not exist", key, name)
+		d.s.warn(r.Pos, CodeUnknownRegion, d.s.meant(name, names), "%s names the region %q, which does not exist", key, name)
 		return nil, false
 	}
 	if !d.done[i] {

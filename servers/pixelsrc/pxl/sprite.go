@@ -138,7 +138,7 @@ func (r *renderer) suggest(s *sink, name string, kinds ...Kind) string {
 	if len(*s.list) >= maxDiagnostics {
 		return ""
 	}
-	return didYouMean(name, r.doc.names(kinds...))
+	return s.meant(name, r.doc.names(kinds...))
 }
 
 // variantRecipe lays the variant's colours over those of its base.
@@ -350,7 +350,7 @@ func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
 			c, ok = *looks[i].color, true
 		}
 		if !ok && !rec.colors.missing {
-			s.warn(g.Pos, CodeToken, didYouMean(g.Token, rec.colors.names), "the palette has no token %q; the region is painted magenta", g.Token)
+			s.warn(g.Pos, CodeToken, s.meant(g.Token, rec.colors.names), "the palette has no token %q; the region is painted magenta", g.Token)
 		}
 		if !r.spend(s, g.Pos, p.b.paint(d.sets[i], c, uint16(min(i, int(noToken)-1))), 0) {
 			break
