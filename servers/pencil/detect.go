@@ -349,3 +349,10 @@ func (s *search) seedPlaces() []candidate {
 	}
 	return out
 }
+
+// Find looks for the program without starting it. The error says where it was
+// looked for and what to do.
+func (p *Pencil) Find() (Found, error) {
+	found, _, err := find(p.opts)
+	return found, err
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// finding is one line of the doctor's report.
+type finding struct {
+	mark string // ok, note, bad
+	what string
+	text string
+}
+
+func doctorCommand(a *app) *cobra.Command {
+	var fix bool
+	c := &cobra.Command{
+		Use: "doctor", Short: "Check what the deck needs, and say what to do about what is missing", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return doctor(c, a, fix) },
+	}
+	c.Flags().BoolVar(&fix, "fix", false, "install the stamp CLI into the deck's own folder if it is missing")
+	return c
+}
+
+func doctor(c *cobra.Command, a *app, fix bool) error {
+	ctx, cancel := context.WithTimeout(c.Context(), 10*time.Minute)
+	defer cancel()
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	h, err := build(cfg, false)
+	if err != nil {
+		return err
+	}
+	defer h.stop()
+	findings := []finding{{"ok", "version", version()}, {"ok", "state", cfg.Paths.State}}
+	findings = append(findings, checkConfig(cfg)...)
+	findings = append(findings, checkDeck(ctx, cfg), checkToken(cfg), h.checkPencil())
+	findings = append(findings, h.checkStamp(ctx, c, fix), checkTerminal())
+	bad := 0
+	for _, f := range findings {
+		fmt.Fprintf(c.OutOrStdout(), "%-4s  %-10s  %s\n", f.mark, f.what, f.text)
+		if f.mark == "bad" {
+			bad++
+		}
+	}
+	if bad > 0 {
+		return exitCode(exitFailed)
+	}
+	return nil
+}
+
+func checkConfig(cfg *config.Config) []finding {
+	if _, err := os.Stat(cfg.Paths.Config); err != nil {
+		return []finding{{"ok", "config", "none; " + cfg.Paths.Config + " would be read"}}
+	}
+	out := []finding{{"ok", "config", cfg.Paths.Config}}
+	for _, w := range cfg.Warnings {
+		out = append(out, finding{"note", "config", w})
+	}
+	return out
+}
+
+func checkDeck(ctx context.Context, cfg *config.Config) finding {
+	client, err := connectDeck(ctx, cfg, nil)
+	switch {
+	case errors.Is(err, wire.ErrNoDeck):
+		return finding{"note", "deck", "none is running; open one with: mcpdeck"}
+	case err != nil:
+		return finding{"bad", "deck", err.Error()}
+	}
+	client.Close()
+	return finding{"ok", "deck", "running on " + cfg.Paths.Socket}
+}
+
+func checkToken(cfg *config.Config) finding {
+	info, err := os.Stat(cfg.Paths.Token)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return finding{"ok", "token", "none yet; the deck makes one when it serves HTTP"}
+	case err != nil:
+		return finding{"bad", "token", err.Error()}
+	case info.Mode().Perm()&0o077 != 0:
+		return finding{"bad", "token", cfg.Paths.Token + " can be read by others; make a new one with: mcpdeck token rotate"}
+	}
+	return finding{"ok", "token", cfg.Paths.Token}
+}
+
+func (h *house) checkPencil() finding {
+	found, err := h.pencil.Find()
+	if err != nil {
+		return finding{"note", "pencil", err.Error()}
+	}
+	return finding{"ok", "pencil", found.Program + " (" + found.Source + ")"}
+}
+
+func (h *house) checkStamp(ctx context.Context, c *cobra.Command, fix bool) finding {
+	stamp := h.stamp.Service()
+	path, number, err := stamp.CLI(ctx)
+	if err != nil && fix {
+		path, number, err = stamp.InstallCLI(ctx, func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
+	}
+	if err != nil {
+		return finding{"note", "logicstamp", err.Error()}
+	}
+	return finding{"ok", "logicstamp", path + " " + number}
+}
+
+func checkTerminal() finding {
+	if !terminal() {
+		return finding{"note", "terminal", "standard input and output are no terminal; the deck would run as with --plain"}
+	}
+	return finding{"ok", "terminal", fmt.Sprintf("TERM=%s COLORTERM=%s", config.Env("TERM"), config.Env("COLORTERM"))}
+}
