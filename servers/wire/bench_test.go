@@ -1,0 +1,71 @@
+package wire_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// BenchmarkEcho is one call of an echo tool over the deck's Unix socket, without
+// a relay.
+func BenchmarkEcho(b *testing.B) {
+	for _, size := range []int{64, 256 << 10} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			dir, err := os.MkdirTemp("", "be")
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer os.RemoveAll(dir)
+			l, err := socket.Listen(filepath.Join(dir, "s"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer l.Close()
+			h, err := servers.New(servers.Options{Modules: []servers.Module{newFixture()}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			h.Start()
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			go func() { _ = (&wire.Server{Host: h}).Serve(ctx, l) }()
+			conn, err := net.Dial("unix", l.Path())
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, r, err := wire.Greet(conn, wire.Hello{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, err = wire.NewClient(ctx, conn, r, "bench", "1")
+			if err != nil {
+				b.Fatal(err)
+			}
+			line := []byte(call(`7`, "echo", `{"text":"`+strings.Repeat("x", size)+`"}`) + "\n")
+			in := bufio.NewReaderSize(r, 64<<10)
+			b.SetBytes(int64(len(line)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := conn.Write(line); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := in.ReadSlice('\n'); err != nil && err != bufio.ErrBufferFull {
+					b.Fatal(err)
+				} else if err == bufio.ErrBufferFull {
+					for err == bufio.ErrBufferFull {
+						_, err = in.ReadSlice('\n')
+					}
+				}
+			}
+		})
+	}
+}
