@@ -166,7 +166,7 @@ func TestDistance(t *testing.T) {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
-	if got := nearNames("charactor", []string{"item", "character", "tileset"}, 3); len(got) != 1 || got[0] != "character" {
+	if got := nearNames("charakter", []string{"item", "character", "tileset"}, 3); len(got) != 1 || got[0] != "character" {
 		t.Errorf("got %v", got)
 	}
 }

@@ -36,16 +36,10 @@ func runRender(c *call) Answer {
 	if wrong != nil {
 		return *wrong
 	}
-	if a := src.undrawable(o.render); a != nil {
+	if a := src.undrawable(); a != nil {
 		return *a
 	}
-	if name := o.render.Name; o.render.Kind == pxl.KindSprite {
-		if _, ok := src.Find(pxl.KindSprite, name); !ok {
-			if _, ok := src.Find(pxl.KindVariant, name); ok {
-				o.render.Kind = pxl.KindVariant
-			}
-		}
-	}
+	src.target(&o.render)
 	res, err := src.Render(o.render)
 	if err != nil {
 		return renderError(err, src)
@@ -117,7 +111,7 @@ func readOrder(a *Args) (o order, wrong *Answer) {
 }
 
 // undrawable answers when a source has nothing to draw, with the reason.
-func (src *source) undrawable(o pxl.RenderOptions) *Answer {
+func (src *source) undrawable() *Answer {
 	var errors []pxl.Diagnostic
 	for _, d := range src.Diagnostics() {
 		if d.Severity == pxl.Error {
@@ -133,8 +127,28 @@ func (src *source) undrawable(o pxl.RenderOptions) *Answer {
 	if len(errors) > 0 {
 		a = fail("No sprites could be read: line %d: %s. Fix it and render again; pixelsrc_validate lists every problem.", errors[0].Line, errors[0].Message)
 	}
-	_ = o
 	return &a
+}
+
+// target settles what is drawn: a name of a sprite may be a variant's, and
+// without one it is the first sprite, else composition, else animation, with
+// what is imported last.
+func (src *source) target(o *pxl.RenderOptions) {
+	if o.Kind == pxl.KindSprite {
+		if _, ok := src.Find(pxl.KindSprite, o.Name); !ok {
+			if _, ok := src.Find(pxl.KindVariant, o.Name); ok {
+				o.Kind = pxl.KindVariant
+			}
+		}
+		return
+	}
+	for _, k := range [...]pxl.Kind{pxl.KindSprite, pxl.KindComposition, pxl.KindAnimation, pxl.KindVariant} {
+		for _, ob := range src.Objects() {
+			if o.Kind == "" && ob.Kind == k && ob.Line <= src.lines {
+				o.Kind, o.Name = k, ob.Name
+			}
+		}
+	}
 }
 
 // renderError puts an error of the engine as a sentence.

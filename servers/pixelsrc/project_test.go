@@ -1,0 +1,201 @@
+package pixelsrc
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// project writes files into a folder.
+func project(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+const sharedPalette = `{type:"palette",name:"shared",colors:{ink:"#123456"}}
+{type:"sprite",name:"tile",size:[1,1],palette:"shared",regions:{ink:{points:[[0,0]]}}}`
+
+func TestImportsAndIncludes(t *testing.T) {
+	user := `{type:"sprite",name:"s",size:[1,1],palette:"shared",regions:{ink:{points:[[0,0]]}}}`
+	root := project(t, map[string]string{
+		"pxl.toml":             "[project]\nname = \"game\"\nsrc = \"art\"\n",
+		"art/lib/shared.pxl":   sharedPalette,
+		"art/lib/more/x.jsonl": strings.ReplaceAll(sharedPalette, "shared", "x"),
+		"art/relative.pxl":     `{type:"import",from:"./lib/shared"}` + "\n" + user,
+		"art/up/up.pxl":        `{type:"import",from:"../lib/shared.pxl",palettes:["shared"]}` + "\n" + user,
+		"art/bare.pxl":         `{type:"import",from:"lib/shared"}` + "\n" + user,
+		"art/alias.pxl":        `{type:"import",from:"./lib/shared",as:"l"}` + "\n" + strings.Replace(user, `"shared"`, `"l:shared"`, 1),
+		"art/folder.pxl":       `{type:"import",from:"./lib/"}` + "\n" + strings.Replace(user, `"shared"`, `"shared:shared"`, 1),
+		"art/include.pxl":      strings.Replace(user, `"shared"`, `"@include:lib/shared"`, 1),
+		"art/place.pxl":        `{type:"import",from:"./lib/shared",as:"l"}` + "\n" + `{type:"composition",name:"s",size:[1,1],sprites:{a:"l:tile"},layers:[{map:["a"]}]}`,
+		"art/missing.pxl":      `{type:"import",from:"./nope"}` + "\n" + user,
+		"art/wrong.pxl":        `{type:"import",from:"./lib/shared",palettes:["nope"]}` + "\n" + user,
+		"art/self.pxl":         `{type:"import",from:"./self"}` + "\n" + user,
+		"art/absolute.pxl":     `{type:"import",from:"/etc/passwd"}` + "\n" + user,
+	})
+	r := newRig(t, root)
+	r.initialize("2025-06-18")
+	for _, name := range []string{"relative", "up/up", "bare", "alias", "folder", "include", "place"} {
+		t.Run(name, func(t *testing.T) {
+			r.t = t
+			res := r.ok("pixelsrc_render", args{"path": "art/" + name + ".pxl"})
+			if !strings.Contains(res.text(), "'s' (1x1 px)") || !strings.Contains(res.text(), "#123456 (1)") || strings.Contains(res.text(), "Warnings") {
+				t.Error(res.text())
+			}
+			var v verdict
+			if r.data("pixelsrc_validate", args{"path": "art/" + name + ".pxl", "strict": true}, &v); !v.Valid {
+				t.Errorf("got %+v", v)
+			}
+		})
+	}
+	for _, name := range []string{"missing", "wrong", "self", "absolute"} {
+		t.Run(name, func(t *testing.T) {
+			r.t = t
+			if res := r.ok("pixelsrc_render", args{"path": "art/" + name + ".pxl"}); !strings.Contains(res.text(), "Warnings:\nline 1: import from") {
+				t.Error(res.text())
+			}
+			var v verdict
+			r.data("pixelsrc_validate", args{"path": "art/" + name + ".pxl"}, &v)
+			if v.Errors == 0 || v.ErrorsL[0].Code != "unresolved_import" || v.ErrorsL[0].Line != 1 {
+				t.Errorf("got %+v", v)
+			}
+		})
+	}
+	// An inline source of a project resolves from its folder.
+	inline := r.ok("pixelsrc_render", args{"source": `{type:"import",from:"./art/lib/shared"}` + "\n" + user})
+	if !strings.Contains(inline.text(), "#123456") {
+		t.Error(inline.text())
+	}
+}
+
+func TestWithoutAProject(t *testing.T) {
+	root := project(t, map[string]string{"lib.pxl": sharedPalette, "a.pxl": `{type:"import",from:"lib"}` + "\n" + dot1})
+	r := newRig(t, root)
+	r.initialize("2025-06-18")
+	if res := r.ok("pixelsrc_render", args{"path": "a.pxl"}); !strings.Contains(res.text(), "there is no pxl.toml above the file") {
+		t.Error(res.text())
+	}
+	inline := `{type:"import",from:"./lib"}` + "\n" + dot1
+	if res := r.ok("pixelsrc_render", args{"source": inline}); !strings.Contains(res.text(), "'dot'") || !strings.Contains(res.text(), "a source without a file has no folder") {
+		t.Error(res.text())
+	}
+	var v verdict
+	if r.data("pixelsrc_validate", args{"source": inline}, &v); !v.Valid {
+		t.Errorf("single-file mode: %+v", v)
+	}
+}
+
+func TestRoots(t *testing.T) {
+	root, allowed := project(t, map[string]string{"a.pxl": dot1}), project(t, map[string]string{"b.pxl": dot1})
+	home := project(t, map[string]string{"c.pxl": dot1})
+	s := New(Options{AllowDirs: []string{allowed}, Home: home})
+	for _, row := range []struct {
+		name, root, path string
+		ok               bool
+	}{
+		{"in the project", root, "a.pxl", true},
+		{"allowed, absolute", root, filepath.Join(allowed, "b.pxl"), true},
+		{"allowed, relative", root, "b.pxl", true},
+		{"home is no project", home, "c.pxl", false},
+		{"the whole disk is no project", "/", filepath.Join(root, "a.pxl"), false},
+		{"no project", "", "b.pxl", true},
+		{"dots that stay inside", root, "x/../a.pxl", true},
+		{"dots that lead out", root, "../" + filepath.Base(root) + "/a.pxl", false},
+	} {
+		a := s.Call(noContext(), Caller{Root: row.root}, "pixelsrc_render", map[string]any{"path": row.path})
+		if a.Failed == row.ok {
+			t.Errorf("%s: %v", row.name, a.Blocks)
+		}
+	}
+}
+
+func TestRecent(t *testing.T) {
+	s := New(Options{})
+	told := 0
+	s.recent.notify(func() { told++ })
+	render := func(agent, source string) {
+		t.Helper()
+		if a := s.Call(noContext(), Caller{Agent: agent, Name: "Tester"}, "pixelsrc_render", map[string]any{"source": source, "scale": 2.0}); a.Failed {
+			t.Fatal(a.Blocks)
+		}
+	}
+	if v := s.Recent(); v.Version != 0 || len(v.Renders) != 0 {
+		t.Errorf("got %+v", v)
+	}
+	render("a1", dot1)
+	render("a2", dot1)
+	render("a1", dot2)
+	v := s.Recent()
+	if v.Version != 3 || told != 3 || len(v.Renders) != 2 {
+		t.Fatalf("version %d, told %d, %d renders", v.Version, told, len(v.Renders))
+	}
+	first := v.Renders[0]
+	if first.Agent != "a1" || first.Who != "Tester" || first.Source != dot2 || first.Kind != "sprite" || first.Name != "dot" || first.Scale != 2 || first.Frames[0].Image.Rect.Dx() != 2 || first.Time.IsZero() {
+		t.Errorf("got %+v", first)
+	}
+	if first.Before == nil || first.Before.Source != dot1 || first.Before.Before != nil || v.Renders[1].Before != nil {
+		t.Errorf("before: %+v", first.Before)
+	}
+	for i := range 200 {
+		render("a1", strings.ReplaceAll(dot1, `"dot"`, `"dot`+string(rune('a'+i%26))+string(rune('a'+i/26))+`"`))
+	}
+	if n := len(s.Recent().Renders); n != maxRecent {
+		t.Errorf("%d renders are kept", n)
+	}
+	big := `{type:"sprite",name:"NAME",size:[2048,2048],palette:"@pico8",regions:{red:{rect:[0,0,2,2]}}}`
+	for _, name := range []string{"x", "y", "z", "u", "v"} {
+		render("a1", strings.Replace(big, "NAME", name, 1))
+	}
+	pixels := 0
+	for _, r := range s.Recent().Renders {
+		pixels += r.pixels()
+	}
+	if pixels > maxRecentPixels {
+		t.Errorf("%d pixels are kept", pixels)
+	}
+}
+
+func TestToolsJSON(t *testing.T) {
+	for _, tool := range New(Options{}).Tools() {
+		var schema struct {
+			Type       string
+			Properties map[string]map[string]any
+			Required   []string
+		}
+		if err := json.Unmarshal(tool.Schema, &schema); err != nil || tool.run == nil {
+			t.Errorf("%s: %v", tool.Name, err)
+		}
+	}
+}
+
+func FuzzTools(f *testing.F) {
+	for _, name := range Examples() {
+		f.Add(Example(name))
+	}
+	f.Add(allFields)
+	f.Add(multiline)
+	s := New(Options{})
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, tool := range []string{"pixelsrc_validate", "pixelsrc_suggest", "pixelsrc_explain", "pixelsrc_analyze", "pixelsrc_render", "pixelsrc_format"} {
+			a := s.Call(noContext(), Caller{}, tool, map[string]any{"source": text, "apply": true})
+			for _, b := range a.Blocks {
+				if strings.Contains(b.Text, "internal error") || strings.Contains(b.Text, "timed out") {
+					t.Errorf("%s: %s", tool, b.Text)
+				}
+			}
+		}
+		s.Call(noContext(), Caller{}, "pixelsrc_diff", map[string]any{"source_a": text, "source_b": dot1})
+	})
+}
