@@ -354,3 +354,41 @@ func TestT4_ManyAtOnce(t *testing.T) {
 		t.Errorf("afterwards: %q", got)
 	}
 }
+
+func TestLongCallsShowSignsOfLife(t *testing.T) {
+	virtual(t, func(t *testing.T, w *watched, o *program) {
+		o.becomes(pipes("--silent", "50s"))
+		w.switchedOn(t)
+		var got []Progress
+		if _, err := w.Call(t.Context(), Invocation{Tool: "pencil_batch_get", Progress: func(p Progress) { got = append(got, p) }}); err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 3 {
+			t.Errorf("%d signs in 50 s: %v", len(got), got)
+		}
+		for i := 1; i < len(got); i++ {
+			if got[i].Value <= got[i-1].Value {
+				t.Errorf("progress does not grow: %v", got)
+			}
+		}
+	})
+}
+
+func TestAnswersAboveTheLimitFailTheCallAlone(t *testing.T) {
+	w := start(t, "--result", "big", "--size", fmt.Sprint(maxLine))
+	w.switchedOn(t)
+	if got := firstText(w.call(t, "pencil_batch_get", "")); got != "Pencil tool error: the answer is larger than 32 MiB" {
+		t.Errorf("got %.100q", got)
+	}
+	if s := w.Status(); s.Link != LinkReady {
+		t.Errorf("link %s", s.Link)
+	}
+}
+
+func TestThousandTools(t *testing.T) {
+	w := start(t, "--many", "1000", "--pages", "7")
+	w.switchedOn(t)
+	if s := w.Status(); len(s.Tools) != 1014 {
+		t.Errorf("%d tools", len(s.Tools))
+	}
+}

@@ -139,11 +139,16 @@ func (p *pins) save() error {
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return fmt.Errorf("write accepted definitions: %w", err)
 	}
-	tmp := p.path + ".new"
-	if err := os.WriteFile(tmp, raw, 0o600); err != nil {
+	f, err := os.CreateTemp(filepath.Dir(p.path), "pencil-tools-*")
+	if err != nil {
 		return fmt.Errorf("write accepted definitions: %w", err)
 	}
-	if err := os.Rename(tmp, p.path); err != nil {
+	_, err = f.Write(raw)
+	if err := errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("write accepted definitions: %w", err)
+	}
+	if err := os.Rename(f.Name(), p.path); err != nil {
 		return fmt.Errorf("write accepted definitions: %w", err)
 	}
 	return nil

@@ -4,6 +4,11 @@ package pencil
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -44,4 +49,53 @@ func TestX1_ChildrenAreGoneWithinASecond(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a child has started goes with it, also when it dies by itself.
+func TestX1_GrandchildrenGoToo(t *testing.T) {
+	for _, how := range []string{"the deck ends it", "it is killed"} {
+		t.Run(how, func(t *testing.T) {
+			w := start(t, "--brood")
+			w.switchedOn(t)
+			young := 0
+			w.until(t, "the young", func(s Status) bool {
+				for _, l := range s.Log {
+					if _, err := fmt.Sscanf(l.Text, "young %d", &young); err == nil {
+						return true
+					}
+				}
+				return false
+			})
+			if how == "it is killed" {
+				pid := w.Status().PID
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				w.until(t, "another child", func(s Status) bool { return s.PID != pid && s.PID != 0 })
+			} else if err := w.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for range 200 {
+				if !runs(young) {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Error("it lives on")
+		})
+	}
+}
+
+// runs tells whether a process runs; one that only waits to be reaped by
+// somebody else does not.
+func runs(pid int) bool {
+	if !alive(pid) {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist) || runtime.GOOS != "linux"
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
 }

@@ -33,6 +33,10 @@ func noToolText(name string) string {
 	return fmt.Sprintf("Pencil offers no tool %q now. List the tools again; what is offered may have changed.", cutRunes(name, 100))
 }
 
+func gatewayText(tool string) string {
+	return fmt.Sprintf("This connection has Pencil's tools behind %s: call that with tool %q and arguments.", callTool, tool)
+}
+
 func pairText(app string) string {
 	return fmt.Sprintf("The user should check that Pencil's MCP server belongs to the app in use: it was started for %q (pencil.app in mcpdeck's configuration).", app)
 }

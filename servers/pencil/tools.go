@@ -239,6 +239,8 @@ func (p *Pencil) Refuse(tool string) string {
 		return now.refusal
 	case now.listed == nil:
 		return lostText
+	case now.listed.byName[tool] != nil: // a view with the gateway lists that alone
+		return gatewayText(tool)
 	}
 	return noToolText(tool)
 }

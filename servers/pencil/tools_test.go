@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -199,6 +201,9 @@ func TestM2_AgentsSeeTheSwitch(t *testing.T) {
 		if got := gate.call("tools/call", `{"name":"pencil_call","arguments":{"tool":"batch_get","arguments":{"n":9007199254740993}}}`); !strings.Contains(got, `{\"n\":9007199254740993}`) {
 			t.Errorf("through the gateway: %s", got)
 		}
+		if got := gate.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`); !strings.Contains(got, "behind pencil_call") {
+			t.Errorf("beside the gateway: %s", got)
+		}
 		d.p.Off()
 		for _, a := range []*agent{all, alone} {
 			if got := a.read(); !strings.Contains(got, "notifications/tools/list_changed") {
@@ -321,5 +326,65 @@ func BenchmarkCall(b *testing.B) {
 			b.ReportMetric(float64(times[len(times)/2].Microseconds()), "p50-µs")
 			b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-µs")
 		})
+	}
+}
+
+// 20 agents that call, cancel, list and hang up while a person plays with the
+// switch.
+func TestT4_ManyAgents(t *testing.T) {
+	o := options(t, "--progress", "2")
+	o.MaxInFlight = 4
+	d := newDeck(t, o)
+	d.on()
+	view, err := d.host.View(servers.ViewSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var agents sync.WaitGroup
+	for i := range 20 {
+		agents.Go(func() {
+			ours, theirs := net.Pipe()
+			a := d.host.Connect(servers.Caller{Transport: "unix"}, nil)
+			served, drained := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(served)
+				_ = wire.Serve(context.Background(), theirs, theirs, view, a) // it is hung up on
+				a.Close()
+				theirs.Close()
+			}()
+			go func() {
+				defer close(drained)
+				_, _ = io.Copy(io.Discard, ours) // until it is closed
+			}()
+			for n := range 12 {
+				lines := []string{
+					fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"pencil_batch_get","arguments":{},"_meta":{"progressToken":%d}}}`, n, n),
+					fmt.Sprintf(`{"jsonrpc":"2.0","id":"l%d","method":"tools/list","params":{}}`, n),
+				}
+				if n%3 == i%3 {
+					lines = append(lines, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, n))
+				}
+				for _, line := range lines {
+					if _, err := io.WriteString(ours, line+"\n"); err != nil {
+						t.Errorf("agent %d: %v", i, err)
+						break
+					}
+				}
+			}
+			ours.Close()
+			<-served
+			<-drained
+		})
+	}
+	for range 10 {
+		d.p.Toggle()
+		time.Sleep(5 * time.Millisecond)
+	}
+	agents.Wait()
+	d.p.Off()
+	d.on()
+	a := connect(t, d.host, servers.ViewSpec{})
+	if got := a.call("tools/call", `{"name":"pencil_batch_get","arguments":{"a":1}}`); !strings.Contains(got, `{\"a\":1}`) {
+		t.Errorf("afterwards: %s", got)
 	}
 }

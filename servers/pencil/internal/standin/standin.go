@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +43,8 @@ type Options struct {
 	Repeat     bool // the last page repeats its cursor
 	Odd        bool // a duplicate name and bad entries among the tools
 	NoGuide    bool // no instructions
+	Many       int  // so many tools more
+	Brood      bool // starts a process of its own, which outlives it
 }
 
 // Parse reads the command line as the real program does: no app is exit 1, an
@@ -75,6 +78,8 @@ func Parse(args []string, errOut io.Writer) (Options, int) {
 	f.BoolVar(&o.Repeat, "repeat", false, "")
 	f.BoolVar(&o.Odd, "odd", false, "")
 	f.BoolVar(&o.NoGuide, "no-guide", false, "")
+	f.IntVar(&o.Many, "many", 0, "")
+	f.BoolVar(&o.Brood, "brood", false, "")
 	if err := f.Parse(args); err != nil {
 		return o, 2
 	}
@@ -201,6 +206,9 @@ func (s *server) list(cursor string) string {
 	if s.Spawn {
 		defs = append(defs, define("spawn_agents", "Start more workers.", `{"type":"object"}`, 'w'))
 	}
+	for i := range s.Many {
+		defs = append(defs, define(fmt.Sprintf("more_%04d", i), "One more; see batch_get.", schema(`"filePath"`, file), 'r'))
+	}
 	if s.Odd {
 		defs = append(defs, defs[0], `{"description":"no name"}`, `"text"`, `{"name":"bad_schema","inputSchema":[1]}`,
 			`{"name":"no_schema"}`, `{"name":"no_type","inputSchema":{"properties":{}}}`)
@@ -315,6 +323,15 @@ func Main(args []string) int {
 	}
 	if o.Stubborn {
 		ignoreTerm()
+	}
+	if o.Brood {
+		young := exec.Command(os.Args[0], "--app", "young", "--deaf", "--stubborn")
+		young.Stdout, young.Stderr = os.Stdout, os.Stderr
+		if err := young.Start(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 4
+		}
+		fmt.Fprintf(os.Stderr, "young %d\n", young.Process.Pid)
 	}
 	return Serve(o, os.Stdin, os.Stdout, os.Stderr)
 }
