@@ -138,7 +138,7 @@ func load(name string, dialect pxl.Dialect) (*pxl.Document, func(), error) {
 		if root, err := os.OpenRoot(top); err == nil {
 			rel, _ := filepath.Rel(top, dir)
 			o.Include = pxl.IncludeFrom(root, filepath.ToSlash(rel))
-			closing = func() { root.Close() }
+			closing = func() { _ = root.Close() }
 		}
 	}
 	return pxl.Parse(text, o), closing, nil

@@ -306,7 +306,7 @@ func (g *animating) attach(list []still) {
 	}
 	pass(true)
 	for i := range list {
-		list[i].b.blend(bare[i], 0, 0, nil, 1)
+		list[i].b.blend(bare[i], 0, 0, nil, 1, false)
 	}
 	pass(false)
 	for i := range g.a.Attachments {
@@ -332,7 +332,7 @@ func (g *animating) chain(list []still, at *Attachment) {
 			if m.AttachIn != nil {
 				x, y = x-m.AttachIn[0], y-m.AttachIn[1]
 			}
-			if !g.r.spend(g.s, at.Pos, list[f].b.blend(b, x+o[0], y+o[1], nil, 1)+1, 0) {
+			if !g.r.spend(g.s, at.Pos, list[f].b.blend(b, x+o[0], y+o[1], nil, 1, false)+1, 0) {
 				return
 			}
 			if m.AttachOut != nil {

@@ -37,8 +37,8 @@ func blendOf(name string) (mode blendMode, ok bool) {
 
 // blend draws src with its top left at (x, y), clipped, and returns what that
 // cost of the budget. The mode sees the raw canvas colour also where the canvas is
-// transparent, so multiply over nothing is black.
-func (b *bitmap) blend(src *bitmap, x, y int, mode blendMode, opacity float32) int {
+// transparent, so multiply over nothing is black. solid says that every pixel of src is opaque.
+func (b *bitmap) blend(src *bitmap, x, y int, mode blendMode, opacity float32, solid bool) int {
 	x0, x1 := max(0, -x), min(src.w, b.w-x)
 	y0, y1 := max(0, -y), min(src.h, b.h-y)
 	if x0 >= x1 || y0 >= y1 {
@@ -54,7 +54,11 @@ func (b *bitmap) blend(src *bitmap, x, y int, mode blendMode, opacity float32) i
 		to := b.pix[4*((y+sy)*b.w+x+x0):]
 		to = to[:len(from)]
 		if mode == nil && opacity == 1 {
-			over(to, from)
+			if solid {
+				copy(to, from)
+			} else {
+				over(to, from)
+			}
 			continue
 		}
 		for i := 0; i+4 <= len(from); i += 4 {
@@ -62,6 +66,16 @@ func (b *bitmap) blend(src *bitmap, x, y int, mode blendMode, opacity float32) i
 		}
 	}
 	return cost * (x1 - x0) * (y1 - y0)
+}
+
+// solid says whether every pixel is opaque.
+func (b *bitmap) solid() bool {
+	for i := 3; i < len(b.pix); i += 4 {
+		if b.pix[i] != 255 {
+			return false
+		}
+	}
+	return true
 }
 
 // over draws a row in normal mode at full opacity.

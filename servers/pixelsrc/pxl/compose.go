@@ -10,8 +10,9 @@ import (
 
 // cell is what a symbol of a composition stands for; b is nil for nothing.
 type cell struct {
-	b    *bitmap
-	name string
+	b     *bitmap
+	name  string
+	solid bool // every pixel is opaque
 }
 
 // composing is one composition under construction.
@@ -99,7 +100,7 @@ func (k *composing) run() *bitmap {
 			continue
 		}
 		b, ok := k.r.member(sym.Name, sym.Pos, k.s)
-		k.cells[sym.Key] = cell{b: b, name: sym.Name}
+		k.cells[sym.Key] = cell{b: b, name: sym.Name, solid: b != nil && b.solid()}
 		if !ok {
 			k.skip = append(k.skip, sym.Key)
 		}
@@ -109,7 +110,7 @@ func (k *composing) run() *bitmap {
 	}
 	out := newBitmap(k.w, k.h, false)
 	if base != nil {
-		out.blend(base, 0, 0, nil, 1)
+		out.blend(base, 0, 0, nil, 1, false)
 	}
 	for i := range k.c.Layers {
 		if !k.r.budget.left() {
@@ -182,7 +183,7 @@ func (k *composing) layer(out *bitmap, l *Layer) {
 			return
 		}
 		b = k.transform(b, l)
-		k.r.spend(k.s, l.Pos, out.blend(b, l.X, l.Y, mode, opacity)+1, 0)
+		k.r.spend(k.s, l.Pos, out.blend(b, l.X, l.Y, mode, opacity, false)+1, 0)
 	}
 	if k.skips(l) {
 		return
@@ -193,7 +194,7 @@ func (k *composing) layer(out *bitmap, l *Layer) {
 		}
 		own := newBitmap(k.w, k.h, false)
 		k.cellsOf(own, l, nil, 1)
-		k.r.spend(k.s, l.Pos, out.blend(k.transform(own, l), 0, 0, mode, opacity), 0)
+		k.r.spend(k.s, l.Pos, out.blend(k.transform(own, l), 0, 0, mode, opacity, false), 0)
 		return
 	}
 	k.cellsOf(out, l, mode, opacity)
@@ -266,17 +267,16 @@ func (k *composing) cell(out *bitmap, l *Layer, key string, x, y int, mode blend
 		k.big[key] = true
 		k.s.warn(l.MapPos, CodeCell, "enlarge cell_size or shrink the sprite", "sprite %q of %d×%d exceeds its cell of %d×%d", c.name, c.b.w, c.b.h, k.c.CellSize[0], k.c.CellSize[1])
 	}
-	return k.r.spend(k.s, k.c.pos, out.blend(c.b, x, y, mode, opacity)+1, 0)
+	return k.r.spend(k.s, k.c.pos, out.blend(c.b, x, y, mode, opacity, c.solid)+1, 0)
 }
 
 // look works out blend mode and opacity of a layer.
 func (k *composing) look(l *Layer) (blendMode, float32) {
 	blend, opacity := l.Blend, l.Opacity
 	if !k.r.reference() {
-		vars := k.r.doc.allVariables()
-		blend = k.variable(vars, blend, l.blendPos)
+		blend = k.variable(blend, l.blendPos)
 		if l.OpacityText != "" {
-			text := strings.TrimSpace(k.variable(vars, l.OpacityText, l.opacityPos))
+			text := k.variable(l.OpacityText, l.opacityPos)
 			percent := strings.HasSuffix(text, "%")
 			v, ok := number(strings.TrimSuffix(text, "%"))
 			if percent {
@@ -297,8 +297,12 @@ func (k *composing) look(l *Layer) (blendMode, float32) {
 	return mode, float32(opacity)
 }
 
-func (k *composing) variable(vars *variables, text string, pos int32) string {
-	out, err := vars.resolve(text)
+// variable replaces var() by the variables of the file's palettes.
+func (k *composing) variable(text string, pos int32) string {
+	if !strings.Contains(text, "var(") {
+		return strings.TrimSpace(text)
+	}
+	out, err := k.r.doc.allVariables().resolve(text)
 	if err != nil {
 		k.s.warn(pos, CodeBlend, "define it in a palette of the file", "%s: %v", quoted(text), err)
 		return ""

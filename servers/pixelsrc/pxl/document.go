@@ -64,6 +64,8 @@ type Document struct {
 	regionKeys []field[Region]
 	opNames    map[string]opForm
 
+	arenas sync.Pool // of *shape.Arena
+
 	mu    sync.Mutex
 	cache cache
 }

@@ -74,7 +74,7 @@ func (g *animating) union(list []placed, all image.Rectangle) []still {
 		b := f.b
 		if box(b, f.x, f.y) != all {
 			b = newBitmap(all.Dx(), all.Dy(), false)
-			b.blend(f.b, f.x-all.Min.X, f.y-all.Min.Y, nil, 1)
+			b.blend(f.b, f.x-all.Min.X, f.y-all.Min.Y, nil, 1, false)
 			if n := b.w * b.h; !g.r.spend(g.s, g.a.pos, n, n) {
 				break
 			}

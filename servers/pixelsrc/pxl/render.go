@@ -177,6 +177,7 @@ func (d *Document) Render(o RenderOptions) (*Result, error) {
 	r := &renderer{doc: d, opt: o, states: o.States, tokens: o.Tokens}
 	res := &Result{Kind: obj.Kind, Name: obj.Name, Scale: o.Scale}
 	err = r.object(res, obj)
+	r.release()
 	res.Diagnostics = sortDiagnostics(r.diags)
 	return res, err
 }

@@ -306,10 +306,7 @@ func (r *renderer) canvas(rec *recipe, s *sink) bool {
 
 // paint rasterises the regions and paints them in z order.
 func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
-	if r.arena == nil {
-		r.arena = shape.NewArena(0)
-	}
-	r.arena.Reset(maxWork)
+	r.takeArena().Reset(maxWork)
 	d := drawing{s: s, dial: r.doc.dialect, regions: rec.regions, w: p.b.w, h: p.b.h, arena: r.arena}
 	d.rasterise()
 	r.budget.works += maxWork - r.arena.Left
@@ -355,6 +352,25 @@ func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
 		if !r.spend(s, g.Pos, p.b.paint(d.sets[i], c, uint16(min(i, int(noToken)-1))), 0) {
 			break
 		}
+	}
+}
+
+// takeArena gives the renderer the memory of an earlier one, if there was one.
+func (r *renderer) takeArena() *shape.Arena {
+	if r.arena == nil {
+		var ok bool
+		if r.arena, ok = r.doc.arenas.Get().(*shape.Arena); !ok {
+			r.arena = shape.NewArena(0)
+		}
+	}
+	return r.arena
+}
+
+// release hands the memory of the shapes on; no set may be used afterwards.
+func (r *renderer) release() {
+	if r.arena != nil {
+		r.doc.arenas.Put(r.arena)
+		r.arena = nil
 	}
 }
 

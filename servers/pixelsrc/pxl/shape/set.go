@@ -106,6 +106,9 @@ func (a *Arena) Reset(budget int) {
 	if cap(a.tmp) > 1<<16 {
 		a.tmp = nil
 	}
+	if cap(a.slab) > 1<<16 {
+		a.slab = nil
+	}
 }
 
 // spend takes n from the budget; false when it does not suffice.
@@ -175,7 +178,7 @@ func (a *Arena) keep(runs []Run) Set {
 		return nil
 	}
 	if cap(a.slab)-len(a.slab) < len(runs) {
-		a.slab = make([]Run, 0, max(1024, len(runs)))
+		a.slab = make([]Run, 0, max(1024, min(2*cap(a.slab), 1<<16), len(runs)))
 	}
 	at := len(a.slab)
 	a.slab = append(a.slab, runs...)
