@@ -131,12 +131,9 @@ func noUsableCLI(err error) bool {
 // candidates are the project's own context and the newest kept one; of kept
 // ones a fresh one with the wanted options comes first.
 func (s *Service) candidates(project string, want store.Analysis, now *manifest.Manifest) (own, kept *candidate, err error) {
-	c, err := s.diskContext(project, project, "current")
-	switch {
-	case err == nil:
+	c, damage := s.diskContext(project, project, "current")
+	if damage == nil {
 		own = &candidate{context: c, freshness: s.diskFreshness(c, project, now)}
-	case problem.CodeOf(err) != problem.ContextMissing:
-		return nil, nil, err
 	}
 	for _, a := range []*store.Analysis{&want, nil} {
 		e := s.store.Latest(project, a)
@@ -155,6 +152,10 @@ func (s *Service) candidates(project string, want store.Analysis, now *manifest.
 		if kept == nil || (kept.freshness.State != fresh && f.State == fresh) {
 			kept = &candidate{context: c, entry: e, freshness: f}
 		}
+	}
+	// A damaged context in the project matters only where nothing else is left.
+	if kept == nil && damage != nil && problem.CodeOf(damage) != problem.ContextMissing {
+		return nil, nil, damage
 	}
 	return own, kept, nil
 }

@@ -28,10 +28,8 @@ func digest(data []byte) string {
 // files that say something new. Files that are not the CLI's are left alone.
 func (s *Service) publish(ctx context.Context, project string, e *store.Entry, c *contract.Context, sources *manifest.Manifest) (warnings []problem.Warning, orphans []string, err error) {
 	old := map[string]bool{}
-	if before, err := contract.Read(project, contract.Options{Project: project}); err == nil {
-		for _, name := range namesOf(before) {
-			old[name] = true
-		}
+	for _, name := range contract.Names(project) {
+		old[name] = true
 	}
 	names := namesOf(c)
 	for _, name := range append(names[1:len(names):len(names)], names[0]) {

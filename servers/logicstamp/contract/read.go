@@ -115,6 +115,24 @@ func ReadFrom(dir string, opts Options, get func(name string, limit int64) ([]by
 	return c, nil
 }
 
+// Names are the files that the index in dir lists, without reading them; nil
+// when there is no index.
+func Names(dir string) []string {
+	raw, err := readLimited(filepath.Join(dir, IndexFile), maxIndex)
+	if err != nil {
+		return nil
+	}
+	c, _, err := readIndex(raw, dir, Options{})
+	if err != nil {
+		return nil
+	}
+	out := []string{IndexFile}
+	for _, f := range c.Folders {
+		out = append(out, f.File)
+	}
+	return out
+}
+
 func leaves(name string) error {
 	return problem.New(problem.NotAnIndex, refreshHint, "the index names the file %q, which leaves the context", name)
 }

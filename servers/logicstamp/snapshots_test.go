@@ -1,0 +1,298 @@
+package logicstamp_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+)
+
+func (s *stage) compare(args logicstamp.CompareArgs) *compare.Result {
+	s.t.Helper()
+	r, err := s.Compare(s.t.Context(), logicstamp.Call{}, args)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.now = s.now.Add(time.Second)
+	return r
+}
+
+func (s *stage) contextDir(id string) string {
+	s.t.Helper()
+	found, _ := filepath.Glob(filepath.Join(filepath.Dir(s.dir), "*", "snapshots", id))
+	if len(found) != 1 {
+		s.t.Fatalf("the folder of %s: %q", id, found)
+	}
+	return found[0]
+}
+
+func TestASnapshotIsACopyThatNothingChanges(t *testing.T) {
+	s := newStage(t, standIn{})
+	snap := s.refresh(logicstamp.RefreshArgs{})
+	dir := s.contextDir(snap.SnapshotID)
+	before := treeState(t, dir)
+	s.write("src/parts/Knob.tsx", "// props: size\n")
+	yes := true
+	r := s.compare(logicstamp.CompareArgs{ForceRegenerate: &yes, Publish: &yes})
+	if r.Status != compare.Diff || !r.Published {
+		t.Errorf("result = %+v", r)
+	}
+	s.refresh(logicstamp.RefreshArgs{Force: true})
+	sameTree(t, "the snapshot", before, treeState(t, dir))
+}
+
+func TestSnapshotsExpireAreLostOrDamagedNeverEmpty(t *testing.T) {
+	for name, row := range map[string]struct {
+		do   func(s *stage, id string)
+		want problem.Code
+	}{
+		"unknown":  {func(s *stage, id string) {}, problem.SnapshotUnknown},
+		"not used": {func(s *stage, id string) { s.now = s.now.Add(61 * time.Minute) }, problem.SnapshotExpired},
+		"not used and cleaned up": {func(s *stage, id string) {
+			s.now = s.now.Add(61 * time.Minute)
+			s.write("src/parts/Knob.tsx", "// props: other\n")
+			s.refresh(logicstamp.RefreshArgs{})
+		}, problem.SnapshotExpired},
+		"folder gone": {func(s *stage, id string) {
+			if err := os.RemoveAll(s.contextDir(id)); err != nil {
+				s.t.Fatal(err)
+			}
+		}, problem.SnapshotLost},
+		"file changed": {func(s *stage, id string) {
+			file := filepath.Join(s.contextDir(id), "src/context.json")
+			if err := os.Remove(file); err != nil {
+				s.t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte("[]"), 0o600); err != nil {
+				s.t.Fatal(err)
+			}
+		}, problem.SnapshotCorrupt},
+		"file gone": {func(s *stage, id string) {
+			if err := os.Remove(filepath.Join(s.contextDir(id), "src/context.json")); err != nil {
+				s.t.Fatal(err)
+			}
+		}, problem.SnapshotLost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, standIn{})
+			id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
+			row.do(s, id)
+			if row.want == problem.SnapshotUnknown {
+				id = "snap_1"
+			}
+			r := s.compare(logicstamp.CompareArgs{Baseline: "snapshot:" + id})
+			if r.Status != compare.Failed || r.ErrorCode != row.want || r.Summary != (compare.Summary{}) || len(r.FolderDiffs) > 0 {
+				t.Errorf("result = %+v", r)
+			}
+		})
+	}
+}
+
+func TestUseKeepsASnapshotAndPinsHoldIt(t *testing.T) {
+	s := newStage(t, standIn{})
+	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
+	for range 3 {
+		s.now = s.now.Add(50 * time.Minute)
+		if _, err := s.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.PinFor(id, true); err != nil {
+		t.Fatal(err)
+	}
+	s.now = s.now.Add(48 * time.Hour)
+	if _, err := s.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOnlySoManySnapshotsAreKept(t *testing.T) {
+	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.MaxSnapshots = 3 })
+	var ids []string
+	for range 5 {
+		ids = append(ids, s.refresh(logicstamp.RefreshArgs{}).SnapshotID)
+	}
+	for i, id := range ids {
+		_, err := s.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id})
+		if kept := err == nil; kept != (i >= 2) {
+			t.Errorf("snapshot %d kept: %v (%v)", i, kept, err)
+		}
+	}
+}
+
+func TestAnotherProcessAdoptsASnapshot(t *testing.T) {
+	s := newStage(t, standIn{})
+	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
+	other := s.open()
+	if list, err := other.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id}); err != nil || list.TotalBundles == 0 {
+		t.Errorf("list = %+v, %v", list, err)
+	}
+	foreign := s.open(func(o *logicstamp.Options) { o.ProjectPath = t.TempDir() })
+	if _, err := foreign.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id}); problem.CodeOf(err) != problem.ProjectNotAllowed {
+		t.Errorf("another project's snapshot: %v", err)
+	}
+}
+
+func TestWithoutASnapshotComparingSaysSo(t *testing.T) {
+	s := newStage(t, standIn{})
+	for baseline, words := range map[string]string{"disk": "No snapshot found for disk comparison", "snapshot": "No snapshot found for comparison"} {
+		r := s.compare(logicstamp.CompareArgs{Baseline: baseline})
+		if r.ErrorCode != problem.NoSnapshot || !strings.Contains(r.Error, words) || !strings.Contains(r.Error, "git:HEAD") {
+			t.Errorf("%s: %+v", baseline, r)
+		}
+	}
+	last, _, _, err := s.LastResult(logicstamp.Call{}, logicstamp.LastArgs{})
+	if err != nil || last == nil || last.Status != compare.Failed {
+		t.Errorf("a failed comparison is not kept: %+v, %v", last, err)
+	}
+}
+
+func TestTheCurrentSide(t *testing.T) {
+	yes, no := true, false
+	for name, row := range map[string]struct {
+		edit    bool
+		force   *bool
+		source  string
+		runs    int
+		status  compare.Status
+		warning problem.Code
+		state   string
+	}{
+		"unchanged":            {false, nil, "private", 1, compare.Pass, "", "fresh"},
+		"unchanged, forced":    {false, &yes, "regenerated", 2, compare.Pass, "", "fresh"},
+		"unchanged, forbidden": {false, &no, "private", 1, compare.Pass, "", "fresh"},
+		"changed":              {true, nil, "regenerated", 2, compare.Diff, "", "fresh"},
+		"changed, forced":      {true, &yes, "regenerated", 2, compare.Diff, "", "fresh"},
+		"changed, forbidden":   {true, &no, "private", 1, compare.Pass, problem.StaleContext, "stale"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, standIn{})
+			s.refresh(logicstamp.RefreshArgs{})
+			if row.edit {
+				s.write("src/parts/Knob.tsx", "// props: size\n")
+			}
+			r := s.compare(logicstamp.CompareArgs{ForceRegenerate: row.force})
+			if r.Status != row.status || r.CurrentInfo == nil || r.CurrentInfo.Source != row.source || len(s.calls()) != row.runs || r.Freshness.State != row.state {
+				t.Errorf("status %s, current %+v, %d runs, %+v", r.Status, r.CurrentInfo, len(s.calls()), r.Freshness)
+			}
+			got := problem.Code("")
+			if len(r.Warnings) > 0 {
+				got = r.Warnings[0].Code
+			}
+			if got != row.warning {
+				t.Errorf("warnings = %v", r.Warnings)
+			}
+			if left, _ := filepath.Glob(filepath.Join(s.project, "*.json")); len(left) > 0 || r.Published {
+				t.Errorf("written into the project: %q", left)
+			}
+		})
+	}
+}
+
+func TestAChangedProjectWithoutACommandIsComparedAsItWas(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.refresh(logicstamp.RefreshArgs{})
+	s.write("src/parts/Knob.tsx", "// props: size\n")
+	s.behave(standIn{Version: "none", Exit: 3})
+	s.Service = s.open()
+	r := s.compare(logicstamp.CompareArgs{})
+	if len(r.Warnings) < 2 || r.Warnings[0].Code != problem.StaleContext || r.Warnings[1].Code != problem.CLIWrong {
+		t.Errorf("result = %+v", r)
+	}
+}
+
+func TestOptionsOfTheBaselineAreUsed(t *testing.T) {
+	s := newStage(t, standIn{})
+	depth, other := 5, 3
+	s.refresh(logicstamp.RefreshArgs{AnalysisArgs: logicstamp.AnalysisArgs{Depth: &depth}})
+	s.write("src/parts/Knob.tsx", "// props: size\n")
+	s.compare(logicstamp.CompareArgs{})
+	if args := strings.Join(s.calls()[1].Args, " "); !strings.Contains(args, "--depth 5") {
+		t.Errorf("ran %s", args)
+	}
+	r := s.compare(logicstamp.CompareArgs{AnalysisArgs: logicstamp.AnalysisArgs{Depth: &other}})
+	if len(r.Warnings) == 0 || r.Warnings[0].Code != problem.OptionsDiffer {
+		t.Errorf("warnings = %v", r.Warnings)
+	}
+}
+
+func TestPublishingLeavesForeignFilesAlone(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.write("src/parts/context.json", `{"mine":true}`)
+	s.write("src/parts/Free.tsx", "// props: x\n")
+	yes := true
+	r := s.refresh(logicstamp.RefreshArgs{Publish: &yes})
+	if !r.Published || len(r.Warnings) != 1 || r.Warnings[0].Code != problem.PublishSkipped {
+		t.Errorf("refreshed = %+v", r.Warnings)
+	}
+	if data, _ := os.ReadFile(filepath.Join(s.project, "src/parts/context.json")); string(data) != `{"mine":true}` {
+		t.Errorf("an application's file was overwritten: %s", data)
+	}
+	if err := os.Remove(filepath.Join(s.project, "src/App.tsx")); err != nil {
+		t.Fatal(err)
+	}
+	stamp := func() time.Time {
+		info, err := os.Stat(filepath.Join(s.project, "context_main.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.ModTime()
+	}
+	before := stamp()
+	r = s.refresh(logicstamp.RefreshArgs{Publish: &yes})
+	if len(r.Orphans) != 1 || r.Orphans[0] != "src/context.json" || stamp().Equal(before) {
+		t.Errorf("orphans = %q", r.Orphans)
+	}
+	before = stamp()
+	if s.refresh(logicstamp.RefreshArgs{Publish: &yes, Force: true}); !stamp().Equal(before) {
+		t.Error("a file was written although it says the same")
+	}
+	if c := s.compare(logicstamp.CompareArgs{}); c.CurrentInfo == nil || c.CurrentInfo.Source == "regenerated" {
+		t.Errorf("the published context is not taken for fresh: %+v %s", c.CurrentInfo, c.Error)
+	}
+}
+
+func TestAllAtOnce(t *testing.T) {
+	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.Now = time.Now; o.MaxSnapshots = 3 })
+	ctx, call := t.Context(), logicstamp.Call{}
+	if _, err := s.Refresh(ctx, call, logicstamp.RefreshArgs{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Monitor(ctx, call, logicstamp.MonitorArgs{Action: "start"}); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 12 {
+		wg.Go(func() {
+			switch i % 4 {
+			case 0:
+				if _, err := s.Refresh(ctx, call, logicstamp.RefreshArgs{Force: i == 4}); err != nil {
+					t.Error(err)
+				}
+			case 1:
+				if _, err := s.List(ctx, call, logicstamp.ListArgs{}); err != nil {
+					t.Error(err)
+				}
+			case 2:
+				if _, err := s.Read(ctx, call, logicstamp.ReadArgs{BundlePath: "src/context.json"}); err != nil {
+					t.Error(err)
+				}
+			default:
+				if r, err := s.Compare(ctx, call, logicstamp.CompareArgs{}); err != nil || r.Status != compare.Pass {
+					t.Errorf("%+v, %v", r, err)
+				}
+				s.State()
+			}
+		})
+	}
+	wg.Wait()
+	if st, err := s.Monitor(ctx, call, logicstamp.MonitorArgs{Action: "stop"}); err != nil || st.Active {
+		t.Errorf("stop = %+v, %v", st, err)
+	}
+}
