@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 // Agent is one connection, from Connect to Close.
@@ -66,6 +67,11 @@ func (a *Agent) Close() {
 		}
 	}
 	h.mu.Unlock()
+	for _, m := range h.modules {
+		if l, ok := m.Module.(Leaver); ok {
+			safe.Go(m.id.Name+" after an agent", func() { l.AgentGone(info.Agent) })
+		}
+	}
 	h.tell()
 }
 

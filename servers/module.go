@@ -25,6 +25,10 @@ type Module interface {
 	Offer() Offer
 }
 
+// Leaver is a Module that wants to hear when a connection has ended, by the
+// id of [Caller.Agent].
+type Leaver interface{ AgentGone(agent string) }
+
 // Identity is what a module is called.
 type Identity struct {
 	Name       string // the word on the command line and in a view: "clippy"

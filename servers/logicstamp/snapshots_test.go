@@ -19,7 +19,7 @@ func (s *stage) compare(args logicstamp.CompareArgs) *compare.Result {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.now = s.now.Add(time.Second)
+	s.clock.add(time.Second)
 	return r
 }
 
@@ -53,9 +53,9 @@ func TestSnapshotsExpireAreLostOrDamagedNeverEmpty(t *testing.T) {
 		want problem.Code
 	}{
 		"unknown":  {func(s *stage, id string) {}, problem.SnapshotUnknown},
-		"not used": {func(s *stage, id string) { s.now = s.now.Add(61 * time.Minute) }, problem.SnapshotExpired},
+		"not used": {func(s *stage, id string) { s.clock.add(61 * time.Minute) }, problem.SnapshotExpired},
 		"not used and cleaned up": {func(s *stage, id string) {
-			s.now = s.now.Add(61 * time.Minute)
+			s.clock.add(61 * time.Minute)
 			s.write("src/parts/Knob.tsx", "// props: other\n")
 			s.refresh(logicstamp.RefreshArgs{})
 		}, problem.SnapshotExpired},
@@ -98,7 +98,7 @@ func TestUseKeepsASnapshotAndPinsHoldIt(t *testing.T) {
 	s := newStage(t, standIn{})
 	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
 	for range 3 {
-		s.now = s.now.Add(50 * time.Minute)
+		s.clock.add(50 * time.Minute)
 		if _, err := s.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id}); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestUseKeepsASnapshotAndPinsHoldIt(t *testing.T) {
 	if err := s.PinFor(id, true); err != nil {
 		t.Fatal(err)
 	}
-	s.now = s.now.Add(48 * time.Hour)
+	s.clock.add(48 * time.Hour)
 	if _, err := s.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id}); err != nil {
 		t.Error(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -174,8 +175,27 @@ type stage struct {
 	t       *testing.T
 	dir     string
 	project string
-	now     time.Time
+	clock   *clock
 	opts    logicstamp.Options
+	module  *logicstamp.Module
+}
+
+// clock is a time that a test moves on.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
 }
 
 type stageOption func(*logicstamp.Options)
@@ -188,7 +208,7 @@ func newStage(t *testing.T, b standIn, options ...stageOption) *stage {
 	}
 	// A name that a shell would not leave alone.
 	project = filepath.Join(project, "my $(touch oops); 'shop'")
-	st := &stage{t: t, dir: t.TempDir(), project: project, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	st := &stage{t: t, dir: t.TempDir(), project: project, clock: &clock{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
 	st.write("src/App.tsx", "// props: title dense\n// uses: src/parts/Knob.tsx\n")
 	st.write("src/parts/Knob.tsx", "// props: size locked\n")
 	st.write("src/parts/helpers.ts", "export {}\n")
@@ -198,7 +218,7 @@ func newStage(t *testing.T, b standIn, options ...stageOption) *stage {
 		t.Fatal(err)
 	}
 	o := logicstamp.Options{
-		Dir: t.TempDir(), ProjectPath: project, Now: func() time.Time { return st.now },
+		Dir: t.TempDir(), ProjectPath: project, Now: st.clock.now,
 		CLI: stampcli.Options{Command: []string{exe, standInFlag, st.dir}, Environment: append(os.Environ(), "NODE_OPTIONS=--evil")},
 	}
 	for _, f := range options {
@@ -206,6 +226,7 @@ func newStage(t *testing.T, b standIn, options ...stageOption) *stage {
 	}
 	st.opts = o
 	st.Service = st.open()
+	st.module = logicstamp.NewModule(st.Service)
 	return st
 }
 
@@ -277,6 +298,6 @@ func (s *stage) refresh(args logicstamp.RefreshArgs) *logicstamp.Refreshed {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.now = s.now.Add(time.Second)
+	s.clock.add(time.Second)
 	return r
 }

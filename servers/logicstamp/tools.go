@@ -18,7 +18,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-var _ servers.Module = (*Module)(nil)
+var (
+	_ servers.Module = (*Module)(nil)
+	_ servers.Leaver = (*Module)(nil)
+)
 
 // Module offers a Service over MCP.
 type Module struct {
@@ -90,6 +93,9 @@ func (m *Module) Stop(context.Context) error {
 	m.s.Close()
 	return nil
 }
+
+// AgentGone implements servers.Leaver: monitors end with those who started them.
+func (m *Module) AgentGone(agent string) { m.s.ClientGone(agent) }
 
 const instructions = "Before editing TypeScript or React components call logicstamp_refresh_snapshot, after it logicstamp_compare_snapshot: " +
 	"it tells which contracts changed and what breaks. logicstamp_read_logicstamp_docs explains bundles, depth and results."

@@ -1,0 +1,490 @@
+package logicstamp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+)
+
+// use calls a tool as a client would and decodes its answer.
+func (s *stage) use(name string, args map[string]any) (answer map[string]any, failure string) {
+	s.t.Helper()
+	for _, tool := range s.module.Offer().Tools {
+		if tool.Tool.Name != name {
+			continue
+		}
+		ctx := servers.WithCaller(s.t.Context(), func() servers.Caller { return servers.Caller{Root: s.project} })
+		result, err := tool.Handler(ctx, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, Arguments: args}})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		text := result.Content[0].(mcp.TextContent).Text
+		s.clock.add(time.Second)
+		if result.IsError && result.StructuredContent == nil {
+			return nil, text
+		}
+		if err := json.Unmarshal([]byte(text), &answer); err != nil {
+			s.t.Fatalf("%s answers %q", name, text)
+		}
+		structured, err := json.Marshal(result.StructuredContent)
+		if err != nil || string(structured) != text {
+			s.t.Errorf("the structured content of %s differs from its text", name)
+		}
+		return answer, ""
+	}
+	s.t.Fatalf("no tool %s", name)
+	return nil, ""
+}
+
+func TestTheToolListIsSmallAndComplete(t *testing.T) {
+	s := newStage(t, standIn{})
+	tools := s.module.Offer().Tools
+	var names []string
+	var list []mcp.Tool
+	for _, tool := range tools {
+		names = append(names, tool.Tool.Name)
+		list = append(list, tool.Tool)
+	}
+	slices.Sort(names)
+	want := []string{
+		"logicstamp_compare_modes", "logicstamp_compare_snapshot", "logicstamp_drift_monitor", "logicstamp_get_last_compare_result",
+		"logicstamp_list_bundles", "logicstamp_read_bundle", "logicstamp_read_logicstamp_docs", "logicstamp_refresh_snapshot",
+		"logicstamp_search_components", "logicstamp_watch_status",
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("tools = %q", names)
+	}
+	data, err := json.Marshal(list)
+	if err != nil || len(data) > 12_000 {
+		t.Errorf("the list takes %d bytes, %v", len(data), err)
+	}
+	for _, word := range []string{"$ref", "oneOf", "anyOf", "NEVER", "ALWAYS", "MUST"} {
+		if strings.Contains(string(data), word) {
+			t.Errorf("the list says %s", word)
+		}
+	}
+}
+
+func TestArgumentsAreCheckedBeforeAnythingRuns(t *testing.T) {
+	s := newStage(t, standIn{})
+	for name, row := range map[string]struct {
+		tool string
+		args map[string]any
+		says string
+	}{
+		"unknown profile":     {"logicstamp_refresh_snapshot", map[string]any{"profile": "fast; rm -rf ."}, "llm-chat, llm-safe, ci-strict"},
+		"depth 0":             {"logicstamp_refresh_snapshot", map[string]any{"depth": 0.0}, "1 to 64"},
+		"depth below 0":       {"logicstamp_refresh_snapshot", map[string]any{"depth": -1.0}, "1 to 64"},
+		"depth broken":        {"logicstamp_refresh_snapshot", map[string]any{"depth": 1.5}, "1 to 64"},
+		"depth as words":      {"logicstamp_refresh_snapshot", map[string]any{"depth": "deep"}, "1 to 64"},
+		"flag as text":        {"logicstamp_refresh_snapshot", map[string]any{"force": "yes"}, "true or false"},
+		"bundlePath missing":  {"logicstamp_read_bundle", nil, "bundlePath is missing"},
+		"projectPath missing": {"logicstamp_watch_status", map[string]any{}, "projectPath is missing"},
+		"nothing to search":   {"logicstamp_search_components", map[string]any{}, "nothing to search for"},
+		"query too long":      {"logicstamp_search_components", map[string]any{"query": strings.Repeat("x", 201)}, "query"},
+		"action missing":      {"logicstamp_drift_monitor", nil, "action is missing"},
+		"action unknown":      {"logicstamp_drift_monitor", map[string]any{"action": "pause"}, "start, stop, status"},
+		"since no time":       {"logicstamp_get_last_compare_result", map[string]any{"since": "yesterday"}, "since"},
+		"topic unknown":       {"logicstamp_read_logicstamp_docs", map[string]any{"topic": "all"}, "forLLMs"},
+		"limit too large":     {"logicstamp_search_components", map[string]any{"query": "x", "limit": 101.0}, "1 to 100"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, failure := s.use(row.tool, row.args)
+			if !strings.HasPrefix(failure, "Error [BAD_ARGUMENT]: ") || !strings.Contains(failure, row.says) || !strings.Contains(failure, " Next: ") {
+				t.Errorf("failure = %q", failure)
+			}
+		})
+	}
+	if len(s.calls()) > 0 {
+		t.Errorf("ran %v", s.calls())
+	}
+	if out, failure := s.use("logicstamp_refresh_snapshot", map[string]any{"depth": "3", "mode": nil, "whatever": 1.0}); failure != "" || out["depth"] != 3.0 || out["mode"] != "header" || out["profile"] != "llm-chat" {
+		t.Errorf("tolerated arguments: %v %s", out, failure)
+	}
+	if out, _ := s.use("logicstamp_refresh_snapshot", map[string]any{"profile": "ci-strict"}); out["mode"] != "none" {
+		t.Errorf("ci-strict analyses in mode %v", out["mode"])
+	}
+}
+
+func TestPathsOutsideTheProjectAreRefused(t *testing.T) {
+	s := newStage(t, standIn{})
+	snap := s.refresh(logicstamp.RefreshArgs{})
+	sibling := s.project + "2"
+	link := filepath.Join(s.project, "src", "out")
+	secret := filepath.Join(filepath.Dir(s.project), "x.json")
+	if err := os.MkdirAll(sibling, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(sibling, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(secret, []byte(`{"secret":1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{sibling, link, filepath.Dir(s.project), "/"} {
+		if _, failure := s.use("logicstamp_refresh_snapshot", map[string]any{"projectPath": p}); !strings.HasPrefix(failure, "Error [PROJECT_NOT_ALLOWED]") {
+			t.Errorf("%s: %q", p, failure)
+		}
+		if out, _ := s.use("logicstamp_compare_snapshot", map[string]any{"baseline": p}); out["errorCode"] != "PROJECT_NOT_ALLOWED" {
+			t.Errorf("baseline %s: %v", p, out)
+		}
+	}
+	if _, failure := s.use("logicstamp_list_bundles", map[string]any{"projectPath": filepath.Join(s.project, "gone")}); !strings.HasPrefix(failure, "Error [PROJECT_NOT_FOUND]") {
+		t.Errorf("failure = %q", failure)
+	}
+	for p, code := range map[string]string{
+		"../x.json": "BUNDLE_PATH", "../../x.json": "BUNDLE_PATH", secret: "BUNDLE_PATH", "snapshot.json": "BUNDLE_PATH", "sources.json": "BUNDLE_PATH",
+		"src/App.tsx": "BUNDLE_PATH", "src/contxt.json": "BUNDLE_PATH",
+	} {
+		if _, failure := s.use("logicstamp_read_bundle", map[string]any{"snapshotId": snap.SnapshotID, "bundlePath": p}); !strings.HasPrefix(failure, "Error ["+code+"]") || strings.Contains(failure, "secret") {
+			t.Errorf("%s: %q", p, failure)
+		}
+	}
+}
+
+func TestReading(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.write("src/helpers.ts", "export {}\n")
+	s.write("src/helpers.tsx", "// props: x\n")
+	s.refresh(logicstamp.RefreshArgs{})
+	read := func(component string) (map[string]any, string) {
+		args := map[string]any{"bundlePath": "src/context.json"}
+		if component != "" {
+			args["rootComponent"] = component
+		}
+		return s.use("logicstamp_read_bundle", args)
+	}
+	for _, name := range []string{"App", "App.tsx", "src/App.tsx", "helpers.ts"} {
+		out, failure := read(name)
+		if bundle, ok := out["bundle"].(map[string]any); !ok || !strings.Contains(bundle["entryId"].(string), name) {
+			t.Errorf("%s: %v %s", name, out, failure)
+		}
+	}
+	if out, failure := read(""); len(out["bundles"].([]any)) != 3 || out["totalBundles"] != 3.0 {
+		t.Errorf("all: %v %s", out, failure)
+	}
+	for name, says := range map[string][]string{
+		"helpers": {"AMBIGUOUS_COMPONENT", "src/helpers.ts", "src/helpers.tsx"}, "Knob": {"COMPONENT_NOT_FOUND", "src/App.tsx in src/context.json"},
+		"Ap": {"COMPONENT_NOT_FOUND", "App"}, "app": {"COMPONENT_NOT_FOUND"},
+	} {
+		_, failure := read(name)
+		for _, w := range says {
+			if !strings.Contains(failure, w) {
+				t.Errorf("%s: %q lacks %q", name, failure, w)
+			}
+		}
+	}
+	if out, failure := s.use("logicstamp_read_bundle", map[string]any{"bundlePath": "context_main.json"}); out["index"] == nil {
+		t.Errorf("index: %v %s", out, failure)
+	}
+	list, _ := s.use("logicstamp_list_bundles", map[string]any{"folderPrefix": "./src/parts/"})
+	if list["totalBundles"] != 1.0 {
+		t.Errorf("list = %v", list)
+	}
+	if list, _ = s.use("logicstamp_list_bundles", map[string]any{"folderPrefix": "sr"}); list["totalBundles"] != 0.0 || list["bundles"] == nil {
+		t.Errorf("list = %v", list)
+	}
+	list, _ = s.use("logicstamp_list_bundles", nil)
+	ids := map[string]bool{}
+	for _, b := range list["bundles"].([]any) {
+		ids[b.(map[string]any)["id"].(string)] = true
+	}
+	if len(ids) != 4 || !ids["bundle_App"] || !ids["bundle_helpers.tsx"] {
+		t.Errorf("ids = %v", ids)
+	}
+}
+
+// pages follows the cursor of a tool to its end.
+func (s *stage) pages(tool string, args map[string]any) []map[string]any {
+	s.t.Helper()
+	var out []map[string]any
+	for range 1000 {
+		page, failure := s.use(tool, args)
+		if failure != "" {
+			s.t.Fatal(failure)
+		}
+		out = append(out, page)
+		next, _ := page["nextCursor"].(string)
+		if next == "" {
+			return out
+		}
+		size, _ := json.Marshal(page)
+		if limit, ok := args["maxTokens"].(float64); ok && float64(len(size)) > 4*limit {
+			s.t.Errorf("a page of %s takes %d bytes", tool, len(size))
+		}
+		if page["truncated"] != true {
+			s.t.Error("a page that goes on does not say so")
+		}
+		args["cursor"] = next
+	}
+	s.t.Fatal("the pages never end")
+	return nil
+}
+
+func TestPagesTogetherAreTheWhole(t *testing.T) {
+	s := newStage(t, standIn{})
+	for i := range 60 {
+		s.write(fmt.Sprintf("src/area%d/W%02d.tsx", i%7, i), "// props: a b c\n")
+	}
+	s.write("src/Big.tsx", "// big\n// uses: src/area0/W00.tsx\n// uses: src/area1/W01.tsx\n")
+	snap := s.refresh(logicstamp.RefreshArgs{})
+	for i := range 60 {
+		s.write(fmt.Sprintf("src/area%d/W%02d.tsx", i%7, i), "// props: a b d\n")
+	}
+	gather := func(pages []map[string]any, field string) []any {
+		var out []any
+		for _, p := range pages {
+			list, _ := p[field].([]any)
+			out = append(out, list...)
+		}
+		return out
+	}
+	for tool, row := range map[string]struct {
+		args   map[string]any
+		fields []string
+		tokens float64
+	}{
+		"logicstamp_list_bundles":            {map[string]any{"snapshotId": snap.SnapshotID}, []string{"bundles"}, 1000},
+		"logicstamp_search_components":       {map[string]any{"query": "tsx", "limit": 100.0, "snapshotId": snap.SnapshotID}, []string{"hits"}, 1200},
+		"logicstamp_compare_snapshot":        {map[string]any{"baseline": "snapshot:" + snap.SnapshotID}, []string{"folderDiffs", "contractChanges"}, 2500},
+		"logicstamp_get_last_compare_result": {map[string]any{}, []string{"folderDiffs", "contractChanges"}, 2500},
+	} {
+		t.Run(tool, func(t *testing.T) {
+			if tool == "logicstamp_get_last_compare_result" {
+				s.use("logicstamp_compare_snapshot", map[string]any{"baseline": "snapshot:" + snap.SnapshotID})
+			}
+			whole := s.pages(tool, row.args)
+			row.args["maxTokens"] = row.tokens
+			delete(row.args, "cursor")
+			parts := s.pages(tool, row.args)
+			if len(parts) < 3 || len(whole) != 1 {
+				t.Fatalf("%d pages, %d", len(parts), len(whole))
+			}
+			for _, f := range row.fields {
+				if got, want := gather(parts, f), gather(whole, f); !reflect.DeepEqual(got, want) || len(want) == 0 {
+					t.Errorf("%s: %d of %d", f, len(got), len(want))
+				}
+			}
+		})
+	}
+	checkLargeBundle(t, s, snap.SnapshotID)
+	checkCursors(t, s, snap.SnapshotID)
+}
+
+// checkLargeBundle reads a bundle of one large and two small nodes in parts.
+func checkLargeBundle(t *testing.T, s *stage, id string) {
+	t.Helper()
+	args := func() map[string]any {
+		return map[string]any{"snapshotId": id, "bundlePath": "src/context.json", "rootComponent": "Big"}
+	}
+	whole := s.pages("logicstamp_read_bundle", args())[0]["bundle"].(map[string]any)
+	small := args()
+	small["maxTokens"] = 5000.0
+	parts := s.pages("logicstamp_read_bundle", small)
+	code, seen := "", map[string]bool{}
+	for i, p := range parts {
+		bundle := p["bundle"].(map[string]any)
+		graph := bundle["graph"].(map[string]any)
+		if i == 0 && (bundle["bundleHash"] != whole["bundleHash"] || graph["edges"] == nil) {
+			t.Errorf("the first part lacks the bundle's own members: %v", bundle)
+		}
+		for _, n := range graph["nodes"].([]any) {
+			node := n.(map[string]any)
+			seen[node["entryId"].(string)] = true
+			if offset, ok := node["codeOffset"].(float64); ok {
+				if int(offset) != len(code) {
+					t.Fatalf("code goes on at %v after %d bytes", offset, len(code))
+				}
+				code += node["code"].(string)
+			}
+		}
+	}
+	for _, n := range whole["graph"].(map[string]any)["nodes"].([]any) {
+		node := n.(map[string]any)
+		if !seen[node["entryId"].(string)] {
+			t.Errorf("%v is in no part", node["entryId"])
+		}
+		if node["entryId"] == "src/Big.tsx" && node["code"] != code {
+			t.Errorf("the code came as %d of %d bytes", len(code), len(node["code"].(string)))
+		}
+	}
+}
+
+func checkCursors(t *testing.T, s *stage, id string) {
+	t.Helper()
+	page, _ := s.use("logicstamp_list_bundles", map[string]any{"snapshotId": id, "maxTokens": 1000.0})
+	good := page["nextCursor"].(string)
+	for name, args := range map[string]map[string]any{
+		"changed":         {"snapshotId": id, "cursor": good[:len(good)-2] + "xx"},
+		"no cursor":       {"snapshotId": id, "cursor": "hello"},
+		"other arguments": {"snapshotId": id, "folderPrefix": "src", "cursor": good},
+	} {
+		if _, failure := s.use("logicstamp_list_bundles", args); !strings.HasPrefix(failure, "Error [BAD_CURSOR]") {
+			t.Errorf("%s: %q", name, failure)
+		}
+	}
+	if _, failure := s.use("logicstamp_search_components", map[string]any{"query": "x", "snapshotId": id, "cursor": good}); !strings.HasPrefix(failure, "Error [BAD_CURSOR]") {
+		t.Errorf("another tool's cursor: %q", failure)
+	}
+	page, _ = s.use("logicstamp_list_bundles", map[string]any{"maxTokens": 1000.0})
+	s.write("src/Later.tsx", "// props: z\n")
+	s.refresh(logicstamp.RefreshArgs{})
+	if _, failure := s.use("logicstamp_list_bundles", map[string]any{"cursor": page["nextCursor"]}); !strings.HasPrefix(failure, "Error [CURSOR_STALE]") {
+		t.Errorf("stale: %q", failure)
+	}
+}
+
+func TestLastResult(t *testing.T) {
+	s := newStage(t, standIn{})
+	if out, _ := s.use("logicstamp_get_last_compare_result", nil); out["found"] != false || out["reason"] == "" {
+		t.Errorf("nothing: %v", out)
+	}
+	s.refresh(logicstamp.RefreshArgs{})
+	s.use("logicstamp_compare_snapshot", nil)
+	for since, found := range map[string]bool{"": true, "2026-01-02": true, "2026-01-02T04:04:00+01:00": true, "2026-01-02T03:05:00Z": false, "2030-01-01": false} {
+		out, failure := s.use("logicstamp_get_last_compare_result", map[string]any{"since": since})
+		if out["found"] != found || found != (out["status"] == "pass") {
+			t.Errorf("since %q: %v %s", since, out, failure)
+		}
+	}
+}
+
+func TestDocs(t *testing.T) {
+	s := newStage(t, standIn{})
+	out, _ := s.use("logicstamp_read_logicstamp_docs", nil)
+	size := 0
+	for _, topic := range []string{"forLLMs", "usage", "uifContracts", "schema", "context", "compareModes", "limitations"} {
+		text, _ := out[topic].(string)
+		if !strings.HasPrefix(text, "# ") {
+			t.Errorf("%s = %q", topic, text)
+		}
+		size += len(text)
+		one, _ := s.use("logicstamp_read_logicstamp_docs", map[string]any{"topic": topic})
+		if one[topic] != text || len(one) != 4 {
+			t.Errorf("%s alone has %d members", topic, len(one))
+		}
+	}
+	if size > 24_000 {
+		t.Errorf("the texts take %d bytes", size)
+	}
+}
+
+func TestSearching(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.refresh(logicstamp.RefreshArgs{})
+	for name, row := range map[string]struct {
+		args map[string]any
+		want []string
+	}{
+		"name":             {map[string]any{"query": "knob"}, []string{"src/parts/Knob.tsx"}},
+		"prop":             {map[string]any{"query": "dense"}, []string{"src/App.tsx"}},
+		"typo":             {map[string]any{"query": "helpres"}, []string{"src/parts/helpers.ts"}},
+		"prefix":           {map[string]any{"query": "help"}, []string{"src/parts/helpers.ts"}},
+		"filter":           {map[string]any{"hasProp": []any{"size", "locked"}}, []string{"src/parts/Knob.tsx"}},
+		"role":             {map[string]any{"role": "dependency"}, []string{"src/parts/Knob.tsx"}},
+		"all words first":  {map[string]any{"query": "knob locked"}, []string{"src/parts/Knob.tsx"}},
+		"else any of them": {map[string]any{"query": "knob dense"}, []string{"src/App.tsx", "src/parts/Knob.tsx"}},
+		"nothing":          {map[string]any{"query": "zzzz"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, failure := s.use("logicstamp_search_components", row.args)
+			var got []string
+			for _, h := range out["hits"].([]any) {
+				hit := h.(map[string]any)
+				got = append(got, hit["entryId"].(string))
+				if hit["role"] == "dependency" && (hit["rootComponent"] != "App" || hit["bundlePath"] != "src/context.json") {
+					t.Errorf("hit = %v", hit)
+				}
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, row.want) {
+				t.Errorf("hits = %q %s", got, failure)
+			}
+		})
+	}
+}
+
+func TestDriftIsTold(t *testing.T) {
+	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.MinInterval = time.Second })
+	s.refresh(logicstamp.RefreshArgs{})
+	hint, stop := s.Subscribe()
+	defer stop()
+	wait := func(status string) {
+		t.Helper()
+		end := time.After(30 * time.Second)
+		for {
+			if r := s.State().Projects[0].Results; len(r) > 0 && string(r[len(r)-1].Status) == status {
+				return
+			}
+			select {
+			case <-hint:
+			case <-end:
+				t.Fatalf("no result with the status %s came", status)
+			}
+		}
+	}
+	state, failure := s.use("logicstamp_drift_monitor", map[string]any{"action": "start"})
+	if state["active"] != true || !strings.HasPrefix(state["baseline"].(string), "snapshot:snap_") {
+		t.Fatalf("start = %v %s", state, failure)
+	}
+	wait("pass")
+	s.write("src/parts/Knob.tsx", "// props: size\n")
+	wait("diff")
+	if !s.State().Projects[0].Snapshots[0].Pinned {
+		t.Error("the baseline can expire while it is watched")
+	}
+	if state, _ = s.use("logicstamp_drift_monitor", map[string]any{"action": "stop"}); state["active"] != false {
+		t.Errorf("stop = %v", state)
+	}
+	if s.State().Projects[0].Snapshots[0].Pinned {
+		t.Error("the baseline stays pinned")
+	}
+}
+
+func TestAMonitorEndsWithItsClient(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.refresh(logicstamp.RefreshArgs{})
+	start := func(client string) {
+		if _, err := s.Monitor(context.Background(), logicstamp.Call{Client: client}, logicstamp.MonitorArgs{Action: "start"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start("a1")
+	s.ClientGone("a2")
+	if !s.State().Projects[0].Watching {
+		t.Error("another client's end stopped it")
+	}
+	s.ClientGone("a1")
+	if s.State().Projects[0].Watching {
+		t.Error("it outlives its client")
+	}
+	start("")
+	s.ClientGone("")
+	if !s.State().Projects[0].Watching {
+		t.Error("the person's monitor ended with a client")
+	}
+}
+
+func FuzzSince(f *testing.F) {
+	f.Add("2026-01-02T03:04:05Z")
+	f.Add("2026-01-02")
+	f.Add("")
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := logicstamp.ParseSince(text); err != nil && problem.CodeOf(err) != problem.BadArgument {
+			t.Fatal(err)
+		}
+	})
+}
