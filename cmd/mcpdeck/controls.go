@@ -13,6 +13,7 @@ import (
 func (h *house) controls() map[string]wire.Control {
 	return map[string]wire.Control{
 		"pencil": h.pencilControl,
+		"show":   h.showControl,
 	}
 }
 

@@ -20,19 +20,21 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
+	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
 )
 
 // house is the five servers and their host, however they are reached.
 type house struct {
-	cfg     *config.Config
-	host    *servers.Host
-	queue   *ask.Queue // nil when headless: there is no person to answer here
-	pencil  *pencil.Pencil
-	clippy  *clippy.Server
-	journal *journal.Journal // nil: none is kept
-	stamp   *logicstamp.Module
-	pixels  *pixelsrc.Server
-	logFile *os.File
+	cfg      *config.Config
+	host     *servers.Host
+	queue    *ask.Queue // nil when headless: there is no person to answer here
+	pencil   *pencil.Pencil
+	clippy   *clippy.Server
+	journal  *journal.Journal // nil: none is kept
+	stamp    *logicstamp.Module
+	pixels   *pixelsrc.Server
+	pictures *pixels.Page // nil when headless
+	logFile  *os.File
 }
 
 // build makes the house without starting it. With a person, questions go to a
@@ -72,6 +74,9 @@ func build(cfg *config.Config, person bool) (*house, error) {
 	}
 	for _, w := range cfg.Warnings {
 		h.host.Warn("config", w)
+	}
+	if person {
+		h.pictures = h.pixelsPage()
 	}
 	return h, nil
 }

@@ -37,7 +37,7 @@ func newRoot() *cobra.Command {
 func (a *app) subcommands() []*cobra.Command {
 	return []*cobra.Command{
 		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
-		pencilCommand(a), logicstampCommand(a), renderCommand(), setupCommand(a), doctorCommand(a), versionCommand(),
+		pencilCommand(a), logicstampCommand(a), renderCommand(), showCommand(a), setupCommand(a), doctorCommand(a), versionCommand(),
 	}
 }
 

@@ -54,6 +54,7 @@ func (h *house) pages() []tui.Page {
 	return []tui.Page{
 		deck.New(deck.Options{Host: h.host, CallsPage: "calls", Widgets: []deck.Widget{pencil.NewWidget(h.pencil)}}),
 		ask.New(h.queue, h.cfg.AskScreen()),
+		h.pictures,
 		calls.New(calls.Options{Bodies: h}),
 		drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()}),
 		pencil.New(pencil.Options{Mode: h.pencil, Folder: h.cfg.Dir}),

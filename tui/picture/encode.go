@@ -2,6 +2,7 @@ package picture
 
 import (
 	"image"
+	"strconv"
 	"strings"
 )
 
@@ -124,12 +125,13 @@ func Encode(img *image.NRGBA, t Target) string {
 	case ModeKitty, ModePlacement:
 		k := Kitty{Tmux: t.Tmux}
 		if t.ID == 0 {
-			return k.TransmitAndShow(k.Payload(frame), cols, rows) + "\n"
+			return k.TransmitAndShow(k.Payload(frame)) + "\n"
 		}
 		b.WriteString(k.TransmitVirtual(k.Payload(frame), t.ID, cols, rows))
 		writeLines(&b, Placeholders(t.ID, cols, rows))
 	case ModeITerm2:
-		return ITerm2(frame, cols, rows) + "\n"
+		b := frame.Bounds() // in device pixels: the size of a cell is a guess here
+		return inlineFile(frame, strconv.Itoa(b.Dx())+"px", strconv.Itoa(b.Dy())+"px") + "\n"
 	case ModeSixel:
 		return Sixel(frame, t.Registers) + "\n"
 	default:

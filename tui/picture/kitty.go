@@ -66,11 +66,9 @@ func (k Kitty) Transmit(p Payload, id uint32) string {
 	return k.send(fmt.Sprintf("a=t,i=%d,q=2", id), p)
 }
 
-// TransmitAndShow sends a picture and shows it at the cursor, which moves below it: for
-// output that scrolls.
-func (k Kitty) TransmitAndShow(p Payload, cols, rows int) string {
-	return k.send(fmt.Sprintf("a=T,c=%d,r=%d,q=2", cols, rows), p)
-}
+// TransmitAndShow sends a picture and shows it at the cursor, pixel by pixel: for output
+// that scrolls. The cursor moves behind it.
+func (k Kitty) TransmitAndShow(p Payload) string { return k.send("a=T,q=2", p) }
 
 // Place shows a sent picture at column x and row y (from 0), under text: rewriting the
 // cells does not harm it and cells with a background colour cover it. Placing again moves it.

@@ -303,7 +303,7 @@ func TestITerm2(t *testing.T) {
 	}
 	for i, s := range strips {
 		head, data, ok := strings.Cut(strings.TrimSuffix(s, "\a"), ":")
-		if !ok || !strings.HasPrefix(head, "\x1b]1337;File=inline=1;size=") || !strings.Contains(head, ";width=4;height=1;preserveAspectRatio=0;") {
+		if !ok || !strings.HasPrefix(head, "\x1b]1337;File=inline=1;size=") || !strings.Contains(head, ";width=4;height=1;doNotMoveCursor=1;preserveAspectRatio=0") {
 			t.Errorf("head %q", head)
 		}
 		raw, err := base64.StdEncoding.DecodeString(data)

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"image"
+	"strconv"
 	"strings"
 )
 
@@ -27,9 +28,13 @@ func ITerm2Strips(img *image.NRGBA, cols, cellH int) []string {
 
 // ITerm2 is a picture as an inline file of cols by rows cells at the cursor.
 func ITerm2(img *image.NRGBA, cols, rows int) string {
+	return inlineFile(img, strconv.Itoa(cols), strconv.Itoa(rows)+";doNotMoveCursor=1")
+}
+
+func inlineFile(img *image.NRGBA, width, height string) string {
 	data := encodePNG(img)
-	return fmt.Sprintf("\x1b]1337;File=inline=1;size=%d;width=%d;height=%d;preserveAspectRatio=0;doNotMoveCursor=1:%s\a",
-		len(data), cols, rows, base64.StdEncoding.EncodeToString(data))
+	return fmt.Sprintf("\x1b]1337;File=inline=1;size=%d;width=%s;height=%s;preserveAspectRatio=0:%s\a",
+		len(data), width, height, base64.StdEncoding.EncodeToString(data))
 }
 
 // SixelStrips cuts a picture into one sixel image per text row of cellH pixels, all with

@@ -193,7 +193,7 @@ func TestEncode(t *testing.T) {
 		{"a page in 256 colours", page, Target{Mode: ModeBest, Depth: Colors256, Cols: 40, Rows: 20, Smooth: true}, 40, 12, ""},
 		{"letters", sprite, Target{Mode: ModeLetters, Cols: 80, Rows: 24}, 32, 16 + 1 + 6, ""},
 		{"shades", page, Target{Mode: ModeLetters, Cols: 40, Rows: 24}, 40, 12, ""},
-		{"kitty", sprite, Target{Mode: ModeKitty}, 0, 0, "\x1b_Ga=T,c=2,r=1,"},
+		{"kitty", sprite, Target{Mode: ModeKitty}, 0, 0, "\x1b_Ga=T,q=2,"},
 		{"kitty with placeholders", sprite, Target{Mode: ModeKitty, ID: 0x10000010}, 0, 0, "\x1b_Ga=T,U=1,i=268435472,c=2,r=1,"},
 		{"iterm", sprite, Target{Mode: ModeITerm2, Cols: 20, Rows: 10}, 0, 0, "\x1b]1337;File="},
 		{"sixel", sprite, Target{Mode: ModeSixel, Cols: 20, Rows: 10}, 0, 0, "\x1bP0;1;0q\"1;1;200;200"},

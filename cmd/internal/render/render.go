@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	shown "github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
 // UsageError is an error in how the command was called, or a file that cannot be read.
@@ -25,7 +26,8 @@ func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(for
 // options are the flags.
 type options struct {
 	name, kind, dialect, antialias, output, states, slice, tag string
-	scale, sheet                                               int
+	scale, sheet, cols, rows                                   int
+	show                                                       string
 	strength                                                   float64
 	list, json, allStates, atlas, strict                       bool
 }
@@ -44,6 +46,7 @@ drawn, else the first composition or animation. What is wrong with a document is
 standard error as FILE:LINE:COLUMN.`,
 		Example: `  mcpdeck render hero.pxl --scale 8
   mcpdeck render hero.pxl --name walk -o walk.gif
+  mcpdeck render hero.pxl --show auto
   mcpdeck render hero.pxl --list
   mcpdeck render hero.pxl --atlas -o atlas.png`,
 		RunE: func(c *cobra.Command, files []string) error {
@@ -66,6 +69,9 @@ standard error as FILE:LINE:COLUMN.`,
 	f.Lookup("sheet").NoOptDefVal = "0"
 	f.BoolVar(&o.atlas, "atlas", false, "pack every sprite into one PNG with a JSON description")
 	f.StringVar(&o.tag, "tag", "", "draw only the frames of a tag")
+	f.StringVar(&o.show, "show", "", "print the picture instead: "+strings.Join(shown.ModeNames(), ", "))
+	f.IntVar(&o.cols, "cols", 0, "width of --show in characters, 0 for the picture's own")
+	f.IntVar(&o.rows, "rows", 0, "height of --show in lines, 0 for the picture's own")
 	f.BoolVar(&o.list, "list", false, "list the objects and draw nothing")
 	f.BoolVar(&o.json, "json", false, "print sizes and diagnostics as JSON")
 	f.BoolVar(&o.strict, "strict", false, "take every diagnostic for an error and write nothing")
@@ -113,8 +119,9 @@ func (o *options) draw(strength bool) (pxl.RenderOptions, error) {
 	return r, nil
 }
 
-// load reads a document. Its includes may lie in the folder of the nearest pxl.toml above it, else in its own.
-func load(name string, dialect pxl.Dialect) (*pxl.Document, func(), error) {
+// Load reads a document. Its includes may lie in the folder of the nearest pxl.toml above it, else in its own;
+// they are read until the function it returns is called.
+func Load(name string, dialect pxl.Dialect) (*pxl.Document, func(), error) {
 	nothing := func() {}
 	info, err := os.Stat(name)
 	if err != nil {

@@ -243,3 +243,51 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("%v %s", err, errs)
 	}
 }
+
+func TestShow(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	t.Setenv("COLORTERM", "truecolor")
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("TMUX", "")
+	file := enter(t)
+	for _, row := range []struct {
+		name string
+		args []string
+		want string // prefix of the output
+		fail string
+	}{
+		{"auto is text", []string{"--show", "auto"}, "", ""},
+		{"half blocks", []string{"--show", "half"}, "", ""},
+		{"bounded", []string{"--show", "half", "--cols", "4"}, "", ""},
+		{"letters", []string{"--show", "letters"}, "", ""},
+		{"kitty", []string{"--show", "kitty"}, "\x1b_Ga=T,q=2,", ""},
+		{"iterm", []string{"--show", "iterm"}, "\x1b]1337;File=inline=1;", ""},
+		{"sixel", []string{"--show", "sixel"}, "\x1bP0;1;0q", ""},
+		{"an unknown way", []string{"--show", "film"}, "", "unknown way to show pictures"},
+		{"a size without a picture", []string{"--cols", "10"}, "", "--cols and --rows are for --show"},
+		{"two places for the picture", []string{"--show", "half", "-o", "x.png"}, "", "neither -o"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			out, _, err := call(t, append([]string{file}, row.args...)...)
+			if row.fail != "" {
+				if err == nil || !strings.Contains(err.Error(), row.fail) {
+					t.Errorf("error %v, want one with %q", err, row.fail)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(out, row.want) || !strings.HasSuffix(out, "\n") {
+				t.Errorf("output %.60q", out)
+			}
+			if files, _ := filepath.Glob("*.png"); len(files) > 0 {
+				t.Errorf("a file was written: %v", files)
+			}
+			again, _, _ := call(t, append([]string{file}, row.args...)...)
+			if again != out {
+				t.Error("the same picture gave other bytes")
+			}
+		})
+	}
+}

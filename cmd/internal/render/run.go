@@ -76,6 +76,9 @@ func (r *runner) run(files []string) error {
 	if len(files) > 1 && r.o.output != "" {
 		return usagef("-o needs exactly one FILE, there are %d", len(files))
 	}
+	if err := r.checkShow(); err != nil {
+		return err
+	}
 	if r.o.json && r.o.output == "-" {
 		return usagef("--json and -o - both write to standard output; give -o a file name")
 	}
@@ -88,7 +91,7 @@ func (r *runner) run(files []string) error {
 		return err
 	}
 	for _, f := range files {
-		doc, done, err := load(f, dialect)
+		doc, done, err := Load(f, dialect)
 		if err != nil {
 			return err
 		}
@@ -187,6 +190,9 @@ func (r *runner) picture(rep *report, file string, doc *pxl.Document, o pxl.Rend
 	}
 	if !ok {
 		return nil
+	}
+	if r.o.show != "" {
+		return r.show(res)
 	}
 	out := r.o.output
 	if out == "" {

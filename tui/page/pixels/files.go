@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
@@ -26,8 +27,8 @@ const (
 
 // files are pictures that the person opened; they are drawn again when they are saved.
 type files struct {
-	draw func(path string) ([]Render, error)
-	hint chan struct{}
+	source func(path string) (*pxl.Document, func(), error)
+	hint   chan struct{}
 
 	mu      sync.Mutex
 	watcher *fsnotify.Watcher
@@ -44,8 +45,8 @@ type file struct {
 	renders []Render
 }
 
-func newFiles(draw func(string) ([]Render, error)) *files {
-	return &files{draw: draw, hint: make(chan struct{}, 1), watched: map[string]bool{}}
+func newFiles(load func(string) (*pxl.Document, func(), error)) *files {
+	return &files{source: load, hint: make(chan struct{}, 1), watched: map[string]bool{}}
 }
 
 // open adds a file. It does not wait: what is wrong with it stands in the list later.
@@ -71,8 +72,9 @@ func (f *files) poke() {
 	}
 }
 
-// load reads what has changed and returns the renders of all files.
-func (f *files) load() []Render {
+// load reads what has changed and returns the renders of all files, and how often
+// anything did.
+func (f *files) load() ([]Render, uint64) {
 	f.mu.Lock()
 	var todo []*file
 	for _, one := range f.list {
@@ -102,7 +104,7 @@ func (f *files) load() []Render {
 	for _, one := range f.list {
 		all = append(all, one.renders...)
 	}
-	return all
+	return all, f.lastID
 }
 
 // opened is set in the IDs of files, so that they differ from those of agents.
@@ -127,10 +129,10 @@ func (f *files) read(path string) []Render {
 		return []Render{{Name: filepath.Base(path), Kind: "file", File: path, Time: now, Failed: err.Error()}}
 	}
 	if strings.EqualFold(filepath.Ext(path), ".pxl") {
-		if f.draw == nil {
+		if f.source == nil {
 			return failed(errors.New("this deck cannot draw .pxl files"))
 		}
-		renders, err := f.draw(path)
+		renders, err := drawFile(path, f.source)
 		if err != nil {
 			return failed(err)
 		}

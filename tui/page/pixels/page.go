@@ -5,10 +5,12 @@ package pixels
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -33,6 +35,8 @@ type Render struct {
 	Notes []string
 	// Failed says why there is no picture.
 	Failed string
+	// Before is the version before this one, where the source still has it.
+	Before *Render
 }
 
 // thing says which renders are versions of each other.
@@ -40,11 +44,19 @@ func (r *Render) thing() string { return r.Agent + "\x00" + r.File + "\x00" + r.
 
 // Source is where renders come from. Its methods return at once.
 type Source interface {
-	// Renders are the latest of each thing, the newest first. The page does not change them.
+	// Version rises with every change of Renders.
+	Version() uint64
+	// Renders are the latest of each thing. The page does not change them.
 	Renders() []Render
-	// Subscribe hints, on a channel of one slot, that Renders differs.
+	// Subscribe hints, on a channel of one slot, that Version may differ.
 	Subscribe() (hint <-chan struct{}, cancel func())
 }
+
+var (
+	_ tui.Page   = (*Page)(nil)
+	_ tui.Feeder = (*Page)(nil)
+	_ tui.Noter  = (*Page)(nil)
+)
 
 // Options are what the page needs.
 type Options struct {
@@ -52,8 +64,9 @@ type Options struct {
 	Source Source
 	// Open are files to show from the start.
 	Open []string
-	// Draw draws what is in a .pxl file; nil when those cannot be shown.
-	Draw func(path string) ([]Render, error)
+	// Load reads a .pxl file and its includes, until the function it returns is called;
+	// nil when those cannot be shown.
+	Load func(path string) (*pxl.Document, func(), error)
 }
 
 // The parts of the page.
@@ -70,6 +83,9 @@ const versionsKept = 12
 type Page struct {
 	opts  Options
 	files *files
+
+	loaded [2]uint64   // versions of what load gave last
+	wanted atomic.Bool // the next load brings the page on screen
 
 	renders  []Render
 	versions map[string][]Render // by thing, the oldest first
@@ -105,7 +121,7 @@ type sheet struct {
 // New makes the page.
 func New(o Options) *Page {
 	p := &Page{opts: o, versions: map[string][]Render{}, part: partList, view: viewer.Viewer{Slot: "pixels"}}
-	p.files = newFiles(o.Draw)
+	p.files = newFiles(o.Load)
 	for _, path := range o.Open {
 		p.files.open(path)
 	}
@@ -139,8 +155,11 @@ func (p *Page) Hide() {
 	p.view.Play(false)
 }
 
-// rendersMsg is the list as it is now.
-type rendersMsg struct{ renders []Render }
+// rendersMsg is the list as it is now; look asks for the page.
+type rendersMsg struct {
+	renders []Render
+	look    bool
+}
 
 // Feed loads the renders of agents and the opened files.
 func (p *Page) Feed() tui.Feed {
@@ -172,20 +191,42 @@ func (p *Page) Feed() tui.Feed {
 	}}
 }
 
+// load runs off the update loop and never twice at once.
 func (p *Page) load() tea.Msg {
-	renders := p.files.load()
+	renders, files := p.files.load()
+	at := [2]uint64{files, 0}
+	if p.opts.Source != nil {
+		at[1] = p.opts.Source.Version()
+	}
+	if p.loaded == at {
+		return nil // the hint was about something else
+	}
+	p.loaded = at
 	if p.opts.Source != nil {
 		renders = slices.Concat(renders, p.opts.Source.Renders())
 	}
 	slices.SortStableFunc(renders, func(a, b Render) int { return b.Time.Compare(a.Time) })
-	return rendersMsg{renders}
+	return rendersMsg{renders, p.wanted.Swap(false)}
+}
+
+// Open shows a file and draws it again whenever it is saved. It may be called from any
+// goroutine; with look the page comes on screen.
+func (p *Page) Open(path string, look bool) {
+	p.wanted.Store(look)
+	p.files.open(path)
 }
 
 // Update takes new renders, clicks, and the keys that are no actions.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case rendersMsg:
+		if msg.look {
+			p.pinned = false
+		}
 		p.take(msg.renders)
+		if msg.look {
+			return tui.Go(p.ID())
+		}
 	case tui.FocusMsg:
 		if !msg.Focused {
 			p.view.Play(false)
@@ -218,7 +259,11 @@ func (p *Page) take(renders []Render) {
 			continue
 		}
 		came++
-		list := append(p.versions[r.thing()], r)
+		list := p.versions[r.thing()]
+		if r.Before != nil && len(list) == 0 {
+			list = append(list, *r.Before)
+		}
+		list = append(list, r)
 		p.versions[r.thing()] = list[max(0, len(list)-versionsKept):]
 	}
 	if !p.seen && len(p.renders) > 0 {
@@ -333,10 +378,12 @@ func (p *Page) wheel(m tui.WheelMsg) {
 }
 
 // FooterNote says whether the page follows.
-func (p *Page) FooterNote() string {
+func (p *Page) FooterNote(w int) string {
 	switch {
 	case len(p.renders) == 0:
 		return ""
+	case w < 60 && !p.pinned:
+		return "follows"
 	case p.pinned:
 		return "pinned"
 	}

@@ -26,16 +26,24 @@ type source struct {
 	mu   sync.Mutex
 	list []pixels.Render
 	hint chan struct{}
+
+	version uint64
 }
 
 func newSource(list ...pixels.Render) *source {
-	return &source{list: list, hint: make(chan struct{}, 1)}
+	return &source{list: list, hint: make(chan struct{}, 1), version: 1}
 }
 
 func (s *source) Renders() []pixels.Render {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]pixels.Render(nil), s.list...)
+}
+
+func (s *source) Version() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
 }
 
 func (s *source) Subscribe() (<-chan struct{}, func()) { return s.hint, func() {} }
@@ -51,6 +59,7 @@ func (s *source) add(r pixels.Render) {
 		}
 	}
 	s.list = list
+	s.version++
 	s.hint <- struct{}{}
 }
 
@@ -222,8 +231,9 @@ func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
 		}
 	}
 	save("#ff0000")
-	p := pixels.New(pixels.Options{Open: []string{path}, Draw: func(path string) ([]pixels.Render, error) {
-		return pixels.DrawFile(path, pxl.Documented)
+	p := pixels.New(pixels.Options{Open: []string{path}, Load: func(path string) (*pxl.Document, func(), error) {
+		text, err := os.ReadFile(path)
+		return pxl.Parse(text, pxl.Options{}), func() {}, err
 	}})
 	feed := p.Feed()
 	defer feed.Stop()
@@ -235,7 +245,9 @@ func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
 			case <-feed.Hint:
 			case <-time.After(50 * time.Millisecond):
 			}
-			p.Update(feed.Load())
+			if msg := feed.Load(); msg != nil {
+				p.Update(msg)
+			}
 			f := testFrame(120, 24)
 			screen = strings.Join(p.Render(f), "\n")
 			if strings.Contains(screen, want) {

@@ -2,7 +2,6 @@ package pixels
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,19 +12,13 @@ import (
 // objectsMost is the number of objects of one file that are drawn.
 const objectsMost = 64
 
-// DrawFile draws all sprites, variants, compositions and animations of a .pxl file. The
-// person named the file, so its includes may be anywhere in its folder.
-func DrawFile(path string, dialect pxl.Dialect) ([]Render, error) {
-	text, err := readFile(path)
+// drawFile draws all sprites, variants, compositions and animations of a .pxl file.
+func drawFile(path string, load func(string) (*pxl.Document, func(), error)) ([]Render, error) {
+	doc, done, err := load(path)
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, fmt.Errorf("open the picture: %w", err)
-	}
-	defer func() { _ = root.Close() }() // it was only read from
-	doc := pxl.Parse(text, pxl.Options{Dialect: dialect, Include: pxl.IncludeFrom(root, ".")})
+	defer done()
 	var out []Render
 	for _, o := range doc.Objects() {
 		switch o.Kind {
@@ -43,7 +36,7 @@ func DrawFile(path string, dialect pxl.Dialect) ([]Render, error) {
 			r.Notes = lines(doc.Diagnostics())
 		} else {
 			// The text is the identity: the same text is the same picture.
-			r.Picture = FromResult(fmt.Sprintf("%s %s %s %x", path, o.Kind, o.Name, text), doc, res)
+			r.Picture = FromResult(fmt.Sprintf("%s %s %s\x02%s", path, o.Kind, o.Name, doc.Text()), doc, res)
 			r.Notes = lines(res.Diagnostics)
 		}
 		out = append(out, r)
@@ -77,15 +70,20 @@ func FromResult(key string, doc *pxl.Document, res *pxl.Result) *viewer.Picture 
 		pic.Frames = append(pic.Frames, viewer.Frame{Image: f.Image, Duration: f.Duration, Name: f.Name})
 	}
 	pic.Tokens = Tokens(doc, res)
-	if t := res.Tokens; t != nil {
-		pic.TokenAt = func(_, x, y int) string {
-			if i := t.At(x, y); i >= 0 {
-				return t.Names[i]
-			}
-			return ""
-		}
-	}
+	pic.TokenAt = tokenAt(res.Tokens)
 	return pic
+}
+
+func tokenAt(t *pxl.TokenMap) func(frame, x, y int) string {
+	if t == nil {
+		return nil
+	}
+	return func(_, x, y int) string {
+		if i := t.At(x, y); i >= 0 {
+			return t.Names[i]
+		}
+		return ""
+	}
 }
 
 // Tokens are the names that the source has for colours: those of the sprite's palette,

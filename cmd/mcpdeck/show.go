@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/render"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
+)
+
+// showRequest asks a deck to show pictures.
+type showRequest struct {
+	Files []string `json:"files"` // absolute
+}
+
+// showCommand opens pictures in the running deck, else on a screen of their own.
+func showCommand(a *app) *cobra.Command {
+	here := false
+	c := &cobra.Command{
+		Use:   "show FILE...",
+		Short: "Look at .pxl, PNG, GIF and JPEG files, again whenever they are saved",
+		Long: `Look at pictures: in the running deck, else on a screen of their own. A file is drawn again
+whenever it is saved. For a picture in the output of a script see mcpdeck render --show.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			files, err := pictureFiles(args)
+			if err != nil {
+				return err
+			}
+			cfg, err := a.load()
+			if err != nil {
+				return err
+			}
+			if !here {
+				err = wire.Ask(c.Context(), cfg.Paths.Socket, "show", showRequest{files}, nil)
+				if !errors.Is(err, wire.ErrNoDeck) {
+					return err
+				}
+			}
+			if !terminal() {
+				return errors.New("show pictures: no deck runs and this is no terminal; mcpdeck render FILE --show half prints one")
+			}
+			return showHere(c.Context(), cfg, files)
+		},
+	}
+	c.Flags().BoolVar(&here, "here", false, "on a screen of their own, even when a deck runs")
+	return c
+}
+
+func pictureFiles(args []string) ([]string, error) {
+	if len(args) == 0 {
+		return nil, usagef("name a picture to show, such as hero.pxl")
+	}
+	files := make([]string, len(args))
+	for i, arg := range args {
+		abs, err := filepath.Abs(arg)
+		if err != nil {
+			return nil, fmt.Errorf("find %s: %w", arg, err)
+		}
+		if _, err := os.Stat(abs); err != nil {
+			return nil, usagef("read %s: no such file", arg)
+		}
+		files[i] = abs
+	}
+	return files, nil
+}
+
+func showHere(ctx context.Context, cfg *config.Config, files []string) error {
+	ui := cfg.File.UI
+	mode, err := picture.ParseMode(ui.Pictures)
+	if err != nil {
+		return fmt.Errorf("ui.pictures: %w", err)
+	}
+	page := pixels.New(pixels.Options{Open: files, Load: loadPixels(cfg)})
+	return tui.Run(ctx, tui.Options{
+		Pages: []tui.Page{page}, Theme: cfg.ThemeOptions(), Background: ui.Background, Keys: cfg.File.Keys,
+		NoMouse: !ui.Mouse, Pictures: mode, Environ: cfg.Environ,
+	})
+}
+
+// loadPixels reads .pxl files in the configured dialect.
+func loadPixels(cfg *config.Config) func(string) (*pxl.Document, func(), error) {
+	dialect := cfg.PixelsrcOptions().Dialect
+	return func(path string) (*pxl.Document, func(), error) { return render.Load(path, dialect) }
+}
+
+// pixelsPage is the deck's page of pictures.
+func (h *house) pixelsPage() *pixels.Page {
+	return pixels.New(pixels.Options{
+		Load:   loadPixels(h.cfg),
+		Source: &pixels.Recent{Server: h.pixels, Dialect: h.cfg.PixelsrcOptions().Dialect, Hints: h.host.Subscribe},
+	})
+}
+
+// showControl opens pictures on the deck's page, which comes on screen unless an agent
+// asked for it.
+func (h *house) showControl(_ context.Context, from wire.Requester, args json.RawMessage) (any, error) {
+	var r showRequest
+	if err := json.Unmarshal(args, &r); err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
+	}
+	if h.pictures == nil {
+		return nil, errors.New("show pictures: this deck has no screen; mcpdeck show --here opens one")
+	}
+	for _, file := range r.Files {
+		if !filepath.IsAbs(file) {
+			return nil, fmt.Errorf("show %s: the path is not absolute", file)
+		}
+		h.pictures.Open(file, from.Agent == "")
+	}
+	return nil, nil
+}
