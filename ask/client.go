@@ -2,6 +2,7 @@ package ask
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -14,6 +15,7 @@ import (
 type ClientOptions struct {
 	Path    string        // of the deck's socket
 	Wait    time.Duration // for a deck that is not there yet; 0: 3 s, negative: not at all
+	Lost    func() bool   // whether a deck was there and has gone; then it is waited for a minute. May be nil
 	Session string        // label of the agent's session
 	Version string        // of the program
 }
@@ -42,8 +44,8 @@ func NewClient(opt ClientOptions) *Client {
 	return &Client{opt: opt, calls: map[string]*RemoteCall{}}
 }
 
-// Open sends a request to the deck. Without a deck the error is
-// [ErrUnavailable].
+// Open sends a request to the deck. When there is none and none is waited for,
+// the error is [ErrUnavailable]; otherwise the call ends with it.
 func (c *Client) Open(req Request) (*RemoteCall, error) {
 	if req.ResumeKey == "" {
 		req.ResumeKey = NewKey()
@@ -51,29 +53,48 @@ func (c *Client) Open(req Request) (*RemoteCall, error) {
 	if req.From.Session == "" {
 		req.From.Session = c.opt.Session
 	}
-	conn, err := c.dial(max(c.opt.Wait, 0))
-	if err != nil {
+	return c.start(req)
+}
+
+// Resume waits again for a request that was handed over, by this client or by
+// one before it. The deck says whether it knows it.
+func (c *Client) Resume(key, owner string) (*RemoteCall, error) {
+	c.mu.Lock()
+	r := c.calls[key+"\x00"+owner]
+	c.mu.Unlock()
+	if r != nil {
+		return r, nil
+	}
+	return c.start(Request{ResumeKey: key, Owner: owner})
+}
+
+// start begins a call; a request without questions is a resumed one.
+func (c *Client) start(req Request) (*RemoteCall, error) {
+	wait := c.opt.Wait
+	if c.opt.Lost != nil && c.opt.Lost() {
+		wait = reconnectFor
+	}
+	conn, err := c.dial()
+	if err != nil && wait <= 0 {
 		return nil, err
 	}
 	r := &RemoteCall{
 		c: c, req: req, key: req.ResumeKey + "\x00" + req.Owner, start: time.Now(),
-		done: make(chan struct{}), left: make(chan struct{}), acked: make(chan struct{}), conn: conn,
+		done: make(chan struct{}), left: make(chan struct{}), acked: make(chan struct{}),
 	}
 	c.mu.Lock()
 	c.calls[r.key] = r
 	c.mu.Unlock()
-	safe.Go("ask client", r.run)
+	safe.Go("ask client", func() {
+		if conn == nil {
+			if conn, err = c.dialFor(r, wait); err != nil {
+				r.finish(Reply{}, err)
+				return
+			}
+		}
+		r.run(conn)
+	})
 	return r, nil
-}
-
-// Resume waits again for a request of this client that was handed over.
-func (c *Client) Resume(key, owner string) (*RemoteCall, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if r := c.calls[key+"\x00"+owner]; r != nil {
-		return r, nil
-	}
-	return nil, ErrUnknownKey
 }
 
 // Close withdraws everything that is still asked, and waits a moment for the
@@ -102,18 +123,31 @@ func (c *Client) forget(key string) {
 	c.mu.Unlock()
 }
 
-// dial tries for as long as wait, with growing pauses.
-func (c *Client) dial(wait time.Duration) (net.Conn, error) {
+// dial tries once.
+func (c *Client) dial() (net.Conn, error) {
+	conn, err := net.Dial("unix", c.opt.Path)
+	if err != nil {
+		return nil, ErrUnavailable
+	}
+	return conn, nil
+}
+
+// dialFor tries for as long as wait, with growing pauses, while r is wanted.
+func (c *Client) dialFor(r *RemoteCall, wait time.Duration) (net.Conn, error) {
 	pause := reconnectFrom
 	for end := time.Now().Add(wait); ; {
-		conn, err := net.Dial("unix", c.opt.Path)
+		conn, err := c.dial()
 		if err == nil {
 			return conn, nil
 		}
 		if time.Now().Add(pause).After(end) {
-			return nil, ErrUnavailable
+			return nil, err
 		}
-		time.Sleep(pause)
+		select {
+		case <-time.After(pause):
+		case <-r.left:
+			return nil, ErrWithdrawn
+		}
 		pause = min(2*pause, reconnectTo)
 	}
 }
@@ -135,7 +169,6 @@ type RemoteCall struct {
 	err   error
 
 	mu     sync.Mutex
-	conn   net.Conn
 	state  State
 	ahead  int
 	counts int
@@ -181,28 +214,27 @@ func (r *RemoteCall) finish(reply Reply, err error) {
 	r.once.Do(func() {
 		reply.Questions, reply.After = r.req.Questions, time.Since(r.start)
 		r.reply, r.err = reply, err
+		if err != nil {
+			r.c.forget(r.key) // an answer may still be fetched, an error not
+		}
 		close(r.done)
 	})
 }
 
 // run talks to the deck until there is an answer, or the deck is gone for good.
-func (r *RemoteCall) run() {
-	conn := r.conn
+func (r *RemoteCall) run(conn net.Conn) {
 	for {
 		again := r.talk(conn)
-		conn.Close()
+		_ = conn.Close() // whatever was to be said has been
 		if !again {
 			return
 		}
 		var err error
-		if conn, err = r.c.dial(reconnectFor); err != nil {
-			r.finish(Reply{}, &Error{Code: "shutdown", Message: "mcpdeck has gone"})
-			r.c.forget(r.key)
-			return
+		if conn, err = r.c.dialFor(r, reconnectFor); errors.Is(err, ErrUnavailable) {
+			err = &Error{Code: "shutdown", Message: "mcpdeck has gone"}
 		}
-		if !r.wanted() {
-			_ = conn.Close() // nothing was sent
-			r.finish(Reply{}, ErrWithdrawn)
+		if err != nil {
+			r.finish(Reply{}, err)
 			return
 		}
 	}
@@ -311,13 +343,18 @@ func (r *RemoteCall) hear(conn net.Conn, raw []byte) (over, again bool) {
 
 // wire is the request as it goes over the socket.
 func (r *RemoteCall) wire() map[string]any {
+	if len(r.req.Questions) == 0 {
+		return map[string]any{
+			"v": 1, "id": "ask", "type": "resume", "features": features(), "resumeKey": r.req.ResumeKey, "owner": r.req.Owner,
+		}
+	}
 	from := r.req.From
 	if from.Title == "" {
 		from.Title = r.req.Title
 	}
 	m := map[string]any{
 		"v": 1, "id": "ask", "type": "ask", "questions": wireQuestions(r.req.Questions), "from": from,
-		"features": []string{"notes", "clarify", "skip", "status", "ack", "resume"}, "resumeKey": r.req.ResumeKey,
+		"features": features(), "resumeKey": r.req.ResumeKey, "owner": r.req.Owner,
 	}
 	if r.req.Timeout > 0 {
 		m["timeoutMs"] = r.req.Timeout.Milliseconds()
@@ -327,6 +364,8 @@ func (r *RemoteCall) wire() map[string]any {
 	}
 	return m
 }
+
+func features() []string { return []string{"notes", "clarify", "skip", "status", "ack", "resume"} }
 
 // wireQuestions undoes what normalising did, so that the deck gets the same
 // questions again.

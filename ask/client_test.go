@@ -114,3 +114,39 @@ func TestT16P3RestartedDeckGetsTheRequestAgain(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 }
+
+func TestClientResumesWhatAnotherAsked(t *testing.T) {
+	d := newDeck(t, Options{Hold: -1}, ListenOptions{})
+	first := NewClient(ClientOptions{Path: d.l.Path()})
+	call := remote(t, first, Request{Questions: mustParse(t, twoWays), ResumeKey: "k", Owner: "me"})
+	id := d.pending(1).Items[0].ID
+	call.HandOver()
+	first.Close()
+	d.until("left", func(s *Snapshot) bool { return s.Items[0].Absent == Gone })
+
+	second := NewClient(ClientOptions{Path: d.l.Path()})
+	stranger, _ := second.Resume("k", "somebody")
+	<-stranger.Done()
+	if _, err := stranger.Reply(); err == nil || err.(*Error).Code != "unknown" {
+		t.Errorf("a stranger got %v", err)
+	}
+	again, err := second.Resume("k", "me")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.until("back", func(s *Snapshot) bool { return s.Items[0].Absent == Present })
+	_ = d.q.Answer(id, []Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}})
+	if r := finished(t, again); r.Results[0].SelectedOptions[0] != "OAuth" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestT15ADeckThatComesLate(t *testing.T) {
+	path := filepath.Join(shortDir(t), "ask.sock")
+	c := NewClient(ClientOptions{Path: path, Wait: time.Minute})
+	call := remote(t, c, Request{Questions: mustParse(t, twoWays)})
+	d := newDeck(t, Options{Hold: -1}, ListenOptions{Path: path})
+	id := d.pending(1).Items[0].ID
+	_ = d.q.Answer(id, []Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}})
+	finished(t, call)
+}

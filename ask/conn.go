@@ -61,11 +61,11 @@ func (c *conn) serve() {
 	_ = c.send(m.failure(unsupported(m.kind))) // as above
 }
 
-// handlers by the type of a request. Ping, list, answer and session are the
+// handlers by the type of a request. All but ask are the
 // deck's own commands.
 func handlers() map[string]func(*conn, *message) {
 	return map[string]func(*conn, *message){
-		"ask": (*conn).ask, "ping": (*conn).ping, "list": (*conn).list, "answer": (*conn).answer, "session": (*conn).session,
+		"ask": (*conn).ask, "resume": (*conn).resume, "ping": (*conn).ping, "list": (*conn).list, "answer": (*conn).answer, "session": (*conn).session,
 	}
 }
 
@@ -99,8 +99,22 @@ func (c *conn) ask(m *message) {
 	}
 	req.Peer = c.peer
 	call, err := c.l.q.Open(req)
+	c.follow(m, call, err)
+}
+
+// resume waits for a request that was asked before.
+func (c *conn) resume(m *message) {
+	var key, owner string
+	_ = json.Unmarshal(m.fields["resumeKey"], &key) // not a string: no key, which nothing has
+	_ = json.Unmarshal(m.fields["owner"], &owner)   // as above
+	call, err := c.l.q.Resume(key, owner)
+	c.follow(m, call, err)
+}
+
+// follow brings the end of a call to the client.
+func (c *conn) follow(m *message, call *Call, err error) {
 	if err != nil {
-		_ = c.send(m.failure(err))
+		_ = c.send(m.failure(err)) // it may have left
 		return
 	}
 	w := c.listen()

@@ -78,6 +78,7 @@ func (m *message) request() (Request, error) {
 	r.Timeout = m.millis("timeoutMs")
 	r.ClientDeadline = m.millis("clientDeadlineMs")
 	_ = json.Unmarshal(m.fields["resumeKey"], &r.ResumeKey) // not a string: no key
+	_ = json.Unmarshal(m.fields["owner"], &r.Owner)         // as above
 	return r, nil
 }
 

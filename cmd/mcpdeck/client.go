@@ -21,7 +21,7 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Cli
 	if !errors.Is(err, wire.ErrNoDeck) {
 		return nil, nil, err
 	}
-	h, err := headless(cfg)
+	h, err := headless(cfg, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -47,7 +47,7 @@ func openDeck(a *app, f deckFlags) error {
 	if err != nil {
 		return err
 	}
-	h, err := build(cfg, true)
+	h, err := build(cfg, true, nil)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,8 @@ type house struct {
 
 // build makes the house without starting it. With a person, questions go to a
 // queue; without one, to a deck if there is one, else to the agent's own client.
-func build(cfg *config.Config, person bool) (*house, error) {
+// lost says whether a deck was there and has gone; it may be nil.
+func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 	if err := cfg.Paths.Make(); err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func build(cfg *config.Config, person bool) (*house, error) {
 	h.clippy = clippy.New(cfg.ClippyOptions())
 	h.pixels = pixelsrc.New(cfg.PixelsrcOptions())
 	// Without a person here, one may open a deck in the next moment.
-	desk := askserver.Remote(ask.NewClient(ask.ClientOptions{Path: cfg.Paths.AskSocket, Version: version()}))
+	desk := askserver.Remote(ask.NewClient(ask.ClientOptions{Path: cfg.Paths.AskSocket, Lost: lost, Version: version()}))
 	if person {
 		h.queue = ask.New(cfg.AskOptions())
 		desk = askserver.InProcess(h.queue)

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -42,14 +43,22 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 	defer stop()
 	spec := servers.ViewSpec{Servers: names, Gateway: gateway}
 	var local *house
+	var linked atomic.Bool // to a deck, at least once
+	dial := dialer(cfg)
 	r := &wire.Relay{
 		Hello: wire.Hello{Servers: names, Gateway: gateway, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
-		Dial:  dialer(cfg),
-		In:    os.Stdin, Out: os.Stdout,
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			c, err := dial(ctx)
+			if err == nil {
+				linked.Store(true)
+			}
+			return c, err
+		},
+		In: os.Stdin, Out: os.Stdout,
 		Headless: func() (wire.Stream, error) {
 			if local == nil {
 				var err error
-				if local, err = headless(cfg); err != nil {
+				if local, err = headless(cfg, linked.Load); err != nil {
 					return nil, err
 				}
 			}
@@ -75,8 +84,8 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 }
 
 // headless is a started house without a person.
-func headless(cfg *config.Config) (*house, error) {
-	h, err := build(cfg, false)
+func headless(cfg *config.Config, lost func() bool) (*house, error) {
+	h, err := build(cfg, false, lost)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func serve(a *app) error {
 	if err != nil {
 		return err
 	}
-	h, err := build(cfg, true)
+	h, err := build(cfg, true, nil)
 	if err != nil {
 		return err
 	}

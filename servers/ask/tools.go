@@ -170,15 +170,13 @@ func (m *Module) ask(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToo
 		return res, nil
 	}
 	call, err := m.desk.Open(m.request(ctx, req, args))
-	if errors.Is(err, questions.ErrUnavailable) {
-		if res := m.elicit(ctx, req, args.Questions); res != nil {
-			return res, nil
-		}
-	}
+	w := waitFor{call: call, questions: args.Questions, key: args.ResumeKey, fallback: func() *mcp.CallToolResult {
+		return m.elicit(ctx, req, args.Questions)
+	}}
 	if err != nil {
-		return failure(err), nil
+		return w.failed(err), nil
 	}
-	return m.wait(ctx, req, waitFor{call: call, questions: args.Questions, key: args.ResumeKey})
+	return m.wait(ctx, req, w)
 }
 
 func (m *Module) askWait(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -270,6 +268,19 @@ type waitFor struct {
 	questions []questions.Question // for the texts; nil in ask_wait
 	key       string
 	limit     time.Duration // ask_wait returns pending after this; 0: by the client alone
+
+	// fallback asks the client when there is no deck; nil results and a nil
+	// function mean that it cannot be asked.
+	fallback func() *mcp.CallToolResult
+}
+
+func (w *waitFor) failed(err error) *mcp.CallToolResult {
+	if errors.Is(err, questions.ErrUnavailable) && w.fallback != nil {
+		if res := w.fallback(); res != nil {
+			return res
+		}
+	}
+	return failure(err)
 }
 
 // wait keeps the call alive until there is an answer, the client is about to
@@ -316,7 +327,7 @@ func (m *Module) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (
 func (m *Module) end(ctx context.Context, w waitFor) (*mcp.CallToolResult, error) {
 	reply, err := w.call.Reply()
 	if err != nil {
-		return failure(err), nil
+		return w.failed(err), nil
 	}
 	if ctx.Err() != nil {
 		w.call.Delivered(questions.Undelivered)

@@ -267,9 +267,10 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	d.wait("Which cache?", "use v2")
 	time.Sleep(700 * time.Millisecond) // drafts are written twice a second
 	d.kill()
+	time.Sleep(3 * time.Second) // long enough for the relay to go on without a deck
 
 	d = w.open()
-	d.wait("Which cache?", "→", "use v2", "1/2")
+	d.wait("Which cache?", "→", "use v2", "1/2", "asked again")
 	if _, err := io.WriteString(d.tty, "X"); err != nil { // the caret was before the 2
 		t.Fatal(err)
 	}
