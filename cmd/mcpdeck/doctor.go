@@ -37,7 +37,7 @@ func doctor(c *cobra.Command, a *app, fix bool) error {
 	if err != nil {
 		return err
 	}
-	h, err := build(cfg, false)
+	h, err := build(cfg, false, nil)
 	if err != nil {
 		return err
 	}
