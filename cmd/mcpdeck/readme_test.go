@@ -19,7 +19,7 @@ func TestKeysInTheReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := build(cfg, true)
+	h, err := build(cfg, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
