@@ -31,6 +31,8 @@ type Agent struct {
 	lastCall time.Time
 	lastTool string
 	waiting  int
+	list     *View  // whose tools it listed last; nil: none
+	version  uint64 // of that list
 }
 
 // Connect registers a connection that wants the named servers (none: all). The
@@ -126,6 +128,23 @@ func (a *Agent) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, requestKey{}, &request{agent: a})
 }
 
+// listed notes that the agent has the present list of a view's tools.
+func (a *Agent) listed(v *View) {
+	a.mu.Lock()
+	was := a.stale()
+	a.list, a.version = v, v.toolsVersion.Load()
+	a.mu.Unlock()
+	if was {
+		a.host.tell()
+	}
+}
+
+// stale tells whether the agent did not ask again after its list has changed.
+func (a *Agent) stale() bool {
+	return a.list != nil && a.version != a.list.toolsVersion.Load() &&
+		time.Since(time.Unix(0, a.list.toolsAt.Load())) >= refreshPatience
+}
+
 func (a *Agent) identify() {
 	c := &a.caller
 	sum := sha256.Sum256([]byte(strconv.Itoa(os.Getuid()) + "\x00" + c.Client + "\x00" + c.Root))
@@ -138,7 +157,7 @@ func (a *Agent) info() AgentInfo {
 	info := AgentInfo{
 		Caller: a.caller, View: a.view, Protocol: a.protocol, Since: a.since,
 		Calls: a.calls, Errors: a.errors, LastCall: a.lastCall, LastTool: a.lastTool,
-		Waiting: a.waiting > 0,
+		Waiting: a.waiting > 0, Stale: a.stale(),
 	}
 	for _, r := range a.flight {
 		info.InFlight = append(info.InFlight, r.call.Tool)

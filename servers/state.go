@@ -63,6 +63,7 @@ type AgentInfo struct {
 	LastCall time.Time // zero: none yet
 	LastTool string
 	Waiting  bool // for an answer of the person
+	Stale    bool // it did not ask for the tools again when they changed
 }
 
 // CallStatus is how a call stands.

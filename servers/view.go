@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -32,9 +34,16 @@ type View struct {
 	host    *Host
 	modules []*hosted
 
+	// How often the list of tools has changed, and when last, in Unix nanoseconds.
+	toolsVersion atomic.Uint64
+	toolsAt      atomic.Int64
+
 	mu     sync.Mutex // one refresh at a time; guards what follows
 	digest map[string]string
 }
+
+// refreshPatience is how long an agent may take to ask for a changed list.
+const refreshPatience = 10 * time.Second
 
 // ErrUnknownServer is what View returns for a name that is no server's.
 var ErrUnknownServer = errors.New("no such server")
@@ -82,6 +91,11 @@ func (v *View) build() *server.MCPServer {
 	})
 	hooks.AddAfterDiscover(func(_ context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
 		r.Instructions = v.instructions()
+	})
+	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, _ *mcp.ListToolsResult) {
+		if q := requestFrom(ctx); q != nil {
+			q.agent.listed(v)
+		}
 	})
 	hooks.AddOnError(v.refused)
 	return server.NewMCPServer(name, v.host.opts.Version,
@@ -141,6 +155,11 @@ func (v *View) swap(kind string, content []any, set func()) {
 	}
 	if d := string(b); d != v.digest[kind] && (len(content) > 0 || v.digest[kind] != "") {
 		v.digest[kind] = d
+		if kind == "tools" {
+			v.toolsVersion.Add(1)
+			v.toolsAt.Store(time.Now().UnixNano())
+			time.AfterFunc(refreshPatience, v.host.tell)
+		}
 		// SetTools panics on a schema annotation that a proxied server may send.
 		if err := safe.Call("list "+kind, func() error { set(); return nil }); err != nil {
 			v.host.Warn("host", err.Error())

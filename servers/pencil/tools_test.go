@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -387,4 +388,48 @@ func TestT4_ManyAgents(t *testing.T) {
 	if got := a.call("tools/call", `{"name":"pencil_batch_get","arguments":{"a":1}}`); !strings.Contains(got, `{\"a\":1}`) {
 		t.Errorf("afterwards: %s", got)
 	}
+}
+
+// G-2: an agent that does not ask again after a switch is shown as such.
+func TestG2_AgentsThatKeepAnOldListAreSeen(t *testing.T) {
+	o := options(t)
+	synctest.Test(t, func(t *testing.T) {
+		o.start = pipes()
+		p := New(o)
+		h, err := servers.New(servers.Options{Version: "test", Modules: []servers.Module{NewModule(p), other{}}, Root: "/deck"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Start()
+		view, err := h.View(servers.ViewSpec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := h.Connect(servers.Caller{}, nil)
+		list := func() {
+			view.MCP.HandleMessage(a.Context(t.Context()), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`))
+		}
+		stale := func() bool { return h.Snapshot().Agents[0].Stale }
+		list()
+		if _, err := p.Control(t.Context(), "", Request{Verb: "on"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(9 * time.Second)
+		if stale() {
+			t.Error("it has ten seconds")
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if !stale() {
+			t.Error("it did not ask")
+		}
+		list()
+		if stale() {
+			t.Error("it has asked")
+		}
+		a.Close()
+		if err := h.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }

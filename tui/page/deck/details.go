@@ -159,7 +159,12 @@ func agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
 	if a.Errors > 0 {
 		errors = ", " + strconv.FormatUint(a.Errors, 10) + " failed"
 	}
+	stale := ""
+	if a.Stale {
+		stale = "it did not ask again when the list changed; switch Pencil before it starts, or connect it with mcpdeck mcp --gateway"
+	}
 	return append(rows, facts(f, w,
+		"old tools", stale,
 		"program", program,
 		"says it is", claim,
 		"folder", a.Root,
