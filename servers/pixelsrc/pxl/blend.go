@@ -119,6 +119,10 @@ func mixPixel(to, from []byte, mode blendMode, opacity float32) {
 	to[3] = toByte(oa)
 }
 
+// toByte rounds 0…1 to a byte; what is no number is 0.
 func toByte(v float32) uint8 {
+	if v != v {
+		return 0
+	}
 	return uint8(min(max(float64(v*255)+0.5, 0), 255))
 }

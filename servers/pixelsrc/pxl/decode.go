@@ -117,7 +117,17 @@ func (d *decoder) float(n *json5.Node) float64 {
 		d.bad(n, "expected a number, found %s", n.Kind)
 		return 0
 	}
-	return n.Float()
+	v, ok := finite(n)
+	if !ok {
+		d.bad(n, "NaN is no number to draw with")
+	}
+	return v
+}
+
+// finite gives a number without the infinities, which become very large; NaN is not ok.
+func finite(n *json5.Node) (v float64, ok bool) {
+	v = n.Float()
+	return min(max(v, -1e30), 1e30), v == v
 }
 
 // integer reads a whole number. The documented dialect takes 2.0 for 2.

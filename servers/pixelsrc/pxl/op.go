@@ -216,13 +216,24 @@ func (o *Op) needSigned(n *json5.Node, keys ...string) bool {
 	return true
 }
 
+// float reads a number into F; false when it is missing or none.
+func (o *Op) float(i int, n *json5.Node) bool {
+	if n == nil || (n.Kind != json5.Int && n.Kind != json5.Float) {
+		return false
+	}
+	v, ok := finite(n)
+	if ok {
+		o.F[i] = v
+	}
+	return ok
+}
+
 func (o *Op) needFloats(n *json5.Node, keys ...string) bool {
 	for i, k := range keys {
 		v := n.Get(k)
-		if v == nil || (v.Kind != json5.Int && v.Kind != json5.Float) {
+		if !o.float(i, v) {
 			return false
 		}
-		o.F[i] = v.Float()
 	}
 	return true
 }
@@ -302,8 +313,8 @@ func selOutObject(o *Op, n *json5.Node) bool {
 			}
 		}
 	}
-	if v := n.Get("auto_darken"); v != nil && (v.Kind == json5.Float || v.Kind == json5.Int) {
-		o.F[0], o.N[0] = v.Float(), 1
+	if o.float(0, n.Get("auto_darken")) {
+		o.N[0] = 1
 	}
 	return true
 }

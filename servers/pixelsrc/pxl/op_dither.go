@@ -68,9 +68,7 @@ func ditherObject(o *Op, n *json5.Node) bool {
 		return false
 	}
 	o.Tokens = [2]string{list.Items[0].Text, list.Items[1].Text}
-	if v := n.Get("threshold"); v != nil && (v.Kind == json5.Int || v.Kind == json5.Float) {
-		o.F[0] = v.Float()
-	}
+	o.float(0, n.Get("threshold"))
 	if v := n.Get("seed"); v != nil && v.Kind == json5.Int {
 		o.N[0] = int(v.Int())
 	}
@@ -99,9 +97,7 @@ func gradientObject(o *Op, n *json5.Node) bool {
 func subpixelObject(o *Op, n *json5.Node) bool {
 	for i, axis := range [2]string{"x", "y"} {
 		for _, k := range []string{axis, "subpixel-" + axis, "subpixel_" + axis} {
-			if v := n.Get(k); v != nil && (v.Kind == json5.Int || v.Kind == json5.Float) {
-				o.F[i] = v.Float()
-			}
+			o.float(i, n.Get(k))
 		}
 	}
 	return true

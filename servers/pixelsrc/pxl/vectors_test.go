@@ -265,3 +265,26 @@ func TestConcurrentRenders(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestOddNumbers draws numbers that JSON5 has and JSON does not.
+func TestOddNumbers(t *testing.T) {
+	for _, v := range []string{"NaN", "Infinity", "-Infinity", "1e400", "-0", "1e-400"} {
+		t.Run(v, func(t *testing.T) {
+			src := sprite(2, 2, `a: {rect: [0, 0, 2, 2]}`, `transform: [{op: "subpixel", x: `+v+`, y: 0.5}, {op: "sel-out", auto_darken: `+v+`},
+ {op: "scale", x: `+v+`, y: 1}, {op: "skew-x", degrees: `+v+`}, {op: "dither", pattern: "noise", tokens: ["a", "b"], threshold: `+v+`}]`, `antialias: {enabled: true, algorithm: "aa-blur", strength: `+v+`}`) +
+				`{type: "palette", name: "p", colors: {}, ramps: {r: {base: "#123", shadow_shift: {hue: ` + v + `, lightness: ` + v + `}}}}
+{type: "composition", name: "c", size: [2, 2], sprites: {}, layers: [{sprite: "s", opacity: ` + v + `, blend: "add"}]}
+{type: "animation", name: "n", fps: ` + v + `, keyframes: {from: {sprite: "s", opacity: ` + v + `}}}`
+			for _, dialect := range []Dialect{Documented, Reference} {
+				d := Parse([]byte(src), Options{Dialect: dialect})
+				d.Check()
+				d.PaletteColors("p")
+				for _, o := range d.Objects() {
+					if _, err := d.Render(RenderOptions{Kind: o.Kind, Name: o.Name}); err != nil && o.Kind != KindPalette {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+}
