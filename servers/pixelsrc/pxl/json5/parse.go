@@ -272,6 +272,9 @@ func clip(s string) string {
 	return s
 }
 
+// chunk is how many values a slab holds: a good part of what the text will need.
+func (p *parser) chunk() int { return min(max(len(p.src)/10, 32), 2048) }
+
 // take moves the values above mark from the stack into a slab.
 func (p *parser) take(mark int) []Node {
 	n := len(p.nodes) - mark
@@ -279,7 +282,7 @@ func (p *parser) take(mark int) []Node {
 		return nil
 	}
 	if cap(p.slabN)-len(p.slabN) < n {
-		p.slabN = make([]Node, 0, max(n, 64))
+		p.slabN = make([]Node, 0, max(n, p.chunk()))
 	}
 	at := len(p.slabN)
 	p.slabN = append(p.slabN, p.nodes[mark:]...)
@@ -293,7 +296,7 @@ func (p *parser) takeKeys(mark int) []Key {
 		return nil
 	}
 	if cap(p.slabK)-len(p.slabK) < n {
-		p.slabK = make([]Key, 0, max(n, 64))
+		p.slabK = make([]Key, 0, max(n, p.chunk()/2))
 	}
 	at := len(p.slabK)
 	p.slabK = append(p.slabK, p.keys[mark:]...)

@@ -13,7 +13,7 @@ const MaxErrors = 100
 // comments and commas, and several may share a line. A malformed piece gives one
 // error, and reading goes on at the next object.
 func Parse(src string) ([]Node, []*Error) {
-	p := &parser{src: src}
+	p := &parser{src: src, nodes: make([]Node, 0, 64), keys: make([]Key, 0, 64)}
 	var out []Node
 	var errs []*Error
 	if i := firstInvalid(src); i >= 0 {
