@@ -28,8 +28,8 @@ func issuesOf(text string) string {
 	return strings.Join(list, " ")
 }
 
-// TestValidator has the cases of the validator.
-func TestValidator(t *testing.T) {
+// TestD15_Validator has the cases of the validator.
+func TestD15_Validator(t *testing.T) {
 	pal := `{type:"palette",name:"p",colors:{a:"#FF0000",b:"#00FF00"}}` + "\n"
 	sprite := func(region string) string {
 		return pal + `{type:"sprite",name:"s",size:[4,4],palette:"p",regions:{` + region + `}}`
@@ -279,7 +279,7 @@ func renderOf(t *testing.T, text string) *image.NRGBA {
 	return res.Image()
 }
 
-// TestR07_ImportOfEveryExample imports what the examples render.
+// TestR07_R08_ImportOfEveryExample imports what the examples render.
 func TestR07_R08_ImportOfEveryExample(t *testing.T) {
 	for _, name := range Examples() {
 		d := pxl.Parse([]byte(Example(name)), pxl.Options{})
@@ -302,7 +302,7 @@ func TestR07_R08_ImportOfEveryExample(t *testing.T) {
 	}
 }
 
-// TestR07_ImportProperty imports random pictures; with few colours nothing is
+// TestR07_D13_ImportProperty imports random pictures; with few colours nothing is
 // lost, with many the reduced picture is kept.
 func TestR07_D13_ImportProperty(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -416,5 +416,44 @@ func TestColourNames(t *testing.T) {
 		if got := colourName(c); err != nil || got != want {
 			t.Errorf("%s: got %s, want %s", hex, got, want)
 		}
+	}
+}
+
+// TestD24_OneSetOfDefaults: the tool finds shapes and analyses as the package does.
+func TestD24_OneSetOfDefaults(t *testing.T) {
+	s := New(Options{})
+	for _, analyze := range []bool{false, true} {
+		picture := "KKKKKK KRRRRK KRRRRK KRRRRK KDDDDK KKKKKK"
+		a := s.Call(noContext(), Caller{}, "pixelsrc_import", map[string]any{"image": pngOf(picture), "analyze": analyze})
+		im, err := Import(drawn(picture), ImportOptions{MaxColors: 16, Analyze: analyze})
+		if err != nil || a.Blocks[0].Text != im.Source {
+			t.Errorf("the tool says %s, the package %s, %v", a.Blocks[0].Text, im.Source, err)
+		}
+	}
+}
+
+// TestD25_RegionsAreDrawn: a sprite of regions is not transparent.
+func TestD25_RegionsAreDrawn(t *testing.T) {
+	samePixels(t, renderOf(t, heroSource("#FF0000", 2)), drawn("AA AA"))
+}
+
+// TestImportObjects has the checks of import objects.
+func TestImportObjects(t *testing.T) {
+	local := `{type:"palette",name:"gameboy",colors:{a:"red"}}` + "\n"
+	for _, row := range []struct{ name, in, want string }{
+		{"alias equals a local palette", local + `{type:"import",from:"./x",as:"gameboy"}`, "2:shadowed_import"},
+		{"alias is its own", local + `{type:"import",from:"./x",as:"other"}`, ""},
+		{"no from", `{type:"import",from:""}`, "1:range_validation!"},
+		{"alias with a colon", `{type:"import",from:"./x",as:"a:b"}`, "1:range_validation!"},
+		{"item with a slash", `{type:"import",from:"./x",sprites:["a/b"]}`, "1:range_validation!"},
+		{"lifetime reversed", `{type:"particle",name:"p",sprite:"s",emitter:{lifetime:[5,1]}}` + dot1, "1:missing_sprite 1:range_validation"},
+		{"transform without frames", `{type:"transform",name:"t",frames:0}`, "1:range_validation"},
+		{"rules without rules", `{type:"state-rules",name:"r",rules:[]}`, "1:empty_grid"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := issuesOf(row.in); got != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
 	}
 }

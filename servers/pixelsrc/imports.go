@@ -25,6 +25,8 @@ type importer struct {
 	files  map[string]bool
 	names  map[string]bool // "kind name" of what is defined so far
 	budget int
+	used   map[string]bool // what the source itself refers to
+	useful bool            // the import at hand brought something that is used
 }
 
 // imported is the text of everything that a source imports, each object on a
@@ -35,16 +37,26 @@ func imported(text string, at *place) (more string, notes []note) {
 		return "", nil
 	}
 	nodes, _ := json5.Parse(text)
-	im := &importer{at: at, files: map[string]bool{}, names: map[string]bool{}, budget: maxSource - len(text)}
+	im := &importer{at: at, files: map[string]bool{}, names: map[string]bool{}, used: map[string]bool{}, budget: maxSource - len(text)}
 	for i := range nodes {
 		im.names[word(&nodes[i], "type")+" "+word(&nodes[i], "name")] = true
+		for _, v := range references(&nodes[i]) {
+			if v != nodes[i].Get("name") {
+				im.used[v.Text] = true
+			}
+		}
 	}
 	lines := json5.NewLines(text)
 	for i := range nodes {
 		if word(&nodes[i], "type") == "import" {
 			im.line, _ = lines.At(nodes[i].Pos)
 			im.from = word(&nodes[i], "from")
-			im.object(&nodes[i])
+			before := len(im.notes)
+			im.useful = false
+			if im.object(&nodes[i]); !im.useful && len(im.notes) == before {
+				im.note("nothing of the import from %q is used", im.from)
+				im.notes[before].unused = true
+			}
 		}
 	}
 	return im.out.String(), im.notes
@@ -62,10 +74,11 @@ func word(n *json5.Node, key string) string {
 type note struct {
 	line          int
 	context, text string
+	unused        bool // nothing is wrong, but nothing of it is used
 }
 
 func (im *importer) note(format string, args ...any) {
-	im.notes = append(im.notes, note{im.line, fmt.Sprintf("import from %q", im.from), fmt.Sprintf(format, args...)})
+	im.notes = append(im.notes, note{im.line, fmt.Sprintf("import from %q", im.from), fmt.Sprintf(format, args...), false})
 }
 
 func (im *importer) object(n *json5.Node) {
@@ -222,6 +235,7 @@ func (im *importer) add(text string, n *json5.Node, alias string, local map[stri
 		name = alias + ":" + name
 	}
 	id := word(n, "type") + " " + name
+	im.useful = im.useful || im.used[name]
 	if im.names[id] {
 		return
 	}

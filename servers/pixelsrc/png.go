@@ -7,13 +7,29 @@ import (
 	"hash/crc32"
 	"image"
 	"image/color"
+	"io"
+	"sync"
 )
 
-// encodePNG writes a picture enlarged k times. Pixel art has few colours and
+// encoder writes pictures. Its zero value is ready; it may be shared.
+type encoder struct {
+	deflaters sync.Pool // *zlib.Writer, costly to make
+}
+
+func (e *encoder) deflater(to io.Writer) *zlib.Writer {
+	if z, ok := e.deflaters.Get().(*zlib.Writer); ok {
+		z.Reset(to)
+		return z
+	}
+	z, _ := zlib.NewWriterLevel(to, zlib.BestSpeed) // the level is valid
+	return z
+}
+
+// png writes a picture enlarged k times. Pixel art has few colours and
 // repeats itself, so it is written with a palette where 256 colours suffice, and
 // repeated rows as differences of zero; that is several times faster and smaller
 // than encoding the enlarged pixels one by one.
-func encodePNG(img *image.NRGBA, k int) []byte {
+func (e *encoder) png(img *image.NRGBA, k int) []byte {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	table, index := paletteOf(img)
 	depth, kind := 8, byte(6)
@@ -39,7 +55,8 @@ func encodePNG(img *image.NRGBA, k int) []byte {
 		writeTable(&out, table)
 	}
 	var data bytes.Buffer
-	z, _ := zlib.NewWriterLevel(&data, zlib.BestSpeed) // the level is valid
+	z := e.deflater(&data)
+	defer e.deflaters.Put(z)
 	bytesPerRow := w * k * 4
 	if table != nil {
 		bytesPerRow = (w*k*depth + 7) / 8

@@ -73,6 +73,13 @@ func TestImportsAndIncludes(t *testing.T) {
 			}
 		})
 	}
+	var unused verdict
+	if err := os.WriteFile(filepath.Join(root, "art", "unused.pxl"), []byte(`{type:"import",from:"./lib/shared"}`+"\n"+dot1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r.data("pixelsrc_validate", args{"path": "art/unused.pxl"}, &unused); unused.Errors != 0 || unused.Warnings != 1 || unused.WarnL[0].Code != "unused_import" {
+		t.Errorf("got %+v", unused)
+	}
 	// An inline source of a project resolves from its folder.
 	inline := r.ok("pixelsrc_render", args{"source": `{type:"import",from:"./art/lib/shared"}` + "\n" + user})
 	if !strings.Contains(inline.text(), "#123456") {

@@ -32,7 +32,7 @@ func TestI01_Initialize(t *testing.T) {
 	}
 }
 
-func TestI02_ToolsList(t *testing.T) {
+func TestI02_D22_ToolsList(t *testing.T) {
 	r := start(t)
 	var res struct {
 		Tools []struct {
@@ -391,7 +391,7 @@ func (r *rig) prompt(name string, a map[string]string) (description, assistant, 
 	return res.Description, res.Messages[0].Content.Text, res.Messages[1].Content.Text, nil
 }
 
-func TestI39toI44_Prompts(t *testing.T) {
+func TestI39toI44_D23_Prompts(t *testing.T) {
 	r := start(t)
 	var list struct {
 		Prompts []struct {

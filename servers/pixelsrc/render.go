@@ -52,7 +52,7 @@ func runRender(c *call) Answer {
 	}
 	warnings := src.warnings(res)
 	c.server.keep(c, src, res, o, warnings)
-	a := picture(res, o)
+	a := c.server.encoder.picture(res, o)
 	if a.Failed || o.format == "ansi" {
 		return a
 	}
@@ -262,6 +262,9 @@ func (src *source) warnings(res *pxl.Result) []string {
 		}
 	}
 	for _, n := range src.notes {
+		if n.unused {
+			continue
+		}
 		list = append(list, fmt.Sprintf("line %d: %s", n.line, n.text))
 	}
 	add(src.Diagnostics())
@@ -272,7 +275,7 @@ func (src *source) warnings(res *pxl.Result) []string {
 }
 
 // picture encodes what was drawn.
-func picture(res *pxl.Result, o order) Answer {
+func (e *encoder) picture(res *pxl.Result, o order) Answer {
 	still := res.Kind != pxl.KindAnimation
 	switch {
 	case o.format == "ansi":
@@ -282,14 +285,14 @@ func picture(res *pxl.Result, o order) Answer {
 		}
 		return say(halfBlocks(img))
 	case still || o.format == "png":
-		return Answer{Blocks: []Block{{MIME: "image/png", Data: encodePNG(res.Image(), o.scale)}}}
+		return Answer{Blocks: []Block{{MIME: "image/png", Data: e.png(res.Image(), o.scale)}}}
 	}
 	sheet := contactSheet(res.Frames)
 	k := o.scale
 	for k > 1 && (sheet.Rect.Dx()*k > pxl.MaxOutSide || sheet.Rect.Dx()*sheet.Rect.Dy()*k*k > pxl.MaxOutArea) {
 		k--
 	}
-	second := Block{MIME: "image/png", Data: encodePNG(sheet, k)}
+	second := Block{MIME: "image/png", Data: e.png(sheet, k)}
 	if o.format == "sheet" {
 		return Answer{Blocks: []Block{second}}
 	}
@@ -323,31 +326,43 @@ type tally struct {
 // tallies counts the visible pixels of each token; where tokens are not known,
 // of each colour.
 func tallies(res *pxl.Result) []tally {
-	byKey := map[string]*tally{}
+	type key struct {
+		region int
+		colour color.NRGBA
+	}
+	counts := map[key]int{}
+	var last key
+	run := 0
 	for _, f := range res.Frames {
 		w := f.Image.Rect.Dx()
 		for i := 0; i < len(f.Image.Pix); i += 4 {
-			p := f.Image.Pix[i : i+4]
+			p := f.Image.Pix[i : i+4 : i+4]
 			if p[3] == 0 {
 				continue
 			}
-			c := color.NRGBA{R: p[0], G: p[1], B: p[2], A: p[3]}
-			k := tally{colour: c}
+			k := key{-1, color.NRGBA{R: p[0], G: p[1], B: p[2], A: p[3]}}
 			if res.Tokens != nil {
-				if r := res.Tokens.At(i/4%w, i/4/w); r >= 0 {
-					k.token = bare(res.Tokens.Names[r])
-				}
+				k.region = res.Tokens.At(i/4%w, i/4/w)
 			}
-			name := k.token + colour.Hex(c)
-			if byKey[name] == nil {
-				byKey[name] = &k
+			if k == last {
+				run++
+				continue
 			}
-			byKey[name].pixels++
+			counts[last] += run
+			last, run = k, 1
 		}
 	}
-	list := make([]tally, 0, len(byKey))
-	for _, t := range byKey {
-		list = append(list, *t)
+	counts[last] += run
+	var list []tally
+	for k, n := range counts {
+		if n == 0 {
+			continue
+		}
+		t := tally{colour: k.colour, pixels: n}
+		if k.region >= 0 {
+			t.token = bare(res.Tokens.Names[k.region])
+		}
+		list = append(list, t)
 	}
 	slices.SortFunc(list, func(a, b tally) int {
 		return cmp.Or(b.pixels-a.pixels, cmp.Compare(a.token, b.token), cmp.Compare(colour.Hex(a.colour), colour.Hex(b.colour)))

@@ -32,6 +32,7 @@ type Options struct {
 type Server struct {
 	options Options
 	recent  store
+	encoder encoder
 	tools   []Tool
 }
 

@@ -48,7 +48,11 @@ func (src *source) importIssues() (list []issue) {
 		return nil // single-file mode: imports are not looked at
 	}
 	for _, n := range src.notes {
-		list = append(list, issue{Line: max(n.line, 1), Code: pxl.CodeImport, Message: n.text, Context: n.context, severity: pxl.Error})
+		i := issue{Line: max(n.line, 1), Code: pxl.CodeImport, Message: n.text, Context: n.context, severity: pxl.Error}
+		if n.unused {
+			i.Code, i.severity = "unused_import", pxl.Warning
+		}
+		list = append(list, i)
 	}
 	return list
 }
