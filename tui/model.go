@@ -43,23 +43,10 @@ type Model struct {
 // frame shows something.
 func New(o Options) *Model {
 	m := &Model{opts: o, pages: o.Pages, focused: true, dirty: true}
-	switch o.Background {
-	case "dark":
-		m.opts.Theme.Dark = true
-	case "light":
-		m.opts.Theme.Dark = false
-	default:
-		m.opts.Theme.Dark = true // what holds until the terminal answers, and when it never does
-	}
+	m.opts.Theme.Dark = o.Background != "light" // also until the terminal answers, and when it never does
 	m.theme = theme.New(m.opts.Theme)
-	m.global = newTable(m.actions(), "", o.Keys)
-	all := []table{m.global}
-	for _, p := range m.pages {
-		t := newTable(p.Actions(), p.ID(), o.Keys)
-		m.tables = append(m.tables, t)
-		all = append(all, t)
-	}
-	for _, w := range slices.Concat(checkKeys(all, o.Keys), o.Warnings) {
+	m.bind()
+	for _, w := range o.Warnings {
 		m.toasts.add(Warn, w)
 	}
 	m.pictures = newPictures(o.Pictures)
@@ -106,6 +93,9 @@ func (m *Model) Init() tea.Cmd {
 	if m.asksTheme() {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
+	if m.opts.Settings != nil {
+		cmds = append(cmds, m.settle)
+	}
 	if p := m.page(); p != nil {
 		cmds = append(cmds, p.Show())
 	}
@@ -138,6 +128,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.mouse(msg)
 	case batchMsg:
 		return m, tea.Batch(m.batch(msg), m.pump.data)
+	case settingsMsg:
+		return m, m.set(msg)
 	case redrawMsg:
 		m.composed = time.Time{}
 		cmd, changed := m.pictures.due(time.Now())

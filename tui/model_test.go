@@ -56,6 +56,15 @@ func (p *page) count(match func(tea.Msg) bool) int {
 	return n
 }
 
+func (p *page) last(match func(tea.Msg) bool) tea.Msg {
+	for i := len(p.got) - 1; i >= 0; i-- {
+		if match(p.got[i]) {
+			return p.got[i]
+		}
+	}
+	return nil
+}
+
 func run(t *testing.T, size frame.Size, o tui.Options, test func(s *frame.Screen)) {
 	t.Helper()
 	if o.Background == "" {
@@ -169,6 +178,34 @@ func TestUserKeys(t *testing.T) {
 	if md := tui.KeyList(o); !strings.Contains(md, "| `c` | Copy | `one.copy` |") {
 		t.Errorf("key list:\n%s", md)
 	}
+}
+
+func TestSettingsChangeWhileTheScreenIsUp(t *testing.T) {
+	ran := 0
+	p := &page{id: "one", title: "One", actions: []tui.Action{
+		{ID: "one.copy", Title: "Copy", Hint: "copy", Keys: []string{"y"}, Run: func() tea.Cmd { ran++; return nil }},
+	}}
+	var settings chan tui.Settings
+	frame.RunWith(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
+		settings = make(chan tui.Settings)
+		return tui.New(tui.Options{Pages: []tui.Page{p}, Background: "dark", Settings: settings})
+	}, func(s *frame.Screen) {
+		s.Has("y copy")
+		for _, key := range []string{"c", "d"} {
+			settings <- tui.Settings{Background: "light", Keys: map[string][]string{"one.copy": {key}}, Warnings: []string{"colours: unknown field " + key}}
+			s.Wait(time.Second)
+			s.Has(key+" copy", "unknown field "+key)
+			s.Keys("y", key)
+		}
+		if ran != 2 {
+			t.Errorf("ran %d times, want 2", ran)
+		}
+		s.Do(func() {
+			if last, ok := p.last(func(m tea.Msg) bool { _, ok := m.(tui.ThemeMsg); return ok }).(tui.ThemeMsg); !ok || last.Theme.Dark {
+				t.Error("the theme is not light")
+			}
+		})
+	})
 }
 
 // askOver is an overlay as one that an agent's question opens.

@@ -15,15 +15,19 @@ type Options struct {
 	Deck  Deck
 	Pages []Page // in the order of their tabs; the first is home
 
-	Theme      theme.Options // Dark is what holds until the terminal answers
-	Background string        // "dark" or "light"; else the terminal is asked
-	Keys       map[string][]string
+	Theme      theme.Options       // Dark is what holds until the terminal answers
+	Background string              // "dark" or "light"; else the terminal is asked
+	Keys       map[string][]string // of actions by ID, instead of the default ones
 	NoMouse    bool
 	Watch      bool         // nothing can be changed
 	Start      string       // page to show first; "" is where the person left
 	Pictures   picture.Mode // how to show pictures; Auto asks the terminal
 	Store      Store        // nil forgets
 	Warnings   []string
+
+	// Settings brings other colours, keys and mouse while the screen is up; nil
+	// keeps what is.
+	Settings <-chan Settings
 
 	// For tests and for a terminal that is not the process's own.
 	Input   io.Reader

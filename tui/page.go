@@ -18,8 +18,8 @@ type Page interface {
 	Title() string
 	// Badge is how many things on the page want to be seen; 0 shows none.
 	Badge() int
-	// Actions is the page's part of the table. It is called once, so what
-	// varies goes into Enabled.
+	// Actions is the page's part of the table. It is called when the keys are
+	// bound, so what varies goes into Enabled.
 	Actions() []Action
 	// Part names the part of the page that has the focus; actions whose Part is
 	// another one do not act. "" when the page has one part.
@@ -149,6 +149,9 @@ type ThemeMsg struct{ Theme *theme.Theme }
 
 // ShowCallMsg asks the page of calls to show one.
 type ShowCallMsg struct{ ID uint64 }
+
+// FilterCallsMsg asks the page of calls for those that have all words of a text.
+type FilterCallsMsg struct{ Text string }
 
 type (
 	openMsg struct {

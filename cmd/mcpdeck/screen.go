@@ -52,7 +52,7 @@ func (h *house) screen(f deckFlags) tui.Options {
 
 func (h *house) pages() []tui.Page {
 	return []tui.Page{
-		deck.New(deck.Options{Host: h.host, CallsPage: "calls", Widgets: []deck.Widget{pencil.NewWidget(h.pencil)}}),
+		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Widgets: []deck.Widget{pencil.NewWidget(h.pencil)}}),
 		ask.New(h.queue, h.cfg.AskScreen()),
 		h.pictures,
 		calls.New(calls.Options{Bodies: h}),

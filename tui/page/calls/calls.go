@@ -121,6 +121,10 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		return p.load()
 	case tui.ShowCallMsg:
 		return p.showCall(msg.ID)
+	case tui.FilterCallsMsg:
+		p.edit.SetValue(msg.Text)
+		p.failed, p.follow, p.part = false, true, partList
+		return p.narrow()
 	case bodyMsg:
 		p.detail = detail(msg)
 		return p.load()

@@ -36,8 +36,9 @@ type Widget interface {
 type Options struct {
 	Host    Host
 	Widgets []Widget
-	// CallsPage is the ID of the page that shows a call, "" when there is none.
-	CallsPage string
+	// CallsPage is the ID of the page that shows calls, AskPage of the one that
+	// answers questions; "" when there is none.
+	CallsPage, AskPage string
 }
 
 // The parts of the page.
@@ -169,6 +170,18 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Run: p.openServer},
 		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: p.whyNoRestart, Run: p.confirmRestart},
 		{ID: "deck.agent", Title: "Show the agent", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNoAgent, Run: p.openAgent},
+		{ID: "deck.calls", Title: "Show the calls of the agent", Hint: "calls", Keys: []string{"c"}, Part: partAgents, Enabled: p.whyNoAgent, Run: func() tea.Cmd {
+			return p.filterCalls(p.agent().Name())
+		}},
+		{ID: "deck.servercalls", Title: "Show the calls of the server", Hint: "calls", Keys: []string{"c"}, Part: partServers, Run: func() tea.Cmd {
+			if s := p.server(); s != nil {
+				return p.filterCalls(s.Name)
+			}
+			return nil
+		}},
+		{ID: "deck.answer", Title: "Answer what is asked", Hint: "answer", Keys: []string{"a"}, Enabled: p.whyNoAnswer, Run: func() tea.Cmd {
+			return tui.Go(p.opts.AskPage)
+		}},
 		{ID: "deck.call", Title: "Show the call", Hint: "show", Keys: []string{"enter"}, Part: partCalls, Enabled: p.whyNoCall, Run: p.openCall},
 		{ID: "deck.next", Title: "Next pane", Hint: "next pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},
 		{ID: "deck.previous", Title: "Pane before", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},

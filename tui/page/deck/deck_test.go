@@ -1,6 +1,7 @@
 package deck_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 )
 
@@ -110,6 +112,44 @@ func TestWatchingDoesNotRestart(t *testing.T) {
 		s.Has("the deck only watches", "watching")
 	})
 }
+
+func TestFromAnAgentToItsCallsAndItsQuestion(t *testing.T) {
+	var d *fake.Deck
+	frame.RunWith(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+		d = fake.NewDeck(time.Now())
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
+			deck.New(deck.Options{Host: d, CallsPage: "calls", AskPage: "ask"}), stub{}, calls.New(calls.Options{Bodies: d}),
+		}})
+	}, func(s *frame.Screen) {
+		s.Keys("a")
+		s.Has("this is Ask")
+		s.Keys("1", "down", "c")
+		s.Has("/ codex-mcp-client", "2 of 9 calls")
+		s.Keys("1", "shift+tab", "c")
+		s.Has("/ pencil", "3 of 9 calls")
+		d.Change(func(n *servers.Snapshot) {
+			n.Agents = slices.Clone(n.Agents)
+			n.Agents[1].Waiting = false
+		})
+		s.Wait(time.Second)
+		s.Keys("1", "a")
+		s.Has("no agent waits for an answer")
+	})
+}
+
+// stub is a page that only says its name.
+type stub struct{}
+
+func (stub) ID() string                 { return "ask" }
+func (stub) Title() string              { return "Ask" }
+func (stub) Badge() int                 { return 0 }
+func (stub) Actions() []tui.Action      { return nil }
+func (stub) Part() string               { return "" }
+func (stub) TextEntry() bool            { return false }
+func (stub) Update(tea.Msg) tea.Cmd     { return nil }
+func (stub) Show() tea.Cmd              { return nil }
+func (stub) Hide()                      {}
+func (stub) Render(*tui.Frame) []string { return []string{"this is Ask"} }
 
 func TestTheCursorStaysOnItsCall(t *testing.T) {
 	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {

@@ -176,6 +176,25 @@ func agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
 		"last", a.LastTool)...)
 }
 
+func (p *Page) whyNoAnswer() string {
+	if p.opts.AskPage == "" {
+		return "there is no page of questions"
+	}
+	for _, a := range p.snap.Agents {
+		if a.Waiting {
+			return ""
+		}
+	}
+	return "no agent waits for an answer"
+}
+
+func (p *Page) filterCalls(text string) tea.Cmd {
+	if p.opts.CallsPage == "" {
+		return nil
+	}
+	return tea.Sequence(tui.Go(p.opts.CallsPage), func() tea.Msg { return tui.FilterCallsMsg{Text: text} })
+}
+
 func (p *Page) whyNoCall() string {
 	switch {
 	case p.opts.CallsPage == "":

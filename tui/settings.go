@@ -1,0 +1,62 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+// Settings are the options that can change while the screen is up.
+type Settings struct {
+	Theme      theme.Options
+	Background string
+	Keys       map[string][]string
+	NoMouse    bool
+	Warnings   []string // what was wrong with them, for the person
+}
+
+type settingsMsg Settings
+
+// bind makes the tables of actions with the keys of the options.
+func (m *Model) bind() {
+	m.global, m.tables = newTable(m.actions(), "", m.opts.Keys), nil
+	all := []table{m.global}
+	for _, p := range m.pages {
+		t := newTable(p.Actions(), p.ID(), m.opts.Keys)
+		m.tables = append(m.tables, t)
+		all = append(all, t)
+	}
+	for _, w := range checkKeys(all, m.opts.Keys) {
+		m.toasts.add(Warn, w)
+	}
+}
+
+// settle waits for other settings.
+func (m *Model) settle() tea.Msg {
+	select {
+	case s, ok := <-m.opts.Settings:
+		if ok {
+			return settingsMsg(s)
+		}
+	case <-m.pump.stop:
+	}
+	return nil
+}
+
+// set takes other settings. What the terminal has said of itself stays.
+func (m *Model) set(s settingsMsg) tea.Cmd {
+	s.Theme.Dark, s.Theme.Depth = m.opts.Theme.Dark, m.opts.Theme.Depth
+	m.opts.Theme, m.opts.Background, m.opts.Keys, m.opts.NoMouse = s.Theme, s.Background, s.Keys, s.NoMouse
+	if !m.asksTheme() {
+		m.opts.Theme.Dark = s.Background == "dark"
+	}
+	m.bind()
+	for _, w := range s.Warnings {
+		m.toasts.add(Warn, w)
+	}
+	cmds := []tea.Cmd{m.retheme(), m.settle}
+	if m.asksTheme() {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
+}
