@@ -199,21 +199,15 @@ func (m *Model) status() string {
 	if s == nil {
 		return ""
 	}
-	n, waiting := 0, 0
+	n := 0
 	for _, a := range s.Agents {
 		if a.Gone.IsZero() {
 			n++
-			if a.Waiting {
-				waiting++
-			}
 		}
 	}
 	var parts []string
 	if m.opts.Watch {
 		parts = append(parts, th.Warn.Render("watching"))
-	}
-	if waiting > 0 {
-		parts = append(parts, th.Warn.Render(th.Glyph.Wait+" "+itoa(waiting)+" waiting"))
 	}
 	switch n {
 	case 0:

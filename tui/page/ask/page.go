@@ -341,7 +341,7 @@ func (p *Page) keep() {
 }
 
 // FooterNote is how many requests there are beside the open one.
-func (p *Page) FooterNote() string {
+func (p *Page) FooterNote(int) string {
 	if p.snap.Parked > 0 && p.place == partList {
 		return fmt.Sprintf("%d answers not fetched", p.snap.Parked)
 	}
