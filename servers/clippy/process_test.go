@@ -50,6 +50,9 @@ func fail(err error) {
 func playWriter(path, key string) {
 	m := newMemory(path, time.Now, rand.Text)
 	for i := 0; i < 50 || key == ""; i++ {
+		if i == 1 {
+			fmt.Println("writing")
+		}
 		for { // others may hold the lock for long on a loaded machine
 			err := m.write(context.Background(), fmt.Sprintf("%s-%d", key, i%50), strings.Repeat(strconv.Itoa(i), 200))
 			if err == nil {
@@ -137,8 +140,12 @@ func TestT4KilledWriter(t *testing.T) {
 	must(t, m.write(t.Context(), "mine", "kept"))
 	for i := range rounds {
 		cmd := role(t, "writer", m.path, "")
+		out, err := cmd.StdoutPipe()
+		must(t, err)
 		must(t, cmd.Start())
-		time.Sleep(time.Duration(10+mrand.IntN(30)) * time.Millisecond)
+		_, err = bufio.NewReader(out).ReadString('\n') // it writes now
+		must(t, err)
+		time.Sleep(time.Duration(mrand.IntN(30_000)) * time.Microsecond)
 		must(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 		if r, _, err := m.read("mine"); err != nil || r.Value != "kept" {
