@@ -1,0 +1,80 @@
+//go:build linux
+
+// Command perf measures the deck beside a stock MCP server, in one run on one
+// machine, and prints the tables of the README.
+//
+//	go run ./cmd/internal/perf
+//	go run ./cmd/internal/perf -quick
+//
+// It builds the program, then plays the other processes itself: a stock stdio
+// server, and a host that has one echo tool behind the production socket, relay
+// and HTTP endpoint.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+func main() {
+	role := flag.String("role", "", "which process to play: stock or host (for perf's own use)")
+	dir := flag.String("dir", "", "folder of the host's files (for perf's own use)")
+	journal := flag.Bool("journal", false, "the host keeps a journal (for perf's own use)")
+	quick := flag.Bool("quick", false, "fewer calls: a look, not a measurement")
+	flag.Parse()
+	var err error
+	switch *role {
+	case "stock":
+		err = playStock()
+	case "host":
+		err = playHost(*dir, *journal, os.Stdin, os.Stdout)
+	default:
+		err = measure(*quick)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "perf:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is one run.
+type bench struct {
+	self, program string // this program and mcpdeck
+	dir           string
+	rounds, calls int
+	starts        int
+	idle          time.Duration
+	keys          int
+}
+
+func measure(quick bool) error {
+	b := bench{rounds: 5, calls: 2000, starts: 40, idle: 10 * time.Second, keys: 60}
+	if quick {
+		b = bench{rounds: 2, calls: 300, starts: 8, idle: 3 * time.Second, keys: 15}
+	}
+	var err error
+	if b.self, err = os.Executable(); err != nil {
+		return err
+	}
+	if b.dir, err = os.MkdirTemp("", "mcpdeck-perf"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir) //nolint:errcheck // a temporary folder
+	b.program = filepath.Join(b.dir, "mcpdeck")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.program, "github.com/mcpdeck/mcpdeck/cmd/mcpdeck")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the program: %w: %s", err, out)
+	}
+	fmt.Printf("%s, %d cores, %s\n\n", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
+	ctx := context.Background()
+	if err := b.paths(ctx); err != nil {
+		return err
+	}
+	return b.deck(ctx)
+}

@@ -1,0 +1,94 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/journal"
+	"github.com/mcpdeck/mcpdeck/servers/journal/redact"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+func echo() server.ServerTool {
+	return server.ServerTool{
+		Tool: mcp.NewTool("echo", mcp.WithDescription("echo text"), mcp.WithString("text", mcp.Required())),
+		Handler: func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(r.GetString("text", "")), nil
+		},
+	}
+}
+
+// playStock is a stdio server as mcp-go has it: what the relay is compared to.
+func playStock() error {
+	s := server.NewMCPServer("stock", "1", server.WithToolCapabilities(true))
+	s.AddTools(echo())
+	return server.ServeStdio(s)
+}
+
+// echoModule is the echo tool as a server of the deck.
+type echoModule struct{}
+
+func (echoModule) Identity() servers.Identity {
+	return servers.Identity{Name: "echo", Title: "Echo", ServerName: "echo"}
+}
+
+func (echoModule) Start(_ context.Context, scope servers.Scope) error {
+	scope.SetState(servers.State{Status: servers.Ready})
+	return nil
+}
+
+func (echoModule) Stop(context.Context) error { return nil }
+
+func (echoModule) Offer() servers.Offer {
+	return servers.Offer{Tools: []server.ServerTool{echo()}}
+}
+
+// playHost is a host with the echo tool on a socket and an HTTP endpoint, until
+// its input ends. It prints the endpoint's address and token.
+func playHost(dir string, keep bool, in io.Reader, out io.Writer) error {
+	opt := servers.Options{Version: "perf", Modules: []servers.Module{echoModule{}}, Root: dir}
+	if keep {
+		j := journal.New(journal.Options{Path: filepath.Join(dir, "journal.db")})
+		if err := j.Open(context.Background()); err != nil {
+			return err
+		}
+		defer j.Close(context.Background()) //nolint:errcheck // its folder goes away
+		opt.Recorder, opt.Redact = j, redact.Rules{}.Body
+	}
+	h, err := servers.New(opt)
+	if err != nil {
+		return err
+	}
+	h.Start()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	l, err := socket.Listen(filepath.Join(dir, "deck.sock"))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	deck := &wire.Server{Host: h, Version: "perf"}
+	safe.Go("socket", func() { _ = deck.Serve(ctx, l) })
+	web, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	token := rand.Text()
+	endpoint := &wire.HTTP{Host: h}
+	safe.Go("http", func() { _ = endpoint.Start(ctx, web, token) })
+	fmt.Fprintf(out, "http://%s/mcp %s\n", web.Addr(), token)
+	_, err = io.Copy(io.Discard, in)
+	return err
+}
