@@ -44,6 +44,8 @@ type Gallery struct {
 	hint    chan struct{}
 	send    strings.Builder
 	last    []string // rows of the last frame
+
+	frameDue bool // the last frame has not been written yet
 }
 
 // slot is what a place shows and what the terminal has of it.
@@ -258,6 +260,9 @@ func (g *Gallery) anyDue() bool {
 // nudge is a write without effect: it saves and restores the cursor. The strips follow
 // it when the frame itself has no change that would carry them.
 const nudge = "\x1b7\x1b8"
+
+// nudgeMost is how far into a write a nudge is looked for; a frame is longer.
+const nudgeMost = 4096
 
 // Close returns what frees all pictures in the terminal: the last thing to send.
 func (g *Gallery) Close() string {

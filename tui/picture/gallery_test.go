@@ -202,6 +202,28 @@ func TestStripsFollowTheirFrame(t *testing.T) {
 	if s = wrote(nudge); strings.Count(s, "\x1bP") != 3 {
 		t.Errorf("after another picture: %q", s)
 	}
+	// A change of text and picture: the nudge is written before the frame, which would
+	// wipe the strips again.
+	show(g, specOf("a", 6, 2, true))
+	if s = wrote(nudge); s != nudge {
+		t.Errorf("strips before their frame: %q", s)
+	}
+	if s = wrote("frame"); strings.Count(s, "\x1bP") != 2 {
+		t.Errorf("the frame after a nudge: %q", s)
+	}
+	// A frame that turns out to change no cell is never written.
+	g.Begin()
+	rows = screen(g.Lines(specOf("bb", 6, 2, true)))
+	rows[0] += "\x1b[m"
+	g.End(rows, []Placed{{"page", 2, 1, 6, 2}})
+	for hinted(g) {
+	}
+	if s = wrote(nudge); s != nudge || !hinted(g) || g.Send() != nudge {
+		t.Errorf("the first nudge: %q", s)
+	}
+	if s = wrote(nudge); strings.Count(s, "\x1bP") != 2 {
+		t.Errorf("the second nudge: %q", s)
+	}
 	if send := g.Send(); send != "" {
 		t.Errorf("nudged again: %q", send)
 	}

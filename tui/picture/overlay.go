@@ -42,6 +42,7 @@ func (g *Gallery) End(rows []string, pictures []Placed) {
 			g.strips(s, rows)
 		}
 	}
+	g.frameDue = g.frameDue || !slices.Equal(g.last, rows)
 	g.last = append(g.last[:0], rows...)
 	if g.send.Len() > 0 || g.anyDue() {
 		g.poke()
@@ -129,12 +130,20 @@ func (o *output) Write(p []byte) (int, error) {
 
 // over returns what is to be drawn over the frame that p writes. Other writes (titles,
 // the clipboard, questions to the terminal) carry nothing: their frame comes after them.
+// The nudge carries the strips only when no frame is on its way, which would wipe them;
+// should that frame turn out to change no cell, another nudge follows.
 func (g *Gallery) over(p []byte) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(p) < 2 || p[0] == 0x1b && strings.IndexByte("]P_>", p[1]) >= 0 || strings.HasPrefix(string(p[:min(len(p), 3)]), "\x1b[>") {
 		return ""
 	}
+	if strings.Contains(string(p[:min(len(p), nudgeMost)]), nudge) && g.frameDue {
+		g.frameDue = false
+		g.poke()
+		return ""
+	}
+	g.frameDue = false
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(g.slots)) {
 		s := g.slots[name]

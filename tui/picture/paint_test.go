@@ -31,6 +31,10 @@ func covers(t testing.TB, char rune, x, y int) bool {
 		return y >= 24-3*int(char-'▀')
 	case char >= '▉' && char <= '▏':
 		return x < int('▐'-char)
+	case char == '▔': // chafa's
+		return y < 3
+	case char == '▕':
+		return x == 7
 	case strings.ContainsRune("▘▝▖▗▚▞▛▜▙▟", char):
 		pattern := map[rune]int{'▘': 1, '▝': 2, '▖': 4, '▗': 8, '▚': 9, '▞': 6, '▛': 7, '▜': 11, '▙': 13, '▟': 14}[char]
 		return parts(pattern, 2)
