@@ -24,6 +24,11 @@ func stdio(e Entry) []member {
 	return []member{{"command", e.Command}, {"args", e.args(false)}}
 }
 
+// fixed is stdio for a client that never asks for a changed list of tools.
+func fixed(e Entry) []member {
+	return []member{{"command", e.Command}, {"args", e.args(true)}}
+}
+
 func timeoutMillis(Entry) []member {
 	return []member{{"timeout", raised * 1000}, {"env", clientTimeout()}}
 }

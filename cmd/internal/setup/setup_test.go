@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,11 @@ func TestEveryClientGetsAnEntryItCanRead(t *testing.T) {
 			if err != nil || !strings.Contains(string(b), "/opt/mcpdeck") || !strings.Contains(string(b), `"mcp"`) {
 				t.Fatalf("%v in\n%s", err, b)
 			}
+			// Those that never ask for a changed list of tools.
+			fixed := slices.Contains([]string{"claude-desktop", "codex", "cursor", "kiro"}, c.name)
+			if strings.Contains(string(b), "--gateway") != fixed {
+				t.Errorf("with the gateway: %v\n%s", !fixed, b)
+			}
 			again, err := Plan(c.name, e)
 			if err != nil || !again.Same() {
 				t.Errorf("a second time changes something: %v\n%s", err, strings.Join(again.Preview(), "\n"))
@@ -69,7 +75,7 @@ func TestEditingKeepsWhatIsThere(t *testing.T) {
 		"other": {"command": "x"}, // keep
 		"mcpdeck": {
 			"command": "/opt/mcpdeck",
-			"args": ["mcp"]
+			"args": ["mcp", "--gateway"]
 		},
 	},
 	"a": 1,
@@ -83,7 +89,7 @@ func TestEditingKeepsWhatIsThere(t *testing.T) {
   "mcpServers": {
     "mcpdeck": {
       "command": "/opt/mcpdeck",
-      "args": ["mcp"]
+      "args": ["mcp", "--gateway"]
     }
   }
 }
@@ -91,14 +97,14 @@ func TestEditingKeepsWhatIsThere(t *testing.T) {
 		{"an entry of ours", `{"mcpServers": {"mcpdeck": {"command": "old"}, "z": {}}}
 `, `{"mcpServers": {"mcpdeck": {
       "command": "/opt/mcpdeck",
-      "args": ["mcp"]
+      "args": ["mcp", "--gateway"]
     }, "z": {}}}
 `},
 		{"nothing", ``, `{
   "mcpServers": {
     "mcpdeck": {
       "command": "/opt/mcpdeck",
-      "args": ["mcp"]
+      "args": ["mcp", "--gateway"]
     }
   }
 }
