@@ -67,7 +67,10 @@ func (p *Page) heading(f *tui.Frame, part string) (title, note string) {
 	case partAgents:
 		return "Agents", ""
 	}
-	note = th.Faint.Render(strconv.FormatUint(p.snap.Total, 10))
+	note = th.Faint.Render(strconv.FormatUint(p.snap.Total, 10) + " calls")
+	if p.snap.Total == 0 {
+		note = ""
+	}
 	if p.snap.Errors > 0 {
 		note += th.Faint.Render(", ") + th.Bad.Render(strconv.FormatUint(p.snap.Errors, 10)+" failed")
 	}
@@ -224,7 +227,10 @@ func (p *Page) small(f *tui.Frame, y, h int) []string {
 		p.panes = append(p.panes, pane{part, 0, y + len(rows), f.W, n - 1})
 		rows = append(rows, p.rows(f, part, f.W, n-1, f.Focus && p.part == part)...)
 	}
-	ns, na := len(p.snap.Servers)+1, max(len(p.snap.Agents), 3)+1
+	ns, na := len(p.snap.Servers)+1, len(p.snap.Agents)+1
+	if na == 1 { // room to say how one connects
+		na = 5
+	}
 	switch { // the part with the focus gets the room
 	case h >= ns+na+5:
 		section(partServers, ns)
@@ -237,7 +243,7 @@ func (p *Page) small(f *tui.Frame, y, h int) []string {
 		rows = append(rows, p.lamps(f))
 		h--
 		if p.part == partAgents {
-			na = max(min(na, h-3), h/2)
+			na = min(na, h-3)
 		} else {
 			na = min(na, h/3+1)
 		}
