@@ -240,7 +240,10 @@ func (q *Queue) attach(it *item, req Request) *Call {
 	if it.call != nil {
 		it.call.finish(Reply{}, ErrSuperseded)
 	} else if it.absent == Gone || it.absent == Restarted {
-		it.note = "asked again; what you had entered is still here"
+		it.note = "asked again"
+		if !it.draft.Empty() {
+			it.note = "asked again; what you had entered is still here"
+		}
 	}
 	it.req.ResumeKey, it.req.Owner = req.ResumeKey, req.Owner
 	it.req.From, it.req.Peer, it.req.Plain = req.From, req.Peer, req.Plain

@@ -30,7 +30,7 @@ func (h *house) screen(f deckFlags) tui.Options {
 	}
 	o := tui.Options{
 		Deck:     h.host,
-		Pages:    h.pages(),
+		Pages:    h.pages(f.watch),
 		Theme:    h.cfg.ThemeOptions(),
 		Keys:     h.cfg.File.Keys,
 		NoMouse:  !ui.Mouse,
@@ -50,10 +50,12 @@ func (h *house) screen(f deckFlags) tui.Options {
 	return o
 }
 
-func (h *house) pages() []tui.Page {
+func (h *house) pages(watch bool) []tui.Page {
+	questions := h.cfg.AskScreen()
+	questions.Watch = watch
 	return []tui.Page{
 		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Widgets: []deck.Widget{pencil.NewWidget(h.pencil)}}),
-		ask.New(h.queue, h.cfg.AskScreen()),
+		ask.New(h.queue, questions),
 		h.pictures,
 		calls.New(calls.Options{Bodies: h}),
 		drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()}),

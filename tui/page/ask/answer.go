@@ -275,7 +275,7 @@ func (p *Page) goTo(tab int) {
 
 func (p *Page) enterText() {
 	q, a, ok := p.at()
-	if ok && len(q.Options) == 0 && a.Empty() {
+	if ok && len(q.Options) == 0 && a.Empty() && !p.opt.Watch {
 		p.openField(questions.OtherField)
 	}
 }

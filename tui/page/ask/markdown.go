@@ -42,7 +42,7 @@ func markdown(th *theme.Theme, s string, w int) []string {
 			body, hang = th.Glyph.Dot+" "+body[2:], "  "
 		}
 		pad := strings.Repeat(" ", min(in, w/2))
-		for i, l := range widget.Wrap(spans(th, body), max(w-len(pad)-len(hang), 4)) {
+		for i, l := range closed(widget.Wrap(spans(th, body), max(w-len(pad)-len(hang), 4))) {
 			if i > 0 {
 				l = hang + l
 			}
@@ -64,4 +64,23 @@ func spans(th *theme.Theme, s string) string {
 		}
 		return g[3] + " " + th.Faint.Render("("+g[4]+")")
 	})
+}
+
+// closed ends a style at the end of its row and opens it again in the next, so
+// that what stands beside the rows is not drawn in it.
+func closed(rows []string) []string {
+	const end = "\x1b[m"
+	open := ""
+	for i, r := range rows {
+		r = open + r
+		open = ""
+		if at := strings.LastIndex(r, "\x1b["); at >= 0 && !strings.HasPrefix(r[at:], end) {
+			if m := strings.IndexByte(r[at:], 'm'); m >= 0 {
+				open = r[at : at+m+1]
+				r += end
+			}
+		}
+		rows[i] = r
+	}
+	return rows
 }

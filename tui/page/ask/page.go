@@ -36,6 +36,7 @@ type Options struct {
 	Focus  Focus // "": FocusIdle
 	Notify Notify
 	Editor []string // program and arguments to edit text with; empty: none
+	Watch  bool     // nothing can be changed: no text field opens
 }
 
 // The parts of the page.
@@ -289,7 +290,10 @@ func (p *Page) open(id int) {
 	}
 	p.id, p.place, p.draft = id, partRequest, it.Draft.Clone()
 	p.message, p.warned, p.scroll, p.preview = "", warning{}, scrolls{follow: true}, false
-	if p.draft.Field != questions.NoField {
+	switch {
+	case p.opt.Watch:
+		p.draft.Field = questions.NoField
+	case p.draft.Field != questions.NoField:
 		p.restore()
 	}
 	if p.shown {

@@ -43,7 +43,7 @@ func (s setup) run(t *testing.T, test func(d *desk)) {
 		if s.first != nil {
 			pages = append([]tui.Page{s.first}, pages...)
 		}
-		return tui.New(tui.Options{Pages: pages, Background: "dark"})
+		return tui.New(tui.Options{Pages: pages, Background: "dark", Watch: s.page.Watch})
 	}, func(sc *frame.Screen) {
 		d.Screen = sc
 		test(d)

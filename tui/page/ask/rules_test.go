@@ -522,3 +522,15 @@ func BenchmarkHundredPending(b *testing.B) {
 		m.View()
 	}
 }
+
+func TestWatchingChangesNothing(t *testing.T) {
+	setup{page: page.Options{Watch: true}}.run(t, func(d *desk) {
+		d.ask(`[{"question":"Name?"}]`)
+		d.Wait(5 * time.Second)
+		d.Has("Name?")
+		d.press("'text")
+		if it := d.q.Pending().Items[0]; !it.Draft.Empty() || it.Draft.Field != questions.NoField {
+			t.Errorf("%+v", it.Draft)
+		}
+	})
+}
