@@ -153,8 +153,13 @@ func KeyList(o Options) string {
 	var b strings.Builder
 	section := func(title string, t table) {
 		fmt.Fprintf(&b, "### %s\n\n| key | what | action |\n|---|---|---|\n", title)
+		said := map[string]bool{} // the same in two parts of a page is said once
 		for _, a := range t {
-			fmt.Fprintf(&b, "| %s | %s | `%s` |\n", cmp.Or(codes(a.Keys), "–"), a.Title, a.ID)
+			row := fmt.Sprintf("| %s | %s | `%s` |\n", cmp.Or(codes(a.Keys), "–"), a.Title, a.ID)
+			if !said[row] {
+				b.WriteString(row)
+			}
+			said[row] = true
 		}
 		b.WriteString("\n")
 	}
