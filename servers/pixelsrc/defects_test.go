@@ -108,7 +108,7 @@ func TestSuggester(t *testing.T) {
 		{"include", `{type:"sprite",name:"s",size:[1,1],palette:"@include:../palettes/brand.pxl",regions:{zz:` + rect + `}}`, `1 use_import {"type": "import", "from": "../palettes/brand"} 0.9`},
 		{"include with a name", `{type:"sprite",name:"s",size:[1,1],palette:"@include:palettes.pxl#gameboy",regions:{}}`, `1 use_import {"type": "import", "from": "palettes", "palettes": ["gameboy"]} 0.9`},
 		{"palette name", `{type:"sprite",name:"s",size:[1,1],palette:"@gamebuoy",regions:{}}`, "1 replace_value /palette @gamebuoy→@gameboy 0.89"},
-		{"type", `{type:"pallete",name:"p",colors:{}}`, "1 replace_value /type pallete→palette 0.71"},
+		{"type", `{type:"palete",name:"p",colors:{}}`, "1 replace_value /type palete→palette 0.86"},
 		{"field", `{type:"palette",name:"p",colros:{a:"red"}}`, "1 rename_field /colros colros→colors 0.83"},
 		{"colour word", `{type:"palette",name:"p",colors:{a:"crimsn"}}`, "1 replace_value /colors/a crimsn→crimson 0.86"},
 		{"hash", `{type:"palette",name:"p",colors:{a:"FF8800"}}`, "1 replace_value /colors/a FF8800→#FF8800 0.95"},

@@ -57,10 +57,10 @@ func hqSlope(w window, c color.NRGBA) (legX, legY int, with color.NRGBA) {
 	switch {
 	case across && along: // even stairs
 		return 2, 2, with
-	case across: // a steep slope
-		return 2, 4, with
-	case along: // a shallow slope
+	case across: // a shallow slope: the edge below runs on
 		return 4, 2, with
+	case along: // a steep slope
+		return 2, 4, with
 	}
 	return 1, 1, with // the corner of a block
 }

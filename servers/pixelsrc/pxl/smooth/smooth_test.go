@@ -250,3 +250,31 @@ func BenchmarkApply(b *testing.B) {
 		}
 	}
 }
+
+// TestPublishedSlopes smooths slopes of one in two and two in one: each row below
+// is at least as dark, so no spikes stand on the edge.
+func TestPublishedSlopes(t *testing.T) {
+	for name, s := range map[string]string{
+		"shallow": "WWWWWWWW / KKWWWWWW / KKKKWWWW / KKKKKKWW / KKKKKKKK",
+		"steep":   "KWWWW / KWWWW / KKWWW / KKWWW / KKKWW / KKKWW / KKKKW / KKKKW",
+	} {
+		for _, a := range []Algorithm{HQ2x, HQ4x, XBR2x, XBR4x} {
+			got, _ := Apply(drawn(s), Options{Algorithm: a, Strength: 1, Published: true}, nil)
+			b := got.Bounds()
+			before := -1
+			for y := range b.Dy() {
+				dark := 0
+				for x := range b.Dx() {
+					dark += 255 - int(got.NRGBAAt(x, y).R)
+					if x > 0 && got.NRGBAAt(x, y).R < got.NRGBAAt(x-1, y).R {
+						t.Errorf("%s %s: row %d gets darker to the right at %d", a, name, y, x)
+					}
+				}
+				if dark < before {
+					t.Errorf("%s %s: row %d is lighter than the one above", a, name, y)
+				}
+				before = dark
+			}
+		}
+	}
+}
