@@ -374,3 +374,38 @@ func TestAnalyzeCases(t *testing.T) {
 		t.Errorf("got %+v", k.Pairs)
 	}
 }
+
+func TestRenderVariations(t *testing.T) {
+	r := start(t)
+	picture := func(a args) string {
+		t.Helper()
+		return r.ok("pixelsrc_render", a).Content[0].Data
+	}
+	robot := args{"source": Example("robot"), "sprite": "robot"}
+	plain := picture(robot)
+	robot["states"] = []string{"angry"}
+	if picture(robot) == plain {
+		t.Error("the state changes nothing")
+	}
+	robot["states"] = "damaged, angry"
+	both := picture(robot)
+	delete(robot, "states")
+	robot["all_states"] = true
+	if picture(robot) != both {
+		t.Error("all states are not those two")
+	}
+	if res := r.ok("pixelsrc_render", args{"source": Example("panel"), "slice": []int{40, 24}}); !strings.Contains(res.text(), "(40x24 px)") || strings.Contains(res.text(), "Warnings") {
+		t.Error(res.text())
+	}
+	if res := r.ok("pixelsrc_render", args{"source": Example("spaceship"), "animation": "flight", "tag": "thrust"}); !strings.Contains(res.text(), "Frames: 4") {
+		t.Error(res.text())
+	}
+	if a, b := picture(args{"source": Example("sword"), "antialias": "xbr2x", "strength": 1}), picture(args{"source": Example("sword"), "antialias": "xbr2x", "strength": 0}); a == b {
+		t.Error("strength changes nothing")
+	}
+	r.bad("pixelsrc_render", args{"source": Example("panel"), "slice": []int{0, 5}}, "slice")
+	r.bad("pixelsrc_render", args{"source": dot1, "states": 7}, "states", "list of strings")
+	if res := r.ok("pixelsrc_render", args{"source": Example("coin"), "animation": "spin", "format": "png"}); len(res.Content) != 2 || res.Content[0].MIMEType != "image/png" {
+		t.Errorf("%+v", res)
+	}
+}
