@@ -31,7 +31,7 @@ func (r *renderer) renderAnimation(res *Result, a *Animation) error {
 	}
 	list := g.frames()
 	if len(list) == 0 {
-		g.s.fail(a.pos, CodeFrame, "give it frames, keyframes or a palette_cycle", "it has no frames that can be drawn")
+		g.s.warn(a.pos, CodeFrame, "give it frames, keyframes or a palette_cycle", "it has no frames that can be drawn")
 		list = []still{{b: standIn(false), ms: 100}}
 	}
 	if len(list) > MaxFrames {

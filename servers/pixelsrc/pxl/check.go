@@ -2,7 +2,6 @@ package pxl
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
@@ -12,12 +11,12 @@ import (
 // found, what drawing every object finds, and what can be said of objects that are
 // not drawn. It draws within the budget of one call.
 func (d *Document) Check() []Diagnostic {
-	c := &checker{r: &renderer{doc: d, opt: RenderOptions{Scale: 1}}, doc: d}
+	c := &checker{r: &renderer{doc: d, opt: RenderOptions{Scale: 1}, checking: true}, doc: d}
 	c.r.diags = slices.Concat(d.diags, d.notes)
 	shared := map[string]Kind{}
 	for i := range d.objects {
 		o := &d.objects[i]
-		c.s = c.r.sink(string(o.Kind) + " " + strconv.Quote(o.Name))
+		c.s = c.r.sink(o.title())
 		c.sharedName(shared, o)
 		c.object(o)
 	}
@@ -87,6 +86,13 @@ func (c *checker) palette(p *Palette) {
 				c.s.fail(r.Pos, CodeRelationship, didYouMean(token, t.names), "a relationship names the token %q, which has no colour", token)
 			}
 		}
+	}
+	seen := map[string]string{}
+	for _, e := range p.Colors {
+		if other, ok := seen[bare(e.Token)]; ok && other != e.Token {
+			c.s.warn(e.Pos, CodeDuplicateName, "keep one of them", "%s and %s are two spellings of one token", other, e.Token)
+		}
+		seen[bare(e.Token)] = e.Token
 	}
 	c.circles(p)
 }
@@ -180,9 +186,6 @@ func (m *Modifiers) undrawn(g *Region, reference bool) []string {
 func (c *checker) animation(a *Animation) {
 	if len(a.Frames) > 0 && len(a.Keyframes) > 0 {
 		c.s.warn(a.pos, CodeConflict, "remove one of them", "it has frames and keyframes; the frames win")
-	}
-	if len(a.Frames) == 0 && len(a.Keyframes) == 0 && a.Sprite == "" && a.Source == "" {
-		c.s.warn(a.pos, CodeFrame, "give it frames, keyframes or a palette_cycle", "it has neither frames nor keyframes")
 	}
 	for i := range a.Keyframes {
 		k := &a.Keyframes[i]

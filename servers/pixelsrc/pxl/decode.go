@@ -3,7 +3,9 @@ package pxl
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
@@ -249,14 +251,21 @@ func (d *Document) object(n *json5.Node) bool {
 			o.Name = from.Text
 		}
 	}
-	dec.object = kind + " " + strconv.Quote(o.Name)
+	dec.object = o.title()
 	dec.notes.object = dec.object
 	if !dec.typed(&o, n) {
 		names := make([]string, 0, 9)
 		for _, k := range Kinds() {
 			names = append(names, string(k))
 		}
-		dec.report(n.Pos, Warning, CodeUnknownType, fmt.Sprintf("use one of %v", names), "unknown type %q", kind)
+		help := didYouMean(strings.ToLower(kind), names)
+		if i := slices.Index(names, strings.ToLower(kind)); i >= 0 {
+			help = "did you mean " + names[i] + "?"
+		}
+		if help == "" {
+			help = "use one of " + strings.Join(names, ", ")
+		}
+		dec.warn(n.Pos, CodeUnknownType, help, "unknown type %q", kind)
 		return !dec.ref
 	}
 	if dec.err != "" {

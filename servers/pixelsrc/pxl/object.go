@@ -1,6 +1,8 @@
 package pxl
 
 import (
+	"strconv"
+
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/shape"
 )
@@ -44,6 +46,14 @@ type Object struct {
 	Composition *Composition
 	Animation   *Animation
 	StateRules  *StateRules
+}
+
+// title names the object in a diagnostic, such as `sprite "hero"`.
+func (o *Object) title() string {
+	if o.Kind == KindImport {
+		return "import from " + strconv.Quote(o.Name)
+	}
+	return string(o.Kind) + " " + strconv.Quote(o.Name)
 }
 
 // Entry is one colour of a palette as written; keys that start with -- are variables.

@@ -135,7 +135,7 @@ func (d *Document) build(object string, entries []Entry, src *Palette, at *int32
 	add := func(token, value string, pos int32) {
 		p := d.parse(value)
 		if p.err != nil {
-			s.fail(place(pos), CodeColour, "the token is painted magenta until its colour is corrected", "colour of %s: %v", token, p.err)
+			s.fail(place(pos), CodeColour, s.colourHelp(value), "colour of %s, painted magenta: %v", token, p.err)
 		}
 		if i, ok := t.index[token]; ok {
 			t.values[i], t.colours[i], t.bad[i] = value, p.c, p.err != nil
@@ -151,7 +151,7 @@ func (d *Document) build(object string, entries []Entry, src *Palette, at *int32
 		}
 		value, err := vars.resolve(e.Value)
 		if err != nil {
-			s.warn(place(e.Pos), CodeColour, "the token is painted magenta; define the variable or give a fallback: var(--name, red)", "colour of %s: %v", e.Token, err)
+			s.warn(place(e.Pos), CodeColour, vars.help(err), "colour of %s, painted magenta: %v", e.Token, err)
 			t.index[e.Token] = len(t.names)
 			t.names, t.values = append(t.names, e.Token), append(t.values, e.Value)
 			t.colours, t.bad = append(t.colours, magenta()), append(t.bad, true)
@@ -176,6 +176,22 @@ func (d *Document) build(object string, entries []Entry, src *Palette, at *int32
 		}
 	}
 	return t
+}
+
+// colourHelp says what may have been meant by a colour that does not parse.
+func (s *sink) colourHelp(value string) string {
+	if len(*s.list) >= maxDiagnostics {
+		return ""
+	}
+	if strings.HasPrefix(value, "#") {
+		return "expected 3, 4, 6 or 8 hex digits after #"
+	}
+	if !strings.Contains(value, "(") {
+		if near := nearest(strings.ToLower(strings.TrimSpace(value)), colour.Names()); near != "" {
+			return "did you mean " + near + "?"
+		}
+	}
+	return "write #RRGGBB, a CSS colour name, or a function such as rgb(255 0 0)"
 }
 
 // expandRamp adds the tokens of a ramp: {x_2} {x_1} {x} {x+1} {x+2}. A base that is no colour adds nothing.
@@ -223,7 +239,7 @@ func (d *Document) paletteOf(ref *PaletteRef, object string) *tokens {
 		if t, ok := d.cache.inline[ref]; ok {
 			return t
 		}
-		t := d.build(object, ref.Inline, nil, nil)
+		t := d.build(object+" inline palette", ref.Inline, nil, nil)
 		if d.cache.inline == nil {
 			d.cache.inline = map[*PaletteRef]*tokens{}
 		}

@@ -10,6 +10,7 @@ import (
 type drawing struct {
 	s       *sink
 	dial    Dialect
+	tell    bool // report what is doubtful but drawn; the reference only does so when checking
 	regions []Region
 	w, h    int
 	arena   *shape.Arena
@@ -63,7 +64,7 @@ func (d *drawing) rasterise() {
 			d.done[i] = true
 		}
 	}
-	if d.dial == Documented {
+	if d.tell {
 		for i := range d.regions {
 			d.checkPlace(i)
 		}
@@ -109,7 +110,7 @@ func (d *drawing) refer(r *Region, name, key string) (shape.Set, bool) {
 		d.s.warn(r.Pos, CodeForward, "define it earlier", "%s names the region %q, which is drawn later", key, name)
 		return nil, false
 	}
-	if d.regions[i].Pos > r.Pos && d.dial == Documented {
+	if d.regions[i].Pos > r.Pos && d.tell {
 		d.s.warn(r.Pos, CodeForward, "define it earlier", "%s names the region %q, which is defined later", key, name)
 	}
 	return d.sets[i], true
@@ -169,12 +170,12 @@ func (d *drawing) vertices(r *Region, thick int) shape.Set {
 		}
 	}
 	if r.Shape == ShapePolygon {
-		if len(r.Points) < 3 && d.dial == Documented {
+		if len(r.Points) < 3 && d.tell {
 			d.invalid(r, "a polygon needs three vertices, %q has %d", r.Token, len(r.Points))
 		}
 		return d.arena.Polygon(r.Points)
 	}
-	if len(r.Points) < 2 && d.dial == Documented {
+	if len(r.Points) < 2 && d.tell {
 		d.invalid(r, "a line needs two points, %q has %d", r.Token, len(r.Points))
 	}
 	s := d.arena.Line(r.Points)

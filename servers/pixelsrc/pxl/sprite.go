@@ -20,16 +20,17 @@ const (
 
 // renderer draws objects of one document for one call.
 type renderer struct {
-	doc     *Document
-	diags   []Diagnostic
-	opt     RenderOptions
-	states  []string
-	tokens  bool
-	arena   *shape.Arena
-	sprites map[string]*picture
-	comps   map[string]*bitmap
-	stack   []string // compositions being drawn
-	budget  budget
+	doc      *Document
+	diags    []Diagnostic
+	opt      RenderOptions
+	states   []string
+	tokens   bool
+	checking bool // drawn to find out what is wrong
+	arena    *shape.Arena
+	sprites  map[string]*picture
+	comps    map[string]*bitmap
+	stack    []string // compositions being drawn
+	budget   budget
 }
 
 // picture is a drawn sprite with what later steps need to know of it.
@@ -225,7 +226,7 @@ func (d *Document) raw(object string, entries []Entry) *tokens {
 	for _, e := range entries {
 		p := d.parse(e.Value)
 		if p.err != nil {
-			s.fail(e.Pos, CodeColour, "the token is painted magenta until its colour is corrected", "colour of %s: %v", e.Token, p.err)
+			s.fail(e.Pos, CodeColour, s.colourHelp(e.Value), "colour of %s, painted magenta: %v", e.Token, p.err)
 		}
 		t.set(Reference, e.Token, e.Value, p)
 	}
@@ -307,7 +308,7 @@ func (r *renderer) canvas(rec *recipe, s *sink) bool {
 // paint rasterises the regions and paints them in z order.
 func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
 	r.takeArena().Reset(maxWork)
-	d := drawing{s: s, dial: r.doc.dialect, regions: rec.regions, w: p.b.w, h: p.b.h, arena: r.arena}
+	d := drawing{s: s, dial: r.doc.dialect, tell: r.checking || !r.reference(), regions: rec.regions, w: p.b.w, h: p.b.h, arena: r.arena}
 	d.rasterise()
 	r.budget.works += maxWork - r.arena.Left
 	p.shapes = d.sets

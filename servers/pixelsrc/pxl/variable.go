@@ -3,6 +3,7 @@ package pxl
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -85,6 +86,23 @@ func cutVar(s string, from int) (name, fallback string, has bool, end int) {
 	return "", "", false, -1
 }
 
+// undefinedError is the name of a variable that nothing defines.
+type undefinedError string
+
+func (e undefinedError) Error() string { return "variable " + string(e) + " is not defined" }
+
+// help says what to do about an error of resolve.
+func (v *variables) help(err error) string {
+	var name undefinedError
+	if !errors.As(err, &name) {
+		return "let one of them have a colour of its own"
+	}
+	if near := nearest(string(name), slices.Sorted(maps.Keys(v.values))); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "define it in the palette, or give a fallback: var(" + string(name) + ", red)"
+}
+
 func (v *variables) lookup(name, fallback string, has bool) (string, error) {
 	if !strings.HasPrefix(name, "--") {
 		name = "--" + name
@@ -94,7 +112,7 @@ func (v *variables) lookup(name, fallback string, has bool) (string, error) {
 	}
 	value, ok := v.values[name]
 	if !ok && !has {
-		return "", fmt.Errorf("variable %s is not defined", name)
+		return "", undefinedError(name)
 	}
 	if !ok {
 		return v.expand(fallback)
