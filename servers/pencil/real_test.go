@@ -51,7 +51,7 @@ func realProgram(t *testing.T) string {
 		t.Skipf("the real program cannot be kept: %v", err)
 	}
 	t.Cleanup(func() { os.RemoveAll(tmp) })
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for _, step := range [][]string{
 		{npm, "pack", "--silent", "--pack-destination", tmp, realPackage},

@@ -433,3 +433,22 @@ func TestG2_AgentsThatKeepAnOldListAreSeen(t *testing.T) {
 		}
 	})
 }
+
+func TestH1_RestartedModuleWorks(t *testing.T) {
+	d := newDeck(t, options(t))
+	a := connect(t, d.host, servers.ViewSpec{})
+	for range 2 {
+		d.on()
+		a.read() // the list has changed
+		if n := len(a.tools()); n != 15 {
+			t.Errorf("%d tools", n)
+		}
+		if err := d.host.RestartModule(t.Context(), "pencil"); err != nil {
+			t.Fatal(err)
+		}
+		a.read()
+		if s := d.p.Status(); s.Mode != Off || s.PID != 0 || len(a.tools()) != 1 {
+			t.Errorf("mode %s, child %d", s.Mode, s.PID)
+		}
+	}
+}

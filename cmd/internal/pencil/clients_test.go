@@ -3,7 +3,10 @@
 package pencil
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +17,100 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 )
+
+// TestMain makes the test binary an agent too: one that connects to the deck
+// and then runs a command, as a model might make it do.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "agent" {
+		os.Exit(agent(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+func agent(command []string) int {
+	relay := exec.Command(command[0], "mcp")
+	in, err := relay.StdinPipe()
+	if err != nil {
+		return 90
+	}
+	out, err := relay.StdoutPipe()
+	if err != nil || relay.Start() != nil {
+		return 91
+	}
+	io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}`+"\n")
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		return 92
+	}
+	c := exec.Command(command[0], command[1:]...)
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	err = c.Run()
+	in.Close()
+	relay.Wait()
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+// TestCommands runs the commands against a running deck.
+func TestCommands(t *testing.T) {
+	d := startDeck(t, build(t))
+	tests := []struct {
+		args, want string
+		code       int
+	}{
+		{"pencil status", "mode       off", 0},
+		{"call pencil_batch_get", "Pencil mode is off. The user can switch it on in mcpdeck with the key p.", 1},
+		{"pencil on", "Pencil mode is on: 14 tools offered.", 0},
+		{"pencil on", "already on", 0},
+		{"call pencil_get_editor_state", "menu.pen", 0},
+		{"pencil status -l", "This is a stand-in.", 0},
+		{"pencil reconnect", "Pencil mode is on: 14 tools offered.", 0},
+		{"pencil accept", "Nothing is held.", 0},
+		{"pencil off", "Pencil mode is off", 0},
+		{"call pencil_get_editor_state", "Pencil mode is off", 1},
+		{"pencil dance", `no command "dance"`, 2},
+		{"pencil", "say on, off, status, reconnect or accept", 2},
+	}
+	for _, tt := range tests {
+		out, err := d.command(t.Context(), strings.Fields(tt.args)...).CombinedOutput()
+		code := 0
+		if exit := new(exec.ExitError); errors.As(err, &exit) {
+			code = exit.ExitCode()
+		}
+		if code != tt.code || !strings.Contains(string(out), tt.want) {
+			t.Errorf("%s: exit %d, want %d: %s", tt.args, code, tt.code, out)
+		}
+	}
+}
+
+// Switching is open to a process of an agent, accepting is the person's.
+func TestAgentsDoNotAccept(t *testing.T) {
+	d := startDeck(t, build(t))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		verb, want string
+		code       int
+	}{
+		{"on", "Pencil mode is on", 0},
+		{"accept", "only the person may accept changed tools", 1},
+	} {
+		c := d.command(t.Context(), "pencil", tt.verb)
+		c.Args = append([]string{self, "agent", c.Path}, c.Args[1:]...)
+		c.Path = self
+		out, err := c.CombinedOutput()
+		code := 0
+		if exit := new(exec.ExitError); errors.As(err, &exit) {
+			code = exit.ExitCode()
+		}
+		if code != tt.code || !strings.Contains(string(out), tt.want) {
+			t.Errorf("%s: exit %d: %s", tt.verb, code, out)
+		}
+	}
+}
 
 // TestRealAgents runs agents against a deck and the stand-in for Pencil's
 // server, with a stand-in for their models.
