@@ -216,7 +216,7 @@ func (f *formatter) distinct(list []item) []item {
 		if at, ok := seen[it.key]; ok {
 			line, _ := f.lines.At(out[at].node.Pos)
 			f.dropped = append(f.dropped, fmt.Sprintf("line %d: the key %q is written again later; only the last value counts", line, it.key))
-			it.lead = append(out[at].lead, it.lead...)
+			it.lead = slices.Concat(out[at].lead, f.within(out[at].node), it.lead)
 			it.trail = append(out[at].trail, it.trail...)
 			out[at] = it
 			continue
@@ -225,6 +225,19 @@ func (f *formatter) distinct(list []item) []item {
 		out = append(out, it)
 	}
 	return out
+}
+
+// within lists the comments inside a value.
+func (f *formatter) within(n *json5.Node) (all []comment) {
+	if n.Kind != json5.Object && n.Kind != json5.Array {
+		return nil
+	}
+	list, inner := f.items(n)
+	all = append(all, inner...)
+	for _, it := range list {
+		all = slices.Concat(all, it.lead, f.within(it.node), it.trail)
+	}
+	return all
 }
 
 // top writes one object of the stream.

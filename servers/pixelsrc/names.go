@@ -1,4 +1,3 @@
-// Package pixelsrc is a server for pixel art.
 package pixelsrc
 
 import (
