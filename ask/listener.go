@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -178,12 +179,29 @@ func (l *Listener) Close() error {
 }
 
 // Session opens a socket of its own for an agent's session and returns its
-// path.
+// path. Those that were not used for a day go.
 func (l *Listener) Session(label string) (string, error) {
+	for _, old := range l.unused() {
+		if err := l.EndSession(old); err != nil {
+			l.log.Warn("end an unused session socket", "error", err)
+		}
+	}
 	b := make([]byte, 4)
 	_, _ = rand.Read(b) // crypto/rand never fails: it crashes the program first
 	path := filepath.Join(filepath.Dir(l.opt.Path), "s-"+hex.EncodeToString(b)+".sock")
 	return path, l.openSession(&session{Path: path, Label: label, Used: time.Now()})
+}
+
+func (l *Listener) unused() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
+	for path, s := range l.sessions {
+		if s.active == 0 && time.Since(s.Used) > keepSession {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 func (l *Listener) openSession(s *session) error {
@@ -257,7 +275,12 @@ func (l *Listener) sweep() {
 		}
 		if info, e := os.Lstat(p); e == nil && info.Mode().Type() == os.ModeSocket && refused(err) {
 			_ = os.Remove(p) // another deck may have been faster
-			_ = os.Remove(p + ".lock")
+		}
+	}
+	locks, _ := filepath.Glob(filepath.Join(filepath.Dir(l.opt.Path), "s-*.sock.lock")) // the pattern is good
+	for _, p := range locks {
+		if _, err := os.Lstat(strings.TrimSuffix(p, ".lock")); errors.Is(err, fs.ErrNotExist) {
+			_ = os.Remove(p) // names are random: nobody else will lock this
 		}
 	}
 }

@@ -28,6 +28,9 @@ const (
 // fields. It reports at most five problems in one error that says where each
 // is.
 func ParseQuestions(raw json.RawMessage) ([]Question, error) {
+	if len(raw) > maxLine {
+		return nil, fmt.Errorf("questions are larger than %d bytes", maxLine)
+	}
 	v, err := decode(raw)
 	if err != nil {
 		return nil, errors.New("questions are not valid JSON")

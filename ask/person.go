@@ -220,7 +220,11 @@ func (it *item) next() time.Time {
 	switch {
 	case it.state == Sending:
 		return it.sendAt
-	case it.absent != Present:
+	case it.absent == Restarted:
+		return it.left.Add(backAfterRestart)
+	case it.absent == HandedOver:
+		return it.left.Add(backAfterPending)
+	case it.absent == Gone:
 		return it.expires()
 	case it.state == Snoozed && (it.deadline.IsZero() || it.snooze.Before(it.due())):
 		return it.snooze
@@ -247,7 +251,7 @@ func (it *item) due() time.Time {
 }
 
 func (it *item) expires() time.Time {
-	if it.draft.Empty() && it.absent != HandedOver {
+	if it.draft.Empty() {
 		return it.left.Add(keepAbandoned)
 	}
 	return it.left.Add(keepParked)
@@ -271,7 +275,10 @@ func (q *Queue) tick() {
 		switch {
 		case it.state == Sending:
 			q.finish(it, q.answer(it))
-		case it.absent != Present:
+		case it.absent == Restarted || it.absent == HandedOver:
+			it.absent, it.why, it.left = Gone, "the agent did not come back", now
+			q.record(it, Withdrawn, Reply{Reason: it.why})
+		case it.absent == Gone:
 			if it.id == q.onScreen {
 				it.left = now
 				continue

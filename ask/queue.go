@@ -13,20 +13,23 @@ import (
 
 // Limits of the queue.
 const (
-	maxOpen        = 100            // requests that wait for an answer
-	maxPerPeer     = 20             // of these, of one process
-	keepParked     = 24 * time.Hour // an answer nobody has fetched
-	keepAbandoned  = 30 * time.Minute
-	keepDrafts     = 7 * 24 * time.Hour
-	freshParked    = 15 * time.Minute // auto-delivery of a parked answer
-	urgent         = time.Minute      // a deadline that is this close comes first
-	minTimeout     = time.Minute
-	maxTimeout     = 24 * time.Hour
-	graceAfterKey  = time.Minute // a timeout waits this long after the last key
-	historyLength  = 200
-	defaultSnooze  = 10 * time.Minute
-	maxAbandoned   = 100
-	defaultHoldFor = 2 * time.Second
+	maxOpen       = 100            // requests that wait for an answer
+	maxPerPeer    = 20             // of these, of one process
+	keepParked    = 24 * time.Hour // an answer nobody has fetched
+	keepAbandoned = 30 * time.Minute
+	// How long an asker that may come back counts as waiting.
+	backAfterRestart = 65 * time.Second // it tries for a minute
+	backAfterPending = 10 * time.Minute // it was told to come back at once
+	keepDrafts       = 7 * 24 * time.Hour
+	freshParked      = 15 * time.Minute // auto-delivery of a parked answer
+	urgent           = time.Minute      // a deadline that is this close comes first
+	minTimeout       = time.Minute
+	maxTimeout       = 24 * time.Hour
+	graceAfterKey    = time.Minute // a timeout waits this long after the last key
+	historyLength    = 200
+	defaultSnooze    = 10 * time.Minute
+	maxAbandoned     = 100
+	defaultHoldFor   = 2 * time.Second
 )
 
 // Options are the person's settings and places of a [Queue].
@@ -247,6 +250,9 @@ func (q *Queue) attach(it *item, req Request) *Call {
 	}
 	it.req.ResumeKey, it.req.Owner = req.ResumeKey, req.Owner
 	it.req.From, it.req.Peer, it.req.Plain = req.From, req.Peer, req.Plain
+	if it.absent == Gone { // it was written down as withdrawn
+		q.history = slices.DeleteFunc(slices.Clone(q.history), func(r Record) bool { return r.ID == it.id })
+	}
 	it.absent, it.why, it.left = Present, "", time.Time{}
 	it.setTimes(req, time.Now())
 	it.call = &Call{q: q, id: it.id, done: make(chan struct{})}

@@ -374,3 +374,57 @@ func TestAskEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+func TestAskersThatDoNotComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{})
+		defer q.Close()
+		r := request(t)
+		r.ResumeKey = "k"
+		open(t, q, r).HandOver()
+		time.Sleep(9 * time.Minute)
+		if s := q.Pending(); s.Waiting != 1 {
+			t.Fatalf("%+v", s)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		s := q.Pending()
+		if s.Waiting != 0 || s.Items[0].Absent != Gone || len(s.History) != 1 {
+			t.Fatalf("%+v", s)
+		}
+		if _, err := q.Resume("k", ""); err != nil {
+			t.Fatalf("it came back after all: %v", err)
+		}
+		if s := q.Pending(); s.Waiting != 1 || len(s.History) != 0 {
+			t.Fatalf("%+v", s)
+		}
+	})
+}
+
+func TestAbandonedQuestionsGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{})
+		defer q.Close()
+		open(t, q, request(t)).Leave("gone")
+		r := request(t)
+		r.From.Cwd, r.Peer.PID = "/other", 8
+		open(t, q, r).Leave("gone")
+		it := q.Pending().Items[1]
+		it.Draft.Answers[0].Other = "half a thought"
+		q.SetDraft(it.ID, it.Draft)
+		time.Sleep(31 * time.Minute)
+		synctest.Wait()
+		if s := q.Pending(); len(s.Items) != 1 || s.Items[0].ID != it.ID {
+			t.Fatalf("the empty one should be gone, the draft not: %+v", s.Items)
+		}
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if n := len(q.Pending().Items); n != 0 {
+			t.Fatalf("%d left", n)
+		}
+		open(t, q, r)
+		if got := q.Pending().Items[0].Draft.Answers[0].Other; got != "half a thought" {
+			t.Errorf("the draft is lost: %q", got)
+		}
+	})
+}

@@ -30,6 +30,7 @@ func clients() []client {
 		{"codex", 300 * time.Second, false},
 		{"gemini", 600 * time.Second, false},
 		{"opencode", 0, true},
+		{"cursor", 60 * time.Second, false}, // calls itself cursor-vscode
 		{"visual studio code", 300 * time.Second, false},
 		{"vscode", 300 * time.Second, false},
 		{"pi", 0, true},

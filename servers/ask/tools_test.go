@@ -224,6 +224,8 @@ func TestPendingHandOver(t *testing.T) {
 		{"codex-mcp-client", "t", "", 280 * time.Second},
 		{"gemini-cli-mcp-client", nil, "", 580 * time.Second},
 		{"somebody", "t", "", 50 * time.Second},
+		{"cursor-vscode", "t", "", 40 * time.Second},
+		{"Visual Studio Code", "t", "", 280 * time.Second},
 		{"claude-code", nil, "", 50 * time.Second},
 		{"opencode", nil, "", 50 * time.Second},
 		{"codex-mcp-client", nil, "3600000", time.Hour - 20*time.Second},

@@ -72,7 +72,7 @@ func (p *Page) renderQuestion(f *tui.Frame, it questions.Item, b box) []string {
 		side = w / 2
 		w -= side + 2
 	}
-	ask := styled(th, plain.Text(q.Question), w, th.Strong)
+	ask := styled(plain.Text(q.Question), w, th.Strong)
 	about := markdown(th, plain.Text(q.Description), w)
 	if preview != "" && side == 0 && p.preview {
 		about = previewRows(th, preview, w)
@@ -238,7 +238,7 @@ func (p *Page) optionHead(f *tui.Frame, q questions.Question, a *questions.Answe
 	in := indent(q)
 	text := label
 	if note := strings.TrimSpace(plain.Line(a.Notes[i])); note != "" && (p.draft.Field != questions.NoteField || p.draft.Option != i) {
-		text += " — " + note
+		text += dash(th) + note
 	}
 	tail := ""
 	if slices.Contains(q.Recommended, i) && !questions.MarkedRecommended(q.Options[i].Label) {
@@ -304,7 +304,7 @@ func (p *Page) otherRows(f *tui.Frame, o *optionRows, q questions.Question, a *q
 	}
 	label := "something else"
 	if s := strings.TrimSpace(plain.Line(a.Other)); s != "" && !editing {
-		label = "“" + s + "”"
+		label = quoted(th, s)
 		if !a.OtherOn {
 			label += " (not chosen)"
 		}
@@ -421,8 +421,23 @@ func shownLabels(q questions.Question) []string {
 	return out
 }
 
-func styled(th *theme.Theme, s string, w int, style theme.Style) []string {
-	_ = th
+// dash stands between a label and its note.
+func dash(th *theme.Theme) string {
+	if th.Glyph.ASCII {
+		return " - "
+	}
+	return " — "
+}
+
+// quoted marks the person's own words.
+func quoted(th *theme.Theme, s string) string {
+	if th.Glyph.ASCII {
+		return `"` + s + `"`
+	}
+	return "“" + s + "”"
+}
+
+func styled(s string, w int, style theme.Style) []string {
 	var rows []string
 	for _, l := range widget.Wrap(s, w) {
 		rows = append(rows, style.Render(l))

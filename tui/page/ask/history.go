@@ -94,12 +94,12 @@ func recordAnswer(r questions.Record, i int) string {
 	for _, l := range res.SelectedOptions {
 		s := strings.TrimSpace(plain.Line(l))
 		if n := res.Notes[l]; n != "" {
-			s += " — " + plain.Line(n)
+			s += " - " + plain.Line(n)
 		}
 		parts = append(parts, s)
 	}
 	if res.CustomInput != "" {
-		parts = append(parts, "“"+plain.Line(res.CustomInput)+"”")
+		parts = append(parts, `"`+plain.Line(res.CustomInput)+`"`)
 	}
 	return strings.Join(parts, ", ")
 }

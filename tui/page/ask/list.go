@@ -252,7 +252,7 @@ func summary(f *tui.Frame, qs []questions.Question, d questions.Draft, i int) st
 	for n, l := range r.SelectedOptions {
 		labels[n] = strings.TrimSpace(plain.Line(l))
 		if note := r.Notes[l]; note != "" {
-			labels[n] += " — " + plain.Line(note)
+			labels[n] += dash(th) + plain.Line(note)
 		}
 	}
 	out := strings.Join(labels, ", ")
@@ -265,7 +265,7 @@ func summary(f *tui.Frame, qs []questions.Question, d questions.Draft, i int) st
 		} else {
 			out = ""
 		}
-		out += "“" + plain.Line(r.CustomInput) + "”"
+		out += quoted(th, plain.Line(r.CustomInput))
 	}
 	if s := strings.TrimSpace(a.Other); s != "" && !a.OtherOn {
 		out += th.Warn.Render(" (your own text is not sent)")
@@ -279,7 +279,7 @@ func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
 	w := min(f.W, widest) - 3
 	qs := it.Request.Questions
 	q := qs[min(p.draft.Tab, len(qs)-1)]
-	rows := styled(th, plain.Text(q.Question), w, th.Strong)
+	rows := styled(plain.Text(q.Question), w, th.Strong)
 	if q.Description != "" {
 		rows = append(append(rows, ""), markdown(th, plain.Text(q.Description), w)...)
 	}

@@ -32,7 +32,7 @@ func markdown(th *theme.Theme, s string, w int) []string {
 			continue
 		}
 		if head := strings.TrimLeft(line, "#"); head != line && strings.HasPrefix(head, " ") {
-			rows = append(rows, styled(th, strings.TrimSpace(head), w, th.Strong)...)
+			rows = append(rows, styled(strings.TrimSpace(head), w, th.Strong)...)
 			continue
 		}
 		in := len(line) - len(strings.TrimLeft(line, " "))

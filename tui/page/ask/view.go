@@ -202,9 +202,13 @@ func (p *Page) tabs(f *tui.Frame, qs []questions.Question, w, y int) string {
 	if from == to {
 		return widget.Fit(th.Strong.Render(fmt.Sprintf("%d/%d ", p.draft.Tab+1, len(qs)))+labels[min(p.draft.Tab, len(qs))], w)
 	}
+	more := [2]string{"‹", "›"}
+	if th.Glyph.ASCII {
+		more = [2]string{"<", ">"}
+	}
 	row, x := "", 0
 	if from > 0 {
-		row, x = th.Muted.Render("‹"), 1
+		row, x = th.Muted.Render(more[0]), 1
 	}
 	for i := from; i < to; i++ {
 		n := widget.Width(labels[i])
@@ -213,7 +217,7 @@ func (p *Page) tabs(f *tui.Frame, qs []questions.Question, w, y int) string {
 		x += n
 	}
 	if to < len(labels) {
-		row += th.Muted.Render("›")
+		row += th.Muted.Render(more[1])
 	}
 	return widget.Fit(row, w)
 }
