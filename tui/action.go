@@ -34,7 +34,8 @@ type Action struct {
 	// Run does it. It must not wait; what takes time goes into the command.
 	Run func() tea.Cmd
 
-	page string // "" for those of the root
+	page  string // "" for those of the root
+	every string // ID for all that move alike: "list.down"
 }
 
 // why says what keeps the action from being done now; "" when nothing does.
@@ -56,6 +57,9 @@ func newTable(actions []Action, page string, keys map[string][]string) table {
 	out := make(table, len(actions))
 	for i, a := range actions {
 		a.page = page
+		if mine, ok := keys[a.every]; ok && a.every != "" {
+			a.Keys = mine
+		}
 		if mine, ok := keys[a.ID]; ok {
 			a.Keys = mine
 		}
@@ -128,7 +132,7 @@ func checkKeys(tables []table, keys map[string][]string) []string {
 	for _, t := range tables {
 		seen := map[string]*Action{}
 		for _, a := range t {
-			known[a.ID] = true
+			known[a.ID], known[a.every] = true, true
 			for _, k := range a.Keys {
 				at := a.Part + " " + k
 				if b := seen[at]; b != nil {
@@ -150,20 +154,29 @@ func checkKeys(tables []table, keys map[string][]string) []string {
 // KeyList is the table of actions as Markdown, for the README.
 func KeyList(o Options) string {
 	m := New(o)
+	defer m.Close()
 	var b strings.Builder
 	section := func(title string, t table) {
 		fmt.Fprintf(&b, "### %s\n\n| key | what | action |\n|---|---|---|\n", title)
 		said := map[string]bool{} // the same in two parts of a page is said once
 		for _, a := range t {
 			row := fmt.Sprintf("| %s | %s | `%s` |\n", cmp.Or(codes(a.Keys), "–"), a.Title, a.ID)
-			if !said[row] {
+			if a.every == "" && !said[row] {
 				b.WriteString(row)
 			}
 			said[row] = true
 		}
 		b.WriteString("\n")
 	}
+	moving := func(title string, moves []Action) {
+		for i := range moves {
+			moves[i].every = ""
+		}
+		section(title, newTable(moves, "", o.Keys))
+	}
 	section("Everywhere", m.global)
+	moving("In a list", ListActions("list", "", nil))
+	moving("In a text", ScrollActions("text", "", nil))
 	for i, p := range m.pages {
 		section(p.Title(), m.tables[i])
 	}

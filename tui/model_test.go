@@ -12,6 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // page is a page that notes what it gets.
@@ -361,4 +362,24 @@ func TestTheLastPageIsKept(t *testing.T) {
 	o := tui.Options{Pages: []tui.Page{one, two}, Store: store}
 	run(t, frame.Size{W: 80, H: 20}, o, func(s *frame.Screen) { s.Keys("2") })
 	run(t, frame.Size{W: 80, H: 20}, o, func(s *frame.Screen) { s.Has("this is Two") })
+}
+
+func TestOneKeyForAllLists(t *testing.T) {
+	var one, two widget.List
+	one.SetLen(5)
+	two.SetLen(5)
+	p := &page{id: "one", title: "One", part: "a", actions: append(tui.ListActions("one.a", "a", &one), tui.ListActions("one.b", "b", &two)...)}
+	o := tui.Options{Pages: []tui.Page{p}, Keys: map[string][]string{"list.down": {"n"}, "one.b.down": {"m"}}}
+	run(t, frame.Size{W: 80, H: 24}, o, func(s *frame.Screen) {
+		s.Lacks("there is no action")
+		s.Keys("j", "n")
+		s.Do(func() { p.part = "b" })
+		s.Keys("n", "m", "m")
+		if one.Cursor != 1 || two.Cursor != 2 {
+			t.Errorf("cursors at %d and %d, want 1 and 2", one.Cursor, two.Cursor)
+		}
+	})
+	if md := tui.KeyList(o); !strings.Contains(md, "| `n` | Down | `list.down` |") || strings.Contains(md, "one.a.down") {
+		t.Errorf("key list:\n%s", md)
+	}
 }

@@ -31,34 +31,47 @@ func (r *Reader) Actions() []Action {
 	return slices.Concat(r.Extra, []Action{closing}, ScrollActions("reader", "", &r.scroll))
 }
 
-// ScrollActions move a window on rows, in a part.
+// ScrollActions move a window on rows, in a part. The keys of all windows are
+// set by text.down and its like, those of this one by ID.down.
 func ScrollActions(id, part string, s *widget.Scroll) []Action {
-	do := func(f func()) func() tea.Cmd {
-		return func() tea.Cmd { f(); return nil }
-	}
-	return []Action{
-		{ID: id + ".down", Title: "Down", Keys: []string{"down", "j"}, Part: part, Hidden: true, Run: do(func() { s.Move(1) })},
-		{ID: id + ".up", Title: "Up", Keys: []string{"up", "k"}, Part: part, Hidden: true, Run: do(func() { s.Move(-1) })},
-		{ID: id + ".pagedown", Title: "Page down", Keys: []string{"pgdown", "space", "ctrl+d", "shift+down"}, Part: part, Hidden: true, Run: do(func() { s.Page(1) })},
-		{ID: id + ".pageup", Title: "Page up", Keys: []string{"pgup", "ctrl+u", "shift+up"}, Part: part, Hidden: true, Run: do(func() { s.Page(-1) })},
-		{ID: id + ".top", Title: "To the top", Keys: []string{"home", "g"}, Part: part, Hidden: true, Run: do(func() { s.Top = 0 })},
-		{ID: id + ".bottom", Title: "To the bottom", Keys: []string{"end", "G"}, Part: part, Hidden: true, Run: do(func() { s.Move(1 << 30) })},
-	}
+	return moves(id, "text", part, []move{
+		{"down", "Down", []string{"down", "j"}, func() { s.Move(1) }},
+		{"up", "Up", []string{"up", "k"}, func() { s.Move(-1) }},
+		{"pagedown", "Page down", []string{"pgdown", "space", "ctrl+d", "shift+down"}, func() { s.Page(1) }},
+		{"pageup", "Page up", []string{"pgup", "ctrl+u", "shift+up"}, func() { s.Page(-1) }},
+		{"top", "To the top", []string{"home", "g"}, func() { s.Top = 0 }},
+		{"bottom", "To the bottom", []string{"end", "G"}, func() { s.Move(1 << 30) }},
+	})
 }
 
-// ListActions move the cursor of a list, in a part.
+// ListActions move the cursor of a list, in a part. The keys of all lists are
+// set by list.down and its like, those of this one by ID.down.
 func ListActions(id, part string, l *widget.List) []Action {
-	do := func(f func()) func() tea.Cmd {
-		return func() tea.Cmd { f(); return nil }
+	return moves(id, "list", part, []move{
+		{"down", "Down", []string{"down", "j"}, func() { l.Move(1) }},
+		{"up", "Up", []string{"up", "k"}, func() { l.Move(-1) }},
+		{"pagedown", "Page down", []string{"pgdown", "ctrl+d", "shift+down"}, func() { l.Page(1) }},
+		{"pageup", "Page up", []string{"pgup", "ctrl+u", "shift+up"}, func() { l.Page(-1) }},
+		{"top", "To the first", []string{"home", "g"}, func() { l.MoveTo(0) }},
+		{"bottom", "To the last", []string{"end", "G"}, func() { l.MoveTo(1 << 30) }},
+	})
+}
+
+type move struct {
+	name, title string
+	keys        []string
+	do          func()
+}
+
+func moves(id, every, part string, ms []move) []Action {
+	out := make([]Action, len(ms))
+	for i, m := range ms {
+		out[i] = Action{
+			ID: id + "." + m.name, Title: m.title, Keys: m.keys, Part: part, Hidden: true, every: every + "." + m.name,
+			Run: func() tea.Cmd { m.do(); return nil },
+		}
 	}
-	return []Action{
-		{ID: id + ".down", Title: "Down", Keys: []string{"down", "j"}, Part: part, Hidden: true, Run: do(func() { l.Move(1) })},
-		{ID: id + ".up", Title: "Up", Keys: []string{"up", "k"}, Part: part, Hidden: true, Run: do(func() { l.Move(-1) })},
-		{ID: id + ".pagedown", Title: "Page down", Keys: []string{"pgdown", "ctrl+d", "shift+down"}, Part: part, Hidden: true, Run: do(func() { l.Page(1) })},
-		{ID: id + ".pageup", Title: "Page up", Keys: []string{"pgup", "ctrl+u", "shift+up"}, Part: part, Hidden: true, Run: do(func() { l.Page(-1) })},
-		{ID: id + ".top", Title: "To the first", Keys: []string{"home", "g"}, Part: part, Hidden: true, Run: do(func() { l.MoveTo(0) })},
-		{ID: id + ".bottom", Title: "To the last", Keys: []string{"end", "G"}, Part: part, Hidden: true, Run: do(func() { l.MoveTo(1 << 30) })},
-	}
+	return out
 }
 
 // Update scrolls.
