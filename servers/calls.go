@@ -239,6 +239,7 @@ func (l *callLog) take(e *entry) {
 
 func (l *callLog) end(e *entry) {
 	text, body, cut := l.describe(e)
+	l.host.pictures.add(&e.call, e.result)
 	l.mu.Lock()
 	k := l.byID[e.call.ID]
 	if k == nil { // pushed out of the ring while it ran

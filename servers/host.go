@@ -36,12 +36,13 @@ type Recorder interface {
 // Host runs the modules and knows who is connected and what is being called.
 // Make one with [New], then [Host.Start].
 type Host struct {
-	opts    Options
-	ctx     context.Context
-	cancel  context.CancelFunc
-	modules []*hosted
-	calls   *callLog
-	hints   hints
+	opts     Options
+	ctx      context.Context
+	cancel   context.CancelFunc
+	modules  []*hosted
+	calls    *callLog
+	pictures pictures
+	hints    hints
 
 	cached atomic.Pointer[Snapshot]
 

@@ -61,6 +61,9 @@ type DeckMsg struct {
 	Calls    []servers.Call
 }
 
+// LookMsg asks the page of pictures to show those in the result of a call.
+type LookMsg struct{ Call uint64 }
+
 // deckFeed loads DeckMsg.
 func deckFeed(d Deck) Feed {
 	hint, cancel := d.Subscribe()

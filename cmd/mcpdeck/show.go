@@ -97,8 +97,11 @@ func loadPixels(cfg *config.Config) func(string) (*pxl.Document, func(), error) 
 // pixelsPage is the deck's page of pictures.
 func (h *house) pixelsPage() *pixels.Page {
 	return pixels.New(pixels.Options{
-		Load:   loadPixels(h.cfg),
-		Source: &pixels.Recent{Server: h.pixels, Dialect: h.cfg.PixelsrcOptions().Dialect, Hints: h.host.Subscribe},
+		Load: loadPixels(h.cfg),
+		Sources: []pixels.Source{
+			&pixels.Recent{Server: h.pixels, Dialect: h.cfg.PixelsrcOptions().Dialect, Hints: h.host.Subscribe},
+			&pixels.Shots{Host: h.host, Hints: h.host.Subscribe, Quiet: "pixelsrc"},
+		},
 	})
 }
 

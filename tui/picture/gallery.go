@@ -129,8 +129,11 @@ func (g *Gallery) kitty() Kitty { return Kitty{Tmux: g.caps.Tmux, Small: g.caps.
 // Room is the space that a box of cells gives in the present mode.
 func (g *Gallery) Room(cols, rows int) Room {
 	c := g.Caps()
-	if c.Mode == ModeKitty {
+	switch {
+	case c.Mode == ModeKitty:
 		cols, rows = min(cols, MaxPlaceholders), min(rows, MaxPlaceholders)
+	case c.Mode == ModeSixel && c.MaxW >= c.CellW: // a strip is one row high, so only the width counts
+		cols = min(cols, c.MaxW/c.CellW)
 	}
 	return RoomFor(c.Mode, cols, rows, c.CellW, c.CellH)
 }

@@ -247,6 +247,10 @@ func (p *Page) Actions() []tui.Action {
 			return p.copyOf("the arguments", func(b servers.CallBody) string { return widget.Indent(b.Args) })
 		}},
 		{ID: "calls.copycommand", Title: "Copy a command that makes the call again", Keys: []string{"c"}, Enabled: p.why, Run: p.copyCommand},
+		{ID: "calls.look", Title: "Look at the picture in the result", Hint: "picture", Keys: []string{"o"}, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
+			id := p.selected().ID
+			return func() tea.Msg { return tui.LookMsg{Call: id} }
+		}},
 		{ID: "calls.raw", Title: "Result as text or as sent", Keys: []string{"v"}, Run: func() tea.Cmd {
 			p.raw = !p.raw
 			return p.load()

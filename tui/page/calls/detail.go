@@ -55,6 +55,13 @@ func (p *Page) whyNoResult() string {
 	return ""
 }
 
+func (p *Page) whyNoPicture() string {
+	if c := p.selected(); c == nil || c.Images == 0 {
+		return "there is no picture in the result"
+	}
+	return ""
+}
+
 // copyOf copies a part of the body of the call under the cursor.
 func (p *Page) copyOf(what string, part func(servers.CallBody) string) tea.Cmd {
 	c, bodies := p.selected(), p.opts.Bodies

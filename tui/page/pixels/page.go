@@ -29,8 +29,14 @@ type Render struct {
 	// Agent is who had it drawn, "" for a file that the person opened.
 	Agent string
 	Time  time.Time
-	// Picture is what was drawn; nil when nothing could be.
+	// Picture is what was drawn; nil when nothing could be, or not yet.
 	Picture *viewer.Picture
+	// Fetch reads the picture once it is looked at, where that is not nil.
+	Fetch func() (*viewer.Picture, error)
+	// Call is the call in whose result it was, 0 for none.
+	Call uint64
+	// Quiet keeps it out of the list until its call is asked for.
+	Quiet bool
 	// Notes are the diagnostics.
 	Notes []string
 	// Failed says why there is no picture.
@@ -40,7 +46,12 @@ type Render struct {
 }
 
 // thing says which renders are versions of each other.
-func (r *Render) thing() string { return r.Agent + "\x00" + r.File + "\x00" + r.Kind + "\x00" + r.Name }
+func (r *Render) thing() string {
+	if r.Fetch != nil { // each screenshot stands for itself
+		return fmt.Sprint(r.ID)
+	}
+	return r.Agent + "\x00" + r.File + "\x00" + r.Kind + "\x00" + r.Name
+}
 
 // Source is where renders come from. Its methods return at once.
 type Source interface {
@@ -60,8 +71,8 @@ var (
 
 // Options are what the page needs.
 type Options struct {
-	// Source has what agents draw; nil when nothing does.
-	Source Source
+	// Sources have what agents draw.
+	Sources []Source
 	// Open are files to show from the start.
 	Open []string
 	// Load reads a .pxl file and its includes, until the function it returns is called;
@@ -84,8 +95,11 @@ type Page struct {
 	opts  Options
 	files *files
 
-	loaded [2]uint64   // versions of what load gave last
-	wanted atomic.Bool // the next load brings the page on screen
+	loaded []uint64               // versions of what load gave last
+	wanted atomic.Bool            // the next load brings the page on screen
+	fetch  atomic.Pointer[Render] // to be read by the next load
+	asked  uint64                 // call whose pictures are shown though they are quiet
+	all    []Render               // with the quiet ones
 
 	renders  []Render
 	versions map[string][]Render // by thing, the oldest first
@@ -101,6 +115,7 @@ type Page struct {
 	marked uint64
 	view   viewer.Viewer
 	sheet  *sheet
+	shots  shots
 	mode   picture.Mode // asked for by key
 
 	listBox, pictureBox, colourBox box
@@ -165,45 +180,54 @@ type rendersMsg struct {
 func (p *Page) Feed() tui.Feed {
 	hint := make(chan struct{}, 1)
 	stop := make(chan struct{})
-	var sub <-chan struct{}
-	cancel := func() {}
-	if p.opts.Source != nil {
-		sub, cancel = p.opts.Source.Subscribe()
+	pass := func(from <-chan struct{}) {
+		safe.Go("pixels hints", func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-from:
+				}
+				select {
+				case hint <- struct{}{}:
+				default:
+				}
+			}
+		})
 	}
-	safe.Go("pixels hints", func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-sub:
-			case <-p.files.hint:
-			}
-			select {
-			case hint <- struct{}{}:
-			default:
-			}
-		}
-	})
+	pass(p.files.hint)
+	var cancels []func()
+	for _, s := range p.opts.Sources {
+		sub, cancel := s.Subscribe()
+		cancels = append(cancels, cancel)
+		pass(sub)
+	}
 	return tui.Feed{Hint: hint, Load: p.load, Stop: func() {
 		close(stop)
-		cancel()
+		for _, cancel := range cancels {
+			cancel()
+		}
 		p.files.close()
 	}}
 }
 
 // load runs off the update loop and never twice at once.
 func (p *Page) load() tea.Msg {
-	renders, files := p.files.load()
-	at := [2]uint64{files, 0}
-	if p.opts.Source != nil {
-		at[1] = p.opts.Source.Version()
+	if r := p.fetch.Swap(nil); r != nil {
+		p.files.poke() // for what else there may be
+		return fetched(r)
 	}
-	if p.loaded == at {
+	renders, files := p.files.load()
+	at := []uint64{files}
+	for _, s := range p.opts.Sources {
+		at = append(at, s.Version())
+	}
+	if slices.Equal(p.loaded, at) {
 		return nil // the hint was about something else
 	}
 	p.loaded = at
-	if p.opts.Source != nil {
-		renders = slices.Concat(renders, p.opts.Source.Renders())
+	for _, s := range p.opts.Sources {
+		renders = slices.Concat(renders, s.Renders())
 	}
 	slices.SortStableFunc(renders, func(a, b Render) int { return b.Time.Compare(a.Time) })
 	return rendersMsg{renders, p.wanted.Swap(false)}
@@ -227,6 +251,10 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		if msg.look {
 			return tui.Go(p.ID())
 		}
+	case fetchedMsg:
+		p.took(msg)
+	case tui.LookMsg:
+		return p.lookAt(msg.Call)
 	case tui.FocusMsg:
 		if !msg.Focused {
 			p.view.Play(false)
@@ -249,6 +277,8 @@ type OpenMsg struct{ Path string }
 // take replaces the list. What is looked at stays, in its latest version; the newest
 // comes into view unless the person pinned another.
 func (p *Page) take(renders []Render) {
+	p.all = renders
+	renders = slices.DeleteFunc(slices.Clone(renders), func(r Render) bool { return r.Quiet && r.Call != p.asked })
 	known := map[uint64]bool{}
 	for _, r := range p.renders {
 		known[r.ID] = true
@@ -259,6 +289,9 @@ func (p *Page) take(renders []Render) {
 			continue
 		}
 		came++
+		if r.Fetch != nil {
+			continue // no versions of it
+		}
 		list := p.versions[r.thing()]
 		if r.Before != nil && len(list) == 0 {
 			list = append(list, *r.Before)
@@ -294,6 +327,12 @@ func (p *Page) show(r Render) {
 	}
 	p.shown, p.thing = r.ID, r.thing()
 	pic := r.Picture
+	if pic == nil && r.Fetch != nil {
+		if pic = p.shots.get(r.ID); pic == nil && r.Failed == "" {
+			p.fetch.Store(&r)
+			p.files.poke()
+		}
+	}
 	if p.sheet != nil && pic != nil {
 		if cut, err := viewer.Slice(pic, p.sheet.w, p.sheet.h, p.sheet.first, p.sheet.last); err == nil {
 			p.sheet.of, pic = pic, cut

@@ -1,9 +1,12 @@
 package pixels_test
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"image"
 	"image/color"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -113,8 +117,10 @@ func animation() pixels.Render {
 func run(t *testing.T, size frame.Size, background string, o pixels.Options, test func(s *frame.Screen)) {
 	t.Helper()
 	frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
-		if src, ok := o.Source.(*source); ok {
-			src.hint = make(chan struct{}, 1) // belongs to the bubble of virtual time
+		for _, s := range o.Sources { // their channels belong to the bubble of virtual time
+			if src, ok := s.(*source); ok {
+				src.hint = make(chan struct{}, 1)
+			}
 		}
 		return tui.New(tui.Options{Pages: []tui.Page{pixels.New(o)}, Background: background})
 	}, test)
@@ -125,7 +131,7 @@ func TestFrames(t *testing.T) {
 		for _, background := range []string{"dark", "light"} {
 			t.Run(fmt.Sprintf("%dx%d %s", size.W, size.H, background), func(t *testing.T) {
 				name := func(what string) string { return fmt.Sprintf("%s-%dx%d-%s", what, size.W, size.H, background) }
-				run(t, size, background, pixels.Options{Source: newSource(still(1, 0, 5*time.Second), animation())}, func(s *frame.Screen) {
+				run(t, size, background, pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, 5*time.Second), animation())}}, func(s *frame.Screen) {
 					s.Golden(name("newest"))
 					s.Keys("j", "tab", "right", ".")
 					s.Golden(name("animation"))
@@ -140,7 +146,7 @@ func TestFrames(t *testing.T) {
 
 func TestTheNewestComesIntoViewUnlessPinned(t *testing.T) {
 	src := newSource(still(1, 0, time.Minute), animation())
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Source: src}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
 		s.Has("face · 8×8", "follows the newest")
 		s.Do(func() {
 			r := still(3, 1, 0)
@@ -164,7 +170,7 @@ func TestTheNewestComesIntoViewUnlessPinned(t *testing.T) {
 }
 
 func TestLookingAtAPixel(t *testing.T) {
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Source: newSource(still(1, 0, time.Minute))}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute))}}, func(s *frame.Screen) {
 		s.Has("{skin}", "{tooth}", "unused", "off palette") // the tooth, and the white of the eyes
 		s.Keys("tab", "left")
 		s.Has("4,4", "#ef7d57", "{skin}")
@@ -178,7 +184,7 @@ func TestLookingAtAPixel(t *testing.T) {
 }
 
 func TestPlaybackKeepsTimeAndStopsWhenHidden(t *testing.T) {
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Source: newSource(animation())}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
 		s.Has("|| 1/4 400 ms")
 		s.Keys("space") // 50 ms pass with each key, 100 ms with each look
 		s.Wait(350 * time.Millisecond)
@@ -200,7 +206,7 @@ func TestPlaybackKeepsTimeAndStopsWhenHidden(t *testing.T) {
 
 func TestComparing(t *testing.T) {
 	src := newSource(still(1, 0, time.Minute))
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Source: src}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
 		s.Keys("c")
 		s.Has("Compare: side by side, highlight, blink, off: there is")
 		s.Do(func() { src.add(still(2, 1, 0)) })
@@ -280,7 +286,7 @@ func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
 }
 
 func TestCapabilitiesAndOpening(t *testing.T) {
-	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Source: newSource(animation())}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
 		s.Keys("i")
 		s.Has("Pictures in this terminal", "kitty pictures", "no answer", "Block Elements are in every modern font")
 		s.Keys("esc", "m", "m")
@@ -291,5 +297,45 @@ func TestCapabilitiesAndOpening(t *testing.T) {
 		s.Has("/nowhere/x.png")
 		s.Keys("esc")
 		s.Lacks("/nowhere")
+	})
+}
+
+// shotsHost has one screenshot in the result of call 7 and a render of pixelsrc in that of call 8.
+type shotsHost struct{ data string }
+
+func (h shotsHost) Pictures() ([]servers.Picture, uint64) {
+	return []servers.Picture{
+		{Call: 8, Server: "pixelsrc", Tool: "pixelsrc_render", Agent: "codex", Time: started(), MIME: "image/png", Data: h.data},
+		{Call: 7, Server: "pencil", Tool: "pencil_get_screenshot", Agent: "claude-code", Time: started(), MIME: "image/png", Data: h.data},
+		{Call: 6, Server: "pencil", Tool: "pencil_broken", Agent: "claude-code", Time: started().Add(-time.Second), MIME: "image/png", Data: "bm90IGEgcGljdHVyZQ=="},
+	}, 1
+}
+
+func TestPicturesInResults(t *testing.T) {
+	page := image.NewNRGBA(image.Rect(0, 0, 1200, 600))
+	for i := range page.Pix {
+		page.Pix[i] = uint8(i/4800) | 128
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, page); err != nil {
+		t.Fatal(err)
+	}
+	o := pixels.Options{}
+	o.Sources = []pixels.Source{&pixels.Shots{
+		Host:  shotsHost{base64.StdEncoding.EncodeToString(b.Bytes())},
+		Hints: func() (<-chan struct{}, func()) { return make(chan struct{}), func() {} }, Quiet: "pixelsrc",
+	}}
+	run(t, frame.Size{W: 110, H: 30}, "dark", o, func(s *frame.Screen) {
+		s.Wait(time.Second)
+		s.Has("pencil_get_scree", "1200×600")
+		s.Lacks("pixelsrc_render")
+		s.Keys("j")
+		s.Wait(time.Second)
+		s.Has("unknown format; PNG", "✗ pencil_broken")
+		s.Send(tui.LookMsg{Call: 8})
+		s.Wait(time.Second)
+		s.Has("pixelsrc_render", "1200×600", "pinned")
+		s.Send(tui.LookMsg{Call: 99})
+		s.Has("no longer kept")
 	})
 }

@@ -168,15 +168,18 @@ func (p *Page) headline(f *tui.Frame, w int) string {
 // picture draws the viewer in a box of the frame.
 func (p *Page) picture(f *tui.Frame, x, y, w, h int) []string {
 	r := p.current()
-	if r == nil || r.Picture == nil {
+	if r == nil || p.view.Picture() == nil {
 		p.pictureBox = box{}
-		text := "nothing to show"
-		if r != nil && r.Failed != "" {
+		text, style := "nothing to show", f.Theme.Bad
+		switch {
+		case r != nil && r.Failed != "":
 			text = r.Failed
+		case r != nil && r.Fetch != nil:
+			text, style = "reading…", f.Theme.Faint
 		}
 		var rows []string
 		for _, line := range widget.Wrap(plain.Text(text), max(w-2, 8)) {
-			rows = append(rows, " "+f.Theme.Bad.Render(line))
+			rows = append(rows, " "+style.Render(line))
 		}
 		return widget.Rows(rows, w, h)
 	}
@@ -193,7 +196,7 @@ func (p *Page) below(f *tui.Frame, w, h int) []string {
 	}
 	th := f.Theme
 	var rows []string
-	if r.Picture != nil {
+	if p.view.Picture() != nil {
 		if pic := p.view.Picture(); pic != nil && len(pic.Frames) > 1 {
 			rows = append(rows, p.strip(f, pic, w))
 		}
