@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -27,7 +28,7 @@ type Result struct {
 }
 
 func textResult(s string, isError bool) Result {
-	block := append([]byte(`{"type":"text","text":`), quote(s)...)
+	block := append([]byte(`{"type":"text","text":`), rawjson.Quote(s)...)
 	return Result{Content: []json.RawMessage{append(block, '}')}, IsError: isError}
 }
 
@@ -233,7 +234,7 @@ func newAnswer(r reply, took time.Duration) answer {
 // params is the call as the child gets it: its own name for the tool, the
 // arguments as they came, and the deck's token for progress.
 func (c *call) params(id string) []byte {
-	b := append([]byte(`{"name":`), quote(c.tool.Original)...)
+	b := append([]byte(`{"name":`), rawjson.Quote(c.tool.Original)...)
 	if c.in.Args != nil {
 		b = append(b, `,"arguments":`...)
 		b = append(b, c.in.Args...)
@@ -253,13 +254,13 @@ func callMeta(meta json.RawMessage, id string, progress bool) []byte {
 		return meta
 	}
 	b := []byte(`{"progressToken":"` + id + `"`)
-	if o, err := parseObject(meta); err == nil {
+	if o, err := rawjson.Parse(meta); err == nil {
 		for _, m := range o {
-			if m.key != "progressToken" {
+			if m.Key != "progressToken" {
 				b = append(b, ',')
-				b = append(b, quote(m.key)...)
+				b = append(b, rawjson.Quote(m.Key)...)
 				b = append(b, ':')
-				b = append(b, m.value...)
+				b = append(b, m.Value...)
 			}
 		}
 	}
@@ -271,19 +272,19 @@ func (a answer) words() string {
 	if a.raw == nil {
 		return a.sentence
 	}
-	o, err := splitObject(a.raw)
-	if err != nil || !o.flag("isError") {
+	o, err := rawjson.SplitObject(a.raw)
+	if err != nil || !o.Flag("isError") {
 		return ""
 	}
-	list, ok := splitArray(o.get("content"))
+	list, ok := rawjson.SplitArray(o.Get("content"))
 	if !ok || len(list) == 0 {
 		return ""
 	}
-	first, err := splitObject(list[0])
+	first, err := rawjson.SplitObject(list[0])
 	if err != nil {
 		return ""
 	}
-	return first.str("text")
+	return first.Str("text")
 }
 
 // result is what the agent gets, and what it says about the app.
@@ -302,12 +303,12 @@ func (c *call) result(a answer) (Result, class) {
 	if a.raw == nil || cl != classOther {
 		return textResult(mapped(cl, words, c.p.appName()), true), cl
 	}
-	o, err := splitObject(a.raw)
+	o, err := rawjson.SplitObject(a.raw)
 	if err != nil {
 		return textResult(mapped(classOther, "the answer is "+err.Error(), ""), true), cl
 	}
-	r := Result{Structured: optional(o, "structuredContent"), Meta: optional(o, "_meta"), IsError: o.flag("isError")}
-	if list, ok := splitArray(o.get("content")); ok {
+	r := Result{Structured: optional(o, "structuredContent"), Meta: optional(o, "_meta"), IsError: o.Flag("isError")}
+	if list, ok := rawjson.SplitArray(o.Get("content")); ok {
 		r.Content = list
 	}
 	return r, cl

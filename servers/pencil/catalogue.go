@@ -1,6 +1,7 @@
 package pencil
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -8,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 const (
@@ -68,7 +71,7 @@ func (c *Catalogue) lookup(name string) *Tool {
 // definition is one tool as the child listed it, checked.
 type definition struct {
 	Tool
-	object object
+	object rawjson.Object
 }
 
 // readDefinitions decodes each entry of the child's list on its own; what is
@@ -91,29 +94,29 @@ func readDefinitions(list []json.RawMessage) (defs []definition, notes []Note) {
 }
 
 func readDefinition(raw json.RawMessage) (definition, error) {
-	o, err := splitObject(raw)
+	o, err := rawjson.SplitObject(raw)
 	if err != nil {
 		return definition{}, err
 	}
-	d := definition{object: o, Tool: Tool{raw: raw, Original: o.str("name"), Title: o.str("title"), Description: o.str("description")}}
+	d := definition{object: o, Tool: Tool{raw: raw, Original: o.Str("name"), Title: o.Str("title"), Description: o.Str("description")}}
 	if d.Original == "" {
 		return d, errors.New("it has no name")
 	}
-	if d.Input, err = inputSchema(o.get("inputSchema")); err != nil {
+	if d.Input, err = inputSchema(o.Get("inputSchema")); err != nil {
 		return d, err
 	}
 	d.Output = optional(o, "outputSchema")
 	d.Annotations = optional(o, "annotations")
 	d.Icons = optional(o, "icons")
 	d.Meta = optional(o, "_meta")
-	if a, err := splitObject(d.Annotations); err == nil {
-		d.ReadOnly = a.flag("readOnlyHint")
+	if a, err := rawjson.SplitObject(d.Annotations); err == nil {
+		d.ReadOnly = a.Flag("readOnlyHint")
 	}
 	return d, nil
 }
 
-func optional(o object, key string) json.RawMessage {
-	if v := o.get(key); string(v) != "null" {
+func optional(o rawjson.Object, key string) json.RawMessage {
+	if v := o.Get(key); string(v) != "null" {
 		return v
 	}
 	return nil
@@ -125,18 +128,18 @@ func inputSchema(raw json.RawMessage) (json.RawMessage, error) {
 	if raw == nil || string(raw) == "null" {
 		return json.RawMessage(`{"type":"object"}`), nil
 	}
-	o, err := splitObject(raw)
+	o, err := rawjson.SplitObject(raw)
 	if err != nil {
 		return nil, errors.New("its schema is not an object")
 	}
-	if o.get("type") != nil {
+	if o.Get("type") != nil {
 		return raw, nil
 	}
 	head := []byte(`{"type":"object"`)
 	if len(o) > 0 {
 		head = append(head, ',')
 	}
-	return append(head, raw[space(raw, 1):]...), nil
+	return append(head, bytes.TrimLeft(raw[1:], " \t\r\n")...), nil
 }
 
 // newCatalogue makes the offered tools out of the child's. hidden says which
@@ -217,11 +220,11 @@ func (c *Catalogue) entry() *Tool {
 }
 
 func needsArguments(schema json.RawMessage) bool {
-	o, err := splitObject(schema)
+	o, err := rawjson.SplitObject(schema)
 	if err != nil {
 		return false
 	}
-	required, ok := splitArray(o.get("required"))
+	required, ok := rawjson.SplitArray(o.Get("required"))
 	return ok && len(required) > 0
 }
 
@@ -229,7 +232,7 @@ func needsArguments(schema json.RawMessage) bool {
 // members.
 func (t *Tool) JSON() json.RawMessage {
 	b := []byte(`{"name":`)
-	b = append(b, quote(t.Name)...)
+	b = append(b, rawjson.Quote(t.Name)...)
 	add := func(key string, v json.RawMessage) {
 		if v != nil {
 			b = append(b, `,"`+key+`":`...)
@@ -237,10 +240,10 @@ func (t *Tool) JSON() json.RawMessage {
 		}
 	}
 	if t.Title != "" {
-		add("title", quote(t.Title))
+		add("title", rawjson.Quote(t.Title))
 	}
 	if t.Description != "" {
-		add("description", quote(t.Description))
+		add("description", rawjson.Quote(t.Description))
 	}
 	add("inputSchema", t.Input)
 	add("outputSchema", t.Output)

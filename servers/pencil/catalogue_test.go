@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 func TestC2_ExposedNames(t *testing.T) {
@@ -93,7 +95,7 @@ func TestI1_EntryToolIsFoundInAnyCatalogue(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			list, _ := splitArray([]byte(tt.tools))
+			list, _ := rawjson.SplitArray([]byte(tt.tools))
 			defs, _ := readDefinitions(list)
 			if got := newCatalogue(defs, nil, "", nil, nil).entry().Original; got != tt.want {
 				t.Errorf("got %s", got)
@@ -113,7 +115,7 @@ func TestH12_PinsOutliveTheDeckAndSayWhatChanged(t *testing.T) {
 	check := func(tools string) ([]Held, bool) {
 		t.Helper()
 		p := pins{path: filepath.Join(dir, "state", "pins.json")}
-		list, _ := splitArray([]byte(tools))
+		list, _ := rawjson.SplitArray([]byte(tools))
 		defs, _ := readDefinitions(list)
 		held, updated, err := p.check(defs, program)
 		if err != nil {
@@ -163,7 +165,7 @@ func FuzzCatalogue(f *testing.F) {
 		if !json.Valid([]byte(tools)) {
 			return
 		}
-		list, ok := splitArray([]byte(tools))
+		list, ok := rawjson.SplitArray([]byte(tools))
 		if !ok {
 			return
 		}

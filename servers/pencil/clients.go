@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // maxConfig is the largest client configuration that is read, in bytes.
@@ -117,33 +119,33 @@ func toJSON(raw []byte, isTOML bool) ([]byte, error) {
 // readEntry follows steps through valid JSON to a server's entry.
 func readEntry(raw []byte, steps []string) (entry, bool) {
 	for _, key := range steps {
-		o, err := splitObject(raw)
+		o, err := rawjson.SplitObject(raw)
 		if err != nil {
 			return entry{}, false
 		}
-		raw = o.get(key)
+		raw = o.Get(key)
 	}
-	o, err := splitObject(raw)
+	o, err := rawjson.SplitObject(raw)
 	if err != nil {
 		return entry{}, false
 	}
 	var e entry
-	if parts := stringList(o.get("command")); len(parts) > 0 {
+	if parts := stringList(o.Get("command")); len(parts) > 0 {
 		e.command, e.args = parts[0], parts[1:]
 	} else {
-		e.command, e.args = o.str("command"), stringList(o.get("args"))
+		e.command, e.args = o.Str("command"), stringList(o.Get("args"))
 	}
 	return e, e.command != ""
 }
 
 func stringList(raw []byte) []string {
-	list, ok := splitArray(raw)
+	list, ok := rawjson.SplitArray(raw)
 	if !ok {
 		return nil
 	}
 	var out []string
 	for _, r := range list {
-		s, err := text(r)
+		s, err := rawjson.Text(r)
 		if err != nil {
 			return nil
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // App is what calls have shown about the app behind the child.
@@ -93,11 +94,11 @@ func (p *Pencil) observe(c *call, a answer, cl class, r Result) {
 // documentIn is the first word of a result that names a document.
 func documentIn(r Result) string {
 	for _, raw := range r.Content {
-		o, err := splitObject(raw)
+		o, err := rawjson.SplitObject(raw)
 		if err != nil {
 			continue
 		}
-		for _, word := range strings.FieldsFunc(cutRunes(o.str("text"), 4000), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;()", r) }) {
+		for _, word := range strings.FieldsFunc(cutRunes(o.Str("text"), 4000), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;()", r) }) {
 			if strings.HasSuffix(strings.TrimRight(word, ".:"), ".pen") {
 				return plain.Line(strings.TrimRight(word, ".:"))
 			}
@@ -211,12 +212,12 @@ func (l *callLog) add(f CallFact, picture Picture) {
 
 // imageFact reads the facts of an image block.
 func imageFact(raw json.RawMessage) (ImageFact, string, bool) {
-	o, err := splitObject(raw)
-	if err != nil || o.str("type") != "image" {
+	o, err := rawjson.SplitObject(raw)
+	if err != nil || o.Str("type") != "image" {
 		return ImageFact{}, "", false
 	}
-	data := o.str("data")
-	f := ImageFact{Type: plain.Cut(plain.Line(o.str("mimeType")), 40), Bytes: base64.StdEncoding.DecodedLen(len(data)) - strings.Count(data[max(0, len(data)-2):], "=")}
+	data := o.Str("data")
+	f := ImageFact{Type: plain.Cut(plain.Line(o.Str("mimeType")), 40), Bytes: base64.StdEncoding.DecodedLen(len(data)) - strings.Count(data[max(0, len(data)-2):], "=")}
 	if c, _, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data))); err == nil {
 		f.Width, f.Height = c.Width, c.Height
 	}

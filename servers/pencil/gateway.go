@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // The gateway is one tool that never changes, for clients that list a server's
@@ -28,14 +29,14 @@ func (p *Pencil) Gateway(ctx context.Context, in Invocation) (Result, error) {
 	case now.listed == nil:
 		return textResult(lostText, true), nil
 	}
-	var o object
+	var o rawjson.Object
 	if in.Args != nil {
 		var err error
-		if o, err = parseObject(in.Args); err != nil {
+		if o, err = rawjson.Parse(in.Args); err != nil {
 			return textResult("The arguments are "+err.Error()+".", true), nil
 		}
 	}
-	action, name := o.str("action"), o.str("tool")
+	action, name := o.Str("action"), o.Str("tool")
 	if action == "tools" || action == "" && name == "" {
 		return textResult(toolLines(now.listed), false), nil
 	}
@@ -61,14 +62,14 @@ func (p *Pencil) Gateway(ctx context.Context, in Invocation) (Result, error) {
 }
 
 // gatewayArgs takes the tool's arguments out of the gateway's.
-func gatewayArgs(o object) (args json.RawMessage, problem string) {
+func gatewayArgs(o rawjson.Object) (args json.RawMessage, problem string) {
 	args = optional(o, "arguments")
 	raw := optional(o, "arguments_json")
 	if raw == nil {
 		if args == nil {
 			return nil, ""
 		}
-		if _, err := splitObject(args); err != nil {
+		if _, err := rawjson.SplitObject(args); err != nil {
 			return nil, "arguments must be an object; use arguments_json for a string."
 		}
 		return args, ""
@@ -76,11 +77,11 @@ func gatewayArgs(o object) (args json.RawMessage, problem string) {
 	if args != nil && strings.Join(strings.Fields(string(args)), "") != "{}" {
 		return nil, "Give arguments or arguments_json, not both."
 	}
-	s, err := text(raw)
+	s, err := rawjson.Text(raw)
 	if err != nil {
 		return nil, "arguments_json must be a string that holds a JSON object."
 	}
-	if _, err := parseObject([]byte(s)); err != nil {
+	if _, err := rawjson.Parse([]byte(s)); err != nil {
 		return nil, "arguments_json: " + err.Error() + "."
 	}
 	return compact(s), ""

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -102,22 +103,22 @@ func (l *link) explain(ctx context.Context, err error, log *ring, began time.Tim
 // shake introduces the deck and lists the tools.
 func (l *link) shake(ctx context.Context, version string) ([]json.RawMessage, error) {
 	hello, err := l.call(ctx, "initialize", `{"protocolVersion":"`+wantProtocol+
-		`","capabilities":{},"clientInfo":{"name":"mcpdeck","version":`+string(quote(version))+`}}`)
+		`","capabilities":{},"clientInfo":{"name":"mcpdeck","version":`+string(rawjson.Quote(version))+`}}`)
 	if err != nil {
 		return nil, err
 	}
-	o, err := splitObject(hello)
+	o, err := rawjson.SplitObject(hello)
 	if err != nil {
 		return nil, fmt.Errorf("its introduction is %w", err)
 	}
-	l.protocol = o.str("protocolVersion")
+	l.protocol = o.Str("protocolVersion")
 	if !slices.Contains([]string{"2024-11-05", "2025-03-26", "2025-06-18", wantProtocol}, l.protocol) {
 		return nil, fmt.Errorf("it speaks protocol %q, which mcpdeck does not know", l.protocol)
 	}
-	if info, err := splitObject(o.get("serverInfo")); err == nil {
-		l.server, l.version = info.str("name"), info.str("version")
+	if info, err := rawjson.SplitObject(o.Get("serverInfo")); err == nil {
+		l.server, l.version = info.Str("name"), info.Str("version")
 	}
-	l.instructions = cleanGuide(o.str("instructions"))
+	l.instructions = cleanGuide(o.Str("instructions"))
 	l.tell("notifications/initialized", "")
 	return l.listTools(ctx)
 }
@@ -132,21 +133,21 @@ func (l *link) listTools(ctx context.Context) ([]json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		o, err := splitObject(page)
+		o, err := rawjson.SplitObject(page)
 		if err != nil {
 			return nil, fmt.Errorf("its tool list is %w", err)
 		}
-		tools, ok := splitArray(o.get("tools"))
+		tools, ok := rawjson.SplitArray(o.Get("tools"))
 		if !ok {
 			return nil, errors.New("its tool list has no tools member")
 		}
 		all = append(all, tools...)
-		next := o.str("nextCursor")
+		next := o.Str("nextCursor")
 		if next == "" || slices.Contains(seen, next) {
 			break
 		}
 		seen = append(seen, next)
-		params = `{"cursor":` + string(quote(next)) + `}`
+		params = `{"cursor":` + string(rawjson.Quote(next)) + `}`
 	}
 	return all, nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // TestMain makes the test binary the child too: the deck starts its child with
@@ -135,11 +136,11 @@ func firstText(r Result) string {
 	if len(r.Content) == 0 {
 		return ""
 	}
-	o, err := splitObject(r.Content[0])
+	o, err := rawjson.SplitObject(r.Content[0])
 	if err != nil {
 		return ""
 	}
-	return o.str("text")
+	return o.Str("text")
 }
 
 func names(s Status) []string {
@@ -204,11 +205,11 @@ func TestC3_DefinitionsArriveAsTheyAre(t *testing.T) {
 				tools[tool.Original] = tool
 			}
 			for _, raw := range standin.Definitions(set, false) {
-				o, err := parseObject([]byte(raw))
+				o, err := rawjson.Parse([]byte(raw))
 				if err != nil {
 					t.Fatal(err)
 				}
-				tool := tools[o.str("name")]
+				tool := tools[o.Str("name")]
 				got := canonical([]byte(tool.JSON()))
 				want := canonical([]byte(raw))
 				strip := func(s string) string {

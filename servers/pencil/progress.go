@@ -3,6 +3,8 @@ package pencil
 import (
 	"strconv"
 	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // Progress is one step that the agent that called is told of.
@@ -36,25 +38,25 @@ func (t *progressTable) remove(token string) {
 
 // deliver hands on the params of a progress notification.
 func (t *progressTable) deliver(params []byte) {
-	o, err := splitObject(params)
+	o, err := rawjson.SplitObject(params)
 	if err != nil {
 		return
 	}
 	t.mu.Lock()
-	sink := t.sink[o.str("progressToken")]
+	sink := t.sink[o.Str("progressToken")]
 	t.mu.Unlock()
 	if sink == nil {
 		return
 	}
-	value, err := strconv.ParseFloat(string(o.get("progress")), 64)
+	value, err := strconv.ParseFloat(string(o.Get("progress")), 64)
 	if err != nil {
 		return
 	}
-	total, err := strconv.ParseFloat(string(o.get("total")), 64)
+	total, err := strconv.ParseFloat(string(o.Get("total")), 64)
 	if err != nil {
 		total = 0
 	}
-	sink(Progress{Value: value, Total: total, Message: o.str("message")})
+	sink(Progress{Value: value, Total: total, Message: o.Str("message")})
 }
 
 // steps hands on progress so that it grows and ends with the call, whatever

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // realPackage is the package that carries the real program. It is proprietary:
@@ -102,17 +104,17 @@ func TestT3_TheRealProgram(t *testing.T) {
 	}
 	entries := 0
 	for _, tool := range s.Tools {
-		raw, err := splitObject(tool.raw)
+		raw, err := rawjson.SplitObject(tool.raw)
 		if err != nil {
 			t.Fatal(err)
 		}
 		undo := func(b []byte) string { return strings.ReplaceAll(canonical(b), prefix, "") }
-		if undo(tool.Input) != canonical(raw.get("inputSchema")) || canonical(tool.Annotations) != canonical(raw.get("annotations")) {
+		if undo(tool.Input) != canonical(raw.Get("inputSchema")) || canonical(tool.Annotations) != canonical(raw.Get("annotations")) {
 			t.Errorf("%s: its schema or annotations changed", tool.Original)
 		}
-		if d := strings.ReplaceAll(tool.Description, prefix, ""); d != raw.str("description") {
+		if d := strings.ReplaceAll(tool.Description, prefix, ""); d != raw.Str("description") {
 			entries++
-			if !strings.HasPrefix(d, raw.str("description")[:20]) {
+			if !strings.HasPrefix(d, raw.Str("description")[:20]) {
 				t.Errorf("%s: its description changed", tool.Original)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // guidePreface tells the agent how names in Pencil's own texts relate to the
@@ -129,20 +131,20 @@ func (r *renamer) schema(raw json.RawMessage) json.RawMessage {
 // walk copies raw to b. It is a schema or a list of schemas or, when named, an
 // object whose keys are names and whose values are schemas.
 func (r *renamer) walk(b *bytes.Buffer, raw []byte, named bool) {
-	parts, _, err := split(raw)
+	parts, _, err := rawjson.Split(raw)
 	if err != nil {
 		b.Write(raw)
 		return
 	}
 	at := 0
 	for _, p := range parts {
-		b.Write(raw[at:p.from])
-		at = p.to
-		key := p.key
+		b.Write(raw[at:p.From])
+		at = p.To
+		key := p.Key
 		if named {
 			key = ""
 		}
-		r.value(b, key, raw[p.from:p.to])
+		r.value(b, key, raw[p.From:p.To])
 	}
 	b.Write(raw[at:])
 }
@@ -151,9 +153,9 @@ func (r *renamer) walk(b *bytes.Buffer, raw []byte, named bool) {
 func (r *renamer) value(b *bytes.Buffer, key string, raw []byte) {
 	switch key {
 	case "description":
-		if s, err := text(raw); err == nil {
+		if s, err := rawjson.Text(raw); err == nil {
 			if changed := r.text(s); changed != s {
-				raw = quote(changed)
+				raw = rawjson.Quote(changed)
 			}
 		}
 		b.Write(raw)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -199,17 +200,17 @@ func (c *rpc) failAll(err error) {
 
 // take handles one line from the child.
 func (c *rpc) take(line []byte) {
-	m, err := parseObject(line)
-	if err != nil || m.str("jsonrpc") != "2.0" {
+	m, err := rawjson.Parse(line)
+	if err != nil || m.Str("jsonrpc") != "2.0" {
 		c.note("stdout: " + string(line[:min(len(line), lineRunes)]))
 		return
 	}
-	id, method := m.get("id"), m.str("method")
+	id, method := m.Get("id"), m.Str("method")
 	switch {
 	case method != "" && len(id) > 0 && string(id) != "null":
 		c.answer(id, method)
 	case method != "":
-		c.notify(method, m.get("params"))
+		c.notify(method, m.Get("params"))
 	default:
 		c.settle(m)
 	}
@@ -225,8 +226,8 @@ func (c *rpc) answer(id []byte, method string) {
 }
 
 // settle hands a reply to who waits for it.
-func (c *rpc) settle(m object) {
-	id := m.str("id")
+func (c *rpc) settle(m rawjson.Object) {
+	id := m.Str("id")
 	c.mu.Lock()
 	r, ok := c.pending[id]
 	delete(c.pending, id)
@@ -234,11 +235,11 @@ func (c *rpc) settle(m object) {
 	if !ok {
 		return
 	}
-	if e := m.get("error"); e != nil {
+	if e := m.Get("error"); e != nil {
 		r <- reply{err: decodeError(e)}
 		return
 	}
-	result := m.get("result")
+	result := m.Get("result")
 	if result == nil {
 		r <- reply{err: errors.New("answer without result or error")}
 		return
@@ -247,15 +248,15 @@ func (c *rpc) settle(m object) {
 }
 
 func decodeError(raw []byte) error {
-	o, err := splitObject(raw)
+	o, err := rawjson.SplitObject(raw)
 	if err != nil {
 		return &rpcError{Message: "unreadable error"}
 	}
-	code, err := strconv.Atoi(string(o.get("code")))
+	code, err := strconv.Atoi(string(o.Get("code")))
 	if err != nil {
 		code = 0
 	}
-	return &rpcError{Code: code, Message: o.str("message")}
+	return &rpcError{Code: code, Message: o.Str("message")}
 }
 
 // readLine returns the next line without its end, as bytes of its own. A line

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -129,9 +130,9 @@ func toolOf(t *Tool) mcp.Tool {
 		Name: t.Name, Title: t.Title, Description: t.Description,
 		RawInputSchema: t.Input, RawOutputSchema: t.Output, Meta: metaOf(t.Meta),
 	}
-	if o, err := splitObject(t.Annotations); err == nil {
+	if o, err := rawjson.SplitObject(t.Annotations); err == nil {
 		out.Annotations = mcp.ToolAnnotation{
-			Title: o.str("title"), ReadOnlyHint: hint(o, "readOnlyHint"), DestructiveHint: hint(o, "destructiveHint"),
+			Title: o.Str("title"), ReadOnlyHint: hint(o, "readOnlyHint"), DestructiveHint: hint(o, "destructiveHint"),
 			IdempotentHint: hint(o, "idempotentHint"), OpenWorldHint: hint(o, "openWorldHint"),
 		}
 	}
@@ -144,8 +145,8 @@ func toolOf(t *Tool) mcp.Tool {
 	return out
 }
 
-func hint(o object, key string) *bool {
-	switch string(o.get(key)) {
+func hint(o rawjson.Object, key string) *bool {
+	switch string(o.Get(key)) {
 	case "true":
 		return mcp.ToBoolPtr(true)
 	case "false":
@@ -156,13 +157,13 @@ func hint(o object, key string) *bool {
 
 // metaOf carries _meta with its values raw.
 func metaOf(raw json.RawMessage) *mcp.Meta {
-	o, err := splitObject(raw)
+	o, err := rawjson.SplitObject(raw)
 	if err != nil {
 		return nil
 	}
 	fields := make(map[string]any, len(o))
 	for _, m := range o {
-		fields[m.key] = m.value
+		fields[m.Key] = m.Value
 	}
 	return &mcp.Meta{AdditionalFields: fields}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -135,34 +136,34 @@ func (a *agent) call(method, params string) string {
 	a.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, a.id, method, params))
 	for {
 		line := a.read()
-		o, err := parseObject([]byte(line))
+		o, err := rawjson.Parse([]byte(line))
 		if err != nil {
 			a.t.Fatal(err)
 		}
 		switch {
-		case o.get("id") == nil:
-		case o.get("result") == nil:
-			return string(o.get("error"))
+		case o.Get("id") == nil:
+		case o.Get("result") == nil:
+			return string(o.Get("error"))
 		default:
-			return string(o.get("result"))
+			return string(o.Get("result"))
 		}
 	}
 }
 
 func (a *agent) tools() []string {
 	a.t.Helper()
-	o, err := splitObject([]byte(a.call("tools/list", `{}`)))
+	o, err := rawjson.SplitObject([]byte(a.call("tools/list", `{}`)))
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	list, _ := splitArray(o.get("tools"))
+	list, _ := rawjson.SplitArray(o.Get("tools"))
 	var out []string
 	for _, raw := range list {
-		tool, err := splitObject(raw)
+		tool, err := rawjson.SplitObject(raw)
 		if err != nil {
 			a.t.Fatal(err)
 		}
-		out = append(out, tool.str("name"))
+		out = append(out, tool.Str("name"))
 	}
 	return out
 }
@@ -246,28 +247,28 @@ func TestH10_RawThroughTheWholePath(t *testing.T) {
 	if got := canonical([]byte(a.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`))); got != canonical([]byte(standin.OddResult())) {
 		t.Errorf("got  %s\nwant %s", got, canonical([]byte(standin.OddResult())))
 	}
-	o, err := splitObject([]byte(a.call("tools/list", `{}`)))
+	o, err := rawjson.SplitObject([]byte(a.call("tools/list", `{}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, _ := splitArray(o.get("tools"))
-	listed := map[string]object{}
+	list, _ := rawjson.SplitArray(o.Get("tools"))
+	listed := map[string]rawjson.Object{}
 	for _, raw := range list {
-		tool, err := splitObject(raw)
+		tool, err := rawjson.SplitObject(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
-		listed[tool.str("name")] = tool
+		listed[tool.Str("name")] = tool
 	}
 	for _, raw := range standin.Definitions("A", false) {
-		want, err := parseObject([]byte(raw))
+		want, err := rawjson.Parse([]byte(raw))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := listed["pencil_"+want.str("name")]
+		got := listed["pencil_"+want.Str("name")]
 		for _, key := range []string{"inputSchema", "annotations"} {
-			if g := strings.ReplaceAll(canonical(got.get(key)), prefix, ""); g != canonical(want.get(key)) {
-				t.Errorf("%s of %s:\n got %s\nwant %s", key, want.str("name"), g, canonical(want.get(key)))
+			if g := strings.ReplaceAll(canonical(got.Get(key)), prefix, ""); g != canonical(want.Get(key)) {
+				t.Errorf("%s of %s:\n got %s\nwant %s", key, want.Str("name"), g, canonical(want.Get(key)))
 			}
 		}
 	}
@@ -275,7 +276,7 @@ func TestH10_RawThroughTheWholePath(t *testing.T) {
 
 func TestC7_ToolThatTheLibraryCannotTakeIsHidden(t *testing.T) {
 	m := NewModule(New(Options{}))
-	list, _ := splitArray([]byte(`[{"name":"good"},{"name":"bad","inputSchema":{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}}]`))
+	list, _ := rawjson.SplitArray([]byte(`[{"name":"good"},{"name":"bad","inputSchema":{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}}]`))
 	defs, notes := readDefinitions(list)
 	tools := m.toolsOf(newCatalogue(defs, notes, "", nil, nil))
 	if len(tools) != 1 || tools[0].Tool.Name != "pencil_good" {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // envelope is a JSON-RPC message with everything but its outermost keys left as
@@ -53,17 +55,7 @@ func decodeEnvelope(line []byte) (envelope, *rpcError) {
 		"jsonrpc": &version, "id": &e.id, "method": &method,
 		"params": &e.params, "result": &e.result, "error": &e.err,
 	}
-	err := eachField(line, func(key string, value json.RawMessage) error {
-		to, known := fields[key]
-		if !known {
-			return nil
-		}
-		if *to != nil {
-			return fmt.Errorf("message has the key %q twice", key)
-		}
-		*to = value
-		return nil
-	})
+	err := take(line, fields)
 	switch {
 	case err != nil:
 		return e, &rpcError{codeInvalid, err.Error()}
@@ -79,72 +71,26 @@ func decodeEnvelope(line []byte) (envelope, *rpcError) {
 	return e, nil
 }
 
-// eachField calls fn for each key of a valid JSON object, in order, with the
-// value as it stands there.
-func eachField(object []byte, fn func(key string, value json.RawMessage) error) error {
-	i := skipSpace(object, 0)
-	if object[i] != '{' {
+// take puts the values of known keys where they belong.
+func take(line []byte, fields map[string]*json.RawMessage) error {
+	parts, open, err := rawjson.Split(line)
+	if err != nil {
+		return err
+	}
+	if open != '{' {
 		return errNotObject
 	}
-	i = skipSpace(object, i+1)
-	for object[i] != '}' {
-		end := skipValue(object, i)
-		var key string
-		if raw := object[i+1 : end-1]; bytes.IndexByte(raw, '\\') < 0 {
-			key = string(raw)
-		} else if err := json.Unmarshal(object[i:end], &key); err != nil {
-			return err
+	for _, p := range parts {
+		to, known := fields[p.Key]
+		if !known {
+			continue
 		}
-		i = skipSpace(object, skipSpace(object, end)+1) // over the colon
-		end = skipValue(object, i)
-		if err := fn(key, object[i:end:end]); err != nil {
-			return err
+		if *to != nil {
+			return fmt.Errorf("message has the key %q twice", p.Key)
 		}
-		if i = skipSpace(object, end); object[i] == ',' {
-			i = skipSpace(object, i+1)
-		}
+		*to = line[p.From:p.To:p.To]
 	}
 	return nil
-}
-
-func skipSpace(b []byte, i int) int {
-	for b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r' {
-		i++
-	}
-	return i
-}
-
-// skipValue returns the index behind the JSON value at i; of what is no valid
-// JSON, some index not behind the end.
-func skipValue(b []byte, i int) int {
-	depth := 0
-	for ; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			for i++; i < len(b) && b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					i++
-				}
-			}
-			if depth == 0 {
-				return min(i+1, len(b))
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return i
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case ',', ':', ' ', '\t', '\n', '\r':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return min(i, len(b))
 }
 
 // encode builds the message again from its parts, so that what mcp-go reads is

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -355,7 +356,7 @@ func answerID(line []byte) string {
 	if len(line) <= len(before) || string(line[:len(before)]) != before {
 		return ""
 	}
-	end := skipValue(line, len(before))
+	end := rawjson.End(line, len(before))
 	rest := line[end:]
 	if len(rest) > 9 && string(rest[:9]) == `,"method"` {
 		return ""

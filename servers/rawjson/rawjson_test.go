@@ -1,4 +1,4 @@
-package pencil
+package rawjson
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestParseObject(t *testing.T) {
+func TestParse(t *testing.T) {
 	tests := []struct {
 		name, in string
 		keys     []string
@@ -27,7 +27,7 @@ func TestParseObject(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			o, err := parseObject([]byte(tt.in))
+			o, err := Parse([]byte(tt.in))
 			if (err != nil) != tt.bad {
 				t.Fatalf("error %v", err)
 			}
@@ -35,19 +35,24 @@ func TestParseObject(t *testing.T) {
 				t.Fatalf("got %d members, want %d", len(o), len(tt.keys))
 			}
 			for i, m := range o {
-				if m.key != tt.keys[i] || string(m.value) != tt.values[i] {
-					t.Errorf("member %d: got %s: %s", i, m.key, m.value)
+				if m.Key != tt.keys[i] || string(m.Value) != tt.values[i] {
+					t.Errorf("member %d: got %s: %s", i, m.Key, m.Value)
 				}
 			}
 		})
 	}
 }
 
-func FuzzParseObject(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"a":1,"b":[{"c":"\\\""}],"d":{"e":null}}`))
 	f.Add([]byte(` {"":"","x":-1e9} `))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		o, err := parseObject(raw)
+		for i := range raw {
+			if end := End(raw, i); end < i || end > len(raw) {
+				t.Fatalf("%q: the value at %d ends at %d", raw, i, end)
+			}
+		}
+		o, err := Parse(raw)
 		if err != nil {
 			return
 		}
@@ -59,13 +64,13 @@ func FuzzParseObject(f *testing.F) {
 			t.Fatalf("%q: got %d members, want %d", raw, len(o), len(want))
 		}
 		for _, m := range o {
-			if !bytes.Equal(m.value, want[m.key]) {
-				t.Fatalf("%q: member %q: got %q, want %q", raw, m.key, m.value, want[m.key])
+			if !bytes.Equal(m.Value, want[m.Key]) {
+				t.Fatalf("%q: member %q: got %q, want %q", raw, m.Key, m.Value, want[m.Key])
 			}
-			if list, ok := splitArray(m.value); ok {
+			if list, ok := SplitArray(m.Value); ok {
 				var elements []json.RawMessage
-				if err := json.Unmarshal(m.value, &elements); err != nil || len(elements) != len(list) {
-					t.Fatalf("%q: %d elements, want %d", m.value, len(list), len(elements))
+				if err := json.Unmarshal(m.Value, &elements); err != nil || len(elements) != len(list) {
+					t.Fatalf("%q: %d elements, want %d", m.Value, len(list), len(elements))
 				}
 			}
 		}
