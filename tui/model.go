@@ -100,54 +100,56 @@ func (m *Model) Init() tea.Cmd {
 		cmds = append(cmds, p.Show())
 	}
 	for _, p := range m.pages {
-		cmds = append(cmds, p.Update(ThemeMsg{Theme: m.theme}))
+		cmds = append(cmds, m.tell(p, ThemeMsg{Theme: m.theme}))
 		if m.snap != nil {
-			cmds = append(cmds, p.Update(DeckMsg{Snapshot: m.snap}))
+			cmds = append(cmds, m.tell(p, DeckMsg{Snapshot: m.snap}))
 		}
 	}
-	return tea.Batch(cmds...)
+	return guard(tea.Batch(cmds...))
 }
 
 // Update takes one message.
-func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { return m, guard(m.update(msg)) }
+
+func (m *Model) update(msg tea.Msg) tea.Cmd {
 	m.dirty = true
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 		m.composed = time.Time{}
-		return m, tea.Batch(m.windowPictures(), m.broadcast(SizeMsg{W: m.w, H: m.layout().bodyH}))
+		return tea.Batch(m.windowPictures(), m.broadcast(SizeMsg{W: m.w, H: m.layout().bodyH}))
 	case tea.KeyPressMsg:
 		m.composed = time.Time{}
-		return m, m.key(msg)
+		return m.key(msg)
 	case tea.KeyReleaseMsg:
 		m.dirty = false
-		return m, nil
+		return nil
 	case tea.PasteMsg:
-		return m, m.paste(msg)
+		return m.paste(msg)
 	case tea.MouseMsg:
-		return m, m.mouse(msg)
+		return m.mouse(msg)
 	case batchMsg:
-		return m, tea.Batch(m.batch(msg), m.pump.data)
+		return tea.Batch(m.batch(msg), m.pump.data)
 	case settingsMsg:
-		return m, m.set(msg)
+		return m.set(msg)
 	case redrawMsg:
 		m.composed = time.Time{}
 		cmd, changed := m.pictures.due(time.Now())
 		if changed {
 			cmd = tea.Batch(cmd, m.picturesChanged())
 		}
-		return m, tea.Batch(cmd, m.pump.clock)
+		return tea.Batch(cmd, m.pump.clock)
 	}
 	if cmd, ok := m.terminalPictures(msg); ok {
-		return m, cmd
+		return cmd
 	}
 	if cmd, ok := m.terminal(msg); ok {
-		return m, cmd
+		return cmd
 	}
 	if cmd, ok := m.wish(msg); ok {
-		return m, cmd
+		return cmd
 	}
-	return m, m.broadcast(msg)
+	return m.broadcast(msg)
 }
 
 // terminal handles what the terminal says about itself.
@@ -253,10 +255,10 @@ func (m *Model) batch(b batchMsg) tea.Cmd {
 func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, p := range m.pages {
-		cmds = append(cmds, p.Update(msg))
+		cmds = append(cmds, m.tell(p, msg))
 	}
 	for _, o := range m.overlays {
-		cmds = append(cmds, o.overlay.Update(msg))
+		cmds = append(cmds, m.tell(o.overlay, msg))
 	}
 	return tea.Batch(cmds...)
 }
@@ -299,7 +301,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 			m.close(o.overlay.ID())
 			return nil
 		}
-		return o.overlay.Update(k)
+		return m.tell(o.overlay, k)
 	}
 	p := m.page()
 	if p == nil {
@@ -312,7 +314,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	if a := lookup(names, m.global, "", text); a != nil {
 		return m.run(a)
 	}
-	return p.Update(k)
+	return m.tell(p, k)
 }
 
 func lookup(names []string, t table, part string, text bool) *Action {
@@ -333,15 +335,15 @@ func (m *Model) run(a *Action) tea.Cmd {
 	if a.Run == nil {
 		return nil
 	}
-	return a.Run()
+	return m.try(a.ID, a.Run)
 }
 
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if o := m.top(); o != nil {
-		return o.overlay.Update(msg)
+		return m.tell(o.overlay, msg)
 	}
 	if p := m.page(); p != nil {
-		return p.Update(msg)
+		return m.tell(p, msg)
 	}
 	return nil
 }

@@ -336,6 +336,31 @@ func TestAPageThatPanicsSaysSo(t *testing.T) {
 	})
 }
 
+func TestPanicsEndNothing(t *testing.T) {
+	boom := func() tea.Cmd { panic("no ink") }
+	bad := &page{id: "bad", title: "Bad", actions: []tui.Action{
+		{ID: "bad.run", Title: "Boom", Keys: []string{"x"}, Run: boom},
+		{ID: "bad.cmd", Title: "Boom", Keys: []string{"y"}, Run: func() tea.Cmd { return func() tea.Msg { return boom() } }},
+		{ID: "bad.batch", Title: "Boom", Keys: []string{"z"}, Run: func() tea.Cmd {
+			return tea.Batch(func() tea.Msg { return boom() }, tui.Toast(tui.Good, "the other went on"))
+		}},
+		{ID: "bad.over", Title: "Boom", Keys: []string{"o"}, Run: func() tea.Cmd {
+			return tui.Open(&tui.Reader{Name: "r", Title: "R", Rows: func(*tui.Frame, int) []string { panic("no ink") }})
+		}},
+	}}
+	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{bad}}, func(s *frame.Screen) {
+		for _, key := range []string{"x", "y", "z", "o"} {
+			s.Keys(key)
+			s.Has("internal error; the log has the reason")
+			s.Wait(time.Minute)
+		}
+		s.Keys("esc")
+		s.Lacks("internal error")
+		s.Keys("z")
+		s.Has("the other went on", "this is Bad")
+	})
+}
+
 func TestCopyWritesOSC52(t *testing.T) {
 	p := &page{id: "one", title: "One", actions: []tui.Action{
 		{ID: "one.copy", Title: "Copy", Keys: []string{"y"}, Run: func() tea.Cmd { return tui.Copy("hello", "the text") }},

@@ -43,7 +43,7 @@ func (m *Model) click(x, y int) tea.Cmd {
 func (m *Model) point(x, y int, msg func(x, y int) tea.Msg) tea.Cmd {
 	if o := m.top(); o != nil {
 		if x >= o.x && x < o.x+o.w && y >= o.y && y < o.y+o.h {
-			return o.overlay.Update(msg(x-o.x, y-o.y))
+			return m.tell(o.overlay, msg(x-o.x, y-o.y))
 		}
 		return nil
 	}
@@ -52,5 +52,5 @@ func (m *Model) point(x, y int, msg func(x, y int) tea.Msg) tea.Cmd {
 	if p == nil || y < l.bodyY || y >= l.bodyY+l.bodyH || m.w < LeastW || m.h < LeastH {
 		return nil
 	}
-	return p.Update(msg(x, y-l.bodyY))
+	return m.tell(p, msg(x, y-l.bodyY))
 }

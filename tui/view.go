@@ -305,7 +305,14 @@ func (m *Model) drawOverlays(f *Frame, rows []string) {
 	for i, r := range m.overlays {
 		sub := f.Sub(m.w-2, m.h-2)
 		sub.Focus = i == len(m.overlays)-1
-		over := r.overlay.Render(sub)
+		var over []string
+		err := safe.Call(r.overlay.ID(), func() error {
+			over = r.overlay.Render(sub)
+			return nil
+		})
+		if err != nil {
+			over = widget.Dialog(m.theme, "", "", []string{m.theme.Bad.Render(broken(err))}, sub.W, sub.H)
+		}
 		if len(over) == 0 {
 			continue
 		}
