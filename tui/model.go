@@ -60,7 +60,7 @@ func New(o Options) *Model {
 			feeds = append(feeds, f.Feed())
 		}
 	}
-	m.pump = newPump(feeds)
+	m.pump = newPump(append(feeds, o.Feeds...))
 	start := o.Start
 	if o.Store != nil {
 		start = cmp.Or(start, o.Store.Get("page"))

@@ -14,6 +14,7 @@ import (
 type Options struct {
 	Deck  Deck
 	Pages []Page // in the order of their tabs; the first is home
+	Feeds []Feed // of messages for all pages, beside the pages' own
 
 	Theme      theme.Options       // Dark is what holds until the terminal answers
 	Background string              // "dark" or "light"; else the terminal is asked

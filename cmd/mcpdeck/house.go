@@ -6,6 +6,7 @@ import (
 	"log"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -20,6 +21,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
+	clippyscreen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
 )
 
@@ -35,6 +37,7 @@ type house struct {
 	pixels   *pixelsrc.Server
 	pictures *pixels.Page // nil when headless
 	logFile  *os.File
+	bell     atomic.Pointer[clippyscreen.Bell] // the screen's; nil when there is none
 }
 
 // build makes the house without starting it. With a person, questions go to a
@@ -46,7 +49,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 	}
 	h := &house{cfg: cfg}
 	h.pencil = pencil.New(cfg.PencilOptions(version()))
-	h.clippy = clippy.New(cfg.ClippyOptions())
+	h.clippy = clippy.New(h.clippyOptions(cfg, person))
 	h.pixels = pixelsrc.New(cfg.PixelsrcOptions())
 	// Without a person here, one may open a deck in the next moment.
 	desk := askserver.Remote(ask.NewClient(ask.ClientOptions{Path: cfg.Paths.AskSocket, Lost: lost, Version: version()}))

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
+	"github.com/mcpdeck/mcpdeck/tui/page/clippy"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 	"github.com/mcpdeck/mcpdeck/tui/page/drift"
 	"github.com/mcpdeck/mcpdeck/tui/page/pencil"
@@ -28,6 +29,8 @@ func (h *house) screen(f deckFlags) tui.Options {
 	if err != nil {
 		h.host.Warn("config", "ui.pictures: "+err.Error())
 	}
+	bell := clippy.NewBell()
+	h.bell.Store(bell)
 	o := tui.Options{
 		Deck:     h.host,
 		Pages:    h.pages(f.watch),
@@ -54,7 +57,7 @@ func (h *house) pages(watch bool) []tui.Page {
 	questions := h.cfg.AskScreen()
 	questions.Watch = watch
 	return []tui.Page{
-		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Widgets: []deck.Widget{pencil.NewWidget(h.pencil)}}),
+		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy, h.clippy.Settings().Muted)}}),
 		ask.New(h.queue, questions),
 		h.pictures,
 		calls.New(calls.Options{Bodies: h}),

@@ -50,12 +50,20 @@ type Options struct {
 	// Bell rings the terminal's bell. nil: there is no terminal.
 	Bell func() error
 	// Approve asks the person about a call under the policy Ask and returns
-	// once they have decided or ctx ends. nil: always refused.
+	// once they have decided or ctx ends. nil: there is no person to ask.
 	Approve func(ctx context.Context, what Approval) bool
-	// Log gets calls and raw system errors, never contents or values. nil: none.
+	// Log gets calls and raw system errors, never contents or values. nil: the
+	// default logger of the moment.
 	Log *slog.Logger
 
 	Settings Settings // the ones to begin with
+}
+
+func (o Options) logger() *slog.Logger {
+	if o.Log != nil {
+		return o.Log
+	}
+	return slog.Default()
 }
 
 // Settings may be changed at any time with Apply. The zero value is the default.
@@ -94,7 +102,6 @@ const approvalWait = 60 * time.Second
 // Server offers the four tools. Its methods may be called from any goroutine.
 type Server struct {
 	opt      Options
-	log      *slog.Logger
 	desktop  *desktop
 	sounds   *sounds
 	projects *projects
@@ -118,9 +125,6 @@ func New(opt Options) *Server {
 	if opt.Env == nil {
 		opt.Env = func(string) string { return "" }
 	}
-	if opt.Log == nil {
-		opt.Log = slog.New(slog.DiscardHandler)
-	}
 	if opt.MemoryFile == "" {
 		opt.MemoryFile = filepath.Join(opt.Dir, "clippy_memory.json")
 	}
@@ -129,15 +133,15 @@ func New(opt Options) *Server {
 		cache = filepath.Join(opt.CacheDir, "sounds")
 	}
 	return &Server{
-		opt: opt, log: opt.Log, settings: opt.Settings,
+		opt: opt, settings: opt.Settings,
 		desktop: &desktop{system: runtime.GOOS, home: opt.Home, env: opt.Env, known: systemDesktop, random: rand.Text},
-		sounds: &sounds{timing: usualTiming(), log: opt.Log, bell: opt.Bell, muted: opt.Settings.Muted, machine: &machine{
+		sounds: &sounds{timing: usualTiming(), log: opt.logger, bell: opt.Bell, muted: opt.Settings.Muted, machine: &machine{
 			system: runtime.GOOS, release: kernelRelease(), home: opt.Home, cache: cache, env: opt.Env, random: rand.Text,
 			macSounds: "/System/Library/Sounds", wslSocket: "/mnt/wslg/PulseServer", wslSystem: "/mnt/c/Windows/System32",
 		}},
 		projects: &projects{home: opt.Home},
 		memory:   newMemory(opt.MemoryFile, time.Now, rand.Text),
-		disk:     &guard{log: opt.Log},
+		disk:     &guard{},
 		rates: map[string]*rate{
 			HauntDesktop:    {max: 10},
 			PlaySystemSound: {max: 20},
@@ -250,14 +254,14 @@ func (s *Server) note(err error) {
 // call runs a tool. The error's sentence is for the agent.
 func (s *Server) call(ctx context.Context, tool string, args any, by who) (answer, error) {
 	start := time.Now()
-	s.log.Debug("tool called", "tool", tool, "client", by.name)
+	s.opt.logger().Debug("tool called", "tool", tool, "client", by.name)
 	a, detail, err := s.dispatch(ctx, tool, args, by)
 	took := time.Since(start).Round(time.Millisecond)
 	if err != nil {
-		s.log.Error("tool failed", "tool", tool, "client", by.name, "what", detail, "said", sentence(err), "error", raw(err), "took", took)
+		s.opt.logger().Error("tool failed", "tool", tool, "client", by.name, "what", detail, "said", sentence(err), "error", raw(err), "took", took)
 		return answer{}, err
 	}
-	s.log.Info("tool done", "tool", tool, "client", by.name, "what", detail, "took", took)
+	s.opt.logger().Info("tool done", "tool", tool, "client", by.name, "what", detail, "took", took)
 	return a, nil
 }
 
@@ -305,7 +309,10 @@ func (s *Server) permit(ctx context.Context, tool, detail string, by who) error 
 	case Ask:
 		ctx, cancel := context.WithTimeout(ctx, approvalWait)
 		defer cancel()
-		if s.opt.Approve == nil || !s.opt.Approve(ctx, Approval{Tool: tool, Agent: by.name, AgentID: by.id, Detail: detail}) {
+		if s.opt.Approve == nil {
+			return say("the person wants to be asked about %s and no deck is open; tell them to run mcpdeck", tool)
+		}
+		if !s.opt.Approve(ctx, Approval{Tool: tool, Agent: by.name, AgentID: by.id, Detail: detail}) {
 			return say("the person did not allow this call")
 		}
 	}
@@ -425,7 +432,7 @@ func (s *Server) recall(key string) (answer, error) {
 		return answer{}, err
 	}
 	if made != nil {
-		s.log.Warn("memory file not created", "path", s.memory.path, "error", made)
+		s.opt.logger().Warn("memory file not created", "path", s.memory.path, "error", made)
 	}
 	data := map[string]any{"action": "read", "key": key, "found": r.Found, "value": nil}
 	if !r.Found {

@@ -3,7 +3,6 @@ package clippy
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -20,8 +19,6 @@ const (
 // a call cannot be stopped, so its goroutine is left behind, and once many are,
 // no more are started.
 type guard struct {
-	log *slog.Logger
-
 	mu       sync.Mutex
 	stranded int
 }

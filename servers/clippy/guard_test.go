@@ -12,10 +12,9 @@ import (
 )
 
 func TestA4Guard(t *testing.T) {
-	quiet := slog.New(slog.DiscardHandler)
 	t.Run("a stuck file system", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			g := &guard{log: quiet}
+			g := &guard{}
 			free := make(chan struct{})
 			stuck := func(context.Context) (int, error) { <-free; return 1, nil }
 			for i := range maxStranded {
@@ -44,7 +43,7 @@ func TestA4Guard(t *testing.T) {
 		defer slog.SetDefault(old)
 		var log bytes.Buffer
 		slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-		_, err := within(t.Context(), &guard{log: quiet}, false, func(context.Context) (int, error) { panic("secret") })
+		_, err := within(t.Context(), &guard{}, false, func(context.Context) (int, error) { panic("secret") })
 		if words(t, err) != "internal error" || !strings.Contains(log.String(), "guard_test.go") {
 			t.Errorf("got %v, log %s", err, &log)
 		}
@@ -52,7 +51,7 @@ func TestA4Guard(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			g := &guard{log: quiet}
+			g := &guard{}
 			time.AfterFunc(time.Second, cancel)
 			_, err := within(ctx, g, false, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
 			if !errors.Is(err, context.Canceled) || g.stranded != 0 {

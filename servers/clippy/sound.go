@@ -48,7 +48,7 @@ type sounds struct {
 	timing  timing
 	machine *machine
 	bell    func() error // nil: there is no terminal
-	log     *slog.Logger
+	log     func() *slog.Logger
 
 	mu      sync.Mutex
 	muted   bool
@@ -114,7 +114,7 @@ func (s *sounds) try(c command, wait time.Duration) string {
 	}
 	if err := cmd.Start(); err != nil {
 		s.mu.Unlock()
-		s.log.Debug("player did not start", "program", c.path, "error", err)
+		s.log().Debug("player did not start", "program", c.path, "error", err)
 		return ""
 	}
 	if s.players == nil {
@@ -136,7 +136,7 @@ func (s *sounds) try(c command, wait time.Duration) string {
 	select {
 	case err := <-ended:
 		if err != nil {
-			s.log.Debug("player failed", "program", c.path, "error", err)
+			s.log().Debug("player failed", "program", c.path, "error", err)
 			return ""
 		}
 		s.release()
@@ -146,7 +146,7 @@ func (s *sounds) try(c command, wait time.Duration) string {
 	safe.Go("sound end", func() {
 		err := <-ended
 		s.release()
-		s.log.Debug("player ended", "program", c.path, "error", err)
+		s.log().Debug("player ended", "program", c.path, "error", err)
 	})
 	return "playing"
 }

@@ -35,7 +35,7 @@ func newTheatre(t *testing.T, players map[string]string) *theatre {
 	}
 	th.sounds = &sounds{
 		timing: timing{confirm: 300 * time.Millisecond, search: 20 * time.Second, limit: 700 * time.Millisecond},
-		log:    slog.New(slog.DiscardHandler),
+		log:    func() *slog.Logger { return slog.New(slog.DiscardHandler) },
 		bell:   func() error { th.bell++; return nil },
 		machine: &machine{
 			system: "linux", home: dir, cache: filepath.Join(dir, "cache"), env: func(k string) string { return th.env[k] },

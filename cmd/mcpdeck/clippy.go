@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/clippy"
+)
+
+// clippyOptions joins the configuration and what a person at a deck can do.
+// Until a screen takes the bell over, it is the terminal's.
+func (h *house) clippyOptions(cfg *config.Config, person bool) clippy.Options {
+	o := cfg.ClippyOptions()
+	o.Bell = func() error {
+		if b := h.bell.Load(); b != nil {
+			return b.Ring()
+		}
+		return clippy.TerminalBell()
+	}
+	if person {
+		o.Approve = h.approve
+	}
+	return o
+}
+
+// approve asks the person whether an agent may call a tool. No answer is a no.
+func (h *house) approve(ctx context.Context, a clippy.Approval) bool {
+	const yes, wait = "Allow it", time.Minute
+	defer servers.WaitForPerson(ctx)()
+	peer := ask.Peer{Key: a.AgentID}
+	for _, known := range h.host.Snapshot().Agents {
+		if known.Agent == a.AgentID {
+			peer.PID, peer.Program, peer.Cwd = known.PID, known.Program, known.Root
+		}
+	}
+	r, err := h.queue.Ask(ctx, ask.Request{
+		Title: "Clippy", From: ask.From{Client: a.Agent}, Peer: peer, Timeout: wait,
+		Questions: []ask.Question{{
+			// The name differs each time, so that no earlier answer is taken for this one.
+			ID: "allow-" + rand.Text(), Header: "Allow", Kind: ask.Confirm, Required: true,
+			Question:    fmt.Sprintf("May %s use %s?", a.Agent, a.Tool),
+			Description: a.Detail,
+			Options:     []ask.Option{{Label: yes}, {Label: "Refuse"}},
+		}},
+	})
+	return err == nil && r.Status == ask.Answered && len(r.Results) == 1 && slices.Equal(r.Results[0].SelectedOptions, []string{yes})
+}

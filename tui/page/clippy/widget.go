@@ -1,0 +1,125 @@
+// Package clippy is the deck's line about the Clippy tools: whether sounds are
+// muted, whether the memory is damaged, and the bell that agents may ring.
+package clippy
+
+import (
+	"context"
+	"path/filepath"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Tools is what the line can do with the tools.
+type Tools interface {
+	// Mute turns sounds off or on.
+	Mute(on bool)
+	// RepairMemory sets a damaged memory file aside and returns its new path.
+	RepairMemory(ctx context.Context) (aside string, err error)
+}
+
+// Bell is rung by the tools and heard on the screen: nothing but the screen may
+// write to its terminal.
+type Bell struct{ hint chan struct{} }
+
+// NewBell makes a bell that is heard once its Feed is part of a screen.
+func NewBell() *Bell { return &Bell{hint: make(chan struct{}, 1)} }
+
+// Ring returns at once.
+func (b *Bell) Ring() error {
+	select {
+	case b.hint <- struct{}{}:
+	default: // it rings already
+	}
+	return nil
+}
+
+// rungMsg says that the bell was rung.
+type rungMsg struct{}
+
+// Feed brings the bell to the screen.
+func (b *Bell) Feed() tui.Feed {
+	first := true
+	return tui.Feed{Hint: b.hint, Load: func() tea.Msg {
+		if first { // the pump asks once at the start
+			first = false
+			return nil
+		}
+		return rungMsg{}
+	}}
+}
+
+// Widget is the line. It takes no room while there is nothing to say.
+type Widget struct {
+	tools   Tools
+	muted   bool
+	trouble string // of the memory, as the server says it
+}
+
+// NewWidget makes the line.
+func NewWidget(t Tools, muted bool) *Widget { return &Widget{tools: t, muted: muted} }
+
+// Update rings the bell and follows the server's state.
+func (w *Widget) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case rungMsg:
+		return tea.Batch(tea.Raw("\a"), tui.Toast(tui.Info, "an agent rings"))
+	case tui.DeckMsg:
+		w.trouble = ""
+		for _, s := range msg.Snapshot.Servers {
+			if s.Name == "clippy" && s.State.Status == servers.Degraded {
+				w.trouble = plain.Line(s.State.Reason)
+			}
+		}
+	}
+	return nil
+}
+
+// Actions mute sounds and repair the memory.
+func (w *Widget) Actions() []tui.Action {
+	return []tui.Action{
+		{ID: "clippy.mute", Title: "Sounds of agents on or off", Keys: []string{"m"}, Acts: true, Run: w.mute},
+		{ID: "clippy.repair", Title: "Clippy: repair the memory file", Acts: true, Run: w.repair, Enabled: func() string {
+			if w.trouble == "" {
+				return "it is not damaged"
+			}
+			return ""
+		}},
+	}
+}
+
+func (w *Widget) mute() tea.Cmd {
+	w.muted = !w.muted
+	on := w.muted
+	text := "agents may play sounds"
+	if on {
+		text = "sounds of agents are muted"
+	}
+	return tea.Batch(func() tea.Msg { w.tools.Mute(on); return nil }, tui.Toast(tui.Info, text))
+}
+
+func (w *Widget) repair() tea.Cmd {
+	return func() tea.Msg {
+		aside, err := w.tools.RepairMemory(context.Background())
+		if err != nil {
+			return tui.Toast(tui.Bad, "repair the memory: "+err.Error())()
+		}
+		return tui.Toast(tui.Good, "the memory works again; the damaged file is kept as "+filepath.Base(aside))()
+	}
+}
+
+// Line draws what is the matter.
+func (w *Widget) Line(f *tui.Frame, width int) string {
+	th := f.Theme
+	switch {
+	case w.trouble != "":
+		return widget.Fit(th.Warn.Render("! Clippy")+th.Muted.Render("  "+w.trouble), width)
+	case w.muted:
+		return widget.Fit(th.Muted.Render("sounds of agents are muted  ")+th.Key.Render("m")+th.Faint.Render(" unmute"), width)
+	}
+	return ""
+}

@@ -1,0 +1,129 @@
+package clippy
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+type fakeTools struct {
+	muted    bool
+	repaired int
+	err      error
+}
+
+func (f *fakeTools) Mute(on bool) { f.muted = on }
+
+func (f *fakeTools) RepairMemory(context.Context) (string, error) {
+	f.repaired++
+	return "/some/where/m.json.corrupt-1", f.err
+}
+
+// results runs a command and the commands it brings.
+func results(cmd tea.Cmd) []tea.Msg {
+	if cmd == nil {
+		return nil
+	}
+	msg := cmd()
+	if batch, ok := msg.(tea.BatchMsg); ok {
+		var all []tea.Msg
+		for _, c := range batch {
+			all = append(all, results(c)...)
+		}
+		return all
+	}
+	return []tea.Msg{msg}
+}
+
+func line(w *Widget) string {
+	return strings.TrimSpace(ansi.Strip(w.Line(&tui.Frame{Theme: theme.New(theme.Options{Dark: true})}, 80)))
+}
+
+func action(t *testing.T, w *Widget, id string) tui.Action {
+	t.Helper()
+	for _, a := range w.Actions() {
+		if a.ID == id {
+			return a
+		}
+	}
+	t.Fatalf("no action %s", id)
+	return tui.Action{}
+}
+
+func TestBell(t *testing.T) {
+	b := NewBell()
+	feed := b.Feed()
+	if msg := feed.Load(); msg != nil {
+		t.Fatalf("it rang before anybody rang it: %v", msg)
+	}
+	for range 3 { // never waits
+		if err := b.Ring(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-feed.Hint
+	w := NewWidget(&fakeTools{}, false)
+	raw := 0
+	for _, msg := range results(w.Update(feed.Load())) {
+		if m, ok := msg.(tea.RawMsg); ok && m.Msg == "\a" {
+			raw++
+		}
+	}
+	if raw != 1 {
+		t.Errorf("%d bells, want 1", raw)
+	}
+}
+
+func TestMute(t *testing.T) {
+	f := &fakeTools{}
+	w := NewWidget(f, false)
+	if got := line(w); got != "" {
+		t.Errorf("nothing to say, said %q", got)
+	}
+	for _, want := range []bool{true, false} {
+		results(action(t, w, "clippy.mute").Run())
+		if f.muted != want || strings.Contains(line(w), "muted") != want {
+			t.Errorf("muted %v, line %q, want %v", f.muted, line(w), want)
+		}
+	}
+}
+
+func TestRepair(t *testing.T) {
+	f := &fakeTools{}
+	w := NewWidget(f, false)
+	state := func(s servers.State) {
+		w.Update(tui.DeckMsg{Snapshot: &servers.Snapshot{Servers: []servers.ServerInfo{{Name: "clippy", State: s}}}})
+	}
+	if why := action(t, w, "clippy.repair").Enabled(); why == "" {
+		t.Error("a sound memory can be repaired")
+	}
+	state(servers.State{Status: servers.Degraded, Reason: "the memory file is corrupted\x1b[31m"})
+	if got := line(w); got != "! Clippy  the memory file is corrupted" {
+		t.Errorf("line %q", got)
+	}
+	a := action(t, w, "clippy.repair")
+	if why := a.Enabled(); why != "" {
+		t.Errorf("cannot be repaired: %s", why)
+	}
+	for _, err := range []error{nil, errors.New("the disk is full")} {
+		f.err = err
+		if len(results(a.Run())) != 1 {
+			t.Errorf("the person is not told (%v)", err)
+		}
+	}
+	if f.repaired != 2 {
+		t.Errorf("repaired %d times", f.repaired)
+	}
+	state(servers.State{Status: servers.Ready})
+	if got := line(w); got != "" {
+		t.Errorf("still says %q", got)
+	}
+}
