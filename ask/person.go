@@ -193,7 +193,7 @@ func (q *Queue) finish(it *item, r Reply) {
 	if !it.parkedAt.IsZero() {
 		at = it.parkedAt
 	}
-	q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Draft: it.draft, Reply: r, At: at})
+	q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Keys: it.keys, Draft: it.draft, Reply: r, At: at})
 	q.record(it, Undelivered, r)
 	if it.call != nil {
 		r.Questions = it.req.Questions

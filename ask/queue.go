@@ -95,8 +95,15 @@ const (
 	Restarted  Absence = "restarted"   // the deck was restarted; the asker may come back
 )
 
+// ownedKey is a key under which an earlier attempt at a request may be resumed.
+type ownedKey struct {
+	Key   string `json:"key"`
+	Owner string `json:"owner"`
+}
+
 type item struct {
 	id       int
+	keys     []ownedKey
 	req      Request
 	print    string
 	state    State
@@ -159,15 +166,17 @@ func (q *Queue) Resume(key, owner string) (*Call, error) {
 	if q.closed {
 		return nil, ErrShutdown
 	}
-	match := func(r *Request) bool { return key != "" && r.ResumeKey == key && r.Owner == owner }
+	match := func(r *Request, older []ownedKey) bool {
+		return key != "" && (r.ResumeKey == key && r.Owner == owner || slices.Contains(older, ownedKey{key, owner}))
+	}
 	for _, it := range q.items {
-		if match(&it.req) {
+		if match(&it.req, it.keys) {
 			return q.attach(it, it.req), nil
 		}
 	}
 	q.prune()
 	for _, p := range q.parked {
-		if match(&p.Request) {
+		if match(&p.Request, p.Keys) {
 			c := &Call{q: q, id: p.ID, done: make(chan struct{})}
 			r := p.Reply
 			r.Questions = p.Request.Questions
@@ -247,6 +256,9 @@ func (q *Queue) attach(it *item, req Request) *Call {
 		if !it.draft.Empty() {
 			it.note = "asked again; what you had entered is still here"
 		}
+	}
+	if old := it.req.ResumeKey; old != "" && old != req.ResumeKey {
+		it.keys = append(it.keys, ownedKey{old, it.req.Owner})
 	}
 	it.req.ResumeKey, it.req.Owner = req.ResumeKey, req.Owner
 	it.req.From, it.req.Peer, it.req.Plain = req.From, req.Peer, req.Plain

@@ -428,3 +428,24 @@ func TestAbandonedQuestionsGo(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAgentThatAsksAgainMayStillWaitForTheFirst(t *testing.T) {
+	q := New(Options{Hold: -1})
+	defer q.Close()
+	r := request(t)
+	r.ResumeKey, r.Owner = "first", "me"
+	open(t, q, r).HandOver()
+	r.ResumeKey = "second"
+	open(t, q, r).HandOver()
+	if n := len(q.Pending().Items); n != 1 {
+		t.Fatalf("%d items", n)
+	}
+	_ = q.Send(choose(t, q, 0))
+	for _, key := range []string{"second", "first"} {
+		c, err := q.Resume(key, "me")
+		if err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+		ended(t, c)
+	}
+}

@@ -19,12 +19,13 @@ import (
 
 // parked is an answer that its asker is not known to have.
 type parked struct {
-	ID      int       `json:"id"`
-	Print   string    `json:"print"`
-	Request Request   `json:"request"`
-	Draft   Draft     `json:"draft"`
-	Reply   Reply     `json:"reply"`
-	At      time.Time `json:"at"`
+	ID      int        `json:"id"`
+	Print   string     `json:"print"`
+	Request Request    `json:"request"`
+	Keys    []ownedKey `json:"keys,omitempty"`
+	Draft   Draft      `json:"draft"`
+	Reply   Reply      `json:"reply"`
+	At      time.Time  `json:"at"`
 }
 
 // savedDraft is what was entered in a request that has left the list.
@@ -36,15 +37,16 @@ type savedDraft struct {
 
 // savedItem is an open request.
 type savedItem struct {
-	ID      int       `json:"id"`
-	Request Request   `json:"request"`
-	Draft   Draft     `json:"draft"`
-	State   State     `json:"state"`
-	Absent  Absence   `json:"absent"`
-	Why     string    `json:"why,omitempty"`
-	Arrived time.Time `json:"arrived"`
-	Left    time.Time `json:"left"`
-	Shown   bool      `json:"shown,omitempty"` // was on screen
+	ID      int        `json:"id"`
+	Request Request    `json:"request"`
+	Keys    []ownedKey `json:"keys,omitempty"`
+	Draft   Draft      `json:"draft"`
+	State   State      `json:"state"`
+	Absent  Absence    `json:"absent"`
+	Why     string     `json:"why,omitempty"`
+	Arrived time.Time  `json:"arrived"`
+	Left    time.Time  `json:"left"`
+	Shown   bool       `json:"shown,omitempty"` // was on screen
 }
 
 // savedState is the content of the state file.
@@ -66,7 +68,7 @@ func (q *Queue) savedLocked() savedState {
 	s := savedState{Version: 1, NextID: q.nextID, Parked: slices.Clone(q.parked), Drafts: slices.Clone(q.drafts)}
 	for _, it := range q.items {
 		s.Items = append(s.Items, savedItem{
-			ID: it.id, Request: it.req, Draft: it.draft.Clone(), State: it.state, Absent: it.absent,
+			ID: it.id, Request: it.req, Keys: slices.Clone(it.keys), Draft: it.draft.Clone(), State: it.state, Absent: it.absent,
 			Why: it.why, Arrived: it.arrived, Left: it.left, Shown: it.id == q.onScreen,
 		})
 	}
@@ -86,7 +88,7 @@ func (q *Queue) load() {
 	q.prune()
 	for _, v := range s.Items {
 		it := &item{
-			id: v.ID, req: v.Request, state: v.State, absent: v.Absent, why: v.Why, arrived: v.Arrived, left: v.Left,
+			id: v.ID, req: v.Request, keys: v.Keys, state: v.State, absent: v.Absent, why: v.Why, arrived: v.Arrived, left: v.Left,
 			draft: v.Draft.fit(v.Request.Questions), print: v.Request.Fingerprint(),
 		}
 		if it.absent == Present {

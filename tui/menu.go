@@ -62,15 +62,26 @@ func (m *Model) newHelp() *menu {
 // newPalette lists everything that can be done, on all pages.
 func (m *Model) newPalette() *menu {
 	me := &menu{m: m, id: "palette", title: "Commands"}
-	add := func(t table, group string) {
+	// An action that is in two parts of a page is listed once, as the part that
+	// is shown has it.
+	add := func(t table, group, part string) {
+		listed := map[string]int{}
 		for _, a := range t {
-			if !a.Hidden {
-				me.all = append(me.all, item{a, group})
+			if a.Hidden {
+				continue
 			}
+			if i, ok := listed[a.ID]; ok {
+				if a.Part == part {
+					me.all[i] = item{a, group}
+				}
+				continue
+			}
+			listed[a.ID] = len(me.all)
+			me.all = append(me.all, item{a, group})
 		}
 	}
 	if p := m.page(); p != nil {
-		add(m.tables[m.at], p.Title())
+		add(m.tables[m.at], p.Title(), p.Part())
 	}
 	for _, a := range m.global {
 		if !a.Hidden || strings.HasPrefix(a.ID, "go.") {
@@ -79,7 +90,7 @@ func (m *Model) newPalette() *menu {
 	}
 	for i, p := range m.pages {
 		if i != m.at {
-			add(m.tables[i], p.Title())
+			add(m.tables[i], p.Title(), p.Part())
 		}
 	}
 	me.edit.Placeholder = "type a command"

@@ -106,7 +106,10 @@ func (p *Page) Badge() int { return p.snap.Waiting }
 
 // Part implements tui.Page.
 func (p *Page) Part() string {
+	_, open := p.current()
 	switch {
+	case !open && p.place != partHistory:
+		return partList
 	case p.TextEntry():
 		return partText
 	case p.place == partRequest && p.draft.Tab >= len(p.questions()):
@@ -117,6 +120,9 @@ func (p *Page) Part() string {
 
 // TextEntry implements tui.Page.
 func (p *Page) TextEntry() bool {
+	if _, open := p.current(); !open && p.place != partHistory {
+		return false
+	}
 	return p.place == partRequest && p.draft.Field != questions.NoField || p.place == partHistory && p.past.searching
 }
 

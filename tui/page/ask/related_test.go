@@ -1,0 +1,159 @@
+package ask_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+)
+
+func relatedCases() []refCase {
+	parse := func(raw string) error {
+		_, err := questions.ParseQuestions(json.RawMessage(raw))
+		return err
+	}
+	return []refCase{
+		{52, "questions as a string", func(t *testing.T) { same(t, parse(`"  [{\"question\":\"A?\"}] "`), nil) }},
+		{53, "string that is no JSON", func(t *testing.T) {
+			if parse(`"what?"`) == nil {
+				t.Error("taken")
+			}
+		}},
+		{54, "selections and free text", func(t *testing.T) {
+			same(t, play(t, several, "2", "o", "'w", "enter", "enter"), one("a", []string{"Session"}, "w"))
+		}},
+		{55, "left open: skipped, not an answer", func(t *testing.T) {
+			got := play(t, `[{"id":"a","question":"?","options":["A"]},{"id":"b","question":"?","options":["B"],"required":false}]`, "enter", "enter")
+			same(t, got[1], questions.Result{ID: "b", SelectedOptions: []string{}, Skipped: true})
+		}},
+		{56, "two askers, each gets its own", func(t *testing.T) {
+			setup{}.run(t, func(d *desk) {
+				c1 := d.askAs(abc, "claude-code", "/a")
+				c2 := d.askAs(abc, "codex", "/b")
+				d.Wait(5 * time.Second)
+				d.Keys("]", "2")
+				d.Wait(time.Second)
+				d.Keys("3")
+				same(t, d.reply(c2).Results, one("a", []string{"B"}, ""))
+				same(t, d.reply(c1).Results, one("a", []string{"C"}, ""))
+			})
+		}},
+		{57, "the asker has gone: marked, and a later one gets it only by a key", func(t *testing.T) {
+			with(t, abc, func(d *desk, c *questions.Call) {
+				d.Keys("space")
+				c.Leave("hung up")
+				d.Wait(time.Second)
+				d.Has("nobody waits for this now", "hung up")
+				d.Keys("enter")
+				again := d.ask(abc)
+				d.Wait(5 * time.Second)
+				d.Has("you answered this when nobody was waiting")
+				d.notSent(again)
+				d.Keys("enter")
+				same(t, d.reply(again).Results, one("a", []string{"A"}, ""))
+			})
+		}},
+		{58, "withdrawn before it was shown: marked, in the history, not waiting", func(t *testing.T) {
+			setup{}.run(t, func(d *desk) {
+				d.ask(abc).Leave("cancelled")
+				d.Wait(5 * time.Second)
+				s := d.q.Pending()
+				same(t, []any{s.Waiting, s.History[0].Delivery}, []any{0, questions.Withdrawn})
+				d.Has("nobody waits")
+			})
+		}},
+		{59, "answered, then cancelled: stays answered", func(t *testing.T) {
+			with(t, abc, func(d *desk, c *questions.Call) {
+				d.Keys("enter")
+				r := d.reply(c)
+				c.Leave("too late")
+				same(t, d.q.Pending().History[0].Reply.Status, r.Status)
+			})
+		}},
+		{60, "another request and back", func(t *testing.T) {
+			setup{}.run(t, func(d *desk) {
+				d.askAs(pair, "claude-code", "/a")
+				d.askAs(abc, "codex", "/b")
+				d.Wait(5 * time.Second)
+				d.press("enter", "down", "tab", "'half a no", "ctrl+c", "down", "enter")
+				d.Has("codex")
+				d.Keys("[")
+				d.Has("Second?", "→ ○ 2 D", "┃ half a no")
+			})
+		}},
+		{61, "text stays with its question", func(t *testing.T) {
+			with(t, pairText, func(d *desk, _ *questions.Call) {
+				d.press("enter", "'my na", "esc", "left", "2")
+				it := d.q.Pending().Items[0]
+				same(t, []any{it.Draft.Answers[0].Chosen, it.Draft.Answers[1].Other}, []any{[]int{1}, "my na"})
+			})
+		}},
+		{62, "a request before the open one goes: the open one stays", func(t *testing.T) {
+			setup{}.run(t, func(d *desk) {
+				d.askAs(pair, "claude-code", "/a")
+				d.askAs(abc, "codex", "/b")
+				d.Wait(5 * time.Second)
+				d.Keys("]")
+				d.Has("codex")
+				_ = d.q.Decline(1, "")
+				d.Wait(time.Second)
+				d.Has("codex", "Which?")
+				_ = d.q.Decline(2, "")
+				d.Wait(time.Second)
+				d.Has("No questions.")
+			})
+		}},
+		{63, "three arrivals, one notification", func(t *testing.T) {
+			setup{}.run(t, func(d *desk) {
+				for i := range 3 {
+					d.askAs(abc, fmt.Sprint("agent", i%2), "/a")
+				}
+				d.Wait(10 * time.Second)
+				raw := d.Raw()
+				same(t, []int{strings.Count(raw, "\x1b]9;3 questions from 2 agents\x1b\\"), strings.Count(raw, "\a") - strings.Count(raw, "\x1b]2;")}, []int{1, 1 + bells(raw)})
+			})
+		}},
+		{64, "an option that does not exist is refused", func(t *testing.T) {
+			with(t, abc, func(d *desk, c *questions.Call) {
+				if err := d.q.Answer(1, one("a", []string{"Z"}, "")); err == nil {
+					t.Error("taken")
+				}
+				d.Keys("7")
+				d.notSent(c)
+			})
+		}},
+		{65, "rapid Enter Enter: each its own question", func(t *testing.T) {
+			with(t, pair, func(d *desk, _ *questions.Call) {
+				d.Send(frame.Key("enter"), frame.Key("enter"))
+				it := d.q.Pending().Items[0]
+				same(t, []any{it.Draft.Answers[0].Chosen, it.Draft.Answers[1].Chosen}, []any{[]int{0}, []int{0}})
+			})
+		}},
+		{66, "[Recommended] in the label", func(t *testing.T) {
+			with(t, `[{"id":"a","question":"?","options":["Y","[Recommended] X"]}]`, func(d *desk, c *questions.Call) {
+				same(t, d.first().Cursor, 1)
+				d.Keys("enter")
+				same(t, d.reply(c).Results, one("a", []string{"[Recommended] X"}, ""))
+			})
+		}},
+		{67, "Space while a request appears chooses nothing", func(t *testing.T) {
+			setup{}.run(t, func(d *desk) {
+				d.Wait(5 * time.Second)
+				c := d.ask(abc)
+				for range 60 { // it appears within this
+					d.Send(frame.Key("space"))
+					if strings.Contains(d.Text(), "Which?") {
+						break
+					}
+				}
+				d.Send(frame.Key("space"), frame.Key("enter"))
+				same(t, len(d.first().Chosen), 0)
+				d.notSent(c)
+			})
+		}},
+	}
+}
