@@ -70,9 +70,10 @@ func Reduce(img *image.NRGBA, limit int) Result {
 	r := Result{Distinct: len(order), Of: make(map[color.NRGBA]int, len(order))}
 	transparent := count[color.NRGBA{}] > 0
 	var rest []sample
+	linear := newCurve()
 	for _, c := range order {
 		if c.A > 0 {
-			rest = append(rest, sample{c, count[c], place(c)})
+			rest = append(rest, sample{c, count[c], linear.place(c)})
 		}
 	}
 	budget := limit
@@ -100,68 +101,114 @@ func Reduce(img *image.NRGBA, limit int) Result {
 	return r
 }
 
+// cut chooses colours for all: it splits boxes until there are enough. A box is a
+// list of indices into all, which is sorted by bytes.
 func cut(all []sample, budget int) []sample {
-	slices.SortFunc(all, byBytes)
-	boxes := [][]sample{slices.Clone(all)}
+	slices.SortFunc(all, func(a, b sample) int { return cmp.Compare(bytes(a.c), bytes(b.c)) })
+	first := box{members: make([]int32, len(all))}
+	for i, s := range all {
+		first.members[i] = int32(i)
+		first.pixels += s.n
+	}
+	boxes := []box{first}
+	keys := make([]key, len(all))
 	for len(boxes) < budget {
-		pick, most := -1, -1
-		for i, box := range boxes {
-			if n := pixels(box); len(box) > 1 && n >= most {
-				pick, most = i, n
+		pick := -1
+		for i, b := range boxes {
+			if len(b.members) > 1 && (pick < 0 || b.pixels >= boxes[pick].pixels) {
+				pick = i
 			}
 		}
 		if pick < 0 {
 			break
 		}
-		left, right := split(boxes[pick], most)
+		left, right := boxes[pick].split(all, keys)
 		boxes = append(slices.Delete(boxes, pick, pick+1), left, right)
 	}
 	out := make([]sample, len(boxes))
-	for i, box := range boxes {
-		out[i] = representative(box)
+	for i, b := range boxes {
+		out[i] = representative(b.of(all))
 	}
 	return out
 }
 
-func pixels(box []sample) (n int) {
-	for _, s := range box {
-		n += s.n
-	}
-	return n
+// box is a set of colours that will become one.
+type box struct {
+	members []int32
+	pixels  int
 }
 
-func split(box []sample, total int) (left, right []sample) {
+// key is a member with its place on the axis that is split.
+type key struct {
+	v float64
+	i int32
+}
+
+func (b box) of(all []sample) []sample {
+	list := make([]sample, len(b.members))
+	for i, m := range b.members {
+		list[i] = all[m]
+	}
+	return list
+}
+
+// split cuts a box along its widest axis so that each half has about as many
+// pixels; keys is scratch space.
+func (b box) split(all []sample, keys []key) (left, right box) {
 	axis, widest := 0, -1.0
 	for i := range 4 {
-		lo, hi := box[0].at[i], box[0].at[i]
-		for _, s := range box[1:] {
-			lo, hi = min(lo, s.at[i]), max(hi, s.at[i])
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, m := range b.members {
+			v := all[m].at[i]
+			lo, hi = min(lo, v), max(hi, v)
 		}
 		if hi-lo > widest {
 			axis, widest = i, hi-lo
 		}
 	}
-	slices.SortFunc(box, func(a, b sample) int {
-		return cmp.Or(cmp.Compare(a.at[axis], b.at[axis]), byBytes(a, b))
+	keys = keys[:len(b.members)]
+	for i, m := range b.members {
+		keys[i] = key{all[m].at[axis], m}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		switch {
+		case a.v < b.v:
+			return -1
+		case a.v > b.v:
+			return 1
+		}
+		return int(a.i - b.i)
 	})
-	sum, at := 0, 0
-	for i, s := range box {
-		if sum += s.n; sum >= total/2 {
-			at = i
-			break
+	sum, at := 0, -1
+	for i, k := range keys {
+		b.members[i] = k.i
+		if at < 0 {
+			left.pixels = sum + all[k.i].n
+			if sum = left.pixels; sum >= b.pixels/2 {
+				at = i
+			}
 		}
 	}
-	at = min(at+1, len(box)-1)
-	return box[:at:at], box[at:]
+	if at++; at == len(keys) {
+		at--
+		left.pixels -= all[b.members[at]].n
+	}
+	left.members, right.members = b.members[:at:at], b.members[at:]
+	right.pixels = b.pixels - left.pixels
+	return left, right
 }
 
-func byBytes(a, b sample) int {
-	return cmp.Or(cmp.Compare(a.c.R, b.c.R), cmp.Compare(a.c.G, b.c.G), cmp.Compare(a.c.B, b.c.B), cmp.Compare(a.c.A, b.c.A))
+// bytes is a colour as a number, red first.
+func bytes(c color.NRGBA) uint32 {
+	return uint32(c.R)<<24 | uint32(c.G)<<16 | uint32(c.B)<<8 | uint32(c.A)
 }
 
 func representative(box []sample) sample {
 	var mean [4]float64
-	total := float64(pixels(box))
+	total := 0.0
+	for _, s := range box {
+		total += float64(s.n)
+	}
 	for _, s := range box {
 		for i, v := range s.at {
 			mean[i] += v * float64(s.n)
@@ -187,16 +234,24 @@ func nearest(list []sample, to [4]float64) int {
 	return best
 }
 
-// place is a colour in L*a*b* (D65), with alpha as a fourth axis.
-func place(c color.NRGBA) [4]float64 {
-	linear := func(v uint8) float64 {
-		f := float64(v) / 255
-		if f <= 0.04045 {
-			return f / 12.92
+// curve is the linear light of each channel value.
+type curve [256]float64
+
+func newCurve() *curve {
+	var t curve
+	for v := range t {
+		if f := float64(v) / 255; f <= 0.04045 {
+			t[v] = f / 12.92
+		} else {
+			t[v] = math.Pow((f+0.055)/1.055, 2.4)
 		}
-		return math.Pow((f+0.055)/1.055, 2.4)
 	}
-	r, g, b := linear(c.R), linear(c.G), linear(c.B)
+	return &t
+}
+
+// place is a colour in L*a*b* (D65), with alpha as a fourth axis.
+func (t *curve) place(c color.NRGBA) [4]float64 {
+	r, g, b := t[c.R], t[c.G], t[c.B]
 	const d = 6.0 / 29
 	f := func(t float64) float64 {
 		if t > d*d*d {
