@@ -107,7 +107,11 @@ func (s Status) Sign() Sign {
 		}
 		return Sign{Warning, note}
 	case s.Mode == On:
-		return Sign{Good, fmt.Sprintf("%d tools", len(s.Tools))}
+		note := fmt.Sprintf("%d tools", len(s.Tools))
+		if n := len(s.Held); n > 0 {
+			note += fmt.Sprintf(", %d held", n)
+		}
+		return Sign{Good, note}
 	case s.Broken:
 		return Sign{Bad, s.Error}
 	}

@@ -104,6 +104,9 @@ func (p *Page) head(f *tui.Frame) []string {
 	sign := s.Sign()
 	label := sign.Label(th.Glyph.ASCII)
 	words := sign.Note
+	if s.App == pencil.AppSilent && sign.Tone == pencil.Warning {
+		words += "; r starts Pencil's server anew"
+	}
 	if sign.Tone == pencil.Hidden {
 		label, words = "Pencil mode is off", "agents see nothing of it, and pay nothing"
 		if s.Error != "" {
