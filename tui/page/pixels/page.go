@@ -277,15 +277,48 @@ type OpenMsg struct{ Path string }
 // take replaces the list. What is looked at stays, in its latest version; the newest
 // comes into view unless the person pinned another.
 func (p *Page) take(renders []Render) {
+	latest := p.isLatest()
+	came := p.keepVersions(renders)
 	p.all = renders
-	renders = slices.DeleteFunc(slices.Clone(renders), func(r Render) bool { return r.Quiet && r.Call != p.asked })
+	listed := map[string]bool{}
+	p.renders = slices.DeleteFunc(slices.Clone(renders), func(r Render) bool {
+		hidden := r.Quiet && r.Call != p.asked || listed[r.thing()]
+		listed[r.thing()] = listed[r.thing()] || !hidden
+		return hidden
+	})
+	if !p.seen && came < len(renders) { // not at the start
+		p.fresh += came
+	}
+	for thing := range p.versions {
+		if !listed[thing] && thing != p.thing {
+			delete(p.versions, thing) // nothing leads there any more
+		}
+	}
+	p.list.SetLen(len(p.renders))
+	if len(p.renders) == 0 {
+		p.show(Render{})
+		return
+	}
+	at := slices.IndexFunc(p.renders, func(r Render) bool { return r.thing() == p.thing })
+	if at < 0 || !p.pinned && came > 0 {
+		at = 0
+	}
+	p.list.MoveTo(at)
+	if !p.pinned || latest || p.current() == nil {
+		p.show(p.renders[at])
+	}
+}
+
+// keepVersions keeps what is new among renders, which are the newest first, and says how
+// many that are.
+func (p *Page) keepVersions(renders []Render) int {
 	known := map[uint64]bool{}
-	for _, r := range p.renders {
+	for _, r := range p.all {
 		known[r.ID] = true
 	}
 	came := 0
-	for _, r := range renders {
-		if known[r.ID] {
+	for _, r := range slices.Backward(renders) {
+		if known[r.ID] || r.Quiet {
 			continue
 		}
 		came++
@@ -299,21 +332,13 @@ func (p *Page) take(renders []Render) {
 		list = append(list, r)
 		p.versions[r.thing()] = list[max(0, len(list)-versionsKept):]
 	}
-	if !p.seen && len(p.renders) > 0 {
-		p.fresh += came
-	}
-	p.renders = renders
-	p.list.SetLen(len(renders))
-	if len(renders) == 0 {
-		p.show(Render{})
-		return
-	}
-	at := slices.IndexFunc(renders, func(r Render) bool { return r.thing() == p.thing })
-	if at < 0 || !p.pinned && came > 0 {
-		at = 0
-	}
-	p.list.MoveTo(at)
-	p.show(renders[at])
+	return came
+}
+
+// isLatest tells whether the newest version of what is looked at is the one in view.
+func (p *Page) isLatest() bool {
+	list := p.versions[p.thing]
+	return len(list) == 0 || list[len(list)-1].ID == p.shown
 }
 
 // show brings a render into the viewer.
