@@ -168,6 +168,9 @@ func (c *comparison) compareContracts() {
 }
 
 func (c *comparison) compareBoth(p string, before, after contract.Visible) {
+	if before.Contract == after.Contract {
+		return // read from one file
+	}
 	d := fields(before.Contract, after.Contract)
 	sameFile := before.FileHash != "" && before.FileHash == after.FileHash
 	if d == nil && c.sameTool && c.samePlace && c.sameShape && before.SemanticHash != after.SemanticHash {

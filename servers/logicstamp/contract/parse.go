@@ -18,8 +18,8 @@ type bundleJSON struct {
 	Schema     string `json:"$schema"`
 	Graph      *struct {
 		Nodes *[]struct {
-			EntryID  string          `json:"entryId"`
-			Contract json.RawMessage `json:"contract"`
+			EntryID  string       `json:"entryId"`
+			Contract contractJSON `json:"contract"`
 		} `json:"nodes"`
 		Edges []json.RawMessage `json:"edges"`
 	} `json:"graph"`
@@ -44,10 +44,7 @@ func parseBundle(text json.RawMessage, ids idRules) (*Bundle, error) {
 	b.Bytes = compactLen(text)
 	b.Tokens = (b.Bytes - volatileLen(in) + 3) / 4
 	for _, n := range *in.Graph.Nodes {
-		node, err := parseNode(n.EntryID, n.Contract, ids)
-		if err != nil {
-			return nil, err
-		}
+		node := newNode(n.EntryID, n.Contract, ids)
 		b.Damaged = b.Damaged && node.ID != b.Root
 		b.Nodes = append(b.Nodes, node)
 	}
@@ -164,13 +161,7 @@ type contractJSON struct {
 	FileHash       string           `json:"fileHash"`
 }
 
-func parseNode(id string, raw json.RawMessage, ids idRules) (*Node, error) {
-	var in contractJSON
-	if len(raw) > 0 {
-		if err := json.Unmarshal(raw, &in); err != nil {
-			return nil, err
-		}
-	}
+func newNode(id string, in contractJSON, ids idRules) *Node {
 	if id == "" {
 		id = in.EntryID
 	}
@@ -202,7 +193,7 @@ func parseNode(id string, raw json.RawMessage, ids idRules) (*Node, error) {
 		c.Props, c.Emits = parseTypes(face.Props, ids), parseTypes(face.Emits, ids)
 		c.State, c.API = parseTypes(face.State, ids), ids.relativeImports(canonical(face.APISignature))
 	}
-	return &Node{ID: c.ID, Contract: c}, nil
+	return &Node{ID: c.ID, Contract: c}
 }
 
 func set(list []string) []string {
@@ -226,6 +217,9 @@ func parseTypes(in map[string]json.RawMessage, ids idRules) map[string]Type {
 // parseType turns a type descriptor of any version into text: a plain string, a
 // list of literals, or an object.
 func parseType(raw json.RawMessage) Type {
+	if text, ok := simple(raw); ok {
+		return Type{Text: text}
+	}
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return Type{Text: text}
@@ -281,6 +275,14 @@ func parseExports(raw json.RawMessage) Exports {
 		e.Default = text != "" && text != "false"
 	}
 	return e
+}
+
+// simple reads a JSON string without escapes, which most values are.
+func simple(raw json.RawMessage) (string, bool) {
+	if n := len(raw); n >= 2 && raw[0] == '"' && raw[n-1] == '"' && bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : n-1]), true
+	}
+	return "", false
 }
 
 // canonical is compact JSON with sorted members, with everything empty left

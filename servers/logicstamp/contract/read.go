@@ -9,10 +9,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 // IndexFile is the name of a context's index.
@@ -93,17 +96,16 @@ func ReadFrom(dir string, opts Options, get func(name string, limit int64) ([]by
 		return nil, err
 	}
 	nodes := 0
-	for _, f := range c.Folders {
-		raw, err := get(f.File, maxFolder)
-		if err == nil {
-			err = c.readFolder(f, raw, ids, opts)
-		} else if problem.CodeOf(err) == problem.Internal {
-			err = unreadable(f, err, opts)
-		}
+	for i, err := range c.readFolders(ids, opts, get) {
 		if err != nil {
 			return nil, err
 		}
+		f := c.Folders[i]
 		for _, b := range f.Bundles {
+			if b.Damaged {
+				c.Warnings = append(c.Warnings, problem.Warn(problem.BundleWithoutRoot,
+					"the bundle of %s in %s has no node for its root; it is compared by its hash alone", b.Root, f.File))
+			}
 			nodes += len(b.Nodes)
 		}
 		if nodes > maxNodes {
@@ -249,7 +251,38 @@ func localFile(dir, name string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-func (c *Context) readFolder(f *Folder, raw []byte, ids idRules, opts Options) error {
+// readFolders reads all folder files, several at once, and gives what went wrong
+// with each.
+func (c *Context) readFolders(ids idRules, opts Options, get func(string, int64) ([]byte, error)) []error {
+	errs := make([]error, len(c.Folders))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 4, len(c.Folders)) {
+		wg.Go(func() {
+			for i := range next {
+				errs[i] = safe.Call("read a folder file", func() error {
+					f := c.Folders[i]
+					raw, err := get(f.File, maxFolder)
+					if err == nil {
+						return readFolder(f, raw, ids, opts)
+					}
+					if problem.CodeOf(err) == problem.Internal {
+						return unreadable(f, err, opts)
+					}
+					return err
+				})
+			}
+		})
+	}
+	for i := range c.Folders {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return errs
+}
+
+func readFolder(f *Folder, raw []byte, ids idRules, opts Options) error {
 	side := sideOf(opts)
 	raw = trimBOM(raw)
 	if strings.HasSuffix(f.File, ".toon") {
@@ -269,10 +302,6 @@ func (c *Context) readFolder(f *Folder, raw []byte, ids idRules, opts Options) e
 			return incomplete(side, f, "one of its bundles is damaged").Because(err)
 		}
 		b.Folder, b.File = f.Path, f.File
-		if b.Damaged {
-			c.Warnings = append(c.Warnings, problem.Warn(problem.BundleWithoutRoot,
-				"the bundle of %s in %s has no node for its root; it is compared by its hash alone", b.Root, f.File))
-		}
 		f.Bundles = append(f.Bundles, b)
 	}
 	return nil

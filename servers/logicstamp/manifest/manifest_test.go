@@ -1,0 +1,109 @@
+package manifest_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+)
+
+func take(t *testing.T, dir string, o manifest.Options) *manifest.Manifest {
+	t.Helper()
+	m, err := manifest.Take(t.Context(), dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func paths(files []manifest.File) []string {
+	var out []string
+	for _, f := range files {
+		out = append(out, f.Path)
+	}
+	return out
+}
+
+func TestWhatIsASource(t *testing.T) {
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "far.ts")
+	stamptest.Write(t, filepath.Dir(outside), map[string]string{"far.ts": "export {}"})
+	stamptest.Write(t, dir, map[string]string{
+		"a.ts": "1", "src/b.tsx": "2", "src/c.d.ts": "3", "src/D.stories.tsx": "4", "src/style.css": "x",
+		"src/e.test.ts": "", "src/f.spec.tsx": "", "src/.hidden.ts": "", ".dot/g.ts": "", "node_modules/h.ts": "", "src/dist/i.ts": "",
+		"build/j.ts": "", "coverage/k.ts": "", "src/l.js": "", "src/m.mts": "", "src/n.vue": "",
+		"src/skip/o.ts": "", "src/legacy/deep/p.ts": "", "src/q.ts": "", "package.json": "{}",
+		".stampignore": `{"ignore":["src/skip/*","q.ts","src/legacy/**"]}`,
+	})
+	if err := os.Symlink(outside, filepath.Join(dir, "src/linked.ts")); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	if err := os.Symlink(filepath.Dir(outside), filepath.Join(dir, "src/folder")); err != nil {
+		t.Fatal(err)
+	}
+	m := take(t, dir, manifest.Options{})
+	// "**" reaches one folder less than it says: the command's own quirk.
+	want := []string{"a.ts", "src/D.stories.tsx", "src/b.tsx", "src/c.d.ts", "src/legacy/deep/p.ts", "src/linked.ts"}
+	if got := paths(m.Files); !slices.Equal(got, want) {
+		t.Errorf("sources = %q", got)
+	}
+	if got := paths(m.Inputs); !slices.Equal(got, []string{".stampignore", "package.json"}) {
+		t.Errorf("inputs = %q", got)
+	}
+	if got := m.Outside(); !slices.Equal(got, []string{"src/linked.ts"}) {
+		t.Errorf("outside = %q", got)
+	}
+	styled := take(t, dir, manifest.Options{Style: true})
+	if f, ok := styled.Find("src/style.css"); !ok || f.FileHash != "" || len(styled.Components()) != len(want) {
+		t.Errorf("with style: %q", paths(styled.Files))
+	}
+}
+
+func TestChanges(t *testing.T) {
+	dir := t.TempDir()
+	stamptest.Write(t, dir, map[string]string{"a.ts": "1", "b.ts": "2", "c.ts": "3", "package.json": "{}"})
+	before := take(t, dir, manifest.Options{})
+	stamptest.Write(t, dir, map[string]string{"a.ts": "changed", "d.ts": "4", "package.json": `{"x":1}`})
+	if err := os.Remove(filepath.Join(dir, "c.ts")); err != nil {
+		t.Fatal(err)
+	}
+	got := take(t, dir, manifest.Options{Known: before}).Since(before)
+	if !slices.Equal(got.Changed, []string{"a.ts", "package.json"}) || !slices.Equal(got.New, []string{"d.ts"}) || !slices.Equal(got.Deleted, []string{"c.ts"}) {
+		t.Errorf("changes = %+v", got)
+	}
+	if again := take(t, dir, manifest.Options{}); !again.Since(take(t, dir, manifest.Options{Known: again})).Empty() {
+		t.Error("the same files differ")
+	}
+}
+
+func TestFileHashIgnoresTheHeaderAndLineEnds(t *testing.T) {
+	plain := manifest.FileHash([]byte("export const x = 1;\n"))
+	for name, text := range map[string]string{
+		"header":            "/**\n * @uif Contract 0.3\n */\n\nexport const x = 1;\n",
+		"Windows line ends": "export const x = 1;\r\n",
+	} {
+		if got := manifest.FileHash([]byte(text)); got != plain {
+			t.Errorf("%s: %s, want %s", name, got, plain)
+		}
+	}
+	for name, text := range map[string]string{
+		"another comment": "/** hello */\nexport const x = 1;\n", "another text": "export const x = 2;\n",
+		"a tag outside": "// @uif\n/** x */\nexport const x = 1;\n",
+	} {
+		if manifest.FileHash([]byte(text)) == plain {
+			t.Errorf("%s: the hash is the same", name)
+		}
+	}
+}
+
+func FuzzIsSource(f *testing.F) {
+	f.Add("src/a.ts")
+	f.Add("/x/../dist/a.tsx")
+	f.Fuzz(func(t *testing.T, p string) {
+		if manifest.IsSource(p, false) && !manifest.IsSource(p, true) {
+			t.Fatalf("%q is a source only without style", p)
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
+)
+
+func sample() *compare.Result {
+	return &compare.Result{
+		Baseline: "git:main", Status: compare.Diff, ComparedAt: time.Now(), DurationMs: time.Now().UnixNano() % 1000,
+		BaselineInfo: &compare.SideInfo{Kind: "git", Ref: "main", Commit: "b6d03df1a9c0ffee"},
+		Coverage:     &compare.Coverage{Uncovered: []string{"src/Cog.tsx"}},
+		Summary: compare.Summary{
+			ChangedFolders: 1, UnchangedFolders: 3, TokenDelta: compare.TokenDelta{GPT4oMini: -27, Claude: -28},
+			Contracts: compare.Contracts{Changed: 2}, Breaking: compare.BreakingCount{Errors: 1}, ContentOnly: 1,
+		},
+		FolderDiffs: []compare.FolderDiff{{Path: "src", Status: compare.FolderChanged, Changes: []compare.ComponentChange{{
+			RootComponent: "Shell", EntryID: "src/Shell.tsx", Type: compare.HashChanged, TokenDelta: -11,
+			Details: &compare.Details{ChangedDependencies: []compare.Dependency{{EntryID: "src/Knob.tsx"}}},
+		}}}},
+		ContractChanges: []compare.ContractChange{
+			{EntryID: "src/Aa\x1b[31m`*_<b>.tsx", Change: compare.Changed, Details: &compare.Details{ModifiedFields: []string{"composition.imports"}, AddedImports: []string{"react"}}},
+			{
+				EntryID: "src/Knob.tsx", Change: compare.Changed, Details: &compare.Details{ModifiedFields: []string{"interface.props"}, RemovedProps: []string{"locked"}},
+				Breaking: []compare.Breaking{{Severity: compare.Error, Kind: "prop_removed", Name: "locked", Message: "prop removed: locked"}},
+			},
+		},
+		ContentOnly: []string{"src/Page.tsx"},
+		Warnings:    []problem.Warning{{Code: problem.UncoveredChanges, Message: "1 changed file"}},
+	}
+}
+
+const wantPlain = `DIFF  NOT COVERED 1  vs git:main @b6d03df
+folders +0 −0 ~1 =3   contracts +0 −0 ~2 →0   breaking 1, warnings 0
+tokens −27 gpt, −28 claude   content only 1
+
+breaking
+  ✖ src/Knob.tsx: prop removed: locked
+
+≈ src
+  ≈ src/Shell.tsx  −11  through src/Knob.tsx
+
+contracts
+  ~ src/Knob.tsx
+    interface.props  − locked
+  ~ src/Aa·[31m` + "`" + `*_<b>.tsx
+    composition.imports  + react
+
+content only (1)
+  = src/Page.tsx
+
+not covered (1)
+  ! src/Cog.tsx
+
+warnings
+  ▲ UNCOVERED_CHANGES: 1 changed file
+`
+
+func TestPlain(t *testing.T) {
+	var b strings.Builder
+	if err := report.Plain(&b, sample()); err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != wantPlain {
+		t.Errorf("plain:\n%s\nwant:\n%s", b.String(), wantPlain)
+	}
+}
+
+func TestMarkdownHoldsWhateverNamesThereAre(t *testing.T) {
+	var one, two strings.Builder
+	for _, b := range []*strings.Builder{&one, &two} {
+		if err := report.Markdown(b, sample()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := one.String()
+	if text != two.String() {
+		t.Error("equal results give different Markdown")
+	}
+	for _, want := range []string{"## LogicStamp: DIFF · NOT COVERED 1", "<details><summary>≈ src (1)</summary>", "``src/Aa·[31m`*_<b>.tsx``", "- ✖ `src/Knob.tsx`: prop removed: locked"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\x1b") {
+		t.Error("an escape sequence came through")
+	}
+}
+
+func TestAFailureIsNoPass(t *testing.T) {
+	r := &compare.Result{Status: compare.Failed, Baseline: "disk", ErrorCode: problem.NoSnapshot, Error: "No snapshot found"}
+	var plain, markdown strings.Builder
+	_ = report.Plain(&plain, r)
+	_ = report.Markdown(&markdown, r)
+	if plain.String() != "ERROR  vs disk\nNO_SNAPSHOT: No snapshot found\n" || strings.Contains(markdown.String(), "folders") {
+		t.Errorf("%s\n%s", plain.String(), markdown.String())
+	}
+}
+
+func TestEverySignHasAnASCIIOne(t *testing.T) {
+	seen := map[report.Sign]bool{}
+	for _, s := range []report.Sign{report.Added, report.Removed, report.Changed, report.Through, report.Moved, report.Same, report.Unseen, report.Breaking, report.Warning} {
+		a := s.ASCII()
+		if a > 0x7e || seen[a] {
+			t.Errorf("%c becomes %c", s, a)
+		}
+		seen[a] = true
+	}
+}

@@ -1,0 +1,162 @@
+package logicstamp_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+)
+
+// watched writes the status file of a watch mode.
+func (s *stage) watched(pid, started, root string) {
+	s.write(".logicstamp/context_watch-status.json", fmt.Sprintf(`{"active":true,"projectRoot":%q,"pid":%s,"startedAt":%q,"strictWatch":true}`, root, pid, started))
+}
+
+func TestWatchStatusIsNotBelievedBlindly(t *testing.T) {
+	dead := exec.Command(os.Args[0], standInFlag, t.TempDir(), "--version")
+	_ = dead.Run()
+	other := exec.Command("sleep", "60")
+	if err := other.Start(); err != nil {
+		t.Skipf("no sleep here: %v", err)
+	}
+	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+	now := time.Now().Format(time.RFC3339)
+	for name, row := range map[string]struct {
+		pid, started, root string
+		active             bool
+		says               string
+	}{
+		"alive":           {fmt.Sprint(os.Getpid()), now, "", true, "watches this project"},
+		"ended":           {fmt.Sprint(dead.Process.Pid), now, "", false, "no longer runs"},
+		"another program": {fmt.Sprint(other.Process.Pid), now, "", false, "another program"},
+		"reused number":   {fmt.Sprint(os.Getpid()), "2001-01-01T00:00:00Z", "", false, "younger"},
+		"init":            {"1", now, "", false, "names no process"},
+		"zero":            {"0", now, "", false, "names no process"},
+		"negative":        {"-1", now, "", false, "names no process"},
+		"a text":          {`"12"`, now, "", false, "names no process"},
+		"another project": {fmt.Sprint(os.Getpid()), now, "/elsewhere", false, "another project"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, standIn{})
+			root := row.root
+			if root == "" {
+				root = s.project
+			}
+			s.watched(row.pid, row.started, root)
+			out, failure := s.use("logicstamp_watch_status", map[string]any{"projectPath": s.project})
+			if out["watchModeActive"] != row.active || !strings.Contains(out["message"].(string), row.says) || out["strictWatch"] != true {
+				t.Errorf("status = %v %s", out, failure)
+			}
+			if _, err := os.Stat(filepath.Join(s.project, ".logicstamp/context_watch-status.json")); err != nil {
+				t.Error("the status file was deleted")
+			}
+		})
+	}
+}
+
+func TestWatchLogs(t *testing.T) {
+	entry := func(n int) string { return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:%02dZ","n":%d}`, n, n) }
+	for name, row := range map[string]struct {
+		text string
+		want string
+	}{
+		"newest first": {`{"entries":[` + entry(3) + `,` + entry(2) + `,` + entry(1) + `],"maxEntries":100}`, "2 3"},
+		"a list":       {`[` + entry(1) + `,` + entry(2) + `]`, "1 2"},
+		"one":          {entry(7), "7"},
+		"lines":        {entry(1) + "\n" + entry(2) + "\n" + entry(3) + "\n", "2 3"},
+		"damaged":      {`{"entries":[`, ""},
+		"none":         {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, standIn{})
+			s.write(".logicstamp/context_watch-mode-logs.json", row.text)
+			out, _ := s.use("logicstamp_watch_status", map[string]any{"projectPath": s.project, "includeRecentLogs": true, "logLimit": 2.0})
+			var got []string
+			logs, _ := out["recentLogs"].([]any)
+			for _, l := range logs {
+				got = append(got, fmt.Sprint(l.(map[string]any)["n"]))
+			}
+			if strings.Join(got, " ") != row.want {
+				t.Errorf("logs = %v", got)
+			}
+			if out, _ = s.use("logicstamp_watch_status", map[string]any{"projectPath": s.project}); out["recentLogs"] != nil {
+				t.Error("logs without being asked for")
+			}
+		})
+	}
+}
+
+func TestRefreshWhileStampWatches(t *testing.T) {
+	yes, no := true, false
+	active := func(t *testing.T) *stage {
+		s := newStage(t, standIn{})
+		s.refresh(logicstamp.RefreshArgs{Publish: &yes})
+		s.watched(fmt.Sprint(os.Getpid()), time.Now().Format(time.RFC3339), s.project)
+		return s
+	}
+	t.Run("a fresh context is copied", func(t *testing.T) {
+		s := active(t)
+		r := s.refresh(logicstamp.RefreshArgs{Force: true})
+		if len(s.calls()) != 1 || r.WatchMode == nil || !r.WatchMode.Active || r.Freshness.State != "fresh" || r.Summary.TotalBundles == 0 {
+			t.Errorf("%d runs, %+v", len(s.calls()), r)
+		}
+	})
+	t.Run("a stale one is not", func(t *testing.T) {
+		s := active(t)
+		s.write("src/App.tsx", "// props: other\n")
+		if s.refresh(logicstamp.RefreshArgs{}); len(s.calls()) != 2 {
+			t.Errorf("%d runs", len(s.calls()))
+		}
+	})
+	t.Run("but is when asked for", func(t *testing.T) {
+		s := active(t)
+		s.write("src/App.tsx", "// props: other\n")
+		r := s.refresh(logicstamp.RefreshArgs{SkipIfWatchActive: &yes})
+		if len(s.calls()) != 1 || len(r.Warnings) != 1 || r.Warnings[0].Code != problem.WatchStale || r.Freshness.State != "stale" {
+			t.Errorf("%d runs, %+v", len(s.calls()), r)
+		}
+	})
+	t.Run("analysed when asked for", func(t *testing.T) {
+		s := active(t)
+		if s.refresh(logicstamp.RefreshArgs{SkipIfWatchActive: &no, Force: true}); len(s.calls()) != 2 {
+			t.Errorf("%d runs", len(s.calls()))
+		}
+	})
+	t.Run("without an index", func(t *testing.T) {
+		s := active(t)
+		if err := os.Remove(filepath.Join(s.project, "context_main.json")); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
+		if problem.CodeOf(err) != problem.ContextMissing {
+			t.Errorf("error = %v", err)
+		}
+	})
+}
+
+func TestCleaningSparesWhatIsThePersons(t *testing.T) {
+	s := newStage(t, standIn{})
+	for _, name := range []string{"config.json", "x.tmp", "y.lock", "compare/z.json", "strict_watch_violations.json"} {
+		s.write(".logicstamp/"+name, "{}")
+	}
+	s.watched("1", "2026-01-01T00:00:00Z", s.project)
+	s.write("context_main.json", "{broken")
+	s.refresh(logicstamp.RefreshArgs{})
+	left, _ := filepath.Glob(filepath.Join(s.project, ".logicstamp", "*"))
+	var names []string
+	for _, p := range left {
+		names = append(names, filepath.Base(p))
+	}
+	if strings.Join(names, " ") != "config.json strict_watch_violations.json" {
+		t.Errorf("left: %q", names)
+	}
+	if _, err := os.Stat(filepath.Join(s.project, "context_main.json")); err == nil {
+		t.Error("the broken index is still there")
+	}
+}
