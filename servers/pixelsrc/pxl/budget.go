@@ -7,7 +7,7 @@ const blendCost = 12
 // memory; no sensible picture comes near them.
 const (
 	maxWork  = 8 << 20   // runs, pixels and steps of one sprite's shapes
-	maxWorks = 32 << 20  // of all sprites together
+	maxWorks = 16 << 20  // of all sprites together
 	maxDrawn = 512 << 20 // pixels painted; those blended or transformed count several times
 	maxHeld  = 48 << 20  // pixels of pictures in memory
 	maxShown = 32 << 20  // pixels of an animation's frames

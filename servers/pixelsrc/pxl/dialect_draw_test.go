@@ -86,6 +86,10 @@ func TestSpriteRules(t *testing.T) {
 			legend: "d=#9e9e9e", documented: "d", reference: "w",
 		},
 		{
+			name: "DD-21 fallback for pixels of no token", src: sprite(3, 3, `a: {points: [[1, 1]]}`, `transform: ["outline:k", "crop:1,1,3,3", "sel-out:c"]`),
+			documented: "ccc / cac / ccc", reference: "kkk / kak / kkk",
+		},
+		{
 			name: "DD-22 subpixel", src: sprite(3, 1, `w: {points: [[1, 0]]}`, `transform: ["subpixel:0.5,0"]`),
 			legend: "h=#ffffff80", documented: ".hh", reference: ".w.",
 		},

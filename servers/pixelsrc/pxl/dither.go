@@ -134,7 +134,7 @@ func ditherGradient(e *effect, b *bitmap, o *Op) (*bitmap, error) {
 }
 
 // selOut recolours the pixels at the edge of the picture: by the mapping of their
-// token, else of "*", else darker by auto_darken, else the fallback.
+// token, else of "*", else darker by auto_darken; a pixel of no token takes the fallback instead.
 func selOut(e *effect, b *bitmap, o *Op) (*bitmap, error) {
 	darken := 0.3
 	if o.N[0] == 1 {
@@ -180,13 +180,14 @@ func selOut(e *effect, b *bitmap, o *Op) (*bitmap, error) {
 		if b.alpha(i) == 0 || !b.edge(i%b.w, i/b.w) {
 			continue
 		}
-		if t := b.tok[i]; t == noToken && fallback != nil {
-			out.put(i, pack(*fallback))
-		} else if t != noToken && choice[t] != nil {
+		switch t := b.tok[i]; {
+		case t != noToken && choice[t] != nil:
 			out.put(i, pack(*choice[t]))
-		} else if t == noToken && star != nil {
+		case t == noToken && star != nil:
 			out.put(i, pack(*star))
-		} else {
+		case t == noToken && fallback != nil:
+			out.put(i, pack(*fallback))
+		default:
 			c := unpack(b.at(i))
 			l, ca, cb := colour.ToOKLab(c)
 			out.put(i, pack(colour.FromOKLab(l*(1-darken), ca, cb, c.A)))

@@ -3,6 +3,7 @@ package pxl
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +72,9 @@ func hostileDocuments() map[string]string {
 	}
 }
 
+// exceeding names the hostile documents of which something is left out for the budget.
+const exceeding = " many lines, many edges, keyframes, many regions of all pixels, jitter, rotations, fills, transforms, outlines, many sprites, composition of all, cells, fill cells, ramps, cycles, attachments,"
+
 // TestHostileDocuments draws documents that ask for too much: each must end, within
 // bounds of memory that are told here, and say what was left out.
 func TestHostileDocuments(t *testing.T) {
@@ -86,7 +90,11 @@ func TestHostileDocuments(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			start := time.Now()
 			d := Parse([]byte(src), Options{})
-			checked := len(d.Check())
+			list := d.Check()
+			checked := len(list)
+			if limited := slices.ContainsFunc(list, func(x Diagnostic) bool { return x.Code == CodeLimit }); limited != strings.Contains(exceeding, " "+name+",") {
+				t.Errorf("told of a limit: %v", limited)
+			}
 			took := time.Since(start)
 			if name == "state rules" {
 				if _, err := d.Render(RenderOptions{AllStates: true}); err != nil {
