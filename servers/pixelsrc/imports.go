@@ -121,21 +121,26 @@ func (im *importer) resolve(from string) (string, error) {
 	}
 	dir := path.Dir(im.at.rel)
 	if !strings.HasPrefix(from, "./") && !strings.HasPrefix(from, "../") {
-		home, text, ok := im.at.project()
-		if !ok {
-			return "", fmt.Errorf("there is no pxl.toml above the file; start the path with ./")
-		}
-		src, err := sourceFolder(text)
-		if err != nil {
+		var err error
+		if dir, err = im.at.sourceRoot(); err != nil {
 			return "", err
 		}
-		dir = path.Join(home, src)
 	}
 	rel := path.Join(dir, from)
 	if rel == ".." || strings.HasPrefix(rel, "../") {
 		return "", fmt.Errorf("the path leads out of the project folder")
 	}
 	return rel, nil
+}
+
+// sourceRoot is the folder that imports without ./ start from.
+func (p place) sourceRoot() (string, error) {
+	home, text, ok := p.project()
+	if !ok {
+		return "", fmt.Errorf("there is no pxl.toml above the file; start the path with ./")
+	}
+	src, err := sourceFolder(text)
+	return path.Join(home, src), err
 }
 
 // sourceFolder reads [project].src of a pxl.toml.

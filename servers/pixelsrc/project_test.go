@@ -87,6 +87,32 @@ func TestImportsAndIncludes(t *testing.T) {
 	}
 }
 
+func TestSuggestsAnImport(t *testing.T) {
+	root := project(t, map[string]string{
+		"pxl.toml":           "[project]\nname = \"game\"\nsrc = \"art\"\n",
+		"art/lib/shared.pxl": sharedPalette,
+		"art/user.pxl":       `{type:"sprite",name:"s",size:[1,1],palette:"shared",regions:{ink:{points:[[0,0]]}}}`,
+	})
+	r := newRig(t, root)
+	r.initialize("2025-06-18")
+	res := r.ok("pixelsrc_suggest", args{"path": "art/user.pxl", "apply": true})
+	var s suggestions
+	if err := json.Unmarshal([]byte(res.Content[0].Text), &s); err != nil || len(s.Suggestions) != 1 {
+		t.Fatalf("%v: %s", err, res.text())
+	}
+	g := s.Suggestions[0]
+	if g.Type != "add_explicit_import" || g.Fix.Action != "add_import" || g.Confidence != 0.8 || g.Fix.ImportJSON != `{"type": "import", "from": "lib/shared", "palettes": ["shared"]}` {
+		t.Errorf("got %+v", g)
+	}
+	if err := os.WriteFile(filepath.Join(root, "art", "user.pxl"), []byte(res.Content[1].Text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var v verdict
+	if r.data("pixelsrc_validate", args{"path": "art/user.pxl", "strict": true}, &v); !v.Valid {
+		t.Errorf("after the fix: %+v", v)
+	}
+}
+
 func TestWithoutAProject(t *testing.T) {
 	root := project(t, map[string]string{"lib.pxl": sharedPalette, "a.pxl": `{type:"import",from:"lib"}` + "\n" + dot1})
 	r := newRig(t, root)

@@ -323,6 +323,9 @@ func (s *suggester) sprite(n *json5.Node) {
 		return
 	}
 	tokens, home, ok := s.palette(p)
+	if !ok && s.elsewhere(p, sp.Name) {
+		return
+	}
 	if !ok {
 		s.value("missing_palette", "palette", p, "/palette", s.paletteNames(), 3)
 		return

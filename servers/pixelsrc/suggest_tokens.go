@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"path"
 	"slices"
 	"strings"
 
@@ -11,6 +12,50 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
+
+// maxSearched is how many files of a project are searched for a palette.
+const maxSearched = 200
+
+// elsewhere looks for a palette in the other files of the project, and suggests
+// to import it.
+func (s *suggester) elsewhere(p *json5.Node, sprite string) bool {
+	if s.src.at == nil || p.Text == "" || strings.HasPrefix(p.Text, "@") {
+		return false
+	}
+	root, err := s.src.at.sourceRoot()
+	if err != nil {
+		return false
+	}
+	found, err := place{s.src.at.root, root}.scan(true)
+	if err != nil {
+		return false
+	}
+	for _, f := range found.files[:min(len(found.files), maxSearched)] {
+		data, err := f.read(maxSource)
+		if err != nil || f.rel == s.src.at.rel || !strings.Contains(string(data), p.Text) {
+			continue
+		}
+		nodes, _ := json5.Parse(string(data))
+		if !slices.ContainsFunc(nodes, func(n json5.Node) bool { return word(&n, "type") == "palette" && word(&n, "name") == p.Text }) {
+			continue
+		}
+		from := strings.TrimPrefix(strings.TrimSuffix(f.rel, path.Ext(f.rel)), root+"/")
+		text := `{"type": "import", "from": ` + quote(from) + `, "palettes": [` + quote(p.Text) + `]}`
+		edits := []edit{}
+		if !s.added[text] {
+			s.added[text] = true
+			edits = append(edits, edit{0, 0, text + "\n"})
+		}
+		s.add(suggestion{
+			Type: "add_explicit_import", Line: s.line(p.Pos), Sprite: sprite,
+			Message:    fmt.Sprintf("the palette %q is defined in %s; import it", p.Text, f.rel),
+			Fix:        fix{Action: "add_import", ImportJSON: text},
+			Confidence: 0.8, edits: edits,
+		})
+		return true
+	}
+	return false
+}
 
 // palette lists the tokens of the palette that a sprite refers to, and the
 // object in the text that holds its colours, nil when it is elsewhere.
