@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net"
@@ -155,24 +156,19 @@ func (c *conn) deliver(m *message, reply Reply, w *heard) Delivery {
 	}
 }
 
-// wait returns true when the call has ended, false when the client left.
+// wait returns true when the call has ended, false when the client left. A
+// client that wants to know is told of changes, at most one a second.
 func (c *conn) wait(m *message, call *Call, w *heard) bool {
 	var hints <-chan struct{}
+	var due <-chan time.Time
+	tell := func() {}
 	if m.features["status"] {
 		ch, stop := c.l.q.Hints()
 		defer stop()
-		hints = ch
-		tell := c.status(m, call)
+		hints, tell = ch, c.status(m, call)
 		tell()
-		tick := time.NewTicker(statusEvery)
-		defer tick.Stop()
-		return c.until(call, w, hints, tick.C, tell)
 	}
-	return c.until(call, w, nil, nil, func() {})
-}
-
-func (c *conn) until(call *Call, w *heard, hints <-chan struct{}, tick <-chan time.Time, tell func()) bool {
-	dirty := false
+	told := time.Now()
 	for {
 		select {
 		case <-call.Done():
@@ -187,20 +183,16 @@ func (c *conn) until(call *Call, w *heard, hints <-chan struct{}, tick <-chan ti
 			return false
 		case l := <-w.lines:
 			if l.Type == "cancel" {
-				why := l.Reason
-				if why == "" {
-					why = "cancelled by the agent"
-				}
-				call.Leave(why)
+				call.Leave(cmp.Or(l.Reason, "cancelled by the agent"))
 				return false
 			}
 		case <-hints:
-			dirty = true
-		case <-tick:
-			if dirty {
-				dirty = false
-				tell()
+			if due == nil {
+				due = time.After(max(statusEvery-time.Since(told), 0))
 			}
+		case <-due:
+			due, told = nil, time.Now()
+			tell()
 		}
 	}
 }

@@ -104,7 +104,7 @@ func after(d time.Duration, msg tea.Msg) tea.Cmd {
 }
 
 // due notifies of the batch, or reminds of what still waits.
-func (a *alerts) due(msg alertMsg, s *questions.Snapshot, n Notify) tea.Cmd {
+func (a *alerts) due(msg alertMsg, s *questions.Snapshot, n Notify, shown bool) tea.Cmd {
 	var items []questions.Item
 	if msg.reminder {
 		for _, it := range s.Items {
@@ -125,6 +125,9 @@ func (a *alerts) due(msg alertMsg, s *questions.Snapshot, n Notify) tea.Cmd {
 	}
 	text := announce(items, n.Private)
 	var cmds []tea.Cmd
+	if !shown { // the person is here, on another page
+		cmds = append(cmds, tui.Toast(tui.Info, text))
+	}
 	if msg.reminder && n.Mode != NotifyTitle {
 		cmds = append(cmds, tea.Raw("\a"))
 	}

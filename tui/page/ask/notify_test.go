@@ -20,7 +20,7 @@ func TestN1BellAndTitle(t *testing.T) {
 		if !strings.Contains(d.Raw(), "(1) mcpdeck: codex asks: a") {
 			t.Errorf("no title")
 		}
-		d.Has("Ask  1")
+		d.Has("Ask  1", "codex asks: First?")
 	})
 }
 

@@ -215,7 +215,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	case tui.FocusMsg:
 		p.alerts.focus(msg.Focused)
 	case alertMsg:
-		return p.alerts.due(msg, p.snap, p.opt.Notify)
+		return p.alerts.due(msg, p.snap, p.opt.Notify, p.shown)
 	case commandMsg:
 		return p.alerts.ran(msg)
 	case editedMsg:
