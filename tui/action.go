@@ -144,7 +144,7 @@ func checkKeys(tables []table, keys map[string][]string) []string {
 	}
 	for id := range keys {
 		if !known[id] {
-			out = append(out, fmt.Sprintf("keys: there is no action %q; mcpdeck's help lists them", id))
+			out = append(out, fmt.Sprintf("keys: there is no action %q; the README lists them", id))
 		}
 	}
 	slices.Sort(out)

@@ -70,7 +70,9 @@ func openDeck(a *app, f deckFlags) error {
 	if f.plain || !terminal() {
 		err = h.plain(ctx, f)
 	} else {
-		err = tui.Run(ctx, h.screen(f))
+		o := h.screen(f)
+		o.Settings = followSettings(ctx, a, f, cfg.Paths.Config)
+		err = tui.Run(ctx, o)
 	}
 	r.close()
 	if s, ok := context.Cause(ctx).(signalled); ok {

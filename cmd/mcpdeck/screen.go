@@ -31,21 +31,19 @@ func (h *house) screen(f deckFlags) tui.Options {
 	}
 	bell := clippy.NewBell()
 	h.bell.Store(bell)
+	s := screenSettings(h.cfg, f)
 	o := tui.Options{
-		Deck:     h.host,
-		Pages:    h.pages(f.watch),
-		Theme:    h.cfg.ThemeOptions(),
-		Keys:     h.cfg.File.Keys,
-		NoMouse:  !ui.Mouse,
-		Watch:    f.watch,
-		Start:    ui.Start,
-		Pictures: mode,
-		Store:    newStore(h.cfg.Paths.Screen),
-		Environ:  h.cfg.Environ,
-	}
-	o.Background = ui.Background
-	if f.background != "" {
-		o.Background = f.background
+		Deck:       h.host,
+		Pages:      h.pages(f.watch),
+		Theme:      s.Theme,
+		Background: s.Background,
+		Keys:       s.Keys,
+		NoMouse:    s.NoMouse,
+		Watch:      f.watch,
+		Start:      ui.Start,
+		Pictures:   mode,
+		Store:      newStore(h.cfg.Paths.Screen),
+		Environ:    h.cfg.Environ,
 	}
 	if f.page != "" {
 		o.Start = f.page
