@@ -194,11 +194,11 @@ func (w *web) notify(method string) error {
 
 func (w *web) close() { w.http.CloseIdleConnections() }
 
-// echoes makes n calls of the echo tool from several callers and returns how
+// echoes makes n calls of an echo tool from several callers and returns how
 // long each took and all together.
-func echoes(c client, n, callers, size int) (each []time.Duration, all time.Duration, err error) {
+func echoes(c client, tool string, n, callers, size int) (each []time.Duration, all time.Duration, err error) {
 	text := strings.Repeat("x", size)
-	params := fmt.Sprintf(`{"name":"echo","arguments":{"text":%q}}`, text)
+	params := fmt.Sprintf(`{"name":%q,"arguments":{"text":%q}}`, tool, text)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	start := time.Now()

@@ -26,6 +26,8 @@ func main() {
 	role := flag.String("role", "", "which process to play: stock or host (for perf's own use)")
 	dir := flag.String("dir", "", "folder of the host's files (for perf's own use)")
 	journal := flag.Bool("journal", false, "the host keeps a journal (for perf's own use)")
+	child := flag.String("child", "", "the host proxies this program (for perf's own use)")
+	flag.String("app", "", "what a Pencil program is told; ignored")
 	quick := flag.Bool("quick", false, "fewer calls: a look, not a measurement")
 	flag.Parse()
 	var err error
@@ -33,7 +35,7 @@ func main() {
 	case "stock":
 		err = playStock()
 	case "host":
-		err = playHost(*dir, *journal, os.Stdin, os.Stdout)
+		err = playHost(hostOptions{*dir, *journal, *child}, os.Stdin, os.Stdout)
 	default:
 		err = measure(*quick)
 	}

@@ -4,6 +4,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,12 +26,12 @@ type host struct {
 	stop            func()
 }
 
-func (b bench) host(name string, journal bool) (*host, error) {
+func (b bench) host(name string, args ...string) (*host, error) {
 	h := &host{dir: filepath.Join(b.dir, name)}
 	if err := os.MkdirAll(h.dir, 0o700); err != nil {
 		return nil, err
 	}
-	h.cmd = exec.Command(b.self, "-role", "host", "-dir", h.dir, fmt.Sprintf("-journal=%v", journal))
+	h.cmd = exec.Command(b.self, append([]string{"-role", "host", "-dir", h.dir}, args...)...)
 	in, err := h.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -66,6 +68,7 @@ func (h *host) env() []string { return []string{"MCPDECK_SOCKET=" + filepath.Joi
 // way is a path from a client to the echo tool.
 type way struct {
 	name string
+	tool string // "": echo
 	open func() (client, error)
 
 	small, large, start []time.Duration
@@ -77,20 +80,26 @@ type way struct {
 // paths compares the ways to a tool. Rounds take turns, so that a busy moment of
 // the machine meets all of them.
 func (b bench) paths(context.Context) error {
-	plain, err := b.host("plain", false)
+	plain, err := b.host("plain")
 	if err != nil {
 		return err
 	}
 	defer plain.stop()
-	logged, err := b.host("logged", true)
+	logged, err := b.host("logged", "-journal")
 	if err != nil {
 		return err
 	}
 	defer logged.stop()
+	proxy, err := b.host("proxy", "-child", b.self)
+	if err != nil {
+		return err
+	}
+	defer proxy.stop()
 	ways := []*way{
 		{name: "stock mcp-go, stdio", open: func() (client, error) { return startProcess(nil, b.self, "-role", "stock") }},
 		{name: "`mcpdeck mcp` → socket → deck", open: func() (client, error) { return startProcess(plain.env(), b.program, "mcp") }},
 		{name: "the same, journal on", open: func() (client, error) { return startProcess(logged.env(), b.program, "mcp") }},
+		{name: "relay → deck → child over stdio (Pencil's path)", tool: "pencil_echo", open: func() (client, error) { return startProcess(proxy.env(), b.program, "mcp") }},
 		{name: "HTTP with token", open: func() (client, error) { return newWeb(plain.url, plain.token), nil }},
 	}
 	for range b.rounds {
@@ -125,24 +134,41 @@ func (b bench) round(w *way) error {
 	if err := shake(c); err != nil {
 		return err
 	}
-	if _, _, err := echoes(c, b.calls/10, 1, 64); err != nil { // warm up
+	tool := cmp.Or(w.tool, "echo")
+	if err := w.ready(c, tool); err != nil {
 		return err
 	}
-	small, _, err := echoes(c, b.calls, 1, 64)
+	if _, _, err := echoes(c, tool, b.calls/10, 1, 64); err != nil { // warm up
+		return err
+	}
+	small, _, err := echoes(c, tool, b.calls, 1, 64)
 	if err != nil {
 		return err
 	}
 	w.p50 = append(w.p50, at(small, .5))
 	w.small = append(w.small, small...)
-	eight, all, err := echoes(c, b.calls, 8, 64)
+	eight, all, err := echoes(c, tool, b.calls, 8, 64)
 	if err != nil {
 		return err
 	}
 	w.eight = append(w.eight, eight...)
 	w.perSecond = append(w.perSecond, float64(len(eight))/all.Seconds())
-	large, _, err := echoes(c, max(b.calls/100, 10), 1, 256<<10)
+	large, _, err := echoes(c, tool, max(b.calls/100, 10), 1, 256<<10)
 	w.large = append(w.large, large...)
 	return err
+}
+
+// ready waits until the tool is listed: a proxied one needs its child.
+func (w *way) ready(c client, tool string) error {
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		b, err := c.request("tools/list", "{}")
+		if err != nil || bytes.Contains(b, []byte(`"name":"`+tool+`"`)) {
+			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("there is no tool %s in %.500s", tool, b)
+		}
+	}
 }
 
 // cold measures from the start of the process to the list of tools.

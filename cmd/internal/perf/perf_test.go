@@ -42,7 +42,7 @@ func TestHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { done <- playHost(dir, true, in, out) }()
+	go func() { done <- playHost(hostOptions{dir: dir, journal: true}, in, out) }()
 	h := &host{dir: dir}
 	if err := h.greet(r); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestHost(t *testing.T) {
 		if err := shake(c); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		each, _, err := echoes(c, 20, 4, 100)
+		each, _, err := echoes(c, "echo", 20, 4, 100)
 		if err != nil || len(each) != 20 {
 			t.Errorf("%s: %d calls, %v", name, len(each), err)
 		}

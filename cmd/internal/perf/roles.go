@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/journal"
 	"github.com/mcpdeck/mcpdeck/servers/journal/redact"
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -55,11 +56,24 @@ func (echoModule) Offer() servers.Offer {
 	return servers.Offer{Tools: []server.ServerTool{echo()}}
 }
 
+// hostOptions say what a host process is.
+type hostOptions struct {
+	dir     string
+	journal bool   // keep one
+	child   string // program whose tools are proxied as Pencil's are; "" for none
+}
+
 // playHost is a host with the echo tool on a socket and an HTTP endpoint, until
 // its input ends. It prints the endpoint's address and token.
-func playHost(dir string, keep bool, in io.Reader, out io.Writer) error {
+func playHost(o hostOptions, in io.Reader, out io.Writer) error {
+	dir := o.dir
 	opt := servers.Options{Version: "perf", Modules: []servers.Module{echoModule{}}, Root: dir}
-	if keep {
+	if o.child != "" {
+		opt.Modules = append(opt.Modules, pencil.NewModule(pencil.New(pencil.Options{
+			Command: o.child, Args: []string{"-role", "stock"}, StartOn: true, Home: dir, Root: dir, MaxInFlight: 4,
+		})))
+	}
+	if o.journal {
 		j := journal.New(journal.Options{Path: filepath.Join(dir, "journal.db")})
 		if err := j.Open(context.Background()); err != nil {
 			return err
