@@ -13,6 +13,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -244,7 +245,12 @@ func (w *walker) blob(s string) ([]byte, bool) {
 
 // isSecret tells whether a key names something that must not be kept.
 func isSecret(key string) bool {
-	k := strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(strings.ToLower(key))
+	k := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == ' ' || r == '.' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, key)
 	switch k {
 	case "auth", "pass", "pwd", "otp":
 		return true
@@ -252,9 +258,14 @@ func isSecret(key string) bool {
 	if strings.HasSuffix(k, "token") {
 		return k != "progresstoken"
 	}
-	return slices.ContainsFunc([]string{
+	for _, part := range [...]string{
 		"password", "passwd", "passphrase", "secret", "apikey", "accesskey", "privatekey", "credential", "authorization", "cookie", "bearer",
-	}, func(part string) bool { return strings.Contains(k, part) })
+	} {
+		if strings.Contains(k, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // isPlaceholder tells whether s is a name in braces, as pixel art has for its
@@ -265,6 +276,9 @@ func isPlaceholder(s string) bool {
 
 // quote is s as JSON, with signs like < as they are.
 func quote(s string) []byte {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
+		return append(append(append(make([]byte, 0, len(s)+2), '"'), s...), '"')
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
