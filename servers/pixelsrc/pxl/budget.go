@@ -25,7 +25,7 @@ func (r *renderer) spend(s *sink, pos int32, drawn, held int) bool {
 	b := &r.budget
 	b.drawn += drawn
 	b.held += held
-	if b.drawn <= maxDrawn && b.held <= maxHeld && b.works <= maxWorks {
+	if b.drawn <= r.doc.part(maxDrawn) && b.held <= r.doc.part(maxHeld) && b.works <= r.doc.part(maxWorks) {
 		return true
 	}
 	if !b.told {
@@ -37,3 +37,6 @@ func (r *renderer) spend(s *sink, pos int32, drawn, held int) bool {
 
 // left says whether the budget is not used up.
 func (b *budget) left() bool { return !b.told }
+
+// part is a budget, divided where a test wants it to run out sooner.
+func (d *Document) part(budget int) int { return budget / max(1, d.divide) }

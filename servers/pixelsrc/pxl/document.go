@@ -65,6 +65,7 @@ type Document struct {
 	opNames    map[string]opForm
 
 	arenas sync.Pool // of *shape.Arena
+	divide int       // budgets by this much; 0 is 1
 
 	mu    sync.Mutex
 	cache cache

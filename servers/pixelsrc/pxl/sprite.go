@@ -307,10 +307,11 @@ func (r *renderer) canvas(rec *recipe, s *sink) bool {
 
 // paint rasterises the regions and paints them in z order.
 func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
-	r.takeArena().Reset(maxWork)
+	work := r.doc.part(maxWork)
+	r.takeArena().Reset(work)
 	d := drawing{s: s, dial: r.doc.dialect, tell: r.checking || !r.reference(), regions: rec.regions, w: p.b.w, h: p.b.h, arena: r.arena}
 	d.rasterise()
-	r.budget.works += maxWork - r.arena.Left
+	r.budget.works += work - r.arena.Left
 	p.shapes = d.sets
 	n := len(rec.regions)
 	z := make([]int, n)
