@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/color"
 	"strings"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -24,6 +25,10 @@ func (v *Viewer) Render(f *tui.Frame, x, y, w, h int) []string {
 	f.RedrawAfter(left)
 	if v.compare == CompareSide && v.before != nil {
 		return v.renderSides(f, x, y, w, h)
+	}
+	if v.compare == CompareBlink && v.blink {
+		v.flipped = f.Now.UnixMilli()/blinkEvery.Milliseconds()%2 == 1
+		f.RedrawAfter(blinkEvery - time.Duration(f.Now.UnixNano())%blinkEvery)
 	}
 	shown := v.pic
 	if v.Flipped() && v.before != nil {
@@ -106,6 +111,10 @@ func (v *Viewer) layout(p *Picture, room picture.Room, size image.Point) view {
 	}
 	across, down := room.Cols*room.UnitW*vw.divisor/vw.factor, room.Rows*room.UnitH*vw.divisor/vw.factor
 	cw, ch := min(size.X, max(across, 1)), min(size.Y, max(down, 1))
+	if v.held != nil {
+		v.panX, v.panY = v.x-int(v.held.x*float64(cw)), v.y-int(v.held.y*float64(ch))
+		v.held = nil
+	}
 	left, top := min(max(v.panX, 0), size.X-cw), min(max(v.panY, 0), size.Y-ch)
 	vw.crop = image.Rect(left, top, left+cw, top+ch)
 	vw.whole = vw.crop.Size() == size

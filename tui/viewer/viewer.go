@@ -57,6 +57,8 @@ type Viewer struct {
 	x, y       int // cursor, in pixels
 	cursor     bool
 	panX, panY int // first pixel shown
+	held       *anchor
+	blink      bool // flips by itself
 	ground     Ground
 	onion      int // frames each way
 	grid       bool
@@ -127,7 +129,19 @@ func (v *Viewer) NextCompare() {
 }
 
 // Flip shows the other picture while they blink.
-func (v *Viewer) Flip() { v.flipped = !v.flipped }
+func (v *Viewer) Flip() { v.flipped, v.blink = !v.flipped, false }
+
+// Blink starts or stops flipping by itself, twice a second.
+func (v *Viewer) Blink() bool {
+	v.blink = !v.blink
+	return v.blink
+}
+
+// blinkEvery is how long each picture stands: nobody should have to look at more.
+const blinkEvery = 500 * time.Millisecond
+
+// View is the part of the picture that is shown, in pixels.
+func (v *Viewer) View() image.Rectangle { return v.view.crop }
 
 // Flipped tells whether the earlier picture is the one on the screen.
 func (v *Viewer) Flipped() bool { return v.compare == CompareBlink && v.flipped }
@@ -150,7 +164,7 @@ func (v *Viewer) Zoom(d int) {
 		at++
 	}
 	v.zoom = steps[min(max(at, 0), len(steps)-1)]
-	v.centre()
+	v.hold()
 }
 
 // zooms are the steps of zooming: pixels a unit below zero, units a pixel above.
@@ -168,12 +182,20 @@ func (v *Viewer) Full() {
 		return
 	}
 	v.zoom = 1
-	v.centre()
+	v.hold()
 }
 
-func (v *Viewer) centre() {
+// anchor holds the cursor's pixel where it is in the box, as a share of the box, while
+// the scale changes.
+type anchor struct{ x, y float64 }
+
+func (v *Viewer) hold() {
 	c := v.view.crop
-	v.panX, v.panY = v.x-c.Dx()/2, v.y-c.Dy()/2
+	if c.Empty() {
+		return
+	}
+	share := func(at, from, n int) float64 { return min(max((float64(at-from)+0.5)/float64(n), 0), 1) }
+	v.held = &anchor{share(v.x, c.Min.X, c.Dx()), share(v.y, c.Min.Y, c.Dy())}
 }
 
 // Move moves the pixel cursor; what is shown follows it.

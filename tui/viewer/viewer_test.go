@@ -322,3 +322,52 @@ func TestPixelArt(t *testing.T) {
 		}
 	}
 }
+
+func TestZoomKeepsTheFocusStill(t *testing.T) {
+	img := image.NewNRGBA(image.Rect(0, 0, 200, 200))
+	v := Viewer{Slot: "s"}
+	v.Set(&Picture{Key: "k", Frames: []Frame{{Image: img}}})
+	draw := func() { v.Render(frameOf(100, 50), 0, 0, 100, 50) }
+	draw()
+	v.Full()
+	draw()
+	v.Point(v.boxX+70, v.boxY+10)
+	share := func() (x, y float64) {
+		return float64(v.x-v.view.crop.Min.X) / float64(v.view.crop.Dx()), float64(v.y-v.view.crop.Min.Y) / float64(v.view.crop.Dy())
+	}
+	x, y := share()
+	for range 4 {
+		v.Zoom(1)
+		draw()
+		if nx, ny := share(); nx < x-0.06 || nx > x+0.06 || ny < y-0.06 || ny > y+0.06 {
+			t.Errorf("at %s the pixel is at %.2f, %.2f of the box, was at %.2f, %.2f", v.Scale(), nx, ny, x, y)
+		}
+	}
+}
+
+func TestBlinkFlipsTwiceASecond(t *testing.T) {
+	v := Viewer{Slot: "s"}
+	v.Set(&Picture{Key: "b", Frames: []Frame{{Image: dots("g")}}})
+	v.SetBefore(&Picture{Key: "a", Frames: []Frame{{Image: dots("r")}}})
+	for v.Comparing() != CompareBlink {
+		v.NextCompare()
+	}
+	v.Blink()
+	flips, was := 0, false
+	for ms := range 2000 {
+		f := frameOf(20, 10)
+		f.Now = time.UnixMilli(int64(1_000_000 + ms))
+		v.Render(f, 0, 0, 20, 10)
+		if ms > 0 && v.Flipped() != was {
+			flips++
+		}
+		was = v.Flipped()
+	}
+	if flips != 3 {
+		t.Errorf("%d flips in two seconds, want 3", flips)
+	}
+	v.Flip()
+	if v.Flipped() == was {
+		t.Error("the key does not flip")
+	}
+}

@@ -2,6 +2,7 @@ package pixels
 
 import (
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -61,7 +62,7 @@ func (p *Page) listActions() []tui.Action {
 		{ID: "pixels.next_part", Title: "Next part: renders, picture, colours", Hint: "part", Keys: []string{"tab"}, Run: do(func() { p.nextPart(1) })},
 		{ID: "pixels.previous_part", Title: "Part before", Keys: []string{"shift+tab"}, Hidden: true, Run: do(func() { p.nextPart(-1) })},
 		{ID: "pixels.follow", Title: "Follow the newest render, or stay", Hint: "follow", Keys: []string{"f"}, Run: p.follow},
-		{ID: "pixels.open", Title: "Open a picture file and watch it", Hint: "open", Keys: []string{"o"}, Run: func() tea.Cmd { return tui.Open(&opener{}) }},
+		{ID: "pixels.open", Title: "Open a picture file and watch it", Hint: "open", Keys: []string{"o"}, Run: func() tea.Cmd { return tui.Open(opener()) }},
 		{ID: "pixels.look", Title: "To the picture", Keys: []string{"enter", "right", "l"}, Part: partList, Run: do(func() { p.part = partPicture })},
 		{ID: "pixels.only", Title: "Dim all other colours", Hint: "only", Keys: []string{"enter", "space"}, Part: partColours, Run: do(p.only)},
 		{ID: "pixels.copy_swatch", Title: "Copy the colour", Keys: []string{"y"}, Part: partColours, Run: p.copySwatch},
@@ -82,6 +83,7 @@ func (p *Page) lookActions() []tui.Action {
 		{ID: "pixels.grid", Title: "Pixel grid", Keys: []string{"#"}, Enabled: p.hasPicture, Run: p.grid},
 		{ID: "pixels.repeat", Title: "Repeat three by three, as a texture", Keys: []string{"r"}, Enabled: p.hasPicture, Run: do(func() { p.view.Repeat() })},
 		{ID: "pixels.sheet", Title: "Cut a sheet into frames", Keys: []string{"s"}, Enabled: p.hasPicture, Run: p.cut},
+		{ID: "pixels.slice", Title: "Cut a sheet into frames of a given size", Keys: []string{"S"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return tui.Open(p.slicer()) }},
 		{ID: "pixels.copy", Title: "Copy the pixel's colour", Hint: "copy", Keys: []string{"y"}, Part: partPicture, Enabled: p.hasCursor, Run: p.copyPixel},
 		{ID: "pixels.mode", Title: "Next way to show pictures", Keys: []string{"m"}, Run: p.nextMode},
 		{ID: "pixels.capabilities", Title: "What pictures this terminal can show, and why", Keys: []string{"i"}, Run: func() tea.Cmd { return tui.Open(capabilities()) }},
@@ -151,6 +153,7 @@ func (p *Page) compareActions() []tui.Action {
 	return []tui.Action{
 		{ID: "pixels.compare", Title: "Compare: side by side, highlight, blink, off", Hint: "compare", Keys: []string{"c"}, Enabled: p.hasBefore, Run: do(p.view.NextCompare)},
 		{ID: "pixels.flip", Title: "Flip between before and after", Keys: []string{"x"}, Enabled: p.hasBefore, Run: do(p.view.Flip)},
+		{ID: "pixels.blink", Title: "Flip by itself, twice a second, while comparing by blink", Keys: []string{"X"}, Enabled: p.hasBefore, Run: do(func() { p.view.Blink() })},
 		{ID: "pixels.next_change", Title: "Next change", Keys: []string{"]"}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(1) })},
 		{ID: "pixels.previous_change", Title: "Change before", Keys: []string{"["}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(-1) })},
 		{ID: "pixels.mark", Title: "Compare with the version that is shown now", Keys: []string{"v"}, Enabled: p.hasPicture, Run: p.mark},
@@ -270,15 +273,43 @@ func (p *Page) cut() tea.Cmd {
 	}
 	w, h := viewer.GuessFrame(pic.Size())
 	if w == 0 {
-		return tui.Toast(tui.Warn, "no frame size of 8 to 64 pixels divides the picture")
+		return tui.Toast(tui.Warn, "no frame size of 8 to 64 pixels divides the picture; S takes another")
 	}
-	cut, err := viewer.Slice(pic, w, h, 0, -1)
+	return p.slice(sheet{w: w, h: h, last: -1})
+}
+
+// slice cuts the picture, or the one it was cut from, into frames.
+func (p *Page) slice(s sheet) tea.Cmd {
+	s.of = p.view.Picture()
+	if p.sheet != nil {
+		s.of = p.sheet.of
+	}
+	cut, err := viewer.Slice(s.of, s.w, s.h, s.first, s.last)
 	if err != nil {
 		return tui.Toast(tui.Warn, err.Error())
 	}
-	p.sheet = &sheet{w: w, h: h, last: -1, of: pic}
+	p.sheet = &s
 	p.view.Set(cut)
-	return tui.Toast(tui.Info, fmt.Sprintf("%d frames of %d×%d; space plays them", len(cut.Frames), w, h))
+	return tui.Toast(tui.Info, fmt.Sprintf("%d frames of %d×%d; space plays them", len(cut.Frames), s.w, s.h))
+}
+
+// slicer asks for the size of the frames, and which of them to play.
+func (p *Page) slicer() *prompt {
+	return &prompt{id: "pixels.slice", title: "Cut into frames", label: "Width×height, and which: 16x16, or 16x24 3-8", take: func(text string) tea.Cmd {
+		var s sheet
+		size, which, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(strings.ToLower(text), "×", "x")), " ")
+		if _, err := fmt.Sscanf(size+" ", "%dx%d ", &s.w, &s.h); err != nil {
+			return tui.Toast(tui.Warn, "the size of a frame looks like 16x16")
+		}
+		s.first, s.last = 0, -1
+		if which = strings.TrimSpace(which); which != "" {
+			if _, err := fmt.Sscanf(which+" ", "%d-%d ", &s.first, &s.last); err != nil || s.first < 1 || s.last < s.first {
+				return tui.Toast(tui.Warn, "a range of frames looks like 3-8")
+			}
+			s.first, s.last = s.first-1, s.last-1
+		}
+		return p.slice(s)
+	}}
 }
 
 // nextMode goes on to another way to show pictures, until the program ends.

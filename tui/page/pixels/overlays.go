@@ -53,31 +53,42 @@ func capabilities() tui.Overlay {
 	}}
 }
 
+// prompt asks for one line.
+type prompt struct {
+	id, title, label string
+	take             func(text string) tea.Cmd
+	text             widget.Editor
+}
+
 // opener asks for a file.
-type opener struct{ text widget.Editor }
+func opener() *prompt {
+	return &prompt{id: "pixels.open", title: "Open a picture", label: "A .pxl, PNG, GIF or JPEG file:", take: func(path string) tea.Cmd {
+		return func() tea.Msg { return OpenMsg{Path: path} }
+	}}
+}
 
 // ID is its own.
-func (o *opener) ID() string { return "pixels.open" }
+func (o *prompt) ID() string { return o.id }
 
-// TextEntry is true: the name of a file is typed.
-func (o *opener) TextEntry() bool { return true }
+// TextEntry is true: something is typed.
+func (o *prompt) TextEntry() bool { return true }
 
-// Actions are opening and leaving.
-func (o *opener) Actions() []tui.Action {
+// Actions are taking what is typed, and leaving.
+func (o *prompt) Actions() []tui.Action {
 	return []tui.Action{
-		{ID: "open.take", Title: "Open", Hint: "open", Keys: []string{"enter"}, InText: true, Run: func() tea.Cmd {
-			path := o.text.Value()
-			if path == "" {
-				return tui.Close(o.ID())
+		{ID: o.id + ".take", Title: o.title, Hint: "take", Keys: []string{"enter"}, InText: true, Run: func() tea.Cmd {
+			text := o.text.Value()
+			if text == "" {
+				return tui.Close(o.id)
 			}
-			return tea.Sequence(tui.Close(o.ID()), func() tea.Msg { return OpenMsg{Path: path} })
+			return tea.Sequence(tui.Close(o.id), o.take(text))
 		}},
-		{ID: "open.close", Title: "Back", Hint: "back", Keys: []string{"esc"}, InText: true, Run: func() tea.Cmd { return tui.Close(o.ID()) }},
+		{ID: o.id + ".close", Title: "Back", Hint: "back", Keys: []string{"esc"}, InText: true, Run: func() tea.Cmd { return tui.Close(o.id) }},
 	}
 }
 
 // Update takes what is typed and pasted.
-func (o *opener) Update(msg tea.Msg) tea.Cmd {
+func (o *prompt) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		o.text.Key(msg)
@@ -88,10 +99,10 @@ func (o *opener) Update(msg tea.Msg) tea.Cmd {
 }
 
 // Render draws the dialog.
-func (o *opener) Render(f *tui.Frame) []string {
+func (o *prompt) Render(f *tui.Frame) []string {
 	w := min(f.W, 64) - 6
 	rows, x, y := o.text.Render(f.Theme, w, 1, f.Focus)
-	rows = append([]string{f.Theme.Muted.Render("A .pxl, PNG, GIF or JPEG file:")}, rows...)
+	rows = append([]string{f.Theme.Muted.Render(o.label)}, rows...)
 	f.Cursor(3+x, 2+y)
-	return widget.Dialog(f.Theme, "Open a picture", "", rows, f.W, f.H)
+	return widget.Dialog(f.Theme, o.title, "", rows, f.W, f.H)
 }

@@ -342,3 +342,21 @@ func TestPicturesInResults(t *testing.T) {
 		s.Has("no longer kept")
 	})
 }
+
+func TestSlicingASheet(t *testing.T) {
+	r := still(1, 0, time.Minute)
+	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(r)}}, func(s *frame.Screen) {
+		s.Keys("s")
+		s.Has("no frame size of 8 to 64 pixels divides the picture")
+		s.Keys("S")
+		s.Type("4x4 2-3")
+		s.Keys("enter")
+		s.Has("2 frames of 4×4", "1/2 100 ms", "face · 4×4")
+		s.Keys("S")
+		s.Type("four")
+		s.Keys("enter")
+		s.Has("the size of a frame looks like 16x16")
+		s.Keys("s")
+		s.Has("face · 8×8")
+	})
+}

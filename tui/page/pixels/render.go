@@ -25,7 +25,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return p.small(f)
 	}
 	listW, colourW := min(f.W/4, 32), 0
-	if f.W >= 100 {
+	if pic := p.view.Picture(); f.W >= 100 && (pic == nil || !pic.Smooth) {
 		colourW = 30
 	}
 	pictureW := f.W - listW - colourW
@@ -295,6 +295,17 @@ func (p *Page) comparison(th *theme.Theme, w int) string {
 // pixel says what is under the cursor: place, colour, token.
 func (p *Page) pixel(th *theme.Theme, w int) string {
 	x, y, c, ok := p.view.Cursor()
+	if p.view.Cropped() {
+		r := p.view.View()
+		part := th.Faint.Render(fmt.Sprintf("%d,%d to %d,%d", r.Min.X, r.Min.Y, r.Max.X-1, r.Max.Y-1))
+		if n := widget.Width(part); w > 40+n {
+			return widget.Ends(p.pixelAt(th, x, y, c, ok, w-n-1), part, w)
+		}
+	}
+	return p.pixelAt(th, x, y, c, ok, w)
+}
+
+func (p *Page) pixelAt(th *theme.Theme, x, y int, c color.NRGBA, ok bool, w int) string {
 	if !ok {
 		return th.Faint.Render(widget.Cut("arrows or a click look at a pixel", w))
 	}
