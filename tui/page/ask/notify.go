@@ -85,9 +85,12 @@ func (a *alerts) focus(on bool) { a.known, a.focused = true, on }
 
 // arrived rings once and begins a batch.
 func (a *alerts) arrived(fresh []questions.Item, n Notify) tea.Cmd {
+	if n.Mode == NotifyOff {
+		return nil
+	}
 	first := len(a.batch) == 0
 	a.batch = append(a.batch, fresh...)
-	if !first || n.Mode == NotifyOff {
+	if !first {
 		return nil
 	}
 	cmds := []tea.Cmd{
