@@ -21,19 +21,13 @@ type Glyphs struct {
 	Run      string // at work
 	Wait     string // waits for the person
 	Right    string // arrow
-	Left     string
 	Up, Down string
 	Open     string // tree node that shows its children
 	Closed   string
-	Branch   string // tree lines, two cells
-	Last     string
-	Pipe     string
 	Dot      string // between facts
-	Ellipsis string
 	Bar      string // full cell of a progress bar
 	BarRest  string
 	Thumb    string // of a scroll bar
-	Pencil   string // label, several cells
 }
 
 func boxGlyphs() Glyphs {
@@ -41,9 +35,9 @@ func boxGlyphs() Glyphs {
 		H: "─", V: "│", TL: "╭", TR: "╮", BL: "╰", BR: "╯",
 		FH: "━", FV: "┃", FTL: "┏", FTR: "┓", FBL: "┗", FBR: "┛",
 		Cursor: "▌", On: "●", Off: "○", Half: "◐", Check: "[x]", Uncheck: "[ ]",
-		OK: "✓", Fail: "✗", Run: "▸", Wait: "◆", Right: "→", Left: "←", Up: "↑", Down: "↓",
-		Open: "▾", Closed: "▸", Branch: "├─", Last: "└─", Pipe: "│ ",
-		Dot: "·", Ellipsis: "…", Bar: "█", BarRest: "░", Thumb: "┃", Pencil: "✏️ Pencil",
+		OK: "✓", Fail: "✗", Run: "▸", Wait: "◆", Right: "→", Up: "↑", Down: "↓",
+		Open: "▾", Closed: "▸",
+		Dot: "·", Bar: "█", BarRest: "░", Thumb: "┃",
 	}
 }
 
@@ -53,9 +47,9 @@ func asciiGlyphs() Glyphs {
 		H:     "-", V: "|", TL: "+", TR: "+", BL: "+", BR: "+",
 		FH: "=", FV: "#", FTL: "#", FTR: "#", FBL: "#", FBR: "#",
 		Cursor: ">", On: "*", Off: "o", Half: "~", Check: "[x]", Uncheck: "[ ]",
-		OK: "+", Fail: "x", Run: ">", Wait: "!", Right: ">", Left: "<", Up: "^", Down: "v",
-		Open: "v", Closed: ">", Branch: "|-", Last: "`-", Pipe: "| ",
-		Dot: "-", Ellipsis: "~", Bar: "#", BarRest: ".", Thumb: "#", Pencil: "[Pencil]",
+		OK: "+", Fail: "x", Run: ">", Wait: "!", Right: ">", Up: "^", Down: "v",
+		Open: "v", Closed: ">",
+		Dot: "-", Bar: "#", BarRest: ".", Thumb: "#",
 	}
 }
 

@@ -71,6 +71,3 @@ func (s Style) Over(text string) string {
 	}
 	return s.open + strings.ReplaceAll(text, reset, reset+s.open) + reset
 }
-
-// Plain tells whether the style leaves text as it is.
-func (s Style) Plain() bool { return s.open == "" }

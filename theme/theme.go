@@ -47,7 +47,6 @@ type Theme struct {
 	Special Style
 
 	Selected Style // row under the cursor, in the part with the focus; use Over
-	Marked   Style // row under the cursor, in a part without the focus; use Over
 	Panel    Style // behind a dialog; use Over
 	Badge    Style // a number that wants to be seen
 	Match    Style // letters that a filter found
@@ -98,20 +97,15 @@ func (t *Theme) styles() {
 
 	sel, ok := t.colors["selection"]
 	if ok {
-		t.Selected, t.Marked = NewStyle(nil, sel, Bold), NewStyle(nil, sel, 0)
+		t.Selected = NewStyle(nil, sel, Bold)
 		return
 	}
-	t.Selected, t.Marked = NewStyle(nil, nil, Reverse), NewStyle(nil, nil, Bold)
+	t.Selected = NewStyle(nil, nil, Reverse)
 	if t.Depth == NoColor {
 		t.Key, t.Focus = NewStyle(nil, nil, Bold), NewStyle(nil, nil, Bold)
 		t.Muted, t.Faint = Style{}, Style{}
 	}
 }
-
-// Color is the colour of a Palette's field by its name in lower case, nil when
-// the theme has none: for what must be told a colour, such as a picture's
-// background.
-func (t *Theme) Color(name string) color.Color { return t.colors[name] }
 
 // Hue picks one of a few readable styles for a name, always the same one, so
 // that agents can be told apart at a glance.

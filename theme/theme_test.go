@@ -81,7 +81,7 @@ func TestNoColorWritesNoColor(t *testing.T) {
 		}
 	}
 	th := New(Options{Depth: NoColor})
-	if th.Selected.Plain() || th.Focus.Plain() {
+	if th.Selected == (Style{}) || th.Focus == (Style{}) {
 		t.Error("selection and focus cannot be seen without colour")
 	}
 }
