@@ -243,33 +243,31 @@ func extent(sp *pxl.Sprite) string {
 func (src *source) warnings(res *pxl.Result) []string {
 	var list []string
 	seen := map[string]bool{}
-	add := func(ds []pxl.Diagnostic) {
-		for _, d := range ds {
-			if d.Line > src.lines {
-				continue
-			}
-			line := fmt.Sprintf("line %d: %s", d.Line, d.Message)
-			if d.Object != "" {
-				line = fmt.Sprintf("line %d: %s: %s", d.Line, d.Object, d.Message)
-			}
-			if d.Help != "" {
-				line += " (" + d.Help + ")"
-			}
-			if !seen[line] {
-				seen[line] = true
-				list = append(list, line)
-			}
+	all := src.Diagnostics()
+	if res != nil {
+		all = append(all, res.Diagnostics...)
+	}
+	slices.SortStableFunc(all, func(a, b pxl.Diagnostic) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+	for _, n := range src.notes {
+		if !n.unused {
+			list = append(list, fmt.Sprintf("line %d: %s", n.line, n.text))
 		}
 	}
-	for _, n := range src.notes {
-		if n.unused {
+	for _, d := range all {
+		if d.Line > src.lines {
 			continue
 		}
-		list = append(list, fmt.Sprintf("line %d: %s", n.line, n.text))
-	}
-	add(src.Diagnostics())
-	if res != nil {
-		add(res.Diagnostics)
+		line := fmt.Sprintf("line %d: %s", d.Line, d.Message)
+		if d.Object != "" {
+			line = fmt.Sprintf("line %d: %s: %s", d.Line, d.Object, d.Message)
+		}
+		if d.Help != "" {
+			line += " (" + d.Help + ")"
+		}
+		if !seen[line] {
+			seen[line] = true
+			list = append(list, line)
+		}
 	}
 	return list
 }
