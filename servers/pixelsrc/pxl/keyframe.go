@@ -329,6 +329,8 @@ func turned(b *bitmap, degrees float64) *bitmap {
 	fw, fh := float64(b.w), float64(b.h)
 	w := int(math.Ceil(math.Abs(fw*cos) + math.Abs(fh*sin) - 1e-9))
 	h := int(math.Ceil(math.Abs(fw*sin) + math.Abs(fh*cos) - 1e-9))
+	// With sides as odd or even as those of the source the centre stays where it is.
+	w, h = w+(w-b.w)&1, h+(h-b.h)&1
 	if fits(w, h) != nil {
 		return b
 	}
