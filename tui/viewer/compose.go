@@ -65,6 +65,10 @@ func (c *composer) compose() *image.NRGBA {
 		img = tile(img)
 	}
 	img = crop(img, c.view.crop)
+	if d := c.view.divisor; d > 1 && !c.mode.Pixels() {
+		// Pixels that share a cell with nothing would be lost beside it: ground to the edge.
+		img = picture.Pad(img, c.view.cols*c.view.room.UnitW*d, c.view.rows*c.view.room.UnitH*d)
+	}
 	if c.checker != nil {
 		ground := *c.checker
 		ground.X, ground.Y = c.view.crop.Min.X, c.view.crop.Min.Y

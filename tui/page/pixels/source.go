@@ -3,6 +3,7 @@ package pixels
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
@@ -86,8 +87,26 @@ func tokenAt(t *pxl.TokenMap) func(frame, x, y int) string {
 	}
 }
 
-// Tokens are the names that the source has for colours: those of the sprite's palette,
-// or of all palettes for what is made of several sprites.
+// spriteNames are the sprites that a result shows, each once; an empty name stands for
+// one that is not known.
+func spriteNames(res *pxl.Result) []string {
+	if res.Kind == pxl.KindSprite {
+		return []string{res.Name}
+	}
+	if res.Kind != pxl.KindAnimation || len(res.Frames) == 0 {
+		return []string{""}
+	}
+	var names []string
+	for _, f := range res.Frames {
+		if !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// Tokens are the names that the source has for colours: those of the palettes of the
+// sprites that are shown, or of all palettes where it is not known which those are.
 func Tokens(doc *pxl.Document, res *pxl.Result) []viewer.Token {
 	var out []viewer.Token
 	seen := map[viewer.Token]bool{}
@@ -109,14 +128,20 @@ func Tokens(doc *pxl.Document, res *pxl.Result) []viewer.Token {
 			}
 		}
 	}
-	if res.Kind == pxl.KindSprite {
-		if o, ok := doc.Find(pxl.KindSprite, res.Name); ok && o.Sprite.Palette != nil {
-			entries(o.Sprite.Palette.Inline)
-			if p, ok := doc.Find(pxl.KindPalette, o.Sprite.Palette.Name); ok {
-				entries(p.Palette.Colors)
-			}
-			return out
+	found := true
+	for _, name := range spriteNames(res) {
+		o, ok := doc.Find(pxl.KindSprite, name)
+		if !ok || o.Sprite.Palette == nil {
+			found = false
+			continue
 		}
+		entries(o.Sprite.Palette.Inline)
+		if p, ok := doc.Find(pxl.KindPalette, o.Sprite.Palette.Name); ok {
+			entries(p.Palette.Colors)
+		}
+	}
+	if found {
+		return out
 	}
 	for _, o := range doc.Objects() {
 		switch {
