@@ -304,9 +304,10 @@ func (s *Server) permit(ctx context.Context, tool, detail string, by who) error 
 		}
 	}
 	switch s.Settings().Policy[tool] {
+	case "", Allow:
 	case Off:
 		return say("%s is switched off in the deck", tool)
-	case Ask:
+	default: // a word that nobody knows was meant as a restriction
 		ctx, cancel := context.WithTimeout(ctx, approvalWait)
 		defer cancel()
 		if s.opt.Approve == nil {

@@ -262,6 +262,14 @@ func TestA5Policy(t *testing.T) {
 	if _, r := ts.request(t, HauntDesktop, `{}`); !r.IsError || asked.Tool != "" {
 		t.Error("the person was asked about a call that cannot work")
 	}
+	t.Run("nobody to ask, and a word that is no policy", func(t *testing.T) {
+		ts := newServer(t, func(o *Options) { o.Settings.Policy = map[string]Policy{ManageMemory: Ask, ReadProjectContext: "deny"} })
+		for tool, args := range map[string]string{ManageMemory: `{"action":"read","key":"k"}`, ReadProjectContext: `{"directoryPath":"."}`} {
+			if text, _ := ts.request(t, tool, args); !strings.HasSuffix(text, "no deck is open; tell them to run mcpdeck") {
+				t.Errorf("%s: %s", tool, text)
+			}
+		}
+	})
 	t.Run("no answer in 60 s", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := New(Options{Dir: "/nowhere", Approve: func(ctx context.Context, _ Approval) bool { <-ctx.Done(); return false }})

@@ -26,7 +26,7 @@ type Options struct {
 }
 
 const (
-	queueCalls = 10_000
+	queueCalls = 10_000 // wait to be written at most
 	queueBytes = 64 << 20
 	batchCalls = 512
 	batchWait  = 250 * time.Millisecond // a kill loses at most this and one write
@@ -40,6 +40,8 @@ const (
 type Journal struct {
 	opt Options
 	run int64 // start of this run in microseconds since 1970
+
+	maxCalls, maxBytes int // in the queue
 
 	wake chan struct{}
 	quit chan struct{}
@@ -77,7 +79,7 @@ func New(opt Options) *Journal {
 		opt.Warn = func(string) {}
 	}
 	return &Journal{
-		opt: opt, run: time.Now().UnixMicro(),
+		opt: opt, run: time.Now().UnixMicro(), maxCalls: queueCalls, maxBytes: queueBytes,
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -93,10 +95,10 @@ func (j *Journal) Record(call servers.Call, body servers.CallBody) {
 	j.mu.Lock()
 	switch {
 	case j.closed:
-	case len(j.queue) >= queueCalls:
+	case len(j.queue) >= j.maxCalls:
 		j.lost++
 	default:
-		if j.bytes+it.size() > queueBytes {
+		if j.bytes+it.size() > j.maxBytes {
 			it.body = servers.CallBody{Cut: true}
 		}
 		j.queue = append(j.queue, it)

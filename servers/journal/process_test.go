@@ -34,9 +34,9 @@ func TestMain(m *testing.M) {
 }
 
 func TestSurvivesKill(t *testing.T) {
-	rounds := 5
+	rounds := 3
 	if testing.Short() {
-		rounds = 2
+		rounds = 1
 	}
 	path := filepath.Join(t.TempDir(), "journal.db")
 	exe, err := os.Executable()
