@@ -46,7 +46,7 @@ func readRows(t testing.TB, r io.Reader) []expected {
 // shared finds the folder with expected pictures that may not be part of the repository.
 func shared(t testing.TB) string {
 	t.Helper()
-	for _, dir := range []string{os.Getenv("MCPDECK_SHARED"), "../../../../shared", "../../../../../shared"} {
+	for _, dir := range []string{os.Getenv("MCPDECK_SHARED"), "../../../../shared"} {
 		dir = filepath.Join(dir, "conformance", "pixelsrc")
 		if _, err := os.Stat(filepath.Join(dir, "corpus.jsonl")); err == nil {
 			return dir
