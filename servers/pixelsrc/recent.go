@@ -31,7 +31,7 @@ type Render struct {
 	// Source is the text it was drawn from, cut at 256 KiB.
 	Source string
 	Time   time.Time
-	// Frames are at native size, before antialias and scale; a still picture has one.
+	// Frames are smoothed as asked but not scaled; a still picture has one.
 	Frames    []Frame
 	Loop      bool
 	Scale     int

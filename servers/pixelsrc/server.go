@@ -126,6 +126,9 @@ type source struct {
 	at    *place // nil for inline
 	lines int    // of the text itself; what imports add comes after
 	notes []note
+
+	found   []issue // what issues found, once checked
+	checked bool
 }
 
 // source reads the arguments source and path, or their variants for one side.

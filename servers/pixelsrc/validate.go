@@ -27,8 +27,12 @@ type verdict struct {
 	WarnL    []issue `json:"warnings"`
 }
 
-// issues lists everything that is wrong with a source, in its order.
+// issues lists everything that is wrong with a source, in its order. It looks
+// once.
 func (src *source) issues() []issue {
+	if src.checked {
+		return src.found
+	}
 	var list []issue
 	for _, d := range src.Check() {
 		if d.Line <= src.lines {
@@ -39,7 +43,8 @@ func (src *source) issues() []issue {
 	slices.SortStableFunc(list, func(a, b issue) int {
 		return cmp.Or(a.Line-b.Line, a.Column-b.Column, cmp.Compare(a.Code, b.Code))
 	})
-	return slices.Compact(list)
+	src.found, src.checked = slices.Compact(list), true
+	return src.found
 }
 
 // importIssues are the imports that could not be resolved.

@@ -67,8 +67,17 @@ type Document struct {
 	arenas sync.Pool // of *shape.Arena
 	divide int       // budgets by this much; 0 is 1
 
+	indexed sync.Once
+	last    map[objectName]int // the last object of each name, see Find
+
 	mu    sync.Mutex
 	cache cache
+}
+
+// objectName is what objects are found by.
+type objectName struct {
+	kind Kind
+	name string
 }
 
 // regionTable is the schema of a region.
@@ -144,11 +153,15 @@ func (d *Document) Find(kind Kind, name string) (Object, bool) {
 	if kind == "" {
 		kinds = []Kind{KindSprite, KindVariant, KindComposition, KindAnimation}
 	}
+	d.indexed.Do(func() {
+		d.last = make(map[objectName]int, len(d.objects))
+		for i, o := range d.objects {
+			d.last[objectName{o.Kind, o.Name}] = i
+		}
+	})
 	for _, k := range kinds {
-		for i := len(d.objects) - 1; i >= 0; i-- {
-			if o := d.objects[i]; o.Kind == k && o.Name == name {
-				return o, true
-			}
+		if i, ok := d.last[objectName{k, name}]; ok {
+			return d.objects[i], true
 		}
 	}
 	return Object{}, false
