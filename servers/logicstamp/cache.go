@@ -7,8 +7,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
 
-// maxContexts is how many read contexts stay in memory.
-const maxContexts = 4
+// maxContexts is how many read contexts stay in memory: the two sides of a
+// comparison.
+const maxContexts = 2
 
 // contextCache keeps the contexts used last, by their folder.
 type contextCache struct {

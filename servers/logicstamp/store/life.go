@@ -134,13 +134,13 @@ func (s *Store) Clean() {
 		if err != nil {
 			// Half made or lost: its claim goes once nobody can be making it.
 			if used, err := s.lastUse(id); err == nil && now.Sub(used) > s.opts.TTL {
-				s.remove(id)
+				s.remove(id, false)
 			}
 			continue
 		}
 		used, err := s.lastUse(id)
 		if err == nil && now.Sub(used) > s.opts.TTL && !s.Pinned(id) {
-			s.remove(id)
+			s.remove(id, false)
 			continue
 		}
 		if current[e.Project] == "" {
@@ -155,7 +155,7 @@ func (s *Store) Clean() {
 			continue
 		}
 		if perProject[e.Project]++; perProject[e.Project] > keepPrivate {
-			s.remove(id)
+			s.remove(id, true)
 		}
 	}
 }
@@ -193,12 +193,12 @@ func (s *Store) limitOwn(current map[string]string) {
 		return compareIDs(a.id, b.id)
 	})
 	for _, u := range list[:max(0, len(list)-s.opts.Max)] {
-		s.remove(u.id)
+		s.remove(u.id, true)
 	}
 }
 
 // remove deletes an entry and remembers that it was here.
-func (s *Store) remove(id string) {
+func (s *Store) remove(id string, crowded bool) {
 	used, err := s.lastUse(id)
 	if err != nil {
 		used = s.opts.Now()
@@ -206,7 +206,7 @@ func (s *Store) remove(id string) {
 	s.mu.Lock()
 	delete(s.entries, id)
 	delete(s.sources, id)
-	s.gone[id] = used
+	s.gone[id] = gone{used, crowded}
 	s.own = slices.DeleteFunc(s.own, func(o string) bool { return o == id })
 	s.mu.Unlock()
 	dir := filepath.Join(s.opts.Dir, id)

@@ -84,6 +84,12 @@ type Entry struct {
 	Dir string
 }
 
+// gone is what is remembered of a removed entry.
+type gone struct {
+	used    time.Time
+	crowded bool // removed to make room
+}
+
 // Store is a folder of entries. It is safe for use by several goroutines and
 // processes.
 type Store struct {
@@ -92,7 +98,7 @@ type Store struct {
 	mu      sync.Mutex
 	entries map[string]*Entry
 	own     []string
-	gone    map[string]time.Time
+	gone    map[string]gone
 	sources map[string]*manifest.Manifest
 }
 
@@ -111,7 +117,7 @@ func Open(opts Options) (*Store, error) {
 		return nil, fmt.Errorf("make the snapshot store: %w", err)
 	}
 	s := &Store{
-		opts: opts, entries: map[string]*Entry{}, gone: map[string]time.Time{},
+		opts: opts, entries: map[string]*Entry{}, gone: map[string]gone{},
 		sources: map[string]*manifest.Manifest{},
 	}
 	s.removeDeadStaging()
@@ -270,10 +276,13 @@ func (s *Store) Get(id string) (*Entry, error) {
 	}
 	s.mu.Lock()
 	_, known := s.entries[id]
-	expired, wasHere := s.gone[id]
+	left, wasHere := s.gone[id]
 	s.mu.Unlock()
-	if wasHere {
-		return nil, s.expired(id, expired)
+	switch {
+	case wasHere && left.crowded:
+		return nil, problem.New(problem.SnapshotExpired, refreshHint, "the snapshot %s was removed: only the %d used last are kept, and pinned ones", id, s.opts.Max)
+	case wasHere:
+		return nil, s.expired(id, left.used)
 	}
 	used, err := s.lastUse(id)
 	if err != nil && !known {

@@ -148,7 +148,7 @@ func tokens(th *theme.Theme, r *compare.Result) string {
 	d := r.Summary.TokenDelta
 	text := report.Signed(d.GPT4oMini) + " gpt  " + report.Signed(d.Claude) + " claude"
 	if n := r.Summary.TokensBefore; n > 0 && d.GPT4oMini != 0 {
-		text += fmt.Sprintf(" (%+.1f %%)", 100*float64(d.GPT4oMini)/float64(n))
+		text += strings.Replace(fmt.Sprintf(" (%+.1f %%)", 100*float64(d.GPT4oMini)/float64(n)), "-", "−", 1)
 	}
 	return th.Faint.Render("tokens ") + ascii(th, text)
 }
