@@ -51,3 +51,19 @@ func (h *house) approve(ctx context.Context, a clippy.Approval) bool {
 	})
 	return err == nil && r.Status == ask.Answered && len(r.Results) == 1 && slices.Equal(r.Results[0].SelectedOptions, []string{yes})
 }
+
+// clippyFollows returns what takes over Clippy's settings when the configuration
+// has changed. What the person did with the key for muting holds until the file
+// says something else than it did.
+func (h *house) clippyFollows(cfg *config.Config) func(*config.Config) {
+	muted := cfg.File.Clippy.Muted
+	return func(now *config.Config) {
+		next := now.ClippyOptions().Settings
+		if next.Muted == muted {
+			next.Muted = h.clippy.Muted()
+		} else {
+			muted = next.Muted
+		}
+		h.clippy.Apply(next)
+	}
+}

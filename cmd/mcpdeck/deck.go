@@ -71,7 +71,7 @@ func openDeck(a *app, f deckFlags) error {
 		err = h.plain(ctx, f)
 	} else {
 		o := h.screen(f)
-		o.Settings = followSettings(ctx, a, f, cfg.Paths.Config)
+		o.Settings = followSettings(ctx, a, f, cfg.Paths.Config, h.clippyFollows(cfg))
 		err = tui.Run(ctx, o)
 	}
 	r.close()

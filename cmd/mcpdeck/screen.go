@@ -55,7 +55,7 @@ func (h *house) pages(watch bool) []tui.Page {
 	questions := h.cfg.AskScreen()
 	questions.Watch = watch
 	return []tui.Page{
-		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy, h.clippy.Settings().Muted)}}),
+		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy)}}),
 		ask.New(h.queue, questions),
 		h.pictures,
 		calls.New(calls.Options{Bodies: h}),

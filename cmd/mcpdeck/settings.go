@@ -29,9 +29,10 @@ func screenSettings(cfg *config.Config, f deckFlags) tui.Settings {
 }
 
 // followSettings sends the screen's settings whenever the configuration file at
-// path has changed, until ctx ends. A file that cannot be read changes nothing but
-// says so. Without its folder nothing is followed.
-func followSettings(ctx context.Context, a *app, f deckFlags, path string) <-chan tui.Settings {
+// path has changed, until ctx ends, and gives the configuration to apply. A file
+// that cannot be read changes nothing but says so. Without its folder nothing is
+// followed.
+func followSettings(ctx context.Context, a *app, f deckFlags, path string, apply func(*config.Config)) <-chan tui.Settings {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil
@@ -50,6 +51,7 @@ func followSettings(ctx context.Context, a *app, f deckFlags, path string) <-cha
 		for changed(ctx, w, path) {
 			if cfg, err := a.load(); err == nil {
 				last = screenSettings(cfg, f)
+				apply(cfg)
 			} else {
 				last.Warnings = []string{err.Error() + "; the settings are as before"}
 			}

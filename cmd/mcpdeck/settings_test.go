@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/clippy"
 )
 
 func TestSettingsFollowTheConfigurationFile(t *testing.T) {
@@ -23,19 +25,48 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var applied atomic.Pointer[config.Config]
 	write("[ui]\nmouse = true\n")
-	settings := followSettings(t.Context(), a, deckFlags{}, path)
+	settings := followSettings(t.Context(), a, deckFlags{}, path, func(c *config.Config) { applied.Store(c) })
 	write("[ui]\nmouse = false\n[keys]\n\"calls.copy\" = [\"c\"]\n")
 	s := <-settings
 	if !s.NoMouse || !slices.Equal(s.Keys["calls.copy"], []string{"c"}) {
 		t.Errorf("settings %+v", s)
+	}
+	if c := applied.Load(); c == nil || c.File.UI.Mouse {
+		t.Errorf("applied %+v", c)
 	}
 	write("[ui\n")
 	s = <-settings
 	if !s.NoMouse || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "as before") {
 		t.Errorf("after a file that cannot be read: %+v", s)
 	}
-	if followSettings(t.Context(), a, deckFlags{}, "/nowhere/config.toml") != nil {
+	if followSettings(t.Context(), a, deckFlags{}, "/nowhere/config.toml", nil) != nil {
 		t.Error("a folder that does not exist is followed")
+	}
+}
+
+func TestClippyFollowsTheConfiguration(t *testing.T) {
+	h := &house{clippy: clippy.New(clippy.Options{Dir: t.TempDir()})}
+	cfg := func(enabled, muted bool) *config.Config {
+		return &config.Config{File: config.File{Clippy: config.Clippy{Enabled: enabled, Muted: muted}}}
+	}
+	apply := h.clippyFollows(cfg(true, false))
+	h.clippy.Mute(true) // by the key
+	for _, step := range []struct {
+		name           string
+		enabled, muted bool
+		wantTools      int
+		wantMuted      bool
+	}{
+		{"another setting leaves what the key did", false, false, 0, true},
+		{"back again", true, false, 4, true},
+		{"muted there as well", true, true, 4, true},
+		{"loud again", true, false, 4, false},
+	} {
+		apply(cfg(step.enabled, step.muted))
+		if n := len(h.clippy.Offer().Tools); n != step.wantTools || h.clippy.Muted() != step.wantMuted {
+			t.Errorf("%s: %d tools, muted %v", step.name, n, h.clippy.Muted())
+		}
 	}
 }

@@ -179,6 +179,9 @@ func (s *Server) Settings() Settings {
 	return s.settings
 }
 
+// Muted tells whether sounds are off.
+func (s *Server) Muted() bool { return s.Settings().Muted }
+
 // Mute turns sounds off or on.
 func (s *Server) Mute(on bool) {
 	s.mu.Lock()

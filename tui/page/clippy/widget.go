@@ -16,7 +16,8 @@ import (
 
 // Tools is what the line can do with the tools.
 type Tools interface {
-	// Mute turns sounds off or on.
+	// Muted and Mute tell and set whether sounds are off. They return at once.
+	Muted() bool
 	Mute(on bool)
 	// RepairMemory sets a damaged memory file aside and returns its new path.
 	RepairMemory(ctx context.Context) (aside string, err error)
@@ -56,12 +57,11 @@ func (b *Bell) Feed() tui.Feed {
 // Widget is the line. It takes no room while there is nothing to say.
 type Widget struct {
 	tools   Tools
-	muted   bool
 	trouble string // of the memory, as the server says it
 }
 
 // NewWidget makes the line.
-func NewWidget(t Tools, muted bool) *Widget { return &Widget{tools: t, muted: muted} }
+func NewWidget(t Tools) *Widget { return &Widget{tools: t} }
 
 // Update rings the bell and follows the server's state.
 func (w *Widget) Update(msg tea.Msg) tea.Cmd {
@@ -93,13 +93,13 @@ func (w *Widget) Actions() []tui.Action {
 }
 
 func (w *Widget) mute() tea.Cmd {
-	w.muted = !w.muted
-	on := w.muted
+	on := !w.tools.Muted()
+	w.tools.Mute(on)
 	text := "agents may play sounds"
 	if on {
 		text = "sounds of agents are muted"
 	}
-	return tea.Batch(func() tea.Msg { w.tools.Mute(on); return nil }, tui.Toast(tui.Info, text))
+	return tui.Toast(tui.Info, text)
 }
 
 func (w *Widget) repair() tea.Cmd {
@@ -118,7 +118,7 @@ func (w *Widget) Line(f *tui.Frame, width int) string {
 	switch {
 	case w.trouble != "":
 		return widget.Fit(th.Warn.Render("! Clippy")+th.Muted.Render("  "+w.trouble), width)
-	case w.muted:
+	case w.tools.Muted():
 		return widget.Fit(th.Muted.Render("sounds of agents are muted  ")+th.Key.Render("m")+th.Faint.Render(" unmute"), width)
 	}
 	return ""

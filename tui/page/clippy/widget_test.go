@@ -20,6 +20,8 @@ type fakeTools struct {
 	err      error
 }
 
+func (f *fakeTools) Muted() bool { return f.muted }
+
 func (f *fakeTools) Mute(on bool) { f.muted = on }
 
 func (f *fakeTools) RepairMemory(context.Context) (string, error) {
@@ -70,7 +72,7 @@ func TestBell(t *testing.T) {
 		}
 	}
 	<-feed.Hint
-	w := NewWidget(&fakeTools{}, false)
+	w := NewWidget(&fakeTools{})
 	raw := 0
 	for _, msg := range results(w.Update(feed.Load())) {
 		if m, ok := msg.(tea.RawMsg); ok && m.Msg == "\a" {
@@ -84,7 +86,7 @@ func TestBell(t *testing.T) {
 
 func TestMute(t *testing.T) {
 	f := &fakeTools{}
-	w := NewWidget(f, false)
+	w := NewWidget(f)
 	if got := line(w); got != "" {
 		t.Errorf("nothing to say, said %q", got)
 	}
@@ -98,7 +100,7 @@ func TestMute(t *testing.T) {
 
 func TestRepair(t *testing.T) {
 	f := &fakeTools{}
-	w := NewWidget(f, false)
+	w := NewWidget(f)
 	state := func(s servers.State) {
 		w.Update(tui.DeckMsg{Snapshot: &servers.Snapshot{Servers: []servers.ServerInfo{{Name: "clippy", State: s}}}})
 	}
