@@ -248,12 +248,21 @@ func TestWaitForPerson(t *testing.T) {
 	over := make(chan struct{})
 	go func() { defer close(over); callTool(h, a, "t", `{}`) }()
 	<-waiting
-	if !h.Snapshot().Agents[0].Waiting {
+	shows := func(want bool) bool {
+		for range 2000 { // the log tells the screen in its own time
+			if h.Snapshot().Agents[0].Waiting == want {
+				return true
+			}
+			time.Sleep(time.Millisecond)
+		}
+		return false
+	}
+	if !shows(true) {
 		t.Error("the agent must be shown as waiting")
 	}
 	close(answer)
 	<-over
-	if h.Snapshot().Agents[0].Waiting {
+	if !shows(false) {
 		t.Error("the agent waits no more")
 	}
 }

@@ -69,14 +69,22 @@ func (h *Host) View(spec ViewSpec) (*View, error) {
 	spec.Servers = names
 	key := fmt.Sprint(spec.Gateway, names)
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if v := h.views[key]; v != nil {
-		return v, nil
+	v := h.views[key]
+	fresh := v == nil
+	if fresh {
+		v = &View{Spec: spec, host: h, modules: modules, digest: map[string]string{}}
+		v.MCP = v.build()
+		v.mu.Lock() // whoever finds it now waits until it lists something
+		h.views[key] = v
 	}
-	v := &View{Spec: spec, host: h, modules: modules, digest: map[string]string{}}
-	v.MCP = v.build()
-	h.views[key] = v
-	v.refresh()
+	h.mu.Unlock()
+	if fresh {
+		v.list()
+		v.mu.Unlock()
+	} else {
+		v.mu.Lock()
+		v.mu.Unlock() //nolint:staticcheck // an empty section: it waits for the first list
+	}
 	return v, nil
 }
 
@@ -118,6 +126,11 @@ func (v *View) build() *server.MCPServer {
 func (v *View) refresh() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.list()
+}
+
+// list is refresh for a caller that holds mu.
+func (v *View) list() {
 	var tools []server.ServerTool
 	var resources []server.ServerResource
 	var templates []server.ServerResourceTemplate
@@ -131,10 +144,10 @@ func (v *View) refresh() {
 		templates = append(templates, o.Templates...)
 		prompts = append(prompts, o.Prompts...)
 	}
-	v.swap("tools", list(tools, func(t server.ServerTool) any { return t.Tool }), func() { v.MCP.SetTools(tools...) })
-	v.swap("resources", list(resources, func(r server.ServerResource) any { return r.Resource }), func() { v.MCP.SetResources(resources...) })
-	v.swap("templates", list(templates, func(t server.ServerResourceTemplate) any { return t.Template }), func() { v.MCP.SetResourceTemplates(templates...) })
-	v.swap("prompts", list(prompts, func(p server.ServerPrompt) any { return p.Prompt }), func() { v.MCP.SetPrompts(prompts...) })
+	v.swap("tools", definitions(tools, func(t server.ServerTool) any { return t.Tool }), func() { v.MCP.SetTools(tools...) })
+	v.swap("resources", definitions(resources, func(r server.ServerResource) any { return r.Resource }), func() { v.MCP.SetResources(resources...) })
+	v.swap("templates", definitions(templates, func(t server.ServerResourceTemplate) any { return t.Template }), func() { v.MCP.SetResourceTemplates(templates...) })
+	v.swap("prompts", definitions(prompts, func(p server.ServerPrompt) any { return p.Prompt }), func() { v.MCP.SetPrompts(prompts...) })
 }
 
 func (v *View) toolsOf(o Offer) []server.ServerTool {
@@ -167,7 +180,7 @@ func (v *View) swap(kind string, content []any, set func()) {
 	}
 }
 
-func list[T any](in []T, definition func(T) any) []any {
+func definitions[T any](in []T, definition func(T) any) []any {
 	out := make([]any, 0, len(in))
 	for _, x := range in {
 		out = append(out, definition(x))
