@@ -99,6 +99,9 @@ func (m *Model) Init() tea.Cmd {
 	if p := m.page(); p != nil {
 		cmds = append(cmds, p.Show())
 	}
+	if m.w > 0 {
+		cmds = append(cmds, m.sized())
+	}
 	for _, p := range m.pages {
 		cmds = append(cmds, m.tell(p, ThemeMsg{Theme: m.theme}))
 		if m.snap != nil {
@@ -117,7 +120,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 		m.composed = time.Time{}
-		return tea.Batch(m.windowPictures(), m.broadcast(SizeMsg{W: m.w, H: m.layout().bodyH}))
+		return tea.Batch(m.windowPictures(), m.sized())
 	case tea.KeyPressMsg:
 		m.composed = time.Time{}
 		return m.key(msg)
@@ -151,6 +154,9 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	}
 	return m.broadcast(msg)
 }
+
+// sized tells the pages how many cells they have.
+func (m *Model) sized() tea.Cmd { return m.broadcast(SizeMsg{W: m.w, H: m.layout().bodyH}) }
 
 // terminal handles what the terminal says about itself.
 func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {

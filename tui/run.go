@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
 )
 
 // The sequences that put the window's title on the terminal's stack and take it
@@ -35,6 +36,11 @@ func Run(ctx context.Context, o Options) error {
 	// Bubble Tea leaves an empty title behind; the terminal keeps the old one.
 	out := m.output()
 	_, _ = io.WriteString(out, pushTitle)
+	if f, ok := out.(*os.File); ok { // known before Bubble Tea says it, the first flush has the first frame
+		if w, h, err := term.GetSize(f.Fd()); err == nil {
+			m.w, m.h = w, h
+		}
+	}
 	_, err := tea.NewProgram(m, m.programOptions(ctx)...).Run()
 	_, _ = io.WriteString(out, popTitle)
 	m.freePictures()
