@@ -43,24 +43,16 @@ type signalled struct{ syscall.Signal }
 func (s signalled) Error() string { return "ended by " + s.String() }
 
 func openDeck(a *app, f deckFlags) error {
-	cfg, err := a.load()
-	if err != nil {
-		return err
-	}
-	h, err := build(cfg, true, nil)
-	if err != nil {
-		return err
-	}
-	r, err := openReach(h)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	watchSignals(cancel)
+	h, r, err := a.open()
 	if err != nil {
 		return err
 	}
 	if err := h.openLog(nil); err != nil {
 		h.host.Warn("log", err.Error())
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	watchSignals(cancel)
 	h.host.Start()
 	if err := r.serve(); err != nil {
 		h.host.Warn("http", err.Error())
@@ -71,7 +63,7 @@ func openDeck(a *app, f deckFlags) error {
 		err = h.plain(ctx, f)
 	} else {
 		o := h.screen(f)
-		o.Settings = followSettings(ctx, a, f, cfg.Paths.Config, h.clippyFollows(cfg))
+		o.Settings = followSettings(ctx, a, f, h.cfg.Paths.Config, h.clippyFollows(h.cfg))
 		err = tui.Run(ctx, o)
 	}
 	r.close()

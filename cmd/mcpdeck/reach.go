@@ -32,6 +32,20 @@ type reach struct {
 	cancel    context.CancelFunc
 }
 
+// open builds a house with a person and binds its addresses.
+func (a *app) open() (*house, *reach, error) {
+	cfg, err := a.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := build(cfg, true, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := openReach(h)
+	return h, r, err
+}
+
 // openReach binds everything, so that a second deck of the name is noticed
 // before the screen changes. Only the socket is indispensable.
 func openReach(h *house) (*reach, error) {

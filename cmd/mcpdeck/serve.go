@@ -22,20 +22,15 @@ func serveCommand(a *app) *cobra.Command {
 }
 
 func serve(a *app) error {
-	cfg, err := a.load()
-	if err != nil {
-		return err
-	}
-	h, err := build(cfg, true, nil)
-	if err != nil {
-		return err
-	}
-	r, err := openReach(h)
+	// Whoever sees the socket may already send a signal.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	h, r, err := a.open()
 	if err != nil {
 		return err
 	}
 	level := slog.LevelInfo
-	if cfg.File.Debug {
+	if h.cfg.File.Debug {
 		level = slog.LevelDebug
 	}
 	if err := h.openLog(clippy.NewLineHandler(os.Stderr, level)); err != nil {
@@ -47,7 +42,6 @@ func serve(a *app) error {
 		return err
 	}
 	slog.Info("serving", "socket", r.endpoints.Socket, "http", r.endpoints.HTTP)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	<-ctx.Done()
 	stop() // a second signal ends at once
 	r.close()
