@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -55,10 +54,8 @@ func (p *Page) requestActions() []tui.Action {
 	return append(out, tui.Action{
 		ID: "ask.undo", Title: "Take back the answer just sent", Hint: "undo", Keys: []string{"u"}, Acts: true,
 		Enabled: func() string {
-			for _, it := range p.snap.Items {
-				if it.State == questions.Sending {
-					return ""
-				}
+			if p.isSending() {
+				return ""
 			}
 			return "nothing is being sent"
 		},

@@ -3,6 +3,7 @@ package ask
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -62,6 +63,7 @@ type Page struct {
 	editor  widget.Editor
 	guard   time.Time // until when choosing keys are dropped
 	unasked time.Time // when the page was asked on screen by itself
+	brought bool      // it came by itself, and goes when all is answered
 	lastKey time.Time
 	typed   time.Time // last input into the text field
 	warned  warning
@@ -163,7 +165,7 @@ func (p *Page) WindowTitle() string {
 func (p *Page) Show() tea.Cmd {
 	p.shown = true
 	if time.Since(p.unasked) < time.Second {
-		p.guard = time.Now().Add(guardFor)
+		p.guard, p.brought = time.Now().Add(guardFor), true
 	}
 	p.unasked = time.Time{}
 	if p.id == 0 && p.place == partList {
@@ -175,7 +177,7 @@ func (p *Page) Show() tea.Cmd {
 
 // Hide implements tui.Page.
 func (p *Page) Hide() {
-	p.shown = false
+	p.shown, p.brought = false, false
 	p.queue.Show(0)
 }
 
@@ -249,7 +251,16 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 		p.leaveEnded(ok)
 	}
 	p.past.update(s.History)
+	if p.brought && p.place == partList && s.Waiting == 0 && !p.isSending() {
+		p.brought = false
+		cmds = append(cmds, tui.Go(""))
+	}
 	return tea.Batch(cmds...)
+}
+
+// isSending tells whether an answer can still be taken back.
+func (p *Page) isSending() bool {
+	return slices.ContainsFunc(p.snap.Items, func(it questions.Item) bool { return it.State == questions.Sending })
 }
 
 // arrived are the requests not seen before that wait.

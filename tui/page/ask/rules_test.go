@@ -408,6 +408,25 @@ func BenchmarkHundredPending(b *testing.B) {
 	}
 }
 
+func TestThePageGoesAsItCame(t *testing.T) {
+	setup{first: &home{}}.run(t, func(d *desk) {
+		d.Wait(5 * time.Second)
+		c := d.ask(abc)
+		d.Wait(time.Second)
+		d.Keys("2")
+		d.Has("takes it back")
+		d.reply(c)
+		d.Has("this is home")
+		d.Keys("2") // asked for: it stays
+		d.Wait(5 * time.Second)
+		c = d.ask(abc)
+		d.Wait(time.Second)
+		d.Keys("1")
+		d.reply(c)
+		d.Lacks("this is home")
+	})
+}
+
 func TestWatchingChangesNothing(t *testing.T) {
 	setup{page: page.Options{Watch: true}}.run(t, func(d *desk) {
 		d.ask(`[{"question":"Name?"}]`)
