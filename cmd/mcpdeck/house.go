@@ -76,7 +76,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range cfg.Warnings {
+	for _, w := range append(cfg.Warnings, cfg.LogicstampOptions().Problems()...) {
 		h.host.Warn("config", w)
 	}
 	if person {

@@ -54,12 +54,15 @@ func (h *house) screen(f deckFlags) tui.Options {
 func (h *house) pages(watch bool) []tui.Page {
 	questions := h.cfg.AskScreen()
 	questions.Watch = watch
+	contracts := drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()})
 	return []tui.Page{
-		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy)}}),
+		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Widgets: []deck.Widget{
+			pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(contracts),
+		}}),
 		ask.New(h.queue, questions),
 		h.pictures,
 		calls.New(calls.Options{Bodies: h}),
-		drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()}),
+		contracts,
 		pencil.New(pencil.Options{Mode: h.pencil, Folder: h.cfg.Dir}),
 	}
 }

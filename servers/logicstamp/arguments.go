@@ -237,9 +237,9 @@ func pageArgs(max int) []argument {
 
 func analysisArgs() []argument {
 	return []argument{
-		str("profile", "Preset of the analysis").of("llm-chat", "llm-safe", "ci-strict"),
-		str("mode", "none: contracts alone; header: with header comments; full: with source").of("header", "full", "none"),
-		number("depth", "How far a bundle reaches from its root (default 2)", 1, 64),
+		str("profile", "Preset of the analysis").of(profiles()...),
+		str("mode", "none: contracts alone; header: with header comments; full: with source").of(modes()...),
+		number("depth", "How far a bundle reaches from its root (default 2)", 1, maxDepth),
 		flag("includeStyle", "Take style data in", nil),
 		flag("cleanCache", "First remove what stamp can rebuild", nil),
 	}

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,6 +62,15 @@ func (o *Options) fill() {
 		o.CLI.InstallDir = filepath.Join(o.Dir, "cli")
 	}
 	d := &o.Defaults
+	if !slices.Contains(profiles(), d.Profile) {
+		d.Profile = ""
+	}
+	if !slices.Contains(modes(), d.Mode) {
+		d.Mode = ""
+	}
+	if d.Depth < 0 || d.Depth > maxDepth {
+		d.Depth = 0
+	}
 	d.Profile = orDefault(d.Profile, "llm-chat")
 	d.Depth = orDefault(d.Depth, 2)
 	o.MaxBundleBytes = orDefault(o.MaxBundleBytes, 1<<20)
@@ -71,6 +81,29 @@ func (o *Options) fill() {
 		o.Now = time.Now
 	}
 }
+
+// Problems are sentences about options that cannot be used; the defaults stand
+// in for them.
+func (o Options) Problems() []string {
+	var out []string
+	known := func(member, value string, allowed ...string) {
+		if value != "" && !slices.Contains(allowed, value) {
+			out = append(out, fmt.Sprintf("logicstamp.%s: %q is none of %s; the default is used", member, value, strings.Join(allowed, ", ")))
+		}
+	}
+	known("profile", o.Defaults.Profile, profiles()...)
+	known("mode", o.Defaults.Mode, modes()...)
+	if d := o.Defaults.Depth; d < 0 || d > maxDepth {
+		out = append(out, fmt.Sprintf("logicstamp.depth: %d is not from 1 to %d; the default is used", d, maxDepth))
+	}
+	return out
+}
+
+// What an analysis can be told.
+const maxDepth = 64
+
+func profiles() []string { return []string{"llm-chat", "llm-safe", "ci-strict"} }
+func modes() []string    { return []string{"header", "full", "none"} }
 
 func orDefault[T comparable](v, d T) T {
 	var zero T
@@ -153,8 +186,8 @@ func (c Call) stage(name string, expected time.Duration) {
 // project resolves the project of a call: absolute, links resolved, a folder
 // the caller may read.
 func (s *Service) project(call Call, arg string) (string, error) {
-	base := firstOf(call.Root, s.opts.WorkDir)
-	path := firstOf(arg, call.Hint, s.opts.ProjectPath, base)
+	base := firstOf(call.Root, s.opts.ProjectPath, s.opts.WorkDir)
+	path := firstOf(arg, call.Hint, base)
 	if path == "" {
 		return "", problem.New(problem.ProjectNotFound, "pass projectPath", "no project was named and the caller has no project folder")
 	}

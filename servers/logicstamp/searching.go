@@ -112,7 +112,7 @@ func (s *Service) Search(ctx context.Context, call Call, args SearchArgs) (*Foun
 
 func foundContract(h search.Hit, bundles map[string]*contract.Bundle) FoundContract {
 	f := FoundContract{
-		EntryID: h.ID, Name: search.Name(h.ID), Kind: h.Visible.Kind, Role: "dependency", Score: h.Score, Matched: h.Matched,
+		EntryID: h.ID, Name: search.Name(h.ID), Kind: h.Visible.Kind, Role: "dependency", Score: h.Score, Matched: h.Matched(),
 		Props: slices.Sorted(maps.Keys(h.Visible.Props)), SemanticHash: h.Visible.SemanticHash,
 	}
 	root := h.ID

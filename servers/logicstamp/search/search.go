@@ -38,8 +38,10 @@ type Match struct {
 type Hit struct {
 	ID      string
 	Score   float64
-	Matched []Match
 	Visible contract.Visible
+
+	doc    int
+	scores [][]best
 }
 
 // field is a searched part of a contract.
@@ -143,20 +145,24 @@ func boundary(r []rune, i int) bool {
 // Find gives the contracts that answer a query, best first.
 func (x *Index) Find(q Query) []Hit {
 	words := queryWords(q.Text)
-	scores := x.score(words)
+	scores := make([][]best, len(words))
+	for i, w := range words {
+		scores[i] = x.score(w)
+	}
 	var hits []Hit
 	for _, need := range []int{len(words), 1} {
 		for doc, id := range x.ids {
-			v := x.all[id]
-			got := scores[int32(doc)]
-			if (len(words) > 0 && (got == nil || len(got.words) < need)) || !q.holds(id, v) {
+			got, total := 0, 0.0
+			for _, s := range scores {
+				if s[doc].score > 0 {
+					got++
+					total += s[doc].score
+				}
+			}
+			if len(words) > 0 && got < need || !q.holds(id, x.all[id]) {
 				continue
 			}
-			hit := Hit{ID: id, Visible: v}
-			if got != nil {
-				hit.Score, hit.Matched = math.Round(got.total()*1000)/1000, got.matched()
-			}
-			hits = append(hits, hit)
+			hits = append(hits, Hit{ID: id, Score: math.Round(total*1000) / 1000, Visible: x.all[id], doc: doc, scores: scores})
 		}
 		if len(hits) > 0 || len(words) == 0 {
 			break
@@ -166,6 +172,17 @@ func (x *Index) Find(q Query) []Hit {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
 	})
 	return hits
+}
+
+// Matched are the best fields for each word of the query.
+func (h Hit) Matched() []Match {
+	var out []Match
+	for _, s := range h.scores {
+		if m := s[h.doc].match; s[h.doc].score > 0 && !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // queryWords splits at spaces alone, then into parts; a part that is a whole
@@ -189,50 +206,27 @@ type best struct {
 	match Match
 }
 
-type docScore struct{ words map[string]best }
-
-func (d *docScore) total() float64 {
-	t := 0.0
-	for _, w := range slices.Sorted(maps.Keys(d.words)) {
-		t += d.words[w].score
-	}
-	return t
-}
-
-func (d *docScore) matched() []Match {
-	var out []Match
-	for _, w := range slices.Sorted(maps.Keys(d.words)) {
-		if m := d.words[w].match; !slices.Contains(out, m) {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-// score finds for every contract and word the best place.
-func (x *Index) score(words []string) map[int32]*docScore {
-	out := map[int32]*docScore{}
-	for _, word := range words {
-		found := map[int32]best{}
-		for candidate, quality := range x.candidates(word) {
-			for _, p := range x.places[candidate] {
-				f := x.fields[p.field]
-				s := f.weight * quality
-				if s > found[p.doc].score {
-					found[p.doc] = best{s, Match{f.name, p.value}}
+// score finds for every contract the best place of a word.
+func (x *Index) score(word string) []best {
+	found := make([]best, len(x.ids))
+	n := 0
+	for candidate, quality := range x.candidates(word) {
+		for _, p := range x.places[candidate] {
+			f := x.fields[p.field]
+			b := &found[p.doc]
+			if s := f.weight * quality; s > b.score || s == b.score && p.value < b.match.Value {
+				if b.score == 0 {
+					n++
 				}
+				*b = best{s, Match{f.name, p.value}}
 			}
-		}
-		rarity := math.Log(1 + float64(len(x.ids))/float64(max(len(found), 1)))
-		for doc, b := range found {
-			if out[doc] == nil {
-				out[doc] = &docScore{words: map[string]best{}}
-			}
-			b.score *= rarity
-			out[doc].words[word] = b
 		}
 	}
-	return out
+	rarity := math.Log(1 + float64(len(x.ids))/float64(max(n, 1)))
+	for i := range found {
+		found[i].score *= rarity
+	}
+	return found
 }
 
 // candidates are the known words that a query word stands for, with how well:
