@@ -46,6 +46,14 @@ func TestScreens(t *testing.T) {
 	warned := func(s *servers.Snapshot) {
 		s.Warnings = []servers.Warning{{Time: s.Started, From: "host", Text: "port 7337 is taken; HTTP is off\x1b[2J. Set http.port to another one"}}
 	}
+	foreign := func(s *servers.Snapshot) {
+		s.Agents = slices.Clone(s.Agents)
+		s.Agents[0].Client, s.Agents[0].InFlight = "日本語エージェント\x1b[2J", []string{"evil\u202egnp.exe"}
+		s.Agents[1].Client, s.Agents[1].Root = "👩‍💻 dev", "/home/ana/src/größe"
+		s.Calls = slices.Clone(s.Calls)
+		s.Calls[0].AgentName, s.Calls[0].Args = "日本語エージェント", `{"path":"日本語/ファイル.md","mood":"👍🏽🎉"}`
+		s.Calls[1].Tool, s.Calls[1].Args = "ツール", "a\tb\nc"
+	}
 	tests := []struct {
 		name   string
 		size   frame.Size
@@ -59,6 +67,7 @@ func TestScreens(t *testing.T) {
 		{"80x24-nocolor", frame.Size{W: 80, H: 24}, colorprofile.ASCII, theme.Options{}, nil, []string{"tab"}},
 		{"80x24-ascii", frame.Size{W: 80, H: 24}, colorprofile.TrueColor, theme.Options{ASCII: true}, nil, nil},
 		{"80x24-empty", frame.Size{W: 80, H: 24}, colorprofile.TrueColor, theme.Options{}, empty, nil},
+		{"80x24-foreign", frame.Size{W: 80, H: 24}, colorprofile.TrueColor, theme.Options{}, foreign, nil},
 		{"80x24-warning", frame.Size{W: 80, H: 24}, colorprofile.TrueColor, theme.Options{}, warned, []string{"w"}},
 		{"40x12-agents", frame.Size{W: 40, H: 12}, colorprofile.TrueColor, theme.Options{}, nil, nil},
 		{"40x12-calls", frame.Size{W: 40, H: 12}, colorprofile.TrueColor, theme.Options{}, nil, []string{"tab"}},
