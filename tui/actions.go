@@ -63,7 +63,10 @@ func (m *Model) actions() []Action {
 		},
 		Action{
 			ID: "redraw", Title: "Draw the screen again", Keys: []string{"ctrl+l"}, InText: true, Hidden: true,
-			Run: func() tea.Cmd { return tea.ClearScreen },
+			Run: func() tea.Cmd {
+				m.pictures.gallery.Forget()
+				return tea.ClearScreen
+			},
 		},
 		Action{
 			ID: "quit", Title: "Quit", Hint: "quit", Keys: []string{"q", "ctrl+c"}, InText: true,

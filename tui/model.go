@@ -35,7 +35,8 @@ type Model struct {
 	lastKey  time.Time // for the grace of overlays that nobody asked for
 	frame    tea.View
 	targets  []target // of the frame on screen
-	dirty    bool
+	dirty    bool     // the frame is not what it should be
+	wasDirty bool     // before the message at hand
 	composed time.Time
 }
 
@@ -115,7 +116,7 @@ func (m *Model) Init() tea.Cmd {
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { return m, guard(m.update(msg)) }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
-	m.dirty = true
+	m.wasDirty, m.dirty = m.dirty, true
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
@@ -125,7 +126,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.composed = time.Time{}
 		return m.key(msg)
 	case tea.KeyReleaseMsg:
-		m.dirty = false
+		m.unchanged()
 		return nil
 	case tea.PasteMsg:
 		return m.paste(msg)
@@ -158,11 +159,15 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 // sized tells the pages how many cells they have.
 func (m *Model) sized() tea.Cmd { return m.broadcast(SizeMsg{W: m.w, H: m.layout().bodyH}) }
 
+// unchanged says that the message at hand changes nothing on the screen.
+func (m *Model) unchanged() { m.dirty = m.wasDirty }
+
 // terminal handles what the terminal says about itself.
 func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.FocusMsg:
 		m.focused = true
+		m.seenAgain()
 		cmd := m.broadcast(FocusMsg{Focused: true})
 		if m.asksTheme() { // it may have changed while the person was away
 			cmd = tea.Batch(cmd, tea.RequestBackgroundColor)
@@ -243,6 +248,9 @@ func (m *Model) retheme() tea.Cmd {
 
 func (m *Model) batch(b batchMsg) tea.Cmd {
 	var cmds []tea.Cmd
+	if s, ok := b.msgs[0].(picturesSendMsg); ok && len(b.msgs) == 1 && !s.redraw {
+		m.unchanged()
+	}
 	for _, msg := range b.msgs {
 		if d, ok := msg.(DeckMsg); ok {
 			m.snap = d.Snapshot

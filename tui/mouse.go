@@ -25,7 +25,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 			return m.point(e.X, e.Y, func(x, y int) tea.Msg { return WheelMsg{X: x, Y: y, Delta: d} })
 		}
 	}
-	m.dirty = false
+	m.unchanged()
 	return nil
 }
 

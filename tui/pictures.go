@@ -31,8 +31,11 @@ type pictures struct {
 type PicturesMsg struct{ Caps picture.Caps }
 
 type (
-	picturesSendMsg struct{ bytes string }
-	pictureModeMsg  struct{ mode picture.Mode }
+	picturesSendMsg struct {
+		bytes  string
+		redraw bool
+	}
+	pictureModeMsg struct{ mode picture.Mode }
 )
 
 func newPictures(mode picture.Mode) *pictures {
@@ -49,7 +52,7 @@ func (p *pictures) feed() Feed {
 		if !redraw && bytes == "" {
 			return nil
 		}
-		return picturesSendMsg{bytes}
+		return picturesSendMsg{bytes, redraw}
 	}}
 }
 
@@ -132,6 +135,13 @@ func pictureDepth(p colorprofile.Profile) picture.Depth {
 	return picture.TrueColor
 }
 
+// seenAgain sends pictures again that tmux has dropped while its window was hidden.
+func (m *Model) seenAgain() {
+	if c := m.pictures.gallery.Caps(); c.Tmux && c.Mode.Pixels() {
+		m.pictures.gallery.Forget()
+	}
+}
+
 // terminalPictures handles the messages that are about pictures.
 func (m *Model) terminalPictures(msg tea.Msg) (tea.Cmd, bool) {
 	p := m.pictures
@@ -142,7 +152,7 @@ func (m *Model) terminalPictures(msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return tea.Raw(msg.bytes), true
 	case tea.RawMsg: // comes back after it was written
-		m.dirty = false
+		m.unchanged()
 		return nil, true
 	case tea.ResumeMsg:
 		p.gallery.Forget()

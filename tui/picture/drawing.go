@@ -29,7 +29,7 @@ func drawingOf(s Spec, key string, c Caps) *drawing {
 	img := s.Make()
 	switch c.Mode {
 	case ModeKitty, ModePlacement:
-		d.payload = Kitty{Small: c.Slow}.Payload(img)
+		d.payload = Kitty{Small: c.Slow || !s.Smooth}.Payload(img) // flat areas make small files
 		d.lines = blankLines(s.Cols, s.Rows)
 	case ModeITerm2, ModeSixel:
 		if c.Mode == ModeITerm2 {

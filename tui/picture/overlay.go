@@ -68,8 +68,14 @@ func (g *Gallery) place(s *slot) {
 // over it.
 func (g *Gallery) strips(s *slot, rows []string) {
 	n := len(s.shown.strips)
-	if s.sent != s.shown || s.placedAt != s.at || len(s.drawn) != n {
+	switch {
+	case s.placedAt != s.at || len(s.drawn) != n:
 		s.sent, s.placedAt, s.drawn, s.due = s.shown, s.at, make([]bool, n), make([]bool, n)
+	case s.sent != s.shown: // the next frame of an animation: only the strips that differ
+		for i := range n {
+			s.drawn[i] = s.drawn[i] && s.sent.strips[i] == s.shown.strips[i]
+		}
+		s.sent = s.shown
 	}
 	want := strings.Repeat(hold, s.at.Cols)
 	for i := range n {

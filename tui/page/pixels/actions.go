@@ -76,7 +76,8 @@ func (p *Page) lookActions() []tui.Action {
 		{ID: "pixels.in", Title: "Larger pixels", Hint: "zoom", Keys: []string{"+", "="}, Enabled: p.hasPicture, Run: do(func() { p.view.Zoom(1) })},
 		{ID: "pixels.out", Title: "Smaller pixels", Keys: []string{"-"}, Enabled: p.hasPicture, Run: do(func() { p.view.Zoom(-1) })},
 		{ID: "pixels.fit", Title: "Fit the whole picture", Keys: []string{"0"}, Enabled: p.hasPicture, Run: do(p.view.Fit)},
-		{ID: "pixels.full", Title: "One pixel by one, or fitted", Keys: []string{"enter"}, Part: partPicture, Run: p.enter},
+		{ID: "pixels.full", Title: "One pixel by one, or fitted", Keys: []string{"enter"}, Part: partPicture, Enabled: p.hasPicture, Run: do(p.view.Full)},
+		{ID: "pixels.notes", Title: "What is wrong with it", Keys: []string{"d"}, Enabled: p.hasNotes, Run: func() tea.Cmd { return tui.Open(notes(p.current())) }},
 		{ID: "pixels.ground", Title: "Ground: checkerboard, dark, light, the terminal's", Keys: []string{"b"}, Enabled: p.hasPicture, Run: func() tea.Cmd {
 			return tui.Toast(tui.Info, "ground: "+p.view.NextGround().String())
 		}},
@@ -194,13 +195,11 @@ func (p *Page) follow() tea.Cmd {
 	return nil
 }
 
-// enter shows the notes when there are more than fit, else one pixel by one.
-func (p *Page) enter() tea.Cmd {
-	if r := p.current(); r != nil && len(r.Notes) > 1 {
-		return tui.Open(notes(r))
+func (p *Page) hasNotes() string {
+	if r := p.current(); r == nil || len(r.Notes) == 0 && r.Failed == "" {
+		return "nothing was found wrong with it"
 	}
-	p.view.Full()
-	return nil
+	return ""
 }
 
 func (p *Page) grid() tea.Cmd {

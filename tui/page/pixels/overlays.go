@@ -11,6 +11,9 @@ import (
 // notes shows all diagnostics of a render.
 func notes(r *Render) tui.Overlay {
 	list := r.Notes
+	if r.Failed != "" {
+		list = append([]string{r.Failed}, list...)
+	}
 	return &tui.Reader{Name: "pixels.notes", Title: r.Name, Rows: func(f *tui.Frame, w int) []string {
 		var rows []string
 		for _, note := range list {

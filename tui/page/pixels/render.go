@@ -216,7 +216,7 @@ func (p *Page) below(f *tui.Frame, w, h int) []string {
 			style = th.Bad
 		}
 		if i == room-1 && len(notes) > room {
-			rows = append(rows, th.Warn.Render(fmt.Sprintf("%d more notes: enter shows all", len(notes)-i)))
+			rows = append(rows, th.Warn.Render(fmt.Sprintf("%d more: d shows all", len(notes)-i)))
 			break
 		}
 		rows = append(rows, style.Render(widget.Cut(plain.Line(note), w)))
