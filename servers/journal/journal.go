@@ -92,6 +92,7 @@ func (j *Journal) Run() int64 { return j.run }
 // calls.
 func (j *Journal) Record(call servers.Call, body servers.CallBody) {
 	it := item{call, body}
+	wake := false
 	j.mu.Lock()
 	switch {
 	case j.closed:
@@ -103,9 +104,14 @@ func (j *Journal) Record(call servers.Call, body servers.CallBody) {
 		}
 		j.queue = append(j.queue, it)
 		j.bytes += it.size()
+		// The writer waits for more after the first; waking it for each would
+		// cost more than writing.
+		wake = len(j.queue) == 1 || len(j.queue) == batchCalls
 	}
 	j.mu.Unlock()
-	j.nudge()
+	if wake {
+		j.nudge()
+	}
 }
 
 func (j *Journal) nudge() {
@@ -220,12 +226,12 @@ func (j *Journal) write() {
 		for _, it := range batch {
 			bytes += it.size()
 		}
-		for _, ch := range flush {
-			close(ch)
-		}
 		if calls >= pruneCalls || bytes >= pruneBytes {
 			calls, bytes = 0, 0
 			j.prune()
+		}
+		for _, ch := range flush {
+			close(ch)
 		}
 		if len(batch) == batchCalls {
 			continue
@@ -265,7 +271,7 @@ func (j *Journal) pause(d time.Duration) bool {
 			return false
 		case <-j.wake:
 			j.mu.Lock()
-			hurry := len(j.flush) > 0
+			hurry := len(j.flush) > 0 || len(j.queue) >= batchCalls
 			j.mu.Unlock()
 			if hurry {
 				return true

@@ -242,6 +242,7 @@ func TestPrune(t *testing.T) {
 				j.Record(call(n))
 			}
 			must(t, j.Sync(t.Context()))
+			j.store.aged = time.Time{}
 			must(t, j.store.prune(t.Context(), day.Add(10*time.Minute), tt.opt))
 			if got, err := j.Search(t.Context(), Query{}); err != nil || ids(got) != tt.want {
 				t.Errorf("got %q, %v, want %q", ids(got), err, tt.want)

@@ -19,6 +19,11 @@ type store struct {
 	db     *sql.DB // writes; also reads when in memory
 	reader *sql.DB
 	memory bool
+
+	// For the writer: how much there is, and when old calls were looked for.
+	calls int
+	bytes int64
+	aged  time.Time
 }
 
 const schema = `
@@ -29,7 +34,7 @@ CREATE TABLE IF NOT EXISTS calls (
 	agent TEXT NOT NULL, agent_name TEXT NOT NULL, server TEXT NOT NULL, tool TEXT NOT NULL, status TEXT NOT NULL,
 	args_line TEXT NOT NULL, result_line TEXT NOT NULL,
 	args_bytes INTEGER NOT NULL, result_bytes INTEGER NOT NULL, images INTEGER NOT NULL,
-	args TEXT, result TEXT, cut INTEGER NOT NULL, kept INTEGER NOT NULL
+	cut INTEGER NOT NULL, kept INTEGER NOT NULL, args TEXT, result TEXT
 );
 CREATE INDEX IF NOT EXISTS calls_started ON calls (started);
 CREATE UNIQUE INDEX IF NOT EXISTS calls_run ON calls (run, call);
@@ -39,6 +44,7 @@ const (
 	version     = 1
 	memoryCalls = 10_000 // kept when there is no file
 	memoryBytes = 32 << 20
+	ageEvery    = 10 * time.Minute
 )
 
 // open opens the database at dsn with at most n connections.
@@ -106,7 +112,14 @@ func (s *store) prepare(ctx context.Context) error {
 	if _, err := tx.ExecContext(ctx, schema); err != nil {
 		return err
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return s.count(ctx)
+}
+
+func (s *store) count(ctx context.Context) error {
+	return s.db.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(kept), 0) FROM calls").Scan(&s.calls, &s.bytes)
 }
 
 var errNewer = errors.New("the file was written by a newer version of mcpdeck")
@@ -203,7 +216,7 @@ func (s *store) close() error {
 }
 
 const insertCall = `INSERT OR IGNORE INTO calls (run, call, started, duration, agent, agent_name, server, tool, status,
-	args_line, result_line, args_bytes, result_bytes, images, args, result, cut, kept)
+	args_line, result_line, args_bytes, result_bytes, images, cut, kept, args, result)
 	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 
 // insert writes the items in one transaction.
@@ -218,17 +231,24 @@ func (s *store) insert(ctx context.Context, run int64, items []item) error {
 		return err
 	}
 	defer stmt.Close() //nolint:errcheck // ends with the transaction
+	bytes := int64(0)
 	for _, it := range items {
 		c := it.call
+		kept := len(it.body.Args) + len(it.body.Result)
+		bytes += int64(kept)
 		if _, err := stmt.ExecContext(
 			ctx, run, int64(c.ID), c.Started.UnixMicro(), c.Duration.Microseconds(), c.Agent, c.AgentName, c.Server, c.Tool, string(c.Status),
-			c.Args, c.Result, c.ArgsBytes, c.ResultBytes, c.Images, text(it.body.Args), text(it.body.Result), it.body.Cut,
-			len(it.body.Args)+len(it.body.Result),
+			c.Args, c.Result, c.ArgsBytes, c.ResultBytes, c.Images, it.body.Cut, kept, text(it.body.Args), text(it.body.Result),
 		); err != nil {
 			return err
 		}
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	s.calls += len(items)
+	s.bytes += bytes
+	return nil
 }
 
 func text(b []byte) any {
@@ -243,8 +263,11 @@ func (s *store) moveTo(ctx context.Context, to *store) error {
 	var after int64
 	for {
 		entries, err := s.search(ctx, Query{After: after, Limit: batchCalls, Bodies: true, Oldest: true})
-		if err != nil || len(entries) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(entries) == 0 {
+			return to.count(ctx) // some may have been there already
 		}
 		after = entries[len(entries)-1].ID
 		for len(entries) > 0 {
@@ -266,17 +289,46 @@ func (s *store) prune(ctx context.Context, now time.Time, opt Options) error {
 	if s.memory {
 		opt.MaxCalls, opt.MaxBytes = min(opt.MaxCalls, memoryCalls), min(opt.MaxBytes, memoryBytes)
 	}
-	for _, q := range []struct {
-		sql string
-		arg any
-	}{
-		{`DELETE FROM calls WHERE started < ?`, now.Add(-opt.MaxAge).UnixMicro()},
-		{`DELETE FROM calls WHERE id <= (SELECT id FROM calls ORDER BY id DESC LIMIT 1 OFFSET ?)`, opt.MaxCalls},
-		{`DELETE FROM calls WHERE id <= (SELECT max(id) FROM (SELECT id, sum(kept) OVER (ORDER BY id DESC) AS total FROM calls) WHERE total > ?)`, opt.MaxBytes},
-	} {
-		if _, err := s.db.ExecContext(ctx, q.sql, q.arg); err != nil {
+	if now.Sub(s.aged) > ageEvery {
+		s.aged = now
+		r, err := s.db.ExecContext(ctx, "DELETE FROM calls WHERE started < ?", now.Add(-opt.MaxAge).UnixMicro())
+		if err != nil {
 			return err
 		}
+		if n, err := r.RowsAffected(); err != nil || n > 0 {
+			if err := s.count(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if s.calls <= opt.MaxCalls && s.bytes <= opt.MaxBytes {
+		return nil
+	}
+	last, err := s.surplus(ctx, opt)
+	if err != nil {
+		return err
+	}
+	if _, err := s.db.ExecContext(ctx, "DELETE FROM calls WHERE id <= ?", last); err != nil {
+		return err
 	}
 	return nil
+}
+
+// surplus returns the newest of the calls that are too many, and takes them off
+// the count.
+func (s *store) surplus(ctx context.Context, opt Options) (last int64, err error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT id, kept FROM calls ORDER BY id")
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has it
+	for (s.calls > opt.MaxCalls || s.bytes > opt.MaxBytes) && rows.Next() {
+		var kept int64
+		if err := rows.Scan(&last, &kept); err != nil {
+			return 0, err
+		}
+		s.calls--
+		s.bytes -= kept
+	}
+	return last, rows.Err()
 }
