@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -142,5 +144,21 @@ func TestP2PlainClientsDraftIsFoundByTheQuestions(t *testing.T) {
 	open(t, q, request(t))
 	if it := q.Pending().Items[0]; it.Note == "" || it.Draft.Answers[0].Chosen[0] != 1 {
 		t.Errorf("%+v", it)
+	}
+}
+
+func TestS1FolderMustBeTheUsersOwn(t *testing.T) {
+	dir := shortDir(t)
+	if err := os.Mkdir(filepath.Join(dir, "real"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "real"), link); err != nil {
+		t.Fatal(err)
+	}
+	q := New(Options{})
+	defer q.Close()
+	if _, err := Listen(q, ListenOptions{Path: filepath.Join(link, "ask.sock")}); err == nil || !strings.Contains(err.Error(), link) {
+		t.Errorf("a link was taken for a folder: %v", err)
 	}
 }
