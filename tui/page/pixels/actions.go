@@ -112,7 +112,7 @@ func (p *Page) moveActions() []tui.Action {
 			ID: "pixels.cursor_" + way.name, Title: way.title, Keys: way.keys, Part: partPicture, Hidden: true, Enabled: p.hasPicture,
 			Run: do(func() { p.view.Move(way.dx, way.dy) }),
 		}, tui.Action{
-			ID: "pixels.pan_" + way.name, Title: "View " + way.name, Keys: panKeys(way.keys), Part: partPicture, Hidden: true, Enabled: p.hasPicture,
+			ID: "pixels.pan_" + way.name, Title: strings.Replace(way.title, "Cursor", "View", 1), Keys: panKeys(way.keys), Part: partPicture, Hidden: true, Enabled: p.hasPicture,
 			Run: do(func() { p.view.Pan(way.dx, way.dy) }),
 		})
 	}
