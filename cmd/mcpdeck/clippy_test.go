@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	clippyscreen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
+)
+
+func TestApprove(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer func(q *ask.Queue, id int) error
+		want   bool
+		after  time.Duration
+	}{
+		{"allowed", func(q *ask.Queue, id int) error {
+			return q.Answer(id, []ask.Result{{ID: q.Pending().Items[0].Request.Questions[0].ID, SelectedOptions: []string{"Allow it"}}})
+		}, true, 0},
+		{"refused", func(q *ask.Queue, id int) error {
+			return q.Answer(id, []ask.Result{{ID: q.Pending().Items[0].Request.Questions[0].ID, SelectedOptions: []string{"Refuse"}}})
+		}, false, 0},
+		{"declined", func(q *ask.Queue, id int) error { return q.Decline(id, "no") }, false, 0},
+		{"no answer", func(*ask.Queue, int) error { return nil }, false, time.Minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				host, err := servers.New(servers.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				h := &house{host: host, queue: ask.New(ask.Options{Hold: -1})}
+				begun := time.Now()
+				got := make(chan bool, 1)
+				go func() {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // as the tools do
+					defer cancel()
+					got <- h.approve(ctx, clippy.Approval{Tool: clippy.HauntDesktop, Agent: "claude", AgentID: "a1", Detail: "n.txt (3 bytes)"})
+				}()
+				synctest.Wait()
+				items := h.queue.Pending().Items
+				if len(items) != 1 || items[0].Request.Questions[0].Question != "May claude use haunt_desktop?" {
+					t.Fatalf("the person is asked %+v", items)
+				}
+				if err := tt.answer(h.queue, items[0].ID); err != nil {
+					t.Fatal(err)
+				}
+				if allowed := <-got; allowed != tt.want || time.Since(begun) != tt.after {
+					t.Errorf("allowed %v after %v, want %v after %v", allowed, time.Since(begun), tt.want, tt.after)
+				}
+				if err := h.queue.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if err := host.Stop(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+func TestBellGoesToTheScreen(t *testing.T) {
+	h := &house{}
+	bell := clippyscreen.NewBell()
+	h.bell.Store(bell)
+	cfg := &config.Config{}
+	if err := h.clippyOptions(cfg, true).Bell(); err != nil {
+		t.Fatal(err)
+	}
+	<-bell.Feed().Hint
+	if h.clippyOptions(cfg, false).Approve != nil {
+		t.Error("without a person there is somebody to ask")
+	}
+}
