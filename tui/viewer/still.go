@@ -102,11 +102,11 @@ func pixelArt(img *image.NRGBA) bool {
 }
 
 const (
-	maxPixels = 64 << 20 // of one file, all frames together
+	maxPixels = 40 << 20 // of one file, all frames together
 	maxFrames = 4096
 )
 
-// Decode reads a PNG, a JPEG or a GIF with all its frames. What would need more than 64
+// Decode reads a PNG, a JPEG or a GIF with all its frames. What would need more than 40
 // million pixels is refused.
 func Decode(key string, data []byte) (*Picture, error) {
 	c, format, err := image.DecodeConfig(bytes.NewReader(data))
@@ -126,17 +126,53 @@ func Decode(key string, data []byte) (*Picture, error) {
 	return Still(key, img), nil
 }
 
+// gifFrames counts the frames of a GIF by its blocks alone; where those are broken, the
+// frames before.
+func gifFrames(data []byte) int {
+	const header, descriptor = 13, 10
+	table := func(flags byte) int {
+		if flags&0x80 == 0 {
+			return 0
+		}
+		return 3 << (flags&7 + 1)
+	}
+	if len(data) < header {
+		return 0
+	}
+	n := 0
+	for at := header + table(data[10]); at < len(data); {
+		switch data[at] {
+		case 0x21: // extension: its label, then sub-blocks
+			at += 2
+		case 0x2C:
+			if at+descriptor > len(data) {
+				return n
+			}
+			n++
+			at += descriptor + table(data[at+9]) + 1
+		default:
+			return n
+		}
+		for at < len(data) && data[at] != 0 {
+			at += int(data[at]) + 1
+		}
+		at++
+	}
+	return n
+}
+
 // decodeGIF composes the frames, which may each be only what changed.
 func decodeGIF(key string, data []byte, pixels int) (*Picture, error) {
+	// A few bytes can hold many frames, so they are counted before any is made.
+	if n := gifFrames(data); n > maxFrames || n > maxPixels/pixels {
+		return nil, fmt.Errorf("read the GIF: %d frames are too many to show", n)
+	}
 	g, err := gif.DecodeAll(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("read the GIF: %w", err)
 	}
 	if len(g.Image) == 0 {
 		return nil, errors.New("read the GIF: it has no frames")
-	}
-	if len(g.Image) > maxFrames || len(g.Image) > maxPixels/pixels {
-		return nil, fmt.Errorf("read the GIF: %d frames are too many to show", len(g.Image))
 	}
 	p := &Picture{Key: key}
 	if g.LoopCount == -1 {

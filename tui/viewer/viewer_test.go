@@ -113,6 +113,9 @@ func TestDecodeGIF(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if n := gifFrames(b.Bytes()); n != 4 {
+		t.Errorf("%d frames were counted", n)
+	}
 	for i, want := range []struct {
 		row string
 		ms  int
@@ -142,9 +145,12 @@ func FuzzDecode(f *testing.F) {
 func TestDecodeRefuses(t *testing.T) {
 	// A PNG head that promises far more pixels than fit.
 	head := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x01\x00\x00\x00\x01\x00\x00\x08\x06\x00\x00\x00\xd8\x8c\x8f\xff"
+	// A GIF of 6000 by 6000 whose frames are a few bytes each.
+	film := "GIF89a\x70\x17\x70\x17\x00\x00\x00" + strings.Repeat(",\x00\x00\x00\x00\x70\x17\x70\x17\x80\x00\x00\x00\xff\xff\xff\x02\x02D\x01\x00", 50) + ";"
 	for _, row := range []struct{ name, data, want string }{
 		{"text", "hello", "PNG, JPEG and GIF"},
 		{"a bomb", head, ""},
+		{"a film of bombs", film, "50 frames are too many"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := Decode("k", []byte(row.data))
