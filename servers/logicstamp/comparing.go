@@ -70,28 +70,10 @@ func failedResult(err error) *compare.Result {
 }
 
 func (s *Service) compareSides(ctx context.Context, call Call, project string, args CompareArgs) (*compare.Result, error) {
-	var base, cur *side
-	var err error
-	if ref, ok := strings.CutPrefix(args.Baseline, "git:"); ok {
-		base, cur, err = s.gitSides(ctx, call, project, ref, args)
-	} else {
-		base, err = s.baseline(call, project, args.Baseline)
-		if err != nil {
-			return nil, err
-		}
-		want := args.over(base.analysis)
-		cur, err = s.current(ctx, call, project, want, args.ForceRegenerate, args.Publish)
-	}
+	base, cur, result, err := s.bothSides(ctx, call, project, args)
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range []*side{base, cur} {
-		if err := one.Context.NeedBundles(); err != nil {
-			return nil, err
-		}
-	}
-	call.stage("compare", 0)
-	result := compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged})
 	result.BaselineInfo, result.CurrentInfo = base.info, cur.info
 	result.Freshness, result.Published = cur.freshness, cur.published
 	warnings := slices.Concat(cur.warnings, base.warnings)
@@ -103,6 +85,29 @@ func (s *Service) compareSides(ctx context.Context, call Call, project string, a
 		result.Warnings = []problem.Warning{}
 	}
 	return result, nil
+}
+
+// bothSides makes and compares the two sides.
+func (s *Service) bothSides(ctx context.Context, call Call, project string, args CompareArgs) (base, cur *side, result *compare.Result, err error) {
+	if ref, ok := strings.CutPrefix(args.Baseline, "git:"); ok {
+		result, base, cur, err = s.compareGit(ctx, call, project, ref, args)
+		return base, cur, result, err
+	}
+	if base, err = s.baseline(call, project, args.Baseline); err != nil {
+		return nil, nil, nil, err
+	}
+	cur, err = s.current(ctx, call, project, args.over(base.analysis), args.ForceRegenerate, args.Publish)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, one := range []*side{base, cur} {
+		if err := one.Context.NeedBundles(); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	call.stage("compare", 0)
+	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged})
+	return base, cur, result, nil
 }
 
 // baseline finds the side to compare with, apart from git's.

@@ -50,7 +50,7 @@ func (s *Service) open(text, tool, args string) (cursor, error) {
 		return cursor{Tool: tool, Args: args}, nil
 	}
 	bad := problem.New(problem.BadCursor, "call again without cursor", "the cursor is not one that this tool gave for these arguments")
-	data, err := base64.RawURLEncoding.DecodeString(text)
+	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(data) <= signatureBytes || !hmac.Equal(data[:signatureBytes], s.sign(data[signatureBytes:])) {
 		return cursor{}, bad
 	}

@@ -23,7 +23,7 @@ import (
 
 // keepGit is how many contexts of commits, and of the present beside them, a
 // project keeps.
-const keepGit = 6
+const keepGit = 8
 
 // gitRun is one comparison with a commit. Both sides are analysed at the same
 // path, one after the other: inferred types can hold that path, and hashes
@@ -35,21 +35,27 @@ type gitRun struct {
 	commit  gittree.Commit
 	program stampcli.Program
 	a       store.Analysis
+	// nodes replaces the profile's limit on a bundle when above 0.
+	nodes int
 	// dir is the project's folder in our state, tree the one to analyse in.
 	dir, tree string
 	ignore    string
 }
 
-// gitSides makes both sides of a comparison with a commit.
-func (s *Service) gitSides(ctx context.Context, call Call, project, ref string, args CompareArgs) (base, cur *side, err error) {
+// deepNodes is more contracts than any bundle has.
+const deepNodes = 100_000
+
+// compareGit compares with a commit. Where files changed that no bundle shows,
+// both sides are analysed once more as deep as the command can.
+func (s *Service) compareGit(ctx context.Context, call Call, project, ref string, args CompareArgs) (result *compare.Result, base, cur *side, err error) {
 	repo := gittree.Repo{Project: project, Timeout: s.opts.GitTimeout}
 	commit, err := repo.Resolve(ctx, ref)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	program, err := s.cli.Locate(ctx, project)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	a := s.opts.Defaults
 	if e := s.store.Current(project); e != nil {
@@ -61,24 +67,41 @@ func (s *Service) gitSides(ctx context.Context, call Call, project, ref string, 
 	run := &gitRun{s: s, call: call, repo: repo, commit: commit, program: program, a: a, dir: dir, tree: filepath.Join(dir, "tree")}
 	leave, err := s.gate.enter(ctx, project)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer leave()
 	unlock, err := run.lock(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer unlock()
-	base, err = run.baseSide(ctx)
+	defer run.forget()
+	base, cur, err = run.sides(ctx, args.ForceRegenerate != nil && *args.ForceRegenerate)
 	if err != nil {
+		return nil, nil, nil, err
+	}
+	call.stage("compare", 0)
+	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged})
+	if result.Coverage == nil || len(result.Coverage.Uncovered) == 0 {
+		return result, base, cur, nil
+	}
+	call.stage("compare what lies deeper", 0)
+	run.a.Depth, run.nodes = maxDepth, deepNodes
+	deepBase, deepCur, err := run.sides(ctx, false)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	compare.Deepen(result, cur.Side, deepBase.Side, deepCur.Side)
+	return result, base, cur, nil
+}
+
+// sides are the commit's and the present's.
+func (g *gitRun) sides(ctx context.Context, force bool) (base, cur *side, err error) {
+	if base, err = g.baseSide(ctx); err != nil {
 		return nil, nil, err
 	}
-	cur, err = run.presentSide(ctx, args.ForceRegenerate != nil && *args.ForceRegenerate)
-	if err != nil {
-		return nil, nil, err
-	}
-	run.forget()
-	return base, cur, nil
+	cur, err = g.presentSide(ctx, force)
+	return base, cur, err
 }
 
 // lock keeps other processes out of the project's tree, and removes what a
@@ -232,7 +255,7 @@ func (g *gitRun) analyse(ctx context.Context, key string, keep bool) (*side, err
 	}
 	g.call.stage("stamp", 0)
 	err = g.s.cli.Context(ctx, g.program, g.tree, staging, stampcli.Analysis{
-		Profile: g.a.Profile, Mode: g.a.Mode, Depth: g.a.Depth, IncludeStyle: g.a.IncludeStyle,
+		Profile: g.a.Profile, Mode: g.a.Mode, Depth: g.a.Depth, IncludeStyle: g.a.IncludeStyle, MaxNodes: g.nodes,
 	})
 	done()
 	switch code := problem.CodeOf(err); {

@@ -132,9 +132,11 @@ type Service struct {
 	searches searchCache
 	notify   func(*compare.Result)
 	hints    hints
-	stop     context.Context
-	stopNow  context.CancelFunc
-	running  sync.WaitGroup
+	// installed hears that the command was installed.
+	installed func()
+	stop      context.Context
+	stopNow   context.CancelFunc
+	running   sync.WaitGroup
 }
 
 // New opens the store and makes a service. Nothing is started.

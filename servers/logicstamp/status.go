@@ -248,5 +248,8 @@ func (s *Service) InstallCLI(ctx context.Context, progress func(line string)) (p
 	if err != nil {
 		return "", "", err
 	}
+	if s.installed != nil {
+		s.installed()
+	}
 	return p.Path, p.Version.String(), nil
 }

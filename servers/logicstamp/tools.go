@@ -35,6 +35,7 @@ type Module struct {
 func NewModule(s *Service) *Module {
 	m := &Module{s: s}
 	s.OnResult(m.told)
+	s.installed = func() { m.Look(context.Background()) }
 	return m
 }
 

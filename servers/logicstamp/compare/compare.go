@@ -317,8 +317,8 @@ func (c *comparison) cover() {
 			cov.Uncovered = append(cov.Uncovered, f.Path)
 		}
 	}
-	if n := len(cov.Uncovered); n > 0 {
-		c.warn(problem.UncoveredChanges, "%d changed files lie deeper than the depth or in a cycle, so nothing could be compared: %s", n, strings.Join(cov.Uncovered[:min(n, 5)], ", "))
+	if len(cov.Uncovered) > 0 {
+		c.result.Warnings = append(c.result.Warnings, uncovered(cov.Uncovered))
 	}
 }
 

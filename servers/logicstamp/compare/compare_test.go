@@ -22,10 +22,11 @@ type world struct {
 	parts   map[string]map[string]any
 	renders map[string][]string
 	texts   map[string]string
+	depth   int
 }
 
 func (w world) clone() world {
-	out := world{map[string]map[string]any{}, map[string][]string{}, maps.Clone(w.texts)}
+	out := world{map[string]map[string]any{}, map[string][]string{}, maps.Clone(w.texts), w.depth}
 	for id, c := range w.parts {
 		out.parts[id] = maps.Clone(c)
 		out.renders[id] = slices.Clone(w.renders[id])
@@ -34,7 +35,7 @@ func (w world) clone() world {
 }
 
 func randomWorld(r *rand.Rand) world {
-	w := world{map[string]map[string]any{}, map[string][]string{}, map[string]string{}}
+	w := world{map[string]map[string]any{}, map[string][]string{}, map[string]string{}, 2}
 	for range 1 + r.IntN(8) {
 		w.grow(r)
 	}
@@ -163,7 +164,7 @@ func (w world) bundle(root string, shuffle *rand.Rand, old bool) any {
 		id := front[0]
 		front = front[1:]
 		for _, to := range w.renders[id] {
-			if _, seen := reached[to]; !seen && reached[id] < 2 && w.parts[to] != nil {
+			if _, seen := reached[to]; !seen && reached[id] < w.depth && w.parts[to] != nil {
 				reached[to] = reached[id] + 1
 				front = append(front, to)
 			}
@@ -182,7 +183,7 @@ func (w world) bundle(root string, shuffle *rand.Rand, old bool) any {
 	mix(shuffle, edges)
 	sorted, _ := json.Marshal(slices.Sorted(maps.Keys(reached)))
 	return map[string]any{
-		"entryId": root, "depth": 2, "bundleHash": "uifb:" + string(sorted), "position": fmt.Sprint(len(nodes)),
+		"entryId": root, "depth": w.depth, "bundleHash": "uifb:" + string(sorted), "position": fmt.Sprint(len(nodes)),
 		"graph": map[string]any{"nodes": nodes, "edges": edges},
 	}
 }
@@ -223,6 +224,7 @@ func FuzzCompare(f *testing.F) {
 		if other := compare.Compare(one.context(t, nil, "old@0.4.1"), a, compare.Options{}); other.Status != compare.Pass || len(other.ContractChanges) > 0 {
 			t.Fatalf("another vocabulary counts as drift: %s", essence(t, other))
 		}
+		checkDeeper(t, one, two)
 		whole := compare.Compare(a, b, compare.Options{IncludeUnchanged: true})
 		if len(whole.FolderDiffs) != whole.Summary.TotalFolders {
 			t.Fatalf("%d of %d folders listed", len(whole.FolderDiffs), whole.Summary.TotalFolders)
@@ -284,5 +286,27 @@ func checkSums(t *testing.T, r *compare.Result) {
 		if strings.Contains(essence(t, r), `"modifiedFields":[]`) {
 			t.Fatal("an empty list of fields")
 		}
+	}
+}
+
+// checkDeeper holds that looking deeper hides nothing and keeps the sums.
+func checkDeeper(t *testing.T, one, two world) {
+	t.Helper()
+	const tool = "logicstamp-context@0.8.8"
+	one, two = one.clone(), two.clone()
+	one.depth, two.depth = 1, 1
+	a, b := one.context(t, nil, tool), two.context(t, nil, tool)
+	shallow, deep := compare.Compare(a, b, compare.Options{IncludeUnchanged: true}), compare.Compare(a, b, compare.Options{IncludeUnchanged: true})
+	one.depth, two.depth = 64, 64
+	compare.Deepen(deep, b, one.context(t, nil, tool), two.context(t, nil, tool))
+	if len(deep.ContractChanges) < len(shallow.ContractChanges) || len(deep.Coverage.Uncovered) > len(shallow.Coverage.Uncovered) || shallow.Status == compare.Diff && deep.Status == compare.Pass {
+		t.Fatalf("deeper shows less:\n%s\n%s", essence(t, shallow), essence(t, deep))
+	}
+	s := deep.Summary
+	if s.UnchangedFolders+s.ChangedFolders+s.AddedFolders+s.RemovedFolders != s.TotalFolders || len(deep.FolderDiffs) != s.TotalFolders {
+		t.Fatalf("folders do not add up: %+v", s)
+	}
+	if s.Contracts.Changed < shallow.Summary.Contracts.Changed || deep.Status == compare.Pass && len(deep.ContractChanges) > 0 {
+		t.Fatalf("contracts do not add up: %s", essence(t, deep))
 	}
 }

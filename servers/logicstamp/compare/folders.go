@@ -71,18 +71,20 @@ func (c *comparison) compareFolders(opts Options) {
 
 // folderOrder sorts folders by their path with the top first.
 func folderOrder(paths []string) []string {
-	slices.SortFunc(paths, func(a, b string) int {
-		switch {
-		case a == b:
-			return 0
-		case a == ".":
-			return -1
-		case b == ".":
-			return 1
-		}
-		return strings.Compare(a, b)
-	})
+	slices.SortFunc(paths, compareFolders)
 	return paths
+}
+
+func compareFolders(a, b string) int {
+	switch {
+	case a == b:
+		return 0
+	case a == ".":
+		return -1
+	case b == ".":
+		return 1
+	}
+	return strings.Compare(a, b)
 }
 
 // folderDelta is the change of a folder's estimate, else the sum of its

@@ -67,7 +67,7 @@ func detailLines(th *theme.Theme, b *board, x row, m mode, w int) []string {
 		d.title(x.name, "", "not covered")
 		d.wrap(th.Text, "This file changed, but it is in no bundle on at least one side: it lies deeper than the depth, or in a cycle that no root reaches. Nothing could be compared.")
 		d.gap()
-		d.wrap(th.Faint, "A larger depth helps against the first, nothing against a pure cycle.")
+		d.wrap(th.Faint, "With a commit as baseline (B) the deck looks deeper; a pure cycle is never seen.")
 	case warningRow:
 		d.title(x.name, "", "warning")
 		d.wrap(th.Text, x.warning)
