@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -39,9 +40,10 @@ type Agent struct {
 // caller's Agent and Identity are filled in; an empty Root becomes the deck's.
 func (h *Host) Connect(c Caller, view []string) *Agent {
 	c.Agent = randomID()
+	c.Root = h.projectRoot(c.Root)
 	a := &Agent{host: h, view: slices.Clone(view), since: time.Now(), rooted: c.Root != ""}
 	if c.Root == "" {
-		c.Root = h.opts.Root
+		c.Root = h.projectRoot(h.opts.Root)
 	}
 	a.caller = clean(c)
 	a.identify()
@@ -106,13 +108,36 @@ func (a *Agent) Claim(client, version, protocol string) {
 	}
 }
 
-// SetRoot replaces the project root by one the client announced.
-func (a *Agent) SetRoot(root string) {
+// SetRoot replaces the project root by one the client announced. It does
+// nothing, and says false, for a folder that no project lives in.
+func (a *Agent) SetRoot(root string) bool {
+	if root = a.host.projectRoot(root); root == "" {
+		return false
+	}
 	a.mu.Lock()
 	a.caller.Root, a.rooted = root, true
 	a.identify()
 	a.mu.Unlock()
 	a.host.tell()
+	return true
+}
+
+// projectRoot returns dir as a project's folder, "" for one that no project
+// lives in: a relative one, the root of a file system and the user's home.
+func (h *Host) projectRoot(dir string) string {
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	dir = filepath.Clean(dir)
+	if dir == filepath.Dir(dir) || dir == h.opts.Home {
+		return ""
+	}
+	if mine, err := os.Stat(h.opts.Home); err == nil { // by another name
+		if same, err := os.Stat(dir); err == nil && os.SameFile(mine, same) {
+			return ""
+		}
+	}
+	return dir
 }
 
 // HasRoot tells whether the connection brought a project root of its own.

@@ -20,6 +20,7 @@ type Options struct {
 	Version string // of the program, for serverInfo
 	Modules []Module
 	Root    string // project root of connections that bring none; absolute
+	Home    string // the user's folder, which is nobody's project root; "" if unknown
 
 	// Recorder gets every finished call, complete; nil: none. It must not block.
 	Recorder Recorder

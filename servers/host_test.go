@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -230,6 +232,42 @@ func TestH7_Agents(t *testing.T) {
 	agents := h.Snapshot().Agents
 	if len(agents) != 1 || agents[0].Gone.IsZero() || agents[0].Calls != 1 || agents[0].LastTool != "t" {
 		t.Errorf("gone agents: %+v", agents)
+	}
+}
+
+func TestH8_FoldersThatNoProjectLivesIn(t *testing.T) {
+	home, project := t.TempDir(), t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(home, link); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	tests := []struct{ name, deck, hello, announced, want string }{
+		{"the relay's folder", "/deck", project, "", project},
+		{"the client's, when the relay names none", "/deck", "", project, project},
+		{"the deck's, when nobody names one", "/deck", "", "", "/deck"},
+		{"the relay runs in the root", "/deck", "/", "", "/deck"},
+		{"the relay runs in the home", "/deck", home + "/", "", "/deck"},
+		{"the home by another name", "/deck", link, "", "/deck"},
+		{"a relative folder", "/deck", "x", "", "/deck"},
+		{"the client announces the home", "/deck", "", home, "/deck"},
+		{"the client announces the root", "/deck", "", "/", "/deck"},
+		{"the deck runs in the home", home, "", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := started(t, Options{Root: tt.deck, Home: home, Modules: []Module{&module{name: "m"}}})
+			a := h.Connect(Caller{Transport: "unix", Root: tt.hello}, nil)
+			own := a.HasRoot()
+			if own != (tt.want == project && tt.hello != "") {
+				t.Errorf("the connection's own root: %v", own)
+			}
+			if took := a.SetRoot(tt.announced); took != (tt.announced == project) {
+				t.Errorf("the announced root was taken: %v", took)
+			}
+			if got := a.Caller().Root; got != tt.want {
+				t.Errorf("root %q, want %q", got, tt.want)
+			}
+		})
 	}
 }
 

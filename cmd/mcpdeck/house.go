@@ -64,7 +64,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 	h.stamp = logicstamp.NewModule(stamp)
 	rules := redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly}
 	h.host, err = servers.New(servers.Options{
-		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Redact: rules.Body, Recorder: h.recorder(person),
+		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Home: cfg.Home, Redact: rules.Body, Recorder: h.recorder(person),
 		Modules: []servers.Module{
 			pencil.NewModule(h.pencil),
 			askserver.New(desk),

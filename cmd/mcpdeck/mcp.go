@@ -95,7 +95,10 @@ func headless(cfg *config.Config, lost func() bool) (*house, error) {
 
 func dialer(cfg *config.Config) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", cfg.Paths.Socket)
+		c, err := socket.Dial(ctx, cfg.Paths.Socket)
+		if err != nil {
+			return nil, err // and no connection, not one that is nil
+		}
+		return c, nil
 	}
 }

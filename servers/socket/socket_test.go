@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -84,6 +85,53 @@ func TestH3_FolderThatIsALinkIsRefused(t *testing.T) {
 	}
 	if _, err := Listen(filepath.Join(dir, "run", "deck.sock")); err == nil || !strings.Contains(err.Error(), "link") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestH3_DialToWhatIsNotOurs(t *testing.T) {
+	dir := folder(t)
+	real := filepath.Join(dir, "real.sock")
+	l, err := Listen(real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	tests := []struct {
+		name   string
+		place  func(path string) error
+		unsafe bool
+		ok     bool
+	}{
+		{"our own", func(p string) error { return os.Link(real, p) }, false, true},
+		{"a planted link", func(p string) error { return os.Symlink(real, p) }, true, false},
+		{"a folder", func(p string) error { return os.Mkdir(p, 0o700) }, true, false},
+		{"nothing", func(string) error { return nil }, false, false},
+		{"a file", func(p string) error { return os.WriteFile(p, nil, 0o600) }, false, false},
+		{"another user's", func(p string) error {
+			other, err := net.Listen("unix", p)
+			if err != nil {
+				return err
+			}
+			t.Cleanup(func() { other.Close() })
+			return os.Chown(p, 12345, -1)
+		}, true, false},
+	}
+	for i, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(dir, strconv.Itoa(i))
+			if err := tt.place(path); errors.Is(err, os.ErrPermission) {
+				t.Skip("only the superuser can give a file away")
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			c, err := Dial(t.Context(), path)
+			if err == nil {
+				c.Close()
+			}
+			if (err == nil) != tt.ok || errors.Is(err, ErrUnsafe) != tt.unsafe {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

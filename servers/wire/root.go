@@ -19,11 +19,13 @@ func (c *Conn) learnRoot() {
 	ctx, cancel := context.WithTimeout(c.ctx, 5*time.Second)
 	defer cancel()
 	roots, err := c.sess.ListRoots(ctx, mcp.ListRootsRequest{})
-	if err != nil || len(roots.Roots) == 0 {
+	if err != nil {
 		return
 	}
-	if p := FilePath(roots.Roots[0].URI); p != "" {
-		c.agent.SetRoot(p)
+	for _, r := range roots.Roots {
+		if c.agent.SetRoot(FilePath(r.URI)) {
+			return
+		}
 	}
 }
 

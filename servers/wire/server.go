@@ -158,22 +158,12 @@ func peerOf(c net.Conn) (socket.Peer, error) {
 }
 
 func callerOf(peer socket.Peer, h Hello) servers.Caller {
-	c := servers.Caller{Transport: "unix", Root: projectRoot(h.Cwd), Hints: h.Hints}
+	c := servers.Caller{Transport: "unix", Root: h.Cwd, Hints: h.Hints}
 	if h.Transport == "call" {
 		c.Transport = h.Transport
 	}
 	c.PID, c.Program = socket.AgentOf(peer.PID)
 	return c
-}
-
-// projectRoot takes a relay's working folder as the project, unless it is one
-// that no project lives in.
-func projectRoot(dir string) string {
-	home, _ := os.UserHomeDir()
-	if dir == "" || dir == "/" || dir == home {
-		return ""
-	}
-	return dir
 }
 
 // Ask sends one control request to the deck at path and decodes its result. A
@@ -183,8 +173,10 @@ func Ask(ctx context.Context, path, name string, args, result any) error {
 	if err != nil {
 		return err
 	}
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "unix", path)
+	c, err := socket.Dial(ctx, path)
+	if errors.Is(err, socket.ErrUnsafe) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("%w (start one with: mcpdeck)", ErrNoDeck)
 	}
