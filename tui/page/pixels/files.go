@@ -218,6 +218,7 @@ func (f *files) touched(name string) {
 			one.changed.Stop()
 		}
 		one.changed = time.AfterFunc(settle, func() {
+			defer safe.Recover("changed picture")
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			one.dirty = true

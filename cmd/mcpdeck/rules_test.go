@@ -1,0 +1,238 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// source is one package of the program, parsed.
+type source struct {
+	path  string // below the module
+	files []*ast.File
+	info  *types.Info
+	scope *types.Scope
+}
+
+// shipped parses the packages that the program is built of, for all systems.
+func shipped(t *testing.T, fset *token.FileSet) []source {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,IgnoredGoFiles", "./cmd/mcpdeck")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []source
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath, Dir         string
+			GoFiles, IgnoredGoFiles []string
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		path, ours := strings.CutPrefix(p.ImportPath, module)
+		if !ours {
+			continue
+		}
+		s := source{path: path}
+		for _, name := range slices.Concat(p.GoFiles, p.IgnoredGoFiles) {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.files = append(s.files, f)
+		}
+		// Names are all that is wanted: what other packages hold stays unknown.
+		s.info = &types.Info{Uses: map[*ast.Ident]types.Object{}}
+		unknown := types.Config{Importer: noImports{}, Error: func(error) {}}
+		checked, _ := unknown.Check(p.ImportPath, fset, s.files, s.info)
+		s.scope = checked.Scope()
+		all = append(all, s)
+	}
+	if len(all) < 20 {
+		t.Fatalf("go list found %d packages", len(all))
+	}
+	return all
+}
+
+type noImports struct{}
+
+func (noImports) Import(string) (*types.Package, error) { return nil, errors.New("not looked at") }
+
+// TestRulesOfTheCode holds what no linter does.
+func TestRulesOfTheCode(t *testing.T) {
+	fset := token.NewFileSet()
+	all := shipped(t, fset)
+	rules := []struct {
+		name  string
+		rooms []string // that need not obey
+		check func(source, ast.Node) string
+	}{
+		{"the environment is read by the configuration alone", []string{"cmd/internal/config"}, environment},
+		{"nothing happens at import", nil, initialiser},
+		{"a goroutine cannot bring the process down", []string{"servers/safe", "servers/pixelsrc/pxl"}, bareGoroutine},
+		{"package variables do not change", nil, changedVariable},
+	}
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			for _, s := range all {
+				if under(s.path, r.rooms...) {
+					continue
+				}
+				for _, f := range s.files {
+					ast.Inspect(f, func(n ast.Node) bool {
+						if n == nil {
+							return true
+						}
+						if fault := r.check(s, n); fault != "" {
+							at := fset.Position(n.Pos())
+							t.Errorf("%s/%s:%d: %s", s.path, filepath.Base(at.Filename), at.Line, fault)
+						}
+						return true
+					})
+				}
+			}
+		})
+	}
+}
+
+// member splits the expression x.name for a plain x.
+func member(n ast.Node) (x, name string) {
+	s, ok := n.(*ast.SelectorExpr)
+	if !ok {
+		return "", ""
+	}
+	if id, ok := s.X.(*ast.Ident); ok {
+		x = id.Name
+	}
+	return x, s.Sel.Name
+}
+
+func environment(_ source, n ast.Node) string {
+	x, name := member(n)
+	if x == "os" && slices.Contains([]string{
+		"Getenv", "LookupEnv", "Environ", "ExpandEnv", "UserHomeDir", "UserCacheDir", "UserConfigDir", "TempDir",
+	}, name) {
+		return "os." + name
+	}
+	return ""
+}
+
+func initialiser(_ source, n ast.Node) string {
+	if f, ok := n.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+		return "func init"
+	}
+	return ""
+}
+
+// bareGoroutine finds what is not started by safe.Go and does not recover
+// itself. A callback of one call is left alone: most of them close something.
+func bareGoroutine(_ source, n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return "go statement; use safe.Go"
+	case *ast.CallExpr:
+		x, name := member(n.Fun)
+		if x == "safe" || len(n.Args) == 0 || name != "Go" && name != "AfterFunc" {
+			return ""
+		}
+		body, ok := n.Args[len(n.Args)-1].(*ast.FuncLit)
+		if !ok || name == "AfterFunc" && len(body.Body.List) < 2 {
+			return ""
+		}
+		guarded := false
+		ast.Inspect(body, func(n ast.Node) bool {
+			x, _ := member(n)
+			guarded = guarded || x == "safe"
+			return !guarded
+		})
+		if !guarded {
+			return name + " without safe.Recover"
+		}
+	}
+	return ""
+}
+
+// changedVariable finds assignments to package variables, and to what they
+// hold.
+func changedVariable(s source, n ast.Node) string {
+	var targets []ast.Expr
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		targets = n.Lhs
+	case *ast.IncDecStmt:
+		targets = []ast.Expr{n.X}
+	}
+	for _, to := range targets {
+		for inner := to; inner != nil; {
+			to = inner
+			switch e := to.(type) {
+			case *ast.IndexExpr:
+				inner = e.X
+			case *ast.SelectorExpr:
+				inner = e.X
+			case *ast.StarExpr:
+				inner = e.X
+			case *ast.ParenExpr:
+				inner = e.X
+			default:
+				inner = nil
+			}
+		}
+		id, ok := to.(*ast.Ident)
+		if !ok {
+			continue
+		}
+		if v, ok := s.info.Uses[id].(*types.Var); ok && v.Parent() == s.scope {
+			return id.Name + " is changed"
+		}
+	}
+	return ""
+}
+
+// TestNoFileNamesThisMachine holds that the checkout works wherever it lies.
+func TestNoFileNamesThisMachine(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := []string{"/" + "root/"}
+	if strings.Count(root, string(filepath.Separator)) > 1 { // else it is too common a word
+		places = append(places, root)
+	}
+	cmd := exec.Command("git", "ls-files", "-z")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skipf("git does not list the files: %v", err)
+	}
+	files := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
+	for _, name := range files {
+		b, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			continue // deleted and not yet committed
+		}
+		for _, p := range places {
+			if strings.Contains(string(b), p) {
+				t.Errorf("%s holds %s", name, p)
+			}
+		}
+	}
+}
