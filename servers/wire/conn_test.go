@@ -25,6 +25,8 @@ type fixture struct {
 	release chan struct{}
 	extra   atomic.Bool
 	stopped atomic.Int32
+	asks    bool // offers ask, which waits unless there is a person
+	person  bool
 }
 
 func newFixture() *fixture { return &fixture{release: make(chan struct{})} }
@@ -70,6 +72,15 @@ func (f *fixture) Offer() servers.Offer {
 	if f.extra.Load() {
 		o.Tools = append(o.Tools, tool("extra_tool", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText("extra"), nil
+		}))
+	}
+	if f.asks {
+		o.Tools = append(o.Tools, tool("ask", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			if !f.person {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return mcp.NewToolResultText("answered here"), nil
 		}))
 	}
 	o.Refuse = func(name string) string {

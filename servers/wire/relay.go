@@ -254,22 +254,41 @@ func (r *Relay) redial(ctx context.Context) *link {
 }
 
 // moveToDeck changes from a headless link to a deck that has appeared, at a
-// moment when no call is under way.
+// moment when no call is under way but those that wait for a person: they are
+// sent again, so that the deck shows who asks.
 func (r *Relay) moveToDeck(ctx context.Context, old *link) {
+	r.mu.Lock()
+	free := r.movable(old)
+	r.mu.Unlock()
+	if !free { // without a look at the deck, where it would show as an agent that comes and goes
+		return
+	}
 	l, err := r.dial(ctx)
 	if err != nil {
 		return
 	}
 	r.mu.Lock()
-	if len(r.flight) > 0 || r.closing || r.link != old {
+	if !r.movable(old) {
 		r.mu.Unlock()
 		l.Close()
 		return
 	}
 	r.link = nil // lines from the client wait
 	r.mu.Unlock()
+	old.Close() // first, so that a question is not asked twice
+	<-old.down
 	r.adopt(l)
-	old.Close()
+}
+
+// movable tells whether the link is in use and may be left now. The caller
+// holds mu.
+func (r *Relay) movable(l *link) bool {
+	for _, line := range r.flight {
+		if line == nil {
+			return false
+		}
+	}
+	return !r.closing && r.link == l
 }
 
 // fromClient hands lines to the link in use.

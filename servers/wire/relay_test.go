@@ -188,6 +188,31 @@ func TestH4_HeadlessThenADeckAppears(t *testing.T) {
 	}
 }
 
+func TestH4_AQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
+	path := socketPath(t)
+	c := startRelay(t, path, asking(newFixture(), false))
+	c.initialize()
+	c.send(call(`1`, "ask", `{}`))
+	c.send(call(`2`, "block", `{}`))
+	deck := startDeck(t, path, asking(newFixture(), true))
+	for range 4 { // the relay looks for a deck twice a second
+		time.Sleep(300 * time.Millisecond)
+		if n := len(deck.host.Snapshot().Agents); n != 0 {
+			t.Fatalf("%d agents while a call is under way elsewhere", n)
+		}
+	}
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	if m := c.answer(`1`); !strings.Contains(string(m.Result), "answered here") {
+		t.Fatalf("got %s %+v", m.Result, m.Error)
+	}
+}
+
+// asking gives the fixture a tool that waits for a person, who is at the deck alone.
+func asking(f *fixture, person bool) *fixture {
+	f.asks, f.person = true, person
+	return f
+}
+
 func TestH4_DeckGoneForGood(t *testing.T) {
 	path := socketPath(t)
 	d := startDeck(t, path, newFixture())
