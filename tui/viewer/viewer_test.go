@@ -377,3 +377,32 @@ func TestBlinkFlipsTwiceASecond(t *testing.T) {
 		t.Error("the key does not flip")
 	}
 }
+
+func TestOverview(t *testing.T) {
+	img := image.NewNRGBA(image.Rect(0, 0, 160, 160))
+	for i := range img.Pix {
+		img.Pix[i] = 90
+	}
+	v := Viewer{Slot: "s"}
+	v.Set(&Picture{Key: "k", Frames: []Frame{{Image: img}}})
+	f := frameOf(80, 24)
+	v.Render(f, 0, 0, 80, 24)
+	if rows := v.Overview(f, 0, 0, 24, 8); rows != nil {
+		t.Errorf("%d rows while all of the picture is in view", len(rows))
+	}
+	v.Full()
+	v.Render(f, 0, 0, 80, 24)
+	if n := v.OverviewRows(f, 24, 8); n != 8 || len(v.Overview(f, 0, 0, 24, n)) != n {
+		t.Errorf("%d rows", n)
+	}
+	small := overview(img, 16, 16, image.Rect(80, 80, 160, 120), nil)
+	mark := color.NRGBA{255, 80, 80, 255}
+	for _, row := range []struct {
+		x, y int
+		want bool
+	}{{8, 8, true}, {15, 11, true}, {9, 9, false}, {7, 8, false}, {8, 12, false}} {
+		if got := small.NRGBAAt(row.x, row.y) == mark; got != row.want {
+			t.Errorf("the frame at %d, %d: %v", row.x, row.y, got)
+		}
+	}
+}

@@ -25,7 +25,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return p.small(f)
 	}
 	listW, colourW := min(f.W/4, 32), 0
-	if pic := p.view.Picture(); f.W >= 100 && (pic == nil || !pic.Smooth) {
+	if pic := p.view.Picture(); f.W >= 100 && (pic == nil || !pic.Smooth || p.view.Cropped()) {
 		colourW = 30
 	}
 	pictureW := f.W - listW - colourW
@@ -330,20 +330,40 @@ func swatch(th *theme.Theme, c color.NRGBA) string {
 	return theme.NewStyle(nil, c, 0).Render("  ")
 }
 
+// overview is the whole picture at the foot of the column of colours while only a part
+// of it is in view.
+func (p *Page) overview(f *tui.Frame, x, w, most int) []string {
+	_, high := p.view.Picture().Size()
+	if high == 0 || most < 3 {
+		return nil
+	}
+	rows := p.view.OverviewRows(f, w, min(most, 10))
+	if rows == 0 {
+		return nil
+	}
+	return p.view.Overview(f, x, f.H-1-rows, w, rows)
+}
+
 func (p *Page) colourPane(f *tui.Frame, x, w int) []string {
 	focus := f.Focus && p.part == partColours
 	uses := p.view.Uses()
 	p.colours.SetLen(len(uses))
-	p.colourBox = box{x + 2, 1, w - 4, f.H - 2}
 	th := f.Theme
+	h := f.H - 2
+	overview := p.overview(f, x+2, w-4, h/2)
+	if len(overview) > 0 {
+		h -= len(overview) + 1
+	}
+	p.colourBox = box{x + 2, 1, w - 4, h}
 	if len(uses) == 0 {
 		text := "too many colours to list"
 		if p.view.Picture() == nil {
 			text = ""
 		}
-		return widget.Box(th, "Colours", "", focus, []string{th.Faint.Render(text)}, w, f.H)
+		rows := widget.Rows([]string{th.Faint.Render(text)}, w-4, f.H-2-len(overview))
+		return widget.Box(th, "Colours", "", focus, append(rows, overview...), w, f.H)
 	}
-	rows := p.colours.Render(th, w-4, f.H-2, focus, func(i, width int) string {
+	rows := p.colours.Render(th, w-4, h, focus, func(i, width int) string {
 		u := uses[i]
 		name := strings.Join(u.Names, " ")
 		style := th.Text
@@ -368,5 +388,8 @@ func (p *Page) colourPane(f *tui.Frame, x, w int) []string {
 		}
 		return widget.Ends(left, th.Muted.Render(count), width)
 	})
+	if len(overview) > 0 {
+		rows = append(append(rows, ""), overview...)
+	}
 	return widget.Box(th, "Colours", fmt.Sprint(len(uses)), focus, rows, w, f.H)
 }
