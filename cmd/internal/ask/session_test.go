@@ -115,7 +115,10 @@ func (d *deck) kill() {
 	_ = d.cmd.Wait()
 	d.tty.Close()
 	<-d.done
-	d.em.Close()
+	// The emulator's own Close would race with whoever reads its answers.
+	if c, ok := d.em.InputPipe().(io.Closer); ok {
+		_ = c.Close()
+	}
 }
 
 func (d *deck) text() string {
