@@ -294,6 +294,7 @@ func (p *Page) toggle(m mode) {
 }
 
 func (p *Page) nextProject() {
+	p.chosen = true
 	for i, one := range p.state.Projects {
 		if one.Path == p.path {
 			p.path = p.state.Projects[(i+1)%len(p.state.Projects)].Path

@@ -42,7 +42,7 @@ func (p *Page) baseline() string {
 func (p *Page) start(baseline string, force bool) tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
 	me := &run{baseline: baseline, since: time.Now(), cancel: cancel}
-	p.run, p.back = me, 0
+	p.run, p.back, p.chosen = me, 0, true
 	project, source := p.path, p.opts.Source
 	return func() tea.Msg {
 		defer cancel()

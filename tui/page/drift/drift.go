@@ -59,17 +59,19 @@ type Page struct {
 	opts  Options
 	state logicstamp.State
 	path  string // the project shown
-	back  int    // results stepped back from the newest
-	board *board
-	view  view
-	rows  []row
-	list  widget.List
-	part  string
-	edit  widget.Editor
-	mode  mode
-	theme *theme.Theme
-	w     int
-	listY int
+	// chosen tells that the person chose it, or works with it.
+	chosen bool
+	back   int // results stepped back from the newest
+	board  *board
+	view   view
+	rows   []row
+	list   widget.List
+	part   string
+	edit   widget.Editor
+	mode   mode
+	theme  *theme.Theme
+	w      int
+	listY  int
 	// from is the key of the row that a jump came from.
 	from string
 
@@ -77,7 +79,6 @@ type Page struct {
 	drawn  drawn
 	run    *run
 	fresh  map[string]time.Time // rows that changed, until when they are marked
-	seen   map[string]bool      // projects whose newest result was on screen
 	shown  bool
 	unseen int
 	typeAt int
@@ -103,7 +104,7 @@ type run struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partTree, view: view{closed: map[string]bool{"s:content only": true}}, fresh: map[string]time.Time{}, seen: map[string]bool{}}
+	p := &Page{opts: o, part: partTree, view: view{closed: map[string]bool{"s:content only": true}}, fresh: map[string]time.Time{}}
 	p.edit.Placeholder = "path, name, field, sign"
 	p.list.Cursor = -1
 	return p
@@ -215,8 +216,14 @@ func (p *Page) take(s logicstamp.State) {
 	p.state = s
 	if p.path == "" {
 		p.path = p.opts.Project
-		if len(s.Projects) > 0 && len(p.project().Results) == 0 {
-			p.path = s.Projects[0].Path
+	}
+	// Until the person chose, a project with something to see comes first.
+	if !p.chosen && len(p.project().Results) == 0 {
+		for _, one := range s.Projects {
+			if p.path == "" || len(one.Results) > 0 {
+				p.path = one.Path
+				break
+			}
 		}
 	}
 	p.lay()
@@ -236,10 +243,9 @@ func (p *Page) lay() {
 		if old != nil && old.result.ProjectPath == r.ProjectPath && p.back == 0 {
 			p.mark(old)
 		}
-		if !p.shown && r.Status != compare.Pass && p.seen[p.path] {
+		if !p.shown && r.Status != compare.Pass {
 			p.unseen++
 		}
-		p.seen[p.path] = true
 	}
 	p.reflow()
 }
