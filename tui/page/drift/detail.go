@@ -72,9 +72,14 @@ func detailLines(th *theme.Theme, b *board, x row, m mode, w int) []string {
 		d.title(x.name, "", "warning")
 		d.wrap(th.Text, x.warning)
 	case sameRow:
-		d.title(x.name, "", "")
+		if b.result.Status == compare.Pass {
+			d.overview(b.result)
+		} else {
+			d.title(x.name, "", "")
+		}
 		if !x.opens {
-			d.wrap(th.Faint, "Their names are not in this result; r compares again and lists them.")
+			d.gap()
+			d.wrap(th.Faint, "The names of unchanged folders are not in this result; r compares again and lists them.")
 		}
 	default:
 		d.overview(b.result)
@@ -369,7 +374,7 @@ func (d *writer) overview(r *compare.Result) {
 	line := func(name, text string) { d.add(d.th.Faint.Render(fmt.Sprintf("%-14s", name)) + text) }
 	line("folders", fmt.Sprint(s.TotalFolders))
 	if c := r.Coverage; c != nil {
-		line("components", fmt.Sprintf("%d, of which %d are in bundles", c.Components, c.Visible))
+		line("components", fmt.Sprintf("%d of %d seen", c.Visible, c.Components))
 	}
 	line("content only", plural(s.ContentOnly, "file"))
 	if s.ToolOnly > 0 {
