@@ -13,6 +13,10 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		if e.Button == tea.MouseLeft {
 			return m.click(e.X, e.Y)
 		}
+	case tea.MouseMotionMsg:
+		if e.Button == tea.MouseLeft {
+			return m.point(e.X, e.Y, func(x, y int) tea.Msg { return DragMsg{X: x, Y: y} })
+		}
 	case tea.MouseWheelMsg:
 		d := 0
 		switch e.Button {

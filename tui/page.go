@@ -134,6 +134,10 @@ type Overlay interface {
 // ClickMsg is a click of the left button at a cell of the page or overlay.
 type ClickMsg struct{ X, Y int }
 
+// DragMsg is the mouse moved to a cell with the left button held down, after a
+// ClickMsg.
+type DragMsg struct{ X, Y int }
+
 // WheelMsg is the wheel turned over a cell: Delta rows down.
 type WheelMsg struct{ X, Y, Delta int }
 

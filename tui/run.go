@@ -89,9 +89,13 @@ func (m *Model) freePictures() {
 func wheelFilter() func(tea.Model, tea.Msg) tea.Msg {
 	var last time.Time
 	return func(_ tea.Model, msg tea.Msg) tea.Msg {
-		switch msg.(type) {
+		switch msg := msg.(type) {
 		case tea.MouseMotionMsg:
-			return nil
+			now := time.Now()
+			if msg.Button != tea.MouseLeft || now.Sub(last) < wheelEvery {
+				return nil
+			}
+			last = now
 		case tea.MouseWheelMsg:
 			now := time.Now()
 			if now.Sub(last) < wheelEvery {

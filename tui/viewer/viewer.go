@@ -58,6 +58,7 @@ type Viewer struct {
 	cursor     bool
 	panX, panY int // first pixel shown
 	held       *anchor
+	grip       grip
 	blink      bool // flips by itself
 	ground     Ground
 	onion      int // frames each way
@@ -223,6 +224,25 @@ func (v *Viewer) Move(dx, dy int) {
 
 // Pan moves what is shown by pixels and leaves the cursor.
 func (v *Viewer) Pan(dx, dy int) { v.panX, v.panY = v.view.crop.Min.X+dx, v.view.crop.Min.Y+dy }
+
+// grip is where a drag began: a cell, and the first pixel in view then.
+type grip struct{ col, row, panX, panY int }
+
+// DragFrom begins to drag the picture at a cell, of any origin.
+func (v *Viewer) DragFrom(col, row int) {
+	v.grip = grip{col, row, v.view.crop.Min.X, v.view.crop.Min.Y}
+}
+
+// DragTo brings the pixel that DragFrom took hold of to another cell, as far as the
+// picture goes.
+func (v *Viewer) DragTo(col, row int) {
+	if v.view.factor == 0 {
+		return // all of it is in view
+	}
+	g, room := v.grip, v.view.room
+	v.panX = g.panX + (g.col-col)*room.UnitW*v.view.divisor/v.view.factor
+	v.panY = g.panY + (g.row-row)*room.UnitH*v.view.divisor/v.view.factor
+}
 
 // Point puts the cursor on the pixel under a cell of the viewer's rows, and tells whether
 // there is one. A cell that shows several pixels gives its upper left one.

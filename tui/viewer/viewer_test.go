@@ -406,3 +406,24 @@ func TestOverview(t *testing.T) {
 		}
 	}
 }
+
+func TestDrag(t *testing.T) {
+	v := Viewer{Slot: "s"}
+	v.Set(&Picture{Key: "k", Frames: []Frame{{Image: image.NewNRGBA(image.Rect(0, 0, 200, 200))}}})
+	draw := func() { v.Render(frameOf(80, 24), 0, 0, 80, 24) }
+	draw()
+	v.Full()
+	draw()
+	from := v.view.crop.Min
+	v.DragFrom(40, 12)
+	v.DragTo(30, 10)
+	draw()
+	if got := v.view.crop.Min.Sub(from); got != image.Pt(10, 4) {
+		t.Errorf("ten columns and two rows moved the view by %v", got)
+	}
+	v.DragTo(400, 300)
+	draw()
+	if v.view.crop.Min != (image.Point{}) {
+		t.Errorf("dragged beyond the edge to %v", v.view.crop)
+	}
+}

@@ -261,6 +261,10 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		}
 	case tui.ClickMsg:
 		p.click(msg.X, msg.Y)
+	case tui.DragMsg:
+		if p.pictureBox.has(msg.X, msg.Y) {
+			p.view.DragTo(msg.X, msg.Y)
+		}
 	case tui.WheelMsg:
 		p.wheel(msg)
 	case OpenMsg:
@@ -420,6 +424,7 @@ func (p *Page) click(x, y int) {
 	case p.pictureBox.has(x, y):
 		p.part = partPicture
 		p.view.Point(x-p.pictureBox.x, y-p.pictureBox.y)
+		p.view.DragFrom(x, y)
 	case p.colourBox.has(x, y):
 		p.part = partColours
 		p.colours.Click(y - p.colourBox.y)
