@@ -67,13 +67,23 @@ func (e *Editor) Insert(s string) {
 		}
 		return r
 	}, s)
-	for i, part := range strings.Split(s, "\n") {
-		if i > 0 {
-			e.breakLine()
-		}
-		e.insertPart(part)
-	}
 	e.goal = -1
+	first, rest, more := strings.Cut(s, "\n")
+	if !more {
+		e.insertPart(s)
+		return
+	}
+	l := e.lines[e.row]
+	before, after := strings.Join(l[:e.col], ""), strings.Join(l[e.col:], "")
+	lines := [][]string{clusters(before + first)}
+	for part := range strings.SplitSeq(rest, "\n") {
+		lines = append(lines, clusters(part))
+	}
+	last := strings.Join(lines[len(lines)-1], "")
+	lines[len(lines)-1] = clusters(last + after)
+	e.lines = slices.Replace(e.lines, e.row, e.row+1, lines...)
+	e.row += len(lines) - 1
+	e.col = locate(e.lines[e.row], len(last))
 }
 
 // insertPart inserts text without line breaks. Text before and after may join
@@ -85,19 +95,19 @@ func (e *Editor) insertPart(s string) {
 	l := e.lines[e.row]
 	before, after := strings.Join(l[:e.col], ""), strings.Join(l[e.col:], "")
 	e.lines[e.row] = clusters(before + s + after)
-	e.col, _ = locate(e.lines[e.row], len(before)+len(s))
+	e.col = locate(e.lines[e.row], len(before)+len(s))
 }
 
 // locate finds the cluster boundary at or after a byte offset.
-func locate(l []string, offset int) (int, bool) {
+func locate(l []string, offset int) int {
 	n := 0
 	for i, c := range l {
 		if n >= offset {
-			return i, n == offset
+			return i
 		}
 		n += len(c)
 	}
-	return len(l), n == offset
+	return len(l)
 }
 
 func clusters(s string) []string {

@@ -105,6 +105,17 @@ func TestFilterTakesNewCalls(t *testing.T) {
 	})
 }
 
+func TestFilterLetsGoWhatChanged(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
+		s.Keys("/")
+		s.Type("running")
+		s.Has("2 of 9 calls")
+		d.Add(servers.Call{ID: 9, AgentName: "claude-code", Tool: "pencil_get_screenshot", Status: servers.OK})
+		s.Wait(time.Second)
+		s.Has("1 of 9 calls")
+	})
+}
+
 func TestOldCallsAreDropped(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
 		for i := range 13_000 {

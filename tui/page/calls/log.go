@@ -32,16 +32,25 @@ func (l *log) take(changed []servers.Call) {
 		default:
 			l.calls = slices.Insert(l.calls, i, c)
 		}
-		if !l.filter.empty() && l.filter.lets(&c) {
-			if j, ok := slices.BinarySearch(l.found, c.ID); !ok {
-				l.found = slices.Insert(l.found, j, c.ID)
-			}
+		if !l.filter.empty() {
+			l.sort(&c)
 		}
 	}
 	if n := len(l.calls); n > keep+keep/5 {
 		l.calls = slices.Clone(l.calls[n-keep:])
 		i, _ := slices.BinarySearch(l.found, l.calls[0].ID)
 		l.found = slices.Clone(l.found[i:])
+	}
+}
+
+// sort puts a call among those that the filter lets through, or takes it out.
+func (l *log) sort(c *servers.Call) {
+	j, in := slices.BinarySearch(l.found, c.ID)
+	switch lets := l.filter.lets(c); {
+	case lets && !in:
+		l.found = slices.Insert(l.found, j, c.ID)
+	case in && !lets:
+		l.found = slices.Delete(l.found, j, j+1)
 	}
 }
 
