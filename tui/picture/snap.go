@@ -31,17 +31,28 @@ func unpack(p uint32) color.NRGBA {
 func (f *fitter) majority(x, y int, g *glyph) (fg uint32, okFG bool, bg uint32, okBG bool) {
 	var candidate [2]uint32
 	var votes, all, hits [2]int
-	f.eachPixel(x, y, g, func(part int, p uint32) {
-		all[part]++
-		switch {
-		case candidate[part] == p:
-			votes[part]++
-		case votes[part] == 0:
-			candidate[part], votes[part] = p, 1
-		default:
-			votes[part]--
+	x0, x1 := f.firstX[x], f.firstX[x+1]
+	for py := f.firstY[y]; py < f.firstY[y+1]; py++ {
+		bits := g.shape[f.latticeY[py]]
+		line := f.img.Pix[py*f.img.Stride+4*x0 : py*f.img.Stride+4*x1]
+		for i, at := range f.latticeX[x0:x1] { // as eachPixel: most of the time of a large picture is spent here
+			p := binary.LittleEndian.Uint32(line[4*i:])
+			if p>>24 < opaqueFrom {
+				continue
+			}
+			p |= 0xFF000000
+			part := bits >> at & 1
+			all[part]++
+			switch {
+			case candidate[part] == p:
+				votes[part]++
+			case votes[part] == 0:
+				candidate[part], votes[part] = p, 1
+			default:
+				votes[part]--
+			}
 		}
-	})
+	}
 	open := false
 	var need [2]float64
 	for part := range all {
