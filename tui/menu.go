@@ -93,6 +93,8 @@ func (m *Model) newPalette() *menu {
 			add(m.tables[i], p.Title(), p.Part())
 		}
 	}
+	impossible := func(it item) int { return min(len(it.action.why(m.opts.Watch)), 1) }
+	slices.SortStableFunc(me.all, func(a, b item) int { return impossible(a) - impossible(b) })
 	me.edit.Placeholder = "type a command"
 	me.filter()
 	return me

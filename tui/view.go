@@ -243,7 +243,7 @@ func (m *Model) footer(y int) string {
 // stays when others go.
 func (m *Model) hintRow(actions []*Action, y, w int) string {
 	th := m.theme
-	row, x := " ", 1
+	row, x := "", 1
 	for _, a := range actions {
 		label := cmp.Or(a.Label, KeyLabel(a.Keys[0], th.Glyph.ASCII))
 		n := widget.Width(label) + 1 + widget.Width(a.Hint)
@@ -257,7 +257,10 @@ func (m *Model) hintRow(actions []*Action, y, w int) string {
 			}
 		}
 		m.targets = append(m.targets, target{x: x, y: y, w: n, run: func() tea.Cmd { return m.run(a) }})
-		row += th.Key.Render(label) + " " + th.Muted.Render(a.Hint) + "  "
+		if row != "" {
+			row += " "
+		}
+		row += " " + th.Key.Render(label) + " " + th.Muted.Render(a.Hint)
 		x += n + 2
 	}
 	return widget.Fit(row, w)

@@ -69,7 +69,7 @@ func printTools(c *cobra.Command, tools []json.RawMessage, raw bool) error {
 			return fmt.Errorf("read a tool's definition: %w", err)
 		}
 		first, _, _ := strings.Cut(strings.TrimSpace(info.Description), "\n")
-		c.Println(strings.TrimRight(fmt.Sprintf("%-28s %s", plain.Line(info.Name), plain.Cut(plain.Line(cmp.Or(info.Title, info.Annotations.Title, first)), 90)), " "))
+		c.Println(strings.TrimRight(fmt.Sprintf("%-34s %s", plain.Line(info.Name), plain.Cut(plain.Line(cmp.Or(info.Title, info.Annotations.Title, first)), 90)), " "))
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ its id, and selectedOptions, customInput, notes, skipped or clarify.`,
 
 func answerArgs(in io.Reader, args []string, raw string, decline bool) (int, []questions.Result, error) {
 	if len(args) != 1 {
-		return 0, nil, usagef("give the number of one question, as mcpdeck ask list shows it")
+		return 0, nil, usagef("give the number of one question, as mcpdeck ask list shows it, and the answers with --json")
 	}
 	id, err := strconv.Atoi(args[0])
 	if err != nil || id <= 0 {

@@ -28,7 +28,36 @@ func (p *Page) Actions() []tui.Action {
 	out = append(out, p.optionActions()...)
 	out = append(out, p.textActions()...)
 	out = append(out, p.listActions()...)
-	return append(out, p.historyActions()...)
+	out = append(out, p.historyActions()...)
+	for i := range out {
+		if out[i].Enabled == nil {
+			out[i].Enabled = p.reachable(out[i].Part)
+		}
+	}
+	return out
+}
+
+// reachable says why nothing of a part of the page can be done: the palette
+// offers it also while another part is shown.
+func (p *Page) reachable(part string) func() string {
+	say := func(there bool, why string) string {
+		if there {
+			return ""
+		}
+		return why
+	}
+	switch part {
+	case partRequest, partReview:
+		return func() string {
+			_, open := p.current()
+			return say(open, "no question is open")
+		}
+	case partText:
+		return func() string { return say(p.TextEntry(), "no text field is open") }
+	case partReader, partHistory:
+		return func() string { return say(p.place == part, "not on screen") }
+	}
+	return nil
 }
 
 func (p *Page) requestActions() []tui.Action {

@@ -98,7 +98,7 @@ func quote(s string) string {
 func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	th, c := f.Theme, p.selected()
 	if c == nil {
-		return []string{th.Faint.Render("no call is chosen")}
+		return []string{th.Faint.Render("No call is chosen.")}
 	}
 	mark, style := tui.CallMark(th, c)
 	status := string(c.Status)

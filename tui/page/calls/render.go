@@ -69,7 +69,9 @@ func (p *Page) listBox(f *tui.Frame, w int) []string {
 		p.listY++
 	}
 	if p.log.len() == 0 {
-		rows = append(rows, "  "+th.Faint.Render(p.nothing()))
+		for _, line := range widget.Wrap(p.nothing(), w-6) {
+			rows = append(rows, "  "+th.Faint.Render(line))
+		}
 	} else {
 		rows = append(rows, p.list.Render(th, w-4, h, f.Focus && p.part != partDetail, func(i, w int) string {
 			return tui.CallRow(f, p.log.at(i), w)
@@ -80,7 +82,7 @@ func (p *Page) listBox(f *tui.Frame, w int) []string {
 
 func (p *Page) nothing() string {
 	if p.log.filter.empty() {
-		return "calls show up here as agents make them"
+		return "Calls show up here as agents make them.\nmcpdeck log shows earlier ones."
 	}
-	return "no call is like that; esc shows all"
+	return "No call is like that; esc shows all."
 }

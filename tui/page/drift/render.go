@@ -154,7 +154,7 @@ func (p *Page) detail(f *tui.Frame, w int) []string {
 func (p *Page) nothing(f *tui.Frame, h int) []string {
 	th := f.Theme
 	key := func(k, text string) string { return th.Key.Render(k) + "  " + th.Text.Render(text) }
-	rows := []string{"", th.Strong.Render("What changed in the contracts of this project?"), ""}
+	rows := []string{"", th.Strong.Render("What changed in the contracts here?"), ""}
 	if p.path == "" {
 		rows = []string{"", th.Faint.Render("No project yet. An agent's first LogicStamp call brings one.")}
 	} else {
@@ -162,7 +162,7 @@ func (p *Page) nothing(f *tui.Frame, h int) []string {
 		if len(p.project().Snapshots) > 0 {
 			with = "the newest snapshot"
 		}
-		rows = append(rows, key("r", "compare with "+with), key("B", "choose another baseline"), key("S", "make a snapshot, to compare with after an edit"), key("w", "compare by itself after every change"))
+		rows = append(rows, key("r", "compare with "+with), key("B", "choose another baseline"), key("S", "make a snapshot to compare with"), key("w", "compare after every change"))
 	}
 	return p.message(f, rows, h)
 }

@@ -108,7 +108,7 @@ func (p *Page) head(f *tui.Frame) []string {
 		words += "; r starts Pencil's server anew"
 	}
 	if sign.Tone == pencil.Hidden {
-		label, words = "Pencil mode is off", "agents see nothing of it, and pay nothing"
+		label, words = "Pencil mode is off", "no agent sees it"
 		if s.Error != "" {
 			words = s.Error
 		}
@@ -135,7 +135,7 @@ func (p *Page) head(f *tui.Frame) []string {
 func (p *Page) cost(f *tui.Frame, w int) string {
 	th, s := f.Theme, p.status
 	if len(s.Tools) == 0 {
-		return widget.Fit(th.Faint.Render("cost: 0 bytes while off; what it is while on is known once Pencil was connected"), w)
+		return widget.Fit(th.Faint.Render("cost: 0 bytes while off; what it is while on shows once Pencil connects"), w)
 	}
 	on := fmt.Sprintf("%s, about %s tokens", tui.Bytes(s.Bytes), thousands(s.Tokens()))
 	a, b := th.Muted, th.Faint
