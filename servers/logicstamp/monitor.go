@@ -3,10 +3,12 @@ package logicstamp
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/gittree"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -50,6 +52,7 @@ type monitor struct {
 	call      Call
 	project   string
 	baseline  string
+	ref       string // as asked for, when the baseline is a commit
 	pinned    string
 	interval  time.Duration
 	startedAt time.Time
@@ -107,7 +110,7 @@ func (s *Service) startMonitor(ctx context.Context, call Call, project string, a
 		s: s, call: Call{Root: call.Root, Hint: call.Hint, Client: call.Client}, project: project, baseline: args.Baseline,
 		interval: min(max(interval, minPause), maxPause), startedAt: s.opts.Now(), done: make(chan struct{}),
 	}
-	if err := m.fix(call); err != nil {
+	if err := m.fix(ctx, call); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -136,7 +139,15 @@ func (s *Service) startMonitor(ctx context.Context, call Call, project string, a
 }
 
 // fix makes the baseline one that does not move, and keeps its snapshot.
-func (m *monitor) fix(call Call) error {
+func (m *monitor) fix(ctx context.Context, call Call) error {
+	if ref, ok := strings.CutPrefix(m.baseline, "git:"); ok {
+		commit, err := gittree.Repo{Project: m.project}.Resolve(ctx, ref)
+		if err != nil {
+			return err
+		}
+		m.baseline, m.ref = "git:"+commit.Hash, commit.Ref
+		return nil
+	}
 	switch m.baseline {
 	case "disk", "snapshot":
 		e := m.s.store.Current(m.project)
@@ -250,6 +261,14 @@ func (m *monitor) compare(ctx context.Context) {
 		result = failedResult(err)
 	}
 	result.Baseline, result.ProjectPath = m.baseline, m.project
+	if m.ref != "" {
+		result.Baseline = "git:" + m.ref
+		if result.BaselineInfo != nil {
+			info := *result.BaselineInfo
+			info.Ref = m.ref
+			result.BaselineInfo = &info
+		}
+	}
 	result.ComparedAt, result.DurationMs = m.s.opts.Now().UTC(), time.Since(start).Milliseconds()
 	m.mu.Lock()
 	m.runs++
