@@ -130,11 +130,15 @@ func (m *Model) header(l layout) []string {
 		brand += th.Muted.Render(widget.Cut(m.snap.Name, 16) + " ")
 	}
 	brand += " "
-	status := m.status()
+	status := m.status(false)
 	room := m.w - widget.Width(status) - 1
 	tabs, width := m.tabs(false, l.rule)
 	if widget.Width(brand)+width > room {
 		brand = " "
+	}
+	if 1+width > room {
+		status = m.status(true)
+		room = m.w - widget.Width(status) - 1
 	}
 	if 1+width > room {
 		tabs, width = m.tabs(true, l.rule)
@@ -193,8 +197,9 @@ func (m *Model) tabs(short, rule bool) ([]string, int) {
 	return out, width
 }
 
-// status is at the right end of the header: who is there.
-func (m *Model) status() string {
+// status is at the right end of the header: who is there. In short it is the
+// number alone.
+func (m *Model) status(short bool) string {
 	th, s := m.theme, m.snap
 	if s == nil {
 		return ""
@@ -209,10 +214,12 @@ func (m *Model) status() string {
 	if m.opts.Watch {
 		parts = append(parts, th.Warn.Render("watching"))
 	}
-	switch n {
-	case 0:
+	switch {
+	case short:
+		parts = append(parts, th.Good.Render(th.Glyph.On)+th.Muted.Render(" "+itoa(n)))
+	case n == 0:
 		parts = append(parts, th.Faint.Render("no agents"))
-	case 1:
+	case n == 1:
 		parts = append(parts, th.Good.Render(th.Glyph.On)+th.Muted.Render(" 1 agent"))
 	default:
 		parts = append(parts, th.Good.Render(th.Glyph.On)+th.Muted.Render(" "+itoa(n)+" agents"))

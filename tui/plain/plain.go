@@ -169,7 +169,7 @@ func (t *teller) look() {
 func (t *teller) who(s *servers.Snapshot) {
 	here := map[string]bool{}
 	for _, a := range s.Agents {
-		if !a.Gone.IsZero() {
+		if !a.Gone.IsZero() || a.Client == "" && !t.agents[a.Agent] { // gone, or it has not said yet who it is
 			continue
 		}
 		here[a.Agent] = true

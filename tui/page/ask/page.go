@@ -184,7 +184,7 @@ func (p *Page) Hide() {
 // BeforeQuit asks what becomes of requests that wait.
 func (p *Page) BeforeQuit() tui.Overlay {
 	n := p.snap.Waiting
-	if n == 0 {
+	if n == 0 || p.opt.Watch {
 		return nil
 	}
 	text := fmt.Sprintf("%d questions wait for you. Agents that can come back get their questions and what you have entered again when the deck is opened.", n)
