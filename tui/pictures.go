@@ -56,8 +56,7 @@ func (p *pictures) feed() Feed {
 	}}
 }
 
-// restart begins the questions again, because the environment or the colours are
-// other than thought.
+// restart begins the questions again, because the environment is other than thought.
 func (p *pictures) restart() {
 	p.probe = picture.NewProbe(p.ask)
 	p.asked, p.waited = false, false
@@ -104,7 +103,7 @@ func (p *pictures) answer(msg tea.Msg) bool {
 		p.restart()
 	case tea.ColorProfileMsg:
 		p.ask.Depth = pictureDepth(msg.Profile)
-		p.restart()
+		p.probe.SetDepth(p.ask.Depth) // may come late: the answers so far stay
 	case tea.TerminalVersionMsg:
 		p.probe.Version(msg.Name)
 	case uv.KittyGraphicsEvent:

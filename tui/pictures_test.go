@@ -58,6 +58,11 @@ func TestPicturesAreAskedForAndSentInOrder(t *testing.T) {
 		if n := strings.Count(raw, "a=T"); n != 1 {
 			t.Errorf("the picture was sent %d times", n)
 		}
+		s.Send(tea.ColorProfileMsg{Profile: colorprofile.TrueColor}) // some terminals say so late
+		s.Wait(time.Second)
+		if all := s.Raw(); strings.Count(all, "a=T") != 1 || strings.Count(all, "a=q") != 1 {
+			t.Error("the colours of the terminal began everything anew")
+		}
 	})
 }
 

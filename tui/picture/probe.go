@@ -378,5 +378,8 @@ func cmpOr(a, b string) string {
 	return b
 }
 
+// SetDepth changes how many colours the renderer writes.
+func (p *Probe) SetDepth(d Depth) { p.ask.Depth = d }
+
 // SetMode changes the override.
 func (p *Probe) SetMode(m Mode) { p.ask.Mode = m }
