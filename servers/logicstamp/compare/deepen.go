@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -50,7 +51,11 @@ func Deepen(r *Result, cur, deepBase, deepCur Side) {
 
 func uncovered(paths []string) problem.Warning {
 	n := len(paths)
-	return problem.Warn(problem.UncoveredChanges, "%d changed files lie deeper than the depth or in a cycle, so nothing could be compared: %s", n, strings.Join(paths[:min(n, 5)], ", "))
+	what := "1 changed file lies"
+	if n > 1 {
+		what = fmt.Sprintf("%d changed files lie", n)
+	}
+	return problem.Warn(problem.UncoveredChanges, "%s deeper than the depth or in a cycle, so nothing could be compared: %s", what, strings.Join(paths[:min(n, 5)], ", "))
 }
 
 // addDeep adds a contract change that only the deeper context shows.
