@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -42,6 +43,9 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Cli
 
 func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*wire.Client, error) {
 	conn, err := dialer(cfg)(ctx)
+	if errors.Is(err, socket.ErrUnsafe) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, wire.ErrNoDeck
 	}

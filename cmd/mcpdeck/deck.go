@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -45,7 +46,7 @@ func (s signalled) Error() string { return "ended by " + s.String() }
 func openDeck(a *app, f deckFlags) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	watchSignals(cancel)
+	watchSignals(cancel, keepTerminal())
 	h, r, err := a.open()
 	if err != nil {
 		return err
@@ -74,8 +75,8 @@ func openDeck(a *app, f deckFlags) error {
 }
 
 // watchSignals ends the deck in good order on the first signal, and at once on
-// the second.
-func watchSignals(cancel context.CancelCauseFunc) {
+// the second, once restore has given the terminal back.
+func watchSignals(cancel context.CancelCauseFunc, restore func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	safe.Go("signals", func() {
@@ -83,7 +84,22 @@ func watchSignals(cancel context.CancelCauseFunc) {
 		number, _ := s.(syscall.Signal)
 		cancel(signalled{number})
 		<-signals
-		fmt.Print("\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l")
+		restore()
 		os.Exit(128 + int(number))
 	})
+}
+
+// keepTerminal returns what brings the terminal back to how it is now, for an
+// end that leaves the screen no time to do it.
+func keepTerminal() func() {
+	if !terminal() {
+		return func() {}
+	}
+	state, err := term.GetState(os.Stdin.Fd())
+	return func() {
+		fmt.Print("\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[>4m\x1b[<u")
+		if err == nil {
+			_ = term.Restore(os.Stdin.Fd(), state) // nothing else can be done
+		}
+	}
 }

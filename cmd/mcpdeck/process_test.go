@@ -1,0 +1,315 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long anything may take on a busy machine.
+const patience = 30 * time.Second
+
+// desk is a user's home with the program in it, as processes.
+type desk struct {
+	t       *testing.T
+	home    string
+	project string
+	program string
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	program, err := exec.LookPath("mcpdeck") // TestMain has put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.MkdirTemp("", "md") // socket paths must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	d := &desk{t: t, home: home, project: filepath.Join(home, "shop"), program: program}
+	for _, dir := range []string{d.project, filepath.Join(home, "Desktop")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+// command runs the program with the few variables that Codex gives a server.
+func (d *desk) command(args ...string) *exec.Cmd {
+	c := exec.Command(d.program, args...)
+	c.Dir = d.project
+	c.Env = []string{
+		"HOME=" + d.home, "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "SHELL=/bin/sh", "TERM=xterm-256color", "PWD=" + d.project,
+	}
+	return c
+}
+
+// serve starts a deck without a screen and waits until it answers.
+func (d *desk) serve() *exec.Cmd {
+	d.t.Helper()
+	c := d.command("serve", "--port", "0")
+	var log bytes.Buffer
+	c.Stderr = &log
+	if err := c.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { d.kill(c) })
+	d.until("a deck", func() bool {
+		out, _ := d.command("doctor").Output()
+		return bytes.Contains(out, []byte("running on"))
+	})
+	return c
+}
+
+func (d *desk) kill(c *exec.Cmd) {
+	_ = c.Process.Kill() // it may have ended
+	_ = c.Wait()
+}
+
+func (d *desk) until(what string, ok func() bool) {
+	d.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	d.t.Fatalf("%s: not within %v", what, patience)
+}
+
+// logged waits until the deck's journal tells of a call.
+func (d *desk) logged(words ...string) {
+	d.t.Helper()
+	d.until("the journal has "+strings.Join(words, " "), func() bool {
+		out, _ := d.command("log").Output()
+		for _, line := range strings.Split(string(out), "\n") {
+			all := true
+			for _, w := range words {
+				all = all && strings.Contains(line, w)
+			}
+			if all {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// agent is a client on a relay's stdio.
+type agent struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines chan map[string]any
+	last  int
+}
+
+func (d *desk) relay(args ...string) *agent {
+	d.t.Helper()
+	a := &agent{t: d.t, cmd: d.command(append([]string{"mcp"}, args...)...), lines: make(chan map[string]any, 100)}
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if a.in, err = a.cmd.StdinPipe(); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := a.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { d.kill(a.cmd) })
+	go func() {
+		defer close(a.lines)
+		for s := bufio.NewReader(out); ; {
+			line, err := s.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			var m map[string]any
+			if json.Unmarshal(line, &m) != nil {
+				m = map[string]any{"junk": string(line)}
+			}
+			a.lines <- m
+		}
+	}()
+	return a
+}
+
+func (a *agent) send(id any, method string, params string) {
+	a.t.Helper()
+	head := ""
+	if id != nil {
+		head = fmt.Sprintf(`"id":%v,`, id)
+	}
+	if _, err := fmt.Fprintf(a.in, `{"jsonrpc":"2.0",%s"method":%q,"params":%s}`+"\n", head, method, params); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// request sends a request and returns its answer; other messages are dropped.
+func (a *agent) request(method, params string) map[string]any {
+	a.t.Helper()
+	a.last++
+	a.send(a.last, method, params)
+	return a.answer(float64(a.last))
+}
+
+func (a *agent) answer(id any) map[string]any {
+	a.t.Helper()
+	for limit := time.After(patience); ; {
+		select {
+		case m, ok := <-a.lines:
+			switch {
+			case !ok:
+				a.t.Fatal("the relay has ended")
+			case m["junk"] != nil:
+				a.t.Fatalf("no message: %v", m["junk"])
+			case m["id"] == id && m["method"] == nil:
+				return m
+			}
+		case <-limit:
+			a.t.Fatalf("no answer to %v", id)
+		}
+	}
+}
+
+func (a *agent) handshake(name string) {
+	a.t.Helper()
+	a.request("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"`+name+`","version":"1"}}`)
+	a.send(nil, "notifications/initialized", "{}")
+}
+
+// note calls a tool that leaves a file, and looks for the file.
+func (a *agent) note(d *desk, name, meta string) {
+	a.t.Helper()
+	m := a.request("tools/call", `{"name":"haunt_desktop","arguments":{"filename":"`+name+`","content":"boo"}`+meta+`}`)
+	if _, err := os.Stat(filepath.Join(d.home, "Desktop", name)); err != nil {
+		a.t.Errorf("%v; answer: %v", err, m)
+	}
+}
+
+const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"new","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
+// TestH4_TheDeckIsKilled ends the deck in the hardest way while an agent is
+// connected, in both eras of the protocol.
+func TestH4_TheDeckIsKilled(t *testing.T) {
+	tests := []struct{ name, meta, client string }{
+		{"initialize", "", "old"},
+		{"2026-07-28", "," + modern, "new"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesk(t)
+			deck := d.serve()
+			a := d.relay()
+			if tt.meta == "" {
+				a.handshake(tt.client)
+			} else if m := a.request("server/discover", "{"+modern+"}"); m["result"] == nil {
+				t.Fatalf("discover: %v", m)
+			}
+			a.note(d, "one.txt", tt.meta)
+			d.logged(tt.client, "haunt_desktop", "one.txt")
+			a.send(`"waits"`, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"Which?","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}`+tt.meta+`}`)
+			d.until("a question", func() bool { return d.asked() == 1 })
+
+			d.kill(deck)
+			d.serve()
+			a.note(d, "two.txt", tt.meta)
+			d.logged(tt.client, "haunt_desktop", "two.txt")
+			d.until("the question is asked again", func() bool { return d.asked() == 1 })
+			d.ends(a)
+		})
+	}
+}
+
+// asked counts the questions that wait in the deck.
+func (d *desk) asked() int {
+	out, _ := d.command("ask", "list").Output()
+	return strings.Count(string(out), "Which?")
+}
+
+// ends closes the agent's side and waits for the relay to end well.
+func (d *desk) ends(a *agent) {
+	d.t.Helper()
+	began := time.Now()
+	a.in.Close()
+	for range a.lines { // until its output is closed
+	}
+	if err := a.cmd.Wait(); err != nil {
+		d.t.Errorf("the relay ended with %v", err)
+	}
+	d.t.Logf("the relay ended %v after its input", time.Since(began).Round(time.Millisecond))
+}
+
+func TestH4_ADeckIsOpenedLater(t *testing.T) {
+	d := newDesk(t)
+	a := d.relay()
+	a.handshake("early")
+	a.note(d, "alone.txt", "")
+	before := a.request("tools/list", "{}")
+	deck := d.serve()
+	d.until("a call through the deck", func() bool {
+		time.Sleep(200 * time.Millisecond) // the tool has a limit
+		a.request("tools/call", `{"name":"read_project_context","arguments":{}}`)
+		out, _ := d.command("log").Output()
+		return bytes.Contains(out, []byte("early"))
+	})
+	if after := a.request("tools/list", "{}"); fmt.Sprint(names(after)) != fmt.Sprint(names(before)) {
+		t.Errorf("tools before and after: %v %v", names(before), names(after))
+	}
+	// For good: this process hosts the tools again.
+	d.kill(deck)
+	a.note(d, "again.txt", "")
+	d.ends(a)
+}
+
+func names(answer map[string]any) (list []any) {
+	result, _ := answer["result"].(map[string]any)
+	tools, _ := result["tools"].([]any)
+	for _, t := range tools {
+		tool, _ := t.(map[string]any)
+		list = append(list, tool["name"])
+	}
+	return list
+}
+
+func TestH4_EndOfInput(t *testing.T) {
+	d := newDesk(t)
+	d.ends(d.relay()) // alone
+	deck := d.serve()
+	d.ends(d.relay())
+	if err := deck.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := deck.Wait(); err != nil {
+		t.Errorf("the deck ended with %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(d.home, ".local/state/mcpdeck/run/deck.sock")); !os.IsNotExist(err) {
+		t.Errorf("its socket is still there: %v", err)
+	}
+}
+
+// TestNoHome holds what happens without the variable that everything is found
+// by.
+func TestNoHome(t *testing.T) {
+	d := newDesk(t)
+	c := d.command("token", "--state", filepath.Join(d.home, "state"))
+	c.Env = []string{"PATH=/usr/bin:/bin"}
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "token") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -1,0 +1,181 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"io"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// window is a terminal with the deck in it.
+type window struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	tty interface {
+		io.ReadWriteCloser
+		Fd() uintptr
+	}
+	done chan struct{} // the program closed its side
+
+	mu  sync.Mutex
+	out strings.Builder
+}
+
+func (d *desk) window(args ...string) *window {
+	d.t.Helper()
+	w := &window{t: d.t, cmd: d.command(append([]string{"--port", "0", "--background", "dark"}, args...)...), done: make(chan struct{})}
+	tty, err := pty.StartWithSize(w.cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	w.tty = tty
+	d.t.Cleanup(func() { d.kill(w.cmd); tty.Close() })
+	go func() {
+		defer close(w.done)
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := tty.Read(buf)
+			w.mu.Lock()
+			w.out.Write(buf[:n])
+			w.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return w
+}
+
+func (w *window) text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.String()
+}
+
+// ended waits for the program and returns its exit code.
+func (w *window) ended() int {
+	w.t.Helper()
+	over := make(chan error, 1)
+	go func() { over <- w.cmd.Wait() }()
+	select {
+	case err := <-over:
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			w.t.Fatal(err)
+		}
+		return w.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		w.t.Fatal("the deck does not end")
+		return 0
+	}
+}
+
+// restored checks that every mode that was set is reset, and the line
+// discipline as before.
+func (w *window) restored(before *unix.Termios) {
+	w.t.Helper()
+	select { // the last bytes
+	case <-w.done:
+	case <-time.After(patience):
+		w.t.Fatal("the terminal stays open")
+	}
+	on := map[string]bool{"25": true}
+	for _, m := range regexp.MustCompile(`\x1b\[\?([0-9;]+)([hl])`).FindAllStringSubmatch(w.text(), -1) {
+		for mode := range strings.SplitSeq(m[1], ";") {
+			on[mode] = m[2] == "h"
+		}
+	}
+	for mode, set := range on {
+		if set != (mode == "25") {
+			w.t.Errorf("mode %s is left as %v", mode, set)
+		}
+	}
+	if len(on) < 4 {
+		w.t.Errorf("only the modes %v were seen", on)
+	}
+	after, err := unix.IoctlGetTermios(int(w.tty.Fd()), unix.TCGETS)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if after.Lflag != before.Lflag || after.Iflag != before.Iflag || after.Oflag != before.Oflag {
+		w.t.Errorf("the terminal is in another mode: %+v, before %+v", after, before)
+	}
+}
+
+// plainTerminal is how a new terminal is set.
+func plainTerminal(t *testing.T) *unix.Termios {
+	t.Helper()
+	p, s, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	defer s.Close()
+	m, err := unix.IoctlGetTermios(int(s.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestH14_TheTerminalIsRestored(t *testing.T) {
+	send := func(signals ...syscall.Signal) func(*window) {
+		return func(w *window) {
+			for _, s := range signals {
+				if err := w.cmd.Process.Signal(s); err != nil && !strings.Contains(err.Error(), "finished") {
+					w.t.Error(err)
+				}
+			}
+		}
+	}
+	tests := []struct {
+		name string
+		end  func(*window)
+		code int
+	}{
+		{"q", func(w *window) { _, _ = w.tty.Write([]byte("q")) }, 0},
+		{"ctrl+c", func(w *window) { _, _ = w.tty.Write([]byte("\x03")) }, 0},
+		{"SIGTERM", send(syscall.SIGTERM), 128 + 15},
+		{"SIGHUP", send(syscall.SIGHUP), 128 + 1},
+		{"SIGINT", send(syscall.SIGINT), 128 + 2},
+		{"SIGTERM twice", send(syscall.SIGTERM, syscall.SIGTERM), 128 + 15},
+		{"SIGHUP, then SIGINT", send(syscall.SIGHUP, syscall.SIGINT), -1}, // whichever is seen first
+	}
+	before := plainTerminal(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesk(t)
+			w := d.window()
+			d.until("a screen", func() bool {
+				return strings.Contains(w.text(), "\x1b[?1049h") && strings.Contains(w.text(), "Pixelsrc")
+			})
+			tt.end(w)
+			if code := w.ended(); code != tt.code && tt.code >= 0 {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			w.restored(before)
+			if _, err := d.command("doctor").Output(); err != nil {
+				t.Errorf("afterwards, doctor: %v", err)
+			}
+		})
+	}
+}
+
+// TestH14_TheWindowIsClosed takes the terminal away.
+func TestH14_TheWindowIsClosed(t *testing.T) {
+	d := newDesk(t)
+	w := d.window()
+	d.until("a screen", func() bool { return strings.Contains(w.text(), "Pixelsrc") })
+	w.tty.Close()
+	w.ended()
+}
