@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -43,7 +46,21 @@ type signalled struct{ syscall.Signal }
 
 func (s signalled) Error() string { return "ended by " + s.String() }
 
+// check tells of words that the flags do not know.
+func (f deckFlags) check() error {
+	if f.page != "" && !slices.Contains(config.PageNames(), f.page) {
+		return usagef("--page %q: use %s", f.page, strings.Join(config.PageNames(), ", "))
+	}
+	if f.background != "" && f.background != "dark" && f.background != "light" {
+		return usagef("--background %q: use dark or light", f.background)
+	}
+	return nil
+}
+
 func openDeck(a *app, f deckFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	watchSignals(cancel, keepTerminal())

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/log"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
 )
 
@@ -32,7 +33,7 @@ func run(args []string) int {
 		return int(code)
 	}
 	fmt.Fprintln(os.Stderr, "mcpdeck: "+err.Error())
-	if errors.As(err, new(usage)) || errors.As(err, new(pencil.UsageError)) {
+	if errors.As(err, new(usage)) || errors.As(err, new(pencil.UsageError)) || errors.As(err, new(log.UsageError)) {
 		return exitUsage
 	}
 	return exitFailed

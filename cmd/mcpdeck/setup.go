@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
@@ -25,6 +26,9 @@ func setupCommand(a *app) *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("name one client: %s", setup.Names())
+			}
+			if !slices.Contains(strings.Split(setup.Names(), ", "), args[0]) {
+				return usagef("%q is not a client that is known here; name one of %s", args[0], setup.Names())
 			}
 			return nil
 		},

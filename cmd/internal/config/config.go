@@ -170,6 +170,7 @@ func Load(f Flags) (*Config, error) {
 	if err := c.read(c.Paths.Config, f.File != "" || Env("MCPDECK_CONFIG") != ""); err != nil {
 		return nil, err
 	}
+	c.checkWords()
 	c.File.AllowDirs = append(c.File.AllowDirs, f.Allow...)
 	if f.Port >= 0 {
 		c.File.HTTP.Port = f.Port
@@ -197,11 +198,28 @@ func (c *Config) read(path string, wanted bool) error {
 		}
 	case errors.As(err, &bad):
 		row, column := bad.Position()
-		return fmt.Errorf("read the configuration %s, line %d, column %d: %s", path, row, column, strings.TrimPrefix(bad.Error(), "toml: "))
+		return fmt.Errorf("read the configuration %s, line %d, column %d: %s", path, row, column, reason(bad))
 	case err != nil:
 		return fmt.Errorf("read the configuration %s: %w", path, err)
 	}
 	return nil
+}
+
+// reason says what is wrong in words of the file, not of this program.
+func reason(e *toml.DecodeError) string {
+	text := strings.TrimPrefix(e.Error(), "toml: ")
+	rest, ok := strings.CutPrefix(text, "cannot decode TOML ")
+	if !ok || len(e.Key()) == 0 {
+		return text
+	}
+	is, _, _ := strings.Cut(rest, " into ")
+	wants := "something else"
+	for kind, words := range map[string]string{"int": "a whole number", "bool": "true or false", "string": "a text", "[]string": "a list of texts"} {
+		if strings.HasSuffix(rest, " of type "+kind) {
+			wants = words
+		}
+	}
+	return fmt.Sprintf("%s wants %s, not a %s", strings.Join(e.Key(), "."), wants, is)
 }
 
 // Name of the deck; "" for the default one.

@@ -74,10 +74,18 @@ func Command(opt Options) *cobra.Command {
 	return cmd
 }
 
+// UsageError is an error in how the command was called.
+type UsageError struct{ error }
+
+// Unwrap returns the error itself.
+func (u UsageError) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
 func (f flags) query(now time.Time) (journal.Query, error) {
 	q := journal.Query{Tool: f.tool, Server: f.server, Agent: f.agent, Status: servers.CallStatus(f.status), Text: f.text, Limit: f.count}
 	if f.count < 0 {
-		return q, errors.New("--lines must be 0 or more")
+		return q, UsageError{errors.New("--lines must be 0 or more")}
 	}
 	if f.count == 0 {
 		q.Limit = -1
@@ -85,14 +93,14 @@ func (f flags) query(now time.Time) (journal.Query, error) {
 	switch q.Status {
 	case "", servers.OK, servers.ToolError, servers.Refused, servers.Cancelled:
 	default:
-		return q, fmt.Errorf("--status %q: use ok, error, refused or cancelled", f.status)
+		return q, usagef("--status %q: use ok, error, refused or cancelled", f.status)
 	}
 	var err error
 	if q.Since, err = moment(f.since, now); err != nil {
-		return q, fmt.Errorf("--since %q: %w", f.since, err)
+		return q, usagef("--since %q: %w", f.since, err)
 	}
 	if q.Until, err = moment(f.until, now); err != nil {
-		return q, fmt.Errorf("--until %q: %w", f.until, err)
+		return q, usagef("--until %q: %w", f.until, err)
 	}
 	return q, nil
 }

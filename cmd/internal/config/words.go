@@ -1,0 +1,50 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// checkWords warns of settings that know only some words and have another one;
+// what the default does holds then.
+func (c *Config) checkWords() {
+	f := &c.File
+	rows := []struct {
+		name, value string
+		words       []string
+	}{
+		{"ui.background", f.UI.Background, []string{"", "dark", "light"}},
+		{"ui.start", f.UI.Start, append([]string{""}, PageNames()...)},
+		{"ask.sort", f.Ask.Sort, []string{"", "deadline"}},
+		{"ask.persist", f.Ask.Persist, []string{"on", "off"}},
+		{"ask.history", f.Ask.History, []string{"on", "off"}},
+		{"ask.autofocus", f.Ask.Autofocus, []string{"idle", "never", "always"}},
+		{"ask.notify", f.Ask.Notify, []string{"all", "bell", "title", "off"}},
+		{"pencil.gateway", f.Pencil.Gateway, []string{"auto", "always", "never"}},
+	}
+	for _, r := range rows {
+		c.warnWord(r.name, r.value, r.words)
+	}
+	for _, tool := range slices.Sorted(maps.Keys(f.Clippy.Policy)) {
+		c.warnWord("clippy.policy."+tool, f.Clippy.Policy[tool], []string{"allow", "ask", "off"})
+	}
+	if err := f.Theme.Dark.Check(); err != nil {
+		c.Warnings = append(c.Warnings, "theme.dark: "+err.Error())
+	}
+	if err := f.Theme.Light.Check(); err != nil {
+		c.Warnings = append(c.Warnings, "theme.light: "+err.Error())
+	}
+}
+
+func (c *Config) warnWord(name, value string, words []string) {
+	if slices.Contains(words, value) {
+		return
+	}
+	known := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+	c.Warnings = append(c.Warnings, fmt.Sprintf("%s: nothing is called %q; use %s", name, value, strings.Join(known, ", ")))
+}
+
+// PageNames are the names of the screen's pages, in their order.
+func PageNames() []string { return []string{"deck", "ask", "pixels", "calls", "drift", "pencil"} }

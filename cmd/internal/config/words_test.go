@@ -1,0 +1,49 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+)
+
+func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
+	for _, row := range []struct{ name, file, want string }{
+		{"nothing set", "", ""},
+		{"known words", "[ui]\nbackground = \"dark\"\n[clippy]\npolicy = { haunt_desktop = \"ask\" }\n", ""},
+		{"background", "[ui]\nbackground = \"pink\"\n", `ui.background: nothing is called "pink"; use dark, light`},
+		{"focus", "[ask]\nautofocus = \"maybe\"\n", `ask.autofocus: nothing is called "maybe"`},
+		{"policy", "[clippy]\npolicy = { haunt_desktop = \"sometimes\" }\n", `clippy.policy.haunt_desktop: nothing is called "sometimes"; use allow, ask, off`},
+		{"colour", "[theme.dark]\naccent = \"bluish\"\n", "theme.dark: "},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "config.toml")
+			if err := os.WriteFile(path, []byte(row.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("HOME", t.TempDir())
+			c, err := config.Load(config.Flags{File: path, Port: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if row.want == "" && len(c.Warnings) > 0 || row.want != "" && !slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, row.want) }) {
+				t.Fatalf("warnings %q, want %q", c.Warnings, row.want)
+			}
+		})
+	}
+}
+
+func TestAValueOfTheWrongKindNamesItsSetting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte("[http]\nport = \"a\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", t.TempDir())
+	_, err := config.Load(config.Flags{File: path, Port: -1})
+	if err == nil || !strings.HasSuffix(err.Error(), "line 2, column 8: http.port wants a whole number, not a string") {
+		t.Fatalf("got %v", err)
+	}
+}
