@@ -33,6 +33,14 @@ func (f *Frame) Ago(t time.Time) string {
 	return s
 }
 
+// Since is Ago in a sentence: "now", "3 m ago".
+func (f *Frame) Since(t time.Time) string {
+	if s := f.Ago(t); s != "now" {
+		return s + " ago"
+	}
+	return "now"
+}
+
 // Took is a duration as people say it: "8 ms", "1.2 s", "3 m 05 s".
 func Took(d time.Duration) string {
 	switch {

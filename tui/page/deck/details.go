@@ -171,7 +171,7 @@ func agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
 		"by", a.Transport,
 		"protocol", a.Protocol,
 		"servers", cmp.Or(strings.Join(a.View, ", "), "all"),
-		"connected", f.Ago(a.Since)+" ago",
+		"connected", f.Since(a.Since),
 		"calls", strconv.FormatUint(a.Calls, 10)+errors,
 		"last", a.LastTool)...)
 }
@@ -219,7 +219,7 @@ func (p *Page) openWarnings() tea.Cmd {
 		var rows []string
 		for i := len(p.snap.Warnings) - 1; i >= 0; i-- {
 			x := p.snap.Warnings[i]
-			rows = append(rows, th.Warn.Render(plain.Line(x.From))+th.Faint.Render("  "+f.Ago(x.Time)+" ago"))
+			rows = append(rows, th.Warn.Render(plain.Line(x.From))+th.Faint.Render("  "+f.Since(x.Time)))
 			for _, l := range widget.Wrap(plain.Line(x.Text), w-2) {
 				rows = append(rows, "  "+l)
 			}

@@ -67,7 +67,7 @@ func (p *Page) heading(f *tui.Frame, part string) (title, note string) {
 	case partAgents:
 		return "Agents", ""
 	}
-	note = th.Faint.Render(strconv.FormatUint(p.snap.Total, 10) + " calls")
+	note = th.Faint.Render(counted(p.snap.Total, "call"))
 	if p.snap.Total == 0 {
 		note = ""
 	}
@@ -198,7 +198,7 @@ func agentDoing(f *tui.Frame, a *servers.AgentInfo) (mark string, style theme.St
 	case len(a.InFlight) > 0:
 		return th.Glyph.Run, th.Info, th.Info.Render(tools), th.Info.Render(age)
 	case a.LastTool != "":
-		return th.Glyph.On, th.Good, th.Faint.Render(plain.Line(a.LastTool)), th.Faint.Render(age + " ago")
+		return th.Glyph.On, th.Good, th.Faint.Render(plain.Line(a.LastTool)), th.Faint.Render(f.Since(a.LastCall))
 	}
 	return th.Glyph.On, th.Good, th.Faint.Render("no calls yet"), ""
 }
@@ -266,4 +266,12 @@ func (p *Page) lamps(f *tui.Frame) string {
 		rest += "  " + style.Render(mark) + " " + th.Muted.Render(plain.Line(s.Title))
 	}
 	return widget.Fit(" "+th.Good.Render(th.Glyph.On)+th.Muted.Render(" "+strconv.Itoa(ready)+" ready")+rest, f.W)
+}
+
+// counted is a number of things.
+func counted(n uint64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.FormatUint(n, 10) + " " + thing + "s"
 }

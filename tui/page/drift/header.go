@@ -136,11 +136,7 @@ func madeText(f *tui.Frame, r *compare.Result) string {
 			text = "kept context"
 		}
 	}
-	ago := f.Ago(r.ComparedAt)
-	if ago != "now" {
-		ago += " ago"
-	}
-	return strings.TrimPrefix(text+", "+ago, ", ")
+	return strings.TrimPrefix(text+", "+f.Since(r.ComparedAt), ", ")
 }
 
 // tokens is the change for both models, with its share of the whole.

@@ -97,7 +97,7 @@ func (p *Page) openCall() tea.Cmd {
 		}
 		add("outcome", fact.Outcome)
 		add("agent", fact.Agent)
-		add("started", ago(f, fact.Started))
+		add("started", f.Since(fact.Started))
 		add("waited", tui.Took(fact.Wait))
 		add("ran", tui.Took(fact.Run))
 		add("arguments", tui.Bytes(fact.In))

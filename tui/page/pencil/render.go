@@ -5,7 +5,6 @@ import (
 	"image"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -47,7 +46,7 @@ func (p *Page) right(f *tui.Frame, x, y, w, h int) []string {
 // picture draws the last picture and its facts, or, with no room, the facts.
 func (p *Page) picture(f *tui.Frame, x, y, w, h int) []string {
 	th, pic := f.Theme, p.status.Picture
-	facts := plain.Line(pic.Tool) + ", " + ago(f, pic.Time)
+	facts := plain.Line(pic.Tool) + ", " + f.Since(pic.Time)
 	size := th.Faint.Render(tui.Bytes(pic.Bytes))
 	if pic.Width > 0 {
 		size = th.Faint.Render(fmt.Sprintf("%d×%d, ", pic.Width, pic.Height)) + size
@@ -69,13 +68,6 @@ func (p *Page) picture(f *tui.Frame, x, y, w, h int) []string {
 		rows = append(rows, widget.Blank(pad)+line)
 	}
 	return widget.Box(th, "Last picture: "+facts, size, false, rows, w, h)
-}
-
-func ago(f *tui.Frame, t time.Time) string {
-	if s := f.Ago(t); s != "now" {
-		return s + " ago"
-	}
-	return "now"
 }
 
 // contain is how many cells a picture takes inside a room, its shape kept.
