@@ -188,3 +188,23 @@ func TestModes(t *testing.T) {
 		t.Errorf("error = %v", err)
 	}
 }
+
+func TestNoCommandOutlivesTheService(t *testing.T) {
+	s := newStage(t, standIn{Sleep: time.Minute})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.Refresh(context.Background(), logicstamp.Call{}, logicstamp.RefreshArgs{})
+		ended <- err
+	}()
+	for begun := 0; begun == 0; time.Sleep(10 * time.Millisecond) {
+		found, _ := filepath.Glob(filepath.Join(s.dir, "call-*"))
+		begun = len(found)
+	}
+	s.Close()
+	if err := <-ended; problem.CodeOf(err) != problem.Cancelled {
+		t.Errorf("error = %v", err)
+	}
+	if _, err := s.Refresh(context.Background(), logicstamp.Call{}, logicstamp.RefreshArgs{}); problem.CodeOf(err) != problem.Cancelled {
+		t.Errorf("after the end: %v", err)
+	}
+}

@@ -36,6 +36,11 @@ func (s *Service) Compare(ctx context.Context, call Call, args CompareArgs) (*co
 	if err != nil {
 		return nil, err
 	}
+	ctx, end, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	if args.Baseline == "" {
 		args.Baseline = "disk"
 	}

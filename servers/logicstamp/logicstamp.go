@@ -161,10 +161,30 @@ func New(opts Options) (*Service, error) {
 	return s, nil
 }
 
-// Close ends the monitors and waits for them.
+// Close ends the monitors and every analysis, and waits for them.
 func (s *Service) Close() {
+	s.mu.Lock()
 	s.stopNow()
+	s.mu.Unlock()
 	s.running.Wait()
+}
+
+// begin ties work to the life of the service: no analysis outlives it. end must
+// be called.
+func (s *Service) begin(ctx context.Context) (bound context.Context, end func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stop.Err() != nil {
+		return nil, nil, problem.New(problem.Cancelled, "try again in a moment", "the server is shutting down")
+	}
+	s.running.Add(1)
+	bound, cancel := context.WithCancel(ctx)
+	off := context.AfterFunc(s.stop, cancel)
+	return bound, func() {
+		off()
+		cancel()
+		s.running.Done()
+	}, nil
 }
 
 // Call is who asks and how to tell them that work goes on.

@@ -113,9 +113,19 @@ func (s *Service) startMonitor(ctx context.Context, call Call, project string, a
 	if err := m.fix(ctx, call); err != nil {
 		return nil, err
 	}
+	life, cancel := context.WithCancel(context.Background())
+	m.cancel = cancel
+	run, end, err := s.begin(life)
+	if err != nil {
+		cancel()
+		m.unpin()
+		return nil, err
+	}
 	s.mu.Lock()
 	if _, ok := s.monitors[project]; !ok && len(s.monitors) >= maxMonitors {
 		s.mu.Unlock()
+		end()
+		cancel()
 		m.unpin()
 		return nil, problem.New(problem.Busy, "stop another monitor first", "%d monitors already run", maxMonitors)
 	}
@@ -125,11 +135,8 @@ func (s *Service) startMonitor(ctx context.Context, call Call, project string, a
 	if old != nil {
 		old.end()
 	}
-	run, cancel := context.WithCancel(s.stop)
-	m.cancel = cancel
-	s.running.Add(1)
 	safe.Go("drift monitor", func() {
-		defer s.running.Done()
+		defer end()
 		defer close(m.done)
 		m.loop(run)
 	})

@@ -166,6 +166,11 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 	if err != nil {
 		return nil, err
 	}
+	ctx, end, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	a := args.over(s.opts.Defaults)
 	asked := s.opts.Now()
 	leave, err := s.gate.enter(ctx, project)

@@ -153,6 +153,11 @@ func (s *Service) Modes(ctx context.Context, call Call, args ModesArgs) (map[str
 	if err != nil {
 		return nil, err
 	}
+	ctx, end, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	leave, err := s.gate.enter(ctx, project)
 	if err != nil {
 		return nil, err

@@ -90,9 +90,18 @@ func (m *Module) told(r *compare.Result) {
 }
 
 // Stop implements servers.Module.
-func (m *Module) Stop(context.Context) error {
-	m.s.Close()
-	return nil
+func (m *Module) Stop(ctx context.Context) error {
+	done := make(chan struct{})
+	safe.Go("close logicstamp", func() {
+		defer close(done)
+		m.s.Close()
+	})
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // AgentGone implements servers.Leaver: monitors end with those who started them.
