@@ -14,9 +14,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
 )
 
-func run(t *testing.T, s *logicstamp.Service, args ...string) (stdout, stderr string, code int) {
+func run(t *testing.T, o logicstamp.Options, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	cmd := Command(func(context.Context) (*logicstamp.Service, error) { return s, nil })
+	cmd := Command(func(context.Context) (*logicstamp.Service, error) { return logicstamp.New(o) })
 	var out, errs bytes.Buffer
 	cmd.SetOut(&out)
 	cmd.SetErr(&errs)
@@ -35,14 +35,11 @@ func run(t *testing.T, s *logicstamp.Service, args ...string) (stdout, stderr st
 func TestDiffTellsByItsExitCode(t *testing.T) {
 	cli := stamptest.CLI(t, stampcli.Wanted)
 	project := stamptest.Shop(t)
-	s, err := logicstamp.New(logicstamp.Options{
+	o := logicstamp.Options{
 		Dir: t.TempDir(), ProjectPath: project,
 		CLI: stampcli.Options{Command: []string{cli}, Environment: os.Environ()},
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	out, _, code := run(t, s)
+	out, _, code := run(t, o)
 	if code != 2 || !strings.Contains(out, "NO_SNAPSHOT") {
 		t.Errorf("without a snapshot: %d\n%s", code, out)
 	}
@@ -53,26 +50,26 @@ func TestDiffTellsByItsExitCode(t *testing.T) {
 			t.Fatalf("git %v: %v %s", args, err, out)
 		}
 	}
-	out, _, code = run(t, s)
+	out, _, code = run(t, o)
 	if code != 0 || !strings.HasPrefix(out, "PASS  vs git:HEAD @") {
 		t.Errorf("unchanged: %d\n%s", code, out)
 	}
 	stamptest.Replace(t, project, "src/parts/Knob.tsx", " locked?: boolean;", "")
-	out, errs, code := run(t, s)
+	out, errs, code := run(t, o)
 	if code != 1 || !strings.Contains(out, "✖ src/parts/Knob.tsx: prop removed: locked") || !strings.Contains(out, "− locked?: boolean") || errs != "analysing …\n" {
 		t.Errorf("changed: %d\n%s%s", code, out, errs)
 	}
-	again, _, _ := run(t, s)
+	again, _, _ := run(t, o)
 	if again != out {
 		t.Errorf("two runs differ:\n%s\n%s", out, again)
 	}
-	if out, _, code = run(t, s, "--markdown"); code != 1 || !strings.Contains(out, "<details><summary>≈ src (1)</summary>") {
+	if out, _, code = run(t, o, "--markdown"); code != 1 || !strings.Contains(out, "<details><summary>≈ src (1)</summary>") {
 		t.Errorf("markdown: %d\n%s", code, out)
 	}
-	if out, _, code = run(t, s, "--json"); code != 1 || !strings.Contains(out, `"status": "diff"`) {
+	if out, _, code = run(t, o, "--json"); code != 1 || !strings.Contains(out, `"status": "diff"`) {
 		t.Errorf("json: %d\n%s", code, out)
 	}
-	if out, _, code = run(t, s, "--baseline", "git:nowhere"); code != 2 || !strings.Contains(out, "GIT_BAD_REF") {
+	if out, _, code = run(t, o, "--baseline", "git:nowhere"); code != 2 || !strings.Contains(out, "GIT_BAD_REF") {
 		t.Errorf("bad ref: %d\n%s", code, out)
 	}
 }
