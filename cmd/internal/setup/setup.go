@@ -103,6 +103,9 @@ func Undo(client string, e Entry) (path string, err error) {
 	}
 	change := &Change{Path: c.file(e)}
 	now, err := os.ReadFile(change.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("undo the change of %s: there is no such file, so nothing to put back", change.Path)
+	}
 	if err != nil {
 		return "", fmt.Errorf("read the configuration of %s: %w", c.name, err)
 	}
