@@ -65,7 +65,7 @@ standard error as FILE:LINE:COLUMN.`,
 	f.StringVar(&o.states, "state", "", `active states of state rules, such as "damaged poisoned"`)
 	f.BoolVar(&o.allStates, "all-states", false, "every state is active")
 	f.StringVar(&o.slice, "slice", "", "stretch a nine-slice sprite to WxH pixels")
-	f.IntVar(&o.sheet, "sheet", 0, "draw the frames side by side, so many in a row (0: all)")
+	f.IntVar(&o.sheet, "sheet", 0, "draw the frames side by side; --sheet=4 puts four in a row")
 	f.Lookup("sheet").NoOptDefVal = "0"
 	f.BoolVar(&o.atlas, "atlas", false, "pack every sprite into one PNG with a JSON description")
 	f.StringVar(&o.tag, "tag", "", "draw only the frames of a tag")

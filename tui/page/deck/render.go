@@ -43,7 +43,11 @@ func (p *Page) warning(f *tui.Frame) []string {
 		return nil
 	}
 	th, w := f.Theme, p.snap.Warnings[n-1]
-	more := th.Key.Render("w") + th.Muted.Render(" all "+strconv.Itoa(n)) + " "
+	words := " all " + strconv.Itoa(n)
+	if n == 1 {
+		words = " read"
+	}
+	more := th.Key.Render("w") + th.Muted.Render(words) + " "
 	return []string{widget.Ends(" "+th.Warn.Render("! "+plain.Line(w.From)+": "+plain.Line(w.Text)), more, f.W)}
 }
 
