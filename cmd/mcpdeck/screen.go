@@ -61,7 +61,7 @@ func (h *house) pages(watch bool) []tui.Page {
 		}}),
 		ask.New(h.queue, questions),
 		h.pictures,
-		calls.New(calls.Options{Bodies: h}),
+		calls.New(calls.Options{Bodies: h, Pictures: h.host}),
 		contracts,
 		pencil.New(pencil.Options{Mode: h.pencil, Folder: h.cfg.Dir}),
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/viewer"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -21,8 +22,16 @@ type Bodies interface {
 	Body(ctx context.Context, call uint64) (servers.CallBody, bool)
 }
 
+// Pictures is where the pictures in results are; *servers.Host is one.
+type Pictures interface {
+	Pictures() ([]servers.Picture, uint64)
+}
+
 // Options are what the page needs.
-type Options struct{ Bodies Bodies }
+type Options struct {
+	Bodies   Bodies
+	Pictures Pictures // nil: pictures are not shown
+}
 
 // The parts of the page.
 const (
@@ -48,6 +57,7 @@ type Page struct {
 	shown  bool
 
 	detail detail
+	view   viewer.Viewer
 	scroll widget.Scroll
 	w      int // of the page
 	listY  int // first row of the list on the frame on screen
@@ -64,12 +74,13 @@ type detail struct {
 	kept    bool
 	args    []string
 	result  []string
-	loading bool // a load is on its way
+	picture *viewer.Picture // the first of the result; nil: none is kept
+	loading bool            // a load is on its way
 }
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partList, follow: true}
+	p := &Page{opts: o, part: partList, follow: true, view: viewer.Viewer{Slot: "calls"}}
 	p.edit.Placeholder = "agent, tool, text, status…"
 	p.list.Cursor = -1
 	return p

@@ -2,6 +2,8 @@ package calls
 
 import (
 	"context"
+	"encoding/base64"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/viewer"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -33,8 +36,11 @@ func (p *Page) load() tea.Cmd {
 		p.scroll.Top = 0
 	}
 	d.loading = true
-	bodies := p.opts.Bodies
+	bodies, pictures, images := p.opts.Bodies, p.opts.Pictures, c.Images
 	return func() tea.Msg {
+		if images > 0 && pictures != nil {
+			want.picture = firstPicture(pictures, want.id)
+		}
 		want.body, want.kept = bodies.Body(context.Background(), want.id)
 		want.args = widget.JSON(want.theme, want.body.Args, want.w)
 		if want.body.Result != nil {
@@ -42,6 +48,27 @@ func (p *Page) load() tea.Cmd {
 		}
 		return bodyMsg(want)
 	}
+}
+
+// firstPicture decodes the first picture in a call's result; nil when it is not
+// kept any more, or is none.
+func firstPicture(from Pictures, call uint64) *viewer.Picture {
+	list, _ := from.Pictures()
+	for _, one := range list {
+		if one.Call != call || one.Index != 0 {
+			continue
+		}
+		data, err := base64.StdEncoding.DecodeString(one.Data)
+		if err != nil {
+			return nil
+		}
+		pic, err := viewer.Decode(fmt.Sprintf("call %d", call), data)
+		if err != nil {
+			return nil
+		}
+		return pic
+	}
+	return nil
 }
 
 func (p *Page) whyNoResult() string {

@@ -12,7 +12,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return p.both(f)
 	}
 	if p.part == partDetail {
-		rows := p.scroll.Render(f.Theme, p.detailRows(f, detailWidth(f.W)), f.W-4, f.H-2)
+		rows := p.detailPane(f, 2, f.W-4)
 		return widget.Box(f.Theme, "Call", p.place(f), f.Focus, rows, f.W, f.H)
 	}
 	return p.listBox(f, f.W)
@@ -33,11 +33,28 @@ func detailWidth(w int) int {
 func (p *Page) both(f *tui.Frame) []string {
 	w := listWidth(f.W)
 	dw := f.W - w
-	detail := p.scroll.Render(f.Theme, p.detailRows(f, detailWidth(f.W)), dw-4, f.H-2)
 	return widget.Beside(
 		p.listBox(f, w),
-		widget.Box(f.Theme, "Call", "", f.Focus && p.part == partDetail, detail, dw, f.H),
+		widget.Box(f.Theme, "Call", "", f.Focus && p.part == partDetail, p.detailPane(f, w+2, dw-4), dw, f.H),
 	)
+}
+
+// detailPane is the inside of the detail, from column x on: the text above the
+// first picture of the result, if there is one and room for it.
+func (p *Page) detailPane(f *tui.Frame, x, w int) []string {
+	const least = 14
+	h := f.H - 2
+	c, pic := p.selected(), p.detail.picture
+	if c == nil || pic == nil || p.detail.id != c.ID || h < least {
+		return p.scroll.Render(f.Theme, p.detailRows(f, detailWidth(f.W)), w, h)
+	}
+	below := h / 2
+	rows := widget.Rows(p.scroll.Render(f.Theme, p.detailRows(f, detailWidth(f.W)), w, h-below-1), w, h-below-1)
+	rows = append(rows, widget.Section(f.Theme, "Picture", f.Theme.Faint.Render(p.view.Scale()), w))
+	if p.view.Picture() != pic {
+		p.view.Set(pic)
+	}
+	return append(rows, p.view.Render(f, x, 1+h-below, w, below)...)
 }
 
 // place says which of the calls this is.
