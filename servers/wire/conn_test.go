@@ -266,6 +266,40 @@ func TestH9_BlockedCallsDelayNobodyAndAreLimited(t *testing.T) {
 	close(f.release)
 }
 
+// TestH9_ASlowReaderSlowsNobody has a client that asks for much and reads
+// nothing, while another one works and the list of tools changes.
+func TestH9_ASlowReaderSlowsNobody(t *testing.T) {
+	f := newFixture()
+	h := newHost(t, f)
+	slow, quick := connect(t, h), connect(t, h)
+	slow.initialize()
+	quick.initialize()
+	const asked = 40
+	text := strings.Repeat("x", 64<<10)
+	for i := range asked {
+		slow.send(call(fmt.Sprint(i+1), "echo", `{"text":"`+text+`"}`))
+	}
+	for i := range 1000 { // more than a connection keeps of unread notifications
+		f.extra.Store(i%2 == 0)
+		f.scope.Changed()
+	}
+	for i := range 200 {
+		id := fmt.Sprint(1000 + i)
+		quick.send(call(id, "echo", `{"text":"quick"}`))
+		for m := quick.next(); string(m.ID) != id; m = quick.next() {
+			if m.Method == "" {
+				t.Fatalf("got %s in place of %s", m.ID, id)
+			}
+		}
+	}
+	answers := map[string]bool{} // and the slow one loses none
+	for len(answers) < asked {
+		if m := slow.next(); m.Method == "" {
+			answers[string(m.ID)] = true
+		}
+	}
+}
+
 func TestBadLinesGetOneAnswerAndTheConnectionLives(t *testing.T) {
 	tests := []struct {
 		name, line string
