@@ -2,12 +2,13 @@ package servers
 
 import (
 	"encoding/json"
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // redactArgs returns the arguments as one line and as they are kept.
@@ -52,76 +53,88 @@ func cutBody(b json.RawMessage) (json.RawMessage, bool) {
 	return s, true
 }
 
-// oneLine shows arguments as key=value pairs.
+// oneLine shows arguments as key=value pairs. It decodes no more than is shown.
 func oneLine(args json.RawMessage) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(args, &fields) != nil {
+	parts, open, err := rawjson.Split(args)
+	switch {
+	case open == 'n': // null
+		return ""
+	case err != nil || open != '{':
 		return plain.Cut(plain.Line(string(args[:min(len(args), 4*preview)])), preview)
 	}
 	var b strings.Builder
-	for _, key := range keysInOrder(args) {
+	for _, p := range parts {
+		if b.Len() > 8*preview {
+			break
+		}
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(key + "=")
-		v := fields[key]
-		var s string
-		if json.Unmarshal(v[:min(len(v), len(v))], &s) == nil {
-			b.WriteString(plain.Cut(s, preview))
+		b.WriteString(plain.Cut(p.Key, preview) + "=")
+		if v := args[p.From:p.To]; v[0] == '"' {
+			b.WriteString(plain.Cut(beginning(v), preview))
 		} else {
 			b.Write(v[:min(len(v), 4*preview)])
-		}
-		if b.Len() > 8*preview {
-			break
 		}
 	}
 	return plain.Cut(plain.Line(b.String()), preview)
 }
 
-// keysInOrder lists the keys of a JSON object as they were sent.
-func keysInOrder(object json.RawMessage) []string {
-	d := json.NewDecoder(strings.NewReader(string(object)))
-	if _, err := d.Token(); err != nil {
-		return nil
+// beginning decodes the first runes of a JSON string, more than a preview
+// shows.
+func beginning(v []byte) string {
+	const most = 12 * (preview + 2) // a rune is at most two escapes of six bytes
+	if len(v) > most {
+		end := 1
+		for end < most {
+			step := 1
+			if v[end] == '\\' {
+				step = 2
+				if v[end+1] == 'u' {
+					step = 6
+				}
+			}
+			end += step
+		}
+		v = append(slices.Clone(v[:end]), '"')
 	}
-	var keys []string
-	seen := map[string]bool{}
-	for d.More() {
-		t, err := d.Token()
-		key, ok := t.(string)
-		if err != nil || !ok {
-			return keys
-		}
-		if !seen[key] {
-			keys, seen[key] = append(keys, key), true
-		}
-		var skip json.RawMessage
-		if d.Decode(&skip) != nil {
-			return keys
-		}
-	}
-	return keys
+	text, _ := rawjson.Text(v) // it was valid
+	return text
 }
 
 // resultLine shows a result by its first text, or by what else it holds.
 func resultLine(result json.RawMessage) string {
-	var r struct {
-		Content []struct {
-			Type, Text, MIMEType string
-		} `json:"content"`
-	}
-	if json.Unmarshal(result, &r) != nil {
-		return ""
-	}
-	for _, c := range r.Content {
-		if c.Type == "text" {
-			return plain.Cut(plain.Line(c.Text[:min(len(c.Text), 8*preview)]), preview)
+	other := ""
+	for _, c := range elements(member(result, "content")) {
+		kind := beginning(member(c, "type"))
+		if kind == "text" {
+			return plain.Cut(plain.Line(beginning(member(c, "text"))), preview)
+		}
+		if other == "" {
+			other = plain.Line(kind + " " + beginning(member(c, "mimeType")))
 		}
 	}
-	if len(r.Content) > 0 {
-		return plain.Line(fmt.Sprintf("%s %s", r.Content[0].Type, r.Content[0].MIMEType))
+	return other
+}
+
+// member returns the bytes of a valid object's member, nil without one.
+func member(object []byte, key string) []byte {
+	parts, open, err := rawjson.Split(object)
+	if err != nil || open != '{' {
+		return nil
 	}
-	return ""
+	for _, p := range parts {
+		if p.Key == key {
+			return object[p.From:p.To]
+		}
+	}
+	return nil
+}
+
+// elements lists a valid array's; none for another value.
+func elements(array []byte) []json.RawMessage {
+	list, _ := rawjson.SplitArray(array)
+	return list
 }
 
 func images(r *mcp.CallToolResult) int {
