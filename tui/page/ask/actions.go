@@ -62,7 +62,7 @@ func (p *Page) reachable(part string) func() string {
 
 func (p *Page) requestActions() []tui.Action {
 	rows := []row{
-		{"accept", "Take this answer and go on", "next", []string{"enter"}, true, p.careful(p.accept)},
+		{"accept", "Take this answer and go on", "answer", []string{"enter"}, true, p.careful(p.accept)},
 		{"toggle", "Choose without going on", "choose", []string{"space"}, true, p.careful(do(p.toggle))},
 		{"note", "Note on the option", "note", []string{"tab"}, true, p.careful(do(p.note))},
 		{"other", "Type an answer of your own", "own answer", []string{"o", "0"}, true, p.careful(p.other)},

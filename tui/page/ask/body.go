@@ -279,7 +279,7 @@ func (p *Page) otherRows(f *tui.Frame, o *optionRows, q questions.Question, a *q
 		if strings.TrimSpace(text) == "" {
 			hint := q.Placeholder
 			if hint == "" {
-				hint = "Enter to type an answer"
+				hint = "enter to type an answer"
 			}
 			o.add(n, th.Accent.Render(g.Right)+" "+th.Faint.Render(widget.Cut(plain.Line(hint), w-3)))
 			return

@@ -210,12 +210,12 @@ func (p *Page) renderReview(f *tui.Frame, it questions.Item, w, h int) []string 
 	th := f.Theme
 	qs := it.Request.Questions
 	p.review.SetLen(len(qs))
-	head := th.Muted.Render("Enter sends these answers")
+	head := th.Muted.Render("enter sends these answers")
 	if i, why := p.draft.FirstOpen(qs); i >= 0 {
-		head = th.Warn.Render(fmt.Sprintf("%s: %s", plain.Line(qs[i].Label(i)), why)) + th.Muted.Render("; Enter goes there")
+		head = th.Warn.Render(fmt.Sprintf("%s: %s", plain.Line(qs[i].Label(i)), why)) + th.Muted.Render("; enter goes there")
 	}
 	if it.State == questions.Sending {
-		head = th.Good.Render("being sent") + th.Muted.Render("; Enter sends it now, u takes it back")
+		head = th.Good.Render("being sent") + th.Muted.Render("; enter sends it now, u takes it back")
 	}
 	head = widget.Cut(head, w)
 	name := 0

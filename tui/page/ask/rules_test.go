@@ -95,7 +95,7 @@ func TestU18ClickChoosesAndNeverSends(t *testing.T) {
 		d.Has("Second?")
 		d.Click(at("1 C"))
 		d.Click(at("review"))
-		d.Has("Enter sends these answers")
+		d.Has("enter sends these answers")
 		d.notSent(c)
 	})
 }

@@ -62,7 +62,7 @@ func (p *Page) restore() {
 // typeText changes the field with f and keeps what came of it.
 func (p *Page) typeText(f func()) {
 	f()
-	p.typed = time.Now()
+	p.typed, p.message = time.Now(), ""
 	if p.place == partHistory {
 		p.past.search(p.editor.Value())
 		return
@@ -112,7 +112,7 @@ func (p *Page) textEnter() tea.Cmd {
 		return p.goOn()
 	case f == questions.OtherField && strings.TrimSpace(a.Other) == "":
 		p.draft.Field = questions.OtherField // blank is no answer
-		p.message = "type an answer, or Esc"
+		p.message = "type an answer, or esc"
 		p.keep()
 	case f == questions.OtherField && (!q.Multi || len(q.Options) == 0):
 		return p.goOn()

@@ -254,9 +254,9 @@ func (p *Page) foot(f *tui.Frame, it questions.Item, w int) []string {
 	th := f.Theme
 	var rows []string
 	if p.draft.Field == questions.ReasonField {
-		how := " a reason helps the agent; Enter declines, Esc does not"
+		how := " a reason helps the agent; enter declines, esc does not"
 		if w < 80 {
-			how = " Enter does"
+			how = " enter does"
 		}
 		rows = append(rows, th.Warn.Render("decline the whole request?")+th.Muted.Render(how))
 		text, x, y := p.editor.Render(th, w-2, min(p.editor.Rows(w-2), 3), true)

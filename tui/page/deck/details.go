@@ -168,12 +168,25 @@ func agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
 		"program", program,
 		"says it is", claim,
 		"folder", a.Root,
-		"by", a.Transport,
+		"through", through(a.Transport),
 		"protocol", a.Protocol,
 		"servers", cmp.Or(strings.Join(a.View, ", "), "all"),
 		"connected", f.Since(a.Since),
 		"calls", strconv.FormatUint(a.Calls, 10)+errors,
 		"last", a.LastTool)...)
+}
+
+// through is the way an agent reaches the deck, in words.
+func through(transport string) string {
+	switch transport {
+	case "unix":
+		return "mcpdeck mcp, the socket"
+	case "http":
+		return "HTTP"
+	case "call":
+		return "mcpdeck call"
+	}
+	return transport
 }
 
 func (p *Page) whyNoAnswer() string {

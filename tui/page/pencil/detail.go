@@ -143,7 +143,7 @@ func (p *Page) confirmAccept() tea.Cmd {
 	if p.status.Updated {
 		text += " Pencil's program is another version now, so this may well be its makers' doing."
 	}
-	text += " Enter on a tool in the list shows what changed."
+	text += " In the list, enter on a tool shows what changed."
 	return tui.Open(&tui.Confirm{
 		Name: "accept", Title: "Accept " + count(len(names), "changed tool") + "?", Text: text,
 		Choices: []tui.Choice{
