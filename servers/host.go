@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -56,6 +57,7 @@ type Host struct {
 	views     map[string]*View
 	endpoints Endpoints
 	warnings  []Warning
+	logging   bool // warnings go to the log, too
 }
 
 // hosted is a module with its state. It is the module's Scope.
@@ -159,13 +161,29 @@ func (h *Host) SetEndpoints(e Endpoints) {
 // Warn shows a sentence to the person.
 func (h *Host) Warn(from, text string) {
 	const kept = 32
+	text = plain.Line(text)
 	h.mu.Lock()
-	h.warnings = append(h.warnings, Warning{Time: time.Now(), From: from, Text: plain.Line(text)})
+	h.warnings = append(h.warnings, Warning{Time: time.Now(), From: from, Text: text})
 	if len(h.warnings) > kept {
 		h.warnings = slices.Clone(h.warnings[len(h.warnings)-kept:])
 	}
+	logging := h.logging
 	h.mu.Unlock()
+	if logging {
+		slog.Warn(text, "from", from)
+	}
 	h.tell()
+}
+
+// LogWarnings sends the warnings there are, and those to come, to the default
+// logger.
+func (h *Host) LogWarnings() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.logging = true
+	for _, w := range h.warnings {
+		slog.Warn(w.Text, "from", w.From)
+	}
 }
 
 func (h *Host) module(name string) *hosted {

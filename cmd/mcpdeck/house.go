@@ -140,6 +140,7 @@ func (h *house) openLog(also slog.Handler) error {
 	}
 	slog.SetDefault(slog.New(handler))
 	log.SetOutput(f)
+	h.host.LogWarnings()
 	return nil
 }
 

@@ -95,10 +95,6 @@ func headless(cfg *config.Config, lost func() bool) (*house, error) {
 
 func dialer(cfg *config.Config) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
-		c, err := socket.Dial(ctx, cfg.Paths.Socket)
-		if err != nil {
-			return nil, err // and no connection, not one that is nil
-		}
-		return c, nil
+		return socket.Dial(ctx, cfg.Paths.Socket)
 	}
 }

@@ -8,10 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,6 +29,7 @@ type desk struct {
 	home    string
 	project string
 	program string
+	log     lines // of the deck
 }
 
 func newDesk(t *testing.T) *desk {
@@ -59,11 +63,10 @@ func (d *desk) command(args ...string) *exec.Cmd {
 }
 
 // serve starts a deck without a screen and waits until it answers.
-func (d *desk) serve() *exec.Cmd {
+func (d *desk) serve(flags ...string) *exec.Cmd {
 	d.t.Helper()
-	c := d.command("serve", "--port", "0")
-	var log bytes.Buffer
-	c.Stderr = &log
+	c := d.command(append([]string{"serve", "--port", "0"}, flags...)...)
+	c.Stderr = &d.log
 	if err := c.Start(); err != nil {
 		d.t.Fatal(err)
 	}
@@ -300,6 +303,95 @@ func TestH4_EndOfInput(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(d.home, ".local/state/mcpdeck/run/deck.sock")); !os.IsNotExist(err) {
 		t.Errorf("its socket is still there: %v", err)
 	}
+}
+
+// TestH5_RotatedToken holds that a running deck refuses the old token at once.
+func TestH5_RotatedToken(t *testing.T) {
+	d := newDesk(t)
+	d.serve()
+	read := func(args ...string) string {
+		t.Helper()
+		path, err := d.command(args...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(strings.TrimSpace(string(path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(b))
+	}
+	url := "http://" + d.http() + "/mcp"
+	status := func(token string) int {
+		t.Helper()
+		r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/json")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer.StatusCode
+	}
+	old := read("token")
+	if status(old) == http.StatusUnauthorized || status("") != http.StatusUnauthorized {
+		t.Errorf("before: %d with the token, %d without", status(old), status(""))
+	}
+	fresh := read("token", "rotate")
+	if fresh == old || status(old) != http.StatusUnauthorized || status(fresh) == http.StatusUnauthorized {
+		t.Errorf("after: %d with the old token, %d with the new one", status(old), status(fresh))
+	}
+}
+
+// TestAPortThatIsTaken holds that a deck says why it has no HTTP.
+func TestAPortThatIsTaken(t *testing.T) {
+	d := newDesk(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.serve("--port", port)
+	if want := "port " + port + " is taken"; !strings.Contains(d.log.String(), want) {
+		t.Errorf("no %q in %s", want, d.log.String())
+	}
+}
+
+// http waits for the address that the deck logs.
+func (d *desk) http() (address string) {
+	d.t.Helper()
+	d.until("an address", func() bool {
+		_, after, found := strings.Cut(d.log.String(), "http=")
+		address, _, _ = strings.Cut(after, "\n")
+		return found && address != ""
+	})
+	return address
+}
+
+// lines are what a process has written so far.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
 }
 
 // TestNoHome holds what happens without the variable that everything is found

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -30,6 +32,7 @@ type reach struct {
 	web       net.Listener
 	endpoints servers.Endpoints
 	cancel    context.CancelFunc
+	token     atomic.Pointer[string] // of HTTP
 }
 
 // open builds a house with a person and binds its addresses.
@@ -99,16 +102,26 @@ func (r *reach) serve() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
 	deck := &wire.Server{Host: r.house.host, Version: version(), Controls: r.house.controls()}
+	deck.Controls["token"] = func(context.Context, wire.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
 	safe.Go("deck socket", func() { r.report("socket", deck.Serve(ctx, r.socket)) })
 	if r.web == nil {
 		return nil
 	}
+	if err := r.takeToken(); err != nil {
+		return err
+	}
+	web := &wire.HTTP{Host: r.house.host}
+	safe.Go("http", func() { r.report("http", web.Start(ctx, r.web, func() string { return *r.token.Load() })) })
+	return nil
+}
+
+// takeToken makes the token in the file the one that HTTP asks for.
+func (r *reach) takeToken() error {
 	token, err := readToken(r.house.cfg.Paths)
 	if err != nil {
 		return err
 	}
-	web := &wire.HTTP{Host: r.house.host}
-	safe.Go("http", func() { r.report("http", web.Start(ctx, r.web, token)) })
+	r.token.Store(&token)
 	return nil
 }
 

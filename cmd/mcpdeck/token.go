@@ -1,9 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 func tokenCommand(a *app) *cobra.Command {
@@ -12,8 +18,8 @@ func tokenCommand(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, readToken) },
 	}
 	c.AddCommand(&cobra.Command{
-		Use: "rotate", Short: "Make a new token; a running deck takes it at its next start", Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, newToken) },
+		Use: "rotate", Short: "Make a new token; the old one is worth nothing from now on", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, rotate) },
 	})
 	return c
 }
@@ -32,4 +38,18 @@ func tokenFile(c *cobra.Command, a *app, token func(config.Paths) (string, error
 	}
 	c.Println(cfg.Paths.Token)
 	return nil
+}
+
+// rotate makes a new token and has a running deck take it.
+func rotate(p config.Paths) (string, error) {
+	token, err := newToken(p)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := wire.Ask(ctx, p.Socket, "token", nil, nil); err != nil && !errors.Is(err, wire.ErrNoDeck) {
+		return "", fmt.Errorf("tell the running deck of the new token: %w; restart it", err)
+	}
+	return token, nil
 }

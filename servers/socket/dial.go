@@ -15,7 +15,7 @@ var ErrUnsafe = errors.New("not this user's socket")
 // Dial connects to the socket at path if it is the user's own: no link, not
 // another user's file, no process of another user behind it. Otherwise the
 // error is ErrUnsafe.
-func Dial(ctx context.Context, path string) (*net.UnixConn, error) {
+func Dial(ctx context.Context, path string) (net.Conn, error) {
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
@@ -39,5 +39,5 @@ func Dial(ctx context.Context, path string) (*net.UnixConn, error) {
 		c.Close()
 		return nil, fmt.Errorf("connect to %s: %w: a process of another user answers there", path, ErrUnsafe)
 	}
-	return u, nil
+	return c, nil
 }

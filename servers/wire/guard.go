@@ -15,8 +15,8 @@ import (
 // or another user of the machine could send, before any of the body is read.
 type Guard struct {
 	// Token must come as "Authorization: Bearer TOKEN". Tests alone may leave
-	// it empty, which lets everybody in.
-	Token string
+	// it nil, which lets everybody in.
+	Token func() string
 	// Next gets what passed.
 	Next http.Handler
 	// MaxBody is the longest body in bytes; 0: MaxLine.
@@ -58,14 +58,15 @@ func refuse(w http.ResponseWriter, status int, why string) {
 }
 
 func (g *Guard) knows(headers []string) bool {
-	if g.Token == "" {
+	if g.Token == nil {
 		return true
 	}
 	if len(headers) != 1 {
 		return false
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(token), []byte(g.Token)) == 1
+	wanted := g.Token()
+	return strings.EqualFold(scheme, "Bearer") && wanted != "" && subtle.ConstantTimeCompare([]byte(token), []byte(wanted)) == 1
 }
 
 func hostOf(hostport string) string {

@@ -50,7 +50,7 @@ func TestH5_Guard(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			reached := false
-			g := &wire.Guard{Token: testToken, MaxBody: 100, Next: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true })}
+			g := &wire.Guard{Token: func() string { return testToken }, MaxBody: 100, Next: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true })}
 			body := &counted{r: strings.NewReader("{}")}
 			if tt.headers["X-Large"] != "" {
 				body = &counted{r: strings.NewReader(strings.Repeat("x", 101))}
@@ -102,7 +102,7 @@ func web(t *testing.T, f *fixture) (url string, h *deck) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- (&wire.HTTP{Host: host}).Start(ctx, l, testToken) }()
+	go func() { done <- (&wire.HTTP{Host: host}).Start(ctx, l, func() string { return testToken }) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {

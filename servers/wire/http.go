@@ -191,7 +191,7 @@ func clientOf(e envelope) mcp.Implementation {
 }
 
 // Start serves on l, behind a guard with the token, until ctx ends.
-func (h *HTTP) Start(ctx context.Context, l net.Listener, token string) error {
+func (h *HTTP) Start(ctx context.Context, l net.Listener, token func() string) error {
 	srv := &http.Server{
 		Handler:           &Guard{Token: token, Next: h},
 		ReadHeaderTimeout: 10 * time.Second,

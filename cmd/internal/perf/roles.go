@@ -101,7 +101,7 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	}
 	token := rand.Text()
 	endpoint := &wire.HTTP{Host: h}
-	safe.Go("http", func() { _ = endpoint.Start(ctx, web, token) })
+	safe.Go("http", func() { _ = endpoint.Start(ctx, web, func() string { return token }) })
 	fmt.Fprintf(out, "http://%s/mcp %s\n", web.Addr(), token)
 	_, err = io.Copy(io.Discard, in)
 	return err
