@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.In != nil {
 		safe.Go("plain input", func() { read(ctx, o.In, lines) })
 	}
-	t := &teller{opts: o, out: o.Out, agents: map[string]bool{}, states: map[string]servers.State{}, told: map[int]bool{}}
+	t := &teller{opts: o, out: o.Out, agents: map[string]bool{}, states: map[string]string{}, told: map[int]bool{}}
 	t.start()
 	t.look()
 	for t.err == nil && !t.quit {
@@ -115,8 +115,8 @@ type teller struct {
 	quit bool
 
 	agents map[string]bool
-	states map[string]servers.State
-	warned servers.Warning // the last that was told
+	states map[string]string // the line that told of a server last
+	warned servers.Warning   // the last that was told
 	since  uint64
 
 	told    map[int]bool // requests
@@ -155,11 +155,11 @@ func (t *teller) look() {
 		t.warned = w
 	}
 	for _, m := range s.Servers {
-		if t.states[m.Name] == m.State {
-			continue
+		line := strings.TrimRight(fmt.Sprintf("server %s: %s, %d tools. %s", m.Title, m.State.Status, m.Tools, m.State.Reason), " ")
+		if t.states[m.Name] != line {
+			t.states[m.Name] = line
+			t.say("%s", line)
 		}
-		t.states[m.Name] = m.State
-		t.say("%s", strings.TrimRight(fmt.Sprintf("server %s: %s, %d tools. %s", m.Title, m.State.Status, m.Tools, m.State.Reason), " "))
 	}
 	t.who(s)
 	t.calls()

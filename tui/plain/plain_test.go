@@ -96,6 +96,25 @@ func TestEventsAreLines(t *testing.T) {
 	})
 }
 
+func TestAnAgentIsToldOfOnceItHasANameAndAServerOnce(t *testing.T) {
+	run(t, Options{}, func(s *talk) {
+		s.said()
+		s.deck.Change(func(n *servers.Snapshot) {
+			n.Agents = append(slices.Clone(n.Agents), servers.AgentInfo{Caller: servers.Caller{Agent: "new", Program: "node"}})
+			n.Servers = slices.Clone(n.Servers)
+			n.Servers[0].State.Detail = "another fact"
+		})
+		if said := s.said(); said != "" {
+			t.Errorf("said %q", said)
+		}
+		s.deck.Change(func(n *servers.Snapshot) {
+			n.Agents = slices.Clone(n.Agents)
+			n.Agents[len(n.Agents)-1].Client = "zed"
+		})
+		has(t, s.said(), "agent zed connected")
+	})
+}
+
 func TestAFloodIsCutShort(t *testing.T) {
 	run(t, Options{}, func(s *talk) {
 		s.said()

@@ -75,3 +75,20 @@ func TestDeclineReason(t *testing.T) {
 		d.Has("decline the whole request?", "not now")
 	})
 }
+
+func TestThePaletteSaysThatNothingIsOpen(t *testing.T) {
+	setup{}.run(t, func(d *desk) {
+		d.Keys("ctrl+p")
+		d.Type("take this")
+		d.Has("no question is open")
+	})
+}
+
+func TestARefusalOfAnEmptyTextGoesWhenOneTypes(t *testing.T) {
+	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *desk) {
+		d.Keys("o", "enter")
+		d.Has("type an answer, or esc")
+		d.Type("z")
+		d.Lacks("type an answer")
+	})
+}
