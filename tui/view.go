@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,6 +171,16 @@ func (m *Model) header(l layout) []string {
 	return out
 }
 
+// taken tells whether the part that is shown has another use for a key that
+// goes to a page: a question's options are chosen with digits, and a text field
+// takes them as text.
+func (m *Model) taken(key string) bool {
+	p := m.page()
+	return p.TextEntry() || slices.ContainsFunc(m.tables[m.at], func(a *Action) bool {
+		return a.Part == p.Part() && a.Part != "" && slices.Contains(a.Keys, key)
+	})
+}
+
 // tabs draws one label a page. With few cells only the shown page has its title.
 func (m *Model) tabs(short, rule bool) ([]string, int) {
 	th := m.theme
@@ -177,8 +188,11 @@ func (m *Model) tabs(short, rule bool) ([]string, int) {
 	width := 0
 	for i, p := range m.pages {
 		n, title := itoa(i+1), " "+p.Title()
-		if short && i != m.at {
+		switch {
+		case short && i != m.at:
 			title = ""
+		case m.taken(n):
+			n = " "
 		}
 		badge := ""
 		if b := p.Badge(); b > 0 {

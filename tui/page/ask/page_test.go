@@ -92,3 +92,11 @@ func TestARefusalOfAnEmptyTextGoesWhenOneTypes(t *testing.T) {
 		d.Lacks("type an answer")
 	})
 }
+
+func TestDigitsStandBesidePagesOnlyWhereTheyGoThere(t *testing.T) {
+	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *desk) {
+		d.Lacks("1 Ask")
+		d.Keys("esc")
+		d.Has("1 Ask")
+	})
+}
