@@ -154,3 +154,16 @@ func TestMouse(t *testing.T) {
 		s.Has("enter read")
 	})
 }
+
+func TestWhyACallWasRefusedIsSaidOnce(t *testing.T) {
+	show(t, frame.Size{W: 160, H: 40}, func(s *frame.Screen, d *fake.Deck) {
+		d.Add(servers.Call{AgentName: "codex", Tool: "nope", Status: servers.Refused, Result: "no such tool in this view", Args: `{}`})
+		s.Wait(time.Second)
+		s.Keys("end")
+		if n := strings.Count(s.Text(), "no such tool in this view"); n != 1 {
+			t.Errorf("said %d times:\n%s", n, s.Text())
+		}
+		s.Keys("enter", "v")
+		s.Has("-32602")
+	})
+}

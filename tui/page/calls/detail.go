@@ -169,6 +169,9 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 			rows = append(rows, th.Bad.Render(l))
 		}
 	}
+	if c.Status == servers.Refused && !d.raw && c.Result != "" {
+		return rows // what is kept of it says the same
+	}
 	if d.body.Cut {
 		rows = append(rows, th.Warn.Render("too large to keep; this is the beginning"))
 	}
