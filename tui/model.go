@@ -38,6 +38,7 @@ type Model struct {
 	dirty    bool     // the frame is not what it should be
 	wasDirty bool     // before the message at hand
 	composed time.Time
+	first    tea.Cmd // of what the pages were told from the start
 }
 
 // New makes the screen. It loads no data but one snapshot, so that the first
@@ -90,7 +91,10 @@ func (m *Model) page() Page {
 // Init starts the pump.
 func (m *Model) Init() tea.Cmd {
 	m.pump.start()
-	cmds := []tea.Cmd{m.pump.data, m.pump.clock}
+	if m.first == nil {
+		m.first = m.introduce()
+	}
+	cmds := []tea.Cmd{m.first, m.pump.data, m.pump.clock}
 	if m.asksTheme() {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
@@ -100,6 +104,12 @@ func (m *Model) Init() tea.Cmd {
 	if p := m.page(); p != nil {
 		cmds = append(cmds, p.Show())
 	}
+	return guard(tea.Batch(cmds...))
+}
+
+// introduce tells the pages what there is to know from the start.
+func (m *Model) introduce() tea.Cmd {
+	var cmds []tea.Cmd
 	if m.w > 0 {
 		cmds = append(cmds, m.sized())
 	}

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 )
@@ -36,12 +39,12 @@ func Run(ctx context.Context, o Options) error {
 	// Bubble Tea leaves an empty title behind; the terminal keeps the old one.
 	out := m.output()
 	_, _ = io.WriteString(out, pushTitle)
-	if f, ok := out.(*os.File); ok { // known before Bubble Tea says it, the first flush has the first frame
-		if w, h, err := term.GetSize(f.Fd()); err == nil {
-			m.w, m.h = w, h
-		}
-	}
+	m.firstFrame(out)
 	_, err := tea.NewProgram(m, m.programOptions(ctx)...).Run()
+	if err != nil && !errors.Is(err, tea.ErrProgramPanic) {
+		// Before its own first frame, Bubble Tea does not know of this one.
+		_, _ = io.WriteString(out, ansi.ResetModeAltScreenSaveCursor+ansi.SetModeTextCursorEnable)
+	}
 	_, _ = io.WriteString(out, popTitle)
 	m.freePictures()
 	switch {
@@ -51,6 +54,27 @@ func Run(ctx context.Context, o Options) error {
 		return context.Cause(ctx)
 	}
 	return fmt.Errorf("run the screen: %w", err)
+}
+
+// firstFrame shows the screen before Bubble Tea does, whose renderer first
+// waits for a tick and then draws everything anew.
+func (m *Model) firstFrame(out io.Writer) {
+	f, ok := out.(*os.File)
+	if !ok {
+		return
+	}
+	w, h, err := term.GetSize(f.Fd())
+	if err != nil {
+		return
+	}
+	m.w, m.h = w, h
+	m.first = m.introduce()
+	if runtime.GOOS == "windows" { // the console is not ready for sequences
+		return
+	}
+	frame := ansi.SetModeAltScreenSaveCursor + ansi.ResetModeTextCursorEnable + ansi.CursorHomePosition +
+		strings.ReplaceAll(m.View().Content, "\n", "\r\n")
+	_, _ = io.WriteString(colorprofile.NewWriter(out, m.opts.Environ), frame) // the next frame will tell
 }
 
 func (m *Model) programOptions(ctx context.Context) []tea.ProgramOption {
