@@ -58,8 +58,8 @@ func (m *Model) actions() []Action {
 			},
 		},
 		Action{
-			ID: "suspend", Title: "To the shell (fg comes back)", Keys: []string{"ctrl+z"}, InText: true, Hidden: true,
-			Run: func() tea.Cmd { return tea.Suspend },
+			ID: "suspend", Title: "To the shell; agents wait until fg comes back", Keys: []string{"ctrl+z"}, InText: true, Hidden: true,
+			Run: func() tea.Cmd { return suspend },
 		},
 		Action{
 			ID: "redraw", Title: "Draw the screen again", Keys: []string{"ctrl+l"}, InText: true, Hidden: true,
