@@ -266,6 +266,27 @@ func TestH9_BlockedCallsDelayNobodyAndAreLimited(t *testing.T) {
 	close(f.release)
 }
 
+func TestH8_AnnouncedRoots(t *testing.T) {
+	c := connect(t, newHost(t, newFixture()))
+	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"tester","version":"1"}}}`)
+	c.next()
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	m := c.next()
+	if m.Method != "roots/list" {
+		t.Fatalf("got %+v", m)
+	}
+	// The first that is a project's folder counts.
+	c.send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"roots":[{"uri":"https://example.com/x"},{"uri":"file:///"},{"uri":"file:///src/shop"},{"uri":"file:///src/other"}]}}`)
+	for range 1000 { // it is taken in while calls go on
+		c.send(call(`1`, "who", `{}`))
+		if m = c.next(); strings.Contains(string(m.Result), "tester in /src/shop") {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("got %s", m.Result)
+}
+
 // TestH9_ASlowReaderSlowsNobody has a client that asks for much and reads
 // nothing, while another one works and the list of tools changes.
 func TestH9_ASlowReaderSlowsNobody(t *testing.T) {
