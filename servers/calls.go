@@ -18,6 +18,7 @@ const (
 	keptQueue  = 64 << 20 // bytes waiting to be written down; beyond, bodies are dropped
 	bodyLimit  = 4 << 20  // of one body
 	preview    = 200      // runes
+	gather     = 8 * time.Millisecond
 )
 
 // callLog is what was and is being called. The request path only appends to a
@@ -84,6 +85,11 @@ func (l *callLog) start() {
 		for {
 			select {
 			case <-l.wake:
+				// Calls come in bursts; waking for each would slow the caller.
+				select {
+				case <-time.After(gather):
+				case <-l.done:
+				}
 				l.work()
 			case <-l.done:
 				l.work()
@@ -127,10 +133,13 @@ func (l *callLog) push(e entry) {
 	}
 	l.queued += size
 	l.queue = append(l.queue, e)
+	first := len(l.queue) == 1
 	l.queueMu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default:
+	if first {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
 	}
 }
 

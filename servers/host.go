@@ -43,6 +43,7 @@ type Host struct {
 	cancel   context.CancelFunc
 	modules  []*hosted
 	calls    *callLog
+	pool     safe.Pool // of the requests of byte streams
 	pictures pictures
 	hints    hints
 

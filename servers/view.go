@@ -121,6 +121,9 @@ func (v *View) build() *server.MCPServer {
 	)
 }
 
+// Go runs one request of a connection on the host's pool of goroutines.
+func (v *View) Go(fn func()) { v.host.pool.Go("request", fn) }
+
 // refresh makes the MCP server list what the modules offer now. What is the
 // same as before causes no notification.
 func (v *View) refresh() {

@@ -143,12 +143,14 @@ func (c *Conn) request(e envelope) {
 		c.send(outgoing{line: errorLine(e.id, errorBody{Code: why.code, Message: why.message})})
 		return
 	}
-	run := c.work.Go
+	c.work.Add(1)
+	run := c.view.Go
 	if e.method == "initialize" { // what follows must find the session made
 		run = func(fn func()) { fn() }
 	}
 	c.acknowledge(e) // and what follows must reach the subscription
 	run(func() {
+		defer c.work.Done()
 		defer cancel()
 		var line []byte
 		err := safe.Call("request", func() error {
