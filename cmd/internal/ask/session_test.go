@@ -279,7 +279,7 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	}
 	d.wait("use vX2")
 	d.press("\r", "2")
-	d.wait("Enter sends these answers")
+	d.wait("enter sends these answers")
 	d.press("\r")
 	d.wait("Which colour?", "codex-mcp-client", "menu")
 	if got := text(first.reply(1)); got != "User answers:\nauth: OAuth\ncache: none (note: use vX2)" {
