@@ -14,8 +14,11 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 			return m.click(e.X, e.Y)
 		}
 	case tea.MouseMotionMsg:
-		if e.Button == tea.MouseLeft {
+		switch {
+		case e.Button == tea.MouseLeft:
 			return m.point(e.X, e.Y, func(x, y int) tea.Msg { return DragMsg{X: x, Y: y} })
+		case e.Button == tea.MouseNone && m.hovers():
+			return m.point(e.X, e.Y, func(x, y int) tea.Msg { return HoverMsg{X: x, Y: y} })
 		}
 	case tea.MouseWheelMsg:
 		d := 0
@@ -31,6 +34,12 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	}
 	m.unchanged()
 	return nil
+}
+
+// hovers tells whether the page wants to hear of a mouse without a button.
+func (m *Model) hovers() bool {
+	h, ok := m.page().(Hoverer)
+	return ok && m.top() == nil && h.Hovers()
 }
 
 func (m *Model) click(x, y int) tea.Cmd {

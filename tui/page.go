@@ -50,6 +50,9 @@ type (
 	// Noter is a page that has something for the right end of a footer of w
 	// cells; more than half of it is not shown.
 	Noter interface{ FooterNote(w int) string }
+	// Hoverer is a page that wants to hear of the mouse over it, as HoverMsg, while
+	// Hovers says so.
+	Hoverer interface{ Hovers() bool }
 	// Quitter is a page that wants a word before the program ends: an overlay
 	// that ends in Quit or Close; nil lets it end.
 	Quitter interface{ BeforeQuit() Overlay }
@@ -137,6 +140,9 @@ type ClickMsg struct{ X, Y int }
 // DragMsg is the mouse moved to a cell with the left button held down, after a
 // ClickMsg.
 type DragMsg struct{ X, Y int }
+
+// HoverMsg is the mouse moved to a cell of a Hoverer with no button held down.
+type HoverMsg struct{ X, Y int }
 
 // WheelMsg is the wheel turned over a cell: Delta rows down.
 type WheelMsg struct{ X, Y, Delta int }

@@ -116,7 +116,7 @@ func wheelFilter() func(tea.Model, tea.Msg) tea.Msg {
 		switch msg := msg.(type) {
 		case tea.MouseMotionMsg:
 			now := time.Now()
-			if msg.Button != tea.MouseLeft || now.Sub(last) < wheelEvery {
+			if msg.Button != tea.MouseLeft && msg.Button != tea.MouseNone || now.Sub(last) < wheelEvery {
 				return nil
 			}
 			last = now

@@ -47,6 +47,9 @@ func (m *Model) compose(now time.Time) {
 	v := tea.View{AltScreen: true, ReportFocus: true, WindowTitle: m.title()}
 	if !m.opts.NoMouse {
 		v.MouseMode = tea.MouseModeCellMotion
+		if m.hovers() {
+			v.MouseMode = tea.MouseModeAllMotion
+		}
 	}
 	m.targets = m.targets[:0]
 	f := &Frame{W: m.w, H: m.h, Theme: m.theme, Now: now, Focus: len(m.overlays) == 0, gallery: m.pictures.gallery}

@@ -152,6 +152,10 @@ func (p *Page) Title() string { return "Pixels" }
 // Badge is how many renders came since the page was last seen.
 func (p *Page) Badge() int { return p.fresh }
 
+// Hovers tells whether the pixel under the mouse is shown: while a still picture
+// is looked at.
+func (p *Page) Hovers() bool { return p.view.Picture() != nil && !p.view.Playing() }
+
 // Part is the list, the picture or the colours.
 func (p *Page) Part() string { return p.part }
 
@@ -261,6 +265,10 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		}
 	case tui.ClickMsg:
 		p.click(msg.X, msg.Y)
+	case tui.HoverMsg:
+		if p.pictureBox.has(msg.X, msg.Y) {
+			p.view.Point(msg.X-p.pictureBox.x, msg.Y-p.pictureBox.y)
+		}
 	case tui.DragMsg:
 		if p.pictureBox.has(msg.X, msg.Y) {
 			p.view.DragTo(msg.X, msg.Y)
