@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
 // ClientOptions say how a [Client] reaches the deck.
@@ -123,9 +125,9 @@ func (c *Client) forget(key string) {
 	c.mu.Unlock()
 }
 
-// dial tries once.
+// dial tries once. A socket that another user may have put there counts as none.
 func (c *Client) dial() (net.Conn, error) {
-	conn, err := net.Dial("unix", c.opt.Path)
+	conn, err := socket.Dial(context.Background(), c.opt.Path)
 	if err != nil {
 		return nil, ErrUnavailable
 	}
@@ -444,9 +446,9 @@ func (c *Client) Ping() (version string, waiting int, err error) {
 
 // command sends one line and reads one.
 func (c *Client) command(req map[string]any, into any) error {
-	conn, err := net.Dial("unix", c.opt.Path)
+	conn, err := c.dial()
 	if err != nil {
-		return ErrUnavailable
+		return err
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(writeWithin)) // fails only on a closed connection
