@@ -93,11 +93,11 @@ func (t *Theme) styles() {
 	t.Badge = NewStyle(t.colors["warn"], nil, Bold|Reverse)
 	t.Match = fg("warn", Bold|Underline)
 	t.Added, t.Removed = fg("good", 0), fg("bad", 0)
-	t.Panel = NewStyle(nil, t.colors["panel"], 0)
+	t.Panel = NewStyle(t.ink("panel"), t.colors["panel"], 0)
 
 	sel, ok := t.colors["selection"]
 	if ok {
-		t.Selected = NewStyle(nil, sel, Bold)
+		t.Selected = NewStyle(t.ink("selection"), sel, Bold)
 		return
 	}
 	t.Selected = NewStyle(nil, nil, Reverse)
@@ -105,6 +105,21 @@ func (t *Theme) styles() {
 		t.Key, t.Focus = NewStyle(nil, nil, Bold), NewStyle(nil, nil, Bold)
 		t.Muted, t.Faint = Style{}, Style{}
 	}
+}
+
+// ink is the colour of text on a surface of ours. The terminal's own would not
+// do: it is made for the terminal's background, which may not be what we were
+// told it is. nil where there is no such surface.
+func (t *Theme) ink(surface string) color.Color {
+	switch text := t.colors["text"]; {
+	case text != nil:
+		return text
+	case t.colors[surface] == nil || t.Depth != Full:
+		return nil
+	case t.Dark:
+		return color.RGBA{0xe8, 0xe8, 0xee, 0xff}
+	}
+	return color.RGBA{0x1c, 0x1c, 0x24, 0xff}
 }
 
 // Hue picks one of a few readable styles for a name, always the same one, so
