@@ -187,7 +187,7 @@ func (s Status) Text(long bool) string {
 		row("restarts", "%d", s.Restarts)
 	}
 	if s.Error != "" {
-		row("last error", "%s, %s ago", s.Error, time.Since(s.ErrorAt).Round(time.Second))
+		row("last error", "%s (%s ago)", s.Error, time.Since(s.ErrorAt).Round(time.Second))
 	}
 	if long {
 		s.more(&b)
