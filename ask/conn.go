@@ -144,12 +144,13 @@ func (c *conn) deliver(m *message, reply Reply, w *heard) Delivery {
 	defer timer.Stop()
 	for {
 		select {
-		case l := <-w.lines:
+		case l, ok := <-w.lines:
+			if !ok {
+				return Unconfirmed
+			}
 			if l.Type == "ack" {
 				return Delivered
 			}
-		case <-w.gone:
-			return Unconfirmed
 		case <-timer.C:
 			return Unconfirmed
 		}
@@ -178,10 +179,11 @@ func (c *conn) wait(m *message, call *Call, w *heard) bool {
 		select {
 		case <-call.Done():
 			return true
-		case <-w.gone:
-			call.Leave("hung up")
-			return false
-		case l := <-w.lines:
+		case l, ok := <-w.lines:
+			if !ok {
+				call.Leave("hung up")
+				return false
+			}
 			if l.Type == "cancel" {
 				call.Leave(cmp.Or(l.Reason, "cancelled by the agent"))
 				return false
@@ -219,17 +221,17 @@ type later struct {
 	Reason string `json:"reason"`
 }
 
-// heard is what comes from the client after its request.
+// heard is what comes from the client after its request. The hang-up comes by
+// the same channel as the lines: by another it could overtake the last of them.
 type heard struct {
-	lines chan later
-	gone  chan struct{} // closed on a full hang-up
+	lines chan later    // closed on a full hang-up
 	quit  chan struct{} // closed by the user of heard
 }
 
 // listen reads on: half-closing is no hang-up, so the end of input alone does
 // not count.
 func (c *conn) listen() *heard {
-	w := &heard{lines: make(chan later, 4), gone: make(chan struct{}), quit: make(chan struct{})}
+	w := &heard{lines: make(chan later, 4), quit: make(chan struct{})}
 	safe.Go("ask client", func() {
 		for {
 			raw, err := c.in.next()
@@ -256,7 +258,7 @@ func (c *conn) listen() *heard {
 			case <-time.After(hangupEvery):
 			}
 		}
-		close(w.gone)
+		close(w.lines)
 	})
 	return w
 }

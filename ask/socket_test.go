@@ -327,6 +327,25 @@ func TestW32Ack(t *testing.T) {
 	}
 }
 
+// The hang-up must not overtake the last word: both are there at once, so only
+// many rounds show it.
+func TestW32LastWordBeforeHangUp(t *testing.T) {
+	d := newDeck(t, Options{Hold: -1}, ListenOptions{})
+	for range 100 {
+		p := d.send(`{"v":1,"features":["ack"],"id":2,"questions":[{"id":"b","question":"B?"}]}` + "\n")
+		id := d.pending(1).Items[0].ID
+		_ = d.q.Answer(id, []Result{{ID: "b", CustomInput: "x"}})
+		p.line()
+		_, _ = io.WriteString(p, `{"type":"ack","id":2}`+"\n")
+		p.Close()
+		last := func(s *Snapshot) Record { return s.History[len(s.History)-1] }
+		s := d.until("delivered or not", func(s *Snapshot) bool { return last(s).ID == id && last(s).Delivery != Undelivered })
+		if last(s).Delivery != Delivered {
+			t.Fatalf("request %d: %s", id, last(s).Delivery)
+		}
+	}
+}
+
 func TestW33Cancel(t *testing.T) {
 	d := newDeck(t, Options{}, ListenOptions{})
 	d.send(plainAsk + `{"type":"cancel","id":"6f1c","reason":"found it"}` + "\n")
