@@ -78,6 +78,7 @@ func openDeck(a *app, f deckFlags) error {
 	// The journal's disk work waits until the first frame is out.
 	time.AfterFunc(150*time.Millisecond, func() { defer safe.Recover("journal"); h.openJournal() })
 	if f.plain || !terminal() {
+		h.follow(ctx, a)
 		err = h.plain(ctx, f)
 	} else {
 		o := h.screen(f)

@@ -405,3 +405,34 @@ func TestNoHome(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+func TestServeFollowsTheConfiguration(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.home, ".config", "mcpdeck")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.serve()
+	clippy := func() bool {
+		out, _ := d.command("tools").Output()
+		return bytes.Contains(out, []byte("haunt_desktop"))
+	}
+	if !clippy() {
+		t.Fatal("the tools are not there to begin with")
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("[clippy]\nenabled = false\n")
+	d.until("the tools are gone", func() bool { return !clippy() })
+	write("[clippy\n")
+	d.until("a warning", func() bool { return strings.Contains(d.log.String(), "the settings are as before") })
+	if clippy() {
+		t.Error("a file that cannot be read changed the tools")
+	}
+	write("[clippy]\n")
+	d.until("the tools are back", clippy)
+}

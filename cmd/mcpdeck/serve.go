@@ -41,6 +41,7 @@ func serve(a *app) error {
 	if err := r.serve(); err != nil {
 		return err
 	}
+	h.follow(ctx, a)
 	slog.Info("serving", "socket", r.endpoints.Socket, "http", r.endpoints.HTTP)
 	<-ctx.Done()
 	stop() // a second signal ends at once

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -30,39 +32,71 @@ func screenSettings(cfg *config.Config, f deckFlags) tui.Settings {
 
 // followSettings sends the screen's settings whenever the configuration file at
 // path has changed, until ctx ends, and gives the configuration to apply. A file
-// that cannot be read changes nothing but says so. Without its folder nothing is
-// followed.
+// that cannot be read changes nothing but says so.
 func followSettings(ctx context.Context, a *app, f deckFlags, path string, apply func(*config.Config)) <-chan tui.Settings {
+	out := make(chan tui.Settings)
+	var last tui.Settings
+	if cfg, err := a.load(); err == nil {
+		last = screenSettings(cfg, f)
+	}
+	followed := followConfig(ctx, a, path, func(cfg *config.Config, err error) {
+		if err == nil {
+			last = screenSettings(cfg, f)
+			apply(cfg)
+		} else {
+			last.Warnings = []string{err.Error()}
+		}
+		select {
+		case out <- last:
+		case <-ctx.Done():
+		}
+	})
+	if !followed {
+		return nil
+	}
+	return out
+}
+
+// follow takes changes of the configuration over where there is no screen, and
+// warns of what is wrong with them.
+func (h *house) follow(ctx context.Context, a *app) {
+	apply := h.clippyFollows(h.cfg)
+	followConfig(ctx, a, h.cfg.Paths.Config, func(cfg *config.Config, err error) {
+		if err != nil {
+			h.host.Warn("config", err.Error())
+			return
+		}
+		apply(cfg)
+		for _, w := range cfg.Warnings {
+			h.host.Warn("config", w)
+		}
+		slog.Info("the configuration was read again", "file", h.cfg.Paths.Config)
+	})
+}
+
+// followConfig reads the configuration whenever its file at path has changed,
+// until ctx ends, and gives what it says, or why it cannot be read, to take. It
+// is false when the file cannot be followed, as when its folder does not exist.
+func followConfig(ctx context.Context, a *app, path string, take func(*config.Config, error)) bool {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil
+		return false
 	}
 	if err := w.Add(filepath.Dir(path)); err != nil {
 		_ = w.Close()
-		return nil
+		return false
 	}
-	out := make(chan tui.Settings)
 	safe.Go("settings", func() {
 		defer func() { _ = w.Close() }()
-		var last tui.Settings
-		if cfg, err := a.load(); err == nil {
-			last = screenSettings(cfg, f)
-		}
 		for changed(ctx, w, path) {
-			if cfg, err := a.load(); err == nil {
-				last = screenSettings(cfg, f)
-				apply(cfg)
-			} else {
-				last.Warnings = []string{err.Error() + "; the settings are as before"}
+			cfg, err := a.load()
+			if err != nil {
+				err = fmt.Errorf("%w; the settings are as before", err)
 			}
-			select {
-			case out <- last:
-			case <-ctx.Done():
-				return
-			}
+			take(cfg, err)
 		}
 	})
-	return out
+	return true
 }
 
 // changed waits until the file has changed and rests; false when ctx has ended.
