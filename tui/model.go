@@ -134,7 +134,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(m.windowPictures(), m.sized())
 	case tea.KeyPressMsg:
 		m.composed = time.Time{}
-		return m.key(msg)
+		return tea.Batch(m.anyKey(), m.key(msg))
 	case tea.KeyReleaseMsg:
 		m.unchanged()
 		return nil
@@ -301,6 +301,17 @@ func (m *Model) show(i int) tea.Cmd {
 			_ = s.Put("page", id) // forgetting the page is not worth a word
 			return nil
 		})
+	}
+	return tea.Batch(cmds...)
+}
+
+// anyKey tells the pages that want to know that the person is there.
+func (m *Model) anyKey() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, p := range m.pages {
+		if k, ok := p.(Keyed); ok {
+			cmds = append(cmds, k.AnyKey())
+		}
 	}
 	return tea.Batch(cmds...)
 }

@@ -53,6 +53,9 @@ type (
 	// Hoverer is a page that wants to hear of the mouse over it, as HoverMsg, while
 	// Hovers says so.
 	Hoverer interface{ Hovers() bool }
+	// Keyed is a page that wants to hear of every key pressed on the screen, before
+	// it does what it does, for what stands there until the person is back.
+	Keyed interface{ AnyKey() tea.Cmd }
 	// Quitter is a page that wants a word before the program ends: an overlay
 	// that ends in Quit or Close; nil lets it end.
 	Quitter interface{ BeforeQuit() Overlay }

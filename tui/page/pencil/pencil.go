@@ -24,6 +24,7 @@ type Mode interface {
 	Subscribe() (hint <-chan struct{}, cancel func())
 	Toggle()
 	Reconnect()
+	Dismiss() // takes the sign of the last failure away
 	Accept(tools []string) (int, error)
 	SavePicture(path string) error
 }
@@ -108,6 +109,15 @@ func (p *Page) FooterNote(int) string {
 		return ""
 	}
 	return fmt.Sprintf("%d calls, %d failed", s.OK+s.Failed, s.Failed)
+}
+
+// AnyKey takes the sign of a failure away: whoever presses a key has seen it.
+// What went wrong stays on this page.
+func (p *Page) AnyKey() tea.Cmd {
+	if !p.status.Broken {
+		return nil
+	}
+	return do(p.opts.Mode.Dismiss)()
 }
 
 // Update takes the status, clicks and the wheel.

@@ -59,6 +59,11 @@ func (m *mode) note(s string) {
 func (m *mode) Toggle()    { m.note("toggle") }
 func (m *mode) Reconnect() { m.note("reconnect") }
 
+func (m *mode) Dismiss() {
+	m.note("dismiss")
+	m.set(func(s *pencil.Status) { s.Broken = false })
+}
+
 func (m *mode) Accept(tools []string) (int, error) {
 	m.note("accept " + strings.Join(tools, ","))
 	return 1, m.fails
@@ -228,4 +233,38 @@ func TestScreenFollowsTheMode(t *testing.T) {
 		s.Wait(time.Second)
 		s.Has("✏ Pencil ⚠  reconnecting")
 	})
+}
+
+// W-1 and the widget's table: the sign of a failure stays until a key is
+// pressed, whichever and wherever. (That it goes by itself is the mode's part.)
+func TestW1_AnyKeyTakesTheSignOfAFailureAway(t *testing.T) {
+	failed := pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Broken: true, Error: "Pencil failed: it ended", ErrorAt: at()}
+	tests := []struct{ name, first, key string }{
+		{"a key of the page", "1", "tab"},
+		{"one that means nothing there", "1", "f9"},
+		{"one that opens a dialog", "1", "?"},
+		{"one that switches on", "1", "p"},
+		{"a page's own", "1", "2"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			run(t, frame.Size{W: 110, H: 34}, pencil.Status{Mode: pencil.On, Link: pencil.Lost, Listed: true}, func(s *frame.Screen, m *mode) {
+				s.Keys(tt.first)
+				m.set(func(st *pencil.Status) { *st = failed })
+				s.Wait(5 * time.Second)
+				s.Has("✏ Pencil ✗  Pencil failed: it ended")
+				s.Keys(tt.key)
+				s.Wait(time.Second)
+				s.Lacks("✏ Pencil ✗")
+				if len(m.did) == 0 || m.did[0] != "dismiss" && m.did[len(m.did)-1] != "dismiss" {
+					t.Errorf("did %q", m.did)
+				}
+				m.did = nil
+				s.Keys("tab", "tab")
+				if len(m.did) > 0 {
+					t.Errorf("keys later still did %q", m.did)
+				}
+			})
+		})
+	}
 }

@@ -72,11 +72,6 @@ func toneStyle(th *theme.Theme, t pencil.Tone) theme.Style {
 
 // modeActions switch the mode and reconnect; the latter with a key or without.
 func modeActions(m Mode, status func() pencil.Status, reconnect string) []tui.Action {
-	do := func(f func()) func() tea.Cmd {
-		return func() tea.Cmd {
-			return func() tea.Msg { f(); return nil }
-		}
-	}
 	again := tui.Action{
 		ID: "pencil.reconnect", Title: "Pencil: reconnect", Acts: true, Run: do(m.Reconnect), Enabled: func() string {
 			if status().Link == pencil.Connecting {
@@ -89,4 +84,11 @@ func modeActions(m Mode, status func() pencil.Status, reconnect string) []tui.Ac
 		again.Keys, again.Hint = []string{reconnect}, "reconnect"
 	}
 	return []tui.Action{{ID: "pencil.toggle", Title: "Pencil mode on or off", Hint: "pencil", Keys: []string{"p"}, Acts: true, Run: do(m.Toggle)}, again}
+}
+
+// do runs f off the update loop.
+func do(f func()) func() tea.Cmd {
+	return func() tea.Cmd {
+		return func() tea.Msg { f(); return nil }
+	}
 }
