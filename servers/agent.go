@@ -34,6 +34,7 @@ type Agent struct {
 	waiting  int
 	list     *View  // whose tools it listed last; nil: none
 	version  uint64 // of that list
+	gateway  bool   // that list had a gateway for the client
 }
 
 // Connect registers a connection that wants the named servers (none: all). The
@@ -154,10 +155,10 @@ func (a *Agent) Context(ctx context.Context) context.Context {
 }
 
 // listed notes that the agent has the present list of a view's tools.
-func (a *Agent) listed(v *View) {
+func (a *Agent) listed(v *View, gateway bool) {
 	a.mu.Lock()
 	was := a.stale()
-	a.list, a.version = v, v.toolsVersion.Load()
+	a.list, a.version, a.gateway = v, v.toolsVersion.Load(), gateway
 	a.mu.Unlock()
 	if was {
 		a.host.tell()
@@ -182,7 +183,7 @@ func (a *Agent) info() AgentInfo {
 	info := AgentInfo{
 		Caller: a.caller, View: a.view, Protocol: a.protocol, Since: a.since,
 		Calls: a.calls, Errors: a.errors, LastCall: a.lastCall, LastTool: a.lastTool,
-		Waiting: a.waiting > 0, Stale: a.stale(),
+		Waiting: a.waiting > 0, Stale: a.stale(), Gateway: a.gateway,
 	}
 	for _, r := range a.flight {
 		info.InFlight = append(info.InFlight, r.call.Tool)

@@ -56,6 +56,11 @@ type Offer struct {
 	// for with a gateway, for clients that never refresh their list.
 	Gateway []server.ServerTool
 
+	// ForGateway tells whether a client, by the name it gives itself, is known to
+	// keep the list of tools it started with: it gets the Gateway tools beside the
+	// others in any view. nil: none is.
+	ForGateway func(client string) bool
+
 	// Refuse answers a call of a tool that is not listed now but belongs to
 	// this module, by prefix (Pencil while off). It returns the sentence for
 	// the agent, or "" when the name is not this module's. May be nil.

@@ -64,6 +64,7 @@ type AgentInfo struct {
 	LastTool string
 	Waiting  bool // for an answer of the person
 	Stale    bool // it did not ask for the tools again when they changed
+	Gateway  bool // it has a tool that reaches those it does not list
 }
 
 // CallStatus is how a call stands.

@@ -38,6 +38,8 @@ type View struct {
 	toolsVersion atomic.Uint64
 	toolsAt      atomic.Int64
 
+	only atomic.Pointer[map[string]func(client string) bool] // who gets a tool that is not for all, by its name
+
 	mu     sync.Mutex // one refresh at a time; guards what follows
 	digest map[string]string
 }
@@ -100,9 +102,15 @@ func (v *View) build() *server.MCPServer {
 	hooks.AddAfterDiscover(func(_ context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
 		r.Instructions = v.instructions()
 	})
-	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, _ *mcp.ListToolsResult) {
-		if q := requestFrom(ctx); q != nil {
-			q.agent.listed(v)
+	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {
+		client := ""
+		q := requestFrom(ctx)
+		if q != nil {
+			client = q.agent.Caller().Client
+		}
+		gateway := v.choose(client, r)
+		if q != nil {
+			q.agent.listed(v, gateway)
 		}
 	})
 	hooks.AddOnError(v.refused)
@@ -119,6 +127,18 @@ func (v *View) build() *server.MCPServer {
 		server.WithPromptCompletionProvider(v),
 		server.WithResourceCompletionProvider(v),
 	)
+}
+
+// choose leaves out the tools that are not for the client. It tells whether one
+// that is for some alone is among the others.
+func (v *View) choose(client string, r *mcp.ListToolsResult) (special bool) {
+	only := *v.only.Load()
+	r.Tools = slices.DeleteFunc(r.Tools, func(t mcp.Tool) bool {
+		who := only[t.Name]
+		special = special || who != nil && who(client)
+		return who != nil && !who(client)
+	})
+	return special
 }
 
 // Go runs one request of a connection on the host's pool of goroutines.
@@ -138,8 +158,14 @@ func (v *View) list() {
 	var resources []server.ServerResource
 	var templates []server.ServerResourceTemplate
 	var prompts []server.ServerPrompt
+	only := map[string]func(string) bool{}
 	for _, m := range v.modules {
 		o := m.current()
+		if !v.Spec.Gateway && o.ForGateway != nil {
+			for _, t := range o.Gateway {
+				only[t.Tool.Name] = o.ForGateway
+			}
+		}
 		for _, t := range v.toolsOf(o) {
 			tools = append(tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m.id.Name, t.Handler)})
 		}
@@ -147,6 +173,7 @@ func (v *View) list() {
 		templates = append(templates, o.Templates...)
 		prompts = append(prompts, o.Prompts...)
 	}
+	v.only.Store(&only)
 	v.swap("tools", definitions(tools, func(t server.ServerTool) any { return t.Tool }), func() { v.MCP.SetTools(tools...) })
 	v.swap("resources", definitions(resources, func(r server.ServerResource) any { return r.Resource }), func() { v.MCP.SetResources(resources...) })
 	v.swap("templates", definitions(templates, func(t server.ServerResourceTemplate) any { return t.Template }), func() { v.MCP.SetResourceTemplates(templates...) })
@@ -154,13 +181,17 @@ func (v *View) list() {
 }
 
 func (v *View) toolsOf(o Offer) []server.ServerTool {
-	switch {
-	case v.Spec.Gateway && len(o.Gateway) > 0:
+	if v.Spec.Gateway && len(o.Gateway) > 0 {
 		return o.Gateway
-	case len(v.modules) == 1:
-		return append(slices.Clone(o.Tools), o.Stub...)
 	}
-	return o.Tools
+	tools := slices.Clone(o.Tools)
+	if len(v.modules) == 1 {
+		tools = append(tools, o.Stub...)
+	}
+	if o.ForGateway != nil {
+		tools = append(tools, o.Gateway...)
+	}
+	return tools
 }
 
 func (v *View) swap(kind string, content []any, set func()) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -19,6 +20,31 @@ const (
 		`"tool":{"type":"string"},"arguments":{"type":"object"},"arguments_json":{"type":"string","description":"instead of arguments"}}}`
 	gatewayHint = "If the arguments may be wrong, use action describe first."
 )
+
+// keepers are the clients known not to ask for a server's tools again when told
+// that they have changed, by the name they give themselves: Codex, Cursor, the
+// Kiro IDE (its command line asks) and Claude Desktop. The last one also connects
+// through a proxy, which adds to the name.
+func keepers() []string {
+	return []string{"codex", "codex-*", "cursor", "cursor-*", "kiro", "kiro-ide", "kiro ide", "claude-ai", "claude-ai (via *"}
+}
+
+// keepsList tells whether a client is one that gets the gateway without being
+// connected with it.
+func (p *Pencil) keepsList(client string) bool {
+	names := p.opts.GatewayClients
+	if names == nil {
+		names = keepers()
+	}
+	client = strings.ToLower(client)
+	return slices.ContainsFunc(names, func(name string) bool {
+		name = strings.ToLower(name)
+		if head, ok := strings.CutSuffix(name, "*"); ok {
+			return strings.HasPrefix(client, head)
+		}
+		return client == name
+	})
+}
 
 // Gateway answers a call of the gateway. in.Args are the gateway's own.
 func (p *Pencil) Gateway(ctx context.Context, in Invocation) (Result, error) {

@@ -22,6 +22,9 @@ type Options struct {
 	MaxInFlight int      // calls at a time, 1 to 4; 0 is 1
 	CallTimeout time.Duration
 	Gateway     string // "auto", "always" or "never"; "" is auto
+	// GatewayClients are the clients that get the gateway with "auto", by the name
+	// they give themselves in any case, * at the end for anything; nil: those known.
+	GatewayClients []string
 
 	Environ  []string // the deck's environment; the program gets a few named variables of it
 	Home     string   // home folder, absolute

@@ -85,6 +85,9 @@ func (m *Module) Offer() servers.Offer {
 	if m.p.opts.Gateway != "never" {
 		o.Gateway = []server.ServerTool{m.gateway()}
 	}
+	if m.p.opts.Gateway != "never" && m.p.opts.Gateway != "always" {
+		o.ForGateway = m.p.keepsList
+	}
 	if listed := m.p.now.Load().listed; listed != nil {
 		o.Tools = m.toolsOf(listed)
 		o.Instructions = listed.Instructions

@@ -87,6 +87,11 @@ type agent struct {
 
 func connect(t testing.TB, h *servers.Host, spec servers.ViewSpec) *agent {
 	t.Helper()
+	return connectAs(t, h, spec, "tester")
+}
+
+func connectAs(t testing.TB, h *servers.Host, spec servers.ViewSpec, client string) *agent {
+	t.Helper()
 	view, err := h.View(spec)
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +109,7 @@ func connect(t testing.TB, h *servers.Host, spec servers.ViewSpec) *agent {
 	}()
 	t.Cleanup(func() { ours.Close(); <-done })
 	c := &agent{t: t, conn: ours, in: bufio.NewReaderSize(ours, 1<<20)}
-	c.call("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}`)
+	c.call("initialize", fmt.Sprintf(`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":%q,"version":"1"}}`, client))
 	c.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return c
 }

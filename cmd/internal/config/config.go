@@ -120,6 +120,8 @@ type Pencil struct {
 	MaxInFlight int               `toml:"max_in_flight"`
 	CallTimeout Duration          `toml:"call_timeout"`
 	Gateway     string            `toml:"gateway"`
+	// GatewayClients replaces the list of clients that do not refresh theirs.
+	GatewayClients []string `toml:"gateway_clients"`
 }
 
 // Pixelsrc is the pixel art engine.

@@ -160,7 +160,10 @@ func agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
 		errors = ", " + strconv.FormatUint(a.Errors, 10) + " failed"
 	}
 	stale := ""
-	if a.Stale {
+	switch {
+	case a.Stale && a.Gateway:
+		stale = "it did not ask again when the list changed; what was added is reached through the gateway tool, which it has"
+	case a.Stale:
 		stale = "it did not ask again when the list changed; switch Pencil before it starts, or connect it with mcpdeck mcp --gateway"
 	}
 	return append(rows, facts(f, w,

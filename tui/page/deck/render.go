@@ -181,7 +181,7 @@ func agentRow(f *tui.Frame, a *servers.AgentInfo, w, nameW int) string {
 	if w >= 50 {
 		left += th.Muted.Render(widget.Fit(folder(a.Root), min(w/6, 16))) + "  "
 	}
-	if a.Stale && a.Gone.IsZero() {
+	if a.Stale && !a.Gateway && a.Gone.IsZero() {
 		doing += th.Warn.Render("  old tools")
 	}
 	return widget.Ends(left+doing, age, w)

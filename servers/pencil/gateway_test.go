@@ -1,0 +1,100 @@
+package pencil
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// Clients that ask for the tools once have the gateway in both modes, and all
+// tools if they start while the mode is on; no other client hears of it.
+func TestG3_ClientsThatKeepTheirListHaveTheGateway(t *testing.T) {
+	tests := []struct {
+		client, setting string
+		clients         []string
+		has             bool
+	}{
+		{"codex-mcp-client", "auto", nil, true},
+		{"codex-mcp-client", "", nil, true},
+		{"Cursor", "auto", nil, true},
+		{"cursor-vscode", "auto", nil, true},
+		{"Kiro", "auto", nil, true},
+		{"claude-ai", "auto", nil, true},
+		{"claude-ai (via mcp-remote 0.1.37)", "auto", nil, true},
+		{"claude-code", "auto", nil, false},
+		{"kiro-cli", "auto", nil, false},
+		{"Q DEV CLI", "auto", nil, false},
+		{"opencode", "auto", nil, false},
+		{"opencode", "always", nil, true},
+		{"codex-mcp-client", "never", nil, false},
+		{"codex-mcp-client", "auto", []string{"open*"}, false},
+		{"OpenCode", "auto", []string{"open*"}, true},
+		{"codex-mcp-client", "auto", []string{}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.client+" "+tt.setting+" "+strings.Join(tt.clients, ","), func(t *testing.T) {
+			o := options(t)
+			o.Gateway, o.GatewayClients = tt.setting, tt.clients
+			d := newDeck(t, o)
+			look := func(when string, a *agent, others int) {
+				t.Helper()
+				got := a.tools()
+				if slices.Contains(got, callTool) != tt.has {
+					t.Errorf("%s: %v", when, got)
+				}
+				if got = slices.DeleteFunc(got, func(s string) bool { return s == callTool }); len(got) != others {
+					t.Errorf("%s: %d other tools, want %d", when, len(got), others)
+				}
+			}
+			a := connectAs(t, d.host, servers.ViewSpec{}, tt.client)
+			look("off", a, 1)
+			d.on()
+			a.read() // the list has changed
+			look("on", a, 15)
+			look("alone", connectAs(t, d.host, servers.ViewSpec{Servers: []string{"pencil"}}, tt.client), 15)
+			if got := a.call("tools/call", `{"name":"pencil_call","arguments":{"tool":"batch_get","arguments":{"n":1}}}`); tt.has && !strings.Contains(got, `{\"n\":1}`) {
+				t.Errorf("through the gateway: %s", got)
+			}
+		})
+	}
+}
+
+// The same through HTTP, where a request may bring the client's name.
+func TestG3_GatewayThroughHTTP(t *testing.T) {
+	d := newDeck(t, options(t))
+	h := &wire.HTTP{Host: d.host}
+	for client, has := range map[string]bool{"codex-mcp-client": true, "claude-code": false} {
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"` + client +
+			`","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("MCP-Protocol-Version", "2026-07-28")
+		r.Header.Set("Mcp-Method", "tools/list")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Body.String(); !strings.Contains(got, `"echo"`) || strings.Contains(got, callTool) != has {
+			t.Errorf("%s: %d %s", client, w.Code, got)
+		}
+	}
+}
+
+// What such a client did not ask for again it reaches all the same, and the
+// list of agents can say so.
+func TestG2_AgentsWithTheGatewayAreKnown(t *testing.T) {
+	d := newDeck(t, options(t))
+	for client, has := range map[string]bool{"codex-mcp-client": true, "claude-code": false} {
+		a := connectAs(t, d.host, servers.ViewSpec{}, client)
+		a.tools()
+		for _, info := range d.host.Snapshot().Agents {
+			if info.Client == client && info.Gateway != has {
+				t.Errorf("%s: gateway %v", client, info.Gateway)
+			}
+		}
+	}
+}
