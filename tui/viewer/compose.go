@@ -23,6 +23,7 @@ type composer struct {
 	only         *color.NRGBA
 	before       *Picture // set when the changes are to be highlighted
 	beforeAt     int
+	tolerance    float64
 }
 
 func (v *Viewer) composer(p *Picture, index int, vw view, mode picture.Mode) *composer {
@@ -30,11 +31,11 @@ func (v *Viewer) composer(p *Picture, index int, vw view, mode picture.Mode) *co
 	if !v.clock.playing {
 		c.onion = v.onion
 	}
-	if v.cursor && !v.repeat && !p.Smooth {
+	if v.cursor && !v.repeat {
 		c.cursor = &image.Point{X: v.x, Y: v.y}
 	}
 	if v.compare == CompareHighlight && v.before != nil && p == v.pic {
-		c.before, c.beforeAt = v.before, min(index, len(v.before.Frames)-1)
+		c.before, c.beforeAt, c.tolerance = v.before, min(index, len(v.before.Frames)-1), v.Tolerance()
 	}
 	return c
 }
@@ -49,7 +50,7 @@ func (c *composer) key() string {
 		cursor = c.cursor.String()
 	}
 	if c.before != nil {
-		before = c.before.Key
+		before = fmt.Sprint(c.before.Key, " ", c.tolerance)
 	}
 	if c.checker != nil {
 		ground = picture.Hex(c.checker.Light) + picture.Hex(c.checker.Dark)
@@ -62,7 +63,7 @@ func (c *composer) key() string {
 func (c *composer) compose() *image.NRGBA {
 	img := c.layers()
 	if c.repeat {
-		img = tile(img)
+		img = threeByThree(img)
 	}
 	img = crop(img, c.view.crop)
 	if d := c.view.divisor; d > 1 && !c.mode.Pixels() {
@@ -75,22 +76,12 @@ func (c *composer) compose() *image.NRGBA {
 		img = picture.Over(img, ground)
 	}
 	boxW, boxH := c.view.cols*c.view.room.UnitW, c.view.rows*c.view.room.UnitH
-	if c.view.factor == 0 {
-		if c.mode.Pixels() {
-			return picture.Shrink(img, boxW, boxH)
-		}
-		return img
-	}
-	if d := c.view.divisor; d > 1 {
-		if !c.mode.Pixels() {
-			return picture.Pad(img, boxW*d, boxH*d)
-		}
-		b := img.Bounds()
-		return picture.Pad(picture.Shrink(img, max(b.Dx()/d, 1), max(b.Dy()/d, 1)), boxW, boxH)
+	if c.view.factor == 0 || c.view.divisor > 1 {
+		return c.shrunk(img, boxW, boxH)
 	}
 	img = picture.Scale(img, c.view.factor)
 	if c.mode.Pixels() && c.grid && c.view.factor >= 8 {
-		drawGrid(img, c.view.factor)
+		drawGrid(img, c.view.factor, c.view.crop.Min)
 	}
 	if c.cursor != nil && c.cursor.In(c.view.crop) {
 		if c.view.factor == 1 {
@@ -99,6 +90,41 @@ func (c *composer) compose() *image.NRGBA {
 		drawCursor(img, c.cursor.Sub(c.view.crop.Min), c.view.factor)
 	}
 	return crop(picture.Pad(img, boxW, boxH), image.Rect(0, 0, boxW, boxH))
+}
+
+// shrunk draws what has more pixels than there are units. In text the fitter shrinks, so
+// the cursor fills all pixels of its unit; else it is a ring round what is left of them.
+func (c *composer) shrunk(img *image.NRGBA, boxW, boxH int) *image.NRGBA {
+	w, h := img.Bounds().Dx(), img.Bounds().Dy() // of what fills the box
+	d := c.view.divisor
+	ring := func(img *image.NRGBA) *image.NRGBA { return img }
+	if c.cursor != nil && c.cursor.In(c.view.crop) {
+		at := c.cursor.Sub(c.view.crop.Min)
+		if !c.mode.Pixels() {
+			img = crop(img, img.Bounds())
+			across, down := boxW*d, boxH*d // pixels of all units together
+			if c.view.factor == 0 {
+				across, down = w, h
+			}
+			x, y := at.X*boxW/across, at.Y*boxH/down
+			r := image.Rect(x*across/boxW, y*down/boxH, (x+1)*across/boxW, (y+1)*down/boxH)
+			fillUnit(img, r.Union(image.Rectangle{Min: at, Max: at.Add(image.Pt(1, 1))}))
+		}
+		ring = func(img *image.NRGBA) *image.NRGBA {
+			b := img.Bounds()
+			drawRing(img, image.Point{X: at.X * b.Dx() / w, Y: at.Y * b.Dy() / h})
+			return img
+		}
+	}
+	switch {
+	case !c.mode.Pixels() && c.view.factor == 0:
+		return img
+	case !c.mode.Pixels():
+		return picture.Pad(img, boxW*d, boxH*d)
+	case c.view.factor == 0:
+		return ring(picture.Shrink(img, boxW, boxH))
+	}
+	return picture.Pad(ring(picture.Shrink(img, max(w/d, 1), max(h/d, 1))), boxW, boxH)
 }
 
 // crop copies a part.
@@ -111,7 +137,7 @@ func crop(img *image.NRGBA, r image.Rectangle) *image.NRGBA {
 	return out
 }
 
-func tile(img *image.NRGBA) *image.NRGBA {
+func threeByThree(img *image.NRGBA) *image.NRGBA {
 	b := img.Bounds()
 	out := image.NewNRGBA(image.Rect(0, 0, 3*b.Dx(), 3*b.Dy()))
 	for y := range 3 * b.Dy() {
@@ -129,7 +155,7 @@ func (c *composer) layers() *image.NRGBA {
 		img = c.onionSkin(img)
 	}
 	if c.before != nil {
-		img = highlight(c.before.Frames[c.beforeAt].Image, img)
+		img = highlight(difference{c.before.Frames[c.beforeAt].Image, img, c.tolerance})
 	}
 	if c.only != nil {
 		img = onlyColour(img, *c.only)
@@ -175,37 +201,6 @@ func each(out, img *image.NRGBA, f func(under, p color.NRGBA) color.NRGBA) {
 	}
 }
 
-// changedAt tells whether a pixel differs; outside one of the pictures it does.
-func changedAt(before, after *image.NRGBA, x, y int) bool {
-	p := image.Point{X: x, Y: y}
-	if !p.In(before.Bounds()) || !p.In(after.Bounds()) {
-		return true
-	}
-	a, b := before.NRGBAAt(x, y), after.NRGBAAt(x, y)
-	return a != b && (a.A != 0 || b.A != 0)
-}
-
-// highlight shows what changed in full colour over a dim grey copy; what became
-// transparent is magenta.
-func highlight(before, after *image.NRGBA) *image.NRGBA {
-	out := image.NewNRGBA(after.Bounds())
-	each(out, after, func(_, p color.NRGBA) color.NRGBA { return dimmed(p) })
-	b := after.Bounds()
-	for y := range b.Dy() {
-		for x := range b.Dx() {
-			if !changedAt(before, after, x, y) {
-				continue
-			}
-			p := after.NRGBAAt(x, y)
-			if p.A < 16 {
-				p = color.NRGBA{255, 0, 255, 255}
-			}
-			out.SetNRGBA(x, y, p)
-		}
-	}
-	return out
-}
-
 func dimmed(p color.NRGBA) color.NRGBA {
 	l := uint8((uint32(p.R)*54 + uint32(p.G)*183 + uint32(p.B)*19) >> 8)
 	l = uint8(96 + (int(l)-128)/4)
@@ -221,43 +216,4 @@ func onlyColour(img *image.NRGBA, only color.NRGBA) *image.NRGBA {
 		return dimmed(p)
 	})
 	return out
-}
-
-// drawGrid draws a line at the left and upper side of each pixel.
-func drawGrid(img *image.NRGBA, factor int) {
-	line := color.NRGBA{128, 128, 128, 110}
-	b := img.Bounds()
-	for y := range b.Dy() {
-		for x := range b.Dx() {
-			if x%factor == 0 || y%factor == 0 {
-				img.SetNRGBA(x, y, picture.Mix(img.NRGBAAt(x, y), line))
-			}
-		}
-	}
-}
-
-// drawCursor marks a pixel in a colour that stands out from it: by a frame where there
-// is room, else by filling it.
-func drawCursor(img *image.NRGBA, at image.Point, factor int) {
-	r := image.Rect(at.X*factor, at.Y*factor, (at.X+1)*factor, (at.Y+1)*factor).Intersect(img.Bounds())
-	if r.Empty() {
-		return
-	}
-	c := img.NRGBAAt((r.Min.X+r.Max.X)/2, (r.Min.Y+r.Max.Y)/2)
-	mark := color.NRGBA{255, 255, 255, 255}
-	if picture.Difference(c, mark) < 45 {
-		mark = color.NRGBA{0, 0, 0, 255}
-	}
-	thick := 0
-	if factor >= 4 {
-		thick = max(1, factor/10)
-	}
-	for y := r.Min.Y; y < r.Max.Y; y++ {
-		for x := r.Min.X; x < r.Max.X; x++ {
-			edge := x < r.Min.X+thick || x >= r.Max.X-thick || y < r.Min.Y+thick || y >= r.Max.Y-thick
-			if thick == 0 || edge {
-				img.SetNRGBA(x, y, mark)
-			}
-		}
-	}
 }

@@ -23,6 +23,9 @@ func (v *Viewer) Render(f *tui.Frame, x, y, w, h int) []string {
 	index, left := v.clock.at(f.Now, v.pic.Frames)
 	v.frame = index
 	f.RedrawAfter(left)
+	if c, ok := v.Changes(); ok && v.compare != CompareOff && c.Pending {
+		f.RedrawAfter(countedAfter)
+	}
 	if v.compare == CompareSide && v.before != nil {
 		return v.renderSides(f, x, y, w, h)
 	}
@@ -61,13 +64,17 @@ func (v *Viewer) box(f *tui.Frame, slot string, p *Picture, x, y, w, h int) []st
 	if v.repeat {
 		size = size.Mul(3)
 	}
-	vw := v.layout(p, f.PictureRoom(w, h), size)
+	margin := 0 // for the ticks of the grid
+	if v.grid && !caps.Mode.Pixels() && !p.Smooth && w > 8 && h > 4 {
+		margin = 1
+	}
+	vw := v.layout(p, f.PictureRoom(w-margin, h-margin), size)
 	if vw.cols <= 0 || vw.rows <= 0 {
 		return widget.Rows(nil, w, h)
 	}
 	v.view = vw
 	v.panX, v.panY = vw.crop.Min.X, vw.crop.Min.Y
-	v.boxX, v.boxY = (w-vw.cols)/2, (h-vw.rows)/2
+	v.boxX, v.boxY = margin+(w-margin-vw.cols)/2, margin+(h-margin-vw.rows)/2
 	c := v.composer(p, index, vw, caps.Mode)
 	c.checker = v.checker(f.Theme, caps)
 	spec := picture.Spec{
@@ -75,12 +82,23 @@ func (v *Viewer) box(f *tui.Frame, slot string, p *Picture, x, y, w, h int) []st
 		Now: !caps.Mode.Pixels() && vw.crop.Dx()*vw.crop.Dy()*vw.factor*vw.factor <= atOnce && !p.Smooth,
 	}
 	lines := f.Picture(x+v.boxX, y+v.boxY, spec)
+	ticks := ruler{left: make([]string, vw.rows)}
+	if margin > 0 {
+		repeat := image.Point{}
+		if v.repeat {
+			repeat = b.Size()
+		}
+		ticks = rulerOf(f.Theme, vw, repeat)
+	}
 	rows := make([]string, h)
-	before, after := widget.Blank(v.boxX), widget.Blank(w-v.boxX-vw.cols)
+	before, after := widget.Blank(v.boxX-margin), widget.Blank(w-v.boxX-vw.cols)
 	for i := range rows {
-		if at := i - v.boxY; at >= 0 && at < len(lines) {
-			rows[i] = before + lines[at] + after
-		} else {
+		switch at := i - v.boxY; {
+		case at >= 0 && at < len(lines):
+			rows[i] = before + ticks.left[at] + lines[at] + after
+		case at == -1 && margin > 0:
+			rows[i] = before + ticks.top + after
+		default:
 			rows[i] = widget.Blank(w)
 		}
 	}

@@ -65,6 +65,7 @@ type Viewer struct {
 	grid       bool
 	repeat     bool
 	compare    Compare
+	tolerance  int  // steps of Tolerance beyond the picture's own
 	flipped    bool // blink shows the other one
 	only       *color.NRGBA
 
@@ -74,7 +75,7 @@ type Viewer struct {
 	view             view
 	boxX             int // of the picture in the viewer's rows
 	boxY             int
-	facts            facts
+	facts            *facts
 	useKey           string
 	uses             []Use
 	useFrame, change int
@@ -293,7 +294,8 @@ func (v *Viewer) NextGround() Ground {
 	return v.ground
 }
 
-// Grid switches the pixel grid, which shows from eight device pixels a pixel on.
+// Grid switches the grid: ticks at the tiles in text, lines round the pixels from eight
+// device pixels a pixel on.
 func (v *Viewer) Grid() bool { v.grid = !v.grid; return v.grid }
 
 // Repeat switches showing the picture three times each way, as for textures.

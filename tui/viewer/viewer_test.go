@@ -281,7 +281,7 @@ func TestZoomAndPan(t *testing.T) {
 }
 
 func TestHighlightAndOnly(t *testing.T) {
-	got := highlight(dots("rrr"), dots("rg."))
+	got := highlight(difference{before: dots("rrr"), after: dots("rg.")})
 	if got.NRGBAAt(1, 0) != green || got.NRGBAAt(2, 0) != (color.NRGBA{255, 0, 255, 255}) {
 		t.Errorf("changes are %v, %v", got.NRGBAAt(1, 0), got.NRGBAAt(2, 0))
 	}

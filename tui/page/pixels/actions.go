@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
@@ -32,7 +33,7 @@ func (p *Page) hasFrames() string {
 
 func (p *Page) hasBefore() string {
 	if p.view.Picture() == nil || p.before() == nil {
-		return "there is no earlier render of it to compare with"
+		return "there is no earlier render of it to compare with; v on another picture marks that one"
 	}
 	return ""
 }
@@ -81,7 +82,7 @@ func (p *Page) lookActions() []tui.Action {
 		{ID: "pixels.ground", Title: "Ground: checkerboard, dark, light, the terminal's", Keys: []string{"b"}, Enabled: p.hasPicture, Run: func() tea.Cmd {
 			return tui.Toast(tui.Info, "ground: "+p.view.NextGround().String())
 		}},
-		{ID: "pixels.grid", Title: "Pixel grid", Keys: []string{"#"}, Enabled: p.hasPicture, Run: p.grid},
+		{ID: "pixels.grid", Title: "Grid of pixels and tiles", Keys: []string{"#"}, Enabled: p.hasPicture, Run: p.grid},
 		{ID: "pixels.repeat", Title: "Repeat three by three, as a texture", Keys: []string{"r"}, Enabled: p.hasPicture, Run: do(func() { p.view.Repeat() })},
 		{ID: "pixels.sheet", Title: "Cut a sheet into frames", Keys: []string{"s"}, Enabled: p.hasPicture, Run: p.cut},
 		{ID: "pixels.slice", Title: "Cut a sheet into frames of a given size", Keys: []string{"S"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return tui.Open(p.slicer()) }},
@@ -155,9 +156,10 @@ func (p *Page) compareActions() []tui.Action {
 		{ID: "pixels.compare", Title: "Compare: side by side, highlight, blink, off", Hint: "compare", Keys: []string{"c"}, Enabled: p.hasBefore, Run: do(p.view.NextCompare)},
 		{ID: "pixels.flip", Title: "Flip between before and after", Keys: []string{"x"}, Enabled: p.hasBefore, Run: do(p.view.Flip)},
 		{ID: "pixels.blink", Title: "Flip by itself, twice a second, while comparing by blink", Keys: []string{"X"}, Enabled: p.hasBefore, Run: do(func() { p.view.Blink() })},
+		{ID: "pixels.tolerance", Title: "Tolerance: up to which difference pixels count as the same", Keys: []string{"t"}, Enabled: p.hasBefore, Run: p.tolerance},
 		{ID: "pixels.next_change", Title: "Next change", Keys: []string{"]"}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(1) })},
 		{ID: "pixels.previous_change", Title: "Change before", Keys: []string{"["}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(-1) })},
-		{ID: "pixels.mark", Title: "Compare with the version that is shown now", Keys: []string{"v"}, Enabled: p.hasPicture, Run: p.mark},
+		{ID: "pixels.mark", Title: "Compare with the picture that is shown now", Keys: []string{"v"}, Enabled: p.hasPicture, Run: p.mark},
 		{ID: "pixels.older", Title: "Older version of the same picture", Keys: []string{"{", "pgup"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(-1) }},
 		{ID: "pixels.newer", Title: "Newer version of the same picture", Keys: []string{"}", "pgdown"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(1) }},
 	}
@@ -204,9 +206,16 @@ func (p *Page) hasNotes() string {
 
 func (p *Page) grid() tea.Cmd {
 	if p.view.Grid() {
-		return tui.Toast(tui.Info, "grid: seen from eight device pixels a pixel on, where the terminal shows pixels")
+		return tui.Toast(tui.Info, "grid: ticks at tiles of 8 pixels; lines, where the terminal shows pixels, from 8x on")
 	}
 	return nil
+}
+
+func (p *Page) tolerance() tea.Cmd {
+	if t := p.view.NextTolerance(); t > 0 {
+		return tui.Toast(tui.Info, fmt.Sprintf("tolerance: pixels count as the same up to a difference of %g of 100", t))
+	}
+	return tui.Toast(tui.Info, "tolerance: none, every difference counts")
 }
 
 func (p *Page) hasCursor() string {
@@ -246,16 +255,20 @@ func (p *Page) only() {
 	p.view.Only(&c)
 }
 
-// mark makes the version that is shown the one to compare with, or ends that.
+// mark makes the picture that is shown the one to compare with, or ends that.
 func (p *Page) mark() tea.Cmd {
-	if p.marked == p.shown {
-		p.marked = 0
+	pic := p.view.Picture()
+	if p.marked.picture == pic {
+		p.marked = marked{}
 		p.view.SetBefore(p.before())
 		return tui.Toast(tui.Info, "compares with the version before")
 	}
-	p.marked = p.shown
+	p.marked = marked{picture: pic, thing: p.thing}
+	if r := p.current(); r != nil {
+		p.marked.name = plain.Line(r.Name)
+	}
 	p.view.SetBefore(p.before())
-	return tui.Toast(tui.Info, "later versions are compared with this one")
+	return tui.Toast(tui.Info, "later versions, and pictures that have none before, are compared with this one")
 }
 
 // cut cuts a still into frames of the guessed size, or puts it together again.

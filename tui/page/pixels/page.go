@@ -87,9 +87,6 @@ const (
 	partColours = "colours"
 )
 
-// versionsKept is how many renders of one thing are kept to compare with.
-const versionsKept = 12
-
 // Page is the page of pictures.
 type Page struct {
 	opts  Options
@@ -112,7 +109,7 @@ type Page struct {
 	pinned bool // does not follow the newest
 	seen   bool // is on screen
 	fresh  int  // renders that came while it was not
-	marked uint64
+	marked marked
 	view   viewer.Viewer
 	sheet  *sheet
 	shots  shots
@@ -321,45 +318,13 @@ func (p *Page) take(renders []Render) {
 	}
 }
 
-// keepVersions keeps what is new among renders, which are the newest first, and says how
-// many that are.
-func (p *Page) keepVersions(renders []Render) int {
-	known := map[uint64]bool{}
-	for _, r := range p.all {
-		known[r.ID] = true
-	}
-	came := 0
-	for _, r := range slices.Backward(renders) {
-		if known[r.ID] || r.Quiet {
-			continue
-		}
-		came++
-		if r.Fetch != nil {
-			continue // no versions of it
-		}
-		list := p.versions[r.thing()]
-		if r.Before != nil && len(list) == 0 {
-			list = append(list, *r.Before)
-		}
-		list = append(list, r)
-		p.versions[r.thing()] = list[max(0, len(list)-versionsKept):]
-	}
-	return came
-}
-
-// isLatest tells whether the newest version of what is looked at is the one in view.
-func (p *Page) isLatest() bool {
-	list := p.versions[p.thing]
-	return len(list) == 0 || list[len(list)-1].ID == p.shown
-}
-
 // show brings a render into the viewer.
 func (p *Page) show(r Render) {
 	if r.ID == p.shown && r.thing() == p.thing {
 		return
 	}
 	if r.thing() != p.thing {
-		p.sheet, p.marked = nil, 0
+		p.sheet = nil
 		p.view.Only(nil)
 	}
 	p.shown, p.thing = r.ID, r.thing()
@@ -394,24 +359,6 @@ func (p *Page) current() *Render {
 		}
 	}
 	return nil
-}
-
-// before is the picture to compare with: the marked one, else the version before.
-func (p *Page) before() *viewer.Picture {
-	list := p.versions[p.thing]
-	var best *viewer.Picture
-	for _, r := range list {
-		if r.Picture == nil {
-			continue
-		}
-		if p.marked != 0 && r.ID == p.marked {
-			return r.Picture
-		}
-		if p.marked == 0 && r.ID < p.shown {
-			best = r.Picture
-		}
-	}
-	return best
 }
 
 // choose shows the render under the list's cursor and pins it, unless it is the newest.
@@ -465,31 +412,4 @@ func (p *Page) FooterNote(w int) string {
 		return "pinned"
 	}
 	return "follows the newest"
-}
-
-// version says which of the versions of a thing is shown: "3 of 5".
-func (p *Page) version() string {
-	list := p.versions[p.thing]
-	for i, r := range list {
-		if r.ID == p.shown && len(list) > 1 {
-			return fmt.Sprintf("%d of %d", i+1, len(list))
-		}
-	}
-	return ""
-}
-
-// turn shows an earlier or later version of the same thing.
-func (p *Page) turn(d int) bool {
-	list := p.versions[p.thing]
-	for i, r := range list {
-		if r.ID == p.shown {
-			if i+d < 0 || i+d >= len(list) {
-				return false
-			}
-			p.pinned = i+d != len(list)-1
-			p.show(list[i+d])
-			return true
-		}
-	}
-	return false
 }

@@ -360,3 +360,27 @@ func TestSlicingASheet(t *testing.T) {
 		s.Has("face · 8×8")
 	})
 }
+
+// A marked picture is what others are compared with that have no version before.
+func TestComparingWithAMarkedPicture(t *testing.T) {
+	r := still(9, 1, time.Hour)
+	r.Name = "mask"
+	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute), r)}}, func(s *frame.Screen) {
+		s.Keys("v")
+		s.Wait(5 * time.Second)
+		s.Keys("c")
+		s.Has("picture marks that one")
+		s.Wait(5 * time.Second)
+		s.Keys("j", "c")
+		s.Has("side by side with face: 4 pixels changed in 4×2")
+		s.Keys("t")
+		s.Has("tolerance: pixels count as the same", "4 pixels changed in 4×2")
+		s.Wait(5 * time.Second)
+		s.Keys("t", "t", "t")
+		s.Has("every difference counts")
+		s.Keys("v", "v") // this one instead, and none
+		s.Wait(5 * time.Second)
+		s.Keys("c")
+		s.Has("picture marks that one")
+	})
+}

@@ -282,13 +282,26 @@ func (p *Page) comparison(th *theme.Theme, w int) string {
 			how = "blink: before"
 		}
 	}
-	if c.Pixels == 0 {
-		return widget.Cut(how+": no pixel changed", w)
+	if m := p.marked; m.picture != nil && m.thing != p.thing && m.picture == p.before() {
+		how += " with " + m.name
+	}
+	within := ""
+	if t := p.view.Tolerance(); t > 0 {
+		within = fmt.Sprintf(", by more than %g", t)
+	}
+	switch {
+	case c.Pending:
+		return th.Faint.Render(widget.Cut(how+": counting what changed", w))
+	case c.TooLarge:
+		return widget.Cut(how+": too large to count what changed", w)
+	case c.Pixels == 0:
+		return widget.Cut(how+": no pixel changed"+within, w)
 	}
 	text := fmt.Sprintf("%s: %d pixels changed in %d×%d at %d,%d", how, c.Pixels, c.Box.Dx(), c.Box.Dy(), c.Box.Min.X, c.Box.Min.Y)
 	if c.Added > 0 || c.Removed > 0 {
 		text += fmt.Sprintf("; colours +%d -%d", c.Added, c.Removed)
 	}
+	text += within
 	return th.Info.Render(widget.Cut(text, w))
 }
 
