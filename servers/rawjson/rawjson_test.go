@@ -76,3 +76,21 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// FuzzText holds the short way for plain strings against the long one.
+func FuzzText(f *testing.F) {
+	for _, s := range []string{`"plain"`, `"a\nb"`, "\"\xff\"", `"`, `""`, `"a"b"`, "\"\x01\"", `"größer"`, `"\u00e9"`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got, err := Text(raw)
+		var want string
+		wantErr := json.Unmarshal(raw, &want)
+		if len(raw) == 0 || raw[0] != '"' {
+			return // another kind of value, or space before it
+		}
+		if got != want && err == nil || (err == nil) != (wantErr == nil) {
+			t.Errorf("%q: got %q, %v; want %q, %v", raw, got, err, want, wantErr)
+		}
+	})
+}

@@ -51,11 +51,23 @@ func decodeEnvelope(line []byte) (envelope, *rpcError) {
 		return e, &rpcError{codeInvalid, "batches are not supported; send one message a line"}
 	}
 	var version, method json.RawMessage
-	fields := map[string]*json.RawMessage{
-		"jsonrpc": &version, "id": &e.id, "method": &method,
-		"params": &e.params, "result": &e.result, "error": &e.err,
-	}
-	err := take(line, fields)
+	err := take(line, func(key string) *json.RawMessage {
+		switch key {
+		case "jsonrpc":
+			return &version
+		case "id":
+			return &e.id
+		case "method":
+			return &method
+		case "params":
+			return &e.params
+		case "result":
+			return &e.result
+		case "error":
+			return &e.err
+		}
+		return nil
+	})
 	switch {
 	case err != nil:
 		return e, &rpcError{codeInvalid, err.Error()}
@@ -71,8 +83,8 @@ func decodeEnvelope(line []byte) (envelope, *rpcError) {
 	return e, nil
 }
 
-// take puts the values of known keys where they belong.
-func take(line []byte, fields map[string]*json.RawMessage) error {
+// take puts values where they belong; nil is nowhere.
+func take(line []byte, where func(key string) *json.RawMessage) error {
 	parts, open, err := rawjson.Split(line)
 	if err != nil {
 		return err
@@ -81,8 +93,8 @@ func take(line []byte, fields map[string]*json.RawMessage) error {
 		return errNotObject
 	}
 	for _, p := range parts {
-		to, known := fields[p.Key]
-		if !known {
+		to := where(p.Key)
+		if to == nil {
 			continue
 		}
 		if *to != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 const (
@@ -76,11 +77,11 @@ func toolOf(e envelope) string {
 	if e.method != string(mcp.MethodToolsCall) {
 		return ""
 	}
-	var p struct{ Name string }
-	if json.Unmarshal(e.params, &p) != nil {
+	params, err := rawjson.SplitObject(e.params)
+	if err != nil {
 		return ""
 	}
-	return p.Name
+	return params.Str("name")
 }
 
 func (h *HTTP) view(path string) (*httpView, error) {

@@ -46,6 +46,14 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 }
 
+// whole tells whether next can return another line without waiting for it.
+func (l *lineReader) whole() bool { return wholeLine(l.r) }
+
+func wholeLine(r *bufio.Reader) bool {
+	b, _ := r.Peek(r.Buffered()) // what is buffered can be looked at
+	return bytes.IndexByte(bytes.TrimLeft(b, " \t\r\n"), '\n') >= 0
+}
+
 func (l *lineReader) line() ([]byte, error) {
 	var whole []byte
 	for {

@@ -31,7 +31,8 @@ type Relay struct {
 	// the view; 0: one second.
 	Patience time.Duration
 
-	outMu sync.Mutex // one line at a time on Out
+	outMu sync.Mutex // guards out
+	out   *bufio.Writer
 
 	mu      sync.Mutex // guards what follows
 	link    *link
@@ -48,10 +49,15 @@ type Stream interface {
 	CloseWrite() error
 }
 
+// burst is how much is read and written at once: lines that come together go on
+// together, which saves most of what several callers at a time would cost.
+const burst = 64 << 10
+
 // link is the present connection to a deck or to this process's own host.
 type link struct {
 	Stream
 	lines    *bufio.Reader
+	out      *bufio.Writer
 	headless bool
 	down     chan struct{}
 }
@@ -71,6 +77,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	defer cancel()
 	r.linked.L = &r.mu
 	r.flight = map[string][]byte{}
+	r.out = bufio.NewWriterSize(r.Out, burst)
 	first, err := r.connect(ctx)
 	if err != nil {
 		return err
@@ -117,7 +124,13 @@ func (r *Relay) host() (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("host without a deck: %w", err)
 	}
-	return &link{Stream: s, lines: bufio.NewReaderSize(s, 64<<10), headless: true, down: make(chan struct{})}, nil
+	l := newLink(s, bufio.NewReaderSize(s, burst))
+	l.headless = true
+	return l, nil
+}
+
+func newLink(s Stream, lines *bufio.Reader) *link {
+	return &link{Stream: s, lines: lines, out: bufio.NewWriterSize(s, burst), down: make(chan struct{})}
 }
 
 func (r *Relay) dial(ctx context.Context) (*link, error) {
@@ -140,7 +153,7 @@ func (r *Relay) dial(ctx context.Context) (*link, error) {
 	if !ok {
 		s = halfClosed{c}
 	}
-	return &link{Stream: s, lines: lines, down: make(chan struct{})}, nil
+	return newLink(s, lines), nil
 }
 
 // halfClosed ends the whole connection where one side alone cannot be closed.
@@ -153,13 +166,14 @@ func (h halfClosed) CloseWrite() error { return h.Close() }
 func (r *Relay) adopt(l *link) {
 	r.mu.Lock()
 	for _, line := range r.client.again() {
-		_, _ = l.Write(line) // a dead link is noticed by its reader
+		_, _ = l.out.Write(line) // a dead link is noticed by its reader
 	}
 	for _, line := range r.flight {
 		if line != nil {
-			_, _ = l.Write(line) // the same
+			_, _ = l.out.Write(line) // the same
 		}
 	}
+	_ = l.out.Flush() // the same
 	r.link = l
 	r.moves++
 	var news [][]byte
@@ -294,6 +308,9 @@ func (r *Relay) movable(l *link) bool {
 // fromClient hands lines to the link in use.
 func (r *Relay) fromClient(lines *lineReader) error {
 	for {
+		if !lines.whole() {
+			r.send()
+		}
 		line, err := lines.next()
 		switch {
 		case errors.Is(err, ErrLineTooLong):
@@ -336,13 +353,25 @@ func (r *Relay) forward(e envelope, line []byte) {
 			r.flight[string(e.id)] = line
 		}
 	}
-	_, _ = r.link.Write(line) // a dead link is noticed by its reader, which ends the call
+	_, _ = r.link.out.Write(line) // a dead link is noticed by its reader, which ends the call
+}
+
+// send lets the link's lines go.
+func (r *Relay) send() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.link != nil {
+		_ = r.link.out.Flush() // the same
+	}
 }
 
 // fromDeck hands the link's lines to the client.
 func (r *Relay) fromDeck(l *link) {
 	defer close(l.down)
 	for {
+		if !wholeLine(l.lines) {
+			r.deliver()
+		}
 		line, err := l.lines.ReadBytes('\n')
 		if err != nil {
 			return
@@ -357,15 +386,26 @@ func (r *Relay) fromDeck(l *link) {
 		drop := stale || retry || r.client.swallow(id, line)
 		r.mu.Unlock()
 		if !drop {
-			r.write(line)
+			r.outMu.Lock()
+			_, _ = r.out.Write(line) // the end of the client's input ends the relay
+			r.outMu.Unlock()
 		}
 	}
 }
 
+// write hands a line of the relay's own to the client.
 func (r *Relay) write(line []byte) {
 	r.outMu.Lock()
+	_, _ = r.out.Write(line) // as above
+	r.outMu.Unlock()
+	r.deliver()
+}
+
+// deliver lets the client's lines go.
+func (r *Relay) deliver() {
+	r.outMu.Lock()
 	defer r.outMu.Unlock()
-	_, _ = r.Out.Write(line) // the end of the client's input ends the relay
+	_ = r.out.Flush() // as above
 }
 
 // answerID returns the raw id of an answer the deck wrote, "" for another

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -280,5 +281,45 @@ func TestAsk(t *testing.T) {
 	}
 	if err := wire.Ask(context.Background(), path, "nope", nil, nil); err == nil || !strings.Contains(err.Error(), `no request "nope"`) {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// What came whole goes on, whatever came with it.
+func TestRelayHoldsNothingBack(t *testing.T) {
+	path := socketPath(t)
+	startDeck(t, path, newFixture())
+	who := func(id string) string { return call(id, "who", `{}`) + "\n" }
+	half := who(`9`)[:20]
+	tests := []struct {
+		name, write string
+		ids         []string // whose answers must come
+		then        string   // written once they have come
+		last        string   // whose answer must come then
+	}{
+		{"blank lines behind", who(`1`) + "\n \r\n", []string{`1`}, who(`2`), `2`},
+		{"half a line behind", who(`1`) + who(`2`) + half, []string{`1`, `2`}, who(`9`)[20:], `9`},
+		{"no line behind a bad one", who(`1`) + "{bad\n", []string{`1`}, who(`2`), `2`},
+		{"a burst", who(`1`) + who(`2`) + who(`3`) + who(`4`), []string{`1`, `2`, `3`, `4`}, who(`5`), `5`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := startRelay(t, path)
+			c.initialize()
+			c.write(tt.write)
+			missing := slices.Clone(tt.ids)
+			for len(missing) > 0 {
+				id := string(c.next().ID)
+				missing = slices.DeleteFunc(missing, func(s string) bool { return s == id })
+			}
+			c.write(tt.then)
+			c.answer(tt.last)
+		})
+	}
+}
+
+func (c *relayed) write(s string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.conn, s); err != nil {
+		c.t.Fatal(err)
 	}
 }

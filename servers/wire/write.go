@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -30,6 +31,9 @@ func (c *Conn) write(w io.Writer) error {
 			if o.after != nil {
 				o.after()
 			}
+		}
+		if err == nil && len(c.out) == 0 {
+			runtime.Gosched() // answers that are nearly ready go with this one
 		}
 		if err == nil && len(c.out) == 0 && len(c.sess.notify) == 0 {
 			err = b.Flush()
