@@ -66,10 +66,8 @@ func (a *Agent) Close() {
 	before := len(h.agents)
 	h.agents = slices.DeleteFunc(h.agents, func(b *Agent) bool { return b == a })
 	if len(h.agents) < before && info.Calls > 0 {
-		h.gone = append(h.gone, info)
-		if len(h.gone) > goneKept {
-			h.gone = slices.Clone(h.gone[len(h.gone)-goneKept:])
-		}
+		h.gone = append(slices.DeleteFunc(h.gone, info.succeeds), info)
+		h.gone = h.gone[max(0, len(h.gone)-goneKept):]
 	}
 	h.mu.Unlock()
 	for _, m := range h.modules {
@@ -78,6 +76,17 @@ func (a *Agent) Close() {
 		}
 	}
 	h.tell()
+}
+
+// succeeds takes the figures of one that has gone before if it was the same
+// program in the same folder: a script that calls the deck in a loop is shown
+// once.
+func (i *AgentInfo) succeeds(before AgentInfo) bool {
+	if before.Name() != i.Name() || before.Root != i.Root {
+		return false
+	}
+	i.Since, i.Calls, i.Errors = before.Since, i.Calls+before.Calls, i.Errors+before.Errors
+	return true
 }
 
 // Caller says who the connection is, as far as known by now.

@@ -233,6 +233,17 @@ func TestH7_Agents(t *testing.T) {
 	if len(agents) != 1 || agents[0].Gone.IsZero() || agents[0].Calls != 1 || agents[0].LastTool != "t" {
 		t.Errorf("gone agents: %+v", agents)
 	}
+	again := h.Connect(Caller{Transport: "unix", PID: 8, Program: "claude", Root: "/p"}, nil)
+	elsewhere := h.Connect(Caller{Transport: "unix", PID: 9, Program: "claude", Root: "/q"}, nil)
+	callTool(h, again, "t", `{}`)
+	callTool(h, elsewhere, "t", `{}`)
+	settled(h, 3)
+	again.Close()
+	elsewhere.Close()
+	agents = h.Snapshot().Agents
+	if len(agents) != 2 || agents[0].Calls != 2 || agents[0].PID != 8 || agents[1].Calls != 1 {
+		t.Errorf("gone agents, one that came twice: %+v", agents)
+	}
 }
 
 func TestH8_FoldersThatNoProjectLivesIn(t *testing.T) {
