@@ -234,7 +234,11 @@ func (l *callLog) take(e *entry) {
 		l.mu.Lock()
 		k := &kept{Call: e.call, body: CallBody{Args: e.args}}
 		l.add(k)
+		call, body := k.Call, k.body
 		l.mu.Unlock()
+		if l.host.opts.Recorder != nil {
+			l.host.opts.Recorder.Begin(call, body)
+		}
 	case waits:
 		l.mu.Lock()
 		if k := l.byID[e.call.ID]; k != nil && k.Status == Running {

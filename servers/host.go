@@ -23,15 +23,18 @@ type Options struct {
 	Root    string // project root of connections that bring none; absolute
 	Home    string // the user's folder, which is nobody's project root; "" if unknown
 
-	// Recorder gets every finished call, complete; nil: none. It must not block.
+	// Recorder gets every call; nil: none. It must not block.
 	Recorder Recorder
 	// Redact returns a body without what must not be kept; nil: bodies as they are.
 	// It is called off the request path.
 	Redact func(tool string, result bool, body json.RawMessage) json.RawMessage
 }
 
-// Recorder keeps finished calls.
+// Recorder keeps calls.
 type Recorder interface {
+	// Begin tells of a call that has begun; its body has the arguments.
+	Begin(Call, CallBody)
+	// Record takes a call that has ended, complete.
 	Record(Call, CallBody)
 }
 

@@ -125,8 +125,15 @@ func settled(h *Host, calls int) *Snapshot {
 
 type kepts struct {
 	mu    sync.Mutex
+	begun []string
 	calls []Call
 	body  []CallBody
+}
+
+func (k *kepts) Begin(c Call, b CallBody) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.begun = append(k.begun, c.Tool+" "+string(c.Status)+" "+string(b.Args))
 }
 
 func (k *kepts) Record(c Call, b CallBody) {
@@ -179,6 +186,9 @@ func TestH11_CallsAreLoggedRedactedAndComplete(t *testing.T) {
 	defer rec.mu.Unlock()
 	if len(rec.calls) != 3 {
 		t.Errorf("%d calls were recorded", len(rec.calls))
+	}
+	if len(rec.begun) != 3 || rec.begun[0] != `t running {"mode":"ok","password":"***"}` {
+		t.Errorf("begun: %q", rec.begun)
 	}
 }
 

@@ -72,12 +72,14 @@ type CallStatus string
 
 // A call runs, then ends in exactly one of the others: ToolError is a result
 // with isError, Refused a protocol error, Cancelled one withdrawn by the agent.
+// Lost is what the journal makes of one that ran when its deck ended.
 const (
 	Running   CallStatus = "running"
 	OK        CallStatus = "ok"
 	ToolError CallStatus = "error"
 	Refused   CallStatus = "refused"
 	Cancelled CallStatus = "cancelled"
+	Lost      CallStatus = "lost"
 )
 
 // Call is one tool call, redacted and cut for a list. CallBody has the rest.

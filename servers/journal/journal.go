@@ -50,7 +50,9 @@ type Journal struct {
 	mu     sync.Mutex // guards what follows
 	queue  []item
 	bytes  int
-	lost   int // calls that did not fit into the queue
+	lost   int               // calls that did not fit into the queue
+	calls  map[uint64]*begun // those in flight
+	timed  bool              // one of them is looked for again
 	opened bool
 	closed bool
 	store  *store // nil before Open
@@ -58,8 +60,9 @@ type Journal struct {
 }
 
 type item struct {
-	call servers.Call
-	body servers.CallBody
+	call  servers.Call
+	body  servers.CallBody
+	again bool // it may have been written before
 }
 
 func (i item) size() int { return len(i.body.Args) + len(i.body.Result) + 256 }
@@ -80,7 +83,7 @@ func New(opt Options) *Journal {
 	}
 	return &Journal{
 		opt: opt, run: time.Now().UnixMicro(), maxCalls: queueCalls, maxBytes: queueBytes,
-		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
+		calls: map[uint64]*begun{}, wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 }
 
@@ -91,19 +94,16 @@ func (j *Journal) Run() int64 { return j.run }
 // are dropped while more waits to be written than memory should hold, and then
 // calls.
 func (j *Journal) Record(call servers.Call, body servers.CallBody) {
-	it := item{call, body}
+	it := item{call: call, body: body}
 	wake := false
 	j.mu.Lock()
+	it.again = j.ended(call.ID)
 	switch {
 	case j.closed:
 	case len(j.queue) >= j.maxCalls:
 		j.lost++
 	default:
-		if j.bytes+it.size() > j.maxBytes {
-			it.body = servers.CallBody{Cut: true}
-		}
-		j.queue = append(j.queue, it)
-		j.bytes += it.size()
+		j.put(it)
 		// The writer waits for more after the first; waking it for each would
 		// cost more than writing.
 		wake = len(j.queue) == 1 || len(j.queue) == batchCalls
@@ -112,6 +112,15 @@ func (j *Journal) Record(call servers.Call, body servers.CallBody) {
 	if wake {
 		j.nudge()
 	}
+}
+
+// put makes a call wait to be written, in a caller that holds mu.
+func (j *Journal) put(it item) {
+	if j.bytes+it.size() > j.maxBytes {
+		it.body = servers.CallBody{Cut: true}
+	}
+	j.queue = append(j.queue, it)
+	j.bytes += it.size()
 }
 
 func (j *Journal) nudge() {
@@ -140,6 +149,7 @@ func (j *Journal) Open(ctx context.Context) error {
 	if warning != "" {
 		j.opt.Warn(warning)
 	}
+	j.settle(ctx, s)
 	j.mu.Lock()
 	j.store = s
 	j.mu.Unlock()
@@ -164,6 +174,7 @@ func (j *Journal) Close(ctx context.Context) error {
 		j.mu.Unlock()
 		return nil
 	}
+	j.putBegun(0)
 	j.closed = true
 	opened := j.opened
 	j.mu.Unlock()
@@ -361,6 +372,7 @@ func (j *Journal) returnToDisk() {
 		_ = d.close()
 		return
 	}
+	j.settle(ctx, d)
 	j.replace(d)
 	j.opt.Warn("the call log is on the disk again")
 }

@@ -37,6 +37,9 @@ type Query struct {
 	Limit  int   // 0: 1000; negative: none
 	Oldest bool  // the first ones instead of the last ones
 	Bodies bool  // fill Entry.Body
+	NotRun int64 // leave the calls of this run out; 0: of none
+
+	running bool // also those that have not ended
 }
 
 // Search returns the calls in the order in which they ended. It is an error
@@ -258,6 +261,12 @@ func (q Query) where() (string, []any) {
 	}
 	if q.After > 0 {
 		add("id > ?", q.After)
+	}
+	if q.NotRun != 0 {
+		add("run <> ?", q.NotRun)
+	}
+	if !q.running {
+		add("status <> ?", string(servers.Running))
 	}
 	if len(conds) == 0 {
 		return "", nil

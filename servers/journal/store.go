@@ -231,9 +231,16 @@ func (s *store) insert(ctx context.Context, run int64, items []item) error {
 		return err
 	}
 	defer stmt.Close() //nolint:errcheck // ends with the transaction
-	bytes := int64(0)
+	calls, bytes := len(items), int64(0)
 	for _, it := range items {
 		c := it.call
+		if it.again {
+			n, b, err := forget(ctx, tx, run, c.ID)
+			if err != nil {
+				return err
+			}
+			calls, bytes = calls-n, bytes-b
+		}
 		kept := len(it.body.Args) + len(it.body.Result)
 		bytes += int64(kept)
 		if _, err := stmt.ExecContext(
@@ -246,7 +253,7 @@ func (s *store) insert(ctx context.Context, run int64, items []item) error {
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	s.calls += len(items)
+	s.calls += calls
 	s.bytes += bytes
 	return nil
 }
@@ -262,7 +269,7 @@ func text(b []byte) any {
 func (s *store) moveTo(ctx context.Context, to *store) error {
 	var after int64
 	for {
-		entries, err := s.search(ctx, Query{After: after, Limit: batchCalls, Bodies: true, Oldest: true})
+		entries, err := s.search(ctx, Query{After: after, Limit: batchCalls, Bodies: true, Oldest: true, running: true})
 		if err != nil {
 			return err
 		}
@@ -274,7 +281,7 @@ func (s *store) moveTo(ctx context.Context, to *store) error {
 			run := entries[0].Run
 			var items []item
 			for len(entries) > 0 && entries[0].Run == run {
-				items = append(items, item{entries[0].Call, entries[0].Body})
+				items = append(items, item{call: entries[0].Call, body: entries[0].Body, again: true})
 				entries = entries[1:]
 			}
 			if err := to.insert(ctx, run, items); err != nil {
