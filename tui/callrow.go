@@ -19,7 +19,7 @@ func CallMark(th *theme.Theme, c *servers.Call) (string, theme.Style) {
 		return th.Glyph.Run, th.Info
 	case c.Status == servers.OK:
 		return th.Glyph.OK, th.Good
-	case c.Status == servers.Cancelled:
+	case c.Status == servers.Cancelled, c.Status == servers.Lost:
 		return th.Glyph.Off, th.Muted
 	}
 	return th.Glyph.Fail, th.Bad
@@ -36,7 +36,7 @@ func CallRow(f *Frame, c *servers.Call, w int) string {
 	b.WriteString(style.Render(mark) + " ")
 	left := w - 2
 	if w >= 64 {
-		b.WriteString(th.Faint.Render(c.Started.Format(time.TimeOnly)) + "  ")
+		b.WriteString(th.Faint.Render(clock(c.Started, f.Now)) + "  ")
 		left -= 10
 	}
 	right, rw := callEnd(f, c), 0
@@ -87,7 +87,18 @@ func callEnd(f *Frame, c *servers.Call) string {
 		}
 		return th.Info.Render(f.Ago(c.Started))
 	}
+	if c.Status == servers.Lost {
+		return ""
+	}
 	return th.Muted.Render(Took(c.Duration))
+}
+
+// clock is a time of today, or of last night, and else a day, in eight cells.
+func clock(t, now time.Time) string {
+	if now.Sub(t) > 12*time.Hour && t.YearDay() != now.YearDay() {
+		return t.Format("Jan _2  ")
+	}
+	return t.Format(time.TimeOnly)
 }
 
 func padLeft(s string, w int) string {

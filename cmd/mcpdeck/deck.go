@@ -76,7 +76,12 @@ func openDeck(a *app, f deckFlags) error {
 		h.host.Warn("http", err.Error())
 	}
 	// The journal's disk work waits until the first frame is out.
-	time.AfterFunc(150*time.Millisecond, func() { defer safe.Recover("journal"); h.openJournal() })
+	time.AfterFunc(150*time.Millisecond, func() {
+		defer safe.Recover("journal")
+		if h.openJournal() {
+			h.earlier.load(ctx)
+		}
+	})
 	if f.plain || !terminal() {
 		h.follow(ctx, a)
 		err = h.plain(ctx, f)

@@ -33,6 +33,7 @@ type house struct {
 	pencil   *pencil.Pencil
 	clippy   *clippy.Server
 	journal  *journal.Journal // nil: none is kept
+	earlier  *earlier         // nil with it
 	stamp    *logicstamp.Module
 	pixels   *pixelsrc.Server
 	pictures *pixels.Page // nil when headless
@@ -95,17 +96,20 @@ func (h *house) recorder(person bool) servers.Recorder {
 		Path: h.cfg.Paths.Journal, MaxCalls: f.MaxCalls, MaxAge: time.Duration(f.MaxDays) * 24 * time.Hour,
 		Warn: func(sentence string) { h.host.Warn("journal", sentence) },
 	})
+	h.earlier = newEarlier(h.journal)
 	return h.journal
 }
 
-// openJournal begins to write calls to disk.
-func (h *house) openJournal() {
+// openJournal begins to write calls to disk, and tells whether it does.
+func (h *house) openJournal() bool {
 	if h.journal == nil {
-		return
+		return false
 	}
 	if err := h.journal.Open(context.Background()); err != nil {
 		h.host.Warn("journal", err.Error())
+		return false
 	}
+	return true
 }
 
 // Body implements calls.Bodies: what a call carried, from memory, else from the

@@ -55,13 +55,17 @@ func (h *house) pages(watch bool) []tui.Page {
 	questions := h.cfg.AskScreen()
 	questions.Watch = watch
 	contracts := drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()})
+	callsOptions := calls.Options{Bodies: h, Pictures: h.host}
+	if h.earlier != nil {
+		callsOptions.Earlier = h.earlier
+	}
 	return []tui.Page{
 		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Widgets: []deck.Widget{
 			pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(contracts),
 		}}),
 		ask.New(h.queue, questions),
 		h.pictures,
-		calls.New(calls.Options{Bodies: h, Pictures: h.host}),
+		calls.New(callsOptions),
 		contracts,
 		pencil.New(pencil.Options{Mode: h.pencil, Folder: h.cfg.Dir}),
 	}

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -188,4 +190,35 @@ func TestH14_TheWindowIsClosed(t *testing.T) {
 	d.until("a screen", func() bool { return strings.Contains(w.text(), "Pixelsrc") })
 	w.tty.Close()
 	w.ended()
+}
+
+// TestH11_EarlierCallsAreShown kills a deck while a call runs, and looks at the
+// page of calls of the next one.
+func TestH11_EarlierCallsAreShown(t *testing.T) {
+	d := newDesk(t)
+	deck := d.serve()
+	a := d.relay()
+	a.handshake("claude")
+	a.note(d, "a.txt", "")
+	a.send(7, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"Which?","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`)
+	d.until("a question", func() bool { return d.asked() == 1 })
+	journal, err := sql.Open("sqlite", filepath.Join(d.home, ".local/state/mcpdeck/journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer journal.Close()
+	d.until("the question in the journal", func() bool {
+		var n int
+		return journal.QueryRow("SELECT count(*) FROM calls WHERE status = 'running'").Scan(&n) == nil && n == 1
+	})
+	d.kill(deck)
+	d.kill(a.cmd)
+	w := d.window("--page", "calls")
+	d.until("the calls of before", func() bool { return strings.Contains(w.text(), "deck opened") })
+	for _, want := range []string{"haunt_desktop", "ask"} {
+		if !strings.Contains(w.text(), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	d.logged("claude", "ask", "lost", "ended before")
 }

@@ -66,7 +66,7 @@ func Command(opt Options) *cobra.Command {
 	fl.StringVar(&f.tool, "tool", "", "only this tool; * stands for any text")
 	fl.StringVar(&f.server, "server", "", "only this server; * stands for any text")
 	fl.StringVar(&f.agent, "agent", "", "only agents with this in their name")
-	fl.StringVar(&f.status, "status", "", "only ok, error, refused or cancelled")
+	fl.StringVar(&f.status, "status", "", "only ok, error, refused, cancelled or lost")
 	fl.StringVarP(&f.text, "grep", "g", "", "only calls with this text in tool, agent, arguments or result")
 	fl.StringVar(&f.since, "since", "", "only calls from then on: 90m, 2h, 3d, 15:04, 2006-01-02, RFC 3339")
 	fl.StringVar(&f.until, "until", "", "only calls before then")
@@ -91,9 +91,9 @@ func (f flags) query(now time.Time) (journal.Query, error) {
 		q.Limit = -1
 	}
 	switch q.Status {
-	case "", servers.OK, servers.ToolError, servers.Refused, servers.Cancelled:
+	case "", servers.OK, servers.ToolError, servers.Refused, servers.Cancelled, servers.Lost:
 	default:
-		return q, usagef("--status %q: use ok, error, refused or cancelled", f.status)
+		return q, usagef("--status %q: use ok, error, refused, cancelled or lost", f.status)
 	}
 	var err error
 	if q.Since, err = moment(f.since, now); err != nil {

@@ -95,6 +95,14 @@ func (d *Deck) Add(c servers.Call) uint64 {
 	return c.ID
 }
 
+// Forget makes the log empty.
+func (d *Deck) Forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.calls, d.changed, d.stale = nil, nil, true
+	d.tell()
+}
+
 // Change edits a copy of the snapshot and makes it the current one.
 func (d *Deck) Change(edit func(s *servers.Snapshot)) {
 	d.Snapshot()

@@ -5,6 +5,7 @@ package calls
 import (
 	"context"
 	"strconv"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -22,6 +23,18 @@ type Bodies interface {
 	Body(ctx context.Context, call uint64) (servers.CallBody, bool)
 }
 
+// Earlier is where the calls of earlier runs are.
+type Earlier interface {
+	// Hint says, on a channel of one slot, that Calls has something.
+	Hint() <-chan struct{}
+	// Calls are the newest ones, the oldest first; none before they are known.
+	// Their IDs are for Body.
+	Calls() []servers.Call
+	// Body is what one of them carried; false when it is not kept any more. It
+	// reads from disk.
+	Body(ctx context.Context, id uint64) (servers.CallBody, bool)
+}
+
 // Pictures is where the pictures in results are; *servers.Host is one.
 type Pictures interface {
 	Pictures() ([]servers.Picture, uint64)
@@ -30,6 +43,7 @@ type Pictures interface {
 // Options are what the page needs.
 type Options struct {
 	Bodies   Bodies
+	Earlier  Earlier  // nil: earlier runs are not shown
 	Pictures Pictures // nil: pictures are not shown
 }
 
@@ -55,6 +69,7 @@ type Page struct {
 	edit   widget.Editor
 	theme  *theme.Theme
 	shown  bool
+	opened time.Time // the deck
 
 	detail detail
 	view   viewer.Viewer
@@ -65,7 +80,7 @@ type Page struct {
 
 // detail is the body of a call, drawn.
 type detail struct {
-	id      uint64
+	key     int64
 	status  servers.CallStatus
 	w       int
 	theme   *theme.Theme
@@ -101,6 +116,23 @@ func (p *Page) Part() string { return p.part }
 // TextEntry is true while the filter is being typed.
 func (p *Page) TextEntry() bool { return p.part == partFilter }
 
+// earlierMsg is the calls of earlier runs.
+type earlierMsg []servers.Call
+
+// Feed brings the calls of earlier runs.
+func (p *Page) Feed() tui.Feed {
+	from := p.opts.Earlier
+	if from == nil {
+		return tui.Feed{}
+	}
+	return tui.Feed{Hint: from.Hint(), Load: func() tea.Msg {
+		if list := from.Calls(); len(list) > 0 {
+			return earlierMsg(list)
+		}
+		return nil
+	}}
+}
+
 // Show loads the call under the cursor.
 func (p *Page) Show() tea.Cmd {
 	p.shown = true
@@ -123,7 +155,13 @@ func (p *Page) FooterNote(int) string {
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tui.DeckMsg:
-		return p.take(msg.Calls)
+		p.opened = msg.Snapshot.Started
+		if len(msg.Calls) == 0 {
+			return nil
+		}
+		return p.change(func() { p.log.take(msg.Calls) })
+	case earlierMsg:
+		return p.change(func() { p.log.takeEarlier(msg) })
 	case tui.ThemeMsg:
 		p.theme = msg.Theme
 		return p.load()
@@ -156,56 +194,56 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (p *Page) take(changed []servers.Call) tea.Cmd {
-	if len(changed) == 0 {
-		return nil
+// change changes the log and leaves the cursor on its call, or the newest.
+func (p *Page) change(log func()) tea.Cmd {
+	var key int64
+	if c := p.selected(); c != nil {
+		key = c.key
 	}
-	cur := p.log.at(p.list.Cursor)
-	var id uint64
-	if cur != nil {
-		id = cur.ID
-	}
-	p.log.take(changed)
-	p.list.SetLen(p.log.len())
-	if p.follow {
-		p.list.MoveTo(p.log.len() - 1)
-	} else if id != 0 {
-		p.list.MoveTo(p.log.index(id))
+	log()
+	p.list.SetLen(p.log.rows())
+	if p.follow || key == 0 {
+		p.list.MoveTo(p.log.rows() - 1)
+	} else {
+		p.list.MoveTo(p.log.row(key))
 	}
 	return p.load()
 }
 
-// narrow filters by what was typed and keeps the cursor near its call.
+// narrow filters by what was typed.
 func (p *Page) narrow() tea.Cmd {
-	var id uint64
-	if c := p.log.at(p.list.Cursor); c != nil {
-		id = c.ID
-	}
-	p.log.narrow(newFilter(p.edit.Value(), p.failed))
-	p.list.SetLen(p.log.len())
-	if p.follow || id == 0 {
-		p.list.MoveTo(p.log.len() - 1)
-	} else {
-		p.list.MoveTo(p.log.index(id))
-	}
-	return p.load()
+	return p.change(func() { p.log.narrow(newFilter(p.edit.Value(), p.failed)) })
 }
 
 func (p *Page) showCall(id uint64) tea.Cmd {
-	if p.log.byID(id) == nil {
+	if p.log.byKey(int64(id)) == nil {
 		return tui.Toast(tui.Info, "that call is no longer kept")
 	}
 	p.edit.SetValue("")
 	p.failed = false
 	p.log.narrow(filter{})
-	p.list.SetLen(p.log.len())
-	p.list.MoveTo(p.log.index(id))
+	p.list.SetLen(p.log.rows())
+	p.list.MoveTo(p.log.row(int64(id)))
 	p.follow = p.list.AtEnd()
 	p.part = partDetail
 	return p.load()
 }
 
-func (p *Page) selected() *servers.Call { return p.log.at(p.list.Cursor) }
+func (p *Page) selected() *call { return p.log.at(p.list.Cursor) }
+
+// moved is called when the cursor was on another row before. It goes on past the
+// line between runs, which is no call.
+func (p *Page) moved(before int) tea.Cmd {
+	if p.list.Cursor == p.log.line() {
+		if p.list.Cursor < before {
+			p.list.Move(-1)
+		} else {
+			p.list.Move(1)
+		}
+	}
+	p.follow = p.list.AtEnd()
+	return p.load()
+}
 
 func (p *Page) why() string {
 	if p.selected() == nil {
@@ -216,17 +254,6 @@ func (p *Page) why() string {
 
 // Actions are moving, filtering and copying.
 func (p *Page) Actions() []tui.Action {
-	moved := func(a []tui.Action) []tui.Action {
-		for i := range a {
-			run := a[i].Run
-			a[i].Run = func() tea.Cmd {
-				run()
-				p.follow = p.list.AtEnd()
-				return p.load()
-			}
-		}
-		return a
-	}
 	to := func(part string) func() tea.Cmd {
 		return func() tea.Cmd { p.part = part; return p.load() }
 	}
@@ -248,7 +275,7 @@ func (p *Page) Actions() []tui.Action {
 			return ""
 		}, Run: func() tea.Cmd {
 			p.follow, p.part = true, partList
-			p.list.MoveTo(p.log.len() - 1)
+			p.list.MoveTo(p.log.rows() - 1)
 			return p.load()
 		}},
 		{ID: "calls.copy", Title: "Copy the result as JSON", Hint: "copy", Keys: []string{"y"}, Enabled: p.whyNoResult, Run: func() tea.Cmd {
@@ -269,16 +296,24 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "calls.next", Title: "Next call", Keys: []string{"J", "n"}, Part: partDetail, Run: p.step(1)},
 		{ID: "calls.previous", Title: "Call before", Keys: []string{"K", "p"}, Part: partDetail, Run: p.step(-1)},
 	}
-	out = append(out, moved(tui.ListActions("calls.list", partList, &p.list))...)
+	for _, a := range tui.ListActions("calls.list", partList, &p.list) {
+		move := a.Run
+		a.Run = func() tea.Cmd {
+			before := p.list.Cursor
+			move()
+			return p.moved(before)
+		}
+		out = append(out, a)
+	}
 	return append(out, tui.ScrollActions("calls.detail", partDetail, &p.scroll)...)
 }
 
 // step shows a call before or after, in the detail.
 func (p *Page) step(d int) func() tea.Cmd {
 	return func() tea.Cmd {
+		before := p.list.Cursor
 		p.list.Move(d)
-		p.follow = p.list.AtEnd()
-		return p.load()
+		return p.moved(before)
 	}
 }
 
@@ -315,11 +350,10 @@ func (p *Page) click(m tui.ClickMsg) tea.Cmd {
 	if !p.list.Click(m.Y - p.listY) {
 		return nil
 	}
-	p.follow = p.list.AtEnd()
 	if focus && before == p.list.Cursor {
 		p.part = partDetail
 	}
-	return p.load()
+	return p.moved(before)
 }
 
 func (p *Page) wheel(m tui.WheelMsg) tea.Cmd {
@@ -327,7 +361,7 @@ func (p *Page) wheel(m tui.WheelMsg) tea.Cmd {
 		p.scroll.Move(m.Delta)
 		return nil
 	}
+	before := p.list.Cursor
 	p.list.Scroll(m.Delta)
-	p.follow = p.list.AtEnd()
-	return p.load()
+	return p.moved(before)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -27,27 +28,39 @@ func (p *Page) load() tea.Cmd {
 	if c == nil || !p.shown || p.opts.Bodies == nil || p.theme == nil || p.w == 0 || p.detail.loading {
 		return nil
 	}
-	want := detail{id: c.ID, status: c.Status, w: detailWidth(p.w), theme: p.theme, raw: p.raw}
+	want := detail{key: c.key, status: c.Status, w: detailWidth(p.w), theme: p.theme, raw: p.raw}
 	d := &p.detail
-	if d.id == want.id && d.status == want.status && d.w == want.w && d.theme == want.theme && d.raw == want.raw {
+	if d.key == want.key && d.status == want.status && d.w == want.w && d.theme == want.theme && d.raw == want.raw {
 		return nil
 	}
-	if d.id != want.id {
+	if d.key != want.key {
 		p.scroll.Top = 0
 	}
 	d.loading = true
-	bodies, pictures, images := p.opts.Bodies, p.opts.Pictures, c.Images
+	body, pictures, images := p.body(c), p.opts.Pictures, c.Images
+	if c.earlier() {
+		pictures = nil // they are in memory only
+	}
 	return func() tea.Msg {
 		if images > 0 && pictures != nil {
-			want.picture = firstPicture(pictures, want.id)
+			want.picture = firstPicture(pictures, uint64(want.key))
 		}
-		want.body, want.kept = bodies.Body(context.Background(), want.id)
+		want.body, want.kept = body()
 		want.args = widget.JSON(want.theme, want.body.Args, want.w)
 		if want.body.Result != nil {
 			want.result = resultRows(&want)
 		}
 		return bodyMsg(want)
 	}
+}
+
+// body reads what a call carried.
+func (p *Page) body(c *call) func() (servers.CallBody, bool) {
+	read, id := p.opts.Bodies.Body, c.ID
+	if c.earlier() {
+		read = p.opts.Earlier.Body
+	}
+	return func() (servers.CallBody, bool) { return read(context.Background(), id) }
 }
 
 // firstPicture decodes the first picture in a call's result; nil when it is not
@@ -78,26 +91,31 @@ func (p *Page) whyNoResult() string {
 		return "there is no call"
 	case c.Status == servers.Running:
 		return "the call is still running"
+	case c.Status == servers.Lost:
+		return "the deck ended before this call did"
 	}
 	return ""
 }
 
 func (p *Page) whyNoPicture() string {
-	if c := p.selected(); c == nil || c.Images == 0 {
+	switch c := p.selected(); {
+	case c == nil || c.Images == 0:
 		return "there is no picture in the result"
+	case c.earlier():
+		return "pictures of earlier runs are not kept"
 	}
 	return ""
 }
 
 // copyOf copies a part of the body of the call under the cursor.
 func (p *Page) copyOf(what string, part func(servers.CallBody) string) tea.Cmd {
-	c, bodies := p.selected(), p.opts.Bodies
-	if c == nil || bodies == nil {
+	c := p.selected()
+	if c == nil || p.opts.Bodies == nil {
 		return nil
 	}
-	id := c.ID
+	body := p.body(c)
 	return func() tea.Msg {
-		b, ok := bodies.Body(context.Background(), id)
+		b, ok := body()
 		if !ok {
 			return tui.Toast(tui.Warn, "that body is no longer kept")()
 		}
@@ -127,32 +145,42 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	if c == nil {
 		return []string{th.Faint.Render("No call is chosen.")}
 	}
-	mark, style := tui.CallMark(th, c)
-	status := string(c.Status)
+	mark, style := tui.CallMark(th, &c.Call)
+	status, at := string(c.Status), c.Started.Format(time.TimeOnly)
 	if c.Waiting && c.Status == servers.Running {
 		status = "waits for you"
 	}
-	took := tui.Took(c.Duration)
-	if c.Status == servers.Running {
-		took = f.Ago(c.Started)
+	took := "  " + tui.Took(c.Duration)
+	switch c.Status {
+	case servers.Running:
+		took = "  " + f.Ago(c.Started)
+	case servers.Lost:
+		took = ""
+	}
+	if c.earlier() {
+		at = c.Started.Format(time.DateTime)
 	}
 	rows := []string{
 		widget.Ends(th.Strong.Render(plain.Line(c.Tool)), style.Render(mark+" "+status), w),
 		widget.Ends(th.Hue(c.AgentName).Render(plain.Line(c.AgentName))+th.Muted.Render("  "+plain.Line(c.Server)),
-			th.Muted.Render(c.Started.Format("15:04:05")+"  "+took), w),
+			th.Muted.Render(at+took), w),
 		"",
 		section(f, "Arguments", c.ArgsBytes, w),
 	}
 	d := &p.detail
-	if d.id != c.ID {
+	if d.key != c.key {
 		return append(rows, th.Faint.Render("loading…"))
 	}
 	if !d.kept {
 		return append(rows, th.Faint.Render("no longer kept"))
 	}
 	rows = append(rows, d.args...)
-	if c.Status == servers.Running {
+	switch c.Status {
+	case servers.Running:
 		return rows
+	case servers.Lost:
+		rows = append(rows, "", widget.Section(th, "Result", "", w))
+		return append(rows, th.Muted.Render("none: "+p.whyNoResult()))
 	}
 	title := "Result"
 	switch {
@@ -164,7 +192,7 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 		title = "Result with " + strconv.Itoa(c.Images) + " pictures"
 	}
 	rows = append(rows, "", section(f, title, c.ResultBytes, w))
-	if failed(c) && c.Result != "" && (p.raw || c.Status == servers.Refused) {
+	if failed(&c.Call) && c.Result != "" && (p.raw || c.Status == servers.Refused) {
 		for _, l := range widget.Wrap(plain.Line(c.Result), w) {
 			rows = append(rows, th.Bad.Render(l))
 		}

@@ -11,19 +11,40 @@ import (
 // keep is how many calls the page holds; it drops a fifth more at a time.
 const keep = 10_000
 
-// log is the calls by ID, and those of them that the filter lets through.
-type log struct {
-	calls  []servers.Call
-	filter filter
-	found  []uint64 // IDs; only while a filter is set
+// call is a call with its place in the log: its ID, and below 0 for one of an
+// earlier run, whose own ID is the one that Earlier knows it by.
+type call struct {
+	servers.Call
+	key int64
 }
 
-func byID(c servers.Call, id uint64) int { return cmp.Compare(c.ID, id) }
+func (c *call) earlier() bool { return c.key < 0 }
+
+// log is the calls by key, and those of them that the filter lets through.
+// Between earlier runs and this one is a row that is no call.
+type log struct {
+	calls  []call
+	filter filter
+	found  []int64 // keys; only while a filter is set
+}
+
+func byKey(c call, key int64) int { return cmp.Compare(c.key, key) }
+
+// takeEarlier puts the calls of earlier runs in.
+func (l *log) takeEarlier(list []servers.Call) {
+	early := make([]call, len(list), len(list)+len(l.calls))
+	for i, c := range list {
+		early[i] = call{c, int64(i - len(list))}
+	}
+	l.calls = append(early, l.calls...)
+	l.narrow(l.filter)
+}
 
 // take puts new and changed calls in.
 func (l *log) take(changed []servers.Call) {
 	for _, c := range changed {
-		i, known := slices.BinarySearchFunc(l.calls, c.ID, byID)
+		c := call{c, int64(c.ID)}
+		i, known := slices.BinarySearchFunc(l.calls, c.key, byKey)
 		switch {
 		case known:
 			l.calls[i] = c
@@ -38,17 +59,17 @@ func (l *log) take(changed []servers.Call) {
 	}
 	if n := len(l.calls); n > keep+keep/5 {
 		l.calls = slices.Clone(l.calls[n-keep:])
-		i, _ := slices.BinarySearch(l.found, l.calls[0].ID)
+		i, _ := slices.BinarySearch(l.found, l.calls[0].key)
 		l.found = slices.Clone(l.found[i:])
 	}
 }
 
 // sort puts a call among those that the filter lets through, or takes it out.
-func (l *log) sort(c *servers.Call) {
-	j, in := slices.BinarySearch(l.found, c.ID)
-	switch lets := l.filter.lets(c); {
+func (l *log) sort(c *call) {
+	j, in := slices.BinarySearch(l.found, c.key)
+	switch lets := l.filter.lets(&c.Call); {
 	case lets && !in:
-		l.found = slices.Insert(l.found, j, c.ID)
+		l.found = slices.Insert(l.found, j, c.key)
 	case in && !lets:
 		l.found = slices.Delete(l.found, j, j+1)
 	}
@@ -61,8 +82,8 @@ func (l *log) narrow(f filter) {
 		return
 	}
 	for i := range l.calls {
-		if f.lets(&l.calls[i]) {
-			l.found = append(l.found, l.calls[i].ID)
+		if f.lets(&l.calls[i].Call) {
+			l.found = append(l.found, l.calls[i].key)
 		}
 	}
 }
@@ -75,31 +96,68 @@ func (l *log) len() int {
 	return len(l.found)
 }
 
-// at is call i of those, nil when there is none.
-func (l *log) at(i int) *servers.Call {
-	if i < 0 || i >= l.len() {
+// first is which of those is the first of this run.
+func (l *log) first() int { return l.search(0) }
+
+// line is the row between earlier runs and this one; -1 when either has no call.
+func (l *log) line() int {
+	if i := l.first(); i > 0 && i < l.len() {
+		return i
+	}
+	return -1
+}
+
+// rows is how many rows a list of those has.
+func (l *log) rows() int {
+	if l.line() >= 0 {
+		return l.len() + 1
+	}
+	return l.len()
+}
+
+// at is the call of a row, nil when there is none.
+func (l *log) at(row int) *call {
+	i := l.place(row)
+	if i < 0 || i >= l.len() || row == l.line() {
 		return nil
 	}
 	if l.filter.empty() {
 		return &l.calls[i]
 	}
-	return l.byID(l.found[i])
+	return l.byKey(l.found[i])
 }
 
-func (l *log) byID(id uint64) *servers.Call {
-	if i, ok := slices.BinarySearchFunc(l.calls, id, byID); ok {
+// place is which of those the call of a row is.
+func (l *log) place(row int) int {
+	if line := l.line(); line >= 0 && row > line {
+		return row - 1
+	}
+	return row
+}
+
+func (l *log) byKey(key int64) *call {
+	if i, ok := slices.BinarySearchFunc(l.calls, key, byKey); ok {
 		return &l.calls[i]
 	}
 	return nil
 }
 
-// index is where a call is among those, or would be.
-func (l *log) index(id uint64) int {
+// row is the row of a call, or where it would be.
+func (l *log) row(key int64) int {
+	i := l.search(key)
+	if line := l.line(); line >= 0 && i >= line {
+		return i + 1
+	}
+	return i
+}
+
+// search is where a call is among those, or would be.
+func (l *log) search(key int64) int {
 	if l.filter.empty() {
-		i, _ := slices.BinarySearchFunc(l.calls, id, byID)
+		i, _ := slices.BinarySearchFunc(l.calls, key, byKey)
 		return i
 	}
-	i, _ := slices.BinarySearch(l.found, id)
+	i, _ := slices.BinarySearch(l.found, key)
 	return i
 }
 

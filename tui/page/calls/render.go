@@ -1,6 +1,8 @@
 package calls
 
 import (
+	"time"
+
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -45,7 +47,7 @@ func (p *Page) detailPane(f *tui.Frame, x, w int) []string {
 	const least = 14
 	h := f.H - 2
 	c, pic := p.selected(), p.detail.picture
-	if c == nil || pic == nil || p.detail.id != c.ID || h < least {
+	if c == nil || pic == nil || p.detail.key != c.key || h < least {
 		return p.scroll.Render(f.Theme, p.detailRows(f, detailWidth(f.W)), w, h)
 	}
 	below := h / 2
@@ -59,7 +61,7 @@ func (p *Page) detailPane(f *tui.Frame, x, w int) []string {
 
 // place says which of the calls this is.
 func (p *Page) place(f *tui.Frame) string {
-	return f.Theme.Faint.Render(tui.Place(p.list.Cursor, p.log.len()))
+	return f.Theme.Faint.Render(tui.Place(p.log.place(p.list.Cursor), p.log.len()))
 }
 
 func (p *Page) listBox(f *tui.Frame, w int) []string {
@@ -71,7 +73,7 @@ func (p *Page) listBox(f *tui.Frame, w int) []string {
 	case p.follow:
 		note = th.Faint.Render("following")
 	default:
-		note = th.Warn.Render("paused") + th.Faint.Render(" "+tui.Place(p.list.Cursor, p.log.len()))
+		note = th.Warn.Render("paused") + " " + p.place(f)
 	}
 	h := f.H - 2
 	p.listY = 1
@@ -90,16 +92,31 @@ func (p *Page) listBox(f *tui.Frame, w int) []string {
 			rows = append(rows, "  "+th.Faint.Render(line))
 		}
 	} else {
+		ended := p.log.first() == p.log.len() // there is no call of this run
+		if ended {
+			h = min(h-1, p.log.len())
+		}
 		rows = append(rows, p.list.Render(th, w-4, h, f.Focus && p.part != partDetail, func(i, w int) string {
-			return tui.CallRow(f, p.log.at(i), w)
+			if c := p.log.at(i); c != nil {
+				return tui.CallRow(f, &c.Call, w)
+			}
+			return p.line(f, w)
 		})...)
+		if ended {
+			rows = append(rows, "  "+p.line(f, w-6))
+		}
 	}
 	return widget.Box(th, "Calls", note, f.Focus && p.part != partDetail, rows, w, f.H)
 }
 
+// line stands between the calls of earlier runs and of this one.
+func (p *Page) line(f *tui.Frame, w int) string {
+	return widget.Rule(f.Theme.Border, f.Theme.Faint, f.Theme.Glyph.H, "deck opened "+p.opened.Format(time.TimeOnly), "", w)
+}
+
 func (p *Page) nothing() string {
 	if p.log.filter.empty() {
-		return "Calls show up here as agents make them.\nmcpdeck log shows earlier ones."
+		return "Calls show up here as agents make them."
 	}
 	return "No call is like that; esc shows all."
 }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/journal"
+)
+
+// earlierCalls is how many calls of earlier runs the screen shows.
+const earlierCalls = 1000
+
+// earlier is the calls of earlier runs; it implements calls.Earlier.
+type earlier struct {
+	journal *journal.Journal
+	hint    chan struct{}
+	calls   atomic.Pointer[[]servers.Call]
+}
+
+func newEarlier(j *journal.Journal) *earlier {
+	return &earlier{journal: j, hint: make(chan struct{}, 1)}
+}
+
+// load reads them from the journal, which is open. It is called once.
+func (e *earlier) load(ctx context.Context) {
+	entries, err := e.journal.Search(ctx, journal.Query{NotRun: e.journal.Run(), Limit: earlierCalls})
+	if err != nil {
+		slog.Warn("earlier calls are not shown", "error", err)
+		return
+	}
+	list := make([]servers.Call, len(entries))
+	for i, entry := range entries {
+		list[i] = entry.Call
+		list[i].ID = uint64(entry.ID)
+	}
+	e.calls.Store(&list)
+	e.hint <- struct{}{}
+}
+
+// Hint implements calls.Earlier.
+func (e *earlier) Hint() <-chan struct{} { return e.hint }
+
+// Calls implements calls.Earlier.
+func (e *earlier) Calls() []servers.Call {
+	if list := e.calls.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+// Body implements calls.Earlier.
+func (e *earlier) Body(ctx context.Context, id uint64) (servers.CallBody, bool) {
+	return e.journal.EntryBody(ctx, int64(id))
+}
