@@ -112,7 +112,8 @@ func (s *Service) bothSides(ctx context.Context, call Call, project string, args
 	}
 	call.stage("compare", 0)
 	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged})
-	return base, cur, result, nil
+	mayRun := args.ForceRegenerate == nil || *args.ForceRegenerate
+	return base, cur, result, s.compareDeeper(ctx, call, project, base, cur, result, mayRun)
 }
 
 // baseline finds the side to compare with, apart from git's.

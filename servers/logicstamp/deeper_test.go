@@ -1,38 +1,193 @@
 package logicstamp_test
 
 import (
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
 )
 
-// With a commit as baseline, components deeper than the depth are compared too;
-// a cycle that no root reaches stays uncovered.
-func TestACommitIsComparedDeeper(t *testing.T) {
+// K-10: components deeper than the depth are compared too, whatever the
+// baseline; a cycle that no root reaches stays uncovered.
+func TestBothSidesAreComparedDeeper(t *testing.T) {
 	cli := stamptest.CLI(t, stampcli.Wanted)
 	project := stamptest.Shop(t)
 	git(t, project, "init", "-q", "-b", "main")
 	git(t, project, "add", "-A")
 	git(t, project, "commit", "-qm", "first")
-	s := newService(t, cli, project)
-	stamptest.Replace(t, project, "src/parts/Cog.tsx", "teeth: number }", "teeth: string }")
-	stamptest.Replace(t, project, "src/loop/Ping.tsx", "n: number", "n: number; m?: string")
-	r, err := s.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{Baseline: "git:HEAD"})
-	if err != nil {
+	s := newService(t, cli, project, func(o *logicstamp.Options) { o.DeepContracts = "inline" })
+	if _, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{}); err != nil {
 		t.Fatal(err)
 	}
-	if r.Status == compare.Failed {
-		t.Fatal(r.Error)
+	stamptest.Replace(t, project, "src/parts/Cog.tsx", "teeth: number }", "teeth: string }")
+	stamptest.Replace(t, project, "src/loop/Ping.tsx", "n: number", "n: number; m?: string")
+	for _, baseline := range []string{"git:HEAD", "snapshot"} {
+		t.Run(baseline, func(t *testing.T) {
+			r, err := s.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{Baseline: baseline})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Status == compare.Failed {
+				t.Fatal(r.Error)
+			}
+			checkExpected(t, describeResult(r), expected{
+				status: compare.Diff, changes: []string{"src/Shell.tsx hash_changed"},
+				contracts: []string{"src/parts/Cog.tsx changed interface.props"}, breaking: []string{"prop_type teeth"},
+				uncovered: []string{"src/loop/Ping.tsx"},
+			})
+			if f := r.Summary; f.ChangedFolders != 1 || f.UnchangedFolders+1 != f.TotalFolders || f.TokenDelta != (compare.TokenDelta{}) {
+				t.Errorf("summary = %+v", f)
+			}
+		})
 	}
-	checkExpected(t, describeResult(r), expected{
-		status: compare.Diff, changes: []string{"src/Shell.tsx hash_changed"},
-		contracts: []string{"src/parts/Cog.tsx changed interface.props"}, breaking: []string{"prop_type teeth"},
-		uncovered: []string{"src/loop/Ping.tsx"},
+}
+
+// deepStage has a component, Tooth, below the depth of 2.
+func deepStage(t *testing.T, way string) *stage {
+	t.Helper()
+	st := newStage(t, standIn{}, func(o *logicstamp.Options) { o.DeepContracts = way })
+	st.write("src/parts/Knob.tsx", "// props: size locked\n// uses: src/parts/Cog.tsx\n")
+	st.write("src/parts/Cog.tsx", "// props: teeth\n// uses: src/parts/Tooth.tsx\n")
+	st.write("src/parts/Tooth.tsx", "// props: sharp\n")
+	return st
+}
+
+func (s *stage) deepCalls() (deep []call) {
+	for _, c := range s.calls() {
+		if slices.Contains(c.Args, "64") {
+			deep = append(deep, c)
+		}
+	}
+	return deep
+}
+
+// deepKept tells how many deep contexts the store has.
+func (s *stage) deepKept() int {
+	found, _ := filepath.Glob(filepath.Join(s.opts.Dir, "snapshots", "deep_*", "snapshot.json"))
+	return len(found)
+}
+
+// eventually waits for something that happens in the background.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range 3000 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("it never came to this: %s", what)
+}
+
+func hasWarning(list []problem.Warning, code problem.Code) bool {
+	return slices.ContainsFunc(list, func(w problem.Warning) bool { return w.Code == code })
+}
+
+// K-10: after the answer of a refresh the same sources are analysed deeper,
+// once, and what an edit did below the depth is found.
+func TestASnapshotIsAnalysedDeeperInTheBackground(t *testing.T) {
+	st := deepStage(t, "")
+	r := st.refresh(logicstamp.RefreshArgs{})
+	if !slices.Equal(r.Coverage.Hidden, []string{"src/parts/Tooth.tsx"}) {
+		t.Fatalf("hidden = %q", r.Coverage.Hidden)
+	}
+	eventually(t, "a deep context", func() bool { return st.deepKept() == 1 })
+	args := strings.Join(st.deepCalls()[0].Args, " ")
+	for _, want := range []string{"--include-code none", "--depth 64", "--max-nodes 100000"} {
+		if !strings.Contains(args, want) {
+			t.Errorf("the deep run was %q, without %s", args, want)
+		}
+	}
+	again := st.refresh(logicstamp.RefreshArgs{})
+	if !again.Incremental.Reused || len(st.calls()) != 2 {
+		t.Errorf("an unchanged project was analysed again: %+v, %d runs", again.Incremental, len(st.calls()))
+	}
+	st.write("src/parts/Tooth.tsx", "// props: sharp long\n")
+	force := false
+	if d := st.compare(logicstamp.CompareArgs{ForceRegenerate: &force}); d.Status != compare.Pass || len(d.Coverage.Uncovered) != 0 || len(st.calls()) != 2 {
+		t.Errorf("a stale side compared as it is: %s, uncovered %q, %d runs", d.Status, d.Coverage.Uncovered, len(st.calls()))
+	}
+	for range 2 {
+		d := st.compare(logicstamp.CompareArgs{})
+		checkExpected(t, describeResult(d), expected{
+			status: compare.Diff, changes: []string{"src/App.tsx hash_changed"}, contracts: []string{"src/parts/Tooth.tsx changed interface.props"}, breaking: []string{"prop_required long"},
+		})
+		if hasWarning(d.Warnings, problem.UncoveredChanges) {
+			t.Errorf("warnings = %v", d.Warnings)
+		}
+		if n := len(st.deepCalls()); n != 2 {
+			t.Errorf("%d deep runs, want one a side", n)
+		}
+	}
+}
+
+// K-10: a deep run is kept only if the sources did not move, and gives way to a
+// call that somebody waits for.
+func TestADeepRunThatNobodyCanUse(t *testing.T) {
+	t.Run("sources moved", func(t *testing.T) {
+		st := deepStage(t, "off")
+		st.refresh(logicstamp.RefreshArgs{})
+		st.behave(standIn{Touch: filepath.Join(st.project, "src/parts/Tooth.tsx")})
+		deeper := &stage{Service: st.open(func(o *logicstamp.Options) { o.DeepContracts = "inline" }), t: t, clock: st.clock, dir: st.dir, opts: st.opts}
+		deeper.refresh(logicstamp.RefreshArgs{})
+		if len(st.deepCalls()) != 1 || st.deepKept() != 0 {
+			t.Errorf("%d deep runs, %d kept; want 1 and 0", len(st.deepCalls()), st.deepKept())
+		}
+		st.behave(standIn{})
+		st.write("src/parts/Tooth.tsx", "// props: sharp long\n")
+		d := st.compare(logicstamp.CompareArgs{})
+		if d.Status != compare.Pass || !slices.Equal(d.Coverage.Uncovered, []string{"src/parts/Tooth.tsx"}) || !hasWarning(d.Warnings, problem.UncoveredChanges) {
+			t.Errorf("%s, uncovered %q, warnings %v", d.Status, d.Coverage.Uncovered, d.Warnings)
+		}
 	})
-	if f := r.Summary; f.ChangedFolders != 1 || f.UnchangedFolders+1 != f.TotalFolders || f.TokenDelta != (compare.TokenDelta{}) {
-		t.Errorf("summary = %+v", f)
+	t.Run("somebody waits", func(t *testing.T) {
+		st := deepStage(t, "background")
+		st.refresh(logicstamp.RefreshArgs{})
+		eventually(t, "a deep context", func() bool { return st.deepKept() == 1 })
+		st.write("src/parts/Tooth.tsx", "// props: sharp long\n")
+		st.refresh(logicstamp.RefreshArgs{})
+		eventually(t, "a second deep context", func() bool { return st.deepKept() == 2 })
+
+		st.write("src/parts/Tooth.tsx", "// props: sharp long white\n")
+		st.behave(standIn{Sleep: time.Hour, SleepDeep: true})
+		st.refresh(logicstamp.RefreshArgs{})
+		eventually(t, "a deep run", func() bool { return len(st.deepCalls()) == 3 })
+		st.refresh(logicstamp.RefreshArgs{Force: true}) // would wait for an hour
+		if st.deepKept() != 2 {
+			t.Errorf("%d deep contexts are kept, want the two that were finished", st.deepKept())
+		}
+	})
+	t.Run("everything is visible", func(t *testing.T) {
+		st := newStage(t, standIn{}, func(o *logicstamp.Options) { o.DeepContracts = "inline" })
+		st.refresh(logicstamp.RefreshArgs{})
+		if n := len(st.calls()); n != 1 {
+			t.Errorf("%d runs, want 1", n)
+		}
+	})
+}
+
+// K-10: a component that an edit moves below the depth is compared deeper too,
+// and told once.
+func TestAComponentThatBecomesHiddenIsComparedDeeper(t *testing.T) {
+	st := newStage(t, standIn{}, func(o *logicstamp.Options) { o.DeepContracts = "inline" })
+	st.refresh(logicstamp.RefreshArgs{})
+	st.write("src/Page.tsx", "// props: id\n// uses: src/Frame.tsx\n")
+	st.write("src/Frame.tsx", "// props: id\n// uses: src/App.tsx\n")
+	st.write("src/parts/Knob.tsx", "// props: size\n")
+	d := st.compare(logicstamp.CompareArgs{})
+	got := describeResult(d)
+	want := []string{"src/App.tsx hidden", "src/Frame.tsx added", "src/Page.tsx added", "src/parts/Knob.tsx changed interface.props"}
+	if !slices.Contains(got.contracts, want[3]) || slices.Contains(got.contracts, "src/parts/Knob.tsx hidden") || len(d.Coverage.Uncovered) != 0 {
+		t.Errorf("contracts = %q, want the last of %q; uncovered %q", got.contracts, want, d.Coverage.Uncovered)
+	}
+	if !slices.Contains(got.breaking, "prop_removed locked") {
+		t.Errorf("breaking = %q", got.breaking)
 	}
 }

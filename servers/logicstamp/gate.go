@@ -13,16 +13,33 @@ const (
 	maxWaiting = 16
 )
 
-// gate lets one analysis per project and two in all through, in order.
+// gate lets one analysis per project and two in all through, in order. One that
+// nobody waits for gives way to one that somebody does.
 type gate struct {
 	mu       sync.Mutex
 	projects map[string]chan struct{}
 	all      chan struct{}
 	waiting  int
+
+	// quiet is the one analysis in the background, yield ends that of the named
+	// project.
+	quiet   chan struct{}
+	project string
+	yield   context.CancelFunc
 }
 
 func newGate() *gate {
-	return &gate{projects: map[string]chan struct{}{}, all: make(chan struct{}, maxRuns)}
+	return &gate{projects: map[string]chan struct{}{}, all: make(chan struct{}, maxRuns), quiet: make(chan struct{}, 1)}
+}
+
+// turn is the slot of a project; the caller holds mu.
+func (g *gate) turn(project string) chan struct{} {
+	own, ok := g.projects[project]
+	if !ok {
+		own = make(chan struct{}, 1)
+		g.projects[project] = own
+	}
+	return own
 }
 
 // enter waits for a project's turn; leave must be called once.
@@ -33,10 +50,9 @@ func (g *gate) enter(ctx context.Context, project string) (leave func(), err err
 		return nil, problem.New(problem.Busy, "try again in a minute", "%d calls already wait for an analysis", maxWaiting)
 	}
 	g.waiting++
-	own, ok := g.projects[project]
-	if !ok {
-		own = make(chan struct{}, 1)
-		g.projects[project] = own
+	own := g.turn(project)
+	if g.yield != nil && g.project == project {
+		g.yield()
 	}
 	g.mu.Unlock()
 	defer func() {
@@ -52,8 +68,49 @@ func (g *gate) enter(ctx context.Context, project string) (leave func(), err err
 	return func() { <-own }, nil
 }
 
+// enterBackground waits for a project's turn as enter does, one caller at a
+// time. The context ends when somebody else wants the turn.
+func (g *gate) enterBackground(ctx context.Context, project string) (bound context.Context, leave func(), err error) {
+	select {
+	case g.quiet <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	g.mu.Lock()
+	own := g.turn(project)
+	g.mu.Unlock()
+	select {
+	case own <- struct{}{}:
+	case <-ctx.Done():
+		<-g.quiet
+		return nil, nil, ctx.Err()
+	}
+	bound, cancel := context.WithCancel(ctx)
+	g.mu.Lock()
+	g.project, g.yield = project, cancel
+	g.mu.Unlock()
+	return bound, func() {
+		g.mu.Lock()
+		g.yield = nil
+		g.mu.Unlock()
+		cancel()
+		<-own
+		<-g.quiet
+	}, nil
+}
+
 // run waits until fewer than the allowed number of analyses run.
 func (g *gate) run(ctx context.Context) (done func(), err error) {
+	select {
+	case g.all <- struct{}{}:
+		return func() { <-g.all }, nil
+	default:
+	}
+	g.mu.Lock()
+	if g.yield != nil {
+		g.yield()
+	}
+	g.mu.Unlock()
 	select {
 	case g.all <- struct{}{}:
 		return func() { <-g.all }, nil

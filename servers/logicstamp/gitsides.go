@@ -42,9 +42,6 @@ type gitRun struct {
 	ignore    string
 }
 
-// deepNodes is more contracts than any bundle has.
-const deepNodes = 100_000
-
 // compareGit compares with a commit. Where files changed that no bundle shows,
 // both sides are analysed once more as deep as the command can.
 func (s *Service) compareGit(ctx context.Context, call Call, project, ref string, args CompareArgs) (result *compare.Result, base, cur *side, err error) {
@@ -86,7 +83,7 @@ func (s *Service) compareGit(ctx context.Context, call Call, project, ref string
 		return result, base, cur, nil
 	}
 	call.stage("compare what lies deeper", 0)
-	run.a.Depth, run.nodes = maxDepth, deepNodes
+	run.a, run.nodes = deepAnalysis(run.a), deepNodes
 	deepBase, deepCur, err := run.sides(ctx, false)
 	if err != nil {
 		return nil, nil, nil, err
@@ -137,7 +134,7 @@ func (g *gitRun) empty() error {
 
 // key names the context of a source state; equal keys mean equal output.
 func (g *gitRun) key(state string) string {
-	return digest([]byte(state + "\x00" + g.commit.Prefix + "\x00" + g.a.Profile + strconv.Itoa(g.a.Depth) + strconv.FormatBool(g.a.IncludeStyle) + g.program.Version.String() + "\x00" + g.ignore))[:32]
+	return digest([]byte(state + "\x00" + g.commit.Prefix + "\x00" + g.a.Profile + strconv.Itoa(g.a.Depth) + strconv.FormatBool(g.a.IncludeStyle) + strconv.Itoa(g.nodes) + g.program.Version.String() + "\x00" + g.ignore))[:32]
 }
 
 func (g *gitRun) baseSide(ctx context.Context) (*side, error) {

@@ -51,6 +51,10 @@ type Options struct {
 	MaxBundleBytes, MaxTokens int
 	// GitTimeout bounds the reading of one commit's tree: 60 s.
 	GitTimeout time.Duration
+	// DeepContracts says when a snapshot with components that no bundle shows
+	// is analysed once more, deeper: background (after the answer, the
+	// default), inline, or off.
+	DeepContracts string
 	// MinInterval is the drift monitor's default pause: 2 s.
 	MinInterval time.Duration
 	// Now is the clock, time.Now when nil.
@@ -70,6 +74,9 @@ func (o *Options) fill() {
 	}
 	if d.Depth < 0 || d.Depth > maxDepth {
 		d.Depth = 0
+	}
+	if !slices.Contains(deepWays(), o.DeepContracts) {
+		o.DeepContracts = deepBackground
 	}
 	d.Profile = orDefault(d.Profile, "llm-chat")
 	d.Depth = orDefault(d.Depth, 2)
@@ -93,6 +100,7 @@ func (o Options) Problems() []string {
 	}
 	known("profile", o.Defaults.Profile, profiles()...)
 	known("mode", o.Defaults.Mode, modes()...)
+	known("deep_contracts", o.DeepContracts, deepWays()...)
 	if d := o.Defaults.Depth; d < 0 || d > maxDepth {
 		out = append(out, fmt.Sprintf("logicstamp.depth: %d is not from 1 to %d; the default is used", d, maxDepth))
 	}

@@ -13,15 +13,19 @@ import (
 )
 
 // newService makes a service over a command; "" for none.
-func newService(t testing.TB, cli, project string) *logicstamp.Service {
+func newService(t testing.TB, cli, project string, options ...stageOption) *logicstamp.Service {
 	t.Helper()
 	if cli == "" {
 		cli = filepath.Join(t.TempDir(), "no-such-stamp")
 	}
-	s, err := logicstamp.New(logicstamp.Options{
+	o := logicstamp.Options{
 		Dir: t.TempDir(), CLI: stampcli.Options{Command: []string{cli}, Environment: os.Environ()},
-		ProjectPath: project,
-	})
+		ProjectPath: project, DeepContracts: "off",
+	}
+	for _, f := range options {
+		f(&o)
+	}
+	s, err := logicstamp.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -209,6 +209,11 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 			return nil, err
 		}
 	}
+	if len(out.Coverage.Hidden) > 0 {
+		if err := s.deepenRefresh(ctx, call, entry, sources); err != nil {
+			return nil, err
+		}
+	}
 	s.store.Clean()
 	s.hint()
 	return out, nil

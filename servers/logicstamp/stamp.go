@@ -22,6 +22,9 @@ type stamped struct {
 	context  *contract.Context
 	sources  *manifest.Manifest
 	warnings []problem.Warning
+	// nodes replaces the profile's limit on a bundle when above 0; such a run is
+	// no measure for the others.
+	nodes int
 }
 
 // stamp analyses a project into a new entry. The caller holds the project's
@@ -86,15 +89,17 @@ func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Pro
 	call.stage("stamp", expected)
 	start := time.Now()
 	err = s.cli.Context(ctx, program, project, dir, stampcli.Analysis{
-		Profile: a.Profile, Mode: a.Mode, Depth: a.Depth, IncludeStyle: a.IncludeStyle,
+		Profile: a.Profile, Mode: a.Mode, Depth: a.Depth, IncludeStyle: a.IncludeStyle, MaxNodes: out.nodes,
 	})
 	done()
 	if err != nil {
 		return manifest.Changes{}, err
 	}
-	s.mu.Lock()
-	s.duration[project] = time.Since(start)
-	s.mu.Unlock()
+	if out.nodes == 0 {
+		s.mu.Lock()
+		s.duration[project] = time.Since(start)
+		s.mu.Unlock()
+	}
 	call.stage("read", expected)
 	out.context, err = contract.Read(dir, contract.Options{Project: project})
 	if err != nil {

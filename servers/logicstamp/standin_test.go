@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,8 @@ type standIn struct {
 	Stdout  string
 	Stderr  string
 	Sleep   time.Duration
+	// SleepDeep makes it sleep only when it goes deeper than the default.
+	SleepDeep bool
 	// Touch is a source that it changes while it runs.
 	Touch string
 	// Half leaves the folder files out.
@@ -65,7 +68,9 @@ func playStamp(dir string, args []string) int {
 	if err := os.WriteFile(filepath.Join(dir, name), line, 0o600); err != nil {
 		return 99
 	}
-	time.Sleep(b.Sleep)
+	if !b.SleepDeep || slices.Contains(args, "64") {
+		time.Sleep(b.Sleep)
+	}
 	if b.Touch != "" {
 		f, err := os.OpenFile(b.Touch, os.O_APPEND|os.O_WRONLY, 0)
 		if err == nil {
@@ -88,12 +93,17 @@ func playStamp(dir string, args []string) int {
 			"comparison": map[string]any{"sourceTokensGPT4": 100, "modeEstimates": map[string]any{"header": map[string]int{"gpt4": 280, "claude": 290}, "full": map[string]int{"gpt4": 380}}},
 		})
 	}
-	return writeContext(wd, out, b)
+	depth, err := strconv.Atoi(args[slices.Index(args, "--depth")+1])
+	if err != nil {
+		return 97
+	}
+	return writeContext(wd, out, depth, b)
 }
 
 // writeContext makes a root of every source: a line "// props: a b" gives it
-// props, "// uses: path" an edge to another file, which then is no root.
-func writeContext(project, out string, b standIn) int {
+// props, "// uses: path" an edge to another file, which then is no root. It goes
+// as deep as it is told, and one level is one edge.
+func writeContext(project, out string, depth int, b standIn) int {
 	used := map[string]bool{}
 	nodes := map[string]map[string]any{}
 	uses := map[string][]string{}
@@ -133,12 +143,12 @@ func writeContext(project, out string, b standIn) int {
 		}
 		list := []any{node}
 		var edges []any
-		for _, to := range uses[rel] {
-			list = append(list, nodes[to])
-			edges = append(edges, []string{rel, to})
+		for _, edge := range reached(rel, uses, depth) {
+			list = append(list, nodes[edge[1]])
+			edges = append(edges, edge)
 		}
 		folders[path.Dir(rel)] = append(folders[path.Dir(rel)], map[string]any{
-			"type": "LogicStampBundle", "entryId": rel, "depth": 2, "createdAt": time.Now(), "bundleHash": "uifb:" + rel,
+			"type": "LogicStampBundle", "entryId": rel, "depth": depth, "createdAt": time.Now(), "bundleHash": "uifb:" + rel,
 			"graph": map[string]any{"nodes": list, "edges": edges}, "meta": map[string]any{"missing": []any{map[string]string{"name": "left-pad"}}},
 		})
 	}
@@ -159,6 +169,18 @@ func writeContext(project, out string, b standIn) int {
 		"summary": map[string]int{"totalComponents": len(nodes), "totalBundles": len(nodes) - len(used), "totalFolders": len(folders), "totalTokenEstimate": 100 * len(nodes)},
 		"meta":    map[string]string{"source": "logicstamp-context@" + b.Version},
 	})
+}
+
+// reached are the edges from a file, as deep as asked.
+func reached(from string, uses map[string][]string, depth int) [][]string {
+	var edges [][]string
+	if depth > 0 {
+		for _, to := range uses[from] {
+			edges = append(edges, []string{from, to})
+			edges = append(edges, reached(to, uses, depth-1)...)
+		}
+	}
+	return edges
 }
 
 func writeJSON(name string, v any) int {

@@ -60,6 +60,20 @@ func uncovered(paths []string) problem.Warning {
 
 // addDeep adds a contract change that only the deeper context shows.
 func (r *Result) addDeep(change ContractChange, cur *contract.Context) {
+	// What is visible on one side only was told as hidden or revealed.
+	r.ContractChanges = slices.DeleteFunc(r.ContractChanges, func(c ContractChange) bool {
+		if c.EntryID != change.EntryID {
+			return false
+		}
+		switch c.Change {
+		case Hidden:
+			r.Summary.Contracts.Hidden--
+		case Revealed:
+			r.Summary.Contracts.Revealed--
+		default:
+		}
+		return true
+	})
 	r.ContractChanges = append(r.ContractChanges, change)
 	r.Status = Diff
 	r.Summary.Contracts.Changed++

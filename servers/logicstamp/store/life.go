@@ -121,7 +121,7 @@ func (s *Store) Latest(project string, a *Analysis) *Entry {
 }
 
 // Clean removes expired snapshots, the least used of this process beyond its
-// limit, and private contexts beyond theirs. Each project's current snapshot
+// limit, and private and deep contexts beyond theirs. Each project's current snapshot
 // goes last, pinned ones never.
 func (s *Store) Clean() {
 	if s.opts.KeepExpired {
@@ -155,6 +155,30 @@ func (s *Store) Clean() {
 			continue
 		}
 		if perProject[e.Project]++; perProject[e.Project] > keepPrivate {
+			s.remove(id, true)
+		}
+	}
+	s.limitDeep()
+}
+
+// limitDeep removes the deep contexts beyond their limit, apart from those of
+// sources that a snapshot has.
+func (s *Store) limitDeep() {
+	perProject := map[string]int{}
+	for _, id := range s.ids(Deep) {
+		e, err := s.load(id)
+		if err != nil {
+			continue
+		}
+		sources, err := s.Sources(e)
+		same := func(snap *Entry) bool {
+			then, err := s.Sources(snap)
+			return err == nil && then.Since(sources).Empty()
+		}
+		if err == nil && slices.ContainsFunc(s.List(e.Project, Snapshot), same) {
+			continue
+		}
+		if perProject[e.Project]++; perProject[e.Project] > keepDeep {
 			s.remove(id, true)
 		}
 	}

@@ -26,11 +26,25 @@ import (
 type Kind string
 
 // A Snapshot is asked for and named by its id; a Private entry is a context
-// made to answer one comparison and kept so that the next need not make it.
+// made to answer one comparison and kept so that the next need not make it; a
+// Deep one stands beside a snapshot or private context of the same sources and
+// shows what lies below its depth.
 const (
 	Snapshot Kind = "snapshot"
 	Private  Kind = "private"
+	Deep     Kind = "deep"
 )
+
+// start is how the ids of a kind begin.
+func (k Kind) start() string {
+	switch k {
+	case Private:
+		return "ctx_"
+	case Deep:
+		return "deep_"
+	}
+	return "snap_"
+}
 
 const (
 	metaFile     = "snapshot.json"
@@ -38,8 +52,10 @@ const (
 	usedSuffix   = ".used"
 	pinSuffix    = ".pin"
 	stagingStart = ".staging-"
-	// keepPrivate is how many private contexts a project keeps.
+	// keepPrivate is how many private contexts a project keeps, keepDeep how many
+	// deep ones of sources that no snapshot has.
 	keepPrivate = 3
+	keepDeep    = 2
 )
 
 // Options say where entries live and how long.
@@ -244,10 +260,7 @@ func (s *Store) finish(staging string, meta Meta, sources *manifest.Manifest) (*
 
 // claim reserves an id that no process has.
 func (s *Store) claim(kind Kind, now time.Time) (string, error) {
-	base := "snap_" + strconv.FormatInt(now.UnixMilli(), 10)
-	if kind == Private {
-		base = "ctx_" + strconv.FormatInt(now.UnixMilli(), 10)
-	}
+	base := kind.start() + strconv.FormatInt(now.UnixMilli(), 10)
 	for n := range 10_000 {
 		id := base
 		if n > 0 {
@@ -373,11 +386,7 @@ func (s *Store) Verify(e *Entry) error {
 
 // ids are all entries on disk, newest first.
 func (s *Store) ids(kind Kind) []string {
-	start := "snap_"
-	if kind == Private {
-		start = "ctx_"
-	}
-	found, _ := filepath.Glob(filepath.Join(s.opts.Dir, start+"*"+usedSuffix))
+	found, _ := filepath.Glob(filepath.Join(s.opts.Dir, kind.start()+"*"+usedSuffix))
 	out := make([]string, 0, len(found))
 	for _, f := range found {
 		out = append(out, strings.TrimSuffix(filepath.Base(f), usedSuffix))
