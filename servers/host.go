@@ -253,7 +253,9 @@ func (m *hosted) Changed() {
 	}
 	bytes := 0
 	for _, t := range offer.Tools {
-		if b, err := json.Marshal(t.Tool); err == nil {
+		if raw := offer.Raw[t.Tool.Name]; raw != nil {
+			bytes += len(raw)
+		} else if b, err := json.Marshal(t.Tool); err == nil {
 			bytes += len(b)
 		}
 	}

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/server"
 )
@@ -39,7 +40,10 @@ type Identity struct {
 // Offer is the part of the protocol that a module answers. Tool names must be
 // distinct over all modules; the host refuses to start on a clash.
 type Offer struct {
-	Tools        []server.ServerTool
+	Tools []server.ServerTool
+	// Raw are definitions of Tools, by name, that are listed as they stand: JSON
+	// objects on one line. The library encodes only the members it knows.
+	Raw          map[string]json.RawMessage
 	Resources    []server.ServerResource
 	Templates    []server.ServerResourceTemplate
 	Prompts      []server.ServerPrompt

@@ -38,10 +38,16 @@ type View struct {
 	toolsVersion atomic.Uint64
 	toolsAt      atomic.Int64
 
-	only atomic.Pointer[map[string]func(client string) bool] // who gets a tool that is not for all, by its name
+	listing atomic.Pointer[listing]
 
 	mu     sync.Mutex // one refresh at a time; guards what follows
 	digest map[string]string
+}
+
+// listing is what the list of tools has beside the library's own, by their names.
+type listing struct {
+	only map[string]func(client string) bool // who gets a tool that is not for all
+	raw  map[string]json.RawMessage          // definitions that are listed as they stand
 }
 
 // refreshPatience is how long an agent may take to ask for a changed list.
@@ -132,7 +138,7 @@ func (v *View) build() *server.MCPServer {
 // choose leaves out the tools that are not for the client. It tells whether one
 // that is for some alone is among the others.
 func (v *View) choose(client string, r *mcp.ListToolsResult) (special bool) {
-	only := *v.only.Load()
+	only := v.listing.Load().only
 	r.Tools = slices.DeleteFunc(r.Tools, func(t mcp.Tool) bool {
 		who := only[t.Name]
 		special = special || who != nil && who(client)
@@ -140,6 +146,10 @@ func (v *View) choose(client string, r *mcp.ListToolsResult) (special bool) {
 	})
 	return special
 }
+
+// Raw returns the definitions that are to be listed as they stand, by the names
+// of their tools.
+func (v *View) Raw() map[string]json.RawMessage { return v.listing.Load().raw }
 
 // Go runs one request of a connection on the host's pool of goroutines.
 func (v *View) Go(fn func()) { v.host.pool.Go("request", fn) }
@@ -158,23 +168,31 @@ func (v *View) list() {
 	var resources []server.ServerResource
 	var templates []server.ServerResourceTemplate
 	var prompts []server.ServerPrompt
-	only := map[string]func(string) bool{}
+	more := listing{map[string]func(string) bool{}, map[string]json.RawMessage{}}
 	for _, m := range v.modules {
 		o := m.current()
 		if !v.Spec.Gateway && o.ForGateway != nil {
 			for _, t := range o.Gateway {
-				only[t.Tool.Name] = o.ForGateway
+				more.only[t.Tool.Name] = o.ForGateway
 			}
 		}
 		for _, t := range v.toolsOf(o) {
+			if raw := o.Raw[t.Tool.Name]; raw != nil {
+				more.raw[t.Tool.Name] = raw
+			}
 			tools = append(tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m.id.Name, t.Handler)})
 		}
 		resources = append(resources, o.Resources...)
 		templates = append(templates, o.Templates...)
 		prompts = append(prompts, o.Prompts...)
 	}
-	v.only.Store(&only)
-	v.swap("tools", definitions(tools, func(t server.ServerTool) any { return t.Tool }), func() { v.MCP.SetTools(tools...) })
+	v.listing.Store(&more)
+	v.swap("tools", definitions(tools, func(t server.ServerTool) any {
+		if raw := more.raw[t.Tool.Name]; raw != nil {
+			return raw
+		}
+		return t.Tool
+	}), func() { v.MCP.SetTools(tools...) })
 	v.swap("resources", definitions(resources, func(r server.ServerResource) any { return r.Resource }), func() { v.MCP.SetResources(resources...) })
 	v.swap("templates", definitions(templates, func(t server.ServerResourceTemplate) any { return t.Template }), func() { v.MCP.SetResourceTemplates(templates...) })
 	v.swap("prompts", definitions(prompts, func(p server.ServerPrompt) any { return p.Prompt }), func() { v.MCP.SetPrompts(prompts...) })

@@ -20,18 +20,14 @@ const (
 	statusTool = "pencil_status"
 )
 
-// Tool is one tool of the child as agents see it. Its JSON is the child's but
-// for the name and for names inside descriptions.
+// Tool is one tool of the child as agents see it.
 type Tool struct {
 	Name        string // exposed: "pencil_batch_get"
 	Original    string // as the child lists it
-	Title       string
 	Description string
 	Input       json.RawMessage // schema, an object
 	Output      json.RawMessage // schema, nil when there is none
 	Annotations json.RawMessage // nil when there are none
-	Icons       json.RawMessage // nil when there are none
-	Meta        json.RawMessage // nil when there is none
 	ReadOnly    bool            // by the child's own hint
 	Bytes       int             // of the definition as JSON
 
@@ -98,7 +94,7 @@ func readDefinition(raw json.RawMessage) (definition, error) {
 	if err != nil {
 		return definition{}, err
 	}
-	d := definition{object: o, Tool: Tool{raw: raw, Original: o.Str("name"), Title: o.Str("title"), Description: o.Str("description")}}
+	d := definition{object: o, Tool: Tool{raw: raw, Original: o.Str("name"), Description: o.Str("description")}}
 	if d.Original == "" {
 		return d, errors.New("it has no name")
 	}
@@ -107,8 +103,6 @@ func readDefinition(raw json.RawMessage) (definition, error) {
 	}
 	d.Output = optional(o, "outputSchema")
 	d.Annotations = optional(o, "annotations")
-	d.Icons = optional(o, "icons")
-	d.Meta = optional(o, "_meta")
 	if a, err := rawjson.SplitObject(d.Annotations); err == nil {
 		d.ReadOnly = a.Flag("readOnlyHint")
 	}
@@ -228,29 +222,48 @@ func needsArguments(schema json.RawMessage) bool {
 	return ok && len(required) > 0
 }
 
-// JSON is the definition as agents get it, without white space between its
-// members.
+// JSON is the definition as agents get it, on one line: the child's, whatever
+// members it has, with the name and the texts replaced.
 func (t *Tool) JSON() json.RawMessage {
-	b := []byte(`{"name":`)
-	b = append(b, rawjson.Quote(t.Name)...)
+	o, err := rawjson.SplitObject(t.raw)
+	if err != nil {
+		o = nil // a tool that no child has listed
+	}
+	own := rawjson.Object{{Key: "name", Value: rawjson.Quote(t.Name)}, {Key: "description", Value: rawjson.Quote(t.Description)}, {Key: "inputSchema", Value: t.Input}}
+	if t.Output != nil {
+		own = append(own, rawjson.Member{Key: "outputSchema", Value: t.Output})
+	}
+	b := []byte{'{'}
 	add := func(key string, v json.RawMessage) {
-		if v != nil {
-			b = append(b, `,"`+key+`":`...)
-			b = append(b, v...)
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, rawjson.Quote(key)...), ':'), v...)
+	}
+	for _, m := range o {
+		if v := own.Get(m.Key); v != nil {
+			m.Value = v
+		}
+		if string(m.Value) != "null" || !slices.Contains(optionalMembers(), m.Key) {
+			add(m.Key, m.Value)
 		}
 	}
-	if t.Title != "" {
-		add("title", rawjson.Quote(t.Title))
+	for _, m := range own {
+		if o.Get(m.Key) == nil && string(m.Value) != `""` {
+			add(m.Key, m.Value)
+		}
 	}
-	if t.Description != "" {
-		add("description", rawjson.Quote(t.Description))
+	var line bytes.Buffer
+	if json.Compact(&line, append(b, '}')) != nil {
+		return append(b, '}')
 	}
-	add("inputSchema", t.Input)
-	add("outputSchema", t.Output)
-	add("annotations", t.Annotations)
-	add("icons", t.Icons)
-	add("_meta", t.Meta)
-	return append(b, '}')
+	return line.Bytes()
+}
+
+// optionalMembers are those of a definition that clients check: a null, which
+// some programs write for nothing, would lose them the whole list.
+func optionalMembers() []string {
+	return []string{"title", "outputSchema", "annotations", "icons", "_meta", "execution"}
 }
 
 // exposedName is what agents call a tool: prefixed, of characters that model

@@ -22,8 +22,9 @@ type Module struct {
 	mu    sync.Mutex
 	scope servers.Scope
 	state servers.State
-	print string // of the catalogue that tools was made of
+	print string // of the catalogue that the rest was made of
 	tools []server.ServerTool
+	raw   map[string]json.RawMessage
 }
 
 // NewModule makes a module of p.
@@ -89,7 +90,7 @@ func (m *Module) Offer() servers.Offer {
 		o.ForGateway = m.p.keepsList
 	}
 	if listed := m.p.now.Load().listed; listed != nil {
-		o.Tools = m.toolsOf(listed)
+		o.Tools, o.Raw = m.toolsOf(listed)
 		o.Instructions = listed.Instructions
 	}
 	if m.p.opts.Gateway == "always" {
@@ -98,17 +99,19 @@ func (m *Module) Offer() servers.Offer {
 	return o
 }
 
-// toolsOf makes the tools of a catalogue, once.
-func (m *Module) toolsOf(c *Catalogue) []server.ServerTool {
+// toolsOf makes the tools of a catalogue, once, and their definitions as they are
+// listed: the library's own types would lose what they do not know.
+func (m *Module) toolsOf(c *Catalogue) ([]server.ServerTool, map[string]json.RawMessage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.print == c.print {
-		return m.tools
+		return m.tools, m.raw
 	}
 	scratch := server.NewMCPServer("", "")
-	m.print, m.tools = c.print, nil
+	m.print, m.tools, m.raw = c.print, nil, make(map[string]json.RawMessage, len(c.Tools))
 	for i := range c.Tools {
-		t := server.ServerTool{Tool: toolOf(&c.Tools[i]), Handler: m.call}
+		tool := &c.Tools[i]
+		t := server.ServerTool{Tool: mcp.Tool{Name: tool.Name, Description: tool.Description, RawInputSchema: tool.Input}, Handler: m.call}
 		// The library panics on some schemas; one such tool must not take the
 		// others with it.
 		err := safe.Call("offer "+t.Tool.Name, func() error {
@@ -121,41 +124,9 @@ func (m *Module) toolsOf(c *Catalogue) []server.ServerTool {
 			continue
 		}
 		m.tools = append(m.tools, t)
+		m.raw[tool.Name] = tool.JSON()
 	}
-	return m.tools
-}
-
-// toolOf carries a definition. Its schemas stay raw: the library's own types
-// would lose keywords. Annotations that the library does not know are dropped,
-// since it has no raw form for them.
-func toolOf(t *Tool) mcp.Tool {
-	out := mcp.Tool{
-		Name: t.Name, Title: t.Title, Description: t.Description,
-		RawInputSchema: t.Input, RawOutputSchema: t.Output, Meta: metaOf(t.Meta),
-	}
-	if o, err := rawjson.SplitObject(t.Annotations); err == nil {
-		out.Annotations = mcp.ToolAnnotation{
-			Title: o.Str("title"), ReadOnlyHint: hint(o, "readOnlyHint"), DestructiveHint: hint(o, "destructiveHint"),
-			IdempotentHint: hint(o, "idempotentHint"), OpenWorldHint: hint(o, "openWorldHint"),
-		}
-	}
-	if t.Icons != nil {
-		var icons []mcp.Icon
-		if json.Unmarshal(t.Icons, &icons) == nil {
-			out.Icons = icons
-		}
-	}
-	return out
-}
-
-func hint(o rawjson.Object, key string) *bool {
-	switch string(o.Get(key)) {
-	case "true":
-		return mcp.ToBoolPtr(true)
-	case "false":
-		return mcp.ToBoolPtr(false)
-	}
-	return nil
+	return m.tools, m.raw
 }
 
 // metaOf carries _meta with its values raw.

@@ -252,38 +252,13 @@ func TestH10_RawThroughTheWholePath(t *testing.T) {
 	if got := canonical([]byte(a.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`))); got != canonical([]byte(standin.OddResult())) {
 		t.Errorf("got  %s\nwant %s", got, canonical([]byte(standin.OddResult())))
 	}
-	o, err := rawjson.SplitObject([]byte(a.call("tools/list", `{}`)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, _ := rawjson.SplitArray(o.Get("tools"))
-	listed := map[string]rawjson.Object{}
-	for _, raw := range list {
-		tool, err := rawjson.SplitObject(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		listed[tool.Str("name")] = tool
-	}
-	for _, raw := range standin.Definitions("A", false) {
-		want, err := rawjson.Parse([]byte(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := listed["pencil_"+want.Str("name")]
-		for _, key := range []string{"inputSchema", "annotations"} {
-			if g := strings.ReplaceAll(canonical(got.Get(key)), prefix, ""); g != canonical(want.Get(key)) {
-				t.Errorf("%s of %s:\n got %s\nwant %s", key, want.Str("name"), g, canonical(want.Get(key)))
-			}
-		}
-	}
 }
 
 func TestC7_ToolThatTheLibraryCannotTakeIsHidden(t *testing.T) {
 	m := NewModule(New(Options{}))
 	list, _ := rawjson.SplitArray([]byte(`[{"name":"good"},{"name":"bad","inputSchema":{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}}]`))
 	defs, notes := readDefinitions(list)
-	tools := m.toolsOf(newCatalogue(defs, notes, "", nil, nil))
+	tools, _ := m.toolsOf(newCatalogue(defs, notes, "", nil, nil))
 	if len(tools) != 1 || tools[0].Tool.Name != "pencil_good" {
 		t.Errorf("%d tools", len(tools))
 	}

@@ -194,6 +194,7 @@ func (c *Conn) answer(ctx context.Context, e envelope) []byte {
 	switch r := reply.(type) {
 	case mcp.JSONRPCResponse:
 		line, err = resultLine(e.id, r.Result)
+		line = rawTools(e, c.view.Raw(), line)
 	case mcp.JSONRPCError:
 		if text := c.view.Refusal(toolOf(e)); text != "" {
 			line, err = resultLine(e.id, refusalResult(text))

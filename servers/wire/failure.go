@@ -26,22 +26,24 @@ func failure(ctx context.Context, e envelope, body errorBody) errorBody {
 	return body
 }
 
-// failureWriter passes a response on and completes it if it is a single error.
-type failureWriter struct {
+// answerWriter passes a response on. It completes one that is a single error, and
+// lists tools as they stand.
+type answerWriter struct {
 	http.ResponseWriter
 	ctx    context.Context
 	e      envelope
+	raw    map[string]json.RawMessage
 	status int // held back until the body is known
 }
 
-func (f *failureWriter) WriteHeader(status int) { f.status = status }
+func (f *answerWriter) WriteHeader(status int) { f.status = status }
 
-func (f *failureWriter) Write(p []byte) (int, error) {
-	if f.status == -1 {
-		return f.ResponseWriter.Write(p)
+func (f *answerWriter) Write(p []byte) (int, error) {
+	line, status := rawTools(f.e, f.raw, p), f.status
+	if status != -1 {
+		line, status = f.complete(line)
+		f.begin(status)
 	}
-	line, status := f.complete(p)
-	f.begin(status)
 	if _, err := f.ResponseWriter.Write(line); err != nil {
 		return 0, err
 	}
@@ -49,7 +51,7 @@ func (f *failureWriter) Write(p []byte) (int, error) {
 }
 
 // begin sends the status once.
-func (f *failureWriter) begin(status int) {
+func (f *answerWriter) begin(status int) {
 	if f.status == -1 {
 		return
 	}
@@ -60,7 +62,7 @@ func (f *failureWriter) begin(status int) {
 }
 
 // Flush implements http.Flusher.
-func (f *failureWriter) Flush() {
+func (f *answerWriter) Flush() {
 	f.begin(f.status)
 	if fl, ok := f.ResponseWriter.(http.Flusher); ok {
 		fl.Flush()
@@ -68,11 +70,11 @@ func (f *failureWriter) Flush() {
 }
 
 // Unwrap is for http.ResponseController.
-func (f *failureWriter) Unwrap() http.ResponseWriter { return f.ResponseWriter }
+func (f *answerWriter) Unwrap() http.ResponseWriter { return f.ResponseWriter }
 
 // complete returns what to send instead of p, the first that is written: mcp-go
 // writes an error in one piece.
-func (f *failureWriter) complete(p []byte) (line []byte, status int) {
+func (f *answerWriter) complete(p []byte) (line []byte, status int) {
 	if f.e.id == nil || !strings.HasPrefix(f.Header().Get("Content-Type"), "application/json") || len(p) > 1<<16 {
 		return p, f.status
 	}

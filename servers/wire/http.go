@@ -66,7 +66,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	out := &failureWriter{ResponseWriter: w, ctx: ctx, e: e}
+	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, raw: v.view.Raw()}
 	v.mcp.ServeHTTP(out, r.WithContext(ctx))
 	out.begin(out.status)
 	h.settle(w, r, e, agent)

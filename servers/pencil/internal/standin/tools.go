@@ -137,8 +137,15 @@ func define(name, about, schema string, kind byte) string {
 	if kind == 'r' {
 		read = "true"
 	}
+	odd, hint := "", ""
+	if name == "batch_get" {
+		// Members that no library knows, and known ones written in another way.
+		hint = `,"costHint":1.50,"audience":["model",null]`
+		odd = `,"title":"Read","icons":[{"src":"data:,","scale":9007199254740993}],"_meta":{"a/b":{"c":[1e3,"é\u00e9"]}},` +
+			`"execution":{"taskSupport":"forbidden","lane":2},"x-later":{"deep":[{},null,"batch_get"]},"retired":null`
+	}
 	return `{"name":` + encode(name) + `,"description":` + encode(about) + `,"inputSchema":` + schema +
 		`,"annotations":{"title":` + encode(strings.ReplaceAll(name, "_", " ")) + `,"readOnlyHint":` + read +
 		`,"destructiveHint":` + map[string]string{"true": "false", "false": "true"}[read] +
-		`,"idempotentHint":` + read + `,"openWorldHint":false}}`
+		`,"idempotentHint":` + read + `,"openWorldHint":false` + hint + `}` + odd + `}`
 }

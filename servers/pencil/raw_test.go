@@ -1,0 +1,116 @@
+package pencil
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// asTheChildSaid takes from a definition what the deck put into its texts.
+func asTheChildSaid(definition []byte) string {
+	s := canonical(definition)
+	if i := strings.Index(s, `\n\nPencil's tools carry`); i >= 0 { // the entry tool
+		s = s[:i] + s[i+strings.Index(s[i:], `","`):]
+	}
+	return strings.ReplaceAll(s, prefix, "")
+}
+
+// What agents have in their list is, byte for byte in canonical form, what the
+// child listed, members that the library does not know included; a stream, HTTP
+// and the gateway do not differ.
+func TestC3_ListedDefinitionsAreTheChildsOwn(t *testing.T) {
+	d := newDeck(t, options(t, "--no-guide"))
+	d.on()
+	stream := connect(t, d.host, servers.ViewSpec{})
+	overHTTP := &wire.HTTP{Host: d.host}
+	tests := []struct {
+		name string
+		list func() string // the result, or what holds it
+	}{
+		{"stream", func() string { return stream.call("tools/list", `{}`) }},
+		{"stream, alone", func() string {
+			return connect(t, d.host, servers.ViewSpec{Servers: []string{"pencil"}}).call("tools/list", `{}`)
+		}},
+		{"HTTP", func() string {
+			r := httptest.NewRequest(http.MethodPost, "/mcp/pencil", strings.NewReader(`{"jsonrpc":"2.0","id":"l","method":"tools/list","params":{"_meta":`+
+				`{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"tester","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			r.Header.Set("MCP-Protocol-Version", "2026-07-28")
+			r.Header.Set("Mcp-Method", "tools/list")
+			w := httptest.NewRecorder()
+			overHTTP.ServeHTTP(w, r)
+			o, err := rawjson.Parse(w.Body.Bytes())
+			if err != nil {
+				t.Fatalf("%d %s: %v", w.Code, w.Body, err)
+			}
+			return string(o.Get("result"))
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o, err := rawjson.Parse([]byte(tt.list()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, _ := rawjson.SplitArray(o.Get("tools"))
+			listed := map[string]string{}
+			for _, raw := range list {
+				tool, err := rawjson.Parse(raw)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if name := tool.Str("name"); strings.HasPrefix(name, prefix) && name != statusTool {
+					listed[strings.TrimPrefix(name, prefix)] = asTheChildSaid(raw)
+				}
+			}
+			want := standin.Definitions("A", false)
+			if len(listed) != len(want) {
+				t.Errorf("%d tools, want %d", len(listed), len(want))
+			}
+			for _, raw := range want {
+				o, err := rawjson.Parse([]byte(raw))
+				if err != nil {
+					t.Fatal(err)
+				}
+				// "x-later" names a tool; only texts are rewritten, so it must have stayed,
+				// and taking the prefix off does not hide that it did not.
+				if got := listed[o.Str("name")]; got != canonical([]byte(raw)) {
+					t.Errorf("got  %s\nwant %s", got, canonical([]byte(raw)))
+				}
+			}
+			if all := string(o.Get("tools")); strings.Contains(all, `null,"`+prefix) {
+				t.Error("a name outside the texts was rewritten")
+			}
+		})
+	}
+}
+
+// A change that only an unknown member shows is a change: the list is sent
+// again, and the pin holds the tool.
+func TestC3_UnknownMembersCount(t *testing.T) {
+	list := func(cost string) *Catalogue {
+		raw, _ := rawjson.SplitArray([]byte(`[{"name":"x","inputSchema":{"type":"object"},"annotations":{"costHint":` + cost + `},"annotated":true}]`))
+		defs, notes := readDefinitions(raw)
+		return newCatalogue(defs, notes, "", nil, nil)
+	}
+	if list("1").fingerprint() == list("2").fingerprint() {
+		t.Error("two catalogues that differ are the same")
+	}
+}
+
+func TestC3_NullsThatClientsRefuseAreLeftOut(t *testing.T) {
+	raw, _ := rawjson.SplitArray([]byte(`[{"name":"x","title":null,"description":null,"inputSchema":null,"outputSchema":null,"annotations":null,"later":null}]`))
+	defs, _ := readDefinitions(raw)
+	c := newCatalogue(defs, nil, "", nil, nil)
+	c.Tools[0].Description = ""
+	if got, want := string(c.Tools[0].JSON()), `{"name":"pencil_x","description":"","inputSchema":{"type":"object"},"later":null}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
