@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -35,6 +37,8 @@ type Agent struct {
 	list     *View  // whose tools it listed last; nil: none
 	version  uint64 // of that list
 	gateway  bool   // that list had a gateway for the client
+	logs     *View  // where it chose a level for its log; nil: nowhere
+	session  string // its name there
 }
 
 // Connect registers a connection that wants the named servers (none: all). The
@@ -171,6 +175,25 @@ func (a *Agent) listed(v *View, gateway bool) {
 	a.mu.Unlock()
 	if was {
 		a.host.tell()
+	}
+}
+
+// wantsLog notes that the agent chose a level for its log, under the name that
+// a view's MCP server knows it by.
+func (a *Agent) wantsLog(v *View, session string) {
+	a.mu.Lock()
+	a.logs, a.session = v, session
+	a.mu.Unlock()
+}
+
+// log sends a message of a module if the agent sees that module, wants the
+// message's level, and is one of those meant.
+func (a *Agent) log(m *hosted, n mcp.LoggingMessageNotification, to func(Caller) bool) {
+	a.mu.Lock()
+	v, session, who := a.logs, a.session, a.caller
+	a.mu.Unlock()
+	if v != nil && slices.Contains(v.modules, m) && to(who) {
+		_ = v.MCP.SendLogMessageToSpecificClient(session, n) // it is gone, or slow
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -268,6 +270,17 @@ func (m *hosted) Changed() {
 
 // ResourceUpdated implements Scope.
 func (m *hosted) ResourceUpdated(uri string) { m.host.resourceUpdated(m.id.Name, uri) }
+
+// Log implements Scope.
+func (m *hosted) Log(level mcp.LoggingLevel, data any, to func(Caller) bool) {
+	n := mcp.NewLoggingMessageNotification(level, m.id.Name, data)
+	m.host.mu.Lock()
+	agents := slices.Clone(m.host.agents)
+	m.host.mu.Unlock()
+	for _, a := range agents {
+		a.log(m, n, to)
+	}
+}
 
 // Warn implements Scope.
 func (m *hosted) Warn(text string) { m.host.Warn(m.id.Name, text) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 )
 
@@ -81,6 +82,11 @@ type Scope interface {
 	Changed()
 	// ResourceUpdated tells the clients that subscribed to the resource.
 	ResourceUpdated(uri string)
+	// Log sends data, which must encode as JSON, as a log message of the module
+	// to the clients that asked for this level with logging/setLevel and whose
+	// caller to admits. Clients of 2026-07-28 get none: there a log belongs to a
+	// request. What a client is too slow for is dropped.
+	Log(level mcp.LoggingLevel, data any, to func(Caller) bool)
 	// Warn shows a sentence to the person and records it.
 	Warn(text string)
 	// Tell says that something the screen shows about the module has changed,

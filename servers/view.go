@@ -119,6 +119,11 @@ func (v *View) build() *server.MCPServer {
 			q.agent.listed(v, gateway)
 		}
 	})
+	hooks.AddAfterSetLevel(func(ctx context.Context, _ any, _ *mcp.SetLevelRequest, _ *mcp.EmptyResult) {
+		if q, s := requestFrom(ctx), server.ClientSessionFromContext(ctx); q != nil && s != nil {
+			q.agent.wantsLog(v, s.SessionID())
+		}
+	})
 	hooks.AddOnError(v.refused)
 	return server.NewMCPServer(name, v.host.opts.Version,
 		server.WithTitle(title),

@@ -30,11 +30,13 @@ func (s *testScope) SetState(st servers.State) {
 	s.mu.Unlock()
 }
 
-func (s *testScope) Changed()               { s.mu.Lock(); s.changes++; s.mu.Unlock() }
-func (*testScope) ResourceUpdated(string)   {}
-func (*testScope) Warn(string)              {}
-func (*testScope) Tell()                    {}
-func (s *testScope) status() servers.Status { s.mu.Lock(); defer s.mu.Unlock(); return s.state.Status }
+func (s *testScope) Changed()             { s.mu.Lock(); s.changes++; s.mu.Unlock() }
+func (*testScope) ResourceUpdated(string) {}
+
+func (*testScope) Log(mcp.LoggingLevel, any, func(servers.Caller) bool) {}
+func (*testScope) Warn(string)                                          {}
+func (*testScope) Tell()                                                {}
+func (s *testScope) status() servers.Status                             { s.mu.Lock(); defer s.mu.Unlock(); return s.state.Status }
 
 type testServer struct {
 	*Server

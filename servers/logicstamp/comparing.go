@@ -58,7 +58,7 @@ func (s *Service) Compare(ctx context.Context, call Call, args CompareArgs) (*co
 		return result, err
 	}
 	s.results.add(result)
-	s.tell(result)
+	s.tell(result, false)
 	return result, nil
 }
 
@@ -250,13 +250,13 @@ func (s *Service) Results(project string) []*compare.Result {
 	return s.results.byProject[project]
 }
 
-// OnResult makes fn hear of every result that is stored. It must return at
-// once; set it before the first call.
-func (s *Service) OnResult(fn func(*compare.Result)) { s.notify = fn }
+// OnResult makes fn hear of every result that is stored, and whether a monitor
+// found it. It must return at once; set it before the first call.
+func (s *Service) OnResult(fn func(r *compare.Result, monitored bool)) { s.notify = fn }
 
-func (s *Service) tell(result *compare.Result) {
+func (s *Service) tell(result *compare.Result, monitored bool) {
 	if s.notify != nil {
-		s.notify(result)
+		s.notify(result, monitored)
 	}
 	s.hint()
 }

@@ -138,7 +138,7 @@ type Service struct {
 	results  results
 	monitors map[string]*monitor
 	searches searchCache
-	notify   func(*compare.Result)
+	notify   func(r *compare.Result, monitored bool)
 	hints    hints
 	// installed hears that the command was installed.
 	installed func()

@@ -288,7 +288,7 @@ func (m *monitor) compare(ctx context.Context) {
 	m.mu.Unlock()
 	if !same {
 		m.s.results.add(result)
-		m.s.tell(result)
+		m.s.tell(result, true)
 	}
 }
 

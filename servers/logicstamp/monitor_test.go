@@ -1,10 +1,14 @@
 package logicstamp_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 )
 
@@ -39,5 +43,75 @@ func TestAMonitorsCommitDoesNotMove(t *testing.T) {
 		case <-end:
 			t.Fatal("no drift was found")
 		}
+	}
+}
+
+// heard is a host that keeps what the module says.
+type heard struct {
+	updated chan string
+	logs    chan logged
+}
+
+type logged struct {
+	level mcp.LoggingLevel
+	data  string
+	to    func(servers.Caller) bool
+}
+
+func (h *heard) SetState(servers.State)     {}
+func (h *heard) Changed()                   {}
+func (h *heard) ResourceUpdated(uri string) { h.updated <- uri }
+func (h *heard) Warn(string)                {}
+func (h *heard) Tell()                      {}
+
+func (h *heard) Log(level mcp.LoggingLevel, data any, to func(servers.Caller) bool) {
+	text, err := json.Marshal(data)
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	h.logs <- logged{level, string(text), to}
+}
+
+// W-8: what a monitor finds is told to subscribers and, without its body, to the
+// logs of those who may read the project; what a call finds to subscribers only.
+func TestW8_TheMonitorLogs(t *testing.T) {
+	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.MinInterval, o.ProjectPath = time.Second, "" })
+	h := &heard{make(chan string, 20), make(chan logged, 20)}
+	if err := s.module.Start(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	s.use("logicstamp_refresh_snapshot", nil)
+	s.use("logicstamp_compare_snapshot", nil)
+	if uri := <-h.updated; uri != logicstamp.DriftURI(s.project) || len(h.logs) != 0 {
+		t.Errorf("after a call: %s was updated, %d messages", uri, len(h.logs))
+	}
+	if _, failure := s.use("logicstamp_drift_monitor", map[string]any{"action": "start"}); failure != "" {
+		t.Fatal(failure)
+	}
+	next := func() logged {
+		t.Helper()
+		select {
+		case l := <-h.logs:
+			return l
+		case <-time.After(30 * time.Second):
+			t.Fatal("nothing was logged")
+			return logged{}
+		}
+	}
+	if l := next(); !strings.Contains(l.data, `"status":"pass"`) {
+		t.Errorf("at the start: %s", l.data)
+	}
+	s.write("src/parts/Knob.tsx", "// props: size\n")
+	l := next()
+	for _, want := range []string{`"status":"diff"`, `"changed":1`, `"src/parts/Knob.tsx: prop removed: locked"`, logicstamp.DriftURI(s.project)} {
+		if !strings.Contains(l.data, want) {
+			t.Errorf("the message is %s, without %s", l.data, want)
+		}
+	}
+	if l.level != mcp.LoggingLevelInfo || strings.Contains(l.data, "folderDiffs") || len(l.data) > 1000 {
+		t.Errorf("level %s, %d bytes", l.level, len(l.data))
+	}
+	if !l.to(servers.Caller{Root: s.project}) || l.to(servers.Caller{Root: t.TempDir()}) {
+		t.Error("it is not for those who may read the project")
 	}
 }

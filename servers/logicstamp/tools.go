@@ -77,8 +77,9 @@ func (m *Module) Look(ctx context.Context) {
 	}
 }
 
-// told passes a result on to those who subscribed to its project's drift.
-func (m *Module) told(r *compare.Result) {
+// told passes a result on to those who subscribed to its project's drift, and
+// one that a monitor found to the logs of those who may read the project.
+func (m *Module) told(r *compare.Result, monitored bool) {
 	m.mu.Lock()
 	scope := m.scope
 	m.mu.Unlock()
@@ -87,6 +88,37 @@ func (m *Module) told(r *compare.Result) {
 	}
 	scope.ResourceUpdated(DriftURI(r.ProjectPath))
 	scope.Tell()
+	if monitored {
+		scope.Log(mcp.LoggingLevelInfo, driftMessage(r), func(who servers.Caller) bool {
+			return m.s.allowed(Call{Root: who.Root, Hint: who.Hints["PROJECT_PATH"]}, r.ProjectPath)
+		})
+	}
+}
+
+// driftMessage is what a log says of a result: counts and what breaks.
+func driftMessage(r *compare.Result) map[string]any {
+	const most = 20
+	out := map[string]any{
+		"event": "drift", "projectPath": r.ProjectPath, "baseline": r.Baseline, "status": r.Status, "resource": DriftURI(r.ProjectPath),
+	}
+	if r.Status == compare.Failed {
+		out["errorCode"], out["error"] = r.ErrorCode, r.Error
+		return out
+	}
+	breaking := []string{}
+	for _, c := range r.ContractChanges {
+		for _, b := range c.Breaking {
+			if b.Severity == compare.Error && len(breaking) < most {
+				breaking = append(breaking, c.EntryID+": "+b.Message)
+			}
+		}
+	}
+	out["contracts"], out["breaking"], out["breakingErrors"] = r.Summary.Contracts, r.Summary.Breaking, breaking
+	out["folders"] = map[string]int{"added": r.Summary.AddedFolders, "removed": r.Summary.RemovedFolders, "changed": r.Summary.ChangedFolders}
+	if r.Coverage != nil {
+		out["uncovered"] = len(r.Coverage.Uncovered)
+	}
+	return out
 }
 
 // Stop implements servers.Module.
