@@ -25,6 +25,7 @@ const (
 type conn struct {
 	net.Conn
 	l    *Listener
+	via  *session // nil: the main socket
 	peer Peer
 	in   *lineReader
 }

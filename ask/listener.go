@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -39,6 +40,7 @@ type Listener struct {
 	log  *slog.Logger
 	main *socket.Listener
 	wg   sync.WaitGroup
+	stop chan struct{} // closed by Close
 
 	mu       sync.Mutex
 	closed   bool
@@ -56,7 +58,10 @@ type session struct {
 	active int
 }
 
-const keepSession = 24 * time.Hour
+const (
+	keepSession = 24 * time.Hour
+	expireEvery = time.Hour
+)
 
 // Listen opens the socket and those of earlier sessions. A socket that a live
 // process has is a [*socket.InUseError].
@@ -65,13 +70,14 @@ func Listen(q *Queue, opt ListenOptions) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{q: q, opt: opt, log: opt.Log, main: main, conns: map[*conn]bool{}, sessions: map[string]*session{}}
+	l := &Listener{q: q, opt: opt, log: opt.Log, main: main, stop: make(chan struct{}), conns: map[*conn]bool{}, sessions: map[string]*session{}}
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
 	}
 	l.reopen()
 	l.sweep()
 	l.accept(main, nil)
+	safe.Go("ask sessions", l.expire)
 	return l, nil
 }
 
@@ -111,7 +117,7 @@ func (l *Listener) serve(nc *net.UnixConn, s *session) {
 		return
 	}
 	_, program := socket.AgentOf(who.PID)
-	c := &conn{Conn: nc, l: l, in: &lineReader{r: nc}, peer: Peer{PID: who.PID, Program: program, Cwd: socket.Folder(who.PID)}}
+	c := &conn{Conn: nc, l: l, via: s, in: &lineReader{r: nc}, peer: Peer{PID: who.PID, Program: program, Cwd: socket.Folder(who.PID)}}
 	if s != nil {
 		c.peer.Session = s.Label
 	}
@@ -153,8 +159,11 @@ func (l *Listener) closing() bool {
 // been told, in at most half a second each.
 func (l *Listener) Close() error {
 	l.mu.Lock()
+	if !l.closed {
+		close(l.stop)
+	}
 	l.closed = true
-	sessions := l.sessions
+	sessions := maps.Clone(l.sessions)
 	conns := make([]*conn, 0, len(l.conns))
 	for c := range l.conns {
 		conns = append(conns, c)
@@ -179,27 +188,46 @@ func (l *Listener) Close() error {
 }
 
 // Session opens a socket of its own for an agent's session and returns its
-// path. Those that were not used for a day go.
+// path. It goes a day after its last use.
 func (l *Listener) Session(label string) (string, error) {
-	for _, old := range l.unused() {
-		if err := l.EndSession(old); err != nil {
-			l.log.Warn("end an unused session socket", "error", err)
-		}
-	}
 	b := make([]byte, 4)
 	_, _ = rand.Read(b) // crypto/rand never fails: it crashes the program first
 	path := filepath.Join(filepath.Dir(l.opt.Path), "s-"+hex.EncodeToString(b)+".sock")
 	return path, l.openSession(&session{Path: path, Label: label, Used: time.Now()})
 }
 
-func (l *Listener) unused() []string {
+// expire ends the sessions that nobody uses any more, until the listener is
+// closed.
+func (l *Listener) expire() {
+	t := time.NewTicker(expireEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-l.stop:
+			return
+		}
+		for _, s := range l.takeUnused() {
+			if err := s.l.Close(); err != nil {
+				l.log.Warn("end an unused session socket", "error", err)
+			}
+		}
+	}
+}
+
+// takeUnused forgets the sessions that nobody has used for a day.
+func (l *Listener) takeUnused() []*session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var out []string
+	var out []*session
 	for path, s := range l.sessions {
 		if s.active == 0 && time.Since(s.Used) > keepSession {
-			out = append(out, path)
+			out = append(out, s)
+			delete(l.sessions, path)
 		}
+	}
+	if len(out) > 0 {
+		l.remember()
 	}
 	return out
 }
@@ -295,7 +323,7 @@ func (l *Listener) EndSession(path string) error {
 	l.remember()
 	var open []*conn
 	for c := range l.conns {
-		if s != nil && c.peer.Session == s.Label {
+		if s != nil && c.via == s {
 			open = append(open, c)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -438,10 +439,23 @@ func TestS9SessionSockets(t *testing.T) {
 	d.stop()
 	d = newDeck(t, Options{}, opt) // bound again under its old path
 	ask(d)
+	namesake, err := d.l.Session("payments")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := d.dial(namesake)
+	_, _ = io.WriteString(other, plainAsk)
+	d.pending(2)
 	if err := d.l.EndSession(path); err != nil {
 		t.Fatal(err)
 	}
-	d.until("withdrawn", func(s *Snapshot) bool { return s.Items[0].Absent == Gone })
+	absent := func(s *Snapshot, id int) Absence {
+		return s.Items[slices.IndexFunc(s.Items, func(i Item) bool { return i.ID == id })].Absent
+	}
+	d.until("withdrawn", func(s *Snapshot) bool { return absent(s, 1) == Gone })
+	if absent(d.q.Pending(), 2) == Gone {
+		t.Error("another session of the same label ended, too")
+	}
 	if _, err := net.Dial("unix", path); err == nil {
 		t.Error("the ended session's socket still answers")
 	}
