@@ -168,7 +168,7 @@ func TestH11_CallsAreLoggedRedactedAndComplete(t *testing.T) {
 	}{
 		{OK, "t", "mode=ok password=***", "hello world"},
 		{ToolError, "t", "mode=fail", "it failed"},
-		{Refused, "nope", "", "no tool is called that"},
+		{Refused, "nope", "", `no tool is called "nope"; tools/list has the 1 there are, of m`},
 	}
 	if len(s.Calls) != len(tests) || s.Total != 3 || s.Errors != 2 {
 		t.Fatalf("%d calls, total %d, errors %d", len(s.Calls), s.Total, s.Errors)

@@ -23,6 +23,7 @@ type request struct {
 	notified bool
 	code     int // of the error, if the handler chose one
 	data     any
+	message  string // of the error, if it is ours
 }
 
 type requestKey struct{}
@@ -77,6 +78,19 @@ func Failure(ctx context.Context, code int, data any) (int, any) {
 		return q.code, q.data
 	}
 	return code, data
+}
+
+// FailureMessage is our own sentence for the error that the request of ctx ends
+// with, else the one given.
+func FailureMessage(ctx context.Context, message string) string {
+	if q := requestFrom(ctx); q != nil {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.message != "" {
+			return q.message
+		}
+	}
+	return message
 }
 
 // Notify sends a notification about the request of ctx to its client. It is
@@ -187,7 +201,10 @@ func (v *View) refused(ctx context.Context, _ any, method mcp.MCPMethod, message
 	}
 	why := strings.TrimPrefix(err.Error(), "request error: ")
 	if errors.Is(err, server.ErrToolNotFound) {
-		why = "no tool is called that in this view"
+		why = v.unknown(req.Params.Name)
+		q.mu.Lock()
+		q.message = why
+		q.mu.Unlock()
 	}
 	v.host.calls.finish(r, Refused, nil, why)
 }

@@ -66,10 +66,8 @@ func callTool(c *cobra.Command, a *app, f callFlags, tool string, pairs []string
 	var result json.RawMessage
 	err = client.Call(ctx, "tools/call", map[string]any{"name": tool, "arguments": args}, &result)
 	if rpc := new(wire.RPCError); errors.As(err, &rpc) {
-		if strings.HasSuffix(rpc.Message, "tool not found") {
-			return fmt.Errorf("no tool is called %s now; mcpdeck tools lists those there are", tool)
-		}
-		return errors.New(rpc.Message)
+		// A person lists the tools by another name than an agent.
+		return errors.New(strings.ReplaceAll(rpc.Message, "tools/list", "mcpdeck tools"))
 	}
 	if err != nil {
 		return err

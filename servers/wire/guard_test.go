@@ -150,8 +150,11 @@ func TestH5_SessionOverHTTP(t *testing.T) {
 	if _, body = post(t, url, session, call(`2`, "extra_x", `{}`)); !strings.Contains(body, "extra mode is off") {
 		t.Fatalf("got %s", body)
 	}
+	if _, body = post(t, url, session, call(`3`, "ecko", `{}`)); !strings.Contains(body, `did you mean \"echo\"?`) || !strings.Contains(body, "-32602") {
+		t.Fatalf("got %s", body)
+	}
 	agents := d.host.Snapshot().Agents
-	if len(agents) != 1 || agents[0].Name() != "web" || agents[0].Transport != "http" || agents[0].Calls != 2 {
+	if len(agents) != 1 || agents[0].Name() != "web" || agents[0].Transport != "http" || agents[0].Calls != 3 {
 		t.Fatalf("the deck shows %+v", agents)
 	}
 	if resp, _ = post(t, url+"/nope", session, call(`3`, "who", `{}`)); resp.StatusCode != http.StatusNotFound {
