@@ -207,6 +207,9 @@ func (f *Frame) Picture(x, y int, s picture.Spec) []string {
 	return g.Lines(s)
 }
 
+// PictureBytes is how many bytes the picture of a slot takes to send.
+func (f *Frame) PictureBytes(slot string) int { return f.pictures().Bytes(slot) }
+
 // PictureRoom is the room that a box of cells has for a picture.
 func (f *Frame) PictureRoom(cols, rows int) picture.Room { return f.pictures().Room(cols, rows) }
 

@@ -62,6 +62,7 @@ type slot struct {
 	old        uint32 // to be deleted after the next frame
 	drawn      []bool // strips on the screen or about to be, by row
 	due        []bool // of those, to follow the next frame's bytes
+	clear      []bool // nothing lies over the row, as of the last frame
 }
 
 // drawing is a picture in the form a mode needs.
@@ -113,7 +114,7 @@ func (g *Gallery) forget() {
 	for _, s := range g.slots {
 		g.delete(s.id)
 		g.delete(s.old)
-		s.id, s.old, s.sent, s.drawn, s.due, s.placedAt = 0, 0, nil, nil, nil, Placed{}
+		s.id, s.old, s.sent, s.drawn, s.due, s.clear, s.placedAt = 0, 0, nil, nil, nil, nil, Placed{}
 	}
 	g.last = nil
 }
@@ -136,6 +137,16 @@ func (g *Gallery) Room(cols, rows int) Room {
 		cols = min(cols, c.MaxW/c.CellW)
 	}
 	return RoomFor(c.Mode, cols, rows, c.CellW, c.CellH)
+}
+
+// Bytes is how many bytes what a place shows takes to send, 0 for nothing.
+func (g *Gallery) Bytes(name string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s := g.slots[name]; s != nil && s.shown != nil {
+		return s.shown.bytes
+	}
+	return 0
 }
 
 // Begin starts a frame: no place is seen yet.

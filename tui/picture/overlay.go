@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"bytes"
 	"io"
 	"maps"
 	"os"
@@ -71,6 +72,7 @@ func (g *Gallery) strips(s *slot, rows []string) {
 	switch {
 	case s.placedAt != s.at || len(s.drawn) != n:
 		s.sent, s.placedAt, s.drawn, s.due = s.shown, s.at, make([]bool, n), make([]bool, n)
+		s.clear = nil
 	case s.sent != s.shown: // the next frame of an animation: only the strips that differ
 		for i := range n {
 			s.drawn[i] = s.drawn[i] && s.sent.strips[i] == s.shown.strips[i]
@@ -78,6 +80,10 @@ func (g *Gallery) strips(s *slot, rows []string) {
 		s.sent = s.shown
 	}
 	want := strings.Repeat(hold, s.at.Cols)
+	fresh := s.clear == nil
+	if fresh {
+		s.clear = make([]bool, n)
+	}
 	for i := range n {
 		y := s.at.Y + i
 		if y < 0 || y >= len(rows)-1 { // the last row could scroll the screen
@@ -87,8 +93,10 @@ func (g *Gallery) strips(s *slot, rows []string) {
 		if !changed && s.drawn[i] {
 			continue
 		}
-		s.drawn[i] = ansi.Strip(ansi.Cut(rows[y], s.at.X, s.at.X+s.at.Cols)) == want
-		s.due[i] = s.drawn[i]
+		if changed || fresh {
+			s.clear[i] = ansi.Strip(ansi.Cut(rows[y], s.at.X, s.at.X+s.at.Cols)) == want
+		}
+		s.drawn[i], s.due[i] = s.clear[i], s.clear[i]
 	}
 }
 
@@ -120,15 +128,14 @@ func (o *fileOutput) Write(p []byte) (int, error) { return o.output.Write(p) }
 // Write reports the length of p, whatever it adds.
 func (o *output) Write(p []byte) (int, error) {
 	over := o.g.over(p)
-	if over == "" {
+	if len(over) == 0 {
 		return o.w.Write(p)
 	}
-	frame := string(p)
-	end := ""
-	if at := strings.LastIndex(frame, endOfFrame); at >= 0 {
-		frame, end = frame[:at], frame[at:]
+	end := len(p)
+	if at := bytes.LastIndex(p, []byte(endOfFrame)); at >= 0 {
+		end = at
 	}
-	if _, err := io.WriteString(o.w, frame+over+end); err != nil {
+	if _, err := o.w.Write(slices.Concat(p[:end], over, p[end:])); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -138,23 +145,26 @@ func (o *output) Write(p []byte) (int, error) {
 // the clipboard, questions to the terminal) carry nothing: their frame comes after them.
 // The nudge carries the strips only when no frame is on its way, which would wipe them;
 // should that frame turn out to change no cell, another nudge follows.
-func (g *Gallery) over(p []byte) string {
+func (g *Gallery) over(p []byte) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(p) < 2 || p[0] == 0x1b && strings.IndexByte("]P_>", p[1]) >= 0 || strings.HasPrefix(string(p[:min(len(p), 3)]), "\x1b[>") {
-		return ""
+	if len(p) < 2 || p[0] == 0x1b && strings.IndexByte("]P_>", p[1]) >= 0 || bytes.HasPrefix(p, []byte("\x1b[>")) {
+		return nil
 	}
-	if strings.Contains(string(p[:min(len(p), nudgeMost)]), nudge) && g.frameDue {
+	if g.frameDue && bytes.Contains(p[:min(len(p), nudgeMost)], []byte(nudge)) {
 		g.frameDue = false
 		g.poke()
-		return ""
+		return nil
 	}
 	g.frameDue = false
-	var b strings.Builder
+	var b bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(g.slots)) {
 		s := g.slots[name]
 		for i, due := range s.due {
 			if due {
+				if b.Len() == 0 {
+					b.WriteString("\x1b7")
+				}
 				at := ansi.CursorPosition(s.at.X+1, s.at.Y+i+1)
 				if s.sent.holes { // what shows through must not be an older picture
 					b.WriteString(at + "\x1b[m" + strings.Repeat(hold, s.at.Cols))
@@ -165,7 +175,8 @@ func (g *Gallery) over(p []byte) string {
 		}
 	}
 	if b.Len() == 0 {
-		return ""
+		return nil
 	}
-	return "\x1b7" + b.String() + "\x1b8"
+	b.WriteString("\x1b8")
+	return b.Bytes()
 }

@@ -319,3 +319,33 @@ func TestITerm2(t *testing.T) {
 		}
 	}
 }
+
+// A file has a palette while the colours fit into one, and is exact with and without.
+func TestPNGWithPalette(t *testing.T) {
+	for _, row := range []struct {
+		colours int
+		palette bool
+	}{{0, true}, {1, true}, {2, true}, {17, true}, {256, true}, {257, false}} {
+		t.Run(strconv.Itoa(row.colours), func(t *testing.T) {
+			img := image.NewNRGBA(image.Rect(0, 0, 40, 10))
+			for i := range row.colours {
+				img.SetNRGBA(i%40, i/40, color.NRGBA{uint8(i), uint8(i >> 8), 7, uint8(255 - i%200)})
+			}
+			if row.colours >= 256 { // the rest is not another colour
+				for i := row.colours; i < 400; i++ {
+					img.SetNRGBA(i%40, i/40, img.NRGBAAt(0, 0))
+				}
+			}
+			back, err := png.Decode(bytes.NewReader(encodePNG(img)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := back.(*image.Paletted); ok != row.palette {
+				t.Errorf("the file is a %T", back)
+			}
+			if !bytes.Equal(ToNRGBA(back).Pix, img.Pix) {
+				t.Error("the pixels came back changed")
+			}
+		})
+	}
+}

@@ -32,13 +32,14 @@ func (v *Viewer) Uses() []Use {
 	if v.pic == nil || len(v.pic.Frames) == 0 || v.pic.Smooth {
 		return nil
 	}
-	key := v.pic.Key + " " + v.pic.Frames[v.frame].Name
-	if v.useKey == key && v.useFrame == v.frame {
-		return v.uses
+	if v.usesOf != v.pic {
+		v.usesOf, v.uses = v.pic, make([][]Use, len(v.pic.Frames))
 	}
-	v.useKey, v.useFrame = key, v.frame
-	v.uses = usesOf(v.pic.Frames[v.frame].Image, v.pic.Tokens)
-	return v.uses
+	i := min(v.frame, len(v.pic.Frames)-1) // the picture may not have been drawn yet
+	if v.uses[i] == nil {
+		v.uses[i] = append([]Use{}, usesOf(v.pic.Frames[i].Image, v.pic.Tokens)...)
+	}
+	return v.uses[i]
 }
 
 func usesOf(img *image.NRGBA, tokens []Token) []Use {

@@ -21,6 +21,9 @@ func (v *Viewer) Render(f *tui.Frame, x, y, w, h int) []string {
 		return widget.Rows(nil, w, h)
 	}
 	index, left := v.clock.at(f.Now, v.pic.Frames)
+	if f.PictureCaps().Slow {
+		index, left = v.throttle(f, index, left)
+	}
 	v.frame = index
 	f.RedrawAfter(left)
 	if c, ok := v.Changes(); ok && v.compare != CompareOff && c.Pending {
@@ -38,6 +41,23 @@ func (v *Viewer) Render(f *tui.Frame, x, y, w, h int) []string {
 		shown = v.before
 	}
 	return v.box(f, v.Slot, shown, x, y, w, h)
+}
+
+// slowBytes is how many bytes a second playback may send over a slow connection.
+const slowBytes = 100_000
+
+// throttle leaves out frames that a slow connection has no room for yet.
+func (v *Viewer) throttle(f *tui.Frame, index int, left time.Duration) (int, time.Duration) {
+	least := time.Duration(f.PictureBytes(v.Slot)) * time.Second / slowBytes
+	since := f.Now.Sub(v.stepped)
+	switch {
+	case !v.clock.playing || index == v.frame:
+	case since < least && v.frame < len(v.pic.Frames):
+		return v.frame, least - since
+	default:
+		v.stepped = f.Now
+	}
+	return index, left
 }
 
 // renderSides draws the earlier picture left and the later one right, with the same part

@@ -70,15 +70,16 @@ type Viewer struct {
 	only       *color.NRGBA
 
 	// As last drawn.
-	now              time.Time
-	frame            int
-	view             view
-	boxX             int // of the picture in the viewer's rows
-	boxY             int
-	facts            *facts
-	useKey           string
-	uses             []Use
-	useFrame, change int
+	now     time.Time
+	frame   int
+	stepped time.Time // when playback last came to another frame
+	view    view
+	boxX    int // of the picture in the viewer's rows
+	boxY    int
+	facts   *facts
+	usesOf  *Picture
+	uses    [][]Use // by frame
+	change  int
 }
 
 // view is the part of a picture that is shown and how large.

@@ -427,3 +427,45 @@ func TestDrag(t *testing.T) {
 		t.Errorf("dragged beyond the edge to %v", v.view.crop)
 	}
 }
+
+func TestUsesOfAFrameThatWasNotDrawn(t *testing.T) {
+	v := Viewer{Slot: "s"}
+	v.Set(&Picture{Key: "a", Frames: []Frame{{Image: dots("r"), Duration: time.Second}, {Image: dots("g"), Duration: time.Second}}})
+	v.Last()
+	v.Render(frameOf(20, 10), 0, 0, 20, 10)
+	if uses := v.Uses(); len(uses) != 1 || uses[0].Color != green {
+		t.Errorf("the last frame has %+v", uses)
+	}
+	v.Set(&Picture{Key: "b", Frames: []Frame{{Image: dots("b")}}})
+	if uses := v.Uses(); len(uses) != 1 || uses[0].Color != blue {
+		t.Errorf("the next picture has %+v", uses)
+	}
+}
+
+// Over a slow connection frames are left out, none is late, and stepping by key is not held up.
+func TestThrottle(t *testing.T) {
+	img := image.NewNRGBA(image.Rect(0, 0, 64, 64))
+	for i := range img.Pix {
+		img.Pix[i] = uint8(i*i>>3) | 3
+	}
+	v := Viewer{Slot: "s"}
+	v.Set(&Picture{Key: "k", Frames: []Frame{{Image: img, Duration: time.Second}, {Image: img, Duration: time.Second}}})
+	f := frameOf(80, 40)
+	v.Render(f, 0, 0, 80, 40)
+	least := time.Duration(f.PictureBytes("s")) * time.Second / slowBytes
+	if least < 20*time.Millisecond {
+		t.Fatalf("a frame of %d bytes is no test", f.PictureBytes("s"))
+	}
+	v.clock.playing, v.stepped = true, f.Now.Add(-least/2)
+	if i, left := v.throttle(f, 1, time.Second); i != 0 || left != least-least/2 {
+		t.Errorf("too early: frame %d for %v", i, left)
+	}
+	v.stepped = f.Now.Add(-least)
+	if i, left := v.throttle(f, 1, time.Second); i != 1 || left != time.Second || v.stepped != f.Now {
+		t.Errorf("in time: frame %d for %v", i, left)
+	}
+	v.clock.playing = false
+	if i, _ := v.throttle(f, 1, 0); i != 1 {
+		t.Errorf("by key: frame %d", i)
+	}
+}
