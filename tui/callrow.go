@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -90,7 +91,7 @@ func callEnd(f *Frame, c *servers.Call) string {
 	if c.Status == servers.Lost {
 		return ""
 	}
-	return th.Muted.Render(Took(c.Duration))
+	return th.Muted.Render(span.Took(c.Duration))
 }
 
 // clock is a time of today, or of last night, and else a day, in eight cells.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // Status is what a person can know about Pencil mode, at one moment.
@@ -144,7 +145,7 @@ func (s Status) Text(long bool) string {
 	row("mode", "%s", s.Mode)
 	switch {
 	case s.PID != 0:
-		row("link", "%s, process %d, for %s", s.Link, s.PID, time.Since(s.Since).Round(time.Second))
+		row("link", "%s, process %d, for %s", s.Link, s.PID, span.Took(time.Since(s.Since)))
 	default:
 		row("link", "%s", s.Link)
 	}
@@ -187,7 +188,7 @@ func (s Status) Text(long bool) string {
 		row("restarts", "%d", s.Restarts)
 	}
 	if s.Error != "" {
-		row("last error", "%s (%s ago)", s.Error, time.Since(s.ErrorAt).Round(time.Second))
+		row("last error", "%s (%s)", s.Error, span.Ago(time.Since(s.ErrorAt)))
 	}
 	if long {
 		s.more(&b)

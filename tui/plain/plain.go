@@ -15,6 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers"
 	text "github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // Deck is what is told of.
@@ -200,7 +201,7 @@ func (t *teller) calls() {
 				continue // it is told of when it ends
 			}
 		case servers.OK:
-			t.say("%s %s: %s ok, %s", stamp(c.Started), c.AgentName, c.Tool, took(c.Duration))
+			t.say("%s %s: %s ok, %s", stamp(c.Started), c.AgentName, c.Tool, span.Took(c.Duration))
 		case servers.Cancelled:
 			t.say("%s %s: %s cancelled by the agent", stamp(c.Started), c.AgentName, c.Tool)
 		default:
@@ -210,10 +211,3 @@ func (t *teller) calls() {
 }
 
 func stamp(t time.Time) string { return t.Format(time.TimeOnly) }
-
-func took(d time.Duration) string {
-	if d < time.Second {
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
-}

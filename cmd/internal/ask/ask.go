@@ -16,6 +16,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // Settings are what the commands need to know of the program around them.
@@ -108,7 +109,7 @@ func printList(w io.Writer, items []questions.Listed, now time.Time) {
 		if it.Absent != questions.Present {
 			state = ", " + string(it.Absent)
 		}
-		fmt.Fprintf(w, "%d  %s, %s ago%s\n", it.ID, who, now.Sub(it.Arrived).Round(time.Second), state)
+		fmt.Fprintf(w, "%d  %s, %s%s\n", it.ID, who, span.Ago(now.Sub(it.Arrived)), state)
 		for _, q := range it.Questions {
 			fmt.Fprintf(w, "   %s: %s\n", plain.Line(q.ID), plain.Line(q.Question))
 			for _, o := range q.Options {

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/journal"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // Options say where the call log is.
@@ -225,17 +226,12 @@ func lineOf(e journal.Entry, now time.Time) string {
 		detail = strings.TrimSpace(plain.Line(e.Result) + "  " + detail)
 	}
 	return strings.TrimRight(fmt.Sprintf("%s  %-14s  %-28s  %-9s %9s  %s", at.Format(layout),
-		plain.Cut(plain.Line(e.AgentName), 14), plain.Line(e.Tool), e.Status, took(e.Duration), detail), " ")
+		plain.Cut(plain.Line(e.AgentName), 14), plain.Line(e.Tool), e.Status, took(&e.Call), detail), " ")
 }
 
-func took(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return "< 1 ms"
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
+func took(c *servers.Call) string {
+	if c.Status == servers.Lost {
+		return ""
 	}
-	return fmt.Sprintf("%d m %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	return span.Took(c.Duration)
 }

@@ -64,7 +64,7 @@ func TestLog(t *testing.T) {
 	const (
 		one   = "2026-03-01 11:00:00  claude          haunt_desktop                 ok            12 ms  filename=a.txt content=boo\n"
 		two   = "11:00:00  codex           ask                           error      1 m 15 s  nobody answered  question=x\n"
-		three = "11:59:00  claude          manage_memory                 ok           < 1 ms  action=read key=k\n"
+		three = "11:59:00  claude          manage_memory                 ok            <1 ms  action=read key=k\n"
 	)
 	path := filepath.Join(t.TempDir(), "journal.db")
 	testJournal(t, path)
@@ -89,7 +89,7 @@ func TestLog(t *testing.T) {
 		{"since day", []string{"--since", "2026-03-02"}, two + three, ""},
 		{"until", []string{"--until", "2026-03-02T11:30:00Z"}, one + two, ""},
 		{"nothing", []string{"--tool", "x"}, "", ""},
-		{"bad status", []string{"--status", "bad"}, "", `--status "bad": use ok, error, refused or cancelled`},
+		{"bad status", []string{"--status", "bad"}, "", `--status "bad": use ok, error, refused, cancelled or lost`},
 		{"bad time", []string{"--since", "soon"}, "", `--since "soon": use 90m, 2h, 3d, 15:04, 2006-01-02 or RFC 3339`},
 		{"bad count", []string{"-n", "-1"}, "", "--lines must be 0 or more"},
 	}

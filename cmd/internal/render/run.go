@@ -11,10 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // runner carries out one call of the command.
@@ -232,7 +232,7 @@ func moving(res *pxl.Result) string {
 	if res.Kind != pxl.KindAnimation {
 		return ""
 	}
-	return fmt.Sprintf(", %d frames, %s", len(res.Frames), res.Duration().Round(time.Millisecond))
+	return fmt.Sprintf(", %d frames, %s", len(res.Frames), span.Took(res.Duration()))
 }
 
 // defaultName is the file to write when none was named: that of the document, or of the object when one was asked for.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -150,7 +151,7 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	if c.Waiting && c.Status == servers.Running {
 		status = "waits for you"
 	}
-	took := "  " + tui.Took(c.Duration)
+	took := "  " + span.Took(c.Duration)
 	switch c.Status {
 	case servers.Running:
 		took = "  " + f.Ago(c.Started)

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -220,5 +221,5 @@ func (p *Page) runningText(f *tui.Frame) string {
 	if p.run.installs {
 		what = " "
 	}
-	return f.Theme.Info.Render(f.Theme.Glyph.Run+what+plain.Line(p.run.baseline)+"  "+tui.Took(f.Now.Sub(p.run.since).Truncate(time.Second))) + f.Theme.Faint.Render("  x stops")
+	return f.Theme.Info.Render(f.Theme.Glyph.Run+what+plain.Line(p.run.baseline)+"  "+span.Took(f.Now.Sub(p.run.since).Truncate(time.Second))) + f.Theme.Faint.Render("  x stops")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -98,8 +99,8 @@ func (p *Page) openCall() tea.Cmd {
 		add("outcome", fact.Outcome)
 		add("agent", fact.Agent)
 		add("started", f.Since(fact.Started))
-		add("waited", tui.Took(fact.Wait))
-		add("ran", tui.Took(fact.Run))
+		add("waited", span.Took(fact.Wait))
+		add("ran", span.Took(fact.Run))
 		add("arguments", tui.Bytes(fact.In))
 		add("result", tui.Bytes(fact.Out))
 		for _, img := range fact.Images {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -301,7 +302,7 @@ func callRow(f *tui.Frame, c *pencil.CallFact, w int) string {
 		left += th.Special.Render(" +" + strconv.Itoa(n) + " picture")
 	}
 	left += "  " + th.Hue(plain.Line(c.Agent)).Render(plain.Line(c.Agent))
-	right := th.Muted.Render(tui.Took(c.Run)) + th.Faint.Render("  "+f.Ago(c.Started))
+	right := th.Muted.Render(span.Took(c.Run)) + th.Faint.Render("  "+f.Ago(c.Started))
 	return widget.Ends(left, right, w)
 }
 

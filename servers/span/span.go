@@ -1,0 +1,50 @@
+// Package span puts lengths of time into words, everywhere the same.
+package span
+
+import (
+	"fmt"
+	"time"
+)
+
+// Took is how long something took: "<1 ms", "8 ms", "1.2 s", "3 m 05 s".
+func Took(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "<1 ms"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%d.%d s", d/time.Second, d%time.Second/(100*time.Millisecond))
+	case d < time.Hour:
+		return fmt.Sprintf("%d m %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %02d m", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// Age is how old something is, and after how long the words change: "now",
+// "12 s", "3 m", "2 h", "5 d".
+func Age(d time.Duration) (words string, next time.Duration) {
+	unit := func(u time.Duration, name string) (string, time.Duration) {
+		n := d / u
+		return fmt.Sprintf("%d %s", n, name), (n+1)*u - d
+	}
+	switch {
+	case d < time.Second:
+		return "now", time.Second - max(d, 0)
+	case d < time.Minute:
+		return unit(time.Second, "s")
+	case d < time.Hour:
+		return unit(time.Minute, "m")
+	case d < 48*time.Hour:
+		return unit(time.Hour, "h")
+	}
+	return unit(24*time.Hour, "d")
+}
+
+// Ago is Age in a sentence: "now", "3 m ago".
+func Ago(d time.Duration) string {
+	if s, _ := Age(d); s != "now" {
+		return s + " ago"
+	}
+	return "now"
+}

@@ -1,0 +1,34 @@
+package span
+
+import (
+	"testing"
+	"time"
+)
+
+func TestWords(t *testing.T) {
+	const day = 24 * time.Hour
+	tests := []struct {
+		d                time.Duration
+		took, age, since string
+		next             time.Duration
+	}{
+		{-time.Minute, "<1 ms", "now", "now", time.Second},
+		{0, "<1 ms", "now", "now", time.Second},
+		{8*time.Millisecond + 1, "8 ms", "now", "now", 992*time.Millisecond - 1},
+		{999999 * time.Microsecond, "999 ms", "now", "now", time.Microsecond},
+		{1290 * time.Millisecond, "1.2 s", "1 s", "1 s ago", 710 * time.Millisecond},
+		{59999 * time.Millisecond, "59.9 s", "59 s", "59 s ago", time.Millisecond},
+		{185 * time.Second, "3 m 05 s", "3 m", "3 m ago", 55 * time.Second},
+		{time.Hour, "1 h 00 m", "1 h", "1 h ago", time.Hour},
+		{47*time.Hour + time.Minute, "47 h 01 m", "47 h", "47 h ago", 59 * time.Minute},
+		{5 * day, "120 h 00 m", "5 d", "5 d ago", day},
+	}
+	for _, tt := range tests {
+		t.Run(tt.d.String(), func(t *testing.T) {
+			age, next := Age(tt.d)
+			if got := Took(tt.d); got != tt.took || age != tt.age || next != tt.next || Ago(tt.d) != tt.since {
+				t.Errorf("took %q, age %q for %v, ago %q", got, age, next, Ago(tt.d))
+			}
+		})
+	}
+}
