@@ -17,6 +17,8 @@ import (
 // request is what the host knows of a request in flight.
 type request struct {
 	agent *Agent
+	// address is the resource's as the client wrote it, where it was read under another.
+	address string
 
 	mu       sync.Mutex // guards what follows
 	call     *record    // nil until a tool's handler runs

@@ -124,6 +124,7 @@ func (v *View) build() *server.MCPServer {
 			q.agent.wantsLog(v, s.SessionID())
 		}
 	})
+	v.plainAddresses(hooks)
 	hooks.AddOnError(v.refused)
 	return server.NewMCPServer(name, v.host.opts.Version,
 		server.WithTitle(title),

@@ -309,7 +309,7 @@ func TestTemplates(t *testing.T) {
 		}
 	}
 	for _, name := range append(atNames(), "gameboy", "nes", "pico8", "grayscale", "1bit", "dracula", "synthwave") {
-		mime, text, err := r.resource("pixelsrc://palette/" + strings.Replace(name, "@", "%40", 1))
+		mime, text, err := r.resource("pixelsrc://palette/" + name)
 		var p struct {
 			Name   string
 			Colors map[string]string
@@ -341,6 +341,9 @@ func TestTemplates(t *testing.T) {
 			t.Errorf("%s: %+v", uri, err)
 		}
 	}
+	if _, text, err := r.resource("pixelsrc://palette/%40nes"); err != nil || !strings.Contains(text, `"@nes"`) {
+		t.Errorf("an escaped name: %+v", err)
+	}
 	if _, text, err := r.resource("pixelsrc://palette/game%62oy"); err != nil || !strings.Contains(text, "gameboy") {
 		t.Errorf("percent-encoding: %+v", err)
 	}
@@ -363,6 +366,8 @@ func TestCompletion(t *testing.T) {
 		{args{"type": "ref/resource", "uri": "pixelsrc://palette/{name}"}, "name", "g", "gameboy grayscale"},
 		{args{"type": "ref/resource", "uri": "pixelsrc://example/{name}"}, "name", "he", "heart hero"},
 		{args{"type": "ref/resource", "uri": "pixelsrc://template/{type}"}, "type", "", "character item tileset animation"},
+		{args{"type": "ref/resource", "uri": "pixelsrc://palette/{name}"}, "name", "@n", "@nes"},
+		{args{"type": "ref/prompt", "name": "create_sprite"}, "palette", "@", "@gameboy @nes @pico8 @grayscale @1bit @dracula @synthwave"},
 		{args{"type": "ref/prompt", "name": "create_sprite"}, "palette", "p", "pico8"},
 		{args{"type": "ref/prompt", "name": "pixel_art_guide"}, "genre", "PU", "puzzle"},
 	} {

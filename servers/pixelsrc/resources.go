@@ -167,10 +167,15 @@ func Complete(of, argument, typed string) []string {
 		all = []string{"8x8", "16x16", "24x24", "32x32", "48x48", "64x64"}
 	}
 	list := []string{}
+	plain, at := strings.CutPrefix(typed, "@") // what is completed must begin with what was typed
 	for _, v := range all {
-		if strings.HasPrefix(strings.ToLower(v), strings.ToLower(strings.TrimPrefix(typed, "@"))) {
-			list = append(list, v)
+		if !strings.HasPrefix(strings.ToLower(v), strings.ToLower(plain)) || at && v == "custom" {
+			continue
 		}
+		if at {
+			v = "@" + v
+		}
+		list = append(list, v)
 	}
 	return list
 }
