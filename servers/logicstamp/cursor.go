@@ -16,10 +16,13 @@ type cursor struct {
 	Tool   string `json:"t"`
 	Args   string `json:"a"`
 	Source string `json:"s"`
-	// At counts whole items; Node and Code are places inside a large bundle.
+	// At counts whole items; Node and Code are places inside a large bundle, Node
+	// also one inside a large folder.
 	At   int `json:"n"`
 	Node int `json:"d,omitempty"`
 	Code int `json:"c,omitempty"`
+	// Later says that a page with the answer's head was given.
+	Later bool `json:"l,omitempty"`
 }
 
 // argsKey names the arguments that a cursor is bound to.
