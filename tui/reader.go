@@ -85,12 +85,15 @@ func (r *Reader) Update(msg tea.Msg) tea.Cmd {
 // Render draws the reader.
 func (r *Reader) Render(f *Frame) []string {
 	w := min(f.W, 100)
-	rows := r.Rows(f, w-7)
+	rows := r.Rows(f, w-8)
 	widest := widget.Width(r.Title) + 2
 	for _, row := range rows {
 		widest = max(widest, widget.Width(row))
 	}
 	w = min(w, widest+7)
 	h := min(f.H, len(rows)+2)
+	if h < len(rows)+2 {
+		w++ // air before the scroll bar
+	}
 	return widget.Dialog(f.Theme, r.Title, "", r.scroll.Render(f.Theme, rows, w-6, h-2), w, h)
 }

@@ -246,45 +246,76 @@ func (m *Model) status(short bool) string {
 
 // footer draws what can be done now, and the page's note at the right end.
 func (m *Model) footer(y int) string {
+	note, w := "", m.w
+	if n, ok := m.page().(Noter); ok && m.top() == nil {
+		note = n.FooterNote(m.w)
+	}
+	if nw := widget.Width(note); nw > 0 && nw < m.w/2 {
+		w -= nw + 3
+		note = "  " + m.theme.Faint.Render(note) + " "
+	} else {
+		note = ""
+	}
 	var actions []*Action
 	if o := m.top(); o != nil {
 		actions = m.hints(o.table, "", o.overlay.TextEntry())
 	} else if p := m.page(); p != nil {
 		text := p.TextEntry()
-		actions = append(m.hints(m.tables[m.at], p.Part(), text), m.hints(m.global, "", text)...)
+		own, global := m.hints(m.tables[m.at], p.Part(), text), m.hints(m.global, "", text)
+		if m.at == 0 && len(m.pages) > 1 {
+			own = m.beside(global, own, w)
+		}
+		actions = append(own, global...)
 	}
-	note := ""
-	if n, ok := m.page().(Noter); ok && m.top() == nil {
-		note = n.FooterNote(m.w)
-	}
-	if nw := widget.Width(note); nw > 0 && nw < m.w/2 {
-		return m.hintRow(actions, y, m.w-nw-2) + " " + m.theme.Faint.Render(note) + " "
-	}
-	return m.hintRow(actions, y, m.w)
+	return m.hintRow(actions, y, w) + note
 }
 
-// hintRow draws hints while they fit into w cells; the last but one (help)
-// stays when others go.
+// beside leaves out the last of the first page's own hints while the global ones
+// do not fit: there one learns how to find the rest. Two of its own stay.
+func (m *Model) beside(global, own []*Action, w int) []*Action {
+	room := w - 1
+	for _, a := range global {
+		room -= m.hintWidth(a) + 2
+	}
+	for i, a := range own {
+		if room -= m.hintWidth(a) + 2; room < -2 { // the last one has no space behind it
+			if i < 2 {
+				return own
+			}
+			return own[:i]
+		}
+	}
+	return own
+}
+
+func (m *Model) hintWidth(a *Action) int {
+	return widget.Width(m.hintLabel(a)) + 1 + widget.Width(a.Hint)
+}
+
+func (m *Model) hintLabel(a *Action) string {
+	return cmp.Or(a.Label, KeyLabel(a.Keys[0], m.theme.Glyph.ASCII))
+}
+
+// hintRow draws the hints that fit into w cells; help stays when others go.
 func (m *Model) hintRow(actions []*Action, y, w int) string {
 	th := m.theme
 	row, x := "", 1
+	reserve := len("? help") + 2
+	if m.top() != nil {
+		reserve = 0
+	}
 	for _, a := range actions {
-		label := cmp.Or(a.Label, KeyLabel(a.Keys[0], th.Glyph.ASCII))
-		n := widget.Width(label) + 1 + widget.Width(a.Hint)
-		reserve := 0
-		if a.ID != "help" && m.top() == nil {
-			reserve = len("? help") + 2
-		}
-		if x+n+reserve > w {
-			if a.ID != "help" {
-				continue
-			}
+		n := m.hintWidth(a)
+		if a.ID == "help" {
+			reserve = 0
+		} else if x+n+reserve > w {
+			continue
 		}
 		m.targets = append(m.targets, target{x: x, y: y, w: n, run: func() tea.Cmd { return m.run(a) }})
 		if row != "" {
 			row += " "
 		}
-		row += " " + th.Key.Render(label) + " " + th.Muted.Render(a.Hint)
+		row += " " + th.Key.Render(m.hintLabel(a)) + " " + th.Muted.Render(a.Hint)
 		x += n + 2
 	}
 	return widget.Fit(row, w)

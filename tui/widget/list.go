@@ -79,7 +79,7 @@ func (l *List) Render(th *theme.Theme, w, h int, focus bool, row func(i, width i
 	bar := scrollbar(th, l.Top, h, l.n)
 	width := w - 2
 	if bar != nil {
-		width--
+		width -= 2 // and air before it
 	}
 	for y := range max(h, 0) {
 		i := l.Top + y
@@ -87,7 +87,7 @@ func (l *List) Render(th *theme.Theme, w, h int, focus bool, row func(i, width i
 		if i < l.n {
 			line = l.line(th, i, width, focus, row)
 			if bar != nil {
-				line += bar[y]
+				line = Fit(line, w-1) + bar[y]
 			}
 		}
 		out = append(out, Fit(line, w))

@@ -23,13 +23,13 @@ func (p *Page) Render(f *tui.Frame) []string {
 // listWidth is how wide the list is beside the detail.
 func listWidth(w int) int { return w * 11 / 20 }
 
-// detailWidth is how wide the text of the detail is: without frame, air and
-// scroll bar.
+// detailWidth is how wide the text of the detail is: without frame, scroll bar and
+// the air around them.
 func detailWidth(w int) int {
 	if w >= wide {
 		w -= listWidth(w)
 	}
-	return w - 5
+	return w - 6
 }
 
 func (p *Page) both(f *tui.Frame) []string {

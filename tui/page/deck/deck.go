@@ -88,12 +88,16 @@ func (p *Page) Show() tea.Cmd { p.shown = true; return nil }
 // Hide notes that it is not.
 func (p *Page) Hide() { p.shown = false }
 
-// FooterNote is where agents reach the deck.
+// FooterNote is where agents reach the deck; a small terminal has no room for it
+// beside the keys.
 func (p *Page) FooterNote(w int) string {
 	e := p.snap.Endpoints
 	var parts []string
-	if e.Socket != "" && w >= 72 {
-		parts = append(parts, shortPath(plain.Line(e.Socket), w >= 100))
+	if w < 100 {
+		return ""
+	}
+	if e.Socket != "" {
+		parts = append(parts, shortPath(plain.Line(e.Socket)))
 	}
 	if e.HTTP != "" {
 		parts = append(parts, plain.Line(e.HTTP))
@@ -101,14 +105,11 @@ func (p *Page) FooterNote(w int) string {
 	return strings.Join(parts, "  ")
 }
 
-// shortPath keeps the last name of a path, or the last two.
-func shortPath(s string, two bool) string {
+// shortPath keeps the last two names of a path.
+func shortPath(s string) string {
 	i := strings.LastIndexByte(s, '/')
 	if i <= 0 {
 		return s
-	}
-	if !two {
-		return s[i+1:]
 	}
 	if j := strings.LastIndexByte(s[:i], '/'); j > 0 {
 		return "…" + s[j:]
@@ -183,7 +184,7 @@ func (p *Page) Actions() []tui.Action {
 			return tui.Go(p.opts.AskPage)
 		}},
 		{ID: "deck.call", Title: "Show the call", Hint: "show", Keys: []string{"enter"}, Part: partCalls, Enabled: p.whyNoCall, Run: p.openCall},
-		{ID: "deck.next", Title: "Next pane", Hint: "next pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},
+		{ID: "deck.next", Title: "Next pane", Hint: "pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},
 		{ID: "deck.previous", Title: "Pane before", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
 		{ID: "deck.address", Title: "Copy the address of the HTTP endpoint", Keys: []string{"y"}, Enabled: func() string {
 			if p.snap.Endpoints.HTTP == "" {
