@@ -49,7 +49,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 		return nil, err
 	}
 	h := &house{cfg: cfg}
-	h.pencil = pencil.New(cfg.PencilOptions(version()))
+	h.pencil = pencil.New(h.pencilOptions(cfg, person))
 	h.clippy = clippy.New(h.clippyOptions(cfg, person))
 	h.pixels = pixelsrc.New(cfg.PixelsrcOptions())
 	// Without a person here, one may open a deck in the next moment.

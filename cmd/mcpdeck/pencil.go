@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
 	server "github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -20,4 +23,32 @@ func pencilCommand(a *app) *cobra.Command {
 		err = wire.Ask(ctx, cfg.Paths.Socket, "pencil", r, &reply)
 		return reply, err
 	})
+}
+
+// pencilOptions joins the configuration and what a person at a deck can do.
+func (h *house) pencilOptions(cfg *config.Config, person bool) server.Options {
+	o := cfg.PencilOptions(version())
+	if person {
+		o.Elicit = h.fillIn
+	}
+	return o
+}
+
+// fillIn puts a form of Pencil's server among the questions of the agents.
+func (h *house) fillIn(ctx context.Context, e server.Elicitation) (server.Elicited, error) {
+	form, err := ask.ParseForm(e.Message, e.Schema)
+	if err != nil {
+		return server.Elicited{}, err
+	}
+	req := ask.Request{
+		From: ask.From{Client: "Pencil"},
+		Peer: ask.Peer{PID: e.PID, Program: filepath.Base(h.pencil.Status().Program), Cwd: h.cfg.Dir},
+	}
+	if len(e.Calls) == 1 {
+		req.From.Agent = "for " + e.Calls[0].Agent
+		req.Title = e.Calls[0].Agent + " has called " + e.Calls[0].Tool
+	}
+	// An error is the end of the wait: nobody answers any more.
+	r, _ := h.queue.Elicit(ctx, req, form)
+	return server.Elicited(r), nil
 }

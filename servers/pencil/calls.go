@@ -17,6 +17,9 @@ type Invocation struct {
 	Meta     json.RawMessage // an object without the agent's progress token; nil when there was none
 	Agent    string          // who calls, for the list of calls
 	Progress func(Progress)  // nil when the agent wants none; must not wait
+	// WaitForPerson notes that the call waits for a person until done is called; may
+	// be nil.
+	WaitForPerson func() (done func())
 }
 
 // Result is what the agent gets. Its JSON is the child's own.
@@ -186,14 +189,17 @@ func (c *call) repeatable(a answer) bool {
 // child. An agent that withdraws is freed by others; the child keeps its slot,
 // because it goes on working.
 func (c *call) send() answer {
-	began := time.Now()
+	began, before := time.Now(), c.child.person.took()
+	// What a person takes to answer the child is not the child's.
+	ran := func() time.Duration { return time.Since(began) - (c.child.person.took() - before) }
+	defer c.child.person.join(c)()
 	limit := time.NewTimer(c.p.opts.CallTimeout)
 	defer limit.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), c.p.opts.CallTimeout)
 	defer cancel()
 	req, err := c.child.start(ctx, "tools/call", c.params)
 	if err != nil {
-		return answer{lost: errors.Is(err, errGone), deadline: !errors.Is(err, errGone), took: time.Since(began)}
+		return answer{lost: errors.Is(err, errGone), deadline: !errors.Is(err, errGone), took: ran()}
 	}
 	defer c.child.progress.remove(req.id)
 	var still <-chan time.Time
@@ -206,13 +212,17 @@ func (c *call) send() answer {
 	for {
 		select {
 		case r := <-req.reply:
-			return newAnswer(r, time.Since(began))
+			return newAnswer(r, ran())
 		case <-limit.C:
+			if left := c.p.opts.CallTimeout - ran(); left > 0 {
+				limit.Reset(max(left, time.Second)) // the clock may stand still
+				continue
+			}
 			req.forget()
 			c.child.tell("notifications/cancelled", `{"requestId":"`+req.id+`"}`)
-			return answer{deadline: true, took: time.Since(began)}
+			return answer{deadline: true, took: ran()}
 		case <-still:
-			c.told.note("Pencil is still working on it")
+			c.told.note(c.child.person.stillText())
 		case <-cancelled:
 			cancelled, c.withdrawn = nil, true
 			c.told.end()

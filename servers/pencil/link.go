@@ -38,6 +38,8 @@ type link struct {
 	missed  bool         // it said so before changed was set
 
 	progress progressTable
+	elicit   func(context.Context, Elicitation) (Elicited, error) // nil: nobody can be asked
+	person   person
 
 	drained chan struct{} // closed when all of its stderr was read
 	gone    chan struct{} // closed when the child is of no more use
@@ -46,7 +48,7 @@ type link struct {
 
 // openLink starts a child and reads what it offers, within handshakeLimit. It
 // leaves nothing behind when it fails.
-func openLink(ctx context.Context, start func() (*process, error), log *ring, version string) (*link, []json.RawMessage, error) {
+func openLink(ctx context.Context, start func() (*process, error), log *ring, o *Options) (*link, []json.RawMessage, error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
 	defer cancel()
@@ -55,13 +57,14 @@ func openLink(ctx context.Context, start func() (*process, error), log *ring, ve
 		return nil, nil, err
 	}
 	log.add("link", fmt.Sprintf("started, process %d", proc.pid))
-	l := &link{proc: proc, gone: make(chan struct{}), drained: make(chan struct{})}
+	l := &link{rpc: newRPC(), proc: proc, elicit: o.Elicit, gone: make(chan struct{}), drained: make(chan struct{})}
 	safe.Go("pencil stderr", func() {
 		defer close(l.drained)
 		log.drain(proc.err)
 	})
-	l.rpc = newRPC(proc.in, proc.out, l.notified, func(s string) { log.add("link", s) })
-	tools, err := l.shake(ctx, version)
+	l.notify, l.serve, l.note = l.notified, l.serveChild, func(s string) { log.add("link", s) }
+	l.begin(proc.in, proc.out)
+	tools, err := l.shake(ctx, o.Version)
 	if err != nil {
 		err = l.explain(ctx, err, log, began)
 		l.proc.end(true)
@@ -102,8 +105,12 @@ func (l *link) explain(ctx context.Context, err error, log *ring, began time.Tim
 
 // shake introduces the deck and lists the tools.
 func (l *link) shake(ctx context.Context, version string) ([]json.RawMessage, error) {
+	capabilities := "{}"
+	if l.elicit != nil {
+		capabilities = `{"elicitation":{"form":{}}}`
+	}
 	hello, err := l.call(ctx, "initialize", `{"protocolVersion":"`+wantProtocol+
-		`","capabilities":{},"clientInfo":{"name":"mcpdeck","version":`+string(rawjson.Quote(version))+`}}`)
+		`","capabilities":`+capabilities+`,"clientInfo":{"name":"mcpdeck","version":`+string(rawjson.Quote(version))+`}}`)
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +228,8 @@ func (l *link) notified(method string, params []byte) {
 		}
 	case "notifications/progress":
 		l.progress.deliver(params)
+	case "notifications/cancelled":
+		l.person.withdrawn(params)
 	case "notifications/message":
 		l.note("message: " + string(params[:min(len(params), lineRunes)]))
 	}

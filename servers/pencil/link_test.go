@@ -1,6 +1,7 @@
 package pencil
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -356,12 +357,18 @@ func FuzzTake(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":"1","result":{}}`, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"1","progress":1}}`,
 		`{"jsonrpc":"2.0","id":"1","error":{"code":-32603,"message":"m"}}`, `[]`, `{"jsonrpc":"2.0","id":null,"error":7}`,
+		`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}`, `{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":[]}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`,
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		l := &link{}
-		l.rpc = &rpc{notify: l.notified, note: func(string) {}, out: make(chan []byte, 64), pending: map[string]chan reply{"1": make(chan reply, 1)}}
+		l.rpc, l.proc = newRPC(), &process{}
+		l.notify, l.serve, l.note = l.notified, l.serveChild, func(string) {}
+		l.pending["1"] = make(chan reply, 1)
+		l.elicit = func(context.Context, Elicitation) (Elicited, error) { return Elicited{Action: "cancel"}, nil }
+		defer close(l.done)
 		l.progress.add("1", newSteps(func(Progress) {}).step)
 		l.take(line)
 		for len(l.out) > 0 {

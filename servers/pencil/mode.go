@@ -220,7 +220,7 @@ func (p *Pencil) attempt(ctx context.Context) (a attempt) {
 			return nil, errors.New(startReason(c.program, err))
 		}
 		return proc, nil
-	}, &p.log, p.opts.Version)
+	}, &p.log, &p.opts)
 	if err != nil {
 		a.err = fmt.Errorf("Pencil's MCP server failed to start: %w", err) //nolint:staticcheck // a sentence for the person
 		return a

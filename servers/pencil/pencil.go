@@ -26,6 +26,11 @@ type Options struct {
 	// they give themselves in any case, * at the end for anything; nil: those known.
 	GatewayClients []string
 
+	// Elicit puts a form of the program to a person and waits; it ends when ctx
+	// does. An error is that of a form no person can be asked. nil: the program is
+	// told that nobody can be asked.
+	Elicit func(context.Context, Elicitation) (Elicited, error)
+
 	Environ  []string // the deck's environment; the program gets a few named variables of it
 	Home     string   // home folder, absolute
 	Root     string   // project folder, absolute: the program's working folder

@@ -3,6 +3,7 @@ package pencil
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +39,9 @@ type reply struct {
 // rpc is one JSON-RPC connection over a pair of byte streams, one message a
 // line. Requests carry string ids, so none comes back rounded.
 type rpc struct {
-	notify func(method string, params []byte) // on the reading goroutine: must not wait
+	// On the reading goroutine, so they must not wait.
+	notify func(method string, params []byte)
+	serve  func(id json.RawMessage, method string, params json.RawMessage) // a request of the child
 	note   func(text string)
 
 	out  chan []byte
@@ -50,18 +53,18 @@ type rpc struct {
 	closed  bool
 }
 
-func newRPC(in io.Writer, out io.Reader, notify func(string, []byte), note func(string)) *rpc {
-	c := &rpc{
-		notify: notify, note: note,
-		out: make(chan []byte, 64), done: make(chan struct{}),
-		pending: map[string]chan reply{},
-	}
+// newRPC makes a connection that does nothing before begin.
+func newRPC() *rpc {
+	return &rpc{out: make(chan []byte, 64), done: make(chan struct{}), pending: map[string]chan reply{}}
+}
+
+// begin connects it to a child.
+func (c *rpc) begin(in io.Writer, out io.Reader) {
 	safe.Go("pencil writer", func() { c.write(in) })
 	safe.Go("pencil reader", func() {
 		defer c.finish()
 		c.read(out)
 	})
-	return c
 }
 
 // request is one request that waits for its reply.
@@ -143,6 +146,14 @@ func (c *rpc) offer(line string) {
 	}
 }
 
+// send waits until the line is on its way, or the child gone.
+func (c *rpc) send(line string) {
+	select {
+	case c.out <- []byte(line):
+	case <-c.done:
+	}
+}
+
 func (c *rpc) write(in io.Writer) {
 	for {
 		select {
@@ -208,21 +219,12 @@ func (c *rpc) take(line []byte) {
 	id, method := m.Get("id"), m.Str("method")
 	switch {
 	case method != "" && len(id) > 0 && string(id) != "null":
-		c.answer(id, method)
+		c.serve(id, method, m.Get("params"))
 	case method != "":
 		c.notify(method, m.Get("params"))
 	default:
 		c.settle(m)
 	}
-}
-
-// answer replies to a request of the child, which has nothing to ask for.
-func (c *rpc) answer(id []byte, method string) {
-	if method == "ping" {
-		c.offer(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{}}` + "\n")
-		return
-	}
-	c.offer(`{"jsonrpc":"2.0","id":` + string(id) + `,"error":{"code":-32601,"message":"method not found"}}` + "\n")
 }
 
 // settle hands a reply to who waits for it.

@@ -153,7 +153,10 @@ func (m *Module) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 // invocation is a request as the domain takes it. What the protocol keeps in
 // _meta for the connection between agent and deck does not go to the child.
 func invocation(ctx context.Context, req mcp.CallToolRequest) Invocation {
-	in := Invocation{Tool: req.Params.Name, Args: req.Params.RawArguments, Agent: servers.CallerFrom(ctx).Name()}
+	in := Invocation{
+		Tool: req.Params.Name, Args: req.Params.RawArguments, Agent: servers.CallerFrom(ctx).Name(),
+		WaitForPerson: func() func() { return servers.WaitForPerson(ctx) },
+	}
 	meta := req.Params.Meta
 	if meta == nil {
 		return in

@@ -33,18 +33,22 @@ type Options struct {
 
 	ExitEarly  bool // before initialize
 	ExitOnCall bool
-	Mute       bool // never answers initialize
-	Garbage    bool // lines on stdout that are not JSON-RPC
-	Noise      int  // bytes on stderr at the start
-	Change     bool // rewords and says so after the first listing
-	Deaf       bool // goes on after the end of input
-	Stubborn   bool // ignores SIGTERM
-	Pages      int  // so many pages
-	Repeat     bool // the last page repeats its cursor
-	Odd        bool // a duplicate name and bad entries among the tools
-	NoGuide    bool // no instructions
-	Many       int  // so many tools more
-	Brood      bool // starts a process of its own, which outlives it
+	Mute       bool          // never answers initialize
+	Garbage    bool          // lines on stdout that are not JSON-RPC
+	Noise      int           // bytes on stderr at the start
+	Change     bool          // rewords and says so after the first listing
+	Deaf       bool          // goes on after the end of input
+	Stubborn   bool          // ignores SIGTERM
+	Pages      int           // so many pages
+	Repeat     bool          // the last page repeats its cursor
+	Odd        bool          // a duplicate name and bad entries among the tools
+	NoGuide    bool          // no instructions
+	Many       int           // so many tools more
+	Form       string        // schema of a form that a call asks for first; its answer is that of the call
+	Message    string        // above the form
+	Mode       string        // of the form
+	Withdraw   time.Duration // above 0: the form is withdrawn after this time
+	Brood      bool          // starts a process of its own, which outlives it
 }
 
 // Parse reads the command line as the real program does: no app is exit 1, an
@@ -79,6 +83,10 @@ func Parse(args []string, errOut io.Writer) (Options, int) {
 	f.BoolVar(&o.Odd, "odd", false, "")
 	f.BoolVar(&o.NoGuide, "no-guide", false, "")
 	f.IntVar(&o.Many, "many", 0, "")
+	f.StringVar(&o.Form, "form", "", "")
+	f.StringVar(&o.Message, "message", "Which one?", "")
+	f.StringVar(&o.Mode, "mode", "form", "")
+	f.DurationVar(&o.Withdraw, "withdraw", 0, "")
 	f.BoolVar(&o.Brood, "brood", false, "")
 	if err := f.Parse(args); err != nil {
 		return o, 2
@@ -92,6 +100,8 @@ func Parse(args []string, errOut io.Writer) (Options, int) {
 
 type request struct {
 	ID     json.RawMessage `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  json.RawMessage `json:"error"`
 	Method string          `json:"method"`
 	Params struct {
 		Cursor    string          `json:"cursor"`
@@ -99,6 +109,7 @@ type request struct {
 		Arguments json.RawMessage `json:"arguments"`
 		RequestID json.RawMessage `json:"requestId"`
 		Protocol  string          `json:"protocolVersion"`
+		Can       json.RawMessage `json:"capabilities"`
 		Meta      struct {
 			ProgressToken json.RawMessage `json:"progressToken"`
 		} `json:"_meta"`
@@ -112,12 +123,14 @@ type server struct {
 	mu       sync.Mutex
 	calls    int
 	inFlight map[string]chan struct{}
+	forms    map[string]chan string // answers, by id
+	can      string                 // what the client says that it can
 }
 
 // Serve answers on out what it reads from in, until in ends. It returns the
 // exit code.
 func Serve(o Options, in io.Reader, out, errOut io.Writer) int {
-	s := &server{Options: o, out: out, inFlight: map[string]chan struct{}{}}
+	s := &server{Options: o, out: out, inFlight: map[string]chan struct{}{}, forms: map[string]chan string{}}
 	fmt.Fprintln(errOut, "stand-in for the design server, app", o.App)
 	if o.Noise > 0 {
 		line := strings.Repeat("n", 99) + "\n"
@@ -157,7 +170,14 @@ func (s *server) handle(line []byte, running *sync.WaitGroup) int {
 		return -1
 	}
 	switch r.Method {
+	case "":
+		s.mu.Lock()
+		if answer := s.forms[string(r.ID)]; answer != nil {
+			answer <- string(r.Result) + string(r.Error)
+		}
+		s.mu.Unlock()
 	case "initialize":
+		s.can = string(r.Params.Can)
 		if !s.Mute {
 			s.reply(r.ID, s.hello(r.Params.Protocol))
 		}
@@ -242,6 +262,8 @@ func (s *server) call(r request, stop chan struct{}) {
 	}
 	const blame = "nothing came back: you are probably referencing the wrong .pen file"
 	switch {
+	case s.Form != "":
+		s.reply(r.ID, `{"content":[{"type":"text","text":`+encode(s.ask(n))+`}]}`)
 	case s.Absent > 0:
 		select {
 		case <-time.After(s.Absent):
@@ -262,6 +284,30 @@ func (s *server) call(r request, stop chan struct{}) {
 	s.mu.Lock()
 	delete(s.inFlight, string(r.ID))
 	s.mu.Unlock()
+}
+
+// ask puts the form to the client and returns what comes back.
+func (s *server) ask(n int) string {
+	if !strings.Contains(s.can, `"elicitation"`) {
+		return "the client cannot ask"
+	}
+	id := fmt.Sprintf(`"form-%d"`, n)
+	answer := make(chan string, 1)
+	s.mu.Lock()
+	s.forms[id] = answer
+	s.mu.Unlock()
+	s.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"elicitation/create","params":{"mode":` + encode(s.Mode) + `,"message":` + encode(s.Message) + `,"requestedSchema":` + s.Form + `}}`)
+	withdraw := time.After(2 * time.Hour)
+	if s.Withdraw > 0 {
+		withdraw = time.After(s.Withdraw)
+	}
+	select {
+	case a := <-answer:
+		return a
+	case <-withdraw:
+		s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+		return "withdrawn"
+	}
 }
 
 func (s *server) answer(r request) string {

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	server "github.com/mcpdeck/mcpdeck/servers/pencil"
+)
+
+func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &house{cfg: &config.Config{Dir: "/home/ana/shop"}, queue: ask.New(ask.Options{Hold: -1}), pencil: server.New(server.Options{})}
+		got := make(chan server.Elicited, 1)
+		go func() {
+			r, err := h.fillIn(t.Context(), server.Elicitation{
+				Message: "Which size?", Schema: json.RawMessage(`{"properties":{"size":{"enum":["s","m"],"enumNames":["small","middle"]}}}`), PID: 42,
+				Calls: []server.Invocation{{Agent: "codex", Tool: "pencil_export_nodes"}},
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			got <- r
+		}()
+		synctest.Wait()
+		items := h.queue.Pending().Items
+		if len(items) != 1 {
+			t.Fatalf("%d requests", len(items))
+		}
+		r := items[0].Request
+		if r.Client() != "Pencil" || r.From.Agent != "for codex" || r.Title != "codex has called pencil_export_nodes" || r.Peer.PID != 42 || r.Questions[0].Question != "Which size?" {
+			t.Errorf("the person is asked %+v", r)
+		}
+		if err := h.queue.Answer(items[0].ID, []ask.Result{{ID: "size", SelectedOptions: []string{"middle"}}}); err != nil {
+			t.Fatal(err)
+		}
+		if r := <-got; r.Action != "accept" || string(r.Content) != `{"size":"m"}` {
+			t.Errorf("Pencil gets %s %s", r.Action, r.Content)
+		}
+		if _, err := h.fillIn(t.Context(), server.Elicitation{Schema: json.RawMessage(`[]`)}); err == nil {
+			t.Error("a form that is none was put")
+		}
+		if err := h.queue.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	h := &house{}
+	if h.pencilOptions(&config.Config{}, false).Elicit != nil || h.pencilOptions(&config.Config{}, true).Elicit == nil {
+		t.Error("without a person there is somebody to ask, or with one there is not")
+	}
+}
