@@ -115,7 +115,10 @@ func (p *project) gone() bool {
 	return err != nil || !os.SameFile(now, mine)
 }
 
-func errOutside() error { return say("the path is outside the project") }
+// outside is the same whether or not there is anything outside.
+const outside = `the path is outside the project; give one inside it, such as "." for its top folder`
+
+func errOutside() error { return say(outside) }
 
 // relative turns what a caller gave into a path below the root, uncleaned, since
 // a/../b and b differ when a is a link.
@@ -237,7 +240,7 @@ func (p *project) inspect(rel string, d fs.DirEntry) (entry, bool) {
 func (p *project) explain(err error, as string) error {
 	switch {
 	case isEscape(err):
-		return blame(err, "the path is outside the project")
+		return blame(err, outside)
 	case errors.Is(err, fs.ErrNotExist):
 		return blame(err, "directory does not exist: %s", given(as))
 	case errors.Is(err, syscall.ENOTDIR):

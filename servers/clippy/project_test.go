@@ -43,7 +43,7 @@ func TestR2Paths(t *testing.T) {
 	root, outside := testProject(t)
 	spelled := filepath.Join(filepath.Dir(root), "spelled")
 	must(t, os.Symlink(root, spelled))
-	const out = "the path is outside the project"
+	const out = `the path is outside the project; give one inside it, such as "." for its top folder`
 	tests := []struct{ name, in, want, err string }{
 		{"root", ".", ".", ""},
 		{"root with slash", "./", ".", ""},

@@ -140,7 +140,7 @@ func TestA2A3Calls(t *testing.T) {
 		{"sound unknown", PlaySystemSound, `{"type":"Error"}`, "Error: type must be one of error, warning, success", ""},
 		{"listing", ReadProjectContext, `{"directoryPath":"src"}`, "[]", `{"entries":[],"path":"src","total":0,"truncated":false}`},
 		{"listing of the root", ReadProjectContext, `{"directoryPath":"."}`, "[\n  {\n    \"name\": \"src\",\n    \"type\": \"directory\",\n    \"size\": 0\n  }\n]", `{"entries":[{"name":"src","size":0,"type":"directory"}],"path":".","total":1,"truncated":false}`},
-		{"listing outside", ReadProjectContext, `{"directoryPath":"/etc"}`, "Error: the path is outside the project", ""},
+		{"listing outside", ReadProjectContext, `{"directoryPath":"/etc"}`, `Error: the path is outside the project; give one inside it, such as "." for its top folder`, ""},
 		{"listing missing", ReadProjectContext, `{"directoryPath":"x"}`, "Error: directory does not exist: x", ""},
 		{"listing nothing", ReadProjectContext, `{}`, "Error: directoryPath is required", ""},
 		{"recall nothing", ManageMemory, `{"action":"read","key":"k"}`, "No memory found for key: k", `{"action":"read","found":false,"key":"k","value":null}`},

@@ -15,7 +15,7 @@ import (
 	shown "github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
-// UsageError is an error in how the command was called, or a file that cannot be read.
+// UsageError is an error in how the command was called.
 type UsageError struct{ error }
 
 // Unwrap gives the error itself.
@@ -125,17 +125,17 @@ func Load(name string, dialect pxl.Dialect) (*pxl.Document, func(), error) {
 	nothing := func() {}
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, nothing, UsageError{fmt.Errorf("read %s: %w", name, reason(err))}
+		return nil, nothing, fmt.Errorf("read %s: %w", name, reason(err))
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nothing, usagef("read %s: not a regular file", name)
+		return nil, nothing, fmt.Errorf("read %s: not a regular file", name)
 	}
 	if info.Size() > pxl.MaxSource {
-		return nil, nothing, usagef("read %s: the file is larger than %d bytes; split it", name, pxl.MaxSource)
+		return nil, nothing, fmt.Errorf("read %s: the file is larger than %d bytes; split it", name, pxl.MaxSource)
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return nil, nothing, UsageError{fmt.Errorf("read %s: %w", name, reason(err))}
+		return nil, nothing, fmt.Errorf("read %s: %w", name, reason(err))
 	}
 	o := pxl.Options{Dialect: dialect}
 	closing := nothing

@@ -212,8 +212,8 @@ func TestMistakes(t *testing.T) {
 		usage            bool
 	}{
 		{"no file", "", "name a file", true},
-		{"missing file", "none.pxl", "no such file", true},
-		{"folder", ".", "not a regular file", true},
+		{"missing file", "none.pxl", "no such file", false},
+		{"folder", ".", "not a regular file", false},
 		{"kind", file + " --kind palette", "--kind", true},
 		{"scale", file + " --scale 0", "between 1 and 128", true},
 		{"antialias", file + " --antialias soft", "scale2x", true},
