@@ -43,7 +43,10 @@ func Command() *cobra.Command {
 Without -o the picture goes into the current folder, named after the file and, when one was
 asked for, the object; -o - writes it to standard output. Without --name the first sprite is
 drawn, else the first composition or animation. What is wrong with a document is told on
-standard error as FILE:LINE:COLUMN.`,
+standard error as FILE:LINE:COLUMN.
+
+This needs no deck and reads no configuration: --name and --state are those of the picture, not
+the deck's, also before the word render.`,
 		Example: `  mcpdeck render hero.pxl --scale 8
   mcpdeck render hero.pxl --name walk -o walk.gif
   mcpdeck render hero.pxl --show auto
