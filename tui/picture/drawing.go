@@ -42,11 +42,10 @@ func drawingOf(s Spec, key string, c Caps) *drawing {
 			d.lines = append(d.lines, strings.Repeat(hold, s.Cols))
 		}
 	case ModeLetters:
-		d.lines = Shades(img, s.Cols, s.Rows)
-		if b := img.Bounds(); b.Dx() == s.Cols && b.Dy() == s.Rows && !s.Smooth {
-			if lines, _, ok := Letters(img, false); ok {
-				d.lines = lines
-			}
+		if s.Letters != nil {
+			d.lines = s.Letters.Lines(img)
+		} else {
+			d.lines = Shades(img, s.Cols, s.Rows)
 		}
 	default:
 		set, ok := c.Mode.Set()

@@ -20,6 +20,9 @@ type Spec struct {
 	// Now asks for the picture in this frame: for those that take less than a
 	// millisecond. Others come a frame or two later, drawn off the update loop.
 	Now bool
+	// Letters writes a picture of a pixel a cell, or two, where there is nothing but
+	// letters; nil draws it by brightness.
+	Letters *Lettering
 	// Make draws the pixels. In modes that send pixels it must return as many as the box
 	// has; in text any number that the box divides.
 	Make func() *image.NRGBA

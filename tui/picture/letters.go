@@ -23,16 +23,28 @@ type Letter struct {
 // transparent pixel is a dot. Wide doubles the columns, which makes pixels about square.
 // It reports false for a picture with more colours than letters: see [Shades].
 func Letters(img *image.NRGBA, wide bool) (lines []string, legend []Letter, ok bool) {
-	b := img.Bounds()
+	legend, ok = Legend(img)
+	if !ok {
+		return nil, nil, false
+	}
+	return NewLettering(legend, wide, nil).Lines(img), legend, true
+}
+
+// Legend gives each colour of some pictures a letter, the commonest first; false when
+// there are more colours than letters.
+func Legend(pictures ...*image.NRGBA) (legend []Letter, ok bool) {
 	count := map[color.NRGBA]int{}
-	for y := range b.Dy() {
-		for x := range b.Dx() {
-			if c := img.NRGBAAt(b.Min.X+x, b.Min.Y+y); c.A > 0 {
-				count[c]++
+	for _, img := range pictures {
+		b := img.Bounds()
+		for y := range b.Dy() {
+			for x := range b.Dx() {
+				if c := img.NRGBAAt(b.Min.X+x, b.Min.Y+y); c.A > 0 {
+					count[c]++
+				}
 			}
-		}
-		if len(count) > len(letters) {
-			return nil, nil, false
+			if len(count) > len(letters) {
+				return nil, false
+			}
 		}
 	}
 	for c, n := range count {
@@ -41,27 +53,57 @@ func Letters(img *image.NRGBA, wide bool) (lines []string, legend []Letter, ok b
 	slices.SortFunc(legend, func(x, y Letter) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(pack(x.Color), pack(y.Color)))
 	})
-	char := map[color.NRGBA]byte{}
 	for i := range legend {
 		legend[i].Char = letters[i]
-		char[legend[i].Color] = letters[i]
 	}
+	return legend, true
+}
+
+// Lettering writes pictures with the letters of a legend.
+type Lettering struct {
+	chars   map[color.NRGBA]byte
+	wide    bool
+	reverse func(x, y int) bool
+}
+
+// NewLettering writes with a legend. Wide doubles the columns; reverse, which may be nil,
+// says which pixels of a picture stand out.
+func NewLettering(legend []Letter, wide bool, reverse func(x, y int) bool) *Lettering {
+	chars := make(map[color.NRGBA]byte, len(legend))
+	for _, one := range legend {
+		chars[one.Color] = one.Char
+	}
+	return &Lettering{chars, wide, reverse}
+}
+
+// Lines writes a picture; a colour that is not in the legend is a question mark.
+func (l *Lettering) Lines(img *image.NRGBA) []string {
+	b := img.Bounds()
+	lines := make([]string, b.Dy())
 	var line strings.Builder
-	for y := range b.Dy() {
+	for y := range lines {
 		line.Reset()
+		reversed := false
 		for x := range b.Dx() {
 			one := byte('.')
 			if c := img.NRGBAAt(b.Min.X+x, b.Min.Y+y); c.A > 0 {
-				one = char[c]
+				one = cmp.Or(l.chars[c], '?')
+			}
+			if r := l.reverse != nil && l.reverse(x, y); r != reversed {
+				reversed = r
+				line.WriteString(map[bool]string{true: "\x1b[7m", false: "\x1b[m"}[r])
 			}
 			line.WriteByte(one)
-			if wide {
+			if l.wide {
 				line.WriteByte(one)
 			}
 		}
-		lines = append(lines, line.String())
+		if reversed {
+			line.WriteString("\x1b[m")
+		}
+		lines[y] = line.String()
 	}
-	return lines, legend, true
+	return lines
 }
 
 func pack(c color.NRGBA) uint32 {

@@ -16,6 +16,7 @@ type composer struct {
 	view    view
 	mode    picture.Mode
 	checker *picture.Checker
+	letters *picture.Lettering // set when the picture is written, not drawn
 
 	onion        int
 	grid, repeat bool
@@ -61,11 +62,17 @@ func (c *composer) key() string {
 // compose is the order of layers: onion skins, the frame, highlights, the ground; then
 // the scale, and on it grid and cursor.
 func (c *composer) compose() *image.NRGBA {
-	img := c.layers()
+	img := c.p.Frames[c.index].Image
+	if c.letters == nil {
+		img = c.layers()
+	}
 	if c.repeat {
 		img = threeByThree(img)
 	}
 	img = crop(img, c.view.crop)
+	if c.letters != nil {
+		return img
+	}
 	if d := c.view.divisor; d > 1 && !c.mode.Pixels() {
 		// Pixels that share a cell with nothing would be lost beside it: ground to the edge.
 		img = picture.Pad(img, c.view.cols*c.view.room.UnitW*d, c.view.rows*c.view.room.UnitH*d)

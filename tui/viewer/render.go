@@ -88,7 +88,11 @@ func (v *Viewer) box(f *tui.Frame, slot string, p *Picture, x, y, w, h int) []st
 	if v.grid && !caps.Mode.Pixels() && !p.Smooth && w > 8 && h > 4 {
 		margin = 1
 	}
-	vw := v.layout(p, f.PictureRoom(w-margin, h-margin), size)
+	room := f.PictureRoom(w-margin, h-margin)
+	if _, ok := v.letters(); caps.Mode == picture.ModeLetters && !ok {
+		room.UnitH = 2 // by brightness a cell has no one pixel, so its shape counts
+	}
+	vw := v.layout(p, room, size)
 	if vw.cols <= 0 || vw.rows <= 0 {
 		return widget.Rows(nil, w, h)
 	}
@@ -97,8 +101,16 @@ func (v *Viewer) box(f *tui.Frame, slot string, p *Picture, x, y, w, h int) []st
 	v.boxX, v.boxY = margin+(w-margin-vw.cols)/2, margin+(h-margin-vw.rows)/2
 	c := v.composer(p, index, vw, caps.Mode)
 	c.checker = v.checker(f.Theme, caps)
+	if letters, ok := v.letters(); ok && caps.Mode == picture.ModeLetters {
+		c.letters = c.lettering(letters)
+	}
+	key := c.key()
+	if c.letters != nil && v.before != nil {
+		key += "\x01" + v.before.Key // it has letters too
+	}
 	spec := picture.Spec{
-		Slot: slot, Key: c.key(), Cols: vw.cols, Rows: vw.rows, Smooth: p.Smooth, Make: c.compose,
+		Letters: c.letters,
+		Slot:    slot, Key: key, Cols: vw.cols, Rows: vw.rows, Smooth: p.Smooth, Make: c.compose,
 		Now: !caps.Mode.Pixels() && vw.crop.Dx()*vw.crop.Dy()*vw.factor*vw.factor <= atOnce && !p.Smooth,
 	}
 	lines := f.Picture(x+v.boxX, y+v.boxY, spec)
@@ -159,6 +171,9 @@ func (v *Viewer) layout(p *Picture, room picture.Room, size image.Point) view {
 	perCol, perRow := room.UnitW*vw.divisor, room.UnitH*vw.divisor
 	vw.cols = min((cw*vw.factor+perCol-1)/perCol, room.Cols)
 	vw.rows = min((ch*vw.factor+perRow-1)/perRow, room.Rows)
+	if room.UnitH == 1 && 2*size.X <= room.Cols {
+		vw.wide, vw.cols = true, 2*vw.cols
+	}
 	return vw
 }
 

@@ -77,6 +77,7 @@ type Viewer struct {
 	boxX    int // of the picture in the viewer's rows
 	boxY    int
 	facts   *facts
+	legend  *legend
 	usesOf  *Picture
 	uses    [][]Use // by frame
 	change  int
@@ -87,6 +88,7 @@ type view struct {
 	factor, divisor int
 	crop            image.Rectangle
 	cols, rows      int
+	wide            bool // letters take two columns a pixel
 	whole           bool // nothing is cut off
 	room            picture.Room
 }
@@ -264,6 +266,9 @@ func (v *Viewer) Point(x, y int) bool {
 func (w view) pixel(col, row int) (x, y int) {
 	if w.factor == 0 { // fitted by means: the box has the picture's proportions
 		return w.crop.Min.X + col*w.crop.Dx()/max(w.cols, 1), w.crop.Min.Y + row*w.crop.Dy()/max(w.rows, 1)
+	}
+	if w.wide {
+		col /= 2
 	}
 	return w.crop.Min.X + col*w.room.UnitW*w.divisor/w.factor, w.crop.Min.Y + row*w.room.UnitH*w.divisor/w.factor
 }

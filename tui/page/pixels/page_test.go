@@ -384,3 +384,28 @@ func TestComparingWithAMarkedPicture(t *testing.T) {
 		s.Has("picture marks that one")
 	})
 }
+
+// Without colours pictures are written in letters, which are told.
+func TestLettersWithoutColours(t *testing.T) {
+	for _, row := range []struct {
+		size   frame.Size
+		legend []string
+	}{
+		{frame.Size{W: 110, H: 34}, []string{"a  {skin} #ef7d57", "b  {line} #1a1c2c", "c  off palette"}},
+		{frame.Size{W: 80, H: 24}, []string{"a {skin}  b {line}  c #f4f4f4"}},
+		{frame.Size{W: 40, H: 12}, []string{"a {skin}  b {line}  c #f4f4f4"}},
+	} {
+		t.Run(fmt.Sprintf("%dx%d", row.size.W, row.size.H), func(t *testing.T) {
+			frame.RunWith(t, row.size, colorprofile.ASCII, func() tea.Model {
+				src := newSource(still(1, 0, time.Minute))
+				src.hint = make(chan struct{}, 1)
+				return tui.New(tui.Options{Pages: []tui.Page{pixels.New(pixels.Options{Sources: []pixels.Source{src}})}, Background: "dark"})
+			}, func(s *frame.Screen) {
+				s.Has("bbaaccaaaaccaabb")
+				s.Has(row.legend...)
+				s.Keys("tab", "left")
+				s.Has("4,4 a  #ef7d57 {skin}")
+			})
+		})
+	}
+}

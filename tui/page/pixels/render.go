@@ -25,7 +25,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return p.small(f)
 	}
 	listW, colourW := min(f.W/4, 32), 0
-	if pic := p.view.Picture(); f.W >= 100 && (pic == nil || !pic.Smooth || p.view.Cropped()) {
+	if pic := p.view.Picture(); f.W >= columnsFrom && (pic == nil || !pic.Smooth || p.view.Cropped()) {
 		colourW = 30
 	}
 	pictureW := f.W - listW - colourW
@@ -37,6 +37,9 @@ func (p *Page) Render(f *tui.Frame) []string {
 	}
 	return widget.Beside(blocks...)
 }
+
+// columnsFrom is how wide the page must be for the column of colours.
+const columnsFrom = 100
 
 func (p *Page) nothing(f *tui.Frame) []string {
 	th := f.Theme
@@ -203,7 +206,10 @@ func (p *Page) below(f *tui.Frame, w, h int) []string {
 		if p.view.Comparing() != viewer.CompareOff {
 			rows = append(rows, p.comparison(th, w))
 		}
-		rows = append(rows, p.pixel(th, w))
+		rows = append(rows, p.pixel(f, w))
+		if f.PictureCaps().Mode == picture.ModeLetters && f.W < columnsFrom {
+			rows = append(rows, p.letters(f, w, max(h/8, 1))...)
+		}
 	}
 	notes := r.Notes
 	if r.Failed != "" && r.Picture != nil {
@@ -306,19 +312,20 @@ func (p *Page) comparison(th *theme.Theme, w int) string {
 }
 
 // pixel says what is under the cursor: place, colour, token.
-func (p *Page) pixel(th *theme.Theme, w int) string {
+func (p *Page) pixel(f *tui.Frame, w int) string {
 	x, y, c, ok := p.view.Cursor()
 	if p.view.Cropped() {
 		r := p.view.View()
-		part := th.Faint.Render(fmt.Sprintf("%d,%d to %d,%d", r.Min.X, r.Min.Y, r.Max.X-1, r.Max.Y-1))
+		part := f.Theme.Faint.Render(fmt.Sprintf("%d,%d to %d,%d", r.Min.X, r.Min.Y, r.Max.X-1, r.Max.Y-1))
 		if n := widget.Width(part); w > 40+n {
-			return widget.Ends(p.pixelAt(th, x, y, c, ok, w-n-1), part, w)
+			return widget.Ends(p.pixelAt(f, x, y, c, ok, w-n-1), part, w)
 		}
 	}
-	return p.pixelAt(th, x, y, c, ok, w)
+	return p.pixelAt(f, x, y, c, ok, w)
 }
 
-func (p *Page) pixelAt(th *theme.Theme, x, y int, c color.NRGBA, ok bool, w int) string {
+func (p *Page) pixelAt(f *tui.Frame, x, y int, c color.NRGBA, ok bool, w int) string {
+	th := f.Theme
 	if !ok {
 		return th.Faint.Render(widget.Cut("arrows or a click look at a pixel", w))
 	}
@@ -327,20 +334,50 @@ func (p *Page) pixelAt(th *theme.Theme, x, y int, c color.NRGBA, ok bool, w int)
 	if c.A == 0 {
 		return widget.Cut(text+"transparent "+name, w)
 	}
-	out := text + swatch(th, c) + " " + picture.Hex(c)
+	out := text + p.swatch(f, c) + " " + picture.Hex(c)
 	if name == viewer.OffPalette {
 		return widget.Cut(out+" "+th.Bad.Render(name), w)
 	}
 	return widget.Cut(out+" "+th.Strong.Render(name), w)
 }
 
-// swatch is a colour's own two cells; without colours there is nothing to show.
-func swatch(th *theme.Theme, c color.NRGBA) string {
-	if th.Depth == theme.NoColor {
+// swatch is a colour's own two cells; where there is nothing but letters, its letter.
+func (p *Page) swatch(f *tui.Frame, c color.NRGBA) string {
+	switch {
+	case f.PictureCaps().Mode == picture.ModeLetters:
+		return widget.Fit(p.view.Letter(c), 2)
+	case f.Theme.Depth == theme.NoColor:
 		return "  "
 	}
 	c = picture.Mix(color.NRGBA{0, 0, 0, 255}, c)
 	return theme.NewStyle(nil, c, 0).Render("  ")
+}
+
+// letters says what the letters of a picture stand for, where no column of colours does,
+// in at most the given rows.
+func (p *Page) letters(f *tui.Frame, w, rows int) []string {
+	var lines []string
+	for _, u := range p.view.Uses() {
+		letter := p.view.Letter(u.Color)
+		if u.Count == 0 || letter == "" {
+			continue
+		}
+		name := strings.Join(u.Names, " ")
+		if name == "" {
+			name = picture.Hex(u.Color)
+		}
+		one := letter + " " + plain.Line(name)
+		switch last := len(lines) - 1; {
+		case last >= 0 && widget.Width(lines[last])+2+widget.Width(one) <= w:
+			lines[last] += "  " + one
+		case len(lines) == rows:
+			lines[last] = widget.Cut(lines[last]+"  "+one, w)
+			return lines
+		default:
+			lines = append(lines, widget.Cut(one, w))
+		}
+	}
+	return lines
 }
 
 // overview is the whole picture at the foot of the column of colours while only a part
@@ -390,7 +427,7 @@ func (p *Page) colourPane(f *tui.Frame, x, w int) []string {
 		if u.Near != nil {
 			count = "~" + count
 		}
-		left := swatch(th, u.Color) + " "
+		left := p.swatch(f, u.Color) + " "
 		hex := picture.Hex(u.Color)
 		if room := width - 3 - len(hex) - len(count) - 2; name != "" && room >= widget.Width(name) {
 			left += style.Render(plain.Line(name)) + " " + th.Faint.Render(hex)
