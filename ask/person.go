@@ -125,13 +125,16 @@ func (q *Queue) Decline(id int, reason string) error {
 	return nil
 }
 
-// Snooze puts a request behind the others for d (0: ten minutes).
+// Snooze puts a request behind the others for d (0: as long as is configured).
 func (q *Queue) Snooze(id int, d time.Duration) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	it := q.find(id)
 	if it == nil || it.state == Sending {
 		return ErrGone
+	}
+	if d <= 0 {
+		d = q.opt.Snooze
 	}
 	if d <= 0 {
 		d = defaultSnooze

@@ -39,6 +39,8 @@ type Options struct {
 	// Hold is how long an answer can be taken back after sending; 0: 2 s,
 	// negative: not at all.
 	Hold time.Duration
+	// Snooze is how long a request is put off unless the person says; 0: 10 min.
+	Snooze time.Duration
 	// DeadlineFirst puts requests whose client gives up within a minute first.
 	DeadlineFirst bool
 	// AutoDeliverParked sends a parked answer of at most 15 minutes at once when

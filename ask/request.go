@@ -84,6 +84,9 @@ type Request struct {
 	ResumeKey string `json:"resumeKey,omitempty"`
 	// Owner is who may come back with the ResumeKey; empty: whoever has it.
 	Owner string `json:"owner,omitempty"`
+	// Local says that the asker ends with the deck: after a restart nobody would
+	// come back for the answer, so the request is not kept.
+	Local bool `json:"local,omitempty"`
 	// Plain says that the asker understands neither status nor codes.
 	Plain bool `json:"plain,omitempty"`
 }

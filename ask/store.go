@@ -67,6 +67,9 @@ func (q *Queue) saved() savedState {
 func (q *Queue) savedLocked() savedState {
 	s := savedState{Version: 1, NextID: q.nextID, Parked: slices.Clone(q.parked), Drafts: slices.Clone(q.drafts)}
 	for _, it := range q.items {
+		if it.req.Local {
+			continue
+		}
 		s.Items = append(s.Items, savedItem{
 			ID: it.id, Request: it.req, Keys: slices.Clone(it.keys), Draft: it.draft.Clone(), State: it.state, Absent: it.absent,
 			Why: it.why, Arrived: it.arrived, Left: it.left, Shown: it.id == q.onScreen,

@@ -9,6 +9,23 @@ import (
 	"time"
 )
 
+func TestLocalAskersEndWithTheDeck(t *testing.T) {
+	opt := Options{StateFile: filepath.Join(t.TempDir(), "state.json")}
+	q := New(opt)
+	r := request(t)
+	open(t, q, r)
+	r.Local, r.From.Client = true, "Pencil"
+	open(t, q, r)
+	if err := q.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := New(opt)
+	defer again.Close()
+	if items := again.Pending().Items; len(items) != 1 || items[0].Request.Client() != "claude-code" {
+		t.Errorf("after the restart %+v wait", items)
+	}
+}
+
 func storeOptions(t *testing.T) Options {
 	dir := t.TempDir()
 	return Options{Hold: -1, StateFile: filepath.Join(dir, "s", "state.json"), HistoryFile: filepath.Join(dir, "s", "history.jsonl")}

@@ -40,7 +40,7 @@ func (h *house) approve(ctx context.Context, a clippy.Approval) bool {
 		}
 	}
 	r, err := h.queue.Ask(ctx, ask.Request{
-		Title: "Clippy", From: ask.From{Client: a.Agent}, Peer: peer, Timeout: wait,
+		Local: true, Title: "Clippy", From: ask.From{Client: a.Agent}, Peer: peer, Timeout: wait,
 		Questions: []ask.Question{{
 			// The name differs each time, so that no earlier answer is taken for this one.
 			ID: "allow-" + rand.Text(), Header: "Allow", Kind: ask.Confirm, Required: true,

@@ -41,7 +41,7 @@ func (h *house) fillIn(ctx context.Context, e server.Elicitation) (server.Elicit
 		return server.Elicited{}, err
 	}
 	req := ask.Request{
-		From: ask.From{Client: "Pencil"},
+		Local: true, From: ask.From{Client: "Pencil"},
 		Peer: ask.Peer{PID: e.PID, Program: filepath.Base(h.pencil.Status().Program), Cwd: h.cfg.Dir},
 	}
 	if len(e.Calls) == 1 {

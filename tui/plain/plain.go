@@ -31,7 +31,7 @@ type Questions interface {
 	Hints() (<-chan struct{}, func())
 	Answer(id int, results []ask.Result) error
 	Decline(id int, reason string) error
-	Snooze(id int, d time.Duration) error
+	Snooze(id int, d time.Duration) error // 0: as long as is configured
 }
 
 // Options are what Run needs. Without Questions none are asked; without In none

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -142,7 +143,7 @@ func (t *teller) help() {
 		"/skip leaves the question unanswered",
 		"/clarify TEXT asks back instead of answering",
 		"/back goes to the question before",
-		"/later puts the request behind the others for ten minutes",
+		"/later puts the request behind the others for a while, /later 30 for so many minutes",
 		"/decline REASON declines the whole request",
 		"/list lists what waits",
 		"/quit closes the deck",
@@ -195,10 +196,20 @@ func (t *teller) command(word, rest string) {
 		}
 		t.put()
 	case "/later":
-		t.end(t.opts.Questions.Snooze(o.item.ID, 10*time.Minute), "put off for ten minutes")
+		t.later(o.item.ID, rest)
 	case "/decline":
 		t.end(t.opts.Questions.Decline(o.item.ID, rest), "declined")
 	}
+}
+
+// later puts a question off, for so many minutes if they are given.
+func (t *teller) later(id int, minutes string) {
+	n, err := strconv.Atoi(cmp.Or(minutes, "0"))
+	if err != nil || n < 0 || n > 24*60 {
+		t.say("type /later, or /later with a number of minutes")
+		return
+	}
+	t.end(t.opts.Questions.Snooze(id, time.Duration(n)*time.Minute), "put off")
 }
 
 // answer reads an answer to the question that is open.

@@ -86,6 +86,7 @@ type Journal struct {
 type Ask struct {
 	Timeout           Duration `toml:"timeout"`
 	UndoSeconds       int      `toml:"undo_seconds"`
+	Snooze            Duration `toml:"snooze"`
 	Sort              string   `toml:"sort"` // "" or "deadline"
 	AutoDeliverParked bool     `toml:"auto_deliver_parked"`
 	CLIAnswers        bool     `toml:"cli_answers"`

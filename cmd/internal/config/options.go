@@ -15,7 +15,7 @@ import (
 func (c *Config) AskOptions() ask.Options {
 	f := c.File.Ask
 	o := ask.Options{
-		Timeout: time.Duration(f.Timeout), Hold: time.Duration(f.UndoSeconds) * time.Second,
+		Timeout: time.Duration(f.Timeout), Hold: time.Duration(f.UndoSeconds) * time.Second, Snooze: time.Duration(f.Snooze),
 		DeadlineFirst: f.Sort == "deadline", AutoDeliverParked: f.AutoDeliverParked,
 		StateFile: c.Paths.Drafts, HistoryFile: c.Paths.History,
 	}

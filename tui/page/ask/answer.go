@@ -354,17 +354,6 @@ func (p *Page) undo() {
 	}
 }
 
-func (p *Page) snooze() tea.Cmd {
-	if err := p.queue.Snooze(p.id, 0); err != nil {
-		p.message = err.Error()
-		return nil
-	}
-	p.id, p.place = 0, partList
-	p.refresh()
-	p.openFirst()
-	return tui.Toast(tui.Info, "back in 10 minutes")
-}
-
 // dismiss takes what nobody waits for off the list.
 func (p *Page) dismiss() tea.Cmd {
 	id := p.id

@@ -142,7 +142,9 @@ func (p *Page) listRow(f *tui.Frame, i, w int) string {
 	case it.Absent == questions.Gone:
 		mark, state = th.Faint.Render(th.Glyph.Fail), "nobody waits"
 	case it.State == questions.Snoozed:
-		mark, state = th.Muted.Render(th.Glyph.Half), "later"
+		left := it.Snoozed.Sub(f.Now)
+		f.RedrawAfter(left%time.Minute + time.Millisecond)
+		mark, state = th.Muted.Render(th.Glyph.Half), fmt.Sprintf("back in %d m", int(max(left, 0)/time.Minute)+1)
 	case it.Absent != questions.Present:
 		mark = th.Muted.Render(th.Glyph.Wait)
 	}

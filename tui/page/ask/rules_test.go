@@ -248,7 +248,7 @@ func TestQ12DeclineIsConfirmed(t *testing.T) {
 func TestSnoozeSkipAndAskBack(t *testing.T) {
 	with(t, pair, func(d *desk, c *questions.Call) {
 		d.Keys("z")
-		d.Has("back in 10 minutes", "later")
+		d.Has("back in 10 minutes", "back in 10 m")
 		d.Wait(11 * time.Minute)
 		d.Keys("enter")
 		d.press("s", "c", "'which one is cheaper?", "enter", "enter")

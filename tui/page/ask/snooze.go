@@ -1,0 +1,55 @@
+package ask
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// snooze puts a request off, for 0 as long as is configured.
+func (p *Page) snooze(id int, d time.Duration) tea.Cmd {
+	if err := p.queue.Snooze(id, d); err != nil {
+		p.message = err.Error()
+		return nil
+	}
+	p.id, p.place = 0, partList
+	p.refresh()
+	it, _ := p.snap.Item(id)
+	p.openFirst()
+	return tui.Toast(tui.Info, "back in "+minutes(time.Until(it.Snoozed)))
+}
+
+// openSnooze asks for how long.
+func (p *Page) openSnooze() tea.Cmd {
+	id := p.id
+	it, ok := p.current()
+	if !ok {
+		return nil
+	}
+	c := &tui.Confirm{Name: "snooze", Title: "Answer later", Text: "The question comes back, and its agent goes on waiting.\nBack in:"}
+	if it.Absent != questions.Present {
+		c.Text = "The question comes back.\nBack in:"
+	}
+	for i, d := range []time.Duration{5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour} {
+		c.Choices = append(c.Choices, tui.Choice{Key: fmt.Sprint(i + 1), Text: minutes(d), Run: func() tea.Cmd { return p.snooze(id, d) }})
+	}
+	return tui.Open(c)
+}
+
+// minutes is a time as people say it, to the minute.
+func minutes(d time.Duration) string {
+	switch n := int(d.Round(time.Minute) / time.Minute); n {
+	case 0:
+		return fmt.Sprintf("%d seconds", int(d.Round(time.Second)/time.Second))
+	case 1:
+		return "a minute"
+	case 60:
+		return "an hour"
+	default:
+		return fmt.Sprintf("%d minutes", n)
+	}
+}
