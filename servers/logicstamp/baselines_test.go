@@ -54,6 +54,7 @@ func sameTree(t *testing.T, what string, before, after map[string]string) {
 // a copy that the edit does not reach, and a commit as baseline leaves
 // the repository as it was (B-2).
 func TestEveryBaselineFindsDrift(t *testing.T) {
+	t.Parallel()
 	cli := stamptest.CLI(t, stampcli.Wanted)
 	top := t.TempDir()
 	top, err := filepath.EvalSymlinks(top)

@@ -77,13 +77,12 @@ func BenchmarkCommand(b *testing.B) {
 // sources in 475 bundles; a stand-in writes their context.
 func BenchmarkLarge(b *testing.B) {
 	project, dir, behaviour := benchProject(b, 950), b.TempDir(), b.TempDir()
-	exe, err := os.Executable()
-	if err != nil || writeJSON(filepath.Join(behaviour, "behaviour"), standIn{Version: "0.8.8"}) != 0 {
-		b.Fatal(err)
+	if writeJSON(filepath.Join(behaviour, "behaviour"), standIn{Version: "0.8.8"}) != 0 {
+		b.Fatal("cannot write the behaviour")
 	}
 	open := func() *logicstamp.Service {
 		s, err := logicstamp.New(logicstamp.Options{
-			Dir: dir, ProjectPath: project, CLI: stampcli.Options{Command: []string{exe, standInFlag, behaviour}, Environment: os.Environ()},
+			Dir: dir, ProjectPath: project, CLI: stampcli.Options{Command: standInCommand(b, behaviour), Environment: os.Environ()},
 		})
 		if err != nil {
 			b.Fatal(err)

@@ -17,6 +17,7 @@ import (
 // K-10: components deeper than the depth are compared too, whatever the
 // baseline; a cycle that no root reaches stays uncovered.
 func TestBothSidesAreComparedDeeper(t *testing.T) {
+	t.Parallel()
 	cli := stamptest.CLI(t, stampcli.Wanted)
 	project := stamptest.Shop(t)
 	git(t, project, "init", "-q", "-b", "main")

@@ -1,6 +1,7 @@
 package logicstamp_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,7 @@ func describeResult(r *compare.Result) expected {
 
 type edit struct {
 	name string
+	area string
 	do   func(t *testing.T, dir string)
 	want expected
 }
@@ -88,20 +90,20 @@ const knobProps = "interface KnobProps { size: number; locked?: boolean; tone?: 
 // contentEdits change texts whose contracts stay.
 func contentEdits() []edit {
 	return []edit{
-		{"comment", replace("src/Shell.tsx", "export function Shell", "// the outermost part\nexport function Shell"), expected{status: compare.Pass, contentOnly: []string{"src/Shell.tsx"}}},
-		{"formatting", replace("src/Shell.tsx", "return <section", "return    <section"), expected{status: compare.Pass, contentOnly: []string{"src/Shell.tsx"}}},
-		{"function body", replace("src/util/format.ts", "n.toFixed(2)", "n.toFixed(3)"), expected{status: compare.Pass, contentOnly: []string{"src/util/format.ts"}}},
-		{"line ends alone", func(t *testing.T, dir string) {
+		{"comment", "shell", replace("src/Shell.tsx", "export function Shell", "// the outermost part\nexport function Shell"), expected{status: compare.Pass, contentOnly: []string{"src/Shell.tsx"}}},
+		{"formatting", "shell", replace("src/Shell.tsx", "return <section", "return    <section"), expected{status: compare.Pass, contentOnly: []string{"src/Shell.tsx"}}},
+		{"function body", "format", replace("src/util/format.ts", "n.toFixed(2)", "n.toFixed(3)"), expected{status: compare.Pass, contentOnly: []string{"src/util/format.ts"}}},
+		{"line ends alone", "shell", func(t *testing.T, dir string) {
 			data, err := os.ReadFile(filepath.Join(dir, "src/Shell.tsx"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			stamptest.Write(t, dir, map[string]string{"src/Shell.tsx": strings.ReplaceAll(string(data), "\n", "\r\n")})
 		}, expected{status: compare.Pass}},
-		{"parameter type of a plain function", replace("src/util/format.ts", "s: string, n: number", "s: string, n: bigint"), expected{status: compare.Pass, contentOnly: []string{"src/util/format.ts"}}},
-		{"syntax error", replace("src/util/format.ts", "return n.toFixed(2); }", "return n.toFixed(2; }"), expected{status: compare.Pass, contentOnly: []string{"src/util/format.ts"}}},
-		{"component deeper than the depth", replace("src/parts/Cog.tsx", "teeth: number }", "teeth: number; worn?: boolean }"), expected{status: compare.Pass, uncovered: []string{"src/parts/Cog.tsx"}}},
-		{"component in a cycle", replace("src/loop/Ping.tsx", "n: number", "n: number; m?: string"), expected{status: compare.Pass, uncovered: []string{"src/loop/Ping.tsx"}}},
+		{"parameter type of a plain function", "format", replace("src/util/format.ts", "s: string, n: number", "s: string, n: bigint"), expected{status: compare.Pass, contentOnly: []string{"src/util/format.ts"}}},
+		{"syntax error", "format", replace("src/util/format.ts", "return n.toFixed(2); }", "return n.toFixed(2; }"), expected{status: compare.Pass, contentOnly: []string{"src/util/format.ts"}}},
+		{"component deeper than the depth", "shell", replace("src/parts/Cog.tsx", "teeth: number }", "teeth: number; worn?: boolean }"), expected{status: compare.Pass, uncovered: []string{"src/parts/Cog.tsx"}}},
+		{"component in a cycle", "loop", replace("src/loop/Ping.tsx", "n: number", "n: number; m?: string"), expected{status: compare.Pass, uncovered: []string{"src/loop/Ping.tsx"}}},
 	}
 }
 
@@ -110,39 +112,39 @@ func contractEdits() []edit {
 	root := "src/Shell.tsx "
 	dep := []string{root + "hash_changed"}
 	return []edit{
-		{"import added", replace("src/Shell.tsx", "import { useClock", "import { money } from './util/format';\nimport { useClock"), expected{
+		{"import added", "shell", replace("src/Shell.tsx", "import { useClock", "import { money } from './util/format';\nimport { useClock"), expected{
 			status:  compare.Diff,
 			changes: []string{root + "uif_contract_changed"}, contracts: []string{root + "changed composition.imports"},
 		}},
-		{"export removed from one of two functions", replace("src/util/format.ts", "export function pad", "function pad"), expected{
+		{"export removed from one of two functions", "format", replace("src/util/format.ts", "export function pad", "function pad"), expected{
 			status: compare.Diff, changes: []string{"src/util/format.ts props_signature_changed"},
 			contracts: []string{"src/util/format.ts changed exports"}, exports: []string{"named"},
 		}},
-		{"named to default export", replace("src/Shell.tsx", "export function Shell", "export default function Shell"), expected{
+		{"named to default export", "shell", replace("src/Shell.tsx", "export function Shell", "export default function Shell"), expected{
 			status: compare.Diff, changes: []string{root + "props_signature_changed"},
 			contracts: []string{root + "changed exports"}, exports: []string{"default", "named"}, breaking: []string{"export_removed named"},
 		}},
-		{"'use client' added", replace("src/Shell.tsx", "import React", "'use client';\nimport React"), expected{
+		{"'use client' added", "shell", replace("src/Shell.tsx", "import React", "'use client';\nimport React"), expected{
 			status: compare.Diff, changes: []string{root + "uif_contract_changed"}, contracts: []string{root + "changed nextjs"},
 		}},
-		{"prop added in a dependency", replace("src/parts/Knob.tsx", "size: number;", "size: number; hint?: string;"), expected{
+		{"prop added in a dependency", "shell", replace("src/parts/Knob.tsx", "size: number;", "size: number; hint?: string;"), expected{
 			status: compare.Diff, changes: dep, contracts: []string{"src/parts/Knob.tsx changed interface.props"},
 		}},
-		{"prop removed in a dependency", replace("src/parts/Knob.tsx", knobProps, "interface KnobProps { size: number; tone?: 'calm' | 'loud' }"), expected{
+		{"prop removed in a dependency", "shell", replace("src/parts/Knob.tsx", knobProps, "interface KnobProps { size: number; tone?: 'calm' | 'loud' }"), expected{
 			status: compare.Diff, changes: dep, contracts: []string{"src/parts/Knob.tsx changed interface.props"}, breaking: []string{"prop_removed locked"},
 		}},
-		{"prop retyped in a dependency", replace("src/parts/Knob.tsx", "size: number;", "size: string;"), expected{
+		{"prop retyped in a dependency", "shell", replace("src/parts/Knob.tsx", "size: number;", "size: string;"), expected{
 			status: compare.Diff, changes: dep, contracts: []string{"src/parts/Knob.tsx changed interface.props"}, breaking: []string{"prop_type size"},
 		}},
-		{"prop made required in a dependency", replace("src/parts/Knob.tsx", "locked?: boolean", "locked: boolean"), expected{
+		{"prop made required in a dependency", "shell", replace("src/parts/Knob.tsx", "locked?: boolean", "locked: boolean"), expected{
 			status: compare.Diff, changes: dep, contracts: []string{"src/parts/Knob.tsx changed interface.props"}, breaking: []string{"prop_required locked"},
 		}},
-		{"function renamed", replace("src/util/format.ts", "function pad", "function fill"), expected{
+		{"function renamed", "format", replace("src/util/format.ts", "function pad", "function fill"), expected{
 			status: compare.Diff, changes: []string{"src/util/format.ts uif_contract_changed"},
 			contracts: []string{"src/util/format.ts changed composition.functions,exports"}, exports: []string{"fill", "pad"},
 			breaking: []string{"function_removed pad", "export_removed pad"},
 		}},
-		{"state added", both(
+		{"state added", "shell", both(
 			replace("src/Shell.tsx", "import React from 'react'", "import React, { useState } from 'react'"),
 			replace("src/Shell.tsx", "const now", "const [open, setOpen] = useState(false);\n  const now"),
 		), expected{
@@ -155,19 +157,19 @@ func contractEdits() []edit {
 // treeEdits change what is a root, or which files there are.
 func treeEdits() []edit {
 	return []edit{
-		{"new file renders a former root", write("src/App.tsx", "import React from 'react';\nimport { Shell } from './Shell';\nexport function App() { return <Shell title=\"x\" onClose={() => {}} />; }\n"), expected{
+		{"new file renders a former root", "shell", write("src/App.tsx", "import React from 'react';\nimport { Shell } from './Shell';\nexport function App() { return <Shell title=\"x\" onClose={() => {}} />; }\n"), expected{
 			status:    compare.Diff,
 			changes:   []string{"src/App.tsx bundle_added new", "src/Shell.tsx bundle_removed became_dependency"},
 			contracts: []string{"src/App.tsx added", "src/parts/Knob.tsx hidden"},
 		}},
-		{"root no longer renders a component", both(
+		{"root no longer renders a component", "shell", both(
 			replace("src/Shell.tsx", "<Tile label={String(now)} />", "{now}"),
 			replace("src/Shell.tsx", "import { Tile } from './parts/Tile';\n", ""),
 		), expected{
 			status: compare.Diff, changes: []string{"src/Shell.tsx uif_contract_changed", "src/parts/Tile.tsx bundle_added became_root"},
 			contracts: []string{"src/Shell.tsx changed composition.components,composition.imports", "src/parts/Cog.tsx revealed"},
 		}},
-		{"file moved", func(t *testing.T, dir string) {
+		{"file moved", "format", func(t *testing.T, dir string) {
 			if err := os.MkdirAll(filepath.Join(dir, "src/lib"), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -179,18 +181,55 @@ func treeEdits() []edit {
 			changes:   []string{"src/lib/format.ts bundle_added moved src/util/format.ts", "src/util/format.ts bundle_removed moved src/lib/format.ts"},
 			contracts: []string{"src/util/format.ts moved"},
 		}},
-		{"file deleted", remove("src/util/clock.ts"), expected{
+		{"file deleted", "clock", remove("src/util/clock.ts"), expected{
 			status: compare.Diff, changes: []string{"src/util/clock.ts bundle_removed deleted"},
 			contracts: []string{"src/util/clock.ts removed"}, breaking: []string{"contract_removed clock"},
 		}},
-		{"x.tsx beside x.ts", write("src/util/format.tsx", "import React from 'react';\nexport function Money({ n }: { n: number }) { return <b>{n}</b>; }\n"), expected{
+		{"x.tsx beside x.ts", "format", write("src/util/format.tsx", "import React from 'react';\nexport function Money({ n }: { n: number }) { return <b>{n}</b>; }\n"), expected{
 			status: compare.Diff, changes: []string{"src/util/format.tsx bundle_added new"}, contracts: []string{"src/util/format.tsx added"},
 		}},
 	}
 }
 
+// areas are the parts of the project that no edit of another part reaches.
+func areas() map[string][]string {
+	return map[string][]string{
+		"shell": {"src/Shell.tsx", "src/App.tsx", "src/parts/"}, "format": {"src/util/format", "src/lib/"},
+		"clock": {"src/util/clock.ts"}, "loop": {"src/loop/"},
+	}
+}
+
+// TestEveryKindOfEdit makes edits of different areas together: the command takes
+// more than a second each time. Two projects take turns.
 func TestEveryKindOfEdit(t *testing.T) {
+	t.Parallel()
 	cli := stamptest.CLI(t, stampcli.Wanted)
+	var rounds [][]edit
+	next := map[string]int{}
+	for _, e := range slices.Concat(contentEdits(), contractEdits(), treeEdits()) {
+		for next[e.area] >= len(rounds) {
+			rounds = append(rounds, nil)
+		}
+		rounds[next[e.area]] = append(rounds[next[e.area]], e)
+		next[e.area]++
+	}
+	const lanes = 2
+	for lane := range lanes {
+		t.Run(fmt.Sprint("project ", lane), func(t *testing.T) {
+			t.Parallel()
+			var mine [][]edit
+			for i := lane; i < len(rounds); i += lanes {
+				mine = append(mine, rounds[i])
+			}
+			checkRounds(t, cli, mine)
+		})
+	}
+}
+
+// checkRounds makes the edits of each round in a project that is brought back
+// after it.
+func checkRounds(t *testing.T, cli string, rounds [][]edit) {
+	t.Helper()
 	project := stamptest.Shop(t)
 	git(t, project, "init", "-q", "-b", "main")
 	git(t, project, "add", "-A")
@@ -200,24 +239,55 @@ func TestEveryKindOfEdit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range slices.Concat(contentEdits(), contractEdits(), treeEdits()) {
-		t.Run(e.name, func(t *testing.T) {
+	for _, round := range rounds {
+		for _, e := range round {
 			e.do(t, project)
-			defer git(t, project, "clean", "-fdq")
-			defer git(t, project, "checkout", "-q", ".")
-			r, err := s.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{Baseline: "snapshot:" + snap.SnapshotID})
-			if err != nil {
-				t.Fatal(err)
+		}
+		r, err := s.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{Baseline: "snapshot:" + snap.SnapshotID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status == compare.Failed {
+			t.Fatal(r.Error)
+		}
+		status := compare.Pass
+		for _, e := range round {
+			t.Run(e.name, func(t *testing.T) { checkExpected(t, describeWithin(r, areas()[e.area]), e.want) })
+			if e.want.status == compare.Diff {
+				status = compare.Diff
 			}
-			if r.Status == compare.Failed {
-				t.Fatal(r.Error)
-			}
-			checkExpected(t, describeResult(r), e.want)
-			if r.Status == compare.Pass && r.Summary.TokenDelta != (compare.TokenDelta{}) {
-				t.Errorf("pass with a token change %+v", r.Summary.TokenDelta)
-			}
-		})
+		}
+		if r.Status != status || status == compare.Pass && r.Summary.TokenDelta != (compare.TokenDelta{}) {
+			t.Errorf("round of %s: %s with a token change %+v", round[0].name, r.Status, r.Summary.TokenDelta)
+		}
+		git(t, project, "checkout", "-q", ".")
+		git(t, project, "clean", "-fdq")
 	}
+}
+
+// describeWithin is what a result says of some files, as if there were no
+// others.
+func describeWithin(r *compare.Result, starts []string) expected {
+	inside := func(p string) bool {
+		return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(p, start) })
+	}
+	only := &compare.Result{Status: compare.Pass, Coverage: &compare.Coverage{}}
+	for _, f := range r.FolderDiffs {
+		f.Changes = slices.DeleteFunc(slices.Clone(f.Changes), func(c compare.ComponentChange) bool { return !inside(c.EntryID) })
+		if len(f.Changes) > 0 {
+			only.FolderDiffs, only.Status = append(only.FolderDiffs, f), compare.Diff
+		}
+	}
+	for _, c := range r.ContractChanges {
+		if inside(c.EntryID) {
+			only.ContractChanges = append(only.ContractChanges, c)
+		}
+	}
+	filter := func(list []string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(p string) bool { return !inside(p) })
+	}
+	only.ContentOnly, only.Coverage.Uncovered = filter(r.ContentOnly), filter(r.Coverage.Uncovered)
+	return describeResult(only)
 }
 
 func checkExpected(t *testing.T, got, want expected) {

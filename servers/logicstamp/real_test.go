@@ -45,6 +45,7 @@ func git(t testing.TB, dir string, args ...string) string {
 }
 
 func TestDriftAfterAnEditIsFound(t *testing.T) {
+	t.Parallel()
 	cli := stamptest.CLI(t, stampcli.Wanted)
 	project := stamptest.Shop(t)
 	git(t, project, "init", "-q", "-b", "main")

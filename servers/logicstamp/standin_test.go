@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// standInCommand starts the stand-in that behaves as dir says. A program built
+// with the race detector sleeps for a second before it ends, unless told.
+func standInCommand(t testing.TB, dir string) []string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := []string{exe, standInFlag, dir}
+	if env, err := exec.LookPath("env"); err == nil {
+		command = append([]string{env, "GORACE=atexit_sleep_ms=0"}, command...)
+	}
+	return command
+}
+
 // playStamp is one run of the stand-in. dir holds its behaviour and gets a file
 // for each run.
 func playStamp(dir string, args []string) int {
@@ -65,7 +81,9 @@ func playStamp(dir string, args []string) int {
 	wd, _ := os.Getwd()
 	line, _ := json.Marshal(map[string]any{"args": args, "dir": wd, "env": os.Environ()})
 	name := fmt.Sprintf("call-%020d", time.Now().UnixNano())
-	if err := os.WriteFile(filepath.Join(dir, name), line, 0o600); err != nil {
+	// A test may look while this writes, so that it appears whole.
+	half := filepath.Join(dir, "half-"+name)
+	if os.WriteFile(half, line, 0o600) != nil || os.Rename(half, filepath.Join(dir, name)) != nil {
 		return 99
 	}
 	if !b.SleepDeep || slices.Contains(args, "64") {
@@ -235,13 +253,9 @@ func newStage(t *testing.T, b standIn, options ...stageOption) *stage {
 	st.write("src/parts/Knob.tsx", "// props: size locked\n")
 	st.write("src/parts/helpers.ts", "export {}\n")
 	st.behave(b)
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := logicstamp.Options{
 		Dir: t.TempDir(), ProjectPath: project, Now: st.clock.now,
-		CLI: stampcli.Options{Command: []string{exe, standInFlag, st.dir}, Environment: append(os.Environ(), "NODE_OPTIONS=--evil")},
+		CLI: stampcli.Options{Command: standInCommand(t, st.dir), Environment: append(os.Environ(), "NODE_OPTIONS=--evil")},
 	}
 	for _, f := range options {
 		f(&o)

@@ -134,6 +134,7 @@ func as(t *testing.T, dir, format string) string {
 // . Those of 0.1.1 and 0.8.8 are made by the real commands; those between
 // are made from the newest by what is known to differ.
 func TestVersionsOfOneTreeAreEqual(t *testing.T) {
+	t.Parallel()
 	newest, oldest := stamptest.CLI(t, stampcli.Wanted), stamptest.CLI(t, "0.1.1")
 	project := stamptest.Shop(t)
 	dirs := map[string]string{

@@ -93,6 +93,7 @@ func TestWatchLogs(t *testing.T) {
 }
 
 func TestRefreshWhileStampWatches(t *testing.T) {
+	t.Parallel()
 	yes, no := true, false
 	active := func(t *testing.T) *stage {
 		s := newStage(t, standIn{})

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ func agentProgram(t *testing.T, name string) string {
 // A real agent makes a snapshot, a component is edited, and the agent's
 // comparison tells it what broke.
 func TestARealAgentGetsTheDiff(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs a real agent: not with -short")
 	}
@@ -57,12 +59,21 @@ func TestARealAgentGetsTheDiff(t *testing.T) {
 			args: []string{"run", "go"},
 		},
 	}
+	build := sync.OnceValues(func() (string, error) {
+		deck := filepath.Join(t.TempDir(), "mcpdeck")
+		out, err := exec.Command("go", "build", "-o", deck, "github.com/mcpdeck/mcpdeck/cmd/mcpdeck").CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
+		}
+		return deck, err
+	})
 	for name, agent := range agents {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			program, cli := agentProgram(t, name), stamptest.CLI(t, stampcli.Wanted)
-			deck := filepath.Join(t.TempDir(), "mcpdeck")
-			if out, err := exec.Command("go", "build", "-o", deck, "github.com/mcpdeck/mcpdeck/cmd/mcpdeck").CombinedOutput(); err != nil {
-				t.Fatalf("%v %s", err, out)
+			deck, err := build()
+			if err != nil {
+				t.Fatal(err)
 			}
 			project := stamptest.Shop(t)
 			home, err := os.MkdirTemp("", "deck") // a socket's path has few bytes to spare

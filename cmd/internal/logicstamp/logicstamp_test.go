@@ -33,6 +33,7 @@ func run(t *testing.T, o logicstamp.Options, args ...string) (stdout, stderr str
 }
 
 func TestDiffTellsByItsExitCode(t *testing.T) {
+	t.Parallel()
 	cli := stamptest.CLI(t, stampcli.Wanted)
 	project := stamptest.Shop(t)
 	o := logicstamp.Options{
