@@ -68,7 +68,7 @@ func pictureFiles(args []string) ([]string, error) {
 			return nil, fmt.Errorf("find %s: %w", arg, err)
 		}
 		if _, err := os.Stat(abs); err != nil {
-			return nil, usagef("read %s: no such file", arg)
+			return nil, fmt.Errorf("read %s: no such file", arg)
 		}
 		files[i] = abs
 	}
