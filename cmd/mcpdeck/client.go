@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
@@ -21,6 +22,9 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Cli
 	}
 	if !errors.Is(err, wire.ErrNoDeck) {
 		return nil, nil, err
+	}
+	if !cfg.File.Debug { // the answer says what went wrong
+		slog.SetDefault(slog.New(slog.DiscardHandler))
 	}
 	h, err := headless(cfg, nil)
 	if err != nil {

@@ -95,9 +95,7 @@ func (d *desktop) publish(root *os.Root, n note) (replaced bool, err error) {
 		return true, nil
 	}
 	err = root.Link(temp, n.Name)
-	if rmErr := root.Remove(temp); err == nil {
-		err = rmErr
-	}
+	_ = root.Remove(temp) // the note is there or not, whatever becomes of this
 	switch {
 	case err == nil:
 		return false, nil
