@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,7 +90,7 @@ func checkToken(cfg *config.Config) finding {
 		return finding{"ok", "token", "none yet; the deck makes one when it serves HTTP"}
 	case err != nil:
 		return finding{"bad", "token", err.Error()}
-	case info.Mode().Perm()&0o077 != 0:
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		return finding{"bad", "token", cfg.Paths.Token + " can be read by others; make a new one with: mcpdeck token rotate"}
 	}
 	return finding{"ok", "token", cfg.Paths.Token}

@@ -87,7 +87,8 @@ func (r *reach) openWeb() {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(cfg.Port)))
 	if err != nil {
 		r.endpoints.HTTPNote = err.Error()
-		if errors.Is(err, syscall.EADDRINUSE) {
+		const inUse = syscall.Errno(10048) // on Windows
+		if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, inUse) {
 			r.endpoints.HTTPNote = fmt.Sprintf("port %d is taken", cfg.Port)
 		}
 		r.house.host.Warn("http", fmt.Sprintf("HTTP is off: %s; set http.port (0 picks a free one)", r.endpoints.HTTPNote))

@@ -29,8 +29,9 @@ type projects struct {
 	open map[string]*project // by the spelling a caller gave
 }
 
-// project is a project folder: opened once, so that it stays the same folder
-// when its path is renamed or a link in the path is turned elsewhere.
+// project is a project folder: opened once where the system allows it, so that
+// it stays the same folder when its path is renamed or a link in the path is
+// turned elsewhere.
 type project struct {
 	root     *os.Root
 	spelled  string
@@ -70,6 +71,9 @@ func (p *projects) list(ctx context.Context, root string, chosen bool, dir strin
 	if err != nil {
 		return listing{}, err
 	}
+	if !keepsFolders {
+		defer func() { _ = pr.root.Close() }() // it was only read
+	}
 	rel, err := pr.relative(dir)
 	if err != nil {
 		return listing{}, err
@@ -97,10 +101,13 @@ func (p *projects) project(spelled string, chosen bool) (*project, error) {
 	if err != nil {
 		return nil, blame(err, "the project folder cannot be opened")
 	}
+	pr := &project{root: root, spelled: spelled, resolved: resolved}
+	if !keepsFolders {
+		return pr, nil
+	}
 	if p.open == nil || len(p.open) >= maxRoots {
 		p.open = map[string]*project{} // a root closes itself once nobody uses it
 	}
-	pr := &project{root: root, spelled: spelled, resolved: resolved}
 	p.open[spelled] = pr
 	return pr, nil
 }

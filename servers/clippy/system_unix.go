@@ -13,6 +13,8 @@ import (
 const (
 	noFollow = syscall.O_NOFOLLOW // do not open through a link put in place at the last moment
 	noWait   = syscall.O_NONBLOCK // do not wait at a FIFO
+
+	keepsFolders = true // a folder that is open may still be renamed and removed
 )
 
 func kindOf(no syscall.Errno) kind {

@@ -13,6 +13,8 @@ import (
 const (
 	noFollow = 0
 	noWait   = 0
+
+	keepsFolders = false // nobody could rename or remove a folder that is open
 )
 
 func kindOf(no syscall.Errno) kind {
