@@ -170,6 +170,7 @@ func Load(f Flags) (*Config, error) {
 	if c.Paths, err = paths(c.Home, f); err != nil {
 		return nil, err
 	}
+	c.readStampSettings(filepath.Dir(c.Paths.Config))
 	if err := c.read(c.Paths.Config, f.File != "" || Env("MCPDECK_CONFIG") != ""); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,81 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// The settings file of other LogicStamp servers is read beside the
+// configuration, which wins.
+func TestStampSettings(t *testing.T) {
+	with := func(change func(*Logicstamp)) Logicstamp {
+		l := defaultLogicstamp()
+		change(&l)
+		return l
+	}
+	for name, row := range map[string]struct {
+		json, toml string
+		want       Logicstamp
+		warnings   []string
+	}{
+		"none": {"", "", defaultLogicstamp(), nil},
+		"the defaults written out": {
+			`{"server":{"name":"logicstamp-context","version":"0.1.0","defaultProfile":"llm-chat","defaultMode":""},
+			  "snapshots":{"maxSnapshots":10,"ttlMinutes":60,"autoCleanup":true},
+			  "paths":{"cliPath":"stamp","tempDir":".logicstamp/mcp-snapshots"},"drift":{"websocket":false,"minIntervalMs":2000}}`,
+			"", defaultLogicstamp(), nil,
+		},
+		"values": {
+			`{"server":{"defaultDepth":3,"defaultIncludeStyle":true},"snapshots":{"autoCleanup":false,"deepContracts":"off","publish":true},
+			  "paths":{"cliPath":["npx","-y","logicstamp-context"]},"security":{"allowedPaths":["/p"],"maxBundleSize":5,"maxTokensPerRequest":6},
+			  "timeouts":{"stampSeconds":1,"compareModesSeconds":2,"gitSeconds":3}}`,
+			"", with(func(l *Logicstamp) {
+				l.Depth, l.Style, l.KeepExpired, l.DeepContracts, l.Publish = 3, true, true, "off", true
+				l.Command, l.AllowedPaths, l.MaxBundleSize, l.MaxTokens = "npx -y logicstamp-context", []string{"/p"}, 5, 6
+				l.StampSeconds, l.ModesSeconds, l.GitSeconds = 1, 2, 3
+			}), nil,
+		},
+		"the configuration wins": {
+			`{"server":{"defaultDepth":3},"snapshots":{"maxSnapshots":4}}`, "[logicstamp]\ndepth = 5\n",
+			with(func(l *Logicstamp) { l.Depth, l.MaxSnapshots = 5, 4 }), nil,
+		},
+		"unknown and bad members": {
+			`{"server":{"colour":"red","defaultDepth":"deep"},"paths":{"cliPath":"my stamp"}}`, "", defaultLogicstamp(),
+			[]string{"paths.cliPath cannot be", "nothing is called server.colour", `server.defaultDepth cannot be "deep"`},
+		},
+		"no JSON": {`{`, "", defaultLogicstamp(), []string{"it cannot be read"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "config.toml")
+			for path, text := range map[string]string{file: row.toml, filepath.Join(dir, stampSettings): row.json} {
+				if text == "" && path != file {
+					continue
+				}
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Setenv("HOME", dir)
+			c, err := Load(Flags{File: file, Port: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := c.File.Logicstamp
+			if !reflect.DeepEqual(got, row.want) {
+				t.Errorf("got  %+v\nwant %+v", got, row.want)
+			}
+			if len(c.Warnings) != len(row.warnings) {
+				t.Fatalf("warnings = %q", c.Warnings)
+			}
+			for i, w := range row.warnings {
+				if !strings.Contains(c.Warnings[i], w) {
+					t.Errorf("warning %q, want %q", c.Warnings[i], w)
+				}
+			}
+		})
+	}
+}
