@@ -37,7 +37,7 @@ func TestGuideForms(t *testing.T) {
 	for _, row := range rows {
 		for _, name := range strings.FieldsFunc(row[1], func(r rune) bool { return r == '`' || r == ',' || r == ' ' }) {
 			switch name {
-			case "palette", "sprite", "variant", "composition", "animation", "state-rules", "import", "with", "z", "role", "except", "polygon", "union", "ellipse":
+			case "palette", "sprite", "variant", "composition", "animation", "particle", "state-rules", "import", "with", "z", "role", "except", "polygon", "union", "ellipse":
 				continue // in the guide's own snippets and the examples
 			}
 			known++

@@ -455,3 +455,17 @@ func TestR15_Cancellation(t *testing.T) {
 	r.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":"later","method":"tools/call","params":%s}`, p))
 	// The rig's cleanup closes the connection in the middle and expects a clean end.
 }
+
+// A particle is drawn as the animation that it becomes, by that argument.
+func TestParticleAsAnimation(t *testing.T) {
+	r := start(t)
+	a := r.call("pixelsrc_render", args{"source": Example("campfire"), "animation": "sparks", "scale": 2})
+	if a.IsError || len(a.Content) < 2 || a.Content[0].MIMEType != "image/gif" {
+		t.Fatalf("%+v", a)
+	}
+	for _, want := range []string{"sparks", "(64x64 px)", "Frames: 32"} {
+		if text := a.Content[len(a.Content)-1].Text; !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+}

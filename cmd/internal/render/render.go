@@ -26,7 +26,8 @@ func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(for
 // options are the flags.
 type options struct {
 	name, kind, dialect, antialias, output, states, slice, tag string
-	scale, sheet, cols, rows                                   int
+	scale, sheet, cols, rows, frames                           int
+	canvas, origin                                             string
 	show                                                       string
 	strength                                                   float64
 	list, json, allStates, atlas, strict                       bool
@@ -71,6 +72,9 @@ the deck's, also before the word render.`,
 	f.IntVar(&o.sheet, "sheet", 0, "draw the frames side by side; --sheet=4 puts four in a row")
 	f.Lookup("sheet").NoOptDefVal = "0"
 	f.BoolVar(&o.atlas, "atlas", false, "pack every sprite into one PNG with a JSON description")
+	f.IntVar(&o.frames, "frames", 0, "frames of a particle, 1 to 256 (default: twice its longest life)")
+	f.StringVar(&o.canvas, "canvas", "32x32", "size of a particle's frames")
+	f.StringVar(&o.origin, "origin", "", "X,Y that a particle comes from (default: the middle of the lower edge)")
 	f.StringVar(&o.tag, "tag", "", "draw only the frames of a tag")
 	f.StringVar(&o.show, "show", "", "print the picture instead: "+strings.Join(shown.ModeNames(), ", "))
 	f.IntVar(&o.cols, "cols", 0, "width of --show in characters, 0 for the picture's own")
@@ -111,15 +115,42 @@ func (o *options) draw(strength bool) (pxl.RenderOptions, error) {
 		r.Strength = &o.strength
 	}
 	if o.slice != "" {
-		w, h, ok := strings.Cut(strings.ToLower(o.slice), "x")
-		a, err1 := strconv.Atoi(w)
-		b, err2 := strconv.Atoi(h)
-		if !ok || err1 != nil || err2 != nil || a < 1 || b < 1 {
+		size, ok := two(o.slice, "x")
+		if !ok || size[0] < 1 || size[1] < 1 {
 			return r, usagef("--slice %q is not WIDTHxHEIGHT, such as 64x32", o.slice)
 		}
-		r.Slice = [2]int{a, b}
+		r.Slice = size
 	}
-	return r, nil
+	return r, o.bake(&r.Bake)
+}
+
+// bake reads how a particle is drawn.
+func (o *options) bake(b *pxl.Bake) error {
+	if o.frames < 0 || o.frames > pxl.MaxFrames {
+		return usagef("--frames %d is not between 1 and %d", o.frames, pxl.MaxFrames)
+	}
+	b.Frames = o.frames
+	size, ok := two(o.canvas, "x")
+	if !ok || size[0] < 1 || size[1] < 1 {
+		return usagef("--canvas %q is not WIDTHxHEIGHT, such as 16x32", o.canvas)
+	}
+	b.Canvas = size
+	if o.origin != "" {
+		at, ok := two(o.origin, ",")
+		if !ok {
+			return usagef("--origin %q is not X,Y, such as 8,31", o.origin)
+		}
+		b.Origin = &at
+	}
+	return nil
+}
+
+// two reads two integers around a separator.
+func two(text, between string) (out [2]int, ok bool) {
+	a, b, ok := strings.Cut(strings.ToLower(text), between)
+	one, err1 := strconv.Atoi(a)
+	other, err2 := strconv.Atoi(b)
+	return [2]int{one, other}, ok && err1 == nil && err2 == nil
 }
 
 // Load reads a document. Its includes may lie in the folder of the nearest pxl.toml above it, else in its own;

@@ -51,6 +51,7 @@ func TestPictures(t *testing.T) {
 		{"sheet", "--name flicker --sheet", "lantern-flicker.png", 18, 9},
 		{"sheet in columns", "--name flicker --sheet=1", "lantern-flicker.png", 9, 18},
 		{"atlas", "--atlas", "lantern-atlas.png", 27, 9},
+		{"particle", "--name rain --frames 3 --canvas 8x12 --origin 4,0 --sheet", "lantern-rain.png", 24, 12},
 		{"states", "--all-states --state on", "lantern.png", 9, 9},
 	} {
 		t.Run(r.name, func(t *testing.T) {
@@ -130,6 +131,7 @@ sprite       post      9×6
 variant      lamp_off  9×9
 composition  street    40×17
 animation    flicker   9×9
+particle     rain      32×32
 `
 	if out != want {
 		t.Errorf("got\n%swant\n%s", out, want)
@@ -219,6 +221,9 @@ func TestMistakes(t *testing.T) {
 		{"antialias", file + " --antialias soft", "scale2x", true},
 		{"strength", file + " --strength 2", "between 0 and 1", true},
 		{"slice", file + " --slice 3", "WIDTHxHEIGHT", true},
+		{"frames", file + " --frames 257", "between 1 and 256", true},
+		{"canvas", file + " --canvas 3", "WIDTHxHEIGHT", true},
+		{"origin", file + " --origin 3", "X,Y", true},
 		{"dialect", file + " --dialect other", "documented", true},
 		{"two files, one output", file + " " + file + " -o x.png", "exactly one FILE", true},
 		{"name", file + " --name lam", "did you mean lamp?", false},

@@ -50,8 +50,12 @@ func (r *renderer) renderAnimation(res *Result, a *Animation) error {
 		loop := t.Loop == nil || *t.Loop
 		res.Tags = append(res.Tags, Tag{Name: t.Name, Start: t.Start, End: min(t.End, len(list)-1), Loop: loop, FPS: t.FPS})
 	}
-	list = g.cut(res, list)
-	area := 0
+	return g.show(res, g.cut(res, list))
+}
+
+// show smooths and scales the frames.
+func (g *animating) show(res *Result, list []still) error {
+	r, area := g.r, 0
 	for _, f := range list {
 		res.Native.X, res.Native.Y = max(res.Native.X, f.b.w), max(res.Native.Y, f.b.h)
 		out, name := r.smoothPlain(f.b)
@@ -60,7 +64,7 @@ func (r *renderer) renderAnimation(res *Result, a *Animation) error {
 		}
 		res.Antialias = name
 		if area += out.w * out.h * r.opt.Scale * r.opt.Scale; area > maxShown && len(res.Frames) > 0 {
-			g.s.fail(a.pos, CodeLimit, "use a smaller scale or fewer frames", "its frames hold more than %d pixels; the rest is left out", maxShown)
+			g.s.fail(g.a.pos, CodeLimit, "use a smaller scale or fewer frames", "its frames hold more than %d pixels; the rest is left out", maxShown)
 			break
 		}
 		m, err := enlarge(out, r.opt.Scale)

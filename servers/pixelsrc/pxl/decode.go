@@ -293,7 +293,7 @@ func (d *decoder) typed(o *Object, n *json5.Node) bool {
 	case KindStateRules:
 		o.StateRules = d.stateRules(n)
 	case KindParticle:
-		d.particle(n)
+		o.Particle = d.particle(n)
 	case KindTransform:
 		d.transformObject(n)
 	case KindImport:

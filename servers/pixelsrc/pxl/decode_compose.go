@@ -144,17 +144,24 @@ func (d *decoder) loose(n *json5.Node) string {
 	return d.str(n)
 }
 
-// particle checks the schema of an emitter, which is never drawn.
-func (d *decoder) particle(n *json5.Node) {
+// particle reads an emitter. The reference checks no more of it than that it is there.
+func (d *decoder) particle(n *json5.Node) *Particle {
+	p := &Particle{Rate: 1, Lifetime: [2]int{10, 20}, Seed: 42, pos: n.Pos}
 	d.need(n, "name", "sprite", "emitter")
-	for _, key := range []string{"name", "sprite"} {
-		if v := n.Get(key); v != nil {
-			d.str(v)
-		}
+	if v := n.Get("name"); v != nil {
+		p.Name = d.str(v)
 	}
-	if e := n.Get("emitter"); e != nil && e.Kind != json5.Object {
+	if v := n.Get("sprite"); v != nil {
+		p.Sprite = d.str(v)
+	}
+	switch e := n.Get("emitter"); {
+	case e == nil:
+	case e.Kind != json5.Object:
 		d.bad(e, "expected an object, found %s", e.Kind)
+	case !d.ref:
+		d.emitter(p, e)
 	}
+	return p
 }
 
 // transformObject checks the schema of a user-defined transform, which is never drawn.

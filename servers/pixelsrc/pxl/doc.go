@@ -28,6 +28,10 @@
 //   - Palette cycles that use neither sprite nor fps nor direction advance together, as in
 //     the reference; with any of these every cycle runs at its own pace.
 //   - Attachments hang by attach_in and attach_out of their sprites and are cut at the frame.
+//   - A particle is drawn as the animation that it becomes, which is asked for by its
+//     name: on 32 by 32 pixels, from the middle of the lower edge, ten frames a second,
+//     for twice its longest life (12 to 64 frames), unless Bake says otherwise.
+//   - User-defined transforms are checked and never drawn: the guide teaches none.
 //   - The role and the relations of a pixel are those of the region on top.
 //
 // # Where the rules of the dialects are held
@@ -37,6 +41,7 @@
 //	DD-18 … DD-24  TestSpriteRules, TestStaircase
 //	DD-25 … DD-27  TestCompositionRules
 //	DD-28 … DD-32  TestAnimationRules
+//	particles      TestParticles
 //	what both share  TestGenerated, TestShapes, TestTransforms, TestNineSlice, TestPalettes,
 //	                 TestPaletteCycles, TestTiming, TestSplitting, TestCorpus
 //

@@ -38,6 +38,7 @@ func hostile() string {
 {type: "composition", name: "c", size: [20, 20], cell_size: [4, 4], sprites: {x: "v", y: "c", z: null}, layers: [{fill: "x", map: ["xyz"], blend: "overlay", opacity: "0.3", transform: ["rotate:90"]}, {sprite: "s", x: -3}]}
 {type: "animation", name: "n", keyframes: {from: {sprite: "s", transform: "rotate(10) scale(2)"}, to: {sprite: "c", opacity: 0}}, duration: "2s", timing_function: "steps(3)", transform: ["pingpong"]}
 {type: "animation", name: "m", sprite: "s", palette_cycle: [{tokens: ["a", "b"], fps: 7}, {tokens: ["b", "a", "c"], duration: 33}], attachments: [{name: "t", anchor: [1, 1], chain: ["s", "v"]}]}
+{type: "particle", name: "q", sprite: "v", emitter: {rate: 1e9, lifetime: [1, 99], velocity: {x: [-9, 9], y: [-9, 9]}, gravity: 1, fade: true, rotation: [0, 360], seed: 0}}
 {type: "state-rules", name: "r", rules: {".on[token=a]": {filter: "sepia(0.4) hue-rotate(20deg)", "drop-shadow": "1 2 3 red", opacity: 0.4}}}`
 }
 
@@ -54,8 +55,17 @@ func FuzzRender(f *testing.F) {
 					t.Fatalf("incomplete diagnostic %+v", x)
 				}
 			}
+			asked := []RenderOptions{}
 			for _, k := range Drawable() {
-				res, err := d.Render(RenderOptions{Kind: k, AllStates: true, Tokens: true, Antialias: "xbr2x", Slice: [2]int{12, 12}, Scale: 2})
+				asked = append(asked, RenderOptions{Kind: k})
+			}
+			for _, o := range d.Objects() {
+				if o.Kind == KindParticle {
+					asked = append(asked, RenderOptions{Kind: KindAnimation, Name: o.Name})
+				}
+			}
+			for _, one := range asked {
+				res, err := d.Render(RenderOptions{Kind: one.Kind, Name: one.Name, AllStates: true, Tokens: true, Antialias: "xbr2x", Slice: [2]int{12, 12}, Scale: 2})
 				if err != nil {
 					continue
 				}

@@ -32,7 +32,7 @@ func Kinds() []Kind {
 }
 
 // Object is one object of a document. Exactly the pointer that belongs to its kind
-// is set; particles, transforms and imports only have their node. Everything an
+// is set; transforms and imports only have their node. Everything an
 // Object points to belongs to the document and must not be changed.
 type Object struct {
 	Kind         Kind
@@ -46,6 +46,7 @@ type Object struct {
 	Composition *Composition
 	Animation   *Animation
 	StateRules  *StateRules
+	Particle    *Particle
 }
 
 // title names the object in a diagnostic, such as `sprite "hero"`.

@@ -26,6 +26,7 @@ type RenderOptions struct {
 	Slice     [2]int   // width and height to stretch a nine-slice sprite to; 0,0 leaves it
 	Tag       string   // of an animation: only the frames of this tag
 	Transform []string // applied behind the sprite's own, in the text form
+	Bake      Bake     // of a particle: how it becomes an animation
 	Tokens    bool     // tell which region painted each pixel, see Result.Tokens
 }
 
@@ -134,7 +135,8 @@ func (e *NotFoundError) Error() string {
 // ErrTooLarge is wrapped by the error of a result that would exceed the limits.
 var ErrTooLarge = errors.New("too large")
 
-// Drawable lists the kinds that Render draws.
+// Drawable lists the kinds that Render draws. In the documented dialect a particle is
+// drawn too, as the animation that it becomes, under its name and KindAnimation.
 func Drawable() []Kind {
 	return []Kind{KindSprite, KindVariant, KindComposition, KindAnimation}
 }
@@ -160,6 +162,11 @@ func (d *Document) target(o RenderOptions) (Object, error) {
 		}
 	} else if found, ok := d.Find(o.Kind, o.Name); ok && slices.Contains(Drawable(), found.Kind) {
 		return found, nil
+	}
+	if d.dialect == Documented && (o.Kind == "" || o.Kind == KindAnimation) {
+		if found, ok := d.Find(KindParticle, o.Name); ok {
+			return found, nil
+		}
 	}
 	names := d.names(kinds...)
 	return Object{}, &NotFoundError{Kind: o.Kind, Name: o.Name, Names: names, Nearest: nearest(o.Name, names)}
@@ -189,6 +196,9 @@ func (r *renderer) object(res *Result, obj Object) error {
 		return r.renderComposition(res, obj.Composition)
 	case KindAnimation:
 		return r.renderAnimation(res, obj.Animation)
+	case KindParticle:
+		res.Kind = KindAnimation
+		return r.renderParticle(res, obj.Particle)
 	}
 	return r.renderSprite(res, obj)
 }
@@ -306,7 +316,8 @@ func (d *Document) Sizes() []image.Point {
 	r := &renderer{doc: d, opt: RenderOptions{Scale: 1, Antialias: "none"}}
 	out := make([]image.Point, len(d.objects))
 	for i, o := range d.objects {
-		if slices.Contains(Drawable(), o.Kind) && r.budget.left() {
+		particle := o.Kind == KindParticle && d.dialect == Documented
+		if (particle || slices.Contains(Drawable(), o.Kind)) && r.budget.left() {
 			res := &Result{}
 			if r.object(res, o) == nil {
 				out[i] = res.Native

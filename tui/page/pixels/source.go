@@ -24,6 +24,11 @@ func drawFile(path string, load func(string) (*pxl.Document, func(), error)) ([]
 	for _, o := range doc.Objects() {
 		switch o.Kind {
 		case pxl.KindSprite, pxl.KindVariant, pxl.KindComposition, pxl.KindAnimation:
+		case pxl.KindParticle: // drawn as an animation, in one dialect
+			if doc.Dialect() == pxl.Reference {
+				continue
+			}
+			o.Kind = pxl.KindAnimation
 		default:
 			continue
 		}
