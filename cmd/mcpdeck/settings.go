@@ -75,14 +75,14 @@ func (h *house) follow(ctx context.Context, a *app) {
 }
 
 // followConfig reads the configuration whenever its file at path has changed,
-// until ctx ends, and gives what it says, or why it cannot be read, to take. It
-// is false when the file cannot be followed, as when its folder does not exist.
+// until ctx ends, and gives what it says, or why it cannot be read, to take. The
+// file and its folder may come later. It is false when nothing can be followed.
 func followConfig(ctx context.Context, a *app, path string, take func(*config.Config, error)) bool {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return false
 	}
-	if err := w.Add(filepath.Dir(path)); err != nil {
+	if !watchNear(w, path) {
 		_ = w.Close()
 		return false
 	}
@@ -97,6 +97,18 @@ func followConfig(ctx context.Context, a *app, path string, take func(*config.Co
 		}
 	})
 	return true
+}
+
+// watchNear watches the folder of path, or of the two above it the nearest that
+// exists.
+func watchNear(w *fsnotify.Watcher, path string) bool {
+	for range 3 {
+		path = filepath.Dir(path)
+		if w.Add(path) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // changed waits until the file has changed and rests; false when ctx has ended.
@@ -116,7 +128,12 @@ func changed(ctx context.Context, w *fsnotify.Watcher, path string) bool {
 			if !ok {
 				return false
 			}
-			if filepath.Base(e.Name) == filepath.Base(path) && e.Op&^fsnotify.Chmod != 0 {
+			switch rel, err := filepath.Rel(e.Name, path); {
+			case err != nil || e.Op&^fsnotify.Chmod == 0 || !filepath.IsLocal(rel):
+			case rel != ".": // a folder on the way to the file, which may be in it already
+				watchNear(w, path)
+				rest = time.After(settleFor)
+			default:
 				rest = time.After(settleFor)
 			}
 		}

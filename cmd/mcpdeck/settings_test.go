@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,8 +42,36 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	if !s.NoMouse || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "as before") {
 		t.Errorf("after a file that cannot be read: %+v", s)
 	}
-	if followSettings(t.Context(), a, deckFlags{}, "/nowhere/config.toml", nil) != nil {
-		t.Error("a folder that does not exist is followed")
+	if followSettings(t.Context(), a, deckFlags{}, "/nowhere/at/all/config.toml", nil) != nil {
+		t.Error("a folder far from any that exists is followed")
+	}
+}
+
+func TestTheConfigurationMayComeLater(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	path := filepath.Join(home, ".config", "mcpdeck", "config.toml")
+	a := &app{flags: config.Flags{Port: -1, State: t.TempDir()}}
+	seen := make(chan *config.Config, 100)
+	if !followConfig(t.Context(), a, path, func(c *config.Config, err error) {
+		if err == nil { // half of a file is none
+			seen <- c
+		}
+	}) {
+		t.Fatal("the home folder is not watched")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, mouse := range []bool{false, true} {
+		if err := os.WriteFile(path, fmt.Appendf(nil, "[ui]\nmouse = %v\nstart = \"calls\"\n", mouse), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for c := range seen {
+			if c.File.UI.Mouse == mouse && c.File.UI.Start == "calls" {
+				break
+			}
+		}
 	}
 }
 
