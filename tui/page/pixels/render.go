@@ -293,7 +293,7 @@ func (p *Page) comparison(th *theme.Theme, w int) string {
 	}
 	within := ""
 	if t := p.view.Tolerance(); t > 0 {
-		within = fmt.Sprintf(", by more than %g", t)
+		within = fmt.Sprintf(" (>%g)", t)
 	}
 	switch {
 	case c.Pending:
@@ -303,11 +303,10 @@ func (p *Page) comparison(th *theme.Theme, w int) string {
 	case c.Pixels == 0:
 		return widget.Cut(how+": no pixel changed"+within, w)
 	}
-	text := fmt.Sprintf("%s: %d pixels changed in %d×%d at %d,%d", how, c.Pixels, c.Box.Dx(), c.Box.Dy(), c.Box.Min.X, c.Box.Min.Y)
+	text := fmt.Sprintf("%s: %d pixels changed%s in %d×%d at %d,%d", how, c.Pixels, within, c.Box.Dx(), c.Box.Dy(), c.Box.Min.X, c.Box.Min.Y)
 	if c.Added > 0 || c.Removed > 0 {
 		text += fmt.Sprintf("; colours +%d -%d", c.Added, c.Removed)
 	}
-	text += within
 	return th.Info.Render(widget.Cut(text, w))
 }
 
