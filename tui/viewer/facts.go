@@ -116,5 +116,19 @@ func (v *Viewer) TokenAt(x, y int) string {
 	return v.pic.Name(v.pic.Frames[i].Image.NRGBAAt(x, y))
 }
 
+// PaletteIndex is where the palette of the picture has what painted a pixel, counted from
+// 0, and how many colours it has; -1 for what is not in it.
+func (v *Viewer) PaletteIndex(x, y int) (index, of int) {
+	if v.pic == nil || len(v.pic.Frames) == 0 {
+		return -1, 0
+	}
+	name, c := v.TokenAt(x, y), v.pic.Frames[v.Index()].Image.NRGBAAt(x, y)
+	index = slices.IndexFunc(v.pic.Tokens, func(t Token) bool { return t.Name == name })
+	if index < 0 {
+		index = slices.IndexFunc(v.pic.Tokens, func(t Token) bool { return t.Color == c })
+	}
+	return index, len(v.pic.Tokens)
+}
+
 // Named tells whether the picture's source names its colours.
 func (v *Viewer) Named() bool { return v.pic != nil && len(v.pic.Tokens) > 0 }

@@ -89,8 +89,12 @@ func (v *Viewer) box(f *tui.Frame, slot string, p *Picture, x, y, w, h int) []st
 		margin = 1
 	}
 	room := f.PictureRoom(w-margin, h-margin)
-	if _, ok := v.letters(); caps.Mode == picture.ModeLetters && !ok {
-		room.UnitH = 2 // by brightness a cell has no one pixel, so its shape counts
+	var letters []picture.Letter
+	written := false
+	if caps.Mode == picture.ModeLetters {
+		if letters, written = v.letters(); !written {
+			room.UnitH = 2 // by brightness a cell has no one pixel, so its shape counts
+		}
 	}
 	vw := v.layout(p, room, size)
 	if vw.cols <= 0 || vw.rows <= 0 {
@@ -101,7 +105,7 @@ func (v *Viewer) box(f *tui.Frame, slot string, p *Picture, x, y, w, h int) []st
 	v.boxX, v.boxY = margin+(w-margin-vw.cols)/2, margin+(h-margin-vw.rows)/2
 	c := v.composer(p, index, vw, caps.Mode)
 	c.checker = v.checker(f.Theme, caps)
-	if letters, ok := v.letters(); ok && caps.Mode == picture.ModeLetters {
+	if written {
 		c.letters = c.lettering(letters)
 	}
 	key := c.key()

@@ -173,7 +173,7 @@ func TestLookingAtAPixel(t *testing.T) {
 	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute))}}, func(s *frame.Screen) {
 		s.Has("{skin}", "{tooth}", "unused", "off palette") // the tooth, and the white of the eyes
 		s.Keys("tab", "left")
-		s.Has("4,4", "#ef7d57", "{skin}")
+		s.Has("4,4", "#ef7d57", "{skin} 2 of 3")
 		s.Keys("h", "h", "k")
 		s.Has("2,3", "#f4f4f4", "not in the palette")
 		s.Keys("H", "K", "K")

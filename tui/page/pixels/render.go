@@ -337,7 +337,11 @@ func (p *Page) pixelAt(f *tui.Frame, x, y int, c color.NRGBA, ok bool, w int) st
 	if name == viewer.OffPalette {
 		return widget.Cut(out+" "+th.Bad.Render(name), w)
 	}
-	return widget.Cut(out+" "+th.Strong.Render(name), w)
+	out += " " + th.Strong.Render(name)
+	if i, n := p.view.PaletteIndex(x, y); i >= 0 {
+		out += th.Faint.Render(fmt.Sprintf(" %d of %d", i+1, n))
+	}
+	return widget.Cut(out, w)
 }
 
 // swatch is a colour's own two cells; where there is nothing but letters, its letter.
