@@ -49,9 +49,9 @@ func (v *View) listed(m *hosted) (names []string) {
 	return names
 }
 
-// meant is the name that a wrong one may stand for: one that it is a part of, or
-// has as its end, or that a slip or two away; "" when there is none or several
-// are as near.
+// meant is the name that a wrong one may stand for: one that it is the end of, or
+// has as its end, one that is a slip or two away, or one that has all its words;
+// "" when there is none or several are as near.
 func meant(wrong string, names []string) string {
 	const most = 64
 	if len(wrong) > 2*most {
@@ -65,6 +65,9 @@ func meant(wrong string, names []string) string {
 			d = 0
 		case len(short) <= most && len(long) <= most && len(short) >= 4:
 			d = slips(short, long)
+			if d >= at && words(short, long) {
+				d = 2
+			}
 		}
 		switch {
 		case d < at:
@@ -82,6 +85,12 @@ func meant(wrong string, names []string) string {
 // fold makes names alike that differ only in how words are joined.
 func fold(name string) string {
 	return strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(strings.ToLower(name))
+}
+
+// words tells whether all words of a name, two at least, are in another.
+func words(short, long string) bool {
+	list, in := strings.Split(short, "_"), strings.Split(long, "_")
+	return len(list) > 1 && !slices.ContainsFunc(list, func(w string) bool { return !slices.Contains(in, w) })
 }
 
 // slips counts the bytes to insert, delete or replace that turn a into b.
