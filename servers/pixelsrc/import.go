@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
+	"math"
 	"slices"
 	"strings"
 
@@ -55,7 +56,8 @@ func Import(img *image.NRGBA, o ImportOptions) (Imported, error) {
 	} else {
 		im.Notes = append(im.Notes, "Lossless: every pixel is kept.")
 	}
-	if k := upscaled(img); k > 1 && reduced.Distinct > 1 {
+	k := upscaled(img)
+	if k > 1 && reduced.Distinct > 1 {
 		im.Notes = append(im.Notes, fmt.Sprintf("The picture looks enlarged %d times; its native size would be %dx%d.", k, im.W/k, im.H/k))
 	}
 	var found analysis
@@ -68,10 +70,12 @@ func Import(img *image.NRGBA, o ImportOptions) (Imported, error) {
 	writePalette(&out, im.Name, tokens, transparent, found)
 	tracer := newTracer(im.W, im.H)
 	fmt.Fprintf(&out, `{"type":"sprite","name":"%s","size":[%d,%d],"palette":"%s_palette","regions":{`, im.Name, im.W, im.H, im.Name)
+	done := 0
 	for i, t := range tokens {
 		if i > 0 {
 			out.WriteByte(',')
 		}
+		done += t.pixels
 		body := pointsJSON(t.set)
 		if !o.Points {
 			body = tracer.region(t.set)
@@ -81,12 +85,23 @@ func Import(img *image.NRGBA, o ImportOptions) (Imported, error) {
 		}
 		fmt.Fprintf(&out, `"%s":%s`, t.name, body)
 		if out.Len() > maxSource {
-			return Imported{}, fmt.Errorf("import picture: its source would be larger than %d KiB; use a smaller picture or fewer max_colors", maxSource>>10)
+			return Imported{}, im.tooLong(k, float64(done)/float64(im.W*im.H), out.Len())
 		}
 	}
 	out.WriteString("}}\n")
 	im.Source = out.String()
 	return im, nil
+}
+
+// tooLong says what would fit, when a share of the pixels took the given bytes already.
+func (im Imported) tooLong(enlarged int, share float64, bytes int) error {
+	w, h := im.W/max(enlarged, 1), im.H/max(enlarged, 1)
+	why := fmt.Sprintf("it looks enlarged %d times", enlarged)
+	if enlarged <= 1 {
+		fits := math.Sqrt(maxSource * share / float64(bytes))
+		w, h, why = max(int(float64(im.W)*fits), 1), max(int(float64(im.H)*fits), 1), "that is about what fits"
+	}
+	return fmt.Errorf("import picture: its source would be larger than %d KiB; scale it down to %dx%d first (%s), or use fewer max_colors", maxSource>>10, w, h, why)
 }
 
 // token is one colour of a picture with its pixels.
