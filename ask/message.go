@@ -71,10 +71,10 @@ func (m *message) request() (Request, error) {
 	}
 	r := Request{Questions: qs, Plain: !m.v}
 	_ = json.Unmarshal(m.fields["from"], &r.From) // claims for display; unusable ones count as none
+	r.Title = plain.Cut(r.From.Title, maxHeader)
 	for _, s := range []*string{&r.From.Client, &r.From.ClientVersion, &r.From.Agent, &r.From.Session, &r.From.Cwd, &r.From.Title} {
 		*s = plain.Cut(plain.Line(*s), maxHeader)
 	}
-	r.Title = r.From.Title
 	r.Timeout = m.millis("timeoutMs")
 	r.ClientDeadline = m.millis("clientDeadlineMs")
 	_ = json.Unmarshal(m.fields["resumeKey"], &r.ResumeKey) // not a string: no key

@@ -17,10 +17,20 @@ import (
 // Line returns s on one line: line breaks and tabs become spaces, escape
 // sequences and other control characters vanish, invisible and bidirectional
 // characters are shown as <U+202E>, bad bytes as U+FFFD.
-func Line(s string) string { return clean(s, false) }
+func Line(s string) string { return clean(s, false, true) }
 
 // Text is Line with line breaks kept, and tabs as four spaces.
-func Text(s string) string { return clean(s, true) }
+func Text(s string) string { return clean(s, true, true) }
+
+// Bare is Line without the invisible and bidirectional characters, for text that
+// is to be read rather than judged. Say so where it [Hides] something.
+func Bare(s string) string { return clean(s, false, false) }
+
+// BareText is Bare with line breaks kept, and tabs as four spaces.
+func BareText(s string) string { return clean(s, true, false) }
+
+// Hides tells whether s has characters that Bare leaves out and Line shows.
+func Hides(s string) bool { return strings.ContainsFunc(s, hidden) }
 
 // Cut returns s cut to at most n runes, the last one replaced by … when
 // something was cut.
@@ -39,7 +49,7 @@ func Cut(s string, n int) string {
 	return s[:i] + "…"
 }
 
-func clean(s string, lines bool) string {
+func clean(s string, lines, show bool) string {
 	if isPlain(s) {
 		return s
 	}
@@ -60,7 +70,9 @@ func clean(s string, lines bool) string {
 			b.WriteString(tab(lines))
 		case r < 0x20 || r >= 0x7f && r < 0xa0:
 		case hidden(r):
-			fmt.Fprintf(&b, "<U+%04X>", r)
+			if show {
+				fmt.Fprintf(&b, "<U+%04X>", r)
+			}
 		default:
 			b.WriteRune(r)
 		}
@@ -94,10 +106,11 @@ func isPlain(s string) bool {
 
 // hidden tells whether r is a format character that a terminal does not show:
 // bidirectional marks, zero-width characters, tags. Joiners stay, since emoji
-// and several scripts need them.
+// and several scripts need them, and so do the signs that some scripts write
+// before a number.
 func hidden(r rune) bool {
 	const zwnj, zwj = 0x200c, 0x200d
-	if r == zwnj || r == zwj {
+	if r < 0x80 || r == zwnj || r == zwj || unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 		return false
 	}
 	return unicode.Is(unicode.Cf, r) || r == 0x034f || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0

@@ -22,6 +22,7 @@ func TestLineAndText(t *testing.T) {
 		{"BEL and NUL", "a\x07\x00b", "ab", "ab"},
 		{"bidi override", "a\u202eb", "a<U+202E>b", "a<U+202E>b"},
 		{"zero width space", "a\u200bb", "a<U+200B>b", "a<U+200B>b"},
+		{"number sign stays", "a\u0600b", "a\u0600b", "a\u0600b"},
 		{"joiner stays", "👩\u200d💻", "👩\u200d💻", "👩\u200d💻"},
 		{"bad bytes", "a\xffb", "a\ufffdb", "a\ufffdb"},
 		{"paragraph separator", "a\u2029b", "a b", "a\nb"},
@@ -33,6 +34,18 @@ func TestLineAndText(t *testing.T) {
 			}
 			if got := Text(tt.in); got != tt.text {
 				t.Errorf("Text: got %q, want %q", got, tt.text)
+			}
+			for _, mark := range []string{"<U+202E>", "<U+200B>"} {
+				tt.line, tt.text = strings.ReplaceAll(tt.line, mark, ""), strings.ReplaceAll(tt.text, mark, "")
+			}
+			if got := Bare(tt.in); got != tt.line {
+				t.Errorf("Bare: got %q, want %q", got, tt.line)
+			}
+			if got := BareText(tt.in); got != tt.text {
+				t.Errorf("BareText: got %q, want %q", got, tt.text)
+			}
+			if got := Hides(tt.in); got != strings.Contains(Line(tt.in), "<U+") {
+				t.Errorf("Hides: %v", got)
 			}
 		})
 	}
@@ -64,6 +77,11 @@ func FuzzText(f *testing.F) {
 		for _, r := range Text(s) {
 			if r != '\n' && unicode.IsControl(r) || hidden(r) {
 				t.Fatalf("%q left %U in %q", s, r, Text(s))
+			}
+		}
+		for _, r := range BareText(s) {
+			if r != '\n' && unicode.IsControl(r) || hidden(r) {
+				t.Fatalf("%q left %U in %q", s, r, BareText(s))
 			}
 		}
 		if line := Line(s); strings.ContainsAny(line, "\n\r\x1b") || !utf8.ValidString(line) {

@@ -72,8 +72,8 @@ func (p *Page) renderQuestion(f *tui.Frame, it questions.Item, b box) []string {
 		side = w / 2
 		w -= side + 2
 	}
-	ask := styled(plain.Text(q.Question), w, th.Strong)
-	about := markdown(th, plain.Text(q.Description), w)
+	ask := styled(plain.BareText(q.Question), w, th.Strong)
+	about := markdown(th, plain.BareText(q.Description), w)
 	if preview != "" && side == 0 && p.preview {
 		about = previewRows(th, preview, w)
 	}
@@ -171,7 +171,7 @@ func (p *Page) optionRows(f *tui.Frame, q questions.Question, a *questions.Answe
 		start := len(o.rows)
 		o.add(i, p.optionHead(f, q, a, i, labels[i], w)...)
 		if opt.Description != "" && (all || at) {
-			for _, l := range widget.Wrap(plain.Text(opt.Description), max(w-8, 4)) {
+			for _, l := range widget.Wrap(plain.BareText(opt.Description), max(w-8, 4)) {
 				o.add(i, strings.Repeat(" ", indent(q))+f.Theme.Muted.Render(l))
 			}
 		}
@@ -281,7 +281,7 @@ func (p *Page) otherRows(f *tui.Frame, o *optionRows, q questions.Question, a *q
 			if hint == "" {
 				hint = "enter to type an answer"
 			}
-			o.add(n, th.Accent.Render(g.Right)+" "+th.Faint.Render(widget.Cut(plain.Line(hint), w-3)))
+			o.add(n, th.Accent.Render(g.Right)+" "+th.Faint.Render(widget.Cut(plain.Bare(hint), w-3)))
 			return
 		}
 		for _, l := range widget.Wrap(text, max(w-3, 4)) {
@@ -356,7 +356,7 @@ func (p *Page) fieldHint() string {
 		return "what do you want to know first?"
 	}
 	if q, _, ok := p.at(); ok && q.Placeholder != "" {
-		return plain.Line(q.Placeholder)
+		return plain.Bare(q.Placeholder)
 	}
 	return "your answer"
 }
@@ -396,7 +396,7 @@ func (p *Page) previewOf(q questions.Question, a *questions.AnswerDraft) string 
 
 func previewRows(th *theme.Theme, s string, w int) []string {
 	var rows []string
-	for l := range strings.SplitSeq(plain.Text(s), "\n") {
+	for l := range strings.SplitSeq(plain.BareText(s), "\n") {
 		rows = append(rows, th.Muted.Render(widget.Cut(l, w)))
 	}
 	return rows
@@ -408,7 +408,9 @@ func shownLabels(q questions.Question) []string {
 	out := make([]string, len(q.Options))
 	count := map[string]int{}
 	for i, o := range q.Options {
-		out[i] = strings.TrimSpace(plain.Line(o.Label))
+		if out[i] = strings.TrimSpace(plain.Bare(o.Label)); out[i] == "" {
+			out[i] = "(nothing to be seen)"
+		}
 		count[out[i]]++
 	}
 	seen := map[string]int{}
@@ -419,6 +421,18 @@ func shownLabels(q questions.Question) []string {
 		}
 	}
 	return out
+}
+
+// hides tells whether a text of the request has characters that are not drawn.
+func hides(r *questions.Request) bool {
+	if plain.Hides(r.Title) {
+		return true
+	}
+	return slices.ContainsFunc(r.Questions, func(q questions.Question) bool {
+		return plain.Hides(q.Question+q.Header+q.Description+q.Placeholder) || slices.ContainsFunc(q.Options, func(o questions.Option) bool {
+			return plain.Hides(o.Label + o.Description + o.Preview)
+		})
+	})
 }
 
 // dash stands between a label and its note.

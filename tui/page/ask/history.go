@@ -64,7 +64,7 @@ func recordText(r questions.Record) string {
 	}
 	b.WriteByte('\n')
 	for i, q := range r.Request.Questions {
-		b.WriteString("\n" + plain.Text(q.Question) + "\n")
+		b.WriteString("\n" + plain.BareText(q.Question) + "\n")
 		b.WriteString("  " + recordAnswer(r, i) + "\n")
 	}
 	return b.String()
@@ -92,7 +92,7 @@ func recordAnswer(r questions.Record, i int) string {
 	}
 	var parts []string
 	for _, l := range res.SelectedOptions {
-		s := strings.TrimSpace(plain.Line(l))
+		s := strings.TrimSpace(plain.Bare(l))
 		if n := res.Notes[l]; n != "" {
 			s += " - " + plain.Line(n)
 		}
@@ -152,6 +152,6 @@ func (h *history) row(f *tui.Frame, r questions.Record, w int) string {
 	if r.Delivery != questions.Delivered {
 		state = string(r.Delivery) + " " + th.Glyph.Dot + " "
 	}
-	text := th.Muted.Render(widget.Cut(who, w/3)) + "  " + plain.Line(r.Request.Questions[0].Question)
+	text := th.Muted.Render(widget.Cut(who, w/3)) + "  " + plain.Bare(r.Request.Questions[0].Question)
 	return widget.Ends(mark+" "+text, th.Muted.Render(state+f.Ago(r.Ended)), w-1)
 }

@@ -168,7 +168,7 @@ func (p *Page) listRow(f *tui.Frame, i, w int) string {
 		right = append(right, d)
 	}
 	right = append(right, f.Ago(it.Arrived))
-	text := widget.Cut(plain.Line(qs[0].Question), w)
+	text := widget.Cut(plain.Bare(qs[0].Question), w)
 	return widget.Ends(" "+mark+" "+text, th.Muted.Render(strings.Join(right, " "+th.Glyph.Dot+" ")), w-1)
 }
 
@@ -214,7 +214,7 @@ func (p *Page) renderReview(f *tui.Frame, it questions.Item, w, h int) []string 
 	p.review.SetLen(len(qs))
 	head := th.Muted.Render("enter sends these answers")
 	if i, why := p.draft.FirstOpen(qs); i >= 0 {
-		head = th.Warn.Render(fmt.Sprintf("%s: %s", plain.Line(qs[i].Label(i)), why)) + th.Muted.Render("; enter goes there")
+		head = th.Warn.Render(fmt.Sprintf("%s: %s", plain.Bare(qs[i].Label(i)), why)) + th.Muted.Render("; enter goes there")
 	}
 	if it.State == questions.Sending {
 		head = th.Good.Render("being sent") + th.Muted.Render("; enter sends it now, u takes it back")
@@ -222,7 +222,7 @@ func (p *Page) renderReview(f *tui.Frame, it questions.Item, w, h int) []string 
 	head = widget.Cut(head, w)
 	name := 0
 	for i, q := range qs {
-		name = max(name, min(widget.Width(plain.Line(q.Label(i))), w/3))
+		name = max(name, min(widget.Width(plain.Bare(q.Label(i))), w/3))
 	}
 	list := p.review.Render(th, w, max(h-2, 0), true, func(i, width int) string {
 		mark := th.Good.Render(th.Glyph.OK)
@@ -232,7 +232,7 @@ func (p *Page) renderReview(f *tui.Frame, it questions.Item, w, h int) []string 
 		case !p.draft.Answered(qs, i):
 			mark = th.Faint.Render(th.Glyph.Off)
 		}
-		return mark + " " + widget.Fit(plain.Line(qs[i].Label(i)), name) + "  " + summary(f, qs, p.draft, i)
+		return mark + " " + widget.Fit(plain.Bare(qs[i].Label(i)), name) + "  " + summary(f, qs, p.draft, i)
 	})
 	return widget.Rows(append([]string{head, ""}, list...), w, h)
 }
@@ -252,7 +252,7 @@ func summary(f *tui.Frame, qs []questions.Question, d questions.Draft, i int) st
 	}
 	labels := make([]string, len(r.SelectedOptions))
 	for n, l := range r.SelectedOptions {
-		labels[n] = strings.TrimSpace(plain.Line(l))
+		labels[n] = strings.TrimSpace(plain.Bare(l))
 		if note := r.Notes[l]; note != "" {
 			labels[n] += dash(th) + plain.Line(note)
 		}
@@ -281,14 +281,14 @@ func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
 	w := min(f.W, widest) - 3
 	qs := it.Request.Questions
 	q := qs[min(p.draft.Tab, len(qs)-1)]
-	rows := styled(plain.Text(q.Question), w, th.Strong)
+	rows := styled(plain.BareText(q.Question), w, th.Strong)
 	if q.Description != "" {
-		rows = append(append(rows, ""), markdown(th, plain.Text(q.Description), w)...)
+		rows = append(append(rows, ""), markdown(th, plain.BareText(q.Description), w)...)
 	}
 	for i, l := range shownLabels(q) {
 		rows = append(rows, "", th.Key.Render(strconv.Itoa(i+1))+" "+l)
 		if d := q.Options[i].Description; d != "" {
-			for _, l := range widget.Wrap(plain.Text(d), w-2) {
+			for _, l := range widget.Wrap(plain.BareText(d), w-2) {
 				rows = append(rows, "  "+th.Muted.Render(l))
 			}
 		}

@@ -156,7 +156,7 @@ func announce(items []questions.Item, private bool) string {
 		if private {
 			return plain.Cut(who+" asks something", 120)
 		}
-		return plain.Cut(who+" asks: "+plain.Line(it.Request.Questions[0].Question), 120)
+		return plain.Cut(who+" asks: "+plain.Bare(it.Request.Questions[0].Question), 120)
 	}
 	askers := map[string]bool{}
 	for _, it := range items {
@@ -191,7 +191,7 @@ func escape(e Escape, text string) string {
 // command runs the person's own notifier.
 func command(n Notify, items []questions.Item) tea.Cmd {
 	first := items[0].Request
-	question := plain.Line(first.Questions[0].Question)
+	question := plain.Bare(first.Questions[0].Question)
 	if n.Private {
 		question = ""
 	}

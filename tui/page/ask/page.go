@@ -154,7 +154,7 @@ func (p *Page) WindowTitle() string {
 	}
 	for _, it := range p.snap.Items {
 		if it.Waits() {
-			return fmt.Sprintf("(%d) mcpdeck: %s asks: %s", n, plain.Cut(plain.Line(it.Request.Client()), 40), plain.Cut(plain.Line(it.Request.Questions[0].Label(0)), 60))
+			return fmt.Sprintf("(%d) mcpdeck: %s asks: %s", n, plain.Cut(plain.Line(it.Request.Client()), 40), plain.Cut(plain.Bare(it.Request.Questions[0].Label(0)), 60))
 		}
 	}
 	return ""

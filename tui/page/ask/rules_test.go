@@ -121,12 +121,6 @@ func TestU20Paste(t *testing.T) {
 	})
 }
 
-func TestU8TextIsCleaned(t *testing.T) {
-	with(t, `[{"question":"Wh\u001b[31mich\u202e?","options":["\u001b]0;title\u0007same","same"],"description":"see [here](https://evil.example/)"}]`, func(d *desk, _ *questions.Call) {
-		d.Has("Which<U+202E>?", "same (1)", "same (2)", "here (https://evil.example/)")
-	})
-}
-
 func TestU22Countdown(t *testing.T) {
 	setup{}.run(t, func(d *desk) {
 		r := questions.Request{From: questions.From{Client: "codex"}, ClientDeadline: 6 * time.Minute}

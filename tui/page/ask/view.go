@@ -118,6 +118,9 @@ func (p *Page) header(f *tui.Frame, it questions.Item, w int) []string {
 	if b := p.banner(f, it); b != "" {
 		rows = append(rows, widget.Fit(b, w))
 	}
+	if hides(r) {
+		rows = append(rows, widget.Fit(th.Warn.Render("hidden characters are left out"), w))
+	}
 	return rows
 }
 
@@ -167,7 +170,7 @@ func (p *Page) banner(f *tui.Frame, it questions.Item) string {
 		return th.Muted.Render("the agent has gone on; it still gets your answer")
 	}
 	if t := it.Request.Title; t != "" {
-		return th.Muted.Render(plain.Line(t))
+		return th.Muted.Render(plain.Bare(t))
 	}
 	return ""
 }
@@ -187,7 +190,7 @@ func (p *Page) tabs(f *tui.Frame, qs []questions.Question, w, y int) string {
 		case p.draft.Answered(qs, i):
 			mark = th.Good.Render(th.Glyph.OK)
 		}
-		name := widget.Cut(plain.Line(q.Label(i)), 18)
+		name := widget.Cut(plain.Bare(q.Label(i)), 18)
 		if i == p.draft.Tab {
 			labels[i] = th.Selected.Over(" " + mark + " " + th.Strong.Render(name) + " ")
 		} else {
