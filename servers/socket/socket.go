@@ -121,7 +121,9 @@ func (l *Listener) Close() error {
 	return err
 }
 
-// privateFolder makes sure that only the user can reach what is in dir.
+// privateFolder makes sure that only the user can reach what is in dir. A folder
+// that is there already is taken as it is or not at all: it may hold something
+// else.
 func privateFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the folder %s: %w", dir, err)
@@ -134,11 +136,8 @@ func privateFolder(dir string) error {
 		return fmt.Errorf("use the folder %s: it is a link or a file, not a folder", dir)
 	case !ownedByUser(info):
 		return fmt.Errorf("use the folder %s: it belongs to another user", dir)
-	case !openToOthers(info):
-		return nil
-	}
-	if err := os.Chmod(dir, 0o700); err != nil {
-		return fmt.Errorf("close the folder %s to others: %w", dir, err)
+	case openToOthers(info):
+		return fmt.Errorf("use the folder %s: others may reach into it (mode %04o); close it with: chmod 700 %s", dir, info.Mode().Perm(), dir)
 	}
 	return nil
 }

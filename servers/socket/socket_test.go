@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // folder is short enough for a socket path, which a test's own may not be.
@@ -87,6 +88,49 @@ func TestH3_FolderThatIsALinkIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// S-1: what is not closed to others is refused with the path and the reason, and
+// left as it is.
+func TestS1_FolderOpenToOthersIsRefused(t *testing.T) {
+	if !openToOthers(mode(0o755)) {
+		t.Skip("the system does not say who may reach into a folder")
+	}
+	for _, perm := range []os.FileMode{0o755, 0o710, 0o701, 0o777 | os.ModeSticky} {
+		t.Run(perm.String(), func(t *testing.T) {
+			dir := filepath.Join(folder(t), "run")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(dir, perm); err != nil {
+				t.Fatal(err)
+			}
+			l, err := Listen(filepath.Join(dir, "deck.sock"))
+			if err == nil {
+				l.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "chmod 700") {
+				t.Errorf("got %v", err)
+			}
+			info, err := os.Stat(dir)
+			if err != nil || info.Mode()&(os.ModePerm|os.ModeSticky) != perm {
+				t.Errorf("the folder has become %v, %v", info.Mode(), err)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// mode is a file of which nothing but the permissions is known.
+type mode os.FileMode
+
+func (m mode) Mode() os.FileMode { return os.FileMode(m) }
+func (mode) Name() string        { return "" }
+func (mode) Size() int64         { return 0 }
+func (mode) ModTime() time.Time  { return time.Time{} }
+func (mode) IsDir() bool         { return true }
+func (mode) Sys() any            { return nil }
 
 func TestH3_DialToWhatIsNotOurs(t *testing.T) {
 	dir := folder(t)
