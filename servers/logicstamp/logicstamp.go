@@ -175,6 +175,12 @@ func (s *Service) Close() {
 	s.stopNow()
 	s.mu.Unlock()
 	s.running.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.monitors {
+		m.unpin()
+	}
+	clear(s.monitors)
 }
 
 // begin ties work to the life of the service: no analysis outlives it. end must

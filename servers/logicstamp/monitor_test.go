@@ -46,6 +46,23 @@ func TestAMonitorsCommitDoesNotMove(t *testing.T) {
 	}
 }
 
+// N-7: the snapshot that a monitor kept may expire again when the deck ends.
+func TestN7_AMonitorsPinEndsWithTheService(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.refresh(logicstamp.RefreshArgs{})
+	if err := s.MonitorFor(t.Context(), s.project, "snapshot", true); err != nil {
+		t.Fatal(err)
+	}
+	pinned := func(service *logicstamp.Service) bool { return service.State().Projects[0].Snapshots[0].Pinned }
+	if !pinned(s.Service) {
+		t.Fatal("the baseline can expire while it is watched")
+	}
+	s.Close()
+	if pinned(s.open()) {
+		t.Error("the baseline stays pinned")
+	}
+}
+
 // heard is a host that keeps what the module says.
 type heard struct {
 	updated chan string

@@ -325,7 +325,7 @@ func (s *Service) describe(e *store.Entry, sources *manifest.Manifest, inc Incre
 	out := &Refreshed{
 		SnapshotID: e.ID, ProjectPath: e.Project, Analysis: e.Analysis, CreatedAt: e.CreatedAt, Tool: c.Tool,
 		Folders: []FolderInfo{}, Incremental: inc, ExpiresAt: s.store.Expires(e),
-		Warnings: slices.Concat([]problem.Warning{}, warnings, c.Warnings),
+		Warnings: append(append([]problem.Warning{}, warnings...), c.Warnings...),
 		Coverage: hiddenOf(c, sources),
 	}
 	out.Summary = RefreshSummary{

@@ -196,12 +196,22 @@ func (p *Page) enter() {
 	}
 	if x.kind == bundleRow && x.bundle.Type == compare.HashChanged && x.bundle.Details != nil && len(x.bundle.Details.ChangedDependencies) > 0 {
 		from := x.key
-		if p.reveal("c:" + x.bundle.Details.ChangedDependencies[0].EntryID) {
+		if p.reveal("c:" + p.cause(x.bundle.Details.ChangedDependencies)) {
 			p.from = from
 			return
 		}
 	}
 	p.part = partDetail
+}
+
+// cause is the dependency to look at first: one that breaks, else the first.
+func (p *Page) cause(deps []compare.Dependency) string {
+	for _, d := range deps {
+		if p.board.errors[d.EntryID] > 0 {
+			return d.EntryID
+		}
+	}
+	return deps[0].EntryID
 }
 
 func (p *Page) goBack() {

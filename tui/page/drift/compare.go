@@ -15,9 +15,10 @@ import (
 type (
 	// doneMsg ends a run: a comparison, or the making of a snapshot.
 	doneMsg struct {
-		run      *run
-		snapshot string
-		err      error
+		run *run
+		// snapshot is the one made, project its project; "" for a comparison.
+		snapshot, project string
+		err               error
 	}
 	refsMsg    struct{ refs []string }
 	installMsg struct {
@@ -26,9 +27,12 @@ type (
 	}
 )
 
-// baseline is what to compare with next: as in the result on screen, else the
-// newest snapshot, else the last commit.
+// baseline is what to compare with next: the snapshot just made, else as in the
+// result on screen, else the newest snapshot, else the last commit.
 func (p *Page) baseline() string {
+	if p.made == p.path && p.path != "" {
+		return "snapshot"
+	}
 	if r := p.result(); r != nil && r.Baseline != "" {
 		return r.Baseline
 	}
@@ -41,8 +45,8 @@ func (p *Page) baseline() string {
 // start compares in the background.
 func (p *Page) start(baseline string, force bool) tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
-	me := &run{baseline: baseline, since: time.Now(), cancel: cancel}
-	p.run, p.back, p.chosen = me, 0, true
+	me := &run{what: "comparing with " + baseline, since: time.Now(), cancel: cancel}
+	p.run, p.back, p.chosen, p.made = me, 0, true, ""
 	project, source := p.path, p.opts.Source
 	return func() tea.Msg {
 		defer cancel()
@@ -54,13 +58,13 @@ func (p *Page) start(baseline string, force bool) tea.Cmd {
 // snapshot makes one in the background.
 func (p *Page) snapshot() tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
-	me := &run{baseline: "a new snapshot", since: time.Now(), cancel: cancel}
+	me := &run{what: "making a snapshot", since: time.Now(), cancel: cancel}
 	p.run = me
 	project, source := p.path, p.opts.Source
 	return func() tea.Msg {
 		defer cancel()
 		id, err := source.SnapshotFor(ctx, project)
-		return doneMsg{run: me, snapshot: id, err: err}
+		return doneMsg{run: me, project: project, snapshot: id, err: err}
 	}
 }
 
@@ -74,6 +78,7 @@ func (p *Page) done(m doneMsg) tea.Cmd {
 	case m.err != nil:
 		return tui.Toast(tui.Bad, problem.Of(m.err).Text)
 	case m.snapshot != "":
+		p.made = m.project
 		return tui.Toast(tui.Good, "snapshot made; edit, then r compares with it")
 	}
 	return nil
@@ -132,7 +137,7 @@ func (p *Page) askInstall() tea.Cmd {
 
 func (p *Page) install() tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
-	me := &run{baseline: "npm install logicstamp-context", since: time.Now(), cancel: cancel, installs: true}
+	me := &run{what: "npm install logicstamp-context", since: time.Now(), cancel: cancel}
 	p.run = me
 	source := p.opts.Source
 	return func() tea.Msg {

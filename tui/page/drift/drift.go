@@ -78,6 +78,7 @@ type Page struct {
 	scroll widget.Scroll
 	drawn  drawn
 	run    *run
+	made   string               // project of a snapshot made since the last comparison
 	fresh  map[string]time.Time // rows that changed, until when they are marked
 	shown  bool
 	unseen int
@@ -94,12 +95,11 @@ type drawn struct {
 	lines []string
 }
 
-// run is a comparison on its way.
+// run is a comparison, or other work, on its way.
 type run struct {
-	baseline string
-	since    time.Time
-	cancel   context.CancelFunc
-	installs bool
+	what   string
+	since  time.Time
+	cancel context.CancelFunc
 }
 
 // New makes the page.

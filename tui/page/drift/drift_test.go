@@ -153,6 +153,52 @@ func TestTheKeysReachTheService(t *testing.T) {
 	})
 }
 
+// What the toast says after a snapshot holds, whatever the result on screen was
+// compared with.
+func TestANewSnapshotIsTheNextBaseline(t *testing.T) {
+	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, d *fake.Drift) {
+		s.Has("vs git:main")
+		d.Next = fake.DriftPass(time.Now())
+		s.Keys("S")
+		s.Wait(time.Second)
+		s.Has("then r compares with it")
+		s.Lacks("comparing")
+		s.Keys("r")
+		s.Wait(time.Second)
+		if want := []string{"snapshot", "compare snapshot false"}; !slices.Equal(d.Asked, want) {
+			t.Errorf("asked %q", d.Asked)
+		}
+	})
+}
+
+// V-1: the header names the baseline at every width; V-2: a root leads to what
+// breaks it first.
+func TestTheHeaderNamesTheBaselineAtEveryWidth(t *testing.T) {
+	for w := 40; w <= 130; w++ {
+		show(t, frame.Size{W: w, H: 24}, false, one(fake.DriftPass), func(s *frame.Screen, _ *fake.Drift) {
+			s.Has("vs snapshot", "[PASS]")
+		})
+	}
+}
+
+func TestAJumpGoesToWhatBreaks(t *testing.T) {
+	mixed := func(now time.Time) *compare.Result {
+		r := fake.DriftResult(now)
+		for i := range r.FolderDiffs {
+			for j := range r.FolderDiffs[i].Changes {
+				if d := r.FolderDiffs[i].Changes[j].Details; d != nil && len(d.ChangedDependencies) > 0 {
+					d.ChangedDependencies = slices.Insert(d.ChangedDependencies, 0, compare.Dependency{EntryID: "src/util/useClock.ts", Type: compare.ContractChanged})
+				}
+			}
+		}
+		return r
+	}
+	show(t, frame.Size{W: 120, H: 34}, false, one(mixed), func(s *frame.Screen, _ *fake.Drift) {
+		s.Keys("n", "enter")
+		s.Has("in the bundle of src/Shell.tsx", "prop removed: locked")
+	})
+}
+
 func TestInstallingIsAskedForFirst(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, false, one(missing), func(s *frame.Screen, d *fake.Drift) {
 		d.Next = fake.DriftPass(time.Now())

@@ -154,8 +154,8 @@ func tokens(th *theme.Theme, r *compare.Result) string {
 // fit, into a second.
 func fold(w int, parts ...string) []string {
 	left, right := parts[0], strings.Join(parts[1:], "   ")
-	if widget.Width(left)+widget.Width(right)+4 <= w {
-		return []string{" " + widget.Ends(left, right+" ", w-1)}
+	if r := widget.Width(right); widget.Width(left)+r+4 <= w {
+		return []string{" " + widget.Fit(left, w-r-2) + right + " "}
 	}
 	return []string{widget.Fit(" "+left, w), join(w, parts[1:])}
 }
@@ -217,9 +217,5 @@ func (p *Page) runningText(f *tui.Frame) string {
 		return ""
 	}
 	f.RedrawAfter(time.Second)
-	what := " comparing with "
-	if p.run.installs {
-		what = " "
-	}
-	return f.Theme.Info.Render(f.Theme.Glyph.Run+what+plain.Line(p.run.baseline)+"  "+span.Took(f.Now.Sub(p.run.since).Truncate(time.Second))) + f.Theme.Faint.Render("  x stops")
+	return f.Theme.Info.Render(f.Theme.Glyph.Run+" "+plain.Line(p.run.what)+"  "+span.Took(f.Now.Sub(p.run.since).Truncate(time.Second))) + f.Theme.Faint.Render("  x stops")
 }
