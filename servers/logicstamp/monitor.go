@@ -169,7 +169,7 @@ func (m *monitor) fix(ctx context.Context, call Call) error {
 		}
 		if !m.s.store.Pinned(id) {
 			m.pinned = id
-			return m.s.store.Pin(id, true)
+			return m.s.store.Hold(id)
 		}
 	}
 	return nil

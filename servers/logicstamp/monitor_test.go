@@ -2,6 +2,10 @@ package logicstamp_test
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +64,23 @@ func TestN7_AMonitorsPinEndsWithTheService(t *testing.T) {
 	s.Close()
 	if pinned(s.open()) {
 		t.Error("the baseline stays pinned")
+	}
+}
+
+// N-7: nor does the pin of a monitor hold when its process died.
+func TestN7_APinOfADeadProcessDoesNotHold(t *testing.T) {
+	s := newStage(t, standIn{})
+	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
+	pin := filepath.Join(s.opts.Dir, "snapshots", id+".pin")
+	dead := exec.Command(os.Args[0], standInFlag, t.TempDir(), "--version")
+	_ = dead.Run()
+	for holder, want := range map[string]bool{"": true, strconv.Itoa(os.Getpid()): true, strconv.Itoa(dead.Process.Pid): false} {
+		if err := os.WriteFile(pin, []byte(holder), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.State().Projects[0].Snapshots[0].Pinned; got != want {
+			t.Errorf("held by %q: pinned is %v", holder, got)
+		}
 	}
 }
 

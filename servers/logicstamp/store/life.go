@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -63,10 +64,22 @@ func (s *Store) Pin(id string, on bool) error {
 	return nil
 }
 
+// Hold pins a snapshot for as long as this process lives.
+func (s *Store) Hold(id string) error {
+	if _, err := s.Get(id); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.opts.Dir, id+pinSuffix), []byte(strconv.Itoa(os.Getpid())), 0o600)
+}
+
 // Pinned tells whether a snapshot is pinned.
 func (s *Store) Pinned(id string) bool {
-	_, err := os.Stat(filepath.Join(s.opts.Dir, id+pinSuffix))
-	return err == nil
+	data, err := os.ReadFile(filepath.Join(s.opts.Dir, id+pinSuffix))
+	if err != nil {
+		return false
+	}
+	holder, err := strconv.Atoi(string(data))
+	return err != nil || alive(holder)
 }
 
 // List gives a project's usable entries, newest first; every project's for "".
