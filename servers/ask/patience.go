@@ -33,6 +33,8 @@ func clients() []client {
 		{"cursor", 60 * time.Second, false}, // calls itself cursor-vscode
 		{"visual studio code", 300 * time.Second, false},
 		{"vscode", 300 * time.Second, false},
+		{"omp-coding-agent", 30 * time.Second, false}, // oh-my-pi
+		{"claude-ai", 60 * time.Second, false},        // Claude Desktop
 		{"pi", 0, true},
 	}
 }

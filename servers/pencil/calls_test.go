@@ -12,6 +12,7 @@ import (
 	"time"
 )
 
+// E-1: whatever goes wrong is a result. W-2: what it says about the app.
 func TestE2_ErrorsAreReadByTheirText(t *testing.T) {
 	tests := []struct {
 		name  string

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
+// C-1, C-2.
 func TestC2_ExposedNames(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"prefixed", "batch_get", "pencil_batch_get"},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// house is a made-up computer.
+// house is a made-up computer (T-2).
 type house struct {
 	t *testing.T
 	s *search
@@ -44,6 +44,8 @@ const (
 	outDir  = "/resources/app.asar.unpacked/out/"
 )
 
+// D-1, D-2, D-3, D-6: each kind of place, under the names that the system and the
+// processor allow, and the app that it stands for.
 func TestD1_Places(t *testing.T) {
 	linux, mac, win := platform{"linux", "amd64"}, platform{"darwin", "arm64"}, platform{"windows", "amd64"}
 	macOut := ".app/Contents/Resources/app.asar.unpacked/out/mcp-server-darwin-arm64"
@@ -159,6 +161,7 @@ func TestD4_ClientConfigurations(t *testing.T) {
 	}
 }
 
+// D-5, D-7.
 func TestD7_RejectedCandidatesSayWhy(t *testing.T) {
 	h := newHouse(t, platform{"linux", "amd64"})
 	h.put("$S/opt/Pen"+outDir+linux64, "", 0o600)

@@ -13,6 +13,7 @@ import (
 	"time"
 )
 
+// C-6, L-7: nothing is left of a child that cannot be used.
 func TestE3_StartFailuresSayWhy(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string, mode os.FileMode) string {

@@ -3,6 +3,7 @@ package pencil
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,11 +20,33 @@ import (
 
 // TestMain makes the test binary the child too: the deck starts its child with
 // --app first, which no test run does.
+// T-1: the child of most tests is the stand-in, in a process of its own.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "--app" {
 		os.Exit(standin.Main(os.Args[2-1:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == asDeck {
+		beDeck()
+	}
 	os.Exit(m.Run())
+}
+
+// asDeck makes this program a deck with a child that does not go by itself; it
+// prints the child's process id.
+const asDeck = "--be-a-deck"
+
+func beDeck() {
+	exe, err := os.Executable()
+	if err != nil {
+		os.Exit(1)
+	}
+	p := New(Options{Command: exe, Args: []string{"--deaf", "--stubborn"}, Home: os.TempDir(), Root: os.TempDir(), Environ: os.Environ(), StartOn: true})
+	p.Start(Events{})
+	if err := p.Settle(context.Background()); err != nil {
+		os.Exit(1)
+	}
+	fmt.Println(p.Status().PID)
+	select {}
 }
 
 // options are for a child that is this test binary with the stand-in's flags.
@@ -151,6 +174,7 @@ func names(s Status) []string {
 	return out
 }
 
+// L-1: nothing runs before the mode is first switched on. C-5: the list is sorted.
 func TestM2_OnOffersWhatTheChildLists(t *testing.T) {
 	tests := []struct {
 		name, set string
@@ -292,6 +316,7 @@ func TestK2_ResultsPassUntouched(t *testing.T) {
 	}
 }
 
+// K-8, too: no socket of an app is anywhere near, and no call asks for one.
 func TestK1_ArgumentsPassUntouched(t *testing.T) {
 	w := start(t)
 	w.switchedOn(t)
@@ -306,7 +331,7 @@ func TestK1_ArgumentsPassUntouched(t *testing.T) {
 	}
 }
 
-func TestSavePicture(t *testing.T) {
+func TestK10_PicturesAreSavedOnce(t *testing.T) {
 	w := start(t)
 	path := filepath.Join(t.TempDir(), "shot.png")
 	if err := w.SavePicture(path); err == nil {

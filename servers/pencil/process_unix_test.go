@@ -16,6 +16,7 @@ import (
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
+// X-2, too: no process is left, and how the child ended is no error.
 func TestX1_ChildrenAreGoneWithinASecond(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -43,6 +44,9 @@ func TestX1_ChildrenAreGoneWithinASecond(t *testing.T) {
 			if alive(pid) {
 				t.Error("the child lives")
 			}
+			if e := w.Status().Error; e != "" {
+				t.Errorf("its end is an error: %s", e)
+			}
 			t.Logf("gone after %v", time.Since(began))
 			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("took %v", took)
@@ -51,7 +55,7 @@ func TestX1_ChildrenAreGoneWithinASecond(t *testing.T) {
 	}
 }
 
-// What a child has started goes with it, also when it dies by itself.
+// L-5: what a child has started goes with it, also when it dies by itself.
 func TestX1_GrandchildrenGoToo(t *testing.T) {
 	for _, how := range []string{"the deck ends it", "it is killed"} {
 		t.Run(how, func(t *testing.T) {

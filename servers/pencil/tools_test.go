@@ -173,6 +173,8 @@ func (a *agent) tools() []string {
 	return out
 }
 
+// M-1: the mode is the deck's, for all. M-10: a call while off is answered. G-1: a
+// list change is all that others are told.
 func TestM2_AgentsSeeTheSwitch(t *testing.T) {
 	d := newDeck(t, options(t))
 	all, alone := connect(t, d.host, servers.ViewSpec{}), connect(t, d.host, servers.ViewSpec{Servers: []string{"pencil"}})

@@ -24,6 +24,7 @@ func TestN1BellAndTitle(t *testing.T) {
 	})
 }
 
+// N-2, N-3, N-6.
 func TestN2N3N6Sequences(t *testing.T) {
 	tests := []struct {
 		name   string

@@ -1,0 +1,36 @@
+package pencil
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// A deck that is killed takes its child along, even one that heeds nothing.
+func TestL5_TheChildDiesWithTheDeck(t *testing.T) {
+	deck := exec.Command(os.Args[0], asDeck)
+	out, err := deck.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := deck.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var child int
+	if _, err := fmt.Fscan(out, &child); err != nil || child == 0 || !runs(child) {
+		t.Fatalf("child %d: %v", child, err)
+	}
+	if err := deck.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = deck.Wait() // it was killed
+	for range 500 {
+		if !runs(child) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the child lives on")
+}

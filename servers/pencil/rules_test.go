@@ -1,0 +1,284 @@
+package pencil
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+func TestD2_FileNames(t *testing.T) {
+	tests := []struct {
+		p    platform
+		want string
+	}{
+		{platform{"linux", "amd64"}, "mcp-server-linux-x64"},
+		{platform{"linux", "arm64"}, "mcp-server-linux-arm64"},
+		{platform{"darwin", "arm64"}, "mcp-server-darwin-arm64 mcp-server-darwin-x64"},
+		{platform{"darwin", "amd64"}, "mcp-server-darwin-x64"},
+		{platform{"windows", "amd64"}, "mcp-server-windows-x64.exe mcp-server-win32-x64.exe"},
+		{platform{"windows", "arm64"}, "mcp-server-windows-arm64.exe mcp-server-win32-arm64.exe mcp-server-windows-x64.exe mcp-server-win32-x64.exe"},
+	}
+	for _, tt := range tests {
+		if got := strings.Join(tt.p.fileNames(), " "); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.p, got, tt.want)
+		}
+	}
+}
+
+func TestL3_Arguments(t *testing.T) {
+	for want, o := range map[string]Options{
+		"--app|desktop": {},
+		"--app|desktop|--enable_spawn_agents|a b|$(x)": {SpawnAgents: true, Args: []string{"a b", "$(x)"}},
+	} {
+		if got := strings.Join(childArgs(o, "desktop"), "|"); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// However often a person asks, there is one child in the end, and what an older
+// attempt comes to is nobody's.
+func TestL8_OneAttemptAtATime(t *testing.T) {
+	virtual(t, func(t *testing.T, w *watched, o *program) {
+		var mu sync.Mutex
+		var all []*process
+		o.becomes(func(c command) (*process, error) {
+			p, err := pipes()(c)
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, p)
+			return p, err
+		})
+		w.On()
+		for range 5 {
+			w.Reconnect()
+			w.Toggle()
+			w.Toggle()
+		}
+		w.settle(t)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		living := 0
+		for _, p := range all {
+			select {
+			case <-p.exited:
+			default:
+				living++
+			}
+		}
+		if s := w.Status(); living != 1 || s.Link != LinkReady || s.Mode != On {
+			t.Errorf("%d of %d children live; %s, %s", living, len(all), s.Mode, s.Link)
+		}
+	})
+}
+
+func TestC5_EqualCataloguesAreEqual(t *testing.T) {
+	list, _ := rawjson.SplitArray([]byte(`[{"name":"b","annotations":{"readOnlyHint":true}},{"name":"a"},{"name":"c"}]`))
+	make := func() *Catalogue {
+		defs, notes := readDefinitions(list)
+		return newCatalogue(defs, notes, "Look.", nil, nil)
+	}
+	first := make()
+	slices.Reverse(list)
+	if second := make(); first.fingerprint() != second.fingerprint() || first.Tools[0].Original != "a" {
+		t.Error("the order of the child's list is seen")
+	}
+}
+
+// C-8 and W-3: what a person can look up.
+func TestW3_StatusSaysEverything(t *testing.T) {
+	w := start(t, "--noise", "3000")
+	w.switchedOn(t)
+	w.call(t, "pencil_get_editor_state", `{}`)
+	s := w.until(t, "the call", func(s Status) bool { return s.OK == 1 })
+	if s.Tokens() != s.Bytes/4 || s.Bytes < 1000 {
+		t.Errorf("%d bytes, %d tokens", s.Bytes, s.Tokens())
+	}
+	s.Error, s.ErrorAt, s.Restarts = "it ended", time.Now().Add(-time.Minute), 2
+	got := s.Text(true)
+	for _, want := range []string{
+		"mode       on", fmt.Sprintf("link       ready, process %d, for ", s.PID), "(pencil.command)", "app        desktop, reachable", "file       /designs/menu.pen",
+		"server     standin 0.1, protocol 2025-11-25", fmt.Sprintf("tools      14, offered; %d bytes, about %d tokens", s.Bytes, s.Tokens()),
+		"calls      1 ok, 0 failed, 0 running, 0 waiting", "restarts   2", "last error it ended (1 m ago)", "instructions\n" + guidePreface, "pencil: nnnn",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("lacks %q:\n%s", want, got)
+		}
+	}
+	if n := strings.Count(got, "pencil: "); n > 20 {
+		t.Errorf("%d lines of the log", n)
+	}
+}
+
+// Others' tools answer while Pencil's program hangs in its handshake.
+func TestM6_OthersGoOnMeanwhile(t *testing.T) {
+	d := newDeck(t, options(t, "--mute"))
+	a := connect(t, d.host, servers.ViewSpec{})
+	began := time.Now()
+	d.p.On()
+	if got := a.call("tools/call", `{"name":"echo","arguments":{"n":1}}`); !strings.Contains(got, `{\"n\":1}`) {
+		t.Errorf("got %s", got)
+	}
+	if s := d.p.Status(); s.Mode != TurningOn && time.Since(began) < handshakeLimit {
+		t.Errorf("mode %s", s.Mode)
+	}
+	d.p.Off()
+}
+
+func TestM7_OnlyChangesAreAnnounced(t *testing.T) {
+	w := start(t)
+	w.switchedOn(t)
+	if w.lists() != 1 {
+		t.Fatalf("%d notifications", w.lists())
+	}
+	w.Reconnect()
+	w.settle(t)
+	w.On()
+	if w.lists() != 1 {
+		t.Errorf("%d notifications of the same list", w.lists())
+	}
+	for range 9 {
+		w.Toggle()
+	}
+	w.settle(t)
+	if n, listed := w.lists(), w.now.Load().listed != nil; n > 10 || listed || w.Status().Mode != Off {
+		t.Errorf("%d notifications, listed %v", n, listed)
+	}
+}
+
+// No tool that an agent has while the mode is off switches it on.
+func TestM8_NoToolSwitchesOn(t *testing.T) {
+	d := newDeck(t, options(t))
+	for name, spec := range map[string]servers.ViewSpec{"all": {}, "alone": {Servers: []string{"pencil"}}, "gateway": {Gateway: true}} {
+		a := connectAs(t, d.host, spec, "codex")
+		for _, tool := range append(a.tools(), "pencil_on", "pencil_mode", "pencil_toggle") {
+			for _, args := range []string{`{}`, `{"action":"on"}`, `{"action":"call","tool":"on"}`, `{"mode":"on"}`} {
+				a.call("tools/call", `{"name":"`+tool+`","arguments":`+args+`}`)
+			}
+		}
+		if s := d.p.Status(); s.Mode != Off || s.PID != 0 {
+			t.Errorf("%s: mode %s", name, s.Mode)
+		}
+	}
+}
+
+func TestM9_ListChangesAreAlwaysAnnounced(t *testing.T) {
+	without := hostOf(t, other{})
+	with := newDeck(t, options(t))
+	for name, h := range map[string]*servers.Host{"without Pencil": without, "with Pencil": with.host} {
+		a := connect(t, h, servers.ViewSpec{})
+		if got := a.call("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}`); !strings.Contains(got, `"tools":{"listChanged":true}`) {
+			t.Errorf("%s: %s", name, got)
+		}
+		meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
+		if got := connect(t, h, servers.ViewSpec{}).call("tools/list", meta); !strings.Contains(got, `"ttlMs":0`) {
+			t.Errorf("%s: a list that may be kept: %s", name, got)
+		}
+	}
+}
+
+func TestK9_CallsAreKeptWithoutTheirBodies(t *testing.T) {
+	w := start(t)
+	w.switchedOn(t)
+	w.call(t, "pencil_batch_get", `{"secret":"s3cr3t"}`)
+	w.call(t, "pencil_get_screenshot", `{}`)
+	s := w.until(t, "both calls", func(s Status) bool { return s.OK == 2 })
+	get, shot := s.Calls[0], s.Calls[1]
+	if get.Agent != "tester" || get.Tool != "batch_get" || get.Started.IsZero() || get.Run <= 0 || get.Wait < 0 || get.Outcome != "ok" || get.In != 19 || get.Out < 19 || len(get.Images) != 0 {
+		t.Errorf("kept %+v", get)
+	}
+	if len(shot.Images) != 1 || shot.Images[0].Type != "image/png" || shot.Images[0].Width != 96 || shot.Images[0].Bytes == 0 {
+		t.Errorf("kept %+v", shot)
+	}
+	b, err := json.Marshal(s.Calls)
+	if err != nil || strings.Contains(string(b), "s3cr3t") || strings.Contains(s.Text(true), "s3cr3t") {
+		t.Errorf("a body is kept: %s, %v", b, err)
+	}
+}
+
+// What an agent is told never says that nothing has happened (E-4), and shows
+// neither control characters nor without end what the child says (E-5).
+func TestE4_E5_TextsForAgents(t *testing.T) {
+	for _, text := range []string{lostText, failedText, absentText, doubtText, offText("p"), deadlineText(time.Minute), busyText(3), noToolText("x"), pairText("a")} {
+		for _, bad := range []string{"nothing", "unchanged", "not changed", "no change"} {
+			if strings.Contains(strings.ToLower(text), bad) {
+				t.Errorf("%q in %q", bad, text)
+			}
+		}
+		if strings.Contains(text, "/home/") || strings.Contains(text, "goroutine") {
+			t.Errorf("inner matters in %q", text)
+		}
+	}
+	got := mapped(classOther, "a\x1b[31mb\x00\u009bc\td\ne"+strings.Repeat("é", 5000), "")
+	if !strings.HasPrefix(got, "Pencil tool error: a[31mbc\td\ne") || len([]rune(got)) != len("Pencil tool error: ")+maxSentence {
+		t.Errorf("%d characters: %.60q", len([]rune(got)), got)
+	}
+}
+
+// E-5 for a name that is in no list.
+func TestE5_NamesAreCut(t *testing.T) {
+	if got := noToolText(strings.Repeat("x", 500)); len(got) > 250 {
+		t.Errorf("%d characters", len(got))
+	}
+}
+
+// I-2, I-5.
+func TestI2_I5_Instructions(t *testing.T) {
+	c := newCatalogue(nil, nil, cleanGuide("Look\x1b first.\x07\n\tThen "+strings.Repeat("x", 9000)), nil, nil)
+	if !strings.HasPrefix(c.Instructions, guidePreface+"\n\nLook first.\n\tThen xxx") {
+		t.Errorf("got %.150q", c.Instructions)
+	}
+	if n := len(c.Instructions) - len(guidePreface) - 2; n != maxGuide {
+		t.Errorf("%d characters are kept", n)
+	}
+}
+
+func TestG5_Gateway(t *testing.T) {
+	m := NewModule(New(Options{}))
+	a := m.gateway().Tool.Annotations
+	if *a.ReadOnlyHint || !*a.DestructiveHint || *a.OpenWorldHint {
+		t.Errorf("hints %+v", a)
+	}
+	list, _ := rawjson.SplitArray([]byte(`[{"name":"call"},{"name":"x"}]`))
+	for setting, hidden := range map[string]bool{"auto": true, "always": true, "never": false} {
+		defs, notes := readDefinitions(list)
+		c := New(Options{Gateway: setting}).catalogue(defs, notes, "", nil)
+		if (c.byName[callTool] == nil) != hidden {
+			t.Errorf("%s: hidden %v", setting, !hidden)
+		}
+	}
+}
+
+// Ending is for anybody, as often as they like, also when the child ends itself.
+func TestX3_EndingTwice(t *testing.T) {
+	w := start(t)
+	w.switchedOn(t)
+	w.Pencil.mu.Lock()
+	child := w.child
+	w.Pencil.mu.Unlock()
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if i == 3 {
+				child.proc.kill()
+			}
+			child.end()
+			if err := w.Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	child.end()
+	if s := w.Status(); s.Mode != Off || s.PID != 0 {
+		t.Errorf("mode %s, child %d", s.Mode, s.PID)
+	}
+}
