@@ -16,6 +16,7 @@ import (
 
 // K-10: components deeper than the depth are compared too, whatever the
 // baseline; a cycle that no root reaches stays uncovered.
+// It holds B-5.
 func TestBothSidesAreComparedDeeper(t *testing.T) {
 	t.Parallel()
 	cli := stamptest.CLI(t, stampcli.Wanted)

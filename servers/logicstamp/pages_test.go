@@ -37,6 +37,7 @@ func (s *stage) pages(tool string, args map[string]any) []map[string]any {
 	return nil
 }
 
+// TestPagesTogetherAreTheWhole holds and F-1.
 func TestPagesTogetherAreTheWhole(t *testing.T) {
 	s := newStage(t, standIn{})
 	for i := range 60 {

@@ -32,6 +32,7 @@ func (s *stage) contextDir(id string) string {
 	return found[0]
 }
 
+// TestASnapshotIsACopyThatNothingChanges holds N-1.
 func TestASnapshotIsACopyThatNothingChanges(t *testing.T) {
 	s := newStage(t, standIn{})
 	snap := s.refresh(logicstamp.RefreshArgs{})
@@ -47,6 +48,7 @@ func TestASnapshotIsACopyThatNothingChanges(t *testing.T) {
 	sameTree(t, "the snapshot", before, treeState(t, dir))
 }
 
+// TestSnapshotsExpireAreLostOrDamagedNeverEmpty holds N-8.
 func TestSnapshotsExpireAreLostOrDamagedNeverEmpty(t *testing.T) {
 	for name, row := range map[string]struct {
 		do   func(s *stage, id string)
@@ -94,6 +96,7 @@ func TestSnapshotsExpireAreLostOrDamagedNeverEmpty(t *testing.T) {
 	}
 }
 
+// TestUseKeepsASnapshotAndPinsHoldIt holds N-7.
 func TestUseKeepsASnapshotAndPinsHoldIt(t *testing.T) {
 	s := newStage(t, standIn{})
 	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
@@ -112,6 +115,7 @@ func TestUseKeepsASnapshotAndPinsHoldIt(t *testing.T) {
 	}
 }
 
+// TestOnlySoManySnapshotsAreKept holds N-7.
 func TestOnlySoManySnapshotsAreKept(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.MaxSnapshots = 3 })
 	var ids []string
@@ -126,6 +130,7 @@ func TestOnlySoManySnapshotsAreKept(t *testing.T) {
 	}
 }
 
+// TestAnotherProcessAdoptsASnapshot holds N-6.
 func TestAnotherProcessAdoptsASnapshot(t *testing.T) {
 	s := newStage(t, standIn{})
 	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
@@ -139,6 +144,7 @@ func TestAnotherProcessAdoptsASnapshot(t *testing.T) {
 	}
 }
 
+// TestWithoutASnapshotComparingSaysSo holds K-1 and T-8.
 func TestWithoutASnapshotComparingSaysSo(t *testing.T) {
 	s := newStage(t, standIn{})
 	for baseline, words := range map[string]string{"disk": "No snapshot found for disk comparison", "snapshot": "No snapshot found for comparison"} {
@@ -153,6 +159,7 @@ func TestWithoutASnapshotComparingSaysSo(t *testing.T) {
 	}
 }
 
+// TestTheCurrentSide holds K-1, M-3 and N-5.
 func TestTheCurrentSide(t *testing.T) {
 	yes, no := true, false
 	for name, row := range map[string]struct {
@@ -195,6 +202,7 @@ func TestTheCurrentSide(t *testing.T) {
 	}
 }
 
+// TestAChangedProjectWithoutACommandIsComparedAsItWas holds K-1.
 func TestAChangedProjectWithoutACommandIsComparedAsItWas(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.refresh(logicstamp.RefreshArgs{})
@@ -207,6 +215,7 @@ func TestAChangedProjectWithoutACommandIsComparedAsItWas(t *testing.T) {
 	}
 }
 
+// TestOptionsOfTheBaselineAreUsed holds K-1.
 func TestOptionsOfTheBaselineAreUsed(t *testing.T) {
 	s := newStage(t, standIn{})
 	depth, other := 5, 3
@@ -222,6 +231,7 @@ func TestOptionsOfTheBaselineAreUsed(t *testing.T) {
 	}
 }
 
+// TestPublishingLeavesForeignFilesAlone holds M-3 and N-4.
 func TestPublishingLeavesForeignFilesAlone(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.write("src/parts/context.json", `{"mine":true}`)
@@ -258,6 +268,7 @@ func TestPublishingLeavesForeignFilesAlone(t *testing.T) {
 	}
 }
 
+// TestAllAtOnce holds Q-8.
 func TestAllAtOnce(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.Now = time.Now; o.MaxSnapshots = 3 })
 	ctx, call := t.Context(), logicstamp.Call{}

@@ -18,6 +18,7 @@ func (s *stage) watched(pid, started, root string) {
 	s.write(".logicstamp/context_watch-status.json", fmt.Sprintf(`{"active":true,"projectRoot":%q,"pid":%s,"startedAt":%q,"strictWatch":true}`, root, pid, started))
 }
 
+// TestWatchStatusIsNotBelievedBlindly holds T-7, W-1 and W-2.
 func TestWatchStatusIsNotBelievedBlindly(t *testing.T) {
 	dead := exec.Command(os.Args[0], standInFlag, t.TempDir(), "--version")
 	_ = dead.Run()
@@ -60,6 +61,7 @@ func TestWatchStatusIsNotBelievedBlindly(t *testing.T) {
 	}
 }
 
+// TestWatchLogs holds T-7 and W-3.
 func TestWatchLogs(t *testing.T) {
 	entry := func(n int) string { return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:%02dZ","n":%d}`, n, n) }
 	for name, row := range map[string]struct {
@@ -92,6 +94,7 @@ func TestWatchLogs(t *testing.T) {
 	}
 }
 
+// TestRefreshWhileStampWatches holds N-10, W-4 and W-5.
 func TestRefreshWhileStampWatches(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
@@ -129,6 +132,29 @@ func TestRefreshWhileStampWatches(t *testing.T) {
 			t.Errorf("%d runs", len(s.calls()))
 		}
 	})
+	t.Run("one that is being written is read again", func(t *testing.T) { // W-5
+		s := active(t)
+		file := filepath.Join(s.project, "src/context.json")
+		whole, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.write("src/context.json", string(whole[:len(whole)/2]))
+		written := make(chan error, 1)
+		time.AfterFunc(250*time.Millisecond, func() { written <- os.WriteFile(file, whole, 0o600) })
+		r := s.refresh(logicstamp.RefreshArgs{Force: true})
+		if err := <-written; err != nil || len(s.calls()) != 1 || r.Summary.TotalBundles == 0 {
+			t.Errorf("%d runs, %+v, %v", len(s.calls()), r.Summary, err)
+		}
+	})
+	t.Run("one that stays half is an error", func(t *testing.T) {
+		s := active(t)
+		s.write("src/context.json", `[{"entryId":`)
+		_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
+		if problem.CodeOf(err) != problem.ContextIncomplete {
+			t.Errorf("error = %v", err)
+		}
+	})
 	t.Run("without an index", func(t *testing.T) {
 		s := active(t)
 		if err := os.Remove(filepath.Join(s.project, "context_main.json")); err != nil {
@@ -141,6 +167,7 @@ func TestRefreshWhileStampWatches(t *testing.T) {
 	})
 }
 
+// TestCleaningSparesWhatIsThePersons holds C-9.
 func TestCleaningSparesWhatIsThePersons(t *testing.T) {
 	s := newStage(t, standIn{})
 	for _, name := range []string{"config.json", "x.tmp", "y.lock", "compare/z.json", "strict_watch_violations.json"} {

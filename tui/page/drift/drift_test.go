@@ -43,6 +43,7 @@ func missing(now time.Time) *compare.Result {
 	return fake.DriftError(now, problem.CLINotFound, "the stamp command was not found (neither stamp nor logicstamp-context is on PATH). Next: install it with `npm install -g logicstamp-context` (Node 20 or newer)")
 }
 
+// TestScreens holds V-1, V-3, V-5, V-8, V-9 and Q-7.
 func TestScreens(t *testing.T) {
 	all := func(now time.Time) []*compare.Result {
 		return []*compare.Result{fake.DriftPass(now), fake.DriftStale(now), missing(now), fake.DriftResult(now)}
@@ -87,6 +88,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// TestAJumpGoesToTheCauseAndBack holds V-2.
 func TestAJumpGoesToTheCauseAndBack(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
 		s.Keys("n")
@@ -98,6 +100,7 @@ func TestAJumpGoesToTheCauseAndBack(t *testing.T) {
 	})
 }
 
+// TestComparingShowsItsTimeAndCanBeStopped holds V-7.
 func TestComparingShowsItsTimeAndCanBeStopped(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
 		d.Delay, d.Next = 10*time.Second, fake.DriftResult(time.Now())
@@ -120,6 +123,7 @@ func TestComparingShowsItsTimeAndCanBeStopped(t *testing.T) {
 	})
 }
 
+// TestANewResultKeepsTheSelection holds V-7.
 func TestANewResultKeepsTheSelection(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, d *fake.Drift) {
 		s.Keys("]", "]")
@@ -132,6 +136,7 @@ func TestANewResultKeepsTheSelection(t *testing.T) {
 	})
 }
 
+// TestTheKeysReachTheService holds V-6.
 func TestTheKeysReachTheService(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
 		s.Keys("w")
@@ -216,6 +221,7 @@ func TestInstallingIsAskedForFirst(t *testing.T) {
 	})
 }
 
+// TestFiltersAndFolds holds V-2 and V-6.
 func TestFiltersAndFolds(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
 		s.Keys("b")
