@@ -159,8 +159,10 @@ func (p *Page) whyEmpty() string {
 }
 
 func (p *Page) whyEmptyUnfiltered() string {
-	if p.board == nil {
+	if r := p.result(); p.board == nil || r == nil {
 		return "nothing has been compared yet"
+	} else if r.Status == compare.Failed {
+		return "the comparison failed"
 	}
 	return ""
 }

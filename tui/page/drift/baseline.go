@@ -31,7 +31,7 @@ func (p *Page) chooseBaseline(refs []string) tea.Cmd {
 	for _, r := range refs {
 		c.all = append(c.all, candidate{name: "git " + r, baseline: "git:" + r})
 	}
-	c.edit.Placeholder = "filter, or type git:<ref> or a path"
+	c.edit.Placeholder = "filter, or type a revision or a folder"
 	c.filter()
 	return tui.Open(c)
 }
@@ -70,14 +70,11 @@ func (c *choice) Actions() []tui.Action {
 }
 
 func (c *choice) take() tea.Cmd {
-	baseline := strings.TrimSpace(c.edit.Value())
-	if i := c.list.Cursor; i >= 0 && i < len(c.found) {
-		baseline = c.found[i].baseline
-	}
-	if baseline == "" {
+	i := c.list.Cursor
+	if i < 0 || i >= len(c.found) {
 		return nil
 	}
-	return tea.Sequence(tui.Close(c.ID()), c.p.start(baseline, false))
+	return tea.Sequence(tui.Close(c.ID()), c.p.start(c.found[i].baseline, false))
 }
 
 // Update takes what is typed.
@@ -107,24 +104,36 @@ func (c *choice) filter() {
 			c.found = append(c.found, x)
 		}
 	}
+	if text := strings.TrimSpace(c.edit.Value()); len(c.found) == 0 && text != "" {
+		c.found = typed(text)
+	}
 	c.list.SetLen(len(c.found))
 	c.list.MoveTo(0)
+}
+
+// typed is what a text that names none of the candidates can mean, the likelier
+// first.
+func typed(text string) []candidate {
+	if strings.HasPrefix(text, "git:") || strings.HasPrefix(text, "snapshot") || text == "disk" {
+		return []candidate{{name: text, baseline: text}}
+	}
+	revision, folder := candidate{name: "git " + text, baseline: "git:" + text}, candidate{name: "folder " + text, baseline: text}
+	if strings.HasPrefix(text, ".") || filepath.IsAbs(text) {
+		return []candidate{folder, revision}
+	}
+	return []candidate{revision, folder}
 }
 
 // Render draws the field and what fits it.
 func (c *choice) Render(f *tui.Frame) []string {
 	th := f.Theme
-	h := min(f.H, len(c.all)+5, 20)
+	h := min(f.H, max(len(c.all), len(c.found))+5, 20)
 	inner := min(f.W, 64) - 6
 	edit, x, _ := c.edit.Render(th, inner-2, 1, true)
 	rows := []string{th.Key.Render("> ") + edit[0], th.Border.Render(widget.Repeat(th.Glyph.H, inner))}
 	c.y = 1 + len(rows)
 	if len(c.found) == 0 {
-		text := "no snapshot and no commit; type a path"
-		if !c.edit.Empty() {
-			text = "enter compares with " + plain.Line(c.edit.Value())
-		}
-		rows = append(rows, th.Faint.Render(text))
+		rows = append(rows, th.Faint.Render("no snapshot and no commit; type a folder"))
 	} else {
 		snapshots := c.p.project().Snapshots
 		rows = append(rows, c.list.Render(th, inner, max(h-4, 1), true, func(i, w int) string {

@@ -158,6 +158,30 @@ func TestTheKeysReachTheService(t *testing.T) {
 	})
 }
 
+// V-6: a revision that is not in the list can be typed as git says it, a folder
+// as its path.
+func TestABaselineCanBeTyped(t *testing.T) {
+	for text, row := range map[string]struct {
+		keys []string
+		want string
+	}{
+		"HEAD~3":   {[]string{"enter"}, "compare git:HEAD~3 false"},
+		"git:v9":   {[]string{"enter"}, "compare git:v9 false"},
+		"./old":    {[]string{"enter"}, "compare ./old false"},
+		"old":      {[]string{"down", "enter"}, "compare old false"},
+		"feat/one": {[]string{"enter"}, "compare git:feat/one false"},
+	} {
+		show(t, frame.Size{W: 80, H: 24}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
+			s.Keys("B")
+			s.Type(text)
+			s.Keys(row.keys...)
+			if !slices.Equal(d.Asked, []string{row.want}) {
+				t.Errorf("%s: asked %q, want %q", text, d.Asked, row.want)
+			}
+		})
+	}
+}
+
 // What the toast says after a snapshot holds, whatever the result on screen was
 // compared with.
 func TestANewSnapshotIsTheNextBaseline(t *testing.T) {
