@@ -182,6 +182,25 @@ func TestABaselineCanBeTyped(t *testing.T) {
 	}
 }
 
+// V-8: where there is nothing to compare with, the page says how to change that.
+func TestWithoutABaselineASnapshotIsOffered(t *testing.T) {
+	noRepo := func(now time.Time) *compare.Result {
+		return fake.DriftError(now, problem.GitNoRepo, "/home/ann/shop lies in no git repository. Next: compare with a snapshot")
+	}
+	show(t, frame.Size{W: 80, H: 24}, false, one(noRepo), func(s *frame.Screen, d *fake.Drift) {
+		s.Has("make a snapshot to compare with")
+		d.Next = fake.DriftPass(time.Now())
+		s.Keys("S")
+		s.Wait(time.Second)
+		s.Keys("r")
+		s.Wait(time.Second)
+		s.Has("[PASS]")
+		if want := []string{"snapshot", "compare snapshot false"}; !slices.Equal(d.Asked, want) {
+			t.Errorf("asked %q", d.Asked)
+		}
+	})
+}
+
 // What the toast says after a snapshot holds, whatever the result on screen was
 // compared with.
 func TestANewSnapshotIsTheNextBaseline(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -185,10 +186,23 @@ func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
 		rows = append(rows, th.Key.Render("I")+"  install it into the deck's own folder")
 	}
 	rows = append(rows, th.Key.Render("r")+"  compare again", th.Key.Render("B")+"  choose another baseline")
+	if lacksBaseline(r.ErrorCode) {
+		rows = append(rows, th.Key.Render("S")+"  make a snapshot to compare with")
+	}
 	if p.at() > 0 {
 		rows = append(rows, th.Key.Render("<")+"  the result before this one")
 	}
 	return p.message(f, rows, h)
+}
+
+// lacksBaseline tells that a new snapshot would help.
+func lacksBaseline(code problem.Code) bool {
+	switch code {
+	case problem.NoSnapshot, problem.SnapshotUnknown, problem.SnapshotExpired, problem.SnapshotLost, problem.SnapshotCorrupt,
+		problem.GitNoRepo, problem.GitNotFound, problem.GitBadRef:
+		return true
+	}
+	return false
 }
 
 func (p *Page) message(f *tui.Frame, rows []string, h int) []string {
