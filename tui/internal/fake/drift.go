@@ -21,6 +21,8 @@ type Drift struct {
 	// Next is what CompareFor answers, after Delay.
 	Next  *compare.Result
 	Delay time.Duration
+	// Err is what SnapshotFor fails with.
+	Err error
 	// Asked are the calls that were made, as words.
 	Asked []string
 }
@@ -90,6 +92,9 @@ func (d *Drift) CompareFor(ctx context.Context, _, baseline string, force bool) 
 // SnapshotFor answers an id.
 func (d *Drift) SnapshotFor(context.Context, string) (string, error) {
 	d.asked("snapshot")
+	if d.Err != nil {
+		return "", d.Err
+	}
 	return "snap_1764033099000", nil
 }
 

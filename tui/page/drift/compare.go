@@ -75,6 +75,8 @@ func (p *Page) done(m doneMsg) tea.Cmd {
 	switch {
 	case errors.Is(m.err, context.Canceled):
 		return tui.Toast(tui.Info, "stopped")
+	case problem.CodeOf(m.err) == problem.CLINotFound:
+		return tui.Toast(tui.Bad, "the stamp command was not found; I installs it")
 	case m.err != nil:
 		return tui.Toast(tui.Bad, problem.Of(m.err).Text)
 	case m.snapshot != "":

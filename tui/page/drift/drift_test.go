@@ -201,6 +201,15 @@ func TestWithoutABaselineASnapshotIsOffered(t *testing.T) {
 	})
 }
 
+// V-8: a snapshot that cannot be made for want of the command says what to do.
+func TestASnapshotWithoutTheCommandSaysHowToGetIt(t *testing.T) {
+	show(t, frame.Size{W: 40, H: 12}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
+		d.Err = problem.New(problem.CLINotFound, "install it", "the stamp command was not found (neither stamp nor logicstamp-context is on PATH)")
+		s.Keys("S")
+		s.Has("I installs it")
+	})
+}
+
 // What the toast says after a snapshot holds, whatever the result on screen was
 // compared with.
 func TestANewSnapshotIsTheNextBaseline(t *testing.T) {
