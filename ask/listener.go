@@ -110,10 +110,10 @@ func (l *Listener) accept(from *socket.Listener, s *session) {
 func (l *Listener) serve(nc *net.UnixConn, s *session) {
 	who, err := socket.PeerOf(nc)
 	if err != nil || !who.Trusted() {
-		_ = nc.Close() // nobody to tell
 		l.mu.Lock()
 		l.foreign++
 		l.mu.Unlock()
+		_ = nc.Close() // nobody to tell
 		return
 	}
 	_, program := socket.AgentOf(who.PID)
