@@ -5,10 +5,26 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 )
+
+// C-2: a command that does not answer in time is not taken for another program.
+func TestC2_ASlowVersionIsATimeout(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in is a shell script")
+	}
+	slow := filepath.Join(t.TempDir(), "stamp")
+	if err := os.WriteFile(slow, []byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := stampcli.New(stampcli.Options{Command: []string{slow}, Environment: os.Environ(), VersionTimeout: 200 * time.Millisecond})
+	if _, err := r.Locate(t.Context(), ""); problem.CodeOf(err) != problem.CLITimeout {
+		t.Errorf("error = %v", err)
+	}
+}
 
 // C-1: the command is what was configured, else what the environment names, else
 // on the PATH, else installed by the deck; a project's own only where allowed.

@@ -38,6 +38,9 @@ type Options struct {
 	// Timeout bounds one analysis (15 minutes when 0), ModesTimeout one
 	// comparison of modes (30 minutes when 0).
 	Timeout, ModesTimeout time.Duration
+	// VersionTimeout bounds the question for the version (30 seconds when 0: a
+	// busy machine needs more than ten to start node).
+	VersionTimeout time.Duration
 	// Environment is the environment to take the allowed names from; each
 	// entry is "NAME=value".
 	Environment []string
@@ -58,6 +61,9 @@ func New(opts Options) *Runner {
 	}
 	if opts.ModesTimeout <= 0 {
 		opts.ModesTimeout = 30 * time.Minute
+	}
+	if opts.VersionTimeout <= 0 {
+		opts.VersionTimeout = 30 * time.Second
 	}
 	return &Runner{opts: opts, known: map[string]Program{}}
 }
@@ -172,7 +178,11 @@ func (r *Runner) identify(ctx context.Context, args []string) (Program, error) {
 	if ok {
 		return known, nil
 	}
-	out := r.run(ctx, p, "", 10*time.Second, []string{"--version"})
+	out := r.run(ctx, p, "", r.opts.VersionTimeout, []string{"--version"})
+	if out.timedOut {
+		return p, problem.New(problem.CLITimeout, "try again when the machine is less busy; if it stays, run the command by hand",
+			"`%s --version` did not answer within %s", args[0], r.opts.VersionTimeout).Because(out.err)
+	}
 	if out.err != nil && !out.exited() {
 		return p, out.failure(p)
 	}
