@@ -164,7 +164,11 @@ func (p *Page) confirm(n int) tea.Cmd {
 // other is the free-text row.
 func (p *Page) other() tea.Cmd {
 	q, a, ok := p.at()
-	if !ok || !q.HasOther() {
+	if !ok {
+		return nil
+	}
+	if !q.HasOther() {
+		p.message = "this question takes none but these answers"
 		return nil
 	}
 	a.Cursor = len(q.Options)

@@ -62,3 +62,13 @@ func TestU8TextIsCleaned(t *testing.T) {
 		})
 	}
 }
+
+// U-12: without a free-text row, o says why nothing opens.
+func TestU12NoAnswerOfOnesOwn(t *testing.T) {
+	with(t, `[{"question":"Which?","options":["a","b"],"allowOther":false}]`, func(d *desk, c *questions.Call) {
+		d.Keys("o")
+		d.Has("this question takes none but these answers")
+		d.Lacks("something else")
+		d.notSent(c)
+	})
+}
