@@ -336,13 +336,22 @@ func (r *Relay) forward(e envelope, line []byte) {
 		line = withResumeKey(e)
 	}
 	line = append(line, '\n')
+	if l := r.enter(e, line, again); l != nil {
+		// Without the lock: a deck that first wants to be heard must be.
+		_, _ = l.out.Write(line) // a dead link is noticed by its reader, which ends the call
+	}
+}
+
+// enter waits for a link and notes what goes over it; nil when the relay ends. Only
+// forward and send, on one goroutine, write to a link in use.
+func (r *Relay) enter(e envelope, line []byte, again bool) *link {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.link == nil && !r.closing {
 		r.linked.Wait()
 	}
 	if r.link == nil {
-		return
+		return nil
 	}
 	if id := r.client.note(e, line); id != "" {
 		delete(r.flight, id)
@@ -353,15 +362,16 @@ func (r *Relay) forward(e envelope, line []byte) {
 			r.flight[string(e.id)] = line
 		}
 	}
-	_, _ = r.link.out.Write(line) // a dead link is noticed by its reader, which ends the call
+	return r.link
 }
 
 // send lets the link's lines go.
 func (r *Relay) send() {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.link != nil {
-		_ = r.link.out.Flush() // the same
+	l := r.link
+	r.mu.Unlock()
+	if l != nil {
+		_ = l.out.Flush() // as above
 	}
 }
 

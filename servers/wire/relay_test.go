@@ -323,3 +323,45 @@ func (c *relayed) write(s string) {
 		c.t.Fatal(err)
 	}
 }
+
+// A deck that says much before it listens is heard, whatever the client wants to say.
+func TestRelayReadsWhileItsWriteWaits(t *testing.T) {
+	ours, theirs := net.Pipe() // which holds nothing
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	const large, lines = 1 << 20, 1000
+	r := &wire.Relay{
+		In: inR, Out: outW,
+		Dial:     func(context.Context) (net.Conn, error) { return ours, nil },
+		Headless: func() (wire.Stream, error) { return nil, io.ErrUnexpectedEOF },
+	}
+	over := make(chan error, 1)
+	go func() { over <- r.Run(context.Background()); outW.Close() }()
+	go func() { _, _ = io.WriteString(inW, call(`1`, "echo", `"`+strings.Repeat("x", large)+`"`)+"\n") }()
+	go func() { _, _ = io.Copy(io.Discard, outR) }()
+
+	_ = theirs.SetDeadline(time.Now().Add(20 * time.Second)) // a relay that hangs must not hang the test
+	in := bufio.NewReader(theirs)
+	if _, err := in.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(theirs, `{"mcpdeck":1}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Peek(1); err != nil { // the client's line has begun
+		t.Fatal(err)
+	}
+	for range lines {
+		if _, err := io.WriteString(theirs, `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`+"\n"); err != nil {
+			t.Fatalf("the relay reads nothing while it writes: %v", err)
+		}
+	}
+	if line, err := in.ReadString('\n'); err != nil || len(line) < large {
+		t.Fatalf("got %d bytes, %v", len(line), err)
+	}
+	theirs.Close()
+	inW.Close()
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+}
