@@ -70,7 +70,8 @@ func (a *Agent) Close() {
 	before := len(h.agents)
 	h.agents = slices.DeleteFunc(h.agents, func(b *Agent) bool { return b == a })
 	if len(h.agents) < before && info.Calls > 0 {
-		h.gone = append(slices.DeleteFunc(h.gone, info.succeeds), info)
+		h.gone = slices.DeleteFunc(h.gone, info.succeeds) // which adds to info
+		h.gone = append(h.gone, info)
 		h.gone = h.gone[max(0, len(h.gone)-goneKept):]
 	}
 	h.mu.Unlock()

@@ -35,6 +35,8 @@ type callLog struct {
 	idle    chan struct{}
 	lastID  uint64
 
+	working sync.Mutex // a call's steps are taken in their order
+
 	mu      sync.Mutex // guards what follows
 	ring    []*kept    // by id, at most keptCalls
 	byID    map[uint64]*kept
@@ -211,6 +213,8 @@ func (l *callLog) setWaiting(r *record, on bool) {
 
 // work takes everything queued into the log and tells the screen once.
 func (l *callLog) work() {
+	l.working.Lock()
+	defer l.working.Unlock()
 	for {
 		l.queueMu.Lock()
 		batch := l.queue
