@@ -20,6 +20,7 @@ type gate struct {
 	projects map[string]chan struct{}
 	all      chan struct{}
 	waiting  int
+	wanted   map[string]int // those waiting, by project
 
 	// quiet is the one analysis in the background, yield ends that of the named
 	// project.
@@ -29,7 +30,7 @@ type gate struct {
 }
 
 func newGate() *gate {
-	return &gate{projects: map[string]chan struct{}{}, all: make(chan struct{}, maxRuns), quiet: make(chan struct{}, 1)}
+	return &gate{projects: map[string]chan struct{}{}, wanted: map[string]int{}, all: make(chan struct{}, maxRuns), quiet: make(chan struct{}, 1)}
 }
 
 // turn is the slot of a project; the caller holds mu.
@@ -50,6 +51,7 @@ func (g *gate) enter(ctx context.Context, project string) (leave func(), err err
 		return nil, problem.New(problem.Busy, "try again in a minute", "%d calls already wait for an analysis", maxWaiting)
 	}
 	g.waiting++
+	g.wanted[project]++
 	own := g.turn(project)
 	if g.yield != nil && g.project == project {
 		g.yield()
@@ -58,6 +60,9 @@ func (g *gate) enter(ctx context.Context, project string) (leave func(), err err
 	defer func() {
 		g.mu.Lock()
 		g.waiting--
+		if g.wanted[project]--; g.wanted[project] == 0 {
+			delete(g.wanted, project)
+		}
 		g.mu.Unlock()
 	}()
 	select {
@@ -68,8 +73,8 @@ func (g *gate) enter(ctx context.Context, project string) (leave func(), err err
 	return func() { <-own }, nil
 }
 
-// enterBackground waits for a project's turn as enter does, one caller at a
-// time. The context ends when somebody else wants the turn.
+// enterBackground waits for a project's turn until nobody else wants it, one
+// caller at a time. The context ends when somebody does.
 func (g *gate) enterBackground(ctx context.Context, project string) (bound context.Context, leave func(), err error) {
 	select {
 	case g.quiet <- struct{}{}:
@@ -79,16 +84,24 @@ func (g *gate) enterBackground(ctx context.Context, project string) (bound conte
 	g.mu.Lock()
 	own := g.turn(project)
 	g.mu.Unlock()
-	select {
-	case own <- struct{}{}:
-	case <-ctx.Done():
-		<-g.quiet
-		return nil, nil, ctx.Err()
-	}
 	bound, cancel := context.WithCancel(ctx)
-	g.mu.Lock()
-	g.project, g.yield = project, cancel
-	g.mu.Unlock()
+	for mine := false; !mine; {
+		select {
+		case own <- struct{}{}:
+		case <-ctx.Done():
+			cancel()
+			<-g.quiet
+			return nil, nil, ctx.Err()
+		}
+		g.mu.Lock()
+		if mine = g.wanted[project] == 0; mine {
+			g.project, g.yield = project, cancel
+		}
+		g.mu.Unlock()
+		if !mine {
+			<-own // for one that came while this one waited
+		}
+	}
 	return bound, func() {
 		g.mu.Lock()
 		g.yield = nil
