@@ -19,6 +19,7 @@ import (
 type module struct {
 	name    string
 	tools   []string
+	stub    string // "": none
 	failure error
 	scope   Scope
 	handler server.ToolHandlerFunc
@@ -42,6 +43,9 @@ func (m *module) Offer() Offer {
 	}
 	for _, t := range m.tools {
 		o.Tools = append(o.Tools, server.ServerTool{Tool: mcp.NewTool(t), Handler: handler})
+	}
+	if m.stub != "" {
+		o.Stub = []server.ServerTool{{Tool: mcp.NewTool(m.stub), Handler: handler}}
 	}
 	return o
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/near"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
@@ -24,13 +25,16 @@ func (v *View) unknown(tool string) string {
 			return fmt.Sprintf("%s on this connection: it is one of the server %s, and this connection has only %s; connect to %s as well, or to all servers", said, m.id.Name, strings.Join(v.Spec.Servers, ", "), m.id.Name)
 		}
 	}
-	if near := meant(tool, all); near != "" {
-		return fmt.Sprintf("%s; did you mean %q?", said, near)
+	if name := meant(tool, all); name != "" {
+		return fmt.Sprintf("%s; did you mean %q?", said, name)
 	}
 	for _, m := range v.modules {
 		if names := v.listed(m); len(names) > 0 && strings.HasPrefix(tool, m.id.Name) {
 			return fmt.Sprintf("%s; the tools of %s are %s", said, m.id.Name, strings.Join(names, ", "))
 		}
+	}
+	if len(all) == 0 {
+		return said + "; there are none at present"
 	}
 	return fmt.Sprintf("%s; tools/list has the %d there are, of %s", said, len(all), strings.Join(have, ", "))
 }
@@ -40,8 +44,11 @@ func (v *View) unknown(tool string) string {
 func (v *View) listed(m *hosted) (names []string) {
 	o := m.current()
 	tools := o.Tools
-	if v.Spec.Gateway && len(o.Gateway) > 0 {
+	switch {
+	case v.Spec.Gateway && len(o.Gateway) > 0:
 		tools = o.Gateway
+	case len(v.modules) == 1 && v.modules[0] == m:
+		tools = slices.Concat(tools, o.Stub)
 	}
 	for _, t := range tools {
 		names = append(names, t.Tool.Name)
@@ -64,7 +71,7 @@ func meant(wrong string, names []string) string {
 		case short == long, len(short) >= 4 && strings.HasSuffix(long, "_"+short), strings.HasSuffix(short, "_"+long):
 			d = 0
 		case len(short) <= most && len(long) <= most && len(short) >= 4:
-			d = slips(short, long)
+			d = near.Slips(short, long)
 			if d >= at && words(short, long) {
 				d = 2
 			}
@@ -91,24 +98,4 @@ func fold(name string) string {
 func words(short, long string) bool {
 	list, in := strings.Split(short, "_"), strings.Split(long, "_")
 	return len(list) > 1 && !slices.ContainsFunc(list, func(w string) bool { return !slices.Contains(in, w) })
-}
-
-// slips counts the bytes to insert, delete or replace that turn a into b.
-func slips(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
 }

@@ -10,6 +10,7 @@ func TestWhatIsSaidOfAnUnknownTool(t *testing.T) {
 		&module{name: "pixelsrc", tools: []string{"pixelsrc_render", "pixelsrc_format", "pixelsrc_lint", "pixelsrc_line"}},
 		&module{name: "clippy", tools: []string{"haunt_desktop", "play_system_sound"}},
 		&module{name: "idle"},
+		&module{name: "pencil", stub: "pencil_status"},
 	}})
 	tests := []struct {
 		name, servers, tool, want string
@@ -25,6 +26,9 @@ func TestWhatIsSaidOfAnUnknownTool(t *testing.T) {
 		{"short names are not guessed", "", "asm", `no tool is called "asm"; tools/list has the 8 there are, of ask, pixelsrc, clippy`},
 		{"two are as near", "", "pixelsrc_linx", `no tool is called "pixelsrc_linx"; the tools of pixelsrc are pixelsrc_render, pixelsrc_format, pixelsrc_lint, pixelsrc_line`},
 		{"what a terminal obeys", "", "x\x1b[2Jy", `no tool is called "xy"; tools/list has the 8 there are, of ask, pixelsrc, clippy`},
+		{"where a server alone has one", "pencil", "pencil_state", `no tool is called "pencil_state"; did you mean "pencil_status"?`},
+		{"nothing like the one there is", "pencil", "wget", `no tool is called "wget"; tools/list has the 1 there are, of pencil`},
+		{"where there is none", "idle", "wget", `no tool is called "wget"; there are none at present`},
 		{"no name", "", "", `no tool is called ""; tools/list has the 8 there are, of ask, pixelsrc, clippy`},
 	}
 	for _, tt := range tests {

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/near"
 )
 
 // ReadArgs are the arguments of Read.
@@ -174,27 +175,7 @@ func nearest(name string, names []string, n int) []string {
 	names = slices.Compact(names)
 	low := strings.ToLower(name)
 	slices.SortStableFunc(names, func(a, b string) int {
-		return cmp.Compare(distance(low, strings.ToLower(a)), distance(low, strings.ToLower(b)))
+		return cmp.Compare(near.Slips(low, strings.ToLower(a)), near.Slips(low, strings.ToLower(b)))
 	})
 	return names[:min(n, len(names))]
-}
-
-// distance is the number of single-letter edits between two words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
