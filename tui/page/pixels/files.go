@@ -43,6 +43,7 @@ type file struct {
 	dirty   bool
 	changed *time.Timer
 	renders []Render
+	whole   bool // they are of a text that could be read to the end
 }
 
 func newFiles(load func(string) (*pxl.Document, func(), error)) *files {
@@ -86,10 +87,12 @@ func (f *files) load() ([]Render, uint64) {
 	}
 	f.mu.Unlock()
 	for _, one := range todo {
-		renders := f.read(one.path)
+		renders, broken := f.read(one.path)
 		f.mu.Lock()
-		if len(renders) == 1 && renders[0].Failed != "" {
-			renders = keepPictures(one.renders, renders[0])
+		if broken != "" && one.whole {
+			renders = keepPictures(one.renders, renders, broken)
+		} else {
+			one.whole = broken == ""
 		}
 		for i := range renders {
 			f.lastID++
@@ -110,36 +113,39 @@ func (f *files) load() ([]Render, uint64) {
 // opened is set in the IDs of files, so that they differ from those of agents.
 const opened = 1 << 62
 
-// keepPictures leaves the last good pictures on screen, with what is wrong now.
-func keepPictures(old []Render, failed Render) []Render {
+// keepPictures leaves the last good pictures on screen, with what is wrong now: a file
+// is saved in the middle of a thought, and what is looked at must not go away for that.
+func keepPictures(old, now []Render, broken string) []Render {
 	if len(old) == 0 || old[0].Picture == nil {
-		return []Render{failed}
+		return now
 	}
 	out := make([]Render, len(old))
 	for i, r := range old {
-		r.Failed, r.Notes, r.Time = failed.Failed, failed.Notes, failed.Time
+		r.Failed, r.Notes, r.Time = broken, nil, now[0].Time
 		out[i] = r
 	}
 	return out
 }
 
-func (f *files) read(path string) []Render {
+// read draws a file. Broken says what kept all or a part of it from being read; there is
+// a render even then.
+func (f *files) read(path string) (renders []Render, broken string) {
 	now := time.Now()
-	failed := func(err error) []Render {
-		return []Render{{Name: filepath.Base(path), Kind: "file", File: path, Time: now, Failed: err.Error()}}
+	failed := func(err error) ([]Render, string) {
+		return []Render{{Name: filepath.Base(path), Kind: "file", File: path, Time: now, Failed: err.Error()}}, err.Error()
 	}
 	if strings.EqualFold(filepath.Ext(path), ".pxl") {
 		if f.source == nil {
 			return failed(errors.New("this deck cannot draw .pxl files"))
 		}
-		renders, err := drawFile(path, f.source)
+		renders, broken, err := drawFile(path, f.source)
 		if err != nil {
 			return failed(err)
 		}
 		for i := range renders {
 			renders[i].File, renders[i].Time = path, now
 		}
-		return renders
+		return renders, broken
 	}
 	data, err := readFile(path)
 	if err != nil {
@@ -149,7 +155,7 @@ func (f *files) read(path string) []Render {
 	if err != nil {
 		return failed(err)
 	}
-	return []Render{{Name: filepath.Base(path), Kind: "file", File: path, Time: now, Picture: pic}}
+	return []Render{{Name: filepath.Base(path), Kind: "file", File: path, Time: now, Picture: pic}}, ""
 }
 
 func readFile(path string) ([]byte, error) {

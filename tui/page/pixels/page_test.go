@@ -276,6 +276,14 @@ func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
 	}
 	see("a.pxl:") // what is wrong, under the last good picture
 	see("#00ff00")
+	// One object cannot be read, another could be drawn: what is looked at stays all the same.
+	half := "\n\n" + `{type: "sprite", name: "dot", size 4}` + "\n" + `{type: "sprite", name: "other", size: [1, 1], palette: {c: "#123456"}, regions: {c: {points: [[0, 0]]}}}`
+	if err := os.WriteFile(path, []byte(half), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	see("3:36: error")
+	see("#00ff00")
+	see("2 of 2") // the same picture again is no version of it
 	// Saved by renaming another file over it, as many editors do.
 	tmp := path + "~"
 	save("#0000ff")

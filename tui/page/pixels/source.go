@@ -14,13 +14,19 @@ import (
 const objectsMost = 64
 
 // drawFile draws all sprites, variants, compositions and animations of a .pxl file.
-func drawFile(path string, load func(string) (*pxl.Document, func(), error)) ([]Render, error) {
+// Broken is the first place where the text could not be read: the object there is missing.
+func drawFile(path string, load func(string) (*pxl.Document, func(), error)) (out []Render, broken string, err error) {
 	doc, done, err := load(path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer done()
-	var out []Render
+	for _, d := range doc.Diagnostics() {
+		if d.Code == pxl.CodeSyntax {
+			broken = d.String()
+			break
+		}
+	}
 	for _, o := range doc.Objects() {
 		switch o.Kind {
 		case pxl.KindSprite, pxl.KindVariant, pxl.KindComposition, pxl.KindAnimation:
@@ -44,6 +50,9 @@ func drawFile(path string, load func(string) (*pxl.Document, func(), error)) ([]
 			// The text is the identity: the same text is the same picture.
 			r.Picture = FromResult(fmt.Sprintf("%s %s %s\x02%s", path, o.Kind, o.Name, doc.Text()), doc, res)
 			r.Notes = lines(res.Diagnostics)
+			if broken != "" && !slices.Contains(r.Notes, broken) {
+				r.Notes = slices.Insert(r.Notes, 0, broken)
+			}
 		}
 		out = append(out, r)
 	}
@@ -52,9 +61,9 @@ func drawFile(path string, load func(string) (*pxl.Document, func(), error)) ([]
 		if d := doc.Diagnostics(); len(d) > 0 {
 			reason = d[0].String()
 		}
-		return nil, fmt.Errorf("draw %s: %s", filepath.Base(path), reason)
+		return nil, "", fmt.Errorf("draw %s: %s", filepath.Base(path), reason)
 	}
-	return out, nil
+	return out, broken, nil
 }
 
 func lines(list []pxl.Diagnostic) []string {

@@ -38,6 +38,9 @@ func (p *Page) keepVersions(renders []Render) int {
 		if r.Before != nil && len(list) == 0 {
 			list = append(list, *r.Before)
 		}
+		if n := len(list); n > 0 && r.Picture != nil && list[n-1].Picture == r.Picture {
+			list = list[:n-1] // the last good picture, with what is wrong now
+		}
 		list = append(list, r)
 		p.versions[r.thing()] = list[max(0, len(list)-versionsKept):]
 	}
