@@ -16,6 +16,7 @@ import (
 // x, y of the frame, and returns the box's rows.
 func (v *Viewer) Render(f *tui.Frame, x, y, w, h int) []string {
 	v.now = f.Now
+	v.Advance(f.Now)
 	if v.pic == nil || len(v.pic.Frames) == 0 || w <= 0 || h <= 0 {
 		v.view = view{}
 		return widget.Rows(nil, w, h)
@@ -33,7 +34,6 @@ func (v *Viewer) Render(f *tui.Frame, x, y, w, h int) []string {
 		return v.renderSides(f, x, y, w, h)
 	}
 	if v.compare == CompareBlink && v.blink {
-		v.flipped = f.Now.UnixMilli()/blinkEvery.Milliseconds()%2 == 1
 		f.RedrawAfter(blinkEvery - time.Duration(f.Now.UnixNano())%blinkEvery)
 	}
 	shown := v.pic

@@ -145,6 +145,14 @@ func (v *Viewer) Blink() bool {
 // blinkEvery is how long each picture stands: nobody should have to look at more.
 const blinkEvery = 500 * time.Millisecond
 
+// Advance brings blinking up to the time of a frame, for those who write beside the
+// picture which one it is before they draw it.
+func (v *Viewer) Advance(now time.Time) {
+	if v.compare == CompareBlink && v.blink {
+		v.flipped = now.UnixMilli()/blinkEvery.Milliseconds()%2 == 1
+	}
+}
+
 // View is the part of the picture that is shown, in pixels.
 func (v *Viewer) View() image.Rectangle { return v.view.crop }
 

@@ -219,6 +219,15 @@ func TestComparing(t *testing.T) {
 		s.Has("5,3")
 		s.Keys("c", "x")
 		s.Has("blink: before")
+		s.Keys("X")
+		for range 3 { // the words are those of the picture in the same frame
+			s.Wait(time.Duration(600-time.Now().UnixMilli()%500) * time.Millisecond) // in the middle of one
+			want := "blink: after"
+			if time.Now().UnixMilli()/500%2 == 1 {
+				want = "blink: before"
+			}
+			s.Has(want)
+		}
 		s.Keys("c", "{")
 		s.Has("1 of 2", "pinned")
 		s.Do(func() { src.add(still(3, 2, -time.Second)) })

@@ -17,6 +17,7 @@ import (
 
 // Render draws the list, the picture and its colours, as many of them as there is room for.
 func (p *Page) Render(f *tui.Frame) []string {
+	p.view.Advance(f.Now)
 	p.listBox, p.pictureBox, p.colourBox = box{}, box{}, box{}
 	if len(p.renders) == 0 {
 		return p.nothing(f)
