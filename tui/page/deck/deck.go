@@ -59,7 +59,7 @@ type Page struct {
 	follow  bool // the calls' cursor stays on the newest
 	shown   bool
 	warned  servers.Warning // the last that the person was told of
-	panes   []pane
+	panes   tui.Panes
 }
 
 // New makes the page.
@@ -236,40 +236,25 @@ func (p *Page) list(part string) *widget.List {
 	return &p.calls
 }
 
-// pane is where a part is on the frame on screen.
-type pane struct {
-	part       string
-	x, y, w, h int // of the list inside the frame
-}
-
-func (p *Page) at(x, y int) *pane {
-	for i, a := range p.panes {
-		if x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
-			return &p.panes[i]
-		}
-	}
-	return nil
-}
-
 // click gives the focus; a click on the row under the cursor opens it.
 func (p *Page) click(c tui.ClickMsg) tea.Cmd {
-	a := p.at(c.X, c.Y)
+	a := p.panes.At(c.X, c.Y)
 	if a == nil {
 		return nil
 	}
-	l := p.list(a.part)
-	before, focus := l.Cursor, p.part == a.part
-	p.part = a.part
-	if !l.Click(c.Y - a.y) {
+	l := p.list(a.Part)
+	before, focus := l.Cursor, p.part == a.Part
+	p.part = a.Part
+	if !l.Click(c.Y - a.Y) {
 		return nil
 	}
-	if a.part == partCalls {
+	if a.Part == partCalls {
 		p.follow = p.calls.AtEnd()
 	}
 	if !focus || l.Cursor != before {
 		return nil
 	}
-	switch a.part {
+	switch a.Part {
 	case partServers:
 		return p.openServer()
 	case partAgents:
@@ -279,9 +264,9 @@ func (p *Page) click(c tui.ClickMsg) tea.Cmd {
 }
 
 func (p *Page) wheel(m tui.WheelMsg) {
-	if a := p.at(m.X, m.Y); a != nil {
-		p.list(a.part).Scroll(m.Delta)
-		if a.part == partCalls {
+	if a := p.panes.At(m.X, m.Y); a != nil {
+		p.list(a.Part).Scroll(m.Delta)
+		if a.Part == partCalls {
 			p.follow = p.calls.AtEnd()
 		}
 	}

@@ -53,7 +53,7 @@ func (p *Page) warning(f *tui.Frame) []string {
 
 func (p *Page) box(f *tui.Frame, part string, x, y, w, h int) []string {
 	focus := f.Focus && p.part == part
-	p.panes = append(p.panes, pane{part, x + 1, y + 1, w - 2, h - 2})
+	p.panes = append(p.panes, tui.Pane{Part: part, X: x + 1, Y: y + 1, W: w - 2, H: h - 2})
 	title, note := p.heading(f, part)
 	return widget.Box(f.Theme, title, note, focus, p.rows(f, part, w-4, h-2, focus), w, h)
 }
@@ -228,7 +228,7 @@ func (p *Page) small(f *tui.Frame, y, h int) []string {
 			line, name, glyph = th.Focus, th.Accent, th.Glyph.FH
 		}
 		rows = append(rows, widget.Rule(line, name, glyph, title, note, f.W))
-		p.panes = append(p.panes, pane{part, 0, y + len(rows), f.W, n - 1})
+		p.panes = append(p.panes, tui.Pane{Part: part, X: 0, Y: y + len(rows), W: f.W, H: n - 1})
 		rows = append(rows, p.rows(f, part, f.W, n-1, f.Focus && p.part == part)...)
 	}
 	ns, na := len(p.snap.Servers)+1, len(p.snap.Agents)+1

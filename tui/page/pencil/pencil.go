@@ -56,7 +56,7 @@ type Page struct {
 	log    widget.Scroll
 	end    bool // the log stays at its end
 	items  []item
-	panes  []pane
+	panes  tui.Panes
 }
 
 // item is a row of the list of tools: an offered tool, a held one, or one that
@@ -65,11 +65,6 @@ type item struct {
 	tool *pencil.Tool
 	held *pencil.Held
 	note *pencil.Note
-}
-
-type pane struct {
-	part       string
-	x, y, w, h int
 }
 
 // New makes the page.
@@ -209,44 +204,35 @@ func (p *Page) next(d int) {
 	p.part = all[(slices.Index(all, p.part)+d+len(all))%len(all)]
 }
 
-func (p *Page) at(x, y int) *pane {
-	for i, a := range p.panes {
-		if x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
-			return &p.panes[i]
-		}
-	}
-	return nil
-}
-
 // click gives the focus; a click on the row under the cursor opens it.
 func (p *Page) click(c tui.ClickMsg) tea.Cmd {
-	a := p.at(c.X, c.Y)
+	a := p.panes.At(c.X, c.Y)
 	if a == nil {
 		return nil
 	}
-	focus := p.part == a.part
-	p.part = a.part
+	focus := p.part == a.Part
+	p.part = a.Part
 	list, open := &p.tools, p.openTool
-	switch a.part {
+	switch a.Part {
 	case partLog:
 		return nil
 	case partCalls:
 		list, open = &p.calls, p.openCall
 	}
 	before := list.Cursor
-	if list.Click(c.Y-a.y) && focus && list.Cursor == before {
+	if list.Click(c.Y-a.Y) && focus && list.Cursor == before {
 		return open()
 	}
 	return nil
 }
 
 func (p *Page) wheel(m tui.WheelMsg) {
-	a := p.at(m.X, m.Y)
+	a := p.panes.At(m.X, m.Y)
 	switch {
 	case a == nil:
-	case a.part == partTools:
+	case a.Part == partTools:
 		p.tools.Scroll(m.Delta)
-	case a.part == partCalls:
+	case a.Part == partCalls:
 		p.calls.Scroll(m.Delta)
 	default:
 		p.log.Move(m.Delta)

@@ -189,7 +189,7 @@ func (p *Page) facts(f *tui.Frame) []string {
 
 func (p *Page) box(f *tui.Frame, part string, x, y, w, h int) []string {
 	focus := f.Focus && p.part == part
-	p.panes = append(p.panes, pane{part, x + 1, y + 1, w - 2, h - 2})
+	p.panes = append(p.panes, tui.Pane{Part: part, X: x + 1, Y: y + 1, W: w - 2, H: h - 2})
 	title, note := p.heading(f, part)
 	return widget.Box(f.Theme, title, note, focus, p.rows(f, part, w-4, h-2, focus), w, h)
 }
@@ -202,7 +202,7 @@ func (p *Page) small(f *tui.Frame, y, h int) []string {
 	th := f.Theme
 	title, note := p.heading(f, p.part)
 	rows := []string{widget.Rule(th.Focus, th.Accent, th.Glyph.FH, title, note, f.W)}
-	p.panes = append(p.panes, pane{p.part, 0, y + 1, f.W, h - 1})
+	p.panes = append(p.panes, tui.Pane{Part: p.part, X: 0, Y: y + 1, W: f.W, H: h - 1})
 	return append(rows, p.rows(f, p.part, f.W, h-1, f.Focus)...)
 }
 
