@@ -131,6 +131,9 @@ func (s *Service) startMonitor(ctx context.Context, call Call, project string, a
 	}
 	old := s.monitors[project]
 	s.monitors[project] = m
+	if old != nil && "snapshot:"+old.pinned == m.baseline {
+		m.pinned, old.pinned = old.pinned, "" // it goes on being watched
+	}
 	s.mu.Unlock()
 	if old != nil {
 		old.end()

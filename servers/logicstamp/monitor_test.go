@@ -67,6 +67,26 @@ func TestN7_AMonitorsPinEndsWithTheService(t *testing.T) {
 	}
 }
 
+// N-7: a monitor that takes the place of another keeps what that one kept.
+func TestN7_APinOutlivesTheMonitorThatIsReplaced(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.refresh(logicstamp.RefreshArgs{})
+	for range 2 {
+		if err := s.MonitorFor(t.Context(), s.project, "snapshot", true); err != nil {
+			t.Fatal(err)
+		}
+		if !s.State().Projects[0].Snapshots[0].Pinned {
+			t.Fatal("the baseline can expire while it is watched")
+		}
+	}
+	if err := s.MonitorFor(t.Context(), s.project, "snapshot", false); err != nil {
+		t.Fatal(err)
+	}
+	if s.State().Projects[0].Snapshots[0].Pinned {
+		t.Error("the baseline stays pinned")
+	}
+}
+
 // N-7: nor does the pin of a monitor hold when its process died.
 func TestN7_APinOfADeadProcessDoesNotHold(t *testing.T) {
 	s := newStage(t, standIn{})
