@@ -97,6 +97,9 @@ func TestTheCursorAndEarlierRuns(t *testing.T) {
 		s.Has("paused 1 of 9")
 		p.tell(s)
 		s.Has("paused 5 of 13", "README.md") // the same call as before
+		p.hint <- struct{}{}                 // a hint of what a look has found already
+		s.Wait(time.Second)
+		s.Has("paused 5 of 13", "README.md")
 		s.Keys("up")
 		s.Has("paused 4 of 13", "old_3", "entry: 74")
 		s.Keys("down")

@@ -30,13 +30,15 @@ type log struct {
 
 func byKey(c call, key int64) int { return cmp.Compare(c.key, key) }
 
-// takeEarlier puts the calls of earlier runs in.
+// takeEarlier puts the calls of earlier runs in, instead of those told before: the
+// first look may find what a hint then tells of.
 func (l *log) takeEarlier(list []servers.Call) {
+	from, _ := slices.BinarySearchFunc(l.calls, 0, byKey)
 	early := make([]call, len(list), len(list)+len(l.calls))
 	for i, c := range list {
 		early[i] = call{c, int64(i - len(list))}
 	}
-	l.calls = append(early, l.calls...)
+	l.calls = append(early, l.calls[from:]...)
 	l.narrow(l.filter)
 }
 
