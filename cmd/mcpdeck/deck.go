@@ -37,7 +37,7 @@ func deckCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&f.watch, "watch", false, "only watch: nothing can be changed")
 	c.Flags().StringVar(&f.page, "page", "", "page to show first")
 	c.Flags().StringVar(&f.background, "background", "", "dark or light; else the terminal is asked")
-	c.Flags().IntVar(&a.flags.Port, "port", -1, "port of the HTTP endpoint; 0 picks a free one")
+	a.portFlag(c)
 	return c
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"os/signal"
@@ -74,7 +75,7 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 	if local != nil {
 		local.stop()
 	}
-	if wire.IsUsage(err) {
+	if wire.IsUsage(err) || errors.Is(err, servers.ErrUnknownServer) {
 		return usage{err}
 	}
 	if ctx.Err() != nil {

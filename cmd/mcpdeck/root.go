@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"runtime/debug"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 )
@@ -15,7 +19,19 @@ type app struct {
 	flags config.Flags
 }
 
-func (a *app) load() (*config.Config, error) { return config.Load(a.flags) }
+func (a *app) load() (*config.Config, error) {
+	if p := a.flags.Port; p < -1 || p > 65535 {
+		return nil, usagef("--port %d: use a number up to 65535; 0 picks a free one", p)
+	}
+	return config.Load(a.flags)
+}
+
+// portFlag lets a command choose the port; -1, which means the configured one, is
+// nothing to read in its help.
+func (a *app) portFlag(c *cobra.Command) {
+	c.Flags().IntVar(&a.flags.Port, "port", -1, "port of the HTTP endpoint; 0 picks a free one")
+	c.Flags().Lookup("port").DefValue = "7337"
+}
 
 // newRoot is the command line.
 func newRoot() *cobra.Command {
@@ -23,7 +39,7 @@ func newRoot() *cobra.Command {
 	root := deckCommand(a)
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetOut(os.Stdout) // cobra would print to standard error
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{flagError(err)} })
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.Name, "name", "", "name of the deck, where several run")
 	f.StringVar(&a.flags.State, "state", "", "folder for sockets, journal and drafts (default ~/.local/state/mcpdeck)")
@@ -31,7 +47,40 @@ func newRoot() *cobra.Command {
 	f.StringArrayVar(&a.flags.Allow, "allow-dir", nil, "one more folder that agents' paths may lie in")
 	root.AddCommand(a.subcommands()...)
 	root.AddCommand(askCommands(a)...)
+	strict(root)
 	return root
+}
+
+// flagError says what a flag wants in words of the command line, not of this program.
+func flagError(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) || !errors.As(err, new(*strconv.NumError)) {
+		return err
+	}
+	wants := "a number"
+	if bad.GetFlag().Value.Type() == "int" {
+		wants = "a whole number"
+	}
+	return fmt.Errorf("--%s %q: use %s", bad.GetFlag().Name, bad.GetValue(), wants)
+}
+
+// strict makes a word that a command does not know wrong usage, also of a command that
+// does nothing but hold others.
+func strict(c *cobra.Command) {
+	if c.HasSubCommands() && !c.Runnable() {
+		c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return usage{err}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		strict(sub)
+	}
 }
 
 func (a *app) subcommands() []*cobra.Command {

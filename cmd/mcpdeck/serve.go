@@ -17,7 +17,7 @@ func serveCommand(a *app) *cobra.Command {
 		Use: "serve", Short: "Run the deck without a screen; log lines go to standard error", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return serve(a) },
 	}
-	c.Flags().IntVar(&a.flags.Port, "port", -1, "port of the HTTP endpoint; 0 picks a free one")
+	a.portFlag(c)
 	return c
 }
 

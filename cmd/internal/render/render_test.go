@@ -225,6 +225,7 @@ func TestMistakes(t *testing.T) {
 		{"canvas", file + " --canvas 3", "WIDTHxHEIGHT", true},
 		{"origin", file + " --origin 3", "X,Y", true},
 		{"dialect", file + " --dialect other", "documented", true},
+		{"another kind of file", file + " -o x.jpg", ".png and .gif only", true},
 		{"two files, one output", file + " " + file + " -o x.png", "exactly one FILE", true},
 		{"name", file + " --name lam", "did you mean lamp?", false},
 		{"too large", file + " --name street --slice 9x9 --scale 128 --antialias hq4x", "the largest scale is", false},

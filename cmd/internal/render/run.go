@@ -76,6 +76,11 @@ func (r *runner) run(files []string) error {
 	if len(files) > 1 && r.o.output != "" {
 		return usagef("-o needs exactly one FILE, there are %d", len(files))
 	}
+	switch ext := strings.ToLower(filepath.Ext(r.o.output)); {
+	case r.o.atlas || r.o.output == "-" || ext == "" || ext == ".png" || ext == ".gif":
+	default:
+		return usagef("-o %s: this writes .png and .gif only", r.o.output)
+	}
 	if err := r.checkShow(); err != nil {
 		return err
 	}

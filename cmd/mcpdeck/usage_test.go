@@ -1,0 +1,33 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestWrongUsage(t *testing.T) {
+	for _, r := range []struct{ name, args, want string }{
+		{"no number", "--port many", `--port "many": use a whole number`},
+		{"no number, by a short name", "log -n many", `--lines "many": use a whole number`},
+		{"no fraction", "render --strength much x.pxl", `--strength "much": use a number`},
+		{"no such port", "--port 99999", "use a number up to 65535"},
+		{"no such port to serve", "serve --port -5", "use a number up to 65535"},
+		{"a word too many", "version now", `unexpected argument "now"`},
+		{"no such command of a group that does nothing itself", "logicstamp nonsense", `unknown command "nonsense"`},
+		{"no such command of a group that prints its help", "ask nonsense", `unknown command "nonsense"`},
+		{"no such client", "setup nonsense", "name one of"},
+		{"no such kind of picture", "render x.pxl -o x.jpg", ".png and .gif only"},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			root := newRoot()
+			root.SetArgs(strings.Fields(r.args))
+			root.SetOut(io.Discard)
+			err := root.Execute()
+			if err == nil || !strings.Contains(err.Error(), r.want) || !errors.As(err, new(usage)) {
+				t.Errorf("got %v, want wrong usage that says %q", err, r.want)
+			}
+		})
+	}
+}
