@@ -60,7 +60,10 @@ func clients() []client {
 			file: home(".codex", "config.toml"), edit: codex,
 		},
 		{name: "opencode", file: either(one("opencode.json"), one(".config", "opencode", "opencode.json")), edit: jsonEditor("mcp", openCode)},
-		{name: "gemini", file: either(one(".gemini", "settings.json"), one(".gemini", "settings.json")), edit: jsonEditor("mcpServers", stdio, timeoutMillis)},
+		{
+			name: "gemini", note: "Gemini CLI starts no server in a folder that it does not trust: trust this one when it asks.",
+			file: either(one(".gemini", "settings.json"), one(".gemini", "settings.json")), edit: jsonEditor("mcpServers", stdio, timeoutMillis),
+		},
 		{name: "cursor", file: either(one(".cursor", "mcp.json"), one(".cursor", "mcp.json")), edit: jsonEditor("mcpServers", fixed)},
 		{name: "vscode", file: func(e Entry) string { return filepath.Join(e.Root, ".vscode", "mcp.json") }, edit: jsonEditor("servers", stdio, typeStdio)},
 		{name: "kiro", file: either(one(".kiro", "settings", "mcp.json"), one(".kiro", "settings", "mcp.json")), edit: jsonEditor("mcpServers", fixed)},
