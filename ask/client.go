@@ -229,6 +229,7 @@ func (r *RemoteCall) run(conn net.Conn) {
 		again := r.talk(conn)
 		_ = conn.Close() // whatever was to be said has been
 		if !again {
+			r.finish(Reply{}, ErrWithdrawn) // unless it has ended before
 			return
 		}
 		var err error

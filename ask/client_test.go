@@ -2,6 +2,7 @@ package ask
 
 import (
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -64,6 +65,23 @@ func TestClientAsks(t *testing.T) {
 	}
 	call.Delivered(Delivered)
 	d.until("confirmed", func(s *Snapshot) bool { return s.History[0].Delivery == Delivered })
+}
+
+// An asker that leaves while the deck goes away is told of an end, too.
+func TestClientLeavesADeckThatGoes(t *testing.T) {
+	ours, theirs := net.Pipe()
+	theirs.Close()
+	r := &RemoteCall{c: NewClient(ClientOptions{}), done: make(chan struct{}), left: make(chan struct{}), acked: make(chan struct{})}
+	r.Leave("changed my mind")
+	r.run(ours)
+	select {
+	case <-r.Done():
+	default:
+		t.Fatal("the call has no end")
+	}
+	if _, err := r.Reply(); !errors.Is(err, ErrWithdrawn) {
+		t.Errorf("it ended with %v", err)
+	}
 }
 
 func TestClientOutcomes(t *testing.T) {
