@@ -33,7 +33,7 @@ func TestFailuresOfTheCommandHaveCodes(t *testing.T) {
 		"node missing":         {standIn{Exit: 127, Stderr: "env: 'node': No such file or directory"}, problem.NodeNotFound, []string{"Node 20"}},
 		"foreign path shorter": {standIn{Exit: 2, Stderr: "boom in /usr/lib/secret/place.js"}, problem.CLIFailed, []string{"boom in place.js"}},
 		"half written":         {standIn{Half: true}, problem.CLIIncomplete, []string{"context.json"}},
-		"another program":      {standIn{Version: "rubber stamp"}, problem.CLIWrong, []string{"paths.cliPath"}},
+		"another program":      {standIn{Version: "rubber stamp"}, problem.CLIWrong, []string{"logicstamp.command"}},
 		"ancient":              {standIn{Version: "0.0.9"}, problem.CLITooOld, []string{"0.0.9"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -117,7 +117,7 @@ func (r result) failure(p Program) error {
 		return problem.New(problem.CLITimeout, "raise timeouts.stampSeconds or leave files out with .stampignore",
 			"`%s` in %s did not finish within %s and was stopped after %s", command, r.dir, r.limit, r.elapsed.Round(100*time.Millisecond)).Because(r.err)
 	case !r.exited():
-		return problem.New(problem.CLIFailed, "see that paths.cliPath names a program", "`%s` could not be started: %v", command, r.err).Because(r.err)
+		return problem.New(problem.CLIFailed, "see that logicstamp.command names a program", "`%s` could not be started: %v", command, r.err).Because(r.err)
 	}
 	if e := nodeMissing(r); e != nil {
 		return e

@@ -102,7 +102,7 @@ func (v Version) Tool() string { return PackageName + "@" + v.String() }
 
 func notFound(tried string) *problem.Error {
 	return problem.New(problem.CLINotFound,
-		"install it with `npm install -g "+PackageName+"` (Node 20 or newer), let mcpdeck install it with `mcpdeck doctor --fix`, or set paths.cliPath; "+
+		"install it with `npm install -g "+PackageName+"` (Node 20 or newer), let mcpdeck install it with `mcpdeck doctor --fix`, or set logicstamp.command; "+
 			"listing, reading, searching, the docs and comparing existing contexts work without it",
 		"the stamp command was not found (%s)", tried)
 }
@@ -192,7 +192,7 @@ func (r *Runner) identify(ctx context.Context, args []string) (Program, error) {
 	v, ok := parseVersion(out.stdout)
 	if !ok {
 		first, _, _ := strings.Cut(strings.TrimSpace(out.stdout+out.stderr), "\n")
-		return p, problem.New(problem.CLIWrong, "set paths.cliPath to the stamp command of "+PackageName,
+		return p, problem.New(problem.CLIWrong, "set logicstamp.command to the stamp command of "+PackageName,
 			"%s is another program; it answered %q to --version", args[0], clip(first, 200))
 	}
 	if v.Less(Version{0, 1, 0}) {
