@@ -23,6 +23,8 @@ type Drift struct {
 	Delay time.Duration
 	// Err is what SnapshotFor fails with.
 	Err error
+	// InstallErr is what InstallCLI fails with.
+	InstallErr error
 	// Asked are the calls that were made, as words.
 	Asked []string
 }
@@ -119,6 +121,9 @@ func (d *Drift) Refs(context.Context, string) []string {
 // InstallCLI is remembered.
 func (d *Drift) InstallCLI(context.Context, func(string)) (string, string, error) {
 	d.asked("install")
+	if d.InstallErr != nil {
+		return "", "", d.InstallErr
+	}
 	return "/data/stamp", "0.8.8", nil
 }
 

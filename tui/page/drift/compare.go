@@ -140,7 +140,7 @@ func (p *Page) askInstall() tea.Cmd {
 func (p *Page) install() tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
 	me := &run{what: "npm install logicstamp-context", since: time.Now(), cancel: cancel}
-	p.run = me
+	p.run, p.notInstalled = me, ""
 	source := p.opts.Source
 	return func() tea.Msg {
 		defer cancel()
@@ -152,7 +152,8 @@ func (p *Page) install() tea.Cmd {
 func (p *Page) installed(m installMsg) tea.Cmd {
 	p.run = nil
 	if m.err != nil {
-		return tui.Toast(tui.Bad, problem.Of(m.err).Text)
+		p.notInstalled = problem.Of(m.err).Text
+		return tui.Toast(tui.Bad, p.notInstalled)
 	}
 	return tea.Batch(tui.Toast(tui.Good, "stamp "+m.version+" is installed"), p.start(p.baseline(), false))
 }

@@ -78,11 +78,13 @@ type Page struct {
 	scroll widget.Scroll
 	drawn  drawn
 	run    *run
-	made   string               // project of a snapshot made since the last comparison
-	fresh  map[string]time.Time // rows that changed, until when they are marked
-	shown  bool
-	unseen int
-	typeAt int
+
+	notInstalled string               // why the last try to install the command failed
+	made         string               // project of a snapshot made since the last comparison
+	fresh        map[string]time.Time // rows that changed, until when they are marked
+	shown        bool
+	unseen       int
+	typeAt       int
 }
 
 // drawn is the right pane as it was drawn last.

@@ -264,10 +264,15 @@ func TestInstallingIsAskedForFirst(t *testing.T) {
 		if len(d.Asked) > 0 {
 			t.Fatalf("installed without a yes: %q", d.Asked)
 		}
+		d.InstallErr = problem.New(problem.CLIFailed, "", "npm found no network")
+		s.Keys("I", "y")
+		s.Wait(time.Minute)
+		s.Has("npm found no network") // also for who looks later
+		d.InstallErr = nil
 		s.Keys("I", "y")
 		s.Wait(time.Second)
 		s.Has("[PASS]")
-		if want := []string{"install", "compare git:main false"}; !slices.Equal(d.Asked, want) {
+		if want := []string{"install", "install", "compare git:main false"}; !slices.Equal(d.Asked, want) {
 			t.Errorf("asked %q", d.Asked)
 		}
 	})

@@ -183,6 +183,12 @@ func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
 	}
 	rows = append(rows, "")
 	if p.missingCLI() {
+		if p.notInstalled != "" {
+			for _, line := range widget.Wrap(plain.Text(p.notInstalled), w) {
+				rows = append(rows, th.Bad.Render(line))
+			}
+			rows = append(rows, "")
+		}
 		rows = append(rows, th.Key.Render("I")+"  install it into the deck's own folder")
 	}
 	rows = append(rows, th.Key.Render("r")+"  compare again", th.Key.Render("B")+"  choose another baseline")
