@@ -102,14 +102,18 @@ func how(q *ask.Question, o Options) string {
 	var ways []string
 	switch {
 	case q.Kind == ask.Confirm:
-		ways = append(ways, "y, n or a number")
+		ways = append(ways, "y", "n", "a number")
 	case len(q.Options) > 0 && q.Multi:
-		ways = append(ways, "numbers, as in 1 3")
+		ways = append(ways, "numbers such as 1 3")
 	case len(q.Options) > 0:
 		ways = append(ways, "a number")
 	}
 	if q.HasOther() || len(q.Options) == 0 {
 		ways = append(ways, "your own words")
+	}
+	last := len(ways) - 1
+	if last > 0 {
+		ways = []string{strings.Join(ways[:last], ", "), ways[last]}
 	}
 	return "Type " + strings.Join(ways, " or ") + "; /help for more."
 }
