@@ -115,7 +115,7 @@ func (p *Page) empty(f *tui.Frame, part string, w int) []string {
 	case partAgents:
 		add(th.Muted, "No agent is connected yet.")
 		rows = append(rows, "",
-			"  "+th.Key.Render("mcpdeck setup")+th.Faint.Render("  adds the deck to an agent"),
+			"  "+th.Key.Render("mcpdeck setup")+th.Faint.Render("  connects an agent"),
 			"  "+th.Key.Render("mcpdeck mcp")+th.Faint.Render("    is the command it runs"))
 	default:
 		add(th.Faint, "Calls show up here as agents make them.")

@@ -139,9 +139,12 @@ func TestFrames(t *testing.T) {
 			})
 		}
 	}
-	t.Run("empty", func(t *testing.T) {
-		run(t, frame.Size{W: 80, H: 24}, "dark", pixels.Options{}, func(s *frame.Screen) { s.Golden("empty-80x24") })
-	})
+	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 80, H: 24}} {
+		name := fmt.Sprintf("empty-%dx%d", size.W, size.H)
+		t.Run(name, func(t *testing.T) {
+			run(t, size, "dark", pixels.Options{}, func(s *frame.Screen) { s.Golden(name) })
+		})
+	}
 }
 
 func TestTheNewestComesIntoViewUnlessPinned(t *testing.T) {

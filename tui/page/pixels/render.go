@@ -44,14 +44,18 @@ const columnsFrom = 100
 
 func (p *Page) nothing(f *tui.Frame) []string {
 	th := f.Theme
-	lines := []string{
-		th.Strong.Render("No pictures yet"),
-		"",
-		th.Muted.Render("What agents draw with pixelsrc appears here"),
-		th.Muted.Render("while they draw it."),
-		"",
-		th.Key.Render("o") + th.Muted.Render(" opens a .pxl, PNG, GIF or JPEG file and"),
-		th.Muted.Render("draws it again whenever it is saved."),
+	w := min(f.W-2, 44)
+	lines := []string{th.Strong.Render("No pictures yet"), ""}
+	for _, line := range widget.Wrap("What agents draw with pixelsrc appears here while they draw it.", w) {
+		lines = append(lines, th.Muted.Render(line))
+	}
+	lines = append(lines, "")
+	for i, line := range widget.Wrap("o opens a .pxl, PNG, GIF or JPEG file and draws it again whenever it is saved.", w) {
+		if rest, ok := strings.CutPrefix(line, "o"); ok && i == 0 {
+			lines = append(lines, th.Key.Render("o")+th.Muted.Render(rest))
+			continue
+		}
+		lines = append(lines, th.Muted.Render(line))
 	}
 	rows := make([]string, max((f.H-len(lines))/2, 0))
 	left := widget.Blank(max((f.W-44)/2, 1))
