@@ -172,6 +172,15 @@ func TestTheNewestComesIntoViewUnlessPinned(t *testing.T) {
 	})
 }
 
+func TestTheHeadlineSaysTheScaleAfterAResize(t *testing.T) {
+	run(t, frame.Size{W: 120, H: 40}, "dark", pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute))}}, func(s *frame.Screen) {
+		s.Resize(40, 12)
+		s.Has("8×8 · 2x")
+		s.Resize(60, 20)
+		s.Has("8×8 · 3x")
+	})
+}
+
 func TestLookingAtAPixel(t *testing.T) {
 	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute))}}, func(s *frame.Screen) {
 		s.Has("{skin}", "{tooth}", "unused", "off palette") // the tooth, and the white of the eyes

@@ -77,10 +77,11 @@ func (p *Page) small(f *tui.Frame) []string {
 		p.listBox = box{0, 0, f.W, h}
 		rows = p.list.Render(f.Theme, f.W, h, f.Focus, p.row(f))
 	}
-	rows = append(rows, widget.Fit(" "+p.headline(f, f.W-2), f.W))
-	below := p.below(f, f.W-2, f.H-len(rows))
-	h := f.H - len(rows) - len(below)
-	rows = append(rows, p.picture(f, 0, len(rows), f.W, h)...)
+	top := len(rows) + 1
+	below := p.below(f, f.W-2, f.H-top)
+	drawn := p.picture(f, 0, top, f.W, f.H-top-len(below))
+	rows = append(rows, widget.Fit(" "+p.headline(f, f.W-2), f.W)) // after the picture, whose scale it says
+	rows = append(rows, drawn...)
 	for _, line := range below {
 		rows = append(rows, widget.Fit(" "+line, f.W))
 	}
