@@ -110,7 +110,11 @@ func (p *Page) renderList(f *tui.Frame) []string {
 func (p *Page) renderEmpty(f *tui.Frame, h int) []string {
 	th := f.Theme
 	lines := []string{th.Strong.Render("No questions."), th.Muted.Render("When an agent asks something, it appears here.")}
-	if n := len(p.snap.History); n > 0 {
+	switch n := len(p.snap.History); n {
+	case 0:
+	case 1:
+		lines = append(lines, "", th.Key.Render("H")+th.Muted.Render(" shows the last one"))
+	default:
 		lines = append(lines, "", th.Key.Render("H")+th.Muted.Render(fmt.Sprintf(" shows the last %d", n)))
 	}
 	rows := make([]string, 0, h)

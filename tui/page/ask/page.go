@@ -168,6 +168,9 @@ func (p *Page) Show() tea.Cmd {
 		p.guard, p.brought = time.Now().Add(guardFor), true
 	}
 	p.unasked = time.Time{}
+	if p.place == partHistory && p.snap.Waiting > 0 {
+		p.place, p.past.searching = partList, false // left open the last time
+	}
 	if p.id == 0 && p.place == partList {
 		p.openFirst()
 	}

@@ -219,6 +219,17 @@ func TestU27History(t *testing.T) {
 	})
 }
 
+func TestHistoryGivesWayToWhatWaits(t *testing.T) {
+	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *desk) {
+		d.Keys("alt+2", "H", "/", "'x", "alt+1")
+		d.ask(`[{"question":"Another thing?"}]`)
+		d.Wait(time.Second)
+		d.Keys("alt+2")
+		d.Has("Another thing?")
+		d.Lacks("Answered before")
+	})
+}
+
 func TestQ10UndoKey(t *testing.T) {
 	with(t, abc, func(d *desk, c *questions.Call) {
 		d.Keys("2")
