@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 const (
@@ -175,6 +176,22 @@ func (h *HTTP) forget() {
 	}
 }
 
+// expire forgets agents until ctx ends, also while nobody sends anything.
+func (h *HTTP) expire(ctx context.Context) {
+	t := time.NewTicker(agentTTL / 4)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			h.mu.Lock()
+			h.forget()
+			h.mu.Unlock()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 func clientOf(e envelope) mcp.Implementation {
 	var p struct {
 		ClientInfo mcp.Implementation `json:"clientInfo"`
@@ -200,6 +217,9 @@ func (h *HTTP) Start(ctx context.Context, l net.Listener, token func() string) e
 	}
 	stop := context.AfterFunc(ctx, func() { srv.Close() })
 	defer stop()
+	served, end := context.WithCancel(ctx)
+	defer end()
+	safe.Go("http agents", func() { h.expire(served) })
 	if err := srv.Serve(l); err != nil && ctx.Err() == nil {
 		return err
 	}

@@ -37,8 +37,8 @@ type Requester struct {
 	Agent string
 }
 
-// Serve accepts connections until the listener is closed. It returns once all
-// connections have ended; ctx ends them.
+// Serve accepts connections until the listener is closed. Its return ends those
+// that are open, and so does ctx; it does not wait for them.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

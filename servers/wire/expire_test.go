@@ -1,0 +1,43 @@
+package wire
+
+import (
+	"context"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+)
+
+func TestAgentsOverHTTPGoWhileNobodySendsAnything(t *testing.T) {
+	host, err := servers.New(servers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		h := &HTTP{Host: host, agents: map[string]*httpAgent{}}
+		v, err := host.View(servers.ViewSpec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("POST", "/mcp", nil)
+		e := envelope{id: []byte("1"), method: "tools/list"}
+		left, open := h.enter(r, e, v), h.enter(httptest.NewRequest("POST", "/mcp", nil), envelope{method: "initialize"}, v)
+		h.leave(left)
+		go h.expire(ctx)
+		shown := func(after time.Duration, want int) {
+			t.Helper()
+			time.Sleep(after)
+			if n := len(host.Snapshot().Agents); n != want {
+				t.Errorf("%d agents are shown, want %d", n, want)
+			}
+		}
+		shown(agentTTL-time.Second, 2)
+		shown(agentTTL, 1)
+		h.leave(open)
+		cancel()
+		synctest.Wait()
+	})
+}
