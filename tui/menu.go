@@ -63,11 +63,11 @@ func (m *Model) newHelp() *menu {
 func (m *Model) newPalette() *menu {
 	me := &menu{m: m, id: "palette", title: "Commands"}
 	// An action that is in two parts of a page is listed once, as the part that
-	// is shown has it.
+	// is shown has it. What ends a text field is no command for who is elsewhere.
 	add := func(t table, group, part string) {
 		listed := map[string]int{}
 		for _, a := range t {
-			if a.Hidden {
+			if a.Hidden || a.InText && a.Part != "" && a.Part != part {
 				continue
 			}
 			if i, ok := listed[a.ID]; ok {

@@ -137,6 +137,7 @@ func TestHelpFiltersAndRuns(t *testing.T) {
 	p := &page{id: "one", title: "One", part: "list", actions: []tui.Action{
 		{ID: "one.open", Title: "Open the thing", Keys: []string{"enter"}, Part: "list", Run: do("open")},
 		{ID: "one.other", Title: "Elsewhere", Keys: []string{"e"}, Part: "detail", Run: do("other")},
+		{ID: "one.keep", Title: "Keep the text", Keys: []string{"enter"}, Part: "field", InText: true, Run: do("keep")},
 		{ID: "one.copy", Title: "Copy the thing", Keys: []string{"y"}, Run: do("copy")},
 	}}
 	two := &page{id: "two", title: "Two", actions: []tui.Action{{ID: "two.far", Title: "Faraway deed", Run: do("far")}}}
@@ -155,6 +156,8 @@ func TestHelpFiltersAndRuns(t *testing.T) {
 			t.Errorf("ran %q, want copy", ran)
 		}
 		s.Keys("ctrl+p")
+		s.Has("Elsewhere")
+		s.Lacks("Keep the text")
 		s.Type("faraway")
 		s.Keys("enter")
 		if ran != "far" || two.shown != 1 {

@@ -73,7 +73,10 @@ func (p *Page) listBox(f *tui.Frame, w int) []string {
 	case p.follow:
 		note = th.Faint.Render("following")
 	default:
-		note = th.Warn.Render("paused") + " " + p.place(f)
+		note = th.Warn.Render("paused")
+		if at := p.place(f); at != "" {
+			note += " " + at
+		}
 	}
 	h := f.H - 2
 	p.listY = 1
