@@ -241,6 +241,9 @@ func (p *Page) lay() {
 	}
 	if p.board == nil || p.board.result != r {
 		old := p.board
+		if x, ok := p.selected(); ok && x.kind == sameRow && p.list.Cursor == 0 {
+			p.rows = nil // nothing had changed: the cursor is to be on what has now
+		}
 		p.board = newBoard(r)
 		if old != nil && old.result.ProjectPath == r.ProjectPath && p.back == 0 {
 			p.mark(old)

@@ -256,6 +256,16 @@ func TestAJumpGoesToWhatBreaks(t *testing.T) {
 	})
 }
 
+func TestTheCursorGoesToTheFirstChangeAfterNone(t *testing.T) {
+	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
+		s.Has("▌   = 12 unchanged")
+		s.Do(func() { d.Add(fake.DriftResult(time.Now())) })
+		s.Wait(time.Second)
+		s.Has("[DIFF]")
+		s.Lacks("▌   = ", "▌ ▸ = ")
+	})
+}
+
 func TestInstallingIsAskedForFirst(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, false, one(missing), func(s *frame.Screen, d *fake.Drift) {
 		d.Next = fake.DriftPass(time.Now())
