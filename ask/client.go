@@ -110,7 +110,9 @@ func (c *Client) Close() {
 	c.mu.Unlock()
 	late := time.After(closeWithin)
 	for _, r := range open {
-		r.Leave("the agent's server has ended")
+		r.withdraw("the agent's server has ended")
+	}
+	for _, r := range open {
 		select {
 		case <-r.done:
 		case <-late:
@@ -194,8 +196,17 @@ func (r *RemoteCall) Delivered(d Delivery) {
 // HandOver keeps the request open for [Client.Resume].
 func (r *RemoteCall) HandOver() {}
 
-// Leave withdraws the request.
+// Leave withdraws the request. It waits a moment for the deck to be told, so
+// that nothing of this call reaches it behind a later one for the same question.
 func (r *RemoteCall) Leave(why string) {
+	r.withdraw(why)
+	select {
+	case <-r.done:
+	case <-time.After(closeWithin):
+	}
+}
+
+func (r *RemoteCall) withdraw(why string) {
 	r.leave.Do(func() {
 		r.mu.Lock()
 		r.why = why
@@ -245,6 +256,9 @@ func (r *RemoteCall) run(conn net.Conn) {
 
 // talk sends the request and reads until the end; true to try again.
 func (r *RemoteCall) talk(conn net.Conn) bool {
+	if !r.wanted() {
+		return false
+	}
 	_ = conn.SetWriteDeadline(time.Now().Add(writeWithin)) // fails only on a closed connection
 	if _, err := conn.Write(append(encode(r.wire()), '\n')); err != nil {
 		return r.wanted()

@@ -27,6 +27,7 @@ type fixture struct {
 	stopped atomic.Int32
 	asks    bool // offers ask, which waits unless there is a person
 	person  bool
+	waiting atomic.Int32 // calls of ask that wait for nobody
 }
 
 func newFixture() *fixture { return &fixture{release: make(chan struct{})} }
@@ -77,7 +78,10 @@ func (f *fixture) Offer() servers.Offer {
 	if f.asks {
 		o.Tools = append(o.Tools, tool("ask", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			if !f.person {
+				f.waiting.Add(1)
+				defer f.waiting.Add(-1)
 				<-ctx.Done()
+				time.Sleep(50 * time.Millisecond) // it has something to put away
 				return nil, ctx.Err()
 			}
 			return mcp.NewToolResultText("answered here"), nil

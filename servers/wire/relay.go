@@ -91,14 +91,14 @@ func (r *Relay) Run(ctx context.Context) error {
 	r.linked.Broadcast()
 	r.mu.Unlock()
 	if l != nil {
-		r.finish(l)
+		l.finish(90 * time.Millisecond)
 	}
 	return err
 }
 
-// finish lets the other side answer what it has read, but not for long.
-func (r *Relay) finish(l *link) {
-	const grace = 90 * time.Millisecond
+// finish lets the other side answer what it has read and end what it has begun,
+// but not for longer than grace.
+func (l *link) finish(grace time.Duration) {
 	_ = l.CloseWrite() // it may be down already
 	select {
 	case <-l.down:
@@ -289,7 +289,7 @@ func (r *Relay) moveToDeck(ctx context.Context, old *link) {
 	}
 	r.link = nil // lines from the client wait
 	r.mu.Unlock()
-	old.Close() // first, so that a question is not asked twice
+	old.finish(time.Second) // first, so that a question is not asked twice
 	<-old.down
 	r.adopt(l)
 }

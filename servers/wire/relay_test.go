@@ -191,7 +191,8 @@ func TestH4_HeadlessThenADeckAppears(t *testing.T) {
 
 func TestH4_AQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
 	path := socketPath(t)
-	c := startRelay(t, path, asking(newFixture(), false))
+	alone := asking(newFixture(), false)
+	c := startRelay(t, path, alone)
 	c.initialize()
 	c.send(call(`1`, "ask", `{}`))
 	c.send(call(`2`, "block", `{}`))
@@ -205,6 +206,9 @@ func TestH4_AQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
 	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 	if m := c.answer(`1`); !strings.Contains(string(m.Result), "answered here") {
 		t.Fatalf("got %s %+v", m.Result, m.Error)
+	}
+	if alone.waiting.Load() != 0 {
+		t.Error("the question was asked again before the first call of it had ended")
 	}
 }
 
