@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -413,52 +412,6 @@ func TestS5StaleSocketIsReplaced(t *testing.T) {
 		t.Errorf("S-7: %v", err)
 	}
 	d.stop()
-}
-
-func TestS9SessionSockets(t *testing.T) {
-	dir, err := os.MkdirTemp("", "ask")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	opt := ListenOptions{Path: filepath.Join(dir, "ask.sock"), Sessions: filepath.Join(dir, "sessions.json")}
-	d := newDeck(t, Options{}, opt)
-	path, err := NewClient(ClientOptions{Path: opt.Path}).OpenSession("payments")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(d *deck) {
-		t.Helper()
-		p := d.dial(path)
-		_, _ = io.WriteString(p, plainAsk)
-		if it := d.pending(1).Items[0]; it.Request.Peer.Session != "payments" {
-			t.Errorf("session %q", it.Request.Peer.Session)
-		}
-	}
-	ask(d)
-	d.stop()
-	d = newDeck(t, Options{}, opt) // bound again under its old path
-	ask(d)
-	namesake, err := d.l.Session("payments")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := d.dial(namesake)
-	_, _ = io.WriteString(other, plainAsk)
-	d.pending(2)
-	if err := d.l.EndSession(path); err != nil {
-		t.Fatal(err)
-	}
-	absent := func(s *Snapshot, id int) Absence {
-		return s.Items[slices.IndexFunc(s.Items, func(i Item) bool { return i.ID == id })].Absent
-	}
-	d.until("withdrawn", func(s *Snapshot) bool { return absent(s, 1) == Gone })
-	if absent(d.q.Pending(), 2) == Gone {
-		t.Error("another session of the same label ended, too")
-	}
-	if _, err := net.Dial("unix", path); err == nil {
-		t.Error("the ended session's socket still answers")
-	}
 }
 
 func TestCommandLineAnswers(t *testing.T) {
