@@ -49,7 +49,7 @@ func (d *desktop) write(n note) (written, error) {
 	}
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return written{}, blame(err, "the Desktop folder does not exist")
+		return written{}, blame(err, "the Desktop folder does not exist; the user can make it, or set clippy.desktop_dir")
 	case err != nil:
 		return written{}, d.explain(err)
 	case !info.IsDir():
@@ -112,7 +112,7 @@ func (d *desktop) publish(root *os.Root, n note) (replaced bool, err error) {
 }
 
 func errTaken() error {
-	return say("a file with that name already exists on the Desktop; it was not changed")
+	return say("a file with that name already exists on the Desktop; it was not changed. Choose another name, or set overwrite to replace it")
 }
 
 // occupied tells whether there is a file to replace. It is an error when there

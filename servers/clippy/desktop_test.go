@@ -159,7 +159,7 @@ func words(t *testing.T, err error) string {
 }
 
 func TestWriteNote(t *testing.T) {
-	const taken = "a file with that name already exists on the Desktop; it was not changed"
+	const taken = "a file with that name already exists on the Desktop; it was not changed. Choose another name, or set overwrite to replace it"
 	const notPlain = "that name is taken by something that is not a plain file"
 	tests := []struct {
 		name    string
@@ -181,7 +181,7 @@ func TestWriteNote(t *testing.T) {
 		{name: "H-6 directory, overwrite", prepare: func(t *testing.T, dir string) { mkdir(t, filepath.Join(dir, "a.txt")) }, note: note{Name: "a.txt", Overwrite: true}, err: notPlain},
 		{name: "H-7 limit", note: note{Name: "a.txt", Content: strings.Repeat("a", maxNote)}, want: written{Bytes: maxNote}},
 		{name: "H-7 over", note: note{Name: "a.txt", Content: strings.Repeat("a", maxNote+1)}, err: "content is too large (1048577 bytes, max 1048576)"},
-		{name: "H-4 missing", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)) }, note: note{Name: "a.txt"}, err: "the Desktop folder does not exist"},
+		{name: "H-4 missing", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)) }, note: note{Name: "a.txt"}, err: "the Desktop folder does not exist; the user can make it, or set clippy.desktop_dir"},
 		{name: "H-4 file", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)); put(t, dir, "") }, note: note{Name: "a.txt"}, err: "the Desktop folder is not a directory"},
 		{name: "bad name", note: note{Name: "../a"}, err: "filename must not contain path separators"},
 	}

@@ -124,7 +124,7 @@ func TestA2A3Calls(t *testing.T) {
 	desk := func(ts *testServer, name string) string { return filepath.Join(ts.home, "Desktop", name) }
 	tests := []struct{ name, tool, args, text, data string }{
 		{"note", HauntDesktop, `{"filename":"a.txt","content":"boo"}`, "File created at DESK/a.txt (3 bytes)", `{"bytes":3,"path":"DESK/a.txt","replaced":false}`},
-		{"note again", HauntDesktop, `{"filename":"a.txt","content":""}`, "Error: a file with that name already exists on the Desktop; it was not changed", ""},
+		{"note again", HauntDesktop, `{"filename":"a.txt","content":""}`, "Error: a file with that name already exists on the Desktop; it was not changed. Choose another name, or set overwrite to replace it", ""},
 		{"note replaced, unknown argument", HauntDesktop, `{"filename":"a.txt","content":"","overwrite":true,"x":1}`, "File replaced at DESK/a.txt (0 bytes)", `{"bytes":0,"path":"DESK/a.txt","replaced":true}`},
 		{"no arguments", HauntDesktop, ``, "Error: filename is required", ""},
 		{"null arguments", HauntDesktop, `null`, "Error: filename is required", ""},
