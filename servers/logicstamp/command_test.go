@@ -106,7 +106,7 @@ func TestOldCommandsGetWhatTheyUnderstand(t *testing.T) {
 func TestASlowCommandIsStopped(t *testing.T) {
 	s := newStage(t, standIn{Sleep: time.Minute}, func(o *logicstamp.Options) { o.CLI.Timeout = 300 * time.Millisecond })
 	_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
-	if problem.CodeOf(err) != problem.CLITimeout || !strings.Contains(err.Error(), s.project) || !strings.Contains(err.Error(), "--out") {
+	if problem.CodeOf(err) != problem.CLITimeout || !strings.Contains(err.Error(), s.project) || !strings.Contains(err.Error(), "--out") || !strings.Contains(problem.Of(err).Next, "logicstamp.stamp_seconds") {
 		t.Errorf("error = %v", err)
 	}
 	s = newStage(t, standIn{Sleep: time.Minute})

@@ -303,7 +303,7 @@ func (s *Service) notAllowed(call Call, path string) error {
 	if len(roots) > 0 {
 		list = strings.Join(roots, ", ")
 	}
-	return problem.New(problem.ProjectNotAllowed, "use a folder below one of them, or add yours to security.allowedPaths (or start mcpdeck with --allow-dir)",
+	return problem.New(problem.ProjectNotAllowed, "use a folder below one of them, or add yours to logicstamp.allowed_paths (or start mcpdeck with --allow-dir)",
 		"%s lies outside the folders this connection may read (%s)", path, list)
 }
 
