@@ -33,6 +33,9 @@ func TestUsage(t *testing.T) {
 // TestHost calls the echo tool through the socket and over HTTP.
 func TestHost(t *testing.T) {
 	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil { // as for sockets it must be
+		t.Fatal(err)
+	}
 	done := make(chan error, 1)
 	in, w, err := os.Pipe()
 	if err != nil {
@@ -42,10 +45,14 @@ func TestHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { done <- playHost(hostOptions{dir: dir, journal: true}, in, out) }()
+	go func() {
+		err := playHost(hostOptions{dir: dir, journal: true}, in, out)
+		out.Close()
+		done <- err
+	}()
 	h := &host{dir: dir}
 	if err := h.greet(r); err != nil {
-		t.Fatal(err)
+		t.Fatal(err, <-done)
 	}
 	stream, err := dial(dir + "/deck.sock")
 	if err != nil {
