@@ -47,7 +47,8 @@ func setUp(c *cobra.Command, a *app, f setupFlags, client string) error {
 	}
 	e := setup.Entry{Command: ownPath(), Name: cfg.Name(), Root: cfg.ProjectRoot(), Home: cfg.Home, User: f.user}
 	if f.undo {
-		path, err := setup.Undo(client, e)
+		own, _ := os.Executable() // without one the name remains
+		path, err := setup.Undo(client, e, "mcpdeck", own)
 		if err != nil {
 			return err
 		}

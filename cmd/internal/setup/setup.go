@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Entry is what a client starts.
@@ -95,8 +96,9 @@ func (c *Change) Apply() error {
 }
 
 // Undo puts back what was before Apply. It refuses when the file has changed
-// since, so that nobody's edits are lost.
-func Undo(client string, e Entry) (path string, err error) {
+// since, so that nobody's edits are lost. The entry may call this program by another of
+// its names: Apply may have run with another PATH.
+func Undo(client string, e Entry, names ...string) (path string, err error) {
 	c, ok := find(client)
 	if !ok {
 		return "", fmt.Errorf("set up %q: not a client that is known here (known: %s)", client, Names())
@@ -113,8 +115,12 @@ func Undo(client string, e Entry) (path string, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read the backup: %w", err)
 	}
-	want, err := c.edit(before, e)
-	if err != nil || !bytes.Equal(now, want) {
+	ours := func(command string) bool {
+		e.Command = command
+		want, err := c.edit(before, e)
+		return err == nil && bytes.Equal(now, want)
+	}
+	if !ours(e.Command) && !slices.ContainsFunc(names, ours) {
 		return "", fmt.Errorf("undo the change of %s: the file is not as it was left; remove the entry mcpdeck by hand", change.Path)
 	}
 	if before == nil {

@@ -169,6 +169,28 @@ func TestAFileThatChangedMeanwhileIsLeftAlone(t *testing.T) {
 	}
 }
 
+func TestUndoKnowsTheProgramByItsOtherNames(t *testing.T) {
+	e := entry(t)
+	change, err := Plan("claude", e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := change.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	written := e.Command
+	e.Command = "mcpdeck" // as after a PATH that now leads to it
+	if _, err := Undo("claude", e); err == nil {
+		t.Fatal("undone though nothing says that the other command is this program")
+	}
+	if _, err := Undo("claude", e, written); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(change.Path); !os.IsNotExist(err) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}
+
 func TestPlanRefuses(t *testing.T) {
 	e := entry(t)
 	if _, err := Plan("nope", e); err == nil || !strings.Contains(err.Error(), "claude") {
