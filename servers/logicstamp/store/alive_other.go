@@ -6,5 +6,9 @@ import "os"
 
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
-	return err == nil && p != nil
+	if err != nil {
+		return false
+	}
+	_ = p.Release() // it was only looked for
+	return true
 }
