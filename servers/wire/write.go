@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -21,10 +22,11 @@ func (c *Conn) write(w io.Writer) error {
 		case n := <-c.sess.notify:
 			err = c.notification(b, n)
 		case o, open := <-c.out:
+			err = c.drain(b)
 			if !open {
-				return b.Flush()
+				return errors.Join(err, b.Flush())
 			}
-			if err = c.drain(b); err == nil {
+			if err == nil {
 				_, err = b.Write(o.line)
 			}
 			c.left(o.id)
