@@ -46,6 +46,9 @@ func Patience(who servers.Caller, progress bool) time.Duration {
 		limit := time.Duration(ms) * time.Millisecond
 		return max(limit-beforeLimit, limit/2)
 	}
+	if who.Transport == "call" && who.Program == "" {
+		return 0 // a person's own shell, which nobody could tell to come back
+	}
 	name := strings.ToLower(who.Client)
 	for _, c := range clients() {
 		if name != c.name && (len(c.name) < 3 || !strings.Contains(name, c.name)) {

@@ -7,6 +7,16 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers"
 )
 
+// Who types mcpdeck call waits for the answer; an agent's shell ends it after a while.
+func TestPatienceOfTheCommand(t *testing.T) {
+	if got := Patience(servers.Caller{Transport: "call", Client: "mcpdeck"}, true); got != 0 {
+		t.Errorf("a person's shell: got %v, want no limit", got)
+	}
+	if got := Patience(servers.Caller{Transport: "call", Client: "mcpdeck", Program: "claude"}, true); got != unknownPatience {
+		t.Errorf("an agent's shell: got %v, want %v", got, unknownPatience)
+	}
+}
+
 // A call is handed over before its client gives up, which is a matter of the
 // client unless the environment says.
 func TestT13_Patience(t *testing.T) {
