@@ -202,7 +202,11 @@ func printWays(ways []*way) {
 			rate, float64(at(w.large, .5))/1e6, start)
 	}
 	stock, relay, logged := at(ways[0].p50, .5), at(ways[1].p50, .5), at(ways[2].p50, .5)
-	fmt.Printf("\nThe relay adds %d µs at the median; the journal %d µs.\n", (relay - stock).Microseconds(), (logged - relay).Microseconds())
+	journal := "nothing that shows there"
+	if d := (logged - relay).Microseconds(); d > 0 {
+		journal = fmt.Sprintf("%d µs", d)
+	}
+	fmt.Printf("\nThe relay adds %d µs at the median; the journal %s.\n", (relay - stock).Microseconds(), journal)
 }
 
 // pair is p50 / p99 in the unit.
