@@ -124,7 +124,9 @@ type store struct {
 	failed  bool
 }
 
-const saveEvery = 500 * time.Millisecond
+// saveEvery is what the end of the process may take of what was typed; a write takes some
+// 100 µs.
+const saveEvery = 100 * time.Millisecond
 
 func newStore(state, history string, log *slog.Logger) *store {
 	s := &store{
@@ -166,7 +168,7 @@ func (s *store) poke() {
 	}
 }
 
-// run writes at once after a pause, then at most every 500 ms.
+// run writes at once after a pause, then at most every saveEvery.
 func (s *store) run() {
 	defer close(s.stopped)
 	for {
