@@ -293,6 +293,7 @@ func (m *Model) show(i int) tea.Cmd {
 		return nil
 	}
 	m.pages[m.at].Hide()
+	m.toasts.leave()
 	m.back, m.at = m.at, i
 	cmds := []tea.Cmd{m.pages[i].Show()}
 	if s := m.opts.Store; s != nil {

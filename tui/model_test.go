@@ -364,6 +364,27 @@ func TestPanicsEndNothing(t *testing.T) {
 	})
 }
 
+func TestWhatWasSaidOnAPageStaysThere(t *testing.T) {
+	say := func(key string, kind tui.ToastKind, text string) tui.Action {
+		return tui.Action{ID: "one." + key, Title: text, Keys: []string{key}, Run: func() tea.Cmd { return tui.Toast(kind, text) }}
+	}
+	one := &page{id: "one", title: "One", actions: []tui.Action{
+		say("i", tui.Info, "just so you know"), say("w", tui.Warn, "mind this"),
+		{ID: "one.both", Title: "Both", Keys: []string{"b"}, Run: func() tea.Cmd { return tea.Batch(tui.Toast(tui.Info, "news"), tui.Go("two")) }},
+	}}
+	two := &page{id: "two", title: "Two"}
+	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{one, two}}, func(s *frame.Screen) {
+		s.Keys("i", "w")
+		s.Has("just so you know", "mind this")
+		s.Wait(time.Second)
+		s.Keys("2")
+		s.Lacks("just so you know")
+		s.Has("mind this")
+		s.Keys("1", "b") // said while going: it is for the page that comes
+		s.Has("news", "this is Two")
+	})
+}
+
 func TestCopyWritesOSC52(t *testing.T) {
 	p := &page{id: "one", title: "One", actions: []tui.Action{
 		{ID: "one.copy", Title: "Copy", Keys: []string{"y"}, Run: func() tea.Cmd { return tui.Copy("hello", "the text") }},

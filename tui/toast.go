@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -50,6 +51,15 @@ func (t *toasts) add(kind ToastKind, text string) {
 	if len(t.list) > toastMost {
 		t.list = t.list[len(t.list)-toastMost:]
 	}
+}
+
+// leave takes away what has been said for a while and was for the page that is
+// left: on the next one it would only cover something. Warnings stay.
+func (t *toasts) leave() {
+	const read = 500 * time.Millisecond
+	t.list = slices.DeleteFunc(t.list, func(n toast) bool {
+		return n.kind < Warn && time.Until(n.until) < toastShort-read
+	})
 }
 
 // render draws those still alive as rows of at most w cells, and asks for a

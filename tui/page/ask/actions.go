@@ -143,7 +143,7 @@ func (p *Page) optionActions() []tui.Action {
 			key := strconv.Itoa(n + 1)
 			out = append(out, tui.Action{
 				ID: "ask.option" + key, Title: "Option " + key, Keys: []string{key}, Part: part, Acts: true, Hidden: true,
-				Run: p.careful(func() tea.Cmd { return p.digit(n) }),
+				Run: p.careful(func() tea.Cmd { return p.number(n) }),
 			})
 		}
 	}
@@ -152,7 +152,7 @@ func (p *Page) optionActions() []tui.Action {
 
 func (p *Page) textActions() []tui.Action {
 	return []tui.Action{
-		{ID: "ask.text.accept", Title: "Take the text", Hint: "take", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Run: p.textEnter},
+		{ID: "ask.text.accept", Title: "Take the text", Hint: "done", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Run: p.textEnter},
 		{ID: "ask.text.close", Title: "Close the text field; the text stays", Hint: "close, keep text", Keys: []string{"esc", "tab"}, Part: partText, InText: true, Run: do(p.textClose)},
 		{ID: "ask.text.break", Title: "Line break (also shift+enter and alt+enter)", Hint: "line break", Keys: []string{"ctrl+j"}, Part: partText, InText: true, Run: do(func() {
 			p.typeText(func() { p.editor.Insert("\n") })

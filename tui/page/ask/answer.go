@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -129,6 +130,17 @@ func toggled(chosen []int, n int) []int {
 		return slices.Delete(slices.Clone(chosen), i, i+1)
 	}
 	return append(slices.Clone(chosen), n)
+}
+
+// number is the key of digit n. One that is pressed when the page has only just
+// come by itself was meant for the page that was there.
+func (p *Page) number(n int) tea.Cmd {
+	if time.Now().Before(p.digits) {
+		p.digits = time.Time{}
+		p.message = fmt.Sprintf("the question had only just come; %d again answers it", n+1)
+		return nil
+	}
+	return p.digit(n)
 }
 
 // digit is option n, or question n of the review.

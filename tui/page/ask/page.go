@@ -21,6 +21,10 @@ const ID = "ask"
 // request came on screen by itself.
 const guardFor = 400 * time.Millisecond
 
+// digitsFor is how long a digit is not taken for an answer: where the page has
+// come from, the same digit brings it on screen.
+const digitsFor = 1500 * time.Millisecond
+
 // Focus says when a new request may bring the page on screen by itself.
 type Focus string
 
@@ -62,6 +66,7 @@ type Page struct {
 	draft   questions.Draft
 	editor  widget.Editor
 	guard   time.Time // until when choosing keys are dropped
+	digits  time.Time // until when a digit may mean a page
 	unasked time.Time // when the page was asked on screen by itself
 	brought bool      // it came by itself, and goes when all is answered
 	lastKey time.Time
@@ -165,7 +170,7 @@ func (p *Page) WindowTitle() string {
 func (p *Page) Show() tea.Cmd {
 	p.shown = true
 	if time.Since(p.unasked) < time.Second {
-		p.guard, p.brought = time.Now().Add(guardFor), true
+		p.guard, p.digits, p.brought = time.Now().Add(guardFor), time.Now().Add(digitsFor), true
 	}
 	p.unasked = time.Time{}
 	if p.place == partHistory && p.snap.Waiting > 0 {

@@ -417,7 +417,7 @@ func TestThePageGoesAsItCame(t *testing.T) {
 	setup{first: &home{}}.run(t, func(d *desk) {
 		d.Wait(5 * time.Second)
 		c := d.ask(abc)
-		d.Wait(time.Second)
+		d.Wait(2 * time.Second)
 		d.Keys("2")
 		d.Has("takes it back")
 		d.reply(c)
@@ -425,10 +425,25 @@ func TestThePageGoesAsItCame(t *testing.T) {
 		d.Keys("2") // asked for: it stays
 		d.Wait(5 * time.Second)
 		c = d.ask(abc)
-		d.Wait(time.Second)
+		d.Wait(2 * time.Second)
 		d.Keys("1")
 		d.reply(c)
 		d.Lacks("this is home")
+	})
+}
+
+// U-24: where the page came from, a digit goes to a page.
+func TestU24ADigitIsNoAnswerAtFirst(t *testing.T) {
+	setup{first: &home{}}.run(t, func(d *desk) {
+		d.Wait(5 * time.Second)
+		c := d.ask(abc)
+		d.Wait(time.Second)
+		d.Keys("2")
+		d.Has("only just come; 2 again answers it")
+		d.Lacks("takes it back")
+		d.Keys("2")
+		d.Has("takes it back")
+		d.reply(c)
 	})
 }
 
