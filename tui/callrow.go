@@ -67,13 +67,10 @@ func CallRow(f *Frame, c *servers.Call, w int) string {
 // twelve cells to say anything.
 func callColumns(w int) (agent, tool, rest int) {
 	agent = min(max(w/4, 6), 16)
-	tool = min(w-agent-2, 28)
-	rest = w - agent - 2 - tool - 2
-	if rest >= 12 {
-		return agent, tool, rest
-	}
-	if tool = 22; w-agent-2-tool-2 >= 12 {
-		return agent, tool, w - agent - 2 - tool - 2
+	for _, c := range [][2]int{{agent, 28}, {agent, 22}, {8, 16}} {
+		if agent, tool = c[0], c[1]; w-agent-2-tool-2 >= 12 {
+			return agent, tool, w - agent - 2 - tool - 2
+		}
 	}
 	agent = min(max(w/3, 6), 18)
 	return agent, w - agent - 2, 0
