@@ -27,7 +27,7 @@ type Bodies interface {
 type Earlier interface {
 	// Hint says, on a channel of one slot, that Calls has something.
 	Hint() <-chan struct{}
-	// Calls are the newest ones, the oldest first; none before they are known.
+	// Calls are the newest ones; none before they are known.
 	// Their IDs are for Body.
 	Calls() []servers.Call
 	// Body is what one of them carried; false when it is not kept any more. It

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func (p *past) Body(_ context.Context, id uint64) (servers.CallBody, bool) {
 }
 
 // tell brings four calls of yesterday, with the IDs 71 to 74, the last of them
-// lost.
+// lost, and in another order than they began.
 func (p *past) tell(s *frame.Screen) {
 	yesterday := time.Now().Add(-20 * time.Hour)
 	for i := range 4 {
@@ -46,7 +47,7 @@ func (p *past) tell(s *frame.Screen) {
 		if i == 3 {
 			c.Status, c.Duration, c.Result = servers.Lost, 0, "the deck ended before this call did"
 		}
-		p.calls = append(p.calls, c)
+		p.calls = slices.Insert(p.calls, 0, c)
 	}
 	p.hint <- struct{}{}
 	s.Wait(time.Second)

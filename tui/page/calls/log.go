@@ -32,7 +32,11 @@ func byKey(c call, key int64) int { return cmp.Compare(c.key, key) }
 
 // takeEarlier puts the calls of earlier runs in, instead of those told before: the
 // first look may find what a hint then tells of.
+//
+// They were written down as they ended; here all calls stand as they began.
 func (l *log) takeEarlier(list []servers.Call) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b servers.Call) int { return a.Started.Compare(b.Started) })
 	from, _ := slices.BinarySearchFunc(l.calls, 0, byKey)
 	early := make([]call, len(list), len(list)+len(l.calls))
 	for i, c := range list {
