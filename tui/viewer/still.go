@@ -10,6 +10,7 @@ import (
 	"image/gif"
 	_ "image/jpeg" // decoded by image.Decode
 	_ "image/png"
+	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -31,6 +32,15 @@ type Picture struct {
 	// TokenAt says which token painted a pixel, where the source tells; "" for none. It
 	// may be nil, then Tokens go by colour.
 	TokenAt func(frame, x, y int) string
+}
+
+// Same tells whether two pictures show the same: their pixels, times and the names of
+// their colours. It looks at every pixel.
+func (p *Picture) Same(o *Picture) bool {
+	return p.Loop == o.Loop && p.Smooth == o.Smooth && slices.Equal(p.Tokens, o.Tokens) &&
+		slices.EqualFunc(p.Frames, o.Frames, func(a, b Frame) bool {
+			return a.Duration == b.Duration && a.Name == b.Name && a.Image.Rect == b.Image.Rect && bytes.Equal(a.Image.Pix, b.Image.Pix)
+		})
 }
 
 // Frame is one picture of an animation.

@@ -95,6 +95,9 @@ func (f *files) load() ([]Render, uint64) {
 			one.whole = broken == ""
 		}
 		for i := range renders {
+			if unchanged(&renders[i], one.renders) {
+				continue
+			}
 			f.lastID++
 			renders[i].ID = f.lastID | opened
 		}
@@ -108,6 +111,22 @@ func (f *files) load() ([]Render, uint64) {
 		all = append(all, one.renders...)
 	}
 	return all, f.lastID
+}
+
+// unchanged makes r the render of its thing among old if that shows the same. A file
+// has many things, and a save mostly changes one of them: only that one is new. Of a
+// render with other words it keeps the picture, which is no other version then.
+func unchanged(r *Render, old []Render) bool {
+	i := slices.IndexFunc(old, func(o Render) bool { return o.Name == r.Name && o.Kind == r.Kind })
+	if i < 0 || r.Picture == nil || old[i].Picture == nil || !r.Picture.Same(old[i].Picture) {
+		return false
+	}
+	if r.Failed == old[i].Failed && slices.Equal(r.Notes, old[i].Notes) {
+		*r = old[i]
+		return true
+	}
+	r.Picture = old[i].Picture
+	return false
 }
 
 // opened is set in the IDs of files, so that they differ from those of agents.

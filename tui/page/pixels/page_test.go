@@ -250,24 +250,28 @@ func TestComparing(t *testing.T) {
 	})
 }
 
-func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
-	// The watcher waits in the kernel, so this one runs in real time, without a screen.
-	path := filepath.Join(t.TempDir(), "a.pxl")
-	save := func(colour string) {
-		t.Helper()
-		text := `{type: "sprite", name: "dot", size: [2, 2], palette: {c: "` + colour + `"}, regions: {c: {rect: [0, 0, 2, 2]}}}`
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+// dot is the source of a sprite of one colour.
+func dot(name, colour string) string {
+	return `{type: "sprite", name: "` + name + `", size: [2, 2], palette: {c: "` + colour + `"}, regions: {c: {rect: [0, 0, 2, 2]}}}` + "\n"
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	save("#ff0000")
-	p := pixels.New(pixels.Options{Open: []string{path}, Load: func(path string) (*pxl.Document, func(), error) {
+}
+
+// watching is a page that looks at a file, and a wait for what it shows.
+func watching(t *testing.T, path string) (p *pixels.Page, see func(want string)) {
+	t.Helper()
+	p = pixels.New(pixels.Options{Open: []string{path}, Load: func(path string) (*pxl.Document, func(), error) {
 		text, err := os.ReadFile(path)
 		return pxl.Parse(text, pxl.Options{}), func() {}, err
 	}})
 	feed := p.Feed()
-	defer feed.Stop()
-	see := func(want string) {
+	t.Cleanup(feed.Stop)
+	return p, func(want string) {
 		t.Helper()
 		var screen string
 		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
@@ -278,30 +282,36 @@ func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
 			if msg := feed.Load(); msg != nil {
 				p.Update(msg)
 			}
-			f := testFrame(120, 24)
-			screen = strings.Join(p.Render(f), "\n")
+			screen = strings.Join(p.Render(testFrame(120, 24)), "\n")
 			if strings.Contains(screen, want) {
 				return
 			}
 		}
 		t.Fatalf("never saw %q:\n%s", want, screen)
 	}
+}
+
+func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
+	// The watcher waits in the kernel, so this one runs in real time, without a screen.
+	path := filepath.Join(t.TempDir(), "a.pxl")
+	save := func(colour string) {
+		t.Helper()
+		write(t, path, dot("dot", colour))
+	}
+	save("#ff0000")
+	p, see := watching(t, path)
 	see("#ff0000")
 	gone := filepath.Join(t.TempDir(), "gone.png")
 	p.Update(pixels.OpenMsg{Path: gone})
 	see("no such file")
 	save("#00ff00")
 	see("#00ff00")
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, "{")
 	see("a.pxl:") // what is wrong, under the last good picture
 	see("#00ff00")
 	// One object cannot be read, another could be drawn: what is looked at stays all the same.
 	half := "\n\n" + `{type: "sprite", name: "dot", size 4}` + "\n" + `{type: "sprite", name: "other", size: [1, 1], palette: {c: "#123456"}, regions: {c: {points: [[0, 0]]}}}`
-	if err := os.WriteFile(path, []byte(half), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, half)
 	see("3:36: error")
 	see("#00ff00")
 	see("2 of 2") // the same picture again is no version of it
@@ -315,6 +325,23 @@ func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	see("#0000ff")
+}
+
+// A save that changes one thing of a file brings one new picture.
+func TestOnlyWhatHasChangedIsNew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.pxl")
+	write(t, path, dot("one", "#0000ff")+dot("two", "#111111"))
+	_, see := watching(t, path)
+	see("#0000ff")
+	write(t, path, dot("one", "#0000ff")+dot("two", "#222222"))
+	see("#222222")
+	see("2 of 2")
+	write(t, path, dot("one", "#0000ff")+dot("two", "#333333"))
+	see("#333333")
+	see("3 of 3")
+	write(t, path, dot("one", "#00ffff")+dot("two", "#333333"))
+	see("#00ffff")
+	see("2 of 2")
 }
 
 func TestCapabilitiesAndOpening(t *testing.T) {
