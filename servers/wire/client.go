@@ -51,7 +51,8 @@ type RPCError struct {
 func (e *RPCError) Error() string { return e.Message }
 
 // Call sends a request and decodes its result, unless result is nil. An error
-// answer is an *RPCError.
+// answer is an *RPCError; of one that the deck did not live to send, the error
+// says what to do.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	c.id++
 	id := strconv.Itoa(c.id)
@@ -66,8 +67,11 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	}
 	for {
 		line, err := c.lines.ReadBytes('\n')
-		if err != nil {
-			return errors.Join(ctx.Err(), fmt.Errorf("read the answer to %s: %w", method, err))
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return fmt.Errorf("read the answer to %s: %w", method, ctx.Err())
+		case err != nil:
+			return errors.New(goneMessage)
 		}
 		var m struct {
 			ID     json.RawMessage `json:"id"`

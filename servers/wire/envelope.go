@@ -30,6 +30,9 @@ const (
 	codeGone     = -31002 // the deck went away; the call may be retried
 )
 
+// goneMessage is what is said of a call that the deck did not live to answer.
+const goneMessage = "the deck went away during the call; nothing is known about its effect. Try again"
+
 // rpcError is an error with a code for the other side.
 type rpcError struct {
 	code    int

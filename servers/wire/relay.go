@@ -236,7 +236,7 @@ func (r *Relay) lost(l *link) bool {
 	r.mu.Unlock()
 	for _, id := range failed {
 		r.write(errorLine(json.RawMessage(id), errorBody{
-			Code: codeGone, Message: "the deck went away during the call; nothing is known about its effect. Try again",
+			Code: codeGone, Message: goneMessage,
 			Data: map[string]bool{"retryable": true},
 		}))
 	}

@@ -169,6 +169,18 @@ func TestH4_DeckDiesInACallAndComesBack(t *testing.T) {
 	}
 }
 
+func TestACommandIsToldThatTheDeckWentAway(t *testing.T) {
+	ours, theirs := wire.Pipe()
+	go func() {
+		_, _ = bufio.NewReader(theirs).ReadString('\n')
+		theirs.Close()
+	}()
+	_, err := wire.NewClient(t.Context(), ours, nil, "command", "1")
+	if err == nil || !strings.HasSuffix(err.Error(), "Try again") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestH4_HeadlessThenADeckAppears(t *testing.T) {
 	path := socketPath(t)
 	c := startRelay(t, path, newFixture())
