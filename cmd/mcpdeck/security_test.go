@@ -1,0 +1,73 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestEveryPromiseNamesATestThatHoldsIt reads SECURITY.md: each item of the
+// promises names a test, and every test that the page names exists.
+func TestEveryPromiseNamesATestThatHoldsIt(t *testing.T) {
+	b, err := os.ReadFile("../../.github/SECURITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := testFunctions(t, "../..")
+	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9_]*)`")
+	for _, m := range named.FindAllStringSubmatch(string(b), -1) {
+		if !tests[m[1]] {
+			t.Errorf("SECURITY.md names %s, and there is no such test", m[1])
+		}
+	}
+	_, rest, found := strings.Cut(string(b), "\n## Promises\n")
+	section, _, _ := strings.Cut(rest, "\n## ")
+	items := strings.Split(section, "\n- ")[1:]
+	if !found || len(items) < 10 {
+		t.Fatalf("SECURITY.md has %d promises", len(items))
+	}
+	for _, item := range items {
+		if !named.MatchString(item) {
+			first, _, _ := strings.Cut(item, "\n")
+			t.Errorf("no test is named for: %s", first)
+		}
+	}
+}
+
+// testFunctions are the names of all tests and fuzz targets below root,
+// whatever system they are for.
+func testFunctions(t *testing.T, root string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
+				names[fn.Name.Name] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
