@@ -94,6 +94,9 @@ func RunWith(t *testing.T, size Size, colors colorprofile.Profile, model func() 
 			_, err := s.prog.Run()
 			s.done <- err
 		}()
+		// The emulator measures text as grapheme clusters and would say so; without
+		// an input nobody asks it.
+		s.prog.Send(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset})
 		s.Wait(time.Second)
 		test(s)
 		s.prog.Quit()
