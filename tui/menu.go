@@ -128,6 +128,9 @@ func (me *menu) run() tea.Cmd {
 	if why := a.why(me.m.opts.Watch); why != "" {
 		return Toast(Info, why)
 	}
+	if a.Sight {
+		return tea.Batch(me.m.show(me.m.index(a.page)), me.m.covered(a, me.id))
+	}
 	me.m.close(me.id)
 	return tea.Batch(me.m.show(me.m.index(a.page)), me.m.run(a))
 }

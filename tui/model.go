@@ -33,6 +33,8 @@ type Model struct {
 	w, h     int
 	focused  bool      // the terminal window
 	lastKey  time.Time // for the grace of overlays that nobody asked for
+	settled  time.Time // until when actions that must be seen are not done
+	undrawn  bool      // the page could not be drawn
 	frame    tea.View
 	targets  []target // of the frame on screen
 	dirty    bool     // the frame is not what it should be
@@ -323,7 +325,16 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	now := time.Now()
 	defer func() { m.lastKey = now }()
 	names := keyNames(k)
+	if m.blind() {
+		return m.blindKey(names)
+	}
 	if o := m.top(); o != nil {
+		if o.undrawn {
+			if slices.Contains(names, "ctrl+c") || slices.Contains(names, "esc") {
+				m.close(o.overlay.ID())
+			}
+			return nil
+		}
 		if o.graceful(now, m.lastKey) {
 			return nil
 		}
@@ -343,12 +354,18 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	if p == nil {
 		return tea.Quit
 	}
-	text := p.TextEntry()
-	if a := lookup(names, m.tables[m.at], p.Part(), text); a != nil {
+	text := p.TextEntry() && !m.undrawn
+	if a := lookup(names, m.tables[m.at], p.Part(), text); a != nil && !m.undrawn {
+		if a.Sight && now.Before(m.settled) {
+			return nil
+		}
 		return m.run(a)
 	}
 	if a := lookup(names, m.global, "", text); a != nil {
 		return m.run(a)
+	}
+	if m.undrawn {
+		return nil
 	}
 	return m.tell(p, k)
 }
@@ -375,6 +392,9 @@ func (m *Model) run(a *Action) tea.Cmd {
 }
 
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
+	if m.blind() || m.top() == nil && m.undrawn {
+		return nil
+	}
 	if o := m.top(); o != nil {
 		return m.tell(o.overlay, msg)
 	}

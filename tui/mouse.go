@@ -8,6 +8,10 @@ const wheelRows = 3
 // mouse hands clicks and the wheel to what is under them on the frame on screen.
 func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	e := msg.Mouse()
+	if m.blind() {
+		m.unchanged()
+		return nil
+	}
 	switch msg.(type) {
 	case tea.MouseClickMsg:
 		if e.Button == tea.MouseLeft {
@@ -62,7 +66,7 @@ func (m *Model) point(x, y int, msg func(x, y int) tea.Msg) tea.Cmd {
 	}
 	l := m.layout()
 	p := m.page()
-	if p == nil || y < l.bodyY || y >= l.bodyY+l.bodyH || m.w < LeastW || m.h < LeastH {
+	if p == nil || y < l.bodyY || y >= l.bodyY+l.bodyH || m.undrawn {
 		return nil
 	}
 	return m.tell(p, msg(x, y-l.bodyY))

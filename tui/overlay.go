@@ -18,7 +18,8 @@ type raised struct {
 	table      table
 	opened     time.Time
 	unasked    bool
-	x, y, w, h int // on the frame on screen
+	undrawn    bool // it could not be drawn
+	x, y, w, h int  // on the frame on screen
 }
 
 // graceful tells whether a key at now was not meant for the overlay: when it

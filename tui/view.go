@@ -73,7 +73,7 @@ func (m *Model) compose(now time.Time) {
 
 // rows draws everything.
 func (m *Model) rows(f *Frame) []string {
-	if m.w < LeastW || m.h < LeastH {
+	if m.blind() {
 		return m.tooSmall()
 	}
 	l := m.layout()
@@ -120,6 +120,7 @@ func (m *Model) body(f *Frame) []string {
 		rows = p.Render(f)
 		return nil
 	})
+	m.undrawn = err != nil
 	if err != nil {
 		rows = []string{"", "  " + f.Theme.Bad.Render("this page could not be drawn"), "  " + f.Theme.Muted.Render("the reason is in the log; the other pages work")}
 	}
@@ -343,6 +344,11 @@ func (m *Model) tooSmall() []string {
 			lines = append(lines, p.Title()+": "+itoa(n)+" waiting")
 		}
 	}
+	if m.leaving() {
+		lines = append(lines, "ctrl+c again quits")
+	} else {
+		lines = append(lines, "ctrl+c quits")
+	}
 	var rows []string
 	for _, l := range lines {
 		rows = append(rows, widget.Wrap(l, m.w)...)
@@ -368,6 +374,7 @@ func (m *Model) drawOverlays(f *Frame, rows []string) {
 			over = r.overlay.Render(sub)
 			return nil
 		})
+		r.undrawn = err != nil
 		if err != nil {
 			over = widget.Dialog(m.theme, "", "", []string{m.theme.Bad.Render(broken(err))}, sub.W, sub.H)
 		}

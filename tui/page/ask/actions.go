@@ -129,10 +129,20 @@ func actionsOf(part string, rows []row) []tui.Action {
 	for i, r := range rows {
 		out[i] = tui.Action{
 			ID: "ask." + r.id, Title: r.title, Hint: r.hint, Keys: r.keys, Part: part, Acts: r.acts, Run: r.run,
-			Hidden: !r.acts && r.hint == "",
+			Sight: decides(r.id), Hidden: !r.acts && r.hint == "",
 		}
 	}
 	return out
+}
+
+// decides tells whether an action chooses, sends or drops something, which nobody
+// may do to a question that is not in sight.
+func decides(id string) bool {
+	switch id {
+	case "accept", "toggle", "skip", "recommended", "allrecommended", "yes", "no", "send", "forget":
+		return true
+	}
+	return false
 }
 
 // optionActions are the digits: option n, or question n of the review.
@@ -142,7 +152,7 @@ func (p *Page) optionActions() []tui.Action {
 		for n := range 9 {
 			key := strconv.Itoa(n + 1)
 			out = append(out, tui.Action{
-				ID: "ask.option" + key, Title: "Option " + key, Keys: []string{key}, Part: part, Acts: true, Hidden: true,
+				ID: "ask.option" + key, Title: "Option " + key, Keys: []string{key}, Part: part, Acts: true, Sight: true, Hidden: true,
 				Run: p.careful(func() tea.Cmd { return p.number(n) }),
 			})
 		}
@@ -152,12 +162,12 @@ func (p *Page) optionActions() []tui.Action {
 
 func (p *Page) textActions() []tui.Action {
 	return []tui.Action{
-		{ID: "ask.text.accept", Title: "Take the text", Hint: "done", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Run: p.textEnter},
+		{ID: "ask.text.accept", Title: "Take the text", Hint: "done", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Sight: true, Run: p.textEnter},
 		{ID: "ask.text.close", Title: "Close the text field; the text stays", Hint: "close, keep text", Keys: []string{"esc", "tab"}, Part: partText, InText: true, Run: do(p.textClose)},
 		{ID: "ask.text.break", Title: "Line break (also shift+enter and alt+enter)", Hint: "line break", Keys: []string{"ctrl+j"}, Part: partText, InText: true, Run: do(func() {
 			p.typeText(func() { p.editor.Insert("\n") })
 		})},
-		{ID: "ask.text.send", Title: "Take the text and send, if everything is answered", Keys: []string{"ctrl+s"}, Part: partText, InText: true, Acts: true, Run: func() tea.Cmd {
+		{ID: "ask.text.send", Title: "Take the text and send, if everything is answered", Keys: []string{"ctrl+s"}, Part: partText, InText: true, Acts: true, Sight: true, Run: func() tea.Cmd {
 			if p.place != partRequest {
 				return nil
 			}
@@ -187,7 +197,7 @@ func (p *Page) listActions() []tui.Action {
 		{ID: "ask.list.down", Title: "Down", Keys: []string{"down", "j"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1) })},
 		{ID: "ask.list.top", Title: "First", Keys: []string{"home", "g"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1000) })},
 		{ID: "ask.list.bottom", Title: "Last", Keys: []string{"end", "G"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1000) })},
-		{ID: "ask.list.forget", Title: "Take a question that nobody waits for off the list", Keys: []string{"D"}, Part: partList, Acts: true, Enabled: none, Run: p.dismiss},
+		{ID: "ask.list.forget", Title: "Take a question that nobody waits for off the list", Keys: []string{"D"}, Part: partList, Acts: true, Sight: true, Enabled: none, Run: p.dismiss},
 		{ID: "ask.list.history", Title: "Questions answered before", Hint: "history", Keys: []string{"H"}, Part: partList, Run: do(p.toHistory)},
 		{ID: "ask.reader.close", Title: "Back to the question", Hint: "back", Keys: []string{"esc", "d", "enter", "ctrl+c"}, Part: partReader, Run: do(func() { p.place = partRequest })},
 		{ID: "ask.reader.up", Title: "Up", Keys: []string{"up", "k"}, Part: partReader, Hidden: true, Run: do(func() { p.reader.Move(-1) })},

@@ -3,6 +3,7 @@ package ask_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -99,4 +100,35 @@ func TestDigitsStandBesidePagesOnlyWhereTheyGoThere(t *testing.T) {
 		d.Keys("esc")
 		d.Has("1 Ask")
 	})
+}
+
+const deletes = `[{"question":"Really?","options":["Delete everything","Keep it"]}]`
+
+func TestNothingIsSentFromAScreenTooSmallToShowIt(t *testing.T) {
+	with(t, deletes, func(d *desk, c *questions.Call) {
+		d.Has("Delete everything")
+		d.Resize(39, 11)
+		d.press("enter", "1", "ctrl+s", "enter")
+		d.Send(tea.MouseClickMsg{X: 10, Y: 5, Button: tea.MouseLeft})
+		d.Wait(time.Minute)
+		d.notSent(c)
+		d.Resize(80, 24)
+		if a := d.first(); len(a.Chosen) > 0 {
+			t.Errorf("chosen: %v", a.Chosen)
+		}
+	})
+}
+
+func TestNothingIsSentFromTheHelpOrThePalette(t *testing.T) {
+	for _, keys := range [][]string{{"?", "enter", "enter"}, {"ctrl+p", "t", "a", "k", "e", "enter", "enter"}, {"?", "s", "e", "n", "d", "enter"}} {
+		with(t, deletes, func(d *desk, c *questions.Call) {
+			d.press(keys...)
+			d.Wait(time.Minute)
+			d.notSent(c)
+			d.Has("Delete everything")
+			d.Keys("enter")
+			d.Wait(time.Minute)
+			d.reply(c)
+		})
+	}
 }

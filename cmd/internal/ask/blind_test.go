@@ -1,0 +1,48 @@
+//go:build unix
+
+package ask_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// resize makes the deck's terminal another size.
+func (d *deck) resize(w, h uint16) {
+	d.t.Helper()
+	d.mu.Lock()
+	d.em.Resize(int(w), int(h))
+	d.mu.Unlock()
+	if err := pty.Setsize(d.tty, &pty.Winsize{Rows: h, Cols: w}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// TestAnAnswerIsGivenInSightOnly presses Enter where the question is not to be
+// seen, and then where it is: only that counts.
+func TestAnAnswerIsGivenInSightOnly(t *testing.T) {
+	w := newWorld(t)
+	d := w.open()
+	a := w.agent("claude-code", "shop", "mcp", "ask")
+	a.ask(1, `{"questions":[{"id":"sure","question":"Really?","options":["Delete everything","Keep it"]}]}`)
+	d.wait("Delete everything")
+	d.resize(30, 8)
+	d.wait("mcpdeck needs")
+	d.press("\r", "1", "\r")
+	d.resize(100, 30)
+	d.wait("Delete everything")
+	d.press("?")
+	d.wait("Take this answer")
+	d.press("\r")
+	d.wait("press enter to: Take this answer")
+	time.Sleep(500 * time.Millisecond) // keys of the same breath meant the help
+	d.press("j")
+	d.wait("→ ○ 2 Keep it")
+	d.press("\r")
+	d.wait("takes it back")
+	if got := text(a.reply(1)); got != "User answers:\nsure: Keep it" {
+		t.Errorf("the agent got %q", got)
+	}
+}

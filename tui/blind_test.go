@@ -1,0 +1,104 @@
+package tui_test
+
+import (
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+)
+
+// deed is a page whose Enter does something that the page must show first.
+func deed(ran *int) *page {
+	return &page{id: "one", title: "One", part: "list", actions: []tui.Action{
+		{ID: "one.deed", Title: "Do the deed", Keys: []string{"enter"}, Part: "list", Acts: true, Sight: true, Run: func() tea.Cmd { *ran++; return nil }},
+		{ID: "one.see", Title: "Look at it", Keys: []string{"v"}, Part: "list", Run: func() tea.Cmd { *ran++; return nil }},
+	}}
+}
+
+func TestKeysDoNothingOnAScreenThatShowsNothing(t *testing.T) {
+	ran := 0
+	p := deed(&ran)
+	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		for _, size := range []frame.Size{{W: 39, H: 12}, {W: 40, H: 11}, {W: 1, H: 1}} {
+			s.Resize(size.W, size.H)
+			got := len(p.got)
+			s.Keys("enter", "v", "x", "2", "?", "ctrl+p")
+			s.Send(tea.PasteMsg{Content: "pasted"}, tea.MouseClickMsg{X: 0, Y: 0, Button: tea.MouseLeft}, tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+			s.Wait(0)
+			if ran != 0 || len(p.got) != got {
+				t.Errorf("at %dx%d: %d actions, the page got %v", size.W, size.H, ran, p.got[got:])
+			}
+		}
+		s.Resize(80, 24)
+		s.Has("this is One")
+		s.Lacks("Keys on this page", "Commands")
+		s.Keys("enter")
+		if ran != 1 {
+			t.Errorf("the page in sight: %d actions", ran)
+		}
+	})
+}
+
+func TestATooSmallScreenCanBeLeft(t *testing.T) {
+	p := &page{id: "one", title: "One", beforeQuit: &tui.Confirm{Name: "quit", Title: "Really?", Choices: []tui.Choice{{Key: "d", Text: "Decline"}}}}
+	run(t, frame.Size{W: 39, H: 12}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Has("ctrl+c quits")
+		s.Keys("ctrl+c")
+		s.Has("ctrl+c again quits")
+		s.Keys("d", "enter", "esc")
+		if s.Ended() {
+			t.Fatal("a key that the screen does not name ended the program")
+		}
+		s.Keys("ctrl+c")
+		if !s.Ended() {
+			t.Error("it goes on")
+		}
+	})
+}
+
+func TestAPageThatCouldNotBeDrawnTakesNoKeys(t *testing.T) {
+	ran := 0
+	p := deed(&ran)
+	p.render = func(*tui.Frame) []string { panic("no ink") }
+	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{p, &page{id: "two", title: "Two"}}}, func(s *frame.Screen) {
+		s.Has("this page could not be drawn")
+		s.Keys("enter", "v")
+		if ran != 0 {
+			t.Errorf("%d actions on a page that shows nothing", ran)
+		}
+		s.Keys("2")
+		s.Has("this is Two")
+	})
+}
+
+func TestAnOverlayDoesNotActOnWhatItCovers(t *testing.T) {
+	for name, open := range map[string]string{"help": "?", "palette": "ctrl+p"} {
+		t.Run(name, func(t *testing.T) {
+			ran := 0
+			p := deed(&ran)
+			run(t, frame.Size{W: 80, H: 24}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+				s.Keys(open)
+				s.Type("deed")
+				s.Keys("enter", "enter") // the second meant the overlay, too
+				if ran != 0 {
+					t.Fatal("it was done under the overlay")
+				}
+				s.Has("this is One", "press enter to: Do the deed")
+				s.Wait(time.Second)
+				s.Keys("enter")
+				if ran != 1 {
+					t.Errorf("in sight it ran %d times", ran)
+				}
+				s.Keys(open)
+				s.Type("look")
+				s.Keys("enter")
+				if ran != 2 {
+					t.Error("what only looks does not run from here")
+				}
+			})
+		})
+	}
+}
