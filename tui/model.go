@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -31,6 +32,7 @@ type Model struct {
 	pump     *pump
 
 	w, h     int
+	clusters bool      // the terminal measures text in grapheme clusters
 	focused  bool      // the terminal window
 	lastKey  time.Time // for the grace of overlays that nobody asked for
 	settled  time.Time // until when actions that must be seen are not done
@@ -199,6 +201,15 @@ func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {
 		}
 		m.opts.Theme.Dark = msg.IsDark()
 		return m.retheme(), true
+	case tea.ModeReportMsg:
+		if msg.Mode != ansi.ModeUnicodeCore {
+			return nil, false
+		}
+		switch msg.Value { // those at which the renderer changes over, too
+		case ansi.ModeReset, ansi.ModeSet, ansi.ModePermanentlySet:
+			m.clusters = true
+		}
+		return nil, true
 	case tea.ColorProfileMsg:
 		m.opts.Theme.Depth = depth(msg.Profile)
 		return m.retheme(), true

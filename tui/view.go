@@ -57,6 +57,7 @@ func (m *Model) compose(now time.Time) {
 	if m.w > 0 && m.h > 0 {
 		rows := m.rows(f)
 		m.pictures.gallery.End(rows, f.placed)
+		m.measured(f, rows)
 		v.Content = strings.Join(rows, "\n")
 		if m.theme.Glyph.ASCII {
 			v.Content = theme.ToASCII(v.Content)
@@ -69,6 +70,29 @@ func (m *Model) compose(now time.Time) {
 	}
 	m.pump.redrawAfter(f.wake)
 	m.frame = v
+}
+
+// measured rewrites the rows, which are laid out in grapheme clusters, for a
+// terminal that has not said that it measures so.
+func (m *Model) measured(f *Frame, rows []string) {
+	if m.clusters {
+		return
+	}
+	for y := range rows {
+		var keep []widget.Span
+		for _, p := range f.placed {
+			if y >= p.Y && y < p.Y+p.Rows {
+				keep = append(keep, widget.Span{From: p.X, To: p.X + p.Cols})
+			}
+		}
+		x := 0
+		if f.cursor != nil && f.cursor.Y == y {
+			x = f.cursor.X
+		}
+		if rows[y], x = widget.Settle(rows[y], keep, x); f.cursor != nil && f.cursor.Y == y {
+			f.cursor.X = x
+		}
+	}
 }
 
 // rows draws everything.
