@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 )
 
@@ -20,35 +21,88 @@ type setupFlags struct{ user, yes, undo bool }
 func setupCommand(a *app) *cobra.Command {
 	var f setupFlags
 	c := &cobra.Command{
-		Use:   "setup CLIENT",
+		Use:   "setup [CLIENT]",
 		Short: "Write the deck into an agent's configuration, after showing the change",
-		Long:  "Write the deck into an agent's configuration, after showing the change.\n\nClients: " + setup.Names(),
+		Long: "Write the deck into an agent's configuration, after showing the change. Without a client: show which are installed and set up.\n\nClients: " +
+			strings.Join(setup.Names(), ", "),
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("name one client: %s", setup.Names())
-			}
-			if !slices.Contains(strings.Split(setup.Names(), ", "), args[0]) {
-				return usagef("%q is not a client that is known here; name one of %s", args[0], setup.Names())
+			switch {
+			case len(args) > 1:
+				return usagef("name one client: %s", strings.Join(setup.Names(), ", "))
+			case len(args) == 1 && !slices.Contains(setup.Names(), args[0]):
+				return usagef("unknown client %q; name one of %s", args[0], strings.Join(setup.Names(), ", "))
+			case len(args) == 0 && (f.undo || f.yes):
+				return usagef("name the client: %s", strings.Join(setup.Names(), ", "))
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return setUp(c, a, f, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := a.load()
+			if err != nil {
+				return err
+			}
+			e := setupEntry(cfg)
+			e.User = f.user
+			if len(args) == 0 {
+				survey(c, e)
+				return nil
+			}
+			return setUp(c, f, e, args[0])
+		},
 	}
-	c.Flags().BoolVar(&f.user, "user", false, "the person's own file instead of the project's")
+	c.Flags().BoolVar(&f.user, "user", false, "the user's own file instead of the project's")
 	c.Flags().BoolVar(&f.yes, "yes", false, "write without asking")
 	c.Flags().BoolVar(&f.undo, "undo", false, "put the file back as it was")
 	return c
 }
 
-func setUp(c *cobra.Command, a *app, f setupFlags, client string) error {
-	cfg, err := a.load()
-	if err != nil {
-		return err
+// setupEntry is what clients are given to start.
+func setupEntry(cfg *config.Config) setup.Entry {
+	return setup.Entry{
+		Command: ownPath(), Name: cfg.Name(), Root: cfg.ProjectRoot(), State: cfg.Paths.State,
+		Folders: setup.Folders{
+			Home: cfg.Home, Config: config.Env("XDG_CONFIG_HOME"), AppData: config.Env("APPDATA"),
+			Claude: config.Env("CLAUDE_CONFIG_DIR"), Codex: config.Env("CODEX_HOME"),
+		},
 	}
-	e := setup.Entry{Command: ownPath(), Name: cfg.Name(), Root: cfg.ProjectRoot(), Home: cfg.Home, User: f.user}
+}
+
+// survey prints a line a client, those that are installed first.
+func survey(c *cobra.Command, e setup.Entry) {
+	all := setup.Survey(e, func(program string) bool {
+		_, err := exec.LookPath(program)
+		return err == nil
+	})
+	slices.SortStableFunc(all, func(a, b setup.Status) int { return rank(a) - rank(b) })
+	for _, s := range all {
+		text := map[setup.State]string{
+			setup.NotSetUp: "not set up",
+			setup.SetUp:    "set up in " + s.Path,
+			setup.Differs:  "set up in another way in " + s.Path,
+			setup.Broken:   "unreadable",
+		}[s.State]
+		if s.Err != nil {
+			text += ": " + s.Err.Error()
+		}
+		if s.State == setup.NotSetUp && !s.Installed {
+			text = "not found here"
+		}
+		c.Printf("%-15s %s\n", s.Client, text)
+	}
+	c.Println("\nmcpdeck setup CLIENT shows the change to its configuration, asks, and writes it.")
+}
+
+// rank puts what the user may act on before what is not here.
+func rank(s setup.Status) int {
+	if s.Installed || s.State != setup.NotSetUp {
+		return 0
+	}
+	return 1
+}
+
+func setUp(c *cobra.Command, f setupFlags, e setup.Entry, client string) error {
 	if f.undo {
-		own, _ := os.Executable() // without one the name remains
-		path, err := setup.Undo(client, e, "mcpdeck", own)
+		path, err := setup.Undo(client, e)
 		if err != nil {
 			return err
 		}
@@ -74,9 +128,13 @@ func setUp(c *cobra.Command, a *app, f setupFlags, client string) error {
 	if err := change.Apply(); err != nil {
 		return err
 	}
-	c.Println("written; mcpdeck setup", client, "--undo puts it back")
-	if change.Note != "" {
-		c.Println(change.Note)
+	undo := "mcpdeck setup " + client + " --undo"
+	if f.user {
+		undo += " --user"
+	}
+	c.Println("written;", undo, "puts it back")
+	for _, n := range change.Notes {
+		c.Println(n)
 	}
 	return nil
 }

@@ -1,25 +1,25 @@
 // Package setup writes the deck into the configuration of agents' clients:
-// previewed, backed up, and undone exactly.
+// previewed, read again before it is written, and undone exactly.
 package setup
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 )
 
-// Entry is what a client starts.
+// Entry is what a client starts, and where its configuration is.
 type Entry struct {
 	Command string // of mcpdeck
 	Name    string // of the deck; "" for the default one
-	Root    string // project folder, for clients with a file a project
-	Home    string
-	User    bool // the person's own file, where there is also one a project
+	Root    string // project folder, for clients with a file a project; "" for none
+	User    bool   // the user's own file, where there is also one a project
+	State   string // folder that records what Undo needs
+	Folders Folders
 }
 
 // args are the relay's.
@@ -34,31 +34,69 @@ func (e Entry) args(gateway bool) []string {
 	return args
 }
 
+// place finds a client's file.
+func (c client) place(e Entry) (place, error) {
+	if c.inProject(e) {
+		return inProject(e.Root, filepath.Join(c.project...))
+	}
+	files := c.user(e.Folders)
+	for _, f := range files {
+		if _, err := os.Lstat(f); err == nil {
+			return ofUser(f)
+		}
+	}
+	return ofUser(files[0])
+}
+
+func (c client) inProject(e Entry) bool { return !e.User && e.Root != "" && c.project != nil }
+
 // Change is what a file becomes.
 type Change struct {
-	Path   string
-	Note   string // what the person has to do beside it; "" for nothing
-	before []byte // nil: the file is not there yet
-	after  []byte
+	Path  string
+	Notes []string // what the user has to do beside it
+	place place
+	state string
+	mode  fs.FileMode
+	// before is nil if there is no file.
+	before, after []byte
 }
 
 // Plan works out the change for a client. A client that is set up already has
 // a change that changes nothing.
-func Plan(client string, e Entry) (*Change, error) {
-	c, ok := find(client)
+func Plan(name string, e Entry) (*Change, error) {
+	c, ok := find(name)
 	if !ok {
-		return nil, fmt.Errorf("set up %q: not a client that is known here (known: %s)", client, Names())
+		return nil, unknown(name)
 	}
-	path := c.file(e)
-	before, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	p, err := c.place(e)
+	if err != nil {
+		return nil, fmt.Errorf("find the configuration of %s: %w", c.name, err)
+	}
+	before, mode, err := p.read()
+	if err != nil {
 		return nil, fmt.Errorf("read the configuration of %s: %w", c.name, err)
 	}
-	after, err := c.edit(before, e)
+	after, err := edit(c.grammar, before, c.section, c.entry(e))
 	if err != nil {
-		return nil, fmt.Errorf("edit %s: %w", path, err)
+		return nil, fmt.Errorf("edit %s: %w", p.path(), err)
 	}
-	return &Change{Path: path, Note: c.note, before: before, after: after}, nil
+	change := &Change{Path: p.path(), place: p, state: e.State, mode: mode, before: before, after: after}
+	e.User = !p.shared
+	if c.note != nil {
+		change.note(c.note(e))
+	}
+	change.note(sharedNote(e))
+	return change, nil
+}
+
+func unknown(name string) error {
+	return fmt.Errorf("set up %q: unknown client (known: %s)", name, strings.Join(Names(), ", "))
+}
+
+func (c *Change) note(text string) {
+	if text != "" {
+		c.Notes = append(c.Notes, text)
+	}
 }
 
 // Same tells whether there is nothing to change.
@@ -68,84 +106,79 @@ func (c *Change) Same() bool { return bytes.Equal(c.before, c.after) }
 // around each place.
 func (c *Change) Preview() []string { return diff(lines(c.before), lines(c.after)) }
 
-// backup is the file as it was before Apply.
-func (c *Change) backup() string { return c.Path + ".before-mcpdeck" }
-
-// Apply writes the file, and its backup. It refuses when the file is no longer
-// the one the plan was made from.
+// Apply writes the file, and a record of what it was. It refuses when the file
+// is no longer the one that the plan was made from.
 func (c *Change) Apply() error {
-	now, err := os.ReadFile(c.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	now, _, err := c.place.read()
+	if err != nil {
 		return fmt.Errorf("read %s again: %w", c.Path, err)
 	}
-	if sha256.Sum256(now) != sha256.Sum256(c.before) {
+	if (now == nil) != (c.before == nil) || !bytes.Equal(now, c.before) {
 		return fmt.Errorf("write %s: it changed meanwhile; try again", c.Path)
 	}
-	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(c.Path); err == nil {
-		mode = info.Mode().Perm()
-	} else if err := os.MkdirAll(filepath.Dir(c.Path), 0o755); err != nil {
-		return fmt.Errorf("make the folder of %s: %w", c.Path, err)
+	r, err := loadRecord(c.state, c.Path)
+	if err != nil {
+		return err
 	}
-	if c.before != nil {
-		if err := os.WriteFile(c.backup(), c.before, mode); err != nil {
-			return fmt.Errorf("back up %s: %w", c.Path, err)
-		}
+	// What an earlier setup left as it was is still what Undo puts back.
+	if r == nil || c.before == nil || r.After != sum(c.before) {
+		r = &record{Path: c.Path, Missing: c.before == nil, Before: c.before}
 	}
-	return replace(c.Path, c.after, mode)
+	r.After = sum(c.after)
+	if err := r.save(c.state); err != nil {
+		return err
+	}
+	made, err := c.place.write(c.after, c.mode, c.before == nil)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", c.Path, err)
+	}
+	if len(made) == 0 {
+		return nil
+	}
+	r.Folders = made
+	return r.save(c.state)
 }
 
-// Undo puts back what was before Apply. It refuses when the file has changed
-// since, so that nobody's edits are lost. The entry may call this program by another of
-// its names: Apply may have run with another PATH.
-func Undo(client string, e Entry, names ...string) (path string, err error) {
-	c, ok := find(client)
+// Undo puts back what was before Apply, byte for byte. It refuses when the
+// file has changed since, so that nobody's edits are lost.
+func Undo(name string, e Entry) (path string, err error) {
+	c, ok := find(name)
 	if !ok {
-		return "", fmt.Errorf("set up %q: not a client that is known here (known: %s)", client, Names())
+		return "", unknown(name)
 	}
-	change := &Change{Path: c.file(e)}
-	now, err := os.ReadFile(change.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("undo the change of %s: there is no such file, so nothing to put back", change.Path)
+	p, err := c.place(e)
+	if err != nil {
+		return "", fmt.Errorf("find the configuration of %s: %w", c.name, err)
 	}
+	now, mode, err := p.read()
 	if err != nil {
 		return "", fmt.Errorf("read the configuration of %s: %w", c.name, err)
 	}
-	before, err := os.ReadFile(change.backup())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read the backup: %w", err)
+	if now == nil {
+		return "", fmt.Errorf("undo the change of %s: there is no such file", p.path())
 	}
-	ours := func(command string) bool {
-		e.Command = command
-		want, err := c.edit(before, e)
-		return err == nil && bytes.Equal(now, want)
-	}
-	if !ours(e.Command) && !slices.ContainsFunc(names, ours) {
-		return "", fmt.Errorf("undo the change of %s: the file is not as it was left; remove the entry mcpdeck by hand", change.Path)
-	}
-	if before == nil {
-		return change.Path, os.Remove(change.Path)
-	}
-	info, err := os.Stat(change.Path)
+	r, err := loadRecord(e.State, p.path())
 	if err != nil {
-		return "", fmt.Errorf("look at %s: %w", change.Path, err)
-	}
-	if err := replace(change.Path, before, info.Mode().Perm()); err != nil {
 		return "", err
 	}
-	return change.Path, os.Remove(change.backup())
-}
-
-func replace(path string, content []byte, mode fs.FileMode) error {
-	temp := path + ".new"
-	if err := os.WriteFile(temp, content, mode); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	if r == nil {
+		return "", fmt.Errorf("undo the change of %s: mcpdeck has no record of changing it; remove its entry %s by hand", p.path(), serverName)
 	}
-	if err := os.Rename(temp, path); err != nil {
-		os.Remove(temp)
-		return fmt.Errorf("write %s: %w", path, err)
+	if r.After != sum(now) {
+		return "", fmt.Errorf("undo the change of %s: the file has changed since; remove its entry %s by hand", p.path(), serverName)
 	}
-	return nil
+	if r.Missing {
+		err = p.remove(r.Folders)
+	} else {
+		_, err = p.write(r.Before, mode, false)
+	}
+	if err != nil {
+		return "", fmt.Errorf("undo the change of %s: %w", p.path(), err)
+	}
+	if err := os.Remove(recordFile(e.State, p.path())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("remove the record of the last setup: %w", err)
+	}
+	return p.path(), nil
 }
 
 func lines(b []byte) []string {

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 
 func entry(t *testing.T) Entry {
 	t.Helper()
-	return Entry{Command: "/opt/mcpdeck", Root: t.TempDir(), Home: t.TempDir()}
+	return Entry{Command: "/opt/mcpdeck", Root: t.TempDir(), State: t.TempDir(), Folders: Folders{Home: t.TempDir()}}
 }
 
 func TestEveryClientGetsAnEntryItCanRead(t *testing.T) {
@@ -94,12 +95,17 @@ func TestEditingKeepsWhatIsThere(t *testing.T) {
   }
 }
 `},
-		{"an entry of ours", `{"mcpServers": {"mcpdeck": {"command": "old"}, "z": {}}}
+		{"an entry of ours", `{"mcpServers": {"mcpdeck": {"command": "old", "disabled": false, "args": []}, "z": {}}}
+`, `{"mcpServers": {"mcpdeck": {"command": "/opt/mcpdeck", "disabled": false, "args": ["mcp", "--gateway"]}, "z": {}}}
+`},
+		{"an entry of ours by address", `{"mcpServers": {"mcpdeck": {"url": "http://127.0.0.1:7337/mcp"}}}
 `, `{"mcpServers": {"mcpdeck": {
       "command": "/opt/mcpdeck",
       "args": ["mcp", "--gateway"]
-    }, "z": {}}}
+    }}}
 `},
+		{"a byte order mark and other line ends", "\ufeff{\r\n\t\"a\": 1\r\n}\r\n", "\ufeff{\r\n\t\"a\": 1,\r\n\t\"mcpServers\": {\r\n\t\t\"mcpdeck\": {\r\n" +
+			"\t\t\t\"command\": \"/opt/mcpdeck\",\r\n\t\t\t\"args\": [\"mcp\", \"--gateway\"]\r\n\t\t}\r\n\t}\r\n}\r\n"},
 		{"nothing", ``, `{
   "mcpServers": {
     "mcpdeck": {
@@ -169,28 +175,6 @@ func TestAFileThatChangedMeanwhileIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestUndoKnowsTheProgramByItsOtherNames(t *testing.T) {
-	e := entry(t)
-	change, err := Plan("claude", e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := change.Apply(); err != nil {
-		t.Fatal(err)
-	}
-	written := e.Command
-	e.Command = "mcpdeck" // as after a PATH that now leads to it
-	if _, err := Undo("claude", e); err == nil {
-		t.Fatal("undone though nothing says that the other command is this program")
-	}
-	if _, err := Undo("claude", e, written); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(change.Path); !os.IsNotExist(err) {
-		t.Errorf("the file is still there: %v", err)
-	}
-}
-
 func TestPlanRefuses(t *testing.T) {
 	e := entry(t)
 	if _, err := Plan("nope", e); err == nil || !strings.Contains(err.Error(), "claude") {
@@ -204,20 +188,43 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-func FuzzEdit(f *testing.F) {
+func FuzzEditJSON(f *testing.F) {
 	f.Add([]byte(`{"mcpServers":{},/*c*/}`))
 	f.Add([]byte("{\n\t\"a\": 1 // x\n}"))
 	f.Fuzz(func(t *testing.T, before []byte) {
-		edit := jsonEditor("mcpServers", stdio)
-		after, err := edit(before, Entry{Command: "x"})
+		ms := stdio(Entry{Command: "x"})
+		after, err := edit(jsonc, before, "mcpServers", ms)
 		if err != nil {
 			return
 		}
-		v, err := hujson.Parse(after)
+		v, err := hujson.Parse(bytes.TrimPrefix(after, byteOrderMark))
 		if err != nil || v.Find("/mcpServers/mcpdeck/command") == nil {
 			t.Fatalf("%q became %q: %v", before, after, err)
 		}
-		if again, err := edit(after, Entry{Command: "x"}); err != nil || string(again) != string(after) {
+		if again, err := edit(jsonc, after, "mcpServers", ms); err != nil || string(again) != string(after) {
+			t.Fatalf("%q became %q: %v", after, again, err)
+		}
+	})
+}
+
+func FuzzEditTOML(f *testing.F) {
+	f.Add([]byte("mcp_servers = { a = { command = \"x\" } }\n"))
+	f.Add([]byte("[mcp_servers.mcpdeck]\ncommand = \"old\" # mine\n\n[mcp_servers.mcpdeck.env]\nA = '1'\n"))
+	f.Add([]byte("mcp_servers.mcpdeck.command = 'old'\n[x]\ny = 1"))
+	f.Fuzz(func(t *testing.T, before []byte) {
+		ms := codexEntry(Entry{Command: "x"})
+		after, err := edit(tomlGrammar{}, before, "mcp_servers", ms)
+		if err != nil {
+			return
+		}
+		var file map[string]any
+		err = toml.Unmarshal(bytes.TrimPrefix(after, byteOrderMark), &file)
+		servers, _ := file["mcp_servers"].(map[string]any)
+		entry, _ := servers["mcpdeck"].(map[string]any)
+		if err != nil || entry["command"] != "x" {
+			t.Fatalf("%q became %q: %v", before, after, err)
+		}
+		if again, err := edit(tomlGrammar{}, after, "mcp_servers", ms); err != nil || string(again) != string(after) {
 			t.Fatalf("%q became %q: %v", after, again, err)
 		}
 	})

@@ -1,0 +1,188 @@
+package setup
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// sizeLimit of a configuration file, in bytes.
+const sizeLimit = 64 << 20
+
+// place is a configuration file: name below dir. All that is read and written
+// stays below dir.
+type place struct {
+	dir, name string
+	shared    bool // with others who work on the project
+}
+
+// inProject is a file of a project. A link on the way to it is refused: whoever
+// wrote the repository could have it lead anywhere.
+func inProject(root, name string) (place, error) {
+	p := place{dir: root, name: name, shared: true}
+	at := ""
+	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
+		at = filepath.Join(at, part)
+		info, err := os.Lstat(filepath.Join(root, at))
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return p, err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return p, fmt.Errorf("%s is a link, and links in a project are not followed; edit the file it leads to by hand, or use --user", filepath.Join(root, at))
+		}
+	}
+	return p, nil
+}
+
+// ofUser is a file of the user's own. Links are followed: people keep such
+// files elsewhere.
+func ofUser(path string) (place, error) {
+	const most = 40 // links in a row, as the system has it
+	for range most {
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			break
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return place{}, err
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return place{dir: filepath.Dir(path), name: filepath.Base(path)}, nil
+}
+
+func (p place) path() string { return filepath.Join(p.dir, p.name) }
+
+// read returns a file's bytes and its permissions; nil bytes if there is no
+// file.
+func (p place) read() ([]byte, fs.FileMode, error) {
+	root, err := os.OpenRoot(p.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	defer root.Close()
+	// Without waiting for a writer, should it be a named pipe.
+	f, err := root.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s is not a regular file", p.path())
+	}
+	b, err := io.ReadAll(io.LimitReader(f, sizeLimit+1))
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(b) > sizeLimit {
+		return nil, 0, fmt.Errorf("%s is larger than %d MiB", p.path(), sizeLimit>>20)
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	return b, info.Mode().Perm(), nil
+}
+
+// write replaces the file at once and keeps its permissions. A new file that is
+// shared gets those that the umask leaves, another is the user's alone. It returns the
+// folders that it made, outermost first.
+func (p place) write(content []byte, mode fs.FileMode, isNew bool) (made []string, err error) {
+	if made, err = p.makeFolders(); err != nil {
+		return made, err
+	}
+	root, err := os.OpenRoot(p.dir)
+	if err != nil {
+		return made, err
+	}
+	defer root.Close()
+	if isNew {
+		mode = 0o600
+		if p.shared {
+			mode = 0o666
+		}
+	}
+	temp := filepath.Join(filepath.Dir(p.name), "."+filepath.Base(p.name)+"."+rand.Text())
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return made, err
+	}
+	_, err = f.Write(content)
+	if err == nil && !isNew {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = root.Rename(temp, p.name)
+	}
+	if err != nil {
+		root.Remove(temp)
+	}
+	return made, err
+}
+
+// makeFolders makes the folders above the file.
+func (p place) makeFolders() ([]string, error) {
+	above := filepath.Dir(p.path())
+	var missing []string
+	for dir := above; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		missing = append([]string{dir}, missing...)
+	}
+	if !p.shared {
+		return missing, os.MkdirAll(above, 0o755)
+	}
+	root, err := os.OpenRoot(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return missing, root.MkdirAll(filepath.Dir(p.name), 0o755)
+}
+
+// remove takes the file away, and those of the folders that are empty.
+func (p place) remove(folders []string) error {
+	root, err := os.OpenRoot(p.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Remove(p.name); err != nil {
+		return err
+	}
+	for i := len(folders) - 1; i >= 0; i-- {
+		if os.Remove(folders[i]) != nil {
+			break // somebody keeps something there
+		}
+	}
+	return nil
+}

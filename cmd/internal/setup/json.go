@@ -1,0 +1,249 @@
+package setup
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// jsonGrammar is JSON with what a client's parser takes besides.
+type jsonGrammar struct {
+	comments bool
+	commas   bool // behind the last member
+}
+
+// decode implements grammar. An empty file holds an empty object.
+func (g jsonGrammar) decode(b []byte) (map[string]any, error) {
+	out := map[string]any{}
+	if len(bytes.TrimSpace(b)) == 0 {
+		return out, nil
+	}
+	root, err := hujson.Parse(bytes.Clone(b)) // Standardize writes into it
+	if err != nil {
+		return nil, fmt.Errorf("read it as JSON: %w", err)
+	}
+	root.UpdateOffsets()
+	for v := range root.All() {
+		if fault := g.fault(v); fault != "" {
+			line := 1 + bytes.Count(b[:v.StartOffset], []byte("\n"))
+			return nil, fmt.Errorf("read it as JSON: value at line %d: %s", line, fault)
+		}
+	}
+	root.Standardize()
+	if err := json.Unmarshal(root.Pack(), &out); err != nil {
+		return nil, fmt.Errorf("read it as JSON: %w", err)
+	}
+	return out, nil
+}
+
+// fault is why the client could not read a value.
+func (g jsonGrammar) fault(v *hujson.Value) string {
+	comment := func(extras ...hujson.Extra) bool {
+		for _, e := range extras {
+			if !g.comments && bytes.ContainsRune(e, '/') {
+				return true
+			}
+		}
+		return false
+	}
+	const commented = "a comment, which the client does not read"
+	const comma = "a comma behind the last member, which the client does not read"
+	if comment(v.BeforeExtra, v.AfterExtra) {
+		return commented
+	}
+	switch t := v.Value.(type) {
+	case *hujson.Object:
+		seen := map[string]bool{}
+		for _, m := range t.Members {
+			name := m.Name.Value.(hujson.Literal).String()
+			if seen[name] {
+				return fmt.Sprintf("the name %q stands twice; remove one", name)
+			}
+			seen[name] = true
+		}
+		if comment(t.AfterExtra) {
+			return commented
+		}
+		if n := len(t.Members); !g.commas && n > 0 && t.Members[n-1].Value.AfterExtra != nil {
+			return comma
+		}
+	case *hujson.Array:
+		if comment(t.AfterExtra) {
+			return commented
+		}
+		if n := len(t.Elements); !g.commas && n > 0 && t.Elements[n-1].AfterExtra != nil {
+			return comma
+		}
+	}
+	return ""
+}
+
+// encode implements grammar.
+func (jsonGrammar) encode(values map[string]any) ([]byte, error) { return json.Marshal(values) }
+
+// set implements grammar.
+func (jsonGrammar) set(before []byte, section string, ms []member) ([]byte, error) {
+	if len(bytes.TrimSpace(before)) == 0 {
+		before = []byte("{}\n")
+	}
+	root, err := hujson.Parse(before)
+	if err != nil {
+		return nil, fmt.Errorf("read it as JSON: %w", err)
+	}
+	w := jsonWriter{indent: indentOf(before)}
+	servers, err := w.object(&root, section, 1)
+	if err != nil {
+		return nil, err
+	}
+	if inner := lookup(servers, serverName); inner != nil {
+		entry, ok := inner.Value.(*hujson.Object)
+		if !ok {
+			return nil, fmt.Errorf("find %q: it is not an object", serverName)
+		}
+		entry.Members = withoutRemote(entry.Members)
+		w.merge(entry, ms, 3)
+		return root.Pack(), nil
+	}
+	w.set(servers, serverName, w.written(ms, 2), 2)
+	return root.Pack(), nil
+}
+
+func withoutRemote(ms []hujson.ObjectMember) []hujson.ObjectMember {
+	var out []hujson.ObjectMember
+	for _, m := range ms {
+		keep := true
+		for _, k := range remote {
+			keep = keep && m.Name.Value.(hujson.Literal).String() != k
+		}
+		if keep {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// jsonWriter adds members in the style of the file.
+type jsonWriter struct{ indent string }
+
+// lookup is the value under a name, nil if there is none.
+func lookup(o *hujson.Object, name string) *hujson.Value {
+	for i := range o.Members {
+		if o.Members[i].Name.Value.(hujson.Literal).String() == name {
+			return &o.Members[i].Value
+		}
+	}
+	return nil
+}
+
+// object returns the object under key, made if it is not there.
+func (w jsonWriter) object(v *hujson.Value, key string, depth int) (*hujson.Object, error) {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return nil, fmt.Errorf("find %q: the file does not hold an object", key)
+	}
+	if found := lookup(o, key); found != nil {
+		inner, ok := found.Value.(*hujson.Object)
+		if !ok {
+			return nil, fmt.Errorf("find %q: it is not an object", key)
+		}
+		return inner, nil
+	}
+	inner := &hujson.Object{}
+	w.set(o, key, hujson.Value{Value: inner}, depth)
+	return inner, nil
+}
+
+// merge sets members of an entry, and those of its maps, one by one: others
+// are the user's.
+func (w jsonWriter) merge(o *hujson.Object, ms []member, depth int) {
+	for _, m := range ms {
+		values, isMap := m.value.(map[string]string)
+		old := lookup(o, m.key)
+		if isMap && old != nil {
+			if inner, ok := old.Value.(*hujson.Object); ok {
+				for k, v := range values {
+					w.merge(inner, []member{{k, v}}, depth+1)
+				}
+				continue
+			}
+		}
+		w.set(o, m.key, literal(m.value), depth)
+	}
+}
+
+// set replaces a member's value or appends the member on a line of its own.
+func (w jsonWriter) set(o *hujson.Object, key string, value hujson.Value, depth int) {
+	value.BeforeExtra, value.AfterExtra = hujson.Extra(" "), nil
+	if old := lookup(o, key); old != nil {
+		if meaning(*old) != meaning(value) {
+			old.Value = value.Value
+		}
+		return
+	}
+	// A comma stands behind the last member if something, even nothing, is
+	// noted after it. Comments before the brace stay where they are.
+	var after hujson.Extra
+	if n := len(o.Members); n > 0 && o.Members[n-1].Value.AfterExtra != nil {
+		after = hujson.Extra{}
+	}
+	comments := bytes.TrimRight(o.AfterExtra, " \t\r\n")
+	value.AfterExtra = after
+	o.Members = append(o.Members, hujson.ObjectMember{
+		Name:  hujson.Value{BeforeExtra: append(comments, "\n"+strings.Repeat(w.indent, depth)...), Value: hujson.String(key)},
+		Value: value,
+	})
+	o.AfterExtra = hujson.Extra("\n" + strings.Repeat(w.indent, depth-1))
+}
+
+// meaning is a value without what only people see.
+func meaning(v hujson.Value) string {
+	v = v.Clone()
+	v.Minimize()
+	return v.String()
+}
+
+// written is an entry, its members at depth+1.
+func (w jsonWriter) written(ms []member, depth int) hujson.Value {
+	o := &hujson.Object{}
+	for _, m := range ms {
+		w.set(o, m.key, literal(m.value), depth+1)
+	}
+	return hujson.Value{Value: o}
+}
+
+// literal is a value as people write it: a space behind each comma and colon.
+func literal(value any) hujson.Value {
+	b, _ := json.Marshal(value) // plain values always encode
+	v, _ := hujson.Parse(b)     // and read back
+	for part := range v.All() {
+		switch t := part.Value.(type) {
+		case *hujson.Object:
+			for i := range t.Members {
+				t.Members[i].Value.BeforeExtra = hujson.Extra(" ")
+				if i > 0 {
+					t.Members[i].Name.BeforeExtra = hujson.Extra(" ")
+				}
+			}
+		case *hujson.Array:
+			for i := range t.Elements {
+				if i > 0 {
+					t.Elements[i].BeforeExtra = hujson.Extra(" ")
+				}
+			}
+		}
+	}
+	return v
+}
+
+// indentOf is what the file's first indented line begins with.
+func indentOf(b []byte) string {
+	for l := range bytes.Lines(b) {
+		if n := len(l) - len(bytes.TrimLeft(l, " \t")); n > 0 && len(bytes.TrimSpace(l)) > 0 {
+			return string(l[:n])
+		}
+	}
+	return "  "
+}
