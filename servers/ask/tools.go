@@ -180,19 +180,17 @@ func (m *Module) ask(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToo
 }
 
 func (m *Module) askWait(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var args struct {
-		ID             string `json:"id"`
-		TimeoutSeconds any    `json:"timeoutSeconds"`
-	}
-	if err := req.BindArguments(&args); err != nil || args.ID == "" {
+	args := req.GetArguments() // into a map: names are told apart exactly
+	id, _ := args["id"].(string)
+	if id == "" {
 		return refusal("ask_wait needs the id that ask returned with status pending."), nil
 	}
-	call, err := m.desk.Resume(args.ID, servers.CallerFrom(ctx).Identity)
+	call, err := m.desk.Resume(id, servers.CallerFrom(ctx).Identity)
 	if err != nil {
 		return failure(err), nil
 	}
-	limit, _ := seconds(args.TimeoutSeconds)
-	return m.wait(ctx, req, waitFor{call: call, key: args.ID, limit: limit})
+	limit, _ := seconds(args["timeoutSeconds"])
+	return m.wait(ctx, req, waitFor{call: call, key: id, limit: limit})
 }
 
 // arguments are those of ask.

@@ -2,6 +2,7 @@ package pencil
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -211,6 +212,7 @@ func (c *rpc) failAll(err error) {
 
 // take handles one line from the child.
 func (c *rpc) take(line []byte) {
+	line = bytes.ToValidUTF8(line, []byte("\uFFFD")) // its results go on as they stand
 	m, err := rawjson.Parse(line)
 	if err != nil || m.Str("jsonrpc") != "2.0" {
 		c.note("stdout: " + string(line[:min(len(line), lineRunes)]))

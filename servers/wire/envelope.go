@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -43,14 +44,18 @@ func (e *rpcError) Error() string { return e.message }
 
 var errNotObject = errors.New("message is not an object")
 
-// decodeEnvelope takes a message apart. Keys are matched exactly and may not
-// be repeated, so that no two readers of the message can disagree about it.
+// decodeEnvelope takes a message apart. It is the one door of every transport:
+// names are matched exactly, may not be repeated, and may not be such that another
+// reader takes them for one that it knows, so that no two can disagree about a
+// message.
 func decodeEnvelope(line []byte) (envelope, *rpcError) {
 	var e envelope
-	if !json.Valid(line) {
+	switch {
+	case !utf8.Valid(line): // an id or a name of it must not be echoed
+		return e, &rpcError{codeParse, "message is not valid UTF-8"}
+	case !json.Valid(line):
 		return e, &rpcError{codeParse, "message is not valid JSON"}
-	}
-	if line[0] == '[' {
+	case line[0] == '[':
 		return e, &rpcError{codeInvalid, "batches are not supported; send one message a line"}
 	}
 	var version, method json.RawMessage
@@ -71,12 +76,18 @@ func decodeEnvelope(line []byte) (envelope, *rpcError) {
 		}
 		return nil
 	})
+	if err == nil {
+		err = checkNames(line)
+	}
 	switch {
 	case err != nil:
+		if !validID(e.id) {
+			e.id = nil
+		}
 		return e, &rpcError{codeInvalid, err.Error()}
 	case !bytes.Equal(version, []byte(`"2.0"`)):
 		return e, &rpcError{codeInvalid, `message is not JSON-RPC: "jsonrpc" must be "2.0"`}
-	case e.id != nil && e.id[0] != '"' && e.id[0] != '-' && (e.id[0] < '0' || e.id[0] > '9'):
+	case e.id != nil && !validID(e.id):
 		e.id = nil
 		return e, &rpcError{codeInvalid, "id must be a string or a number"}
 	}
@@ -84,6 +95,11 @@ func decodeEnvelope(line []byte) (envelope, *rpcError) {
 		return e, &rpcError{codeInvalid, "method must be a string"}
 	}
 	return e, nil
+}
+
+// validID tells whether an id is one that the protocol has.
+func validID(id json.RawMessage) bool {
+	return len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9')
 }
 
 // take puts values where they belong; nil is nowhere.

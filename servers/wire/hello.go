@@ -51,6 +51,9 @@ func readHello(lines *lineReader) (Hello, error) {
 	if err := json.Unmarshal(line, &h); err != nil || h.Mcpdeck == 0 {
 		return h, fmt.Errorf(`the first line must be a hello such as {"mcpdeck":1}`)
 	}
+	if err := ruled().hello.Check(line); err != nil {
+		return h, fmt.Errorf("hello is ambiguous: %w", err)
+	}
 	if h.Mcpdeck != helloVersion {
 		return h, fmt.Errorf("hello version %d is not known here (this deck speaks %d)", h.Mcpdeck, helloVersion)
 	}

@@ -1,0 +1,53 @@
+package wire
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// rules are what names in messages may be.
+type rules struct{ message, hello *rawjson.Rule }
+
+// ruled are the rules, made once: the library decodes these names into fields, and
+// so takes "Name" for "name", while the log, the relay and a child do not.
+var ruled = sync.OnceValue(func() rules {
+	data := &rawjson.Rule{}
+	// arguments of a tool or prompt: their own decoders may fold the first level.
+	arguments := &rawjson.Rule{Fold: true, Rest: data}
+	meta := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names(
+		"progressToken", ResumeKey, mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeySubscriptionID,
+	)}
+	body := &rawjson.Rule{Fold: true, Known: rawjson.Names(
+		"name", "arguments", "_meta", "uri", "cursor", "task", "ttl", "level", "logger", "protocolVersion", "capabilities", "clientInfo", "version",
+		"title", "ref", "type", "argument", "value", "context", "requestId", "reason", "progressToken", "progress", "total", "message",
+		"notifications", "toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "inputResponses", "requestState",
+		"action", "content", "roots", "role", "model", "stopReason", "code", "data",
+		"extensions", "experimental", "listChanged", "sampling", "elicitation", "form", "url", "tasks", "list", "cancel", "requests", "tools", "call",
+		"createMessage", "create", "description", "websiteUrl", "icons", "src", "mimeType", "sizes", "theme", "resultType",
+	)}
+	body.Rest = body
+	answers := &rawjson.Rule{Rest: body} // by ids that the deck chose
+	body.Inner = map[string]*rawjson.Rule{
+		"arguments": arguments, "content": arguments, "inputResponses": answers, "_meta": meta,
+		"experimental": data, "extensions": data, "data": data, "structuredContent": data,
+	}
+	meta.Inner = map[string]*rawjson.Rule{mcp.MetaKeyClientInfo: body, mcp.MetaKeyClientCapabilities: body}
+	message := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names("jsonrpc", "id", "method", "params", "result", "error")}
+	message.Inner = map[string]*rawjson.Rule{"params": body, "result": body, "error": body}
+	hello := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names(
+		"mcpdeck", "servers", "gateway", "cwd", "pid", "transport", "hints", "control", "args",
+	)}
+	return rules{message, hello}
+})
+
+// checkNames refuses a message that two readers could take differently.
+func checkNames(line []byte) error {
+	if err := ruled().message.Check(line); err != nil {
+		return fmt.Errorf("message is ambiguous: %w", err)
+	}
+	return nil
+}
