@@ -73,6 +73,7 @@ type definition struct {
 // readDefinitions decodes each entry of the child's list on its own; what is
 // no tool is left out with a note.
 func readDefinitions(list []json.RawMessage) (defs []definition, notes []Note) {
+	seen := map[string]bool{}
 	for i, raw := range list {
 		d, err := readDefinition(raw)
 		if err != nil {
@@ -83,6 +84,11 @@ func readDefinitions(list []json.RawMessage) (defs []definition, notes []Note) {
 			notes = append(notes, Note{Tool: name, Reason: "left out: " + err.Error()})
 			continue
 		}
+		if seen[d.Original] {
+			notes = append(notes, Note{Tool: d.Original, Reason: "left out: it is listed twice"})
+			continue
+		}
+		seen[d.Original] = true
 		defs = append(defs, d)
 	}
 	slices.SortStableFunc(defs, func(a, b definition) int { return strings.Compare(a.Original, b.Original) })
@@ -146,7 +152,11 @@ func newCatalogue(defs []definition, notes []Note, instructions string, hidden m
 	for _, r := range reserved {
 		taken[r] = "mcpdeck's own tool"
 	}
-	for _, d := range defs {
+	// What is hidden takes no name from what is offered.
+	isHidden := func(d definition) bool { return hidden[d.Original] != "" }
+	offered := slices.DeleteFunc(slices.Clone(defs), isHidden)
+	rest := slices.DeleteFunc(slices.Clone(defs), func(d definition) bool { return !isHidden(d) })
+	for _, d := range slices.Concat(offered, rest) {
 		name := exposedName(d.Original)
 		if owner, ok := taken[name]; ok {
 			c.Notes = append(c.Notes, Note{Tool: d.Original, Reason: "hidden: " + name + " is already " + owner})

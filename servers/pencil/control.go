@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -62,7 +63,7 @@ func (p *Pencil) confirm(ctx context.Context, on string) (Reply, error) {
 	case s.Mode == On:
 		text := fmt.Sprintf("%s: %d tools offered.", on, len(s.Tools))
 		if len(s.Held) > 0 {
-			text += fmt.Sprintf(" %d held because their definition changed; see mcpdeck pencil status --long, then mcpdeck pencil accept.", len(s.Held))
+			text += fmt.Sprintf(" Held: %s; see mcpdeck pencil status --long, then mcpdeck pencil accept.", s.Holding())
 		}
 		return Reply{text}, nil
 	case s.Link == LinkReady:
@@ -73,22 +74,36 @@ func (p *Pencil) confirm(ctx context.Context, on string) (Reply, error) {
 
 func (p *Pencil) accept(agent string, names []string) (Reply, error) {
 	if agent != "" {
-		return Reply{}, fmt.Errorf("pencil accept: only the person may accept changed tools, and this comes from %s; use the Pencil page or a terminal of your own", agent)
+		return Reply{}, fmt.Errorf("pencil accept: only the user may accept definitions, and this comes from %s; use the Pencil page or a terminal of your own", agent)
 	}
-	held := p.Status().Held
-	if len(held) == 0 {
-		return Reply{"Nothing is held."}, nil
+	shown, err := p.HeldBy(names)
+	if err != nil || len(shown) == 0 {
+		return Reply{"Nothing is held."}, err
 	}
-	n, err := p.Accept(names)
+	n, err := p.Accept(shown)
 	if err != nil {
 		return Reply{}, err
 	}
-	if n == 0 {
-		var list []string
-		for _, h := range held {
-			list = append(list, h.Tool)
-		}
-		return Reply{}, fmt.Errorf("pencil accept: none of these is held; held are %s", strings.Join(list, ", "))
+	return Reply{fmt.Sprintf("Accepted %d of %d definitions.", n, len(shown))}, nil
+}
+
+// HeldBy are the held definitions with these names, original or exposed; without
+// names all of them. An error names those that are held when none fits.
+func (p *Pencil) HeldBy(names []string) ([]Held, error) {
+	held := p.Status().Held
+	if len(held) == 0 || len(names) == 0 {
+		return held, nil
 	}
-	return Reply{fmt.Sprintf("Accepted %d of %d changed tools.", n, len(held))}, nil
+	var out []Held
+	var all []string
+	for _, h := range held {
+		all = append(all, h.Name())
+		if slices.Contains(names, h.Name()) || h.Tool != "" && slices.Contains(names, exposedName(h.Tool)) || h.Tool == "" && slices.Contains(names, "instructions") {
+			out = append(out, h)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("pencil accept: none of these is held; held are %s", strings.Join(all, ", "))
+	}
+	return out, nil
 }

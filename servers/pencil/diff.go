@@ -27,6 +27,14 @@ func diffJSON(old, now string) []DiffLine {
 	return around(diffLines(lines(old), lines(now)))
 }
 
+// addedJSON is a JSON text that there was nothing before.
+func addedJSON(now string) []DiffLine { return diffLines(nil, lines(now)) }
+
+// diffText compares two texts line by line.
+func diffText(old, now string) []DiffLine {
+	return around(diffLines(strings.Split(old, "\n"), strings.Split(now, "\n")))
+}
+
 func lines(raw string) []string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, []byte(raw), "", "  "); err != nil {

@@ -228,7 +228,10 @@ func TestL10_ReconnectTakesTheNewCatalogue(t *testing.T) {
 		w.Reconnect()
 		synctest.Wait()
 		w.settle(t)
-		if s := w.Status(); s.Mode != On || len(s.Tools) != 5 || w.lists() != 2 {
+		if _, err := w.Accept(w.Status().Held); err != nil { // they are new
+			t.Fatal(err)
+		}
+		if s := w.Status(); s.Mode != On || len(s.Tools) != 5 || w.lists() != 3 {
 			t.Fatalf("%s, %d tools, %d notifications", s.Mode, len(s.Tools), w.lists())
 		}
 		if got := firstText(w.call(t, "pencil_batch_get", "")); !strings.HasPrefix(got, `Pencil offers no tool "pencil_batch_get" now`) {
@@ -237,7 +240,7 @@ func TestL10_ReconnectTakesTheNewCatalogue(t *testing.T) {
 		o.becomes(pipes("--exit-early"))
 		w.Reconnect()
 		w.settle(t)
-		if s := w.Status(); s.Mode != Off || s.Link != LinkFailed || s.Listed || w.lists() != 3 {
+		if s := w.Status(); s.Mode != Off || s.Link != LinkFailed || s.Listed || w.lists() != 4 {
 			t.Fatalf("failed: %s %s, listed %v, %d notifications", s.Mode, s.Link, s.Listed, w.lists())
 		}
 		o.becomes(pipes())
@@ -319,7 +322,7 @@ func TestH12_ChangedDescriptionIsHeld(t *testing.T) {
 	if _, err := w.Control(t.Context(), "claude", Request{Verb: "accept"}); err == nil {
 		t.Error("an agent accepted a change")
 	}
-	if r, err := w.Control(t.Context(), "", Request{Verb: "accept", Tools: []string{"pencil_batch_design"}}); err != nil || r.Text != "Accepted 1 of 1 changed tools." {
+	if r, err := w.Control(t.Context(), "", Request{Verb: "accept", Tools: []string{"pencil_batch_design"}}); err != nil || r.Text != "Accepted 1 of 1 definitions." {
 		t.Fatalf("%q, %v", r.Text, err)
 	}
 	if s := w.Status(); len(s.Tools) != 14 || len(s.Held) != 0 || w.lists() != 2 {

@@ -192,10 +192,9 @@ func (p *Pencil) connect() {
 // attempt is what came of starting a child.
 type attempt struct {
 	child    *link
-	defs     []definition
+	listing  listing
 	notes    []Note
-	held     []Held
-	updated  bool
+	verdict  verdict
 	offer    *Catalogue
 	found    Found
 	searched []Candidate
@@ -237,27 +236,29 @@ func (p *Pencil) attempt(ctx context.Context) (a attempt) {
 
 // inspect makes a catalogue of the child's list.
 func (p *Pencil) inspect(a *attempt, list []json.RawMessage) {
-	a.defs, a.notes = readDefinitions(list)
-	if len(a.defs) == 0 {
+	var defs []definition
+	defs, a.notes = readDefinitions(list)
+	if len(defs) == 0 {
 		a.err = errNoTools
 		return
 	}
-	a.held, a.updated, a.err = p.pins.check(a.defs, a.found.Program)
+	a.listing = listing{defs, a.child.instructions, a.child.version, a.found.Program}
+	a.verdict, a.err = p.pins.check(a.listing)
 	if a.err == nil {
-		a.offer = p.catalogue(a.defs, a.notes, a.child.instructions, a.held)
+		a.offer = p.catalogue(a.listing, a.notes, a.verdict)
 	}
 }
 
-func (p *Pencil) catalogue(defs []definition, notes []Note, guide string, held []Held) *Catalogue {
-	hidden := make(map[string]string, len(held))
-	for _, h := range held {
-		hidden[h.Tool] = heldReason
+func (p *Pencil) catalogue(l listing, notes []Note, v verdict) *Catalogue {
+	hidden := make(map[string]string, len(v.held))
+	for _, h := range v.held {
+		hidden[h.Tool] = h.reason()
 	}
 	reserved := []string{statusTool}
 	if p.opts.Gateway != "never" {
 		reserved = append(reserved, callTool)
 	}
-	return newCatalogue(defs, slices.Clone(notes), guide, hidden, reserved)
+	return newCatalogue(l.defs, slices.Concat(notes, v.gone), v.guide, hidden, reserved)
 }
 
 // attached takes the outcome of an attempt. It reports whether the child is
@@ -270,7 +271,7 @@ func (p *Pencil) attached(epoch int, a attempt) bool {
 	asked := p.reconnecting
 	p.reconnecting = false
 	if a.err != nil {
-		p.defs, p.notes, p.offer, p.held, p.updated = nil, nil, nil, nil, false
+		p.listing, p.notes, p.offer, p.verdict = listing{}, nil, nil, verdict{}
 		if p.mode == On && !asked {
 			p.lose(a.err.Error())
 		} else {
@@ -282,8 +283,11 @@ func (p *Pencil) attached(epoch int, a attempt) bool {
 	p.adopt(a)
 	p.app.reset()
 	p.log.add("link", fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.server, a.child.version, a.child.protocol))
-	if len(p.held) > 0 {
-		text := fmt.Sprintf("%d tools of Pencil changed their definition and are held. Look at the changes and accept them on the Pencil page or with mcpdeck pencil accept.", len(p.held))
+	if n := len(p.verdict.held); n > 0 {
+		text := fmt.Sprintf("%d definitions of Pencil's server are new or changed and are held. Look at them and accept them on the Pencil page.", n)
+		if n == 1 {
+			text = "A definition of Pencil's server is new or changed and is held. Look at it and accept it on the Pencil page."
+		}
 		p.spawn("pencil warning", func() { p.warn(text) })
 	}
 	switch p.mode {
@@ -301,8 +305,7 @@ func (p *Pencil) attached(epoch int, a attempt) bool {
 }
 
 func (p *Pencil) adopt(a attempt) {
-	p.defs, p.notes, p.held, p.updated, p.guide = a.defs, a.notes, a.held, a.updated, a.child.instructions
-	p.offer = a.offer
+	p.listing, p.notes, p.verdict, p.offer = a.listing, a.notes, a.verdict, a.offer
 }
 
 // childGone notes that the child ended by itself.
@@ -390,29 +393,36 @@ func (p *Pencil) relisted() {
 	}
 }
 
-// Accept offers held tools, by original or exposed name, or all of them. It
-// returns how many are no longer held.
-func (p *Pencil) Accept(names []string) (int, error) {
-	p.mu.Lock()
-	defs, held, program := p.defs, p.held, p.found.Program
-	p.mu.Unlock()
-	if len(held) == 0 {
+// Accept offers held tools as they were shown: one whose definition changed
+// again meanwhile stays held. It returns how many are no longer held.
+func (p *Pencil) Accept(shown []Held) (int, error) {
+	if len(shown) == 0 {
 		return 0, nil
 	}
-	if err := p.pins.accept(defs, program, names); err != nil {
+	if err := p.pins.accept(shown); err != nil {
 		return 0, err
 	}
-	left, updated, err := p.pins.check(defs, program)
+	p.mu.Lock()
+	l, held := p.listing, p.verdict.held
+	p.mu.Unlock()
+	if len(l.defs) == 0 {
+		return len(shown), nil // without a child, they count from its next start
+	}
+	v, err := p.pins.check(l)
+	if err == nil && len(v.held) == 0 && len(v.gone) > 0 {
+		err = p.pins.forget(v.gone)
+		v.gone = nil
+	}
 	if err != nil {
 		return 0, err
 	}
 	p.update(func() {
-		if len(p.defs) == 0 || &p.defs[0] != &defs[0] {
+		if len(p.listing.defs) == 0 || &p.listing.defs[0] != &l.defs[0] {
 			return // another child since
 		}
-		p.held, p.updated = left, updated && len(left) > 0
-		p.offer = p.catalogue(p.defs, p.notes, p.guide, p.held)
+		p.verdict = v
+		p.offer = p.catalogue(p.listing, p.notes, v)
 		p.relisted()
 	})
-	return len(held) - len(left), nil
+	return len(held) - len(v.held), nil
 }

@@ -110,13 +110,11 @@ type core struct {
 	mode    Mode
 	link    Link
 	child   *link
-	defs    []definition // the child's tools, also after its end
+	listing listing // of the child, also after its end
 	notes   []Note
-	guide   string
-	offer   *Catalogue // made of defs
+	verdict verdict    // on the listing
+	offer   *Catalogue // made of it
 	listed  *Catalogue // what agents have; nil: nothing
-	held    []Held
-	updated bool // the program file changed and brought what is held
 
 	epoch        int // of the child; events of an older one are void
 	cancel       context.CancelFunc

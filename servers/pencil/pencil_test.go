@@ -275,7 +275,7 @@ func TestC4_BadEntriesDoNotLoseTheRest(t *testing.T) {
 	for _, n := range s.Notes {
 		reasons += n.Tool + ": " + n.Reason + "\n"
 	}
-	for _, want := range []string{"batch_design: hidden: pencil_batch_design is already another tool", "it has no name", "not a JSON object", "bad_schema: left out: its schema is not an object"} {
+	for _, want := range []string{"batch_design: left out: it is listed twice", "it has no name", "not a JSON object", "bad_schema: left out: its schema is not an object"} {
 		if !strings.Contains(reasons, want) {
 			t.Errorf("notes lack %q:\n%s", want, reasons)
 		}

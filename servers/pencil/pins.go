@@ -8,25 +8,51 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 )
 
-// Held is a tool whose definition changed since a person last saw it. It is
-// not offered until accepted.
+// Held is a tool that is new, or whose definition changed since a person last
+// saw it. It is not offered until accepted.
 type Held struct {
-	Tool string // original name
-	Diff []DiffLine
+	Tool     string // original name; "" for the instructions of the server
+	New      bool   // it was not among the tools that were accepted
+	Was, Now int    // bytes of the definition
+	Diff     []DiffLine
+
+	now string // the definition that was compared, which is what gets accepted
 }
 
-// heldReason is why a held tool is not offered.
-const heldReason = "held: its definition changed; accept it to offer it"
+// Name is how a person calls it.
+func (h *Held) Name() string {
+	if h.Tool == "" {
+		return "the instructions"
+	}
+	return h.Tool
+}
+
+// What says why it is held.
+func (h *Held) What() string {
+	if h.New {
+		return fmt.Sprintf("new, %d bytes", h.Now)
+	}
+	return fmt.Sprintf("changed, %+d bytes", h.Now-h.Was)
+}
+
+// reason is why it is not offered.
+func (h *Held) reason() string {
+	if h.New {
+		return "held: it is new; accept it to offer it"
+	}
+	return "held: its definition changed; accept it to offer it"
+}
 
 // pins remembers the definitions of tools: a description is text that an
-// agent obeys, so one that changes behind a person's back is not passed on.
-// The first definition seen of a tool is taken.
+// agent obeys, so one that changes or comes behind a person's back is not passed
+// on. The first list of tools is taken as a whole.
 type pins struct {
 	path string // "" keeps them in memory
 
@@ -37,7 +63,9 @@ type pins struct {
 
 type pinFile struct {
 	Program programPin        `json:"program"`
-	Tools   map[string]string `json:"tools"` // original name → canonical definition
+	Version string            `json:"version,omitempty"` // of the server
+	Guide   *string           `json:"guide,omitempty"`   // its instructions; nil: none seen yet
+	Tools   map[string]string `json:"tools"`             // original name → canonical definition
 }
 
 // programPin identifies the program file that the definitions came from.
@@ -48,58 +76,99 @@ type programPin struct {
 	SHA256 string `json:"sha256"`
 }
 
-// check compares definitions with those pinned, pins what is new, and returns
-// what is held. updated tells that the program file itself is another one
-// than the one the held definitions are compared with.
-func (p *pins) check(defs []definition, program string) (held []Held, updated bool, err error) {
+// listing is what a child says of itself.
+type listing struct {
+	defs             []definition
+	guide            string
+	version, program string
+}
+
+// verdict is what may be offered of a listing.
+type verdict struct {
+	held    []Held
+	guide   string // the instructions as they were accepted
+	updated bool   // the program file is another one than the accepted definitions came from
+	was     string // the version they came from; may be empty
+	gone    []Note // tools that were accepted and are no longer listed
+}
+
+// check compares a listing with what is pinned, and pins all of the first one.
+func (p *pins) check(l listing) (v verdict, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.load(); err != nil {
-		return nil, false, err
+		return v, err
 	}
-	dirty := false
-	for _, d := range defs {
+	before := p.file
+	first := len(p.file.Tools) == 0
+	for _, d := range l.defs {
 		now := canonical(d.raw)
 		old, known := p.file.Tools[d.Original]
 		switch {
-		case !known:
+		case first:
 			p.file.Tools[d.Original] = now
-			dirty = true
+		case !known:
+			v.held = append(v.held, Held{Tool: d.Original, New: true, Now: len(now), Diff: addedJSON(now), now: now})
 		case old != now:
-			held = append(held, Held{Tool: d.Original, Diff: diffJSON(old, now)})
+			v.held = append(v.held, Held{Tool: d.Original, Was: len(old), Now: len(now), Diff: diffJSON(old, now), now: now})
 		}
 	}
-	pin, err := p.pinProgram(program)
-	if err == nil && pin != p.file.Program {
-		updated = p.file.Program.SHA256 != "" && pin.SHA256 != p.file.Program.SHA256
-		if len(held) == 0 {
+	if p.file.Guide == nil || first {
+		p.file.Guide = &l.guide
+	}
+	if v.guide = *p.file.Guide; v.guide != l.guide {
+		v.held = append(v.held, Held{Was: len(v.guide), Now: len(l.guide), Diff: diffText(v.guide, l.guide), now: l.guide})
+	}
+	v.was, v.gone = p.file.Version, p.gone(l.defs)
+	pin, err := p.pinProgram(l.program)
+	if err == nil {
+		v.updated = p.file.Program.SHA256 != "" && pin.SHA256 != p.file.Program.SHA256
+	}
+	if len(v.held) == 0 {
+		p.file.Version = l.version
+		if err == nil {
 			p.file.Program = pin
-			dirty = true
 		}
 	}
-	if dirty {
-		return held, updated, p.save()
+	if first || before.Guide != p.file.Guide || before.Program != p.file.Program || before.Version != p.file.Version {
+		return v, p.save()
 	}
-	return held, updated, nil
+	return v, nil
 }
 
-// accept pins the definitions as they are now, of the named tools or, without
-// names, of all.
-func (p *pins) accept(defs []definition, program string, names []string) error {
+// gone are the accepted tools that are not among defs.
+func (p *pins) gone(defs []definition) (notes []Note) {
+	for _, name := range slices.Sorted(maps.Keys(p.file.Tools)) {
+		if !slices.ContainsFunc(defs, func(d definition) bool { return d.Original == name }) {
+			notes = append(notes, Note{Tool: name, Reason: "no longer listed by Pencil's server"})
+		}
+	}
+	return notes
+}
+
+// accept pins definitions as they were shown, whatever the child lists since.
+func (p *pins) accept(shown []Held) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.load(); err != nil {
 		return err
 	}
-	for _, d := range defs {
-		if len(names) == 0 || slices.Contains(names, d.Original) || slices.Contains(names, exposedName(d.Original)) {
-			p.file.Tools[d.Original] = canonical(d.raw)
+	for _, h := range shown {
+		if h.Tool == "" {
+			p.file.Guide = &h.now
+		} else {
+			p.file.Tools[h.Tool] = h.now
 		}
 	}
-	if len(names) == 0 {
-		if pin, err := p.pinProgram(program); err == nil {
-			p.file.Program = pin
-		}
+	return p.save()
+}
+
+// forget drops tools that are no longer listed: one that comes back is new.
+func (p *pins) forget(gone []Note) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, n := range gone {
+		delete(p.file.Tools, n.Tool)
 	}
 	return p.save()
 }

@@ -250,7 +250,7 @@ func TestG5_Gateway(t *testing.T) {
 	list, _ := rawjson.SplitArray([]byte(`[{"name":"call"},{"name":"x"}]`))
 	for setting, hidden := range map[string]bool{"auto": true, "always": true, "never": false} {
 		defs, notes := readDefinitions(list)
-		c := New(Options{Gateway: setting}).catalogue(defs, notes, "", nil)
+		c := New(Options{Gateway: setting}).catalogue(listing{defs: defs}, notes, verdict{})
 		if (c.byName[callTool] == nil) != hidden {
 			t.Errorf("%s: hidden %v", setting, !hidden)
 		}

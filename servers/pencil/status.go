@@ -31,9 +31,10 @@ type Status struct {
 	Tools        []Tool // of the catalogue, also while off and the child is kept
 	Notes        []Note
 	Held         []Held
-	Updated      bool // the program file changed, and with it what is held
-	Listed       bool // the tools are offered to agents now
-	Bytes        int  // of the definitions when offered
+	Updated      bool   // the program file changed, and with it what is held
+	Accepted     string // version of the server that the accepted definitions came from; may be empty
+	Listed       bool   // the tools are offered to agents now
+	Bytes        int    // of the definitions when offered
 	Instructions string
 
 	OK, Failed int // calls that reached the child
@@ -55,7 +56,7 @@ func (p *Pencil) Status() Status {
 	s := Status{
 		Mode: p.mode, Link: p.link, AppName: p.found.App, Source: p.found.Source,
 		Program: p.opts.short(p.found.Program), Searched: slices.Clone(p.searched), Restarts: p.restarts,
-		Held: slices.Clone(p.held), Updated: p.updated, Listed: p.listed != nil,
+		Held: slices.Clone(p.verdict.held), Updated: p.verdict.updated, Accepted: plain.Line(p.verdict.was), Listed: p.listed != nil,
 		Error: p.lastError, ErrorAt: p.lastErrorAt, Broken: !p.failedAt.IsZero(),
 	}
 	if c := p.child; c != nil {
@@ -172,11 +173,7 @@ func (s Status) Text(long bool) string {
 		row("  -", "%s: %s", plain.Line(n.Tool), plain.Line(n.Reason))
 	}
 	if len(s.Held) > 0 {
-		why := ""
-		if s.Updated {
-			why = " (the program was updated)"
-		}
-		row("held", "%d changed%s; accept with: mcpdeck pencil accept", len(s.Held), why)
+		row("held", "%s; accept with: mcpdeck pencil accept", s.Holding())
 	}
 	if n := s.OK + s.Failed + s.Waiting + s.Running; n > 0 {
 		row("calls", "%d ok, %d failed, %d running, %d waiting", s.OK, s.Failed, s.Running, s.Waiting)
@@ -196,6 +193,36 @@ func (s Status) Text(long bool) string {
 	return b.String()
 }
 
+// Holding says how many definitions are held, and which change of the program
+// brought them: "0.13.0 → 0.14.0: 3 changed, 1 new". "" when nothing is held.
+func (s Status) Holding() string {
+	changed, added := 0, 0
+	for _, h := range s.Held {
+		if h.New {
+			added++
+		} else {
+			changed++
+		}
+	}
+	var parts []string
+	if changed > 0 {
+		parts = append(parts, fmt.Sprintf("%d changed", changed))
+	}
+	if added > 0 {
+		parts = append(parts, fmt.Sprintf("%d new", added))
+	}
+	text := strings.Join(parts, ", ")
+	switch {
+	case text == "":
+		return ""
+	case s.Accepted != "" && s.Version != "" && s.Accepted != s.Version:
+		return s.Accepted + " → " + s.Version + ": " + text
+	case s.Updated:
+		return "the program was updated: " + text
+	}
+	return text
+}
+
 // more is the long part of Text.
 func (s Status) more(b *strings.Builder) {
 	if len(s.Searched) > 0 {
@@ -209,7 +236,7 @@ func (s Status) more(b *strings.Builder) {
 		fmt.Fprintf(b, "  %s (%s): %s\n", plain.Line(c.Path), c.Source, reason)
 	}
 	for _, h := range s.Held {
-		fmt.Fprintf(b, "\nchanged: %s\n", plain.Line(h.Tool))
+		fmt.Fprintf(b, "\nheld: %s (%s)\n", plain.Line(h.Name()), h.What())
 		for _, l := range h.Diff {
 			fmt.Fprintf(b, "  %c %s\n", l.Mark, l.Text)
 		}

@@ -96,7 +96,7 @@ func TestAgentsDoNotAccept(t *testing.T) {
 		code       int
 	}{
 		{"on", "Pencil mode is on", 0},
-		{"accept", "only the person may accept changed tools", 1},
+		{"accept", "only the user may accept", 1},
 	} {
 		c := d.command(t.Context(), "pencil", tt.verb)
 		c.Args = append([]string{self, "agent", c.Path}, c.Args[1:]...)

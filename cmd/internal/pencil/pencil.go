@@ -63,10 +63,10 @@ func statusCommand(ask Ask) *cobra.Command {
 func acceptCommand(ask Ask) *cobra.Command {
 	return &cobra.Command{
 		Use:   "accept [TOOL...]",
-		Short: "Offer tools again whose definition changed",
-		Long: "A tool whose description or schema changed since you last accepted it is held back:\n" +
-			"agents obey such texts. mcpdeck pencil status --long shows what changed. Without names\n" +
-			"all held tools are accepted. Not available to agents.",
+		Short: "Offer tools that are new or whose definition changed",
+		Long: "A tool that is new, or whose description or schema changed since you last accepted it,\n" +
+			"is held back: agents obey such texts. mcpdeck pencil status --long shows what changed.\n" +
+			"Without names everything held is accepted.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return send(c, ask, pencil.Request{Verb: "accept", Tools: args})
 		},

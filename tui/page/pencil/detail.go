@@ -21,7 +21,7 @@ func (p *Page) openTool() tea.Cmd {
 	case it == nil:
 		return nil
 	case it.held != nil:
-		return p.openHeld(it.held.Tool)
+		return p.openHeld(*it.held)
 	case it.note != nil:
 		n := *it.note
 		return tui.Open(&tui.Reader{Name: "tool", Title: plain.Line(n.Tool), Rows: func(_ *tui.Frame, w int) []string {
@@ -45,20 +45,22 @@ func (p *Page) openTool() tea.Cmd {
 	}})
 }
 
-// openHeld shows what changed in a tool, which may be accepted there.
-func (p *Page) openHeld(name string) tea.Cmd {
+// openHeld shows a held definition, which may be accepted there: what is shown,
+// not what the server may list since.
+func (p *Page) openHeld(h pencil.Held) tea.Cmd {
 	accept := tui.Action{
 		ID: "pencil.acceptone", Title: "Accept this one", Hint: "accept", Keys: []string{"a"}, Acts: true,
-		Run: func() tea.Cmd { return tea.Sequence(tui.Close("held"), p.accept([]string{name})) },
+		Run: func() tea.Cmd { return tea.Sequence(tui.Close("held"), p.accept([]pencil.Held{h})) },
 	}
-	return tui.Open(&tui.Reader{Name: "held", Title: "Changed: " + plain.Line(name), Extra: []tui.Action{accept}, Rows: func(f *tui.Frame, w int) []string {
-		for _, h := range p.status.Held {
-			if h.Tool == name {
-				rows := widget.Wrap("Agents obey what a tool says of itself. This one says something else than when you last accepted it, and is not offered until you accept it.", w)
-				return append(append(rows, ""), diffRows(f.Theme, h.Diff, w)...)
-			}
-		}
-		return []string{f.Theme.Faint.Render("it is no longer held")}
+	title, text := "Changed: ", "Agents obey what a tool says of itself. This one says something else than when you last accepted it, and is not offered until you accept it."
+	switch {
+	case h.Tool == "":
+		text = "Agents obey these instructions. They are not what you last accepted; agents get the old ones until you accept these."
+	case h.New:
+		title, text = "New: ", "Agents obey what a tool says of itself. This one was not there when you last accepted this server's tools, and is not offered until you accept it."
+	}
+	return tui.Open(&tui.Reader{Name: "held", Title: title + plain.Line(h.Name()), Extra: []tui.Action{accept}, Rows: func(f *tui.Frame, w int) []string {
+		return append(append(widget.Wrap(text, w), ""), diffRows(f.Theme, h.Diff, w)...)
 	}})
 }
 
@@ -134,33 +136,34 @@ func (p *Page) openSearch() tea.Cmd {
 	}})
 }
 
-// confirmAccept asks before all held tools are offered.
+// confirmAccept asks before all held definitions are offered.
 func (p *Page) confirmAccept() tea.Cmd {
+	shown := p.status.Held
 	var names []string
-	for _, h := range p.status.Held {
-		names = append(names, plain.Line(h.Tool))
+	for _, h := range shown {
+		names = append(names, plain.Line(h.Name())+" ("+h.What()+")")
 	}
-	text := "What these say of themselves is not what you last accepted: " + strings.Join(names, ", ") + "."
+	text := "You have not accepted what these say of themselves: " + strings.Join(names, ", ") + "."
 	if p.status.Updated {
 		text += " Pencil's program is another version now, so this may well be its makers' doing."
 	}
-	text += " In the list, enter on a tool shows what changed."
+	text += " In the list, enter on a tool shows its text."
 	return tui.Open(&tui.Confirm{
-		Name: "accept", Title: "Accept " + count(len(names), "changed tool") + "?", Text: text,
+		Name: "accept", Title: "Accept " + count(len(names), "definition") + "?", Text: text,
 		Choices: []tui.Choice{
 			{Key: "n", Text: "Leave held"},
-			{Key: "y", Text: "Accept", Run: func() tea.Cmd { return p.accept(nil) }},
+			{Key: "y", Text: "Accept", Run: func() tea.Cmd { return p.accept(shown) }},
 		},
 	})
 }
 
-func (p *Page) accept(names []string) tea.Cmd {
+func (p *Page) accept(shown []pencil.Held) tea.Cmd {
 	return func() tea.Msg {
-		n, err := p.opts.Mode.Accept(names)
+		n, err := p.opts.Mode.Accept(shown)
 		if err != nil {
 			return tui.Toast(tui.Bad, err.Error())()
 		}
-		return tui.Toast(tui.Good, count(n, "tool")+" accepted")()
+		return tui.Toast(tui.Good, count(n, "definition")+" accepted")()
 	}
 }
 

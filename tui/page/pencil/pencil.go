@@ -25,7 +25,7 @@ type Mode interface {
 	Toggle()
 	Reconnect()
 	Dismiss() // takes the sign of the last failure away
-	Accept(tools []string) (int, error)
+	Accept(shown []pencil.Held) (int, error)
 	SavePicture(path string) error
 }
 
@@ -165,7 +165,7 @@ func (p *Page) Actions() []tui.Action {
 	out := append(modeActions(p.opts.Mode, func() pencil.Status { return p.status }, "r"), []tui.Action{
 		{ID: "pencil.tool", Title: "Show the tool", Hint: "details", Keys: []string{"enter"}, Part: partTools, Enabled: p.whyNoTool, Run: p.openTool},
 		{ID: "pencil.call", Title: "Show the call", Hint: "details", Keys: []string{"enter"}, Part: partCalls, Enabled: p.whyNoCall, Run: p.openCall},
-		{ID: "pencil.accept", Title: "Accept tools that changed", Hint: "accept", Keys: []string{"a"}, Acts: true, Enabled: p.whyNoAccept, Run: p.confirmAccept},
+		{ID: "pencil.accept", Title: "Accept new and changed tools", Hint: "accept", Keys: []string{"a"}, Acts: true, Enabled: p.whyNoAccept, Run: p.confirmAccept},
 		{ID: "pencil.next", Title: "Next pane", Hint: "next pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},
 		{ID: "pencil.previous", Title: "Pane before", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
 		{ID: "pencil.save", Title: "Save the last picture to a file", Hint: "save picture", Keys: []string{"s"}, Acts: true, Enabled: p.whyNoPicture, Run: p.openSave},

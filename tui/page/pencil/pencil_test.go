@@ -64,7 +64,11 @@ func (m *mode) Dismiss() {
 	m.set(func(s *pencil.Status) { s.Broken = false })
 }
 
-func (m *mode) Accept(tools []string) (int, error) {
+func (m *mode) Accept(shown []pencil.Held) (int, error) {
+	var tools []string
+	for _, h := range shown {
+		tools = append(tools, h.Tool)
+	}
 	m.note("accept " + strings.Join(tools, ","))
 	return 1, m.fails
 }
@@ -118,7 +122,10 @@ func run(t *testing.T, size frame.Size, s pencil.Status, test func(s *frame.Scre
 
 func TestPageAtAllSizes(t *testing.T) {
 	held := on()
-	held.Held = []pencil.Held{{Tool: "export_nodes", Diff: []pencil.DiffLine{{Mark: '-', Text: "old"}, {Mark: '+', Text: "new"}}}}
+	held.Held = []pencil.Held{
+		{Tool: "export_nodes", Was: 400, Now: 612, Diff: []pencil.DiffLine{{Mark: '-', Text: "old"}, {Mark: '+', Text: "new"}}},
+		{Tool: "send_files", New: true, Now: 310, Diff: []pencil.DiffLine{{Mark: '+', Text: "new"}}},
+	}
 	off := pencil.Status{Mode: pencil.Off, Link: pencil.NoLink}
 	failed := pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Broken: true, Error: "Pencil not found (31 places searched). Install it from pen.dev or set pencil.command.", ErrorAt: at()}
 	for name, s := range map[string]pencil.Status{"on": on(), "held": held, "off": off, "failed": failed} {
@@ -187,10 +194,10 @@ func TestKeys(t *testing.T) {
 		{"toggle", []string{"p"}, "toggle", ""},
 		{"reconnect", []string{"r"}, "reconnect", ""},
 		{"a changed tool", []string{"enter"}, "", "new words"},
-		{"accept one", []string{"enter", "a"}, "accept export_nodes", "1 tool accepted"},
-		{"accept asks first", []string{"a"}, "", "Accept 1 changed tool?"},
+		{"accept one", []string{"enter", "a"}, "accept export_nodes", "1 definition accepted"},
+		{"accept asks first", []string{"a"}, "", "Accept 1 definition?"},
 		{"accept, no", []string{"a", "enter"}, "", ""},
-		{"accept, yes", []string{"a", "y"}, "accept ", "1 tool accepted"},
+		{"accept, yes", []string{"a", "y"}, "accept export_nodes", "1 definition accepted"},
 		{"a tool", []string{"down", "enter"}, "", "And more."},
 		{"a call", []string{"tab", "enter"}, "", "640×400"},
 		{"instructions", []string{"i"}, "", "Look first."},

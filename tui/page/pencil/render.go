@@ -112,12 +112,8 @@ func (p *Page) head(f *tui.Frame) []string {
 		rows = append(rows, " "+p.cost(f, f.W-2))
 		rows = append(rows, p.facts(f)...)
 	}
-	if n := len(s.Held); n > 0 {
-		why := "since you last saw it"
-		if s.Updated {
-			why = "with an update of Pencil"
-		}
-		text := th.Warn.Render("! " + count(n, "tool") + " changed " + why + ", and agents do not get it until you accept")
+	if len(s.Held) > 0 {
+		text := th.Warn.Render("! held: " + s.Holding() + "; agents do not get them until you accept")
 		keys := th.Key.Render("a") + th.Muted.Render(" accept")
 		rows = append(rows, " "+widget.Ends(text, keys, f.W-2))
 	}
@@ -271,7 +267,13 @@ func toolRow(th *theme.Theme, it *item, w int) string {
 	nameW := min(34, max(w-17, 16))
 	switch {
 	case it.held != nil:
-		return widget.Fit(th.Warn.Render("! "+widget.Fit(plain.Line(it.held.Tool), nameW-2))+th.Warn.Render("  held: it changed"), w)
+		h := it.held
+		state, size := "changed", fmt.Sprintf("%+d B", h.Now-h.Was)
+		if h.New {
+			state, size = "new", tui.Bytes(h.Now)
+		}
+		left := th.Warn.Render("! "+widget.Fit(plain.Line(h.Name()), nameW-2)) + th.Warn.Render("  "+state)
+		return widget.Ends(left, th.Faint.Render(size), w)
 	case it.note != nil:
 		return widget.Fit(th.Faint.Render("  "+widget.Fit(plain.Line(it.note.Tool), nameW-2))+th.Faint.Render("  "+plain.Line(it.note.Reason)), w)
 	}
