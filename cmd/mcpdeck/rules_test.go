@@ -85,6 +85,7 @@ func TestRulesOfTheCode(t *testing.T) {
 		rooms []string // that need not obey
 		check func(source, ast.Node) string
 	}{
+		{"programs start in one room", []string{"servers/process"}, starter},
 		{"the environment is read by the configuration alone", []string{"cmd/internal/config"}, environment},
 		{"nothing happens at import", nil, initialiser},
 		{"a goroutine cannot bring the process down", []string{"servers/safe", "servers/pixelsrc/pxl"}, bareGoroutine},
@@ -131,6 +132,19 @@ func environment(_ source, n ast.Node) string {
 		"Getenv", "LookupEnv", "Environ", "ExpandEnv", "UserHomeDir", "UserCacheDir", "UserConfigDir", "TempDir",
 	}, name) {
 		return "os." + name
+	}
+	return ""
+}
+
+// starter finds what starts programs, or could.
+func starter(_ source, n ast.Node) string {
+	if i, ok := n.(*ast.ImportSpec); ok && i.Path.Value == `"os/exec"` {
+		return "os/exec is imported; use servers/process"
+	}
+	switch x, name := member(n); x + "." + name {
+	case "os.StartProcess", "syscall.StartProcess", "syscall.ForkExec", "syscall.Exec", "unix.Exec", "windows.CreateProcess", "windows.ShellExecute",
+		"tea.ExecProcess":
+		return x + "." + name + "; use servers/process"
 	}
 	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
 type setupFlags struct{ user, yes, undo bool }
@@ -70,7 +70,7 @@ func setupEntry(cfg *config.Config) setup.Entry {
 // survey prints a line a client, those that are installed first.
 func survey(c *cobra.Command, e setup.Entry) {
 	all := setup.Survey(e, func(program string) bool {
-		_, err := exec.LookPath(program)
+		_, err := process.Find(program)
 		return err == nil
 	})
 	slices.SortStableFunc(all, func(a, b setup.Status) int { return rank(a) - rank(b) })
@@ -154,7 +154,7 @@ func ownPath() string {
 	if err != nil {
 		return "mcpdeck"
 	}
-	if found, err := exec.LookPath("mcpdeck"); err == nil && sameFile(found, own) {
+	if found, err := process.Find("mcpdeck"); err == nil && sameFile(found, own) {
 		return "mcpdeck"
 	}
 	return own

@@ -47,6 +47,9 @@ type Options struct {
 	// Env looks up a variable of the environment: XDG_*, PATH, DISPLAY,
 	// SystemRoot and a few more. nil: none is set.
 	Env func(name string) string
+	// Environ is the whole environment, each entry "NAME=value"; players get a few
+	// variables of it.
+	Environ []string
 	// Bell rings the terminal's bell. nil: there is no terminal.
 	Bell func() error
 	// Approve asks the person about a call under the policy Ask and returns
@@ -136,7 +139,7 @@ func New(opt Options) *Server {
 		opt: opt, settings: opt.Settings,
 		desktop: &desktop{system: runtime.GOOS, home: opt.Home, env: opt.Env, known: systemDesktop, random: rand.Text},
 		sounds: &sounds{timing: usualTiming(), log: opt.logger, bell: opt.Bell, muted: opt.Settings.Muted, machine: &machine{
-			system: runtime.GOOS, release: kernelRelease(), home: opt.Home, cache: cache, env: opt.Env, random: rand.Text,
+			system: runtime.GOOS, release: kernelRelease(), home: opt.Home, cache: cache, env: opt.Env, environ: opt.Environ, random: rand.Text,
 			macSounds: "/System/Library/Sounds", wslSocket: "/mnt/wslg/PulseServer", wslSystem: "/mnt/c/Windows/System32",
 		}},
 		projects: &projects{home: opt.Home},

@@ -47,6 +47,7 @@ type machine struct {
 	home    string
 	cache   string // where the deck's own tones are kept
 	env     func(string) string
+	environ []string // the deck's, of which players get a few variables
 	random  func() string
 
 	macSounds string // "/System/Library/Sounds"

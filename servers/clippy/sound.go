@@ -1,13 +1,14 @@
 package clippy
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -54,7 +55,9 @@ type sounds struct {
 	muted   bool
 	busy    bool // a player is being looked for or runs
 	closed  bool
-	players map[*os.Process]bool
+	running sync.WaitGroup
+	ctx     context.Context // of the players that run; nil before the first
+	stop    context.CancelFunc
 }
 
 // play starts the sound and returns once something can be said of it, within
@@ -102,36 +105,23 @@ func (s *sounds) release() {
 // try starts one player and watches it for a moment. It returns "" when the
 // player failed; otherwise the turn is given back when the player ends.
 func (s *sounds) try(c command, wait time.Duration) string {
-	cmd := exec.Command(c.path, c.args...)
-	if c.env != nil {
-		cmd.Env = append(cmd.Environ(), c.env...)
-	}
-	detach(cmd)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
 		return ""
 	}
-	if err := cmd.Start(); err != nil {
-		s.mu.Unlock()
-		s.log().Debug("player did not start", "program", c.path, "error", err)
-		return ""
+	if s.stop == nil {
+		s.ctx, s.stop = context.WithCancel(context.Background())
 	}
-	if s.players == nil {
-		s.players = map[*os.Process]bool{}
-	}
-	s.players[cmd.Process] = true
+	ctx, cancel := context.WithTimeout(s.ctx, s.timing.limit)
+	s.running.Add(1)
 	s.mu.Unlock()
-
+	player := process.Command{Program: c.path, Args: c.args, Kind: process.Desktop, Own: s.machine.environ, Extra: c.env}
 	ended := make(chan error, 1)
-	kill := time.AfterFunc(s.timing.limit, func() { s.kill(cmd.Process) })
 	safe.Go("sound player", func() {
-		err := cmd.Wait()
-		kill.Stop()
-		s.mu.Lock()
-		delete(s.players, cmd.Process)
-		s.mu.Unlock()
-		ended <- err
+		defer s.running.Done()
+		defer cancel()
+		ended <- process.Run(ctx, player, process.Streams{})
 	})
 	select {
 	case err := <-ended:
@@ -151,15 +141,6 @@ func (s *sounds) try(c command, wait time.Duration) string {
 	return "playing"
 }
 
-// kill ends a player that still runs.
-func (s *sounds) kill(p *os.Process) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.players[p] {
-		killGroup(p)
-	}
-}
-
 func (s *sounds) mute(on bool) {
 	s.mu.Lock()
 	s.muted = on
@@ -173,14 +154,17 @@ func (s *sounds) open() {
 	s.mu.Unlock()
 }
 
-// close kills the players that run and starts no more.
+// close kills the players that run, waits until they are gone, and starts no
+// more.
 func (s *sounds) close() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.closed = true
-	for p := range s.players {
-		killGroup(p)
+	if s.stop != nil {
+		s.stop()
+		s.stop = nil
 	}
+	s.mu.Unlock()
+	s.running.Wait()
 }
 
 // TerminalBell rings the bell of the controlling terminal. It is the bell for a

@@ -4,7 +4,6 @@ package clippy
 
 import (
 	"os"
-	"os/exec"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -32,16 +31,6 @@ func kindOf(no syscall.Errno) kind {
 }
 
 func errnoName(no syscall.Errno) string { return unix.ErrnoName(no) }
-
-// detach gives the player a process group of its own.
-func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
-
-// killGroup ends the player and everything it started.
-func killGroup(p *os.Process) {
-	if syscall.Kill(-p.Pid, syscall.SIGKILL) != nil {
-		_ = p.Kill()
-	}
-}
 
 // syncFolder makes a rename in dir outlast a power cut. Some network file
 // systems refuse it; the rename itself has happened by then.

@@ -2,7 +2,6 @@ package clippy
 
 import (
 	"os"
-	"os/exec"
 	"strconv"
 	"syscall"
 	"time"
@@ -32,13 +31,6 @@ func kindOf(no syscall.Errno) kind {
 }
 
 func errnoName(no syscall.Errno) string { return "code " + strconv.Itoa(int(no)) }
-
-// detach hides the player's console window and keeps Ctrl+C from it.
-func detach(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
-}
-
-func killGroup(p *os.Process) { _ = p.Kill() }
 
 func syncFolder(string) {}
 

@@ -188,7 +188,7 @@ func benchmarkFiles(b *testing.B, project string) {
 		}
 	})
 	b.Run("git-tree", func(b *testing.B) {
-		repo := gittree.Repo{Project: project}
+		repo := gittree.Repo{Project: project, Environ: os.Environ()}
 		for b.Loop() {
 			commit, err := repo.Resolve(b.Context(), "HEAD")
 			if err != nil {

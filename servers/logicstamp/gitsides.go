@@ -42,10 +42,14 @@ type gitRun struct {
 	ignore    string
 }
 
+func (s *Service) repo(project string) gittree.Repo {
+	return gittree.Repo{Project: project, Timeout: s.opts.GitTimeout, Environ: s.opts.CLI.Environment}
+}
+
 // compareGit compares with a commit. Where files changed that no bundle shows,
 // both sides are analysed once more as deep as the command can.
 func (s *Service) compareGit(ctx context.Context, call Call, project, ref string, args CompareArgs) (result *compare.Result, base, cur *side, err error) {
-	repo := gittree.Repo{Project: project, Timeout: s.opts.GitTimeout}
+	repo := s.repo(project)
 	commit, err := repo.Resolve(ctx, ref)
 	if err != nil {
 		return nil, nil, nil, err

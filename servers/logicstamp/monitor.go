@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/gittree"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -151,7 +150,7 @@ func (s *Service) startMonitor(ctx context.Context, call Call, project string, a
 // fix makes the baseline one that does not move, and keeps its snapshot.
 func (m *monitor) fix(ctx context.Context, call Call) error {
 	if ref, ok := strings.CutPrefix(m.baseline, "git:"); ok {
-		commit, err := gittree.Repo{Project: m.project}.Resolve(ctx, ref)
+		commit, err := m.s.repo(m.project).Resolve(ctx, ref)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/gittree"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
@@ -131,5 +130,5 @@ func (s *Service) PinFor(id string, on bool) error {
 
 // Refs are revisions of a project that make good baselines.
 func (s *Service) Refs(ctx context.Context, project string) []string {
-	return gittree.Repo{Project: project}.Refs(ctx)
+	return s.repo(project).Refs(ctx)
 }

@@ -77,7 +77,7 @@ func (p *person) open(l *link, id, params json.RawMessage) {
 		return
 	}
 	p.begin(string(id), cancel)
-	e := Elicitation{Message: o.Str("message"), Schema: o.Get("requestedSchema"), PID: l.proc.pid}
+	e := Elicitation{Message: o.Str("message"), Schema: o.Get("requestedSchema"), PID: l.proc.PID}
 	for c := range p.calls {
 		e.Calls = append(e.Calls, c.in)
 	}

@@ -112,7 +112,7 @@ func TestElicitation_FormsAreWithdrawn(t *testing.T) {
 			w.Pencil.mu.Lock()
 			child := w.child
 			w.Pencil.mu.Unlock()
-			child.proc.kill()
+			child.proc.Kill()
 		}},
 	}
 	for _, tt := range tests {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -26,7 +27,7 @@ const (
 // link is a child that has shaken hands.
 type link struct {
 	*rpc
-	proc *process
+	proc *process.Child
 
 	server, version string // what the child calls itself
 	protocol        string
@@ -48,7 +49,7 @@ type link struct {
 
 // openLink starts a child and reads what it offers, within handshakeLimit. It
 // leaves nothing behind when it fails.
-func openLink(ctx context.Context, start func() (*process, error), log *ring, o *Options) (*link, []json.RawMessage, error) {
+func openLink(ctx context.Context, start func() (*process.Child, error), log *ring, o *Options) (*link, []json.RawMessage, error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
 	defer cancel()
@@ -56,20 +57,20 @@ func openLink(ctx context.Context, start func() (*process, error), log *ring, o 
 	if err != nil {
 		return nil, nil, err
 	}
-	log.add("link", fmt.Sprintf("started, process %d", proc.pid))
+	log.add("link", fmt.Sprintf("started, process %d", proc.PID))
 	l := &link{rpc: newRPC(), proc: proc, elicit: o.Elicit, gone: make(chan struct{}), drained: make(chan struct{})}
 	safe.Go("pencil stderr", func() {
 		defer close(l.drained)
-		log.drain(proc.err)
+		log.drain(proc.Err)
 	})
 	l.notify, l.serve, l.note = l.notified, l.serveChild, func(s string) { log.add("link", s) }
-	l.begin(proc.in, proc.out)
+	l.begin(proc.In, proc.Out)
 	tools, err := l.shake(ctx, o.Version)
 	if err != nil {
 		err = l.explain(ctx, err, log, began)
-		l.proc.end(true)
-		proc.out.Close()
-		proc.err.Close()
+		l.proc.End(true)
+		proc.Out.Close()
+		proc.Err.Close()
 		<-l.done
 		return nil, nil, err
 	}
@@ -87,10 +88,10 @@ func (l *link) explain(ctx context.Context, err error, log *ring, began time.Tim
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, errGone):
-		if !l.proc.goneWithin(drainLimit) {
+		if !l.proc.GoneWithin(drainLimit) {
 			return errors.New("it closed its output")
 		}
-		text := "it exited with " + l.proc.code()
+		text := "it exited with " + l.proc.Code()
 		select {
 		case <-l.drained:
 		case <-time.After(drainLimit): // something it has started holds the pipe
@@ -162,30 +163,30 @@ func (l *link) listTools(ctx context.Context) ([]json.RawMessage, error) {
 // watch notices the end of the child.
 func (l *link) watch() {
 	select {
-	case <-l.proc.exited:
+	case <-l.proc.Exited:
 		select {
 		case <-l.done:
 		case <-time.After(drainLimit): // something it has started holds the pipe
 		}
-		l.cause = "it ended with " + l.proc.code()
+		l.cause = "it ended with " + l.proc.Code()
 	case <-l.done:
 		l.cause = "it closed its output"
-		if l.proc.goneWithin(drainLimit) {
-			l.cause = "it ended with " + l.proc.code()
+		if l.proc.GoneWithin(drainLimit) {
+			l.cause = "it ended with " + l.proc.Code()
 		} else {
-			l.proc.end(true)
+			l.proc.End(true)
 		}
 	}
-	l.proc.in.Close()
-	l.proc.out.Close()
-	l.proc.err.Close()
+	l.proc.In.Close()
+	l.proc.Out.Close()
+	l.proc.Err.Close()
 	<-l.done
 	close(l.gone)
 }
 
 // end ends the child and waits for that. It may be called any number of times.
 func (l *link) end() {
-	l.proc.end(l.busy.Load() > 0)
+	l.proc.End(l.busy.Load() > 0)
 	<-l.gone
 }
 
@@ -209,7 +210,7 @@ func (l *link) pings() {
 		}
 		if misses++; misses == 2 {
 			l.note("no answer to two pings: ending it")
-			l.proc.kill()
+			l.proc.Kill()
 			return
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
 // C-6, L-7: nothing is left of a child that cannot be used.
@@ -85,16 +87,16 @@ func virtual(t *testing.T, fn func(t *testing.T, w *watched, o *program)) {
 // program is what the deck finds, which may become another one.
 type program struct {
 	mu      sync.Mutex
-	starter func(command) (*process, error)
+	starter func(process.Command) (*process.Child, error)
 }
 
-func (p *program) becomes(starter func(command) (*process, error)) {
+func (p *program) becomes(starter func(process.Command) (*process.Child, error)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.starter = starter
 }
 
-func (p *program) run(c command) (*process, error) {
+func (p *program) run(c process.Command) (*process.Child, error) {
 	p.mu.Lock()
 	starter := p.starter
 	p.mu.Unlock()
@@ -161,7 +163,7 @@ func TestL9_LossIsRetriedThenGivenUp(t *testing.T) {
 			w.Pencil.mu.Lock()
 			child := w.child
 			w.Pencil.mu.Unlock()
-			child.proc.kill()
+			child.proc.Kill()
 			synctest.Wait()
 		}
 		time.Sleep(2 * time.Second)
@@ -209,7 +211,7 @@ func TestL9_CallsWaitForTheChild(t *testing.T) {
 		w.Pencil.mu.Lock()
 		child := w.child
 		w.Pencil.mu.Unlock()
-		child.proc.kill()
+		child.proc.Kill()
 		synctest.Wait()
 		began := time.Now()
 		if got := firstText(w.call(t, "pencil_batch_get", `{"a":1}`)); got != `{"a":1}` {
@@ -255,10 +257,10 @@ func TestL10_ReconnectTakesTheNewCatalogue(t *testing.T) {
 func TestL12_SilentChildIsReplaced(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		real := pipes()
-		o.becomes(func(c command) (*process, error) { // stops reading after a while
+		o.becomes(func(c process.Command) (*process.Child, error) { // stops reading after a while
 			p, err := real(c)
 			if err == nil {
-				p.in = &sleepyWriter{WriteCloser: p.in, until: time.Now().Add(time.Minute)}
+				p.In = &sleepyWriter{WriteCloser: p.In, until: time.Now().Add(time.Minute)}
 			}
 			return p, err
 		})
@@ -335,11 +337,14 @@ func TestH12_ChangedDescriptionIsHeld(t *testing.T) {
 	}
 }
 
-func TestL4_EnvironmentIsNamed(t *testing.T) {
-	o := Options{Home: "/home/x", Environ: []string{"PATH=/bin", "SECRET_TOKEN=s", "LC_ALL=C", "XDG_CONFIG_HOME=/c", "HOME="}, Env: []string{"MORE=1"}}
-	got := strings.Join(childEnv(o), " ")
-	if want := "PATH=/bin LC_ALL=C XDG_CONFIG_HOME=/c HOME= HOME=/home/x MORE=1"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+func TestTheProgramFindsItsAppByHome(t *testing.T) {
+	o := Options{Home: "/home/x", Environ: []string{"HOME="}, Env: []string{"MORE=1"}, SpawnAgents: true, Args: []string{"-v"}}
+	c := childCommand(o, Found{App: "desktop"})
+	if got := strings.Join(c.Extra, " "); got != "HOME=/home/x MORE=1" || c.Kind != process.Server {
+		t.Errorf("it gets %q, kind %d", got, c.Kind)
+	}
+	if got := strings.Join(c.Args, " "); got != "--app desktop --enable_spawn_agents -v" {
+		t.Errorf("arguments %q", got)
 	}
 }
 
@@ -368,7 +373,7 @@ func FuzzTake(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		l := &link{}
-		l.rpc, l.proc = newRPC(), &process{}
+		l.rpc, l.proc = newRPC(), &process.Child{}
 		l.notify, l.serve, l.note = l.notified, l.serveChild, func(string) {}
 		l.pending["1"] = make(chan reply, 1)
 		l.elicit = func(context.Context, Elicitation) (Elicited, error) { return Elicited{Action: "cancel"}, nil }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
 // backoff is how long to wait before each attempt to start the child again.
@@ -212,11 +213,11 @@ func (p *Pencil) attempt(ctx context.Context) (a attempt) {
 		a.err = fmt.Errorf("pencil.app %q cannot be used: %s", a.found.App, appPattern)
 		return a
 	}
-	c := command{program: a.found.Program, args: childArgs(p.opts, a.found.App), env: childEnv(p.opts), dir: p.opts.Root}
-	child, list, err := openLink(ctx, func() (*process, error) {
+	c := childCommand(p.opts, a.found)
+	child, list, err := openLink(ctx, func() (*process.Child, error) {
 		proc, err := p.opts.start(c)
 		if err != nil {
-			return nil, errors.New(startReason(c.program, err))
+			return nil, errors.New(process.StartReason(c.Program, err))
 		}
 		return proc, nil
 	}, &p.log, &p.opts)

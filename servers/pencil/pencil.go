@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -40,7 +41,7 @@ type Options struct {
 
 	// Roots to look below in place of "/", for tests.
 	sysroot string
-	start   func(command) (*process, error)
+	start   func(process.Command) (*process.Child, error)
 }
 
 // Events is what a Pencil tells. The functions must return at once; nil ones
@@ -151,7 +152,7 @@ func New(o Options) *Pencil {
 		o.Key = "p"
 	}
 	if o.start == nil {
-		o.start = startProcess
+		o.start = process.Start
 	}
 	p := &Pencil{opts: o, queue: newQueue(o.MaxInFlight)}
 	if o.StateDir != "" {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -353,23 +354,23 @@ func TestK10_PicturesAreSavedOnce(t *testing.T) {
 }
 
 // pipes starts the stand-in inside this process.
-func pipes(flags ...string) func(command) (*process, error) {
-	return func(c command) (*process, error) {
-		o, code := standin.Parse(append(slices.Clone(c.args), flags...), io.Discard)
+func pipes(flags ...string) func(process.Command) (*process.Child, error) {
+	return func(c process.Command) (*process.Child, error) {
+		o, code := standin.Parse(append(slices.Clone(c.Args), flags...), io.Discard)
 		if code >= 0 {
 			return nil, os.ErrInvalid
 		}
 		inR, inW := io.Pipe()
 		outR, outW := io.Pipe()
 		errR, errW := io.Pipe()
-		p := &process{pid: 1, in: inW, out: outR, err: errR, exited: make(chan struct{})}
+		p := &process.Child{PID: 1, In: inW, Out: outR, Err: errR, Exited: make(chan struct{})}
 		var once sync.Once
-		p.kill = func() { once.Do(func() { inR.Close(); outW.Close(); errW.Close(); close(p.exited) }) }
-		p.terminate = p.kill
-		p.code = func() string { return "code 0" }
+		p.Kill = func() { once.Do(func() { inR.Close(); outW.Close(); errW.Close(); close(p.Exited) }) }
+		p.Terminate = p.Kill
+		p.Code = func() string { return "code 0" }
 		go func() {
 			standin.Serve(o, inR, outW, errW)
-			p.kill()
+			p.Kill()
 		}()
 		return p, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -38,7 +39,7 @@ func TestL3_Arguments(t *testing.T) {
 		"--app|desktop": {},
 		"--app|desktop|--enable_spawn_agents|a b|$(x)": {SpawnAgents: true, Args: []string{"a b", "$(x)"}},
 	} {
-		if got := strings.Join(childArgs(o, "desktop"), "|"); got != want {
+		if got := strings.Join(childCommand(o, Found{App: "desktop"}).Args, "|"); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
@@ -49,8 +50,8 @@ func TestL3_Arguments(t *testing.T) {
 func TestL8_OneAttemptAtATime(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		var mu sync.Mutex
-		var all []*process
-		o.becomes(func(c command) (*process, error) {
+		var all []*process.Child
+		o.becomes(func(c process.Command) (*process.Child, error) {
 			p, err := pipes()(c)
 			mu.Lock()
 			defer mu.Unlock()
@@ -69,7 +70,7 @@ func TestL8_OneAttemptAtATime(t *testing.T) {
 		living := 0
 		for _, p := range all {
 			select {
-			case <-p.exited:
+			case <-p.Exited:
 			default:
 				living++
 			}
@@ -268,7 +269,7 @@ func TestX3_EndingTwice(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			if i == 3 {
-				child.proc.kill()
+				child.proc.Kill()
 			}
 			child.end()
 			if err := w.Stop(t.Context()); err != nil {

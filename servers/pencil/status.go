@@ -60,7 +60,7 @@ func (p *Pencil) Status() Status {
 		Error: p.lastError, ErrorAt: p.lastErrorAt, Broken: !p.failedAt.IsZero(),
 	}
 	if c := p.child; c != nil {
-		s.PID, s.Since, s.Server, s.Version, s.Protocol = c.proc.pid, c.ready, plain.Line(c.server), plain.Line(c.version), c.protocol
+		s.PID, s.Since, s.Server, s.Version, s.Protocol = c.proc.PID, c.ready, plain.Line(c.server), plain.Line(c.version), c.protocol
 		s.Running = int(c.busy.Load())
 	}
 	if o := p.offer; o != nil {

@@ -1,12 +1,11 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 )
 
@@ -17,9 +16,9 @@ func (c *Config) AskScreen() ask.Options {
 		Focus: ask.Focus(f.Autofocus),
 		Notify: ask.Notify{
 			Mode: ask.NotifyMode(f.Notify), Escape: ask.EscapeFor(os.Getenv), Tmux: Env("TMUX") != "",
-			Private: f.NotifyPrivate, Command: f.NotifyCommand,
+			Private: f.NotifyPrivate, Command: process.Of(f.NotifyCommand, process.Desktop, c.Environ),
 		},
-		Editor: strings.Fields(cmp.Or(Env("VISUAL"), Env("EDITOR"))),
+		Editor: c.Editor(),
 	}
 }
 

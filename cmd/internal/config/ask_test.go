@@ -41,7 +41,7 @@ func TestAskSettings(t *testing.T) {
 		t.Errorf("P-4, Q-10: everything off: %+v", o)
 	}
 	t.Setenv("VISUAL", "code --wait")
-	if o := c.AskScreen(); strings.Join(o.Editor, "|") != "code|--wait" {
-		t.Errorf("editor: %q", o.Editor)
+	if o := c.AskScreen(); o.Editor.Program != "code" || strings.Join(o.Editor.Args, "|") != "--wait" {
+		t.Errorf("editor: %+v", o.Editor)
 	}
 }

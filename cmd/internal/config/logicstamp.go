@@ -8,6 +8,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
 // Logicstamp is the snapshots of contracts.
@@ -60,5 +61,7 @@ func (c *Config) LogicstampOptions() logicstamp.Options {
 	}
 }
 
-// Editor is the person's editor with its arguments, nil for none.
-func (c *Config) Editor() []string { return strings.Fields(cmp.Or(Env("VISUAL"), Env("EDITOR"))) }
+// Editor is the user's editor; its program is "" for none.
+func (c *Config) Editor() process.Command {
+	return process.Of(strings.Fields(cmp.Or(Env("VISUAL"), Env("EDITOR"))), process.Terminal, c.Environ)
+}

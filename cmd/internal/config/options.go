@@ -39,7 +39,7 @@ func (c *Config) ClippyOptions() clippy.Options {
 		policy[tool] = clippy.Policy(p)
 	}
 	return clippy.Options{
-		Home: c.Home, Dir: c.Dir, CacheDir: c.Paths.Cache, MemoryFile: f.MemoryFile, Env: os.Getenv,
+		Home: c.Home, Dir: c.Dir, CacheDir: c.Paths.Cache, MemoryFile: f.MemoryFile, Env: os.Getenv, Environ: c.Environ,
 		Settings: clippy.Settings{
 			Disabled: !f.Enabled, DisabledTools: f.DisabledTools, Policy: policy, DesktopDir: f.DesktopDir,
 			AllowAnyExtension: f.AllowAnyExtension, ProjectRoot: f.ProjectRoot, Muted: f.Muted,

@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
 // Repo reads the repository a project lies in.
@@ -27,6 +27,8 @@ type Repo struct {
 	Project string
 	// Timeout bounds each long git command; 0 means one minute.
 	Timeout time.Duration
+	// Environ is the deck's environment, of which git gets a few variables.
+	Environ []string
 }
 
 // Commit is a resolved baseline.
@@ -66,7 +68,7 @@ func (r Repo) Resolve(ctx context.Context, ref string) (Commit, error) {
 	if err != nil {
 		return Commit{}, err
 	}
-	if _, err := exec.LookPath("git"); err != nil {
+	if _, err := process.Find("git"); err != nil {
 		return Commit{}, problem.New(problem.GitNotFound, "install git, or compare with a snapshot", "git was not found").Because(err)
 	}
 	out, err := r.git(ctx, resolveTime, r.Project, "", nil, "rev-parse", "--show-toplevel", "--show-prefix")
@@ -266,31 +268,17 @@ func (r Repo) git(ctx context.Context, limit time.Duration, dir, index string, s
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	all := append([]string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "--no-pager"}, args...)
-	cmd := exec.CommandContext(ctx, "git", all...)
-	cmd.Dir, cmd.Stdin = dir, stdin
-	cmd.Env = append(quietEnviron(cmd.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
+	c := process.Command{Program: "git", Args: all, Dir: dir, Kind: process.Tool, Own: r.Environ}
+	c.Extra = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C"}
 	if index != "" {
-		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index)
+		c.Extra = append(c.Extra, "GIT_INDEX_FILE="+index)
 	}
 	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil {
+	if err := process.Run(ctx, c, process.Streams{In: stdin, Out: &out, Err: &errs}); err != nil {
 		first, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n")
 		return "", fmt.Errorf("git %s: %w: %s", args[0], err, first)
 	}
 	return out.String(), nil
-}
-
-// quietEnviron drops the variables that would point git elsewhere.
-func quietEnviron(env []string) []string {
-	out := env[:0:0]
-	for _, entry := range env {
-		if !strings.HasPrefix(entry, "GIT_") {
-			out = append(out, entry)
-		}
-	}
-	return out
 }
 
 // Refs are revisions that make good baselines: the last commit, the upstream,

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
 // Install puts the command into the runner's own folder with npm and tells
@@ -18,7 +18,7 @@ func (r *Runner) Install(ctx context.Context, progress func(line string)) (Progr
 	if r.opts.InstallDir == "" {
 		return Program{}, problem.New(problem.Internal, "install it with `npm install -g "+PackageName+"`", "there is no folder to install stamp into")
 	}
-	npm, err := exec.LookPath("npm")
+	npm, err := process.Find("npm")
 	if err != nil {
 		return Program{}, problem.New(problem.NodeNotFound, "install Node 20 or newer, which brings npm", "npm was not found").Because(err)
 	}
@@ -30,7 +30,7 @@ func (r *Runner) Install(ctx context.Context, progress func(line string)) (Progr
 	}
 	p := Program{Args: []string{npm}, Path: npm}
 	// Scripts of packages are not needed and would be code run unseen.
-	res := r.run(ctx, p, r.opts.InstallDir, 10*time.Minute, []string{
+	res := r.run(ctx, process.Install, p, r.opts.InstallDir, 10*time.Minute, []string{
 		"install", "--prefix", r.opts.InstallDir, "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", PackageName + "@" + Wanted,
 	})
 	if progress != nil {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
 // keepOutput is how much of each output stream is kept, from its end.
@@ -31,16 +31,13 @@ type result struct {
 }
 
 func (r result) exited() bool {
-	var exit *exec.ExitError
-	return errors.As(r.err, &exit)
+	_, exited := process.ExitCode(r.err)
+	return exited
 }
 
 func (r result) exitCode() int {
-	var exit *exec.ExitError
-	if errors.As(r.err, &exit) {
-		return exit.ExitCode()
-	}
-	return -1
+	code, _ := process.ExitCode(r.err)
+	return code
 }
 
 // tail keeps the end of what is written to it.
@@ -54,24 +51,16 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// run starts the program with an argument vector, its own process group and a
-// small environment, and waits for it.
-func (r *Runner) run(ctx context.Context, p Program, dir string, limit time.Duration, args []string) result {
+// run starts the program with an argument vector and waits for it.
+func (r *Runner) run(ctx context.Context, kind process.Kind, p Program, dir string, limit time.Duration, args []string) result {
 	start := time.Now()
 	deadline, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	all := append(append([]string(nil), p.Args[1:]...), args...)
-	cmd := exec.CommandContext(deadline, p.Args[0], all...)
 	var out, errs tail
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &errs
-	cmd.Env = r.environment()
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return endGroup(cmd) }
-	cmd.WaitDelay = killAfter
-	err := cmd.Run()
-	if deadline.Err() != nil {
-		killGroup(cmd)
-	}
+	err := process.Run(deadline, process.Command{
+		Program: p.Args[0], Args: all, Dir: dir, Kind: kind, Own: r.opts.Environment, Extra: []string{"NO_COLOR=1"},
+	}, process.Streams{Out: &out, Err: &errs, Polite: killAfter})
 	res := result{
 		args: append(p.Args[:1:1], all...), dir: dir, stdout: string(out.buf), stderr: string(errs.buf),
 		elapsed: time.Since(start), limit: limit, err: err,
@@ -82,22 +71,6 @@ func (r *Runner) run(ctx context.Context, p Program, dir string, limit time.Dura
 		res.timedOut = true
 	}
 	return res
-}
-
-func (r *Runner) environment() []string {
-	env := []string{"NO_COLOR=1"}
-	for _, entry := range r.opts.Environment {
-		name, _, _ := strings.Cut(entry, "=")
-		switch strings.ToUpper(name) {
-		case "PATH", "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "LANG":
-			env = append(env, entry)
-		default:
-			if strings.HasPrefix(name, "LC_") {
-				env = append(env, entry)
-			}
-		}
-	}
-	return env
 }
 
 func nodeMissing(r result) *problem.Error {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
 // PackageName is the npm package that installs the command; Wanted is the
@@ -41,7 +41,7 @@ type Options struct {
 	// VersionTimeout bounds the question for the version (30 seconds when 0: a
 	// busy machine needs more than ten to start node).
 	VersionTimeout time.Duration
-	// Environment is the environment to take the allowed names from; each
+	// Environment is the deck's, of which the command gets a few variables; each
 	// entry is "NAME=value".
 	Environment []string
 }
@@ -131,7 +131,7 @@ func (r *Runner) find(project string) (args []string, tried string, err error) {
 		configured = []string{r.opts.FromEnvironment}
 	}
 	if len(configured) > 0 {
-		full, err := exec.LookPath(configured[0])
+		full, err := process.Find(configured[0])
 		if err != nil {
 			return nil, "configured as " + configured[0], nil
 		}
@@ -142,7 +142,7 @@ func (r *Runner) find(project string) (args []string, tried string, err error) {
 		return append([]string{full}, configured[1:]...), "", nil
 	}
 	for _, name := range []string{"stamp", PackageName} {
-		if full, err := exec.LookPath(name); err == nil {
+		if full, err := process.Find(name); err == nil {
 			return []string{full}, "", nil
 		}
 	}
@@ -155,7 +155,7 @@ func (r *Runner) find(project string) (args []string, tried string, err error) {
 			continue
 		}
 		bin := filepath.Join(dir, "node_modules", ".bin", "stamp")
-		if full, err := exec.LookPath(bin); err == nil {
+		if full, err := process.Find(bin); err == nil {
 			return []string{full}, "", nil
 		}
 	}
@@ -178,7 +178,7 @@ func (r *Runner) identify(ctx context.Context, args []string) (Program, error) {
 	if ok {
 		return known, nil
 	}
-	out := r.run(ctx, p, "", r.opts.VersionTimeout, []string{"--version"})
+	out := r.run(ctx, process.Tool, p, "", r.opts.VersionTimeout, []string{"--version"})
 	if out.timedOut {
 		return p, problem.New(problem.CLITimeout, "try again when the machine is less busy; if it stays, run the command by hand",
 			"`%s --version` did not answer within %s", args[0], r.opts.VersionTimeout).Because(out.err)
@@ -294,7 +294,7 @@ func (r *Runner) stamp(ctx context.Context, p Program, project, out string, limi
 	}
 	own := filepath.Join(project, ".logicstamp")
 	_, before := os.Lstat(own)
-	res := r.run(ctx, p, project, limit, args)
+	res := r.run(ctx, process.Tool, p, project, limit, args)
 	if errors.Is(before, os.ErrNotExist) {
 		removeOwn(own)
 	}

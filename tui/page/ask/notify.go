@@ -3,7 +3,6 @@ package ask
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -43,7 +43,8 @@ type Notify struct {
 	Escape  Escape     // "": OSC9
 	Tmux    bool       // sequences must be wrapped to pass through
 	Private bool       // leave the question's text out
-	Command []string   // program and arguments, run without a shell; may be empty
+	// Command is run for each batch of questions; without a program, none is.
+	Command process.Command
 }
 
 // EscapeFor picks the sequence for a terminal from its environment.
@@ -142,7 +143,7 @@ func (a *alerts) due(msg alertMsg, s *questions.Snapshot, n Notify, shown bool) 
 			cmds = append(cmds, tea.Raw(seq))
 		}
 	}
-	if len(n.Command) > 0 {
+	if n.Command.Program != "" {
 		cmds = append(cmds, command(n, items))
 	}
 	return tea.Batch(cmds...)
@@ -202,9 +203,9 @@ func command(n Notify, items []questions.Item) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), commandFor)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, n.Command[0], n.Command[1:]...)
-		cmd.Env = append(cmd.Environ(), facts...)
-		return commandMsg{err: cmd.Run()}
+		c := n.Command
+		c.Extra = append(c.Extra[:len(c.Extra):len(c.Extra)], facts...)
+		return commandMsg{err: process.Run(ctx, c, process.Streams{})}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	page "github.com/mcpdeck/mcpdeck/tui/page/ask"
 )
 
@@ -91,7 +92,7 @@ func TestN5Command(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	p := page.New(questions.New(questions.Options{}), page.Options{})
-	cmd := page.Command(page.Notify{Command: []string{"/bin/sh", "-c", `echo "$MCPDECK_ASKER|$MCPDECK_CWD|$MCPDECK_QUESTION|$MCPDECK_PENDING" > "` + out + `"`}}, questions.Request{
+	cmd := page.Command(page.Notify{Command: process.Of([]string{"/bin/sh", "-c", `echo "$MCPDECK_ASKER|$MCPDECK_CWD|$MCPDECK_QUESTION|$MCPDECK_PENDING" > "` + out + `"`}, process.Desktop, nil)}, questions.Request{
 		From: questions.From{Client: "codex", Cwd: "/b"}, Questions: []questions.Question{{ID: "a", Question: "Which?"}},
 	})
 	if c := p.Update(cmd()); c != nil {
@@ -101,7 +102,7 @@ func TestN5Command(t *testing.T) {
 	if err != nil || string(b) != "codex|/b|Which?|1\n" {
 		t.Errorf("got %q, %v", b, err)
 	}
-	bad := page.Command(page.Notify{Command: []string{"/nonexistent/notifier"}}, questions.Request{Questions: []questions.Question{{}}})
+	bad := page.Command(page.Notify{Command: process.Command{Program: "/nonexistent/notifier"}}, questions.Request{Questions: []questions.Question{{}}})
 	if p.Update(bad()) == nil {
 		t.Error("a failure is not told")
 	}

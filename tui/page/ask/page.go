@@ -10,6 +10,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -40,8 +41,8 @@ const (
 type Options struct {
 	Focus  Focus // "": FocusIdle
 	Notify Notify
-	Editor []string // program and arguments to edit text with; empty: none
-	Watch  bool     // nothing can be changed: no text field opens
+	Editor process.Command // to edit text with; no program: none
+	Watch  bool            // nothing can be changed: no text field opens
 }
 
 // The parts of the page.

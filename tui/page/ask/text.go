@@ -2,13 +2,13 @@ package ask
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -191,7 +191,7 @@ type editedMsg struct {
 
 // edit opens the text of the row under the cursor in the person's editor.
 func (p *Page) edit() tea.Cmd {
-	if len(p.opt.Editor) == 0 {
+	if p.opt.Editor.Program == "" {
 		p.message = "no editor is set; set EDITOR"
 		return nil
 	}
@@ -208,9 +208,8 @@ func (p *Page) edit() tea.Cmd {
 	if err != nil {
 		return tui.Toast(tui.Bad, "no file to edit: "+err.Error())
 	}
-	args := append(append([]string(nil), p.opt.Editor[1:]...), f.Name())
 	id, path := p.id, f.Name()
-	return tea.ExecProcess(exec.Command(p.opt.Editor[0], args...), func(err error) tea.Msg {
+	return tea.Exec(&process.Foreground{Command: p.opt.Editor.With(f.Name())}, func(err error) tea.Msg {
 		return editedMsg{id: id, path: path, err: err}
 	})
 }

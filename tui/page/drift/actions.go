@@ -2,7 +2,6 @@ package drift
 
 import (
 	"encoding/json"
-	"os/exec"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -120,7 +120,7 @@ func (p *Page) viewActions() []tui.Action {
 		{ID: "drift.export", Title: "Export the result", Keys: []string{"e"}, Enabled: p.whyNoResult, Run: p.export},
 		{ID: "drift.edit", Title: "Open the source in your editor", Keys: []string{"o"}, Enabled: func() string {
 			switch {
-			case len(p.opts.Editor) == 0:
+			case p.opts.Editor.Program == "":
 				return "$EDITOR is not set"
 			case p.sourceFile() == "":
 				return "no file is selected"
@@ -353,8 +353,7 @@ func (p *Page) export() tea.Cmd {
 }
 
 func (p *Page) openEditor() tea.Cmd {
-	args := append(slices.Clone(p.opts.Editor[1:]), p.sourceFile())
-	return tea.ExecProcess(exec.Command(p.opts.Editor[0], args...), func(err error) tea.Msg {
+	return tea.Exec(&process.Foreground{Command: p.opts.Editor.With(p.sourceFile())}, func(err error) tea.Msg {
 		if err != nil {
 			return tui.Toast(tui.Bad, "the editor ended with an error: "+err.Error())()
 		}

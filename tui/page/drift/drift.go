@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -36,8 +37,8 @@ type Options struct {
 	Source Source
 	// Project is shown while no project is known: the deck's own folder.
 	Project string
-	// Editor is the command that opens a file, nil for none.
-	Editor []string
+	// Editor is the command that opens a file; without a program there is none.
+	Editor process.Command
 }
 
 // The parts of the page.

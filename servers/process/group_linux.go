@@ -1,4 +1,4 @@
-package pencil
+package process
 
 import (
 	"os/exec"
@@ -9,7 +9,7 @@ import (
 const badArchitecture = syscall.ENOEXEC
 
 // isolate gives the child its own process group and has the kernel end it
-// with the deck.
+// with mcpdeck.
 func isolate(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

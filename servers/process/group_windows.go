@@ -1,4 +1,4 @@
-package pencil
+package process
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isolate keeps console events of the deck away from the child and opens no
+// isolate keeps console events of mcpdeck away from the child and opens no
 // window for it.
 func isolate(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
@@ -19,8 +19,13 @@ func terminate(*exec.Cmd) {} // there is no polite way for a program without a w
 
 func kill(c *exec.Cmd) { c.Process.Kill() } //nolint:errcheck // gone already is fine
 
-// adopt puts the child into a job that ends, with all it has started, when the
-// deck ends or release is called. Without a job the child alone is ended.
+// killTree ends the child; its job takes what it has started along.
+func killTree(c *exec.Cmd) { kill(c) }
+
+func endAll([]relative) {}
+
+// adopt puts the child into a job that ends, with all it has started, when
+// mcpdeck ends or release is called. Without a job the child alone is ended.
 func adopt(c *exec.Cmd) (release func()) {
 	none := func() {}
 	job, err := windows.CreateJobObject(nil, nil)

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package pencil
+package process
 
 import (
 	"os/exec"
@@ -10,7 +10,7 @@ import (
 // badArchitecture is EBADARCH, which exec answers on macOS.
 const badArchitecture = syscall.Errno(86)
 
-// isolate gives the child its own process group. It ends with the deck because
+// isolate gives the child its own process group. It ends with mcpdeck because
 // its input is closed then.
 func isolate(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

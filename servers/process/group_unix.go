@@ -1,0 +1,50 @@
+//go:build unix
+
+package process
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+)
+
+func terminate(c *exec.Cmd) { syscall.Kill(-c.Process.Pid, syscall.SIGTERM) } //nolint:errcheck // gone already is fine
+
+func kill(c *exec.Cmd) { syscall.Kill(-c.Process.Pid, syscall.SIGKILL) } //nolint:errcheck // gone already is fine
+
+// killTree ends the child's group and its descendants. They are stopped first,
+// so that none can start another one unseen.
+func killTree(c *exec.Cmd) {
+	const rounds = 16
+	syscall.Kill(-c.Process.Pid, syscall.SIGSTOP) //nolint:errcheck // gone already is fine
+	var family []relative
+	for range rounds {
+		now := descendants(c.Process.Pid)
+		for _, p := range now {
+			syscall.Kill(p.pid, syscall.SIGSTOP) //nolint:errcheck // gone already is fine
+		}
+		grown := len(now) > len(family)
+		family = now
+		if !grown {
+			break
+		}
+	}
+	endAll(family)
+	kill(c)
+}
+
+// endAll ends those processes that are still the same.
+func endAll(family []relative) {
+	for _, p := range family {
+		if now, ok := look(p.pid); ok && now.born == p.born {
+			syscall.Kill(p.pid, syscall.SIGKILL) //nolint:errcheck // gone already is fine
+		}
+	}
+}
+
+// adopt has nothing to do where process groups exist.
+func adopt(*exec.Cmd) func() { return func() {} }
+
+func wrongFormat(err error) bool {
+	return errors.Is(err, syscall.ENOEXEC) || errors.Is(err, badArchitecture)
+}
