@@ -1,5 +1,7 @@
 package widget
 
+import "unicode/utf8"
+
 // Caret is where the cursor is: how many runes come before it, line breaks
 // counted.
 func (e *Editor) Caret() int {
@@ -12,7 +14,7 @@ func (e *Editor) Caret() int {
 			n++ // the line break
 		}
 		for _, c := range l {
-			n += len([]rune(c))
+			n += utf8.RuneCountInString(c)
 		}
 	}
 	return n
@@ -28,7 +30,7 @@ func (e *Editor) SetCaret(n int) {
 			if n <= 0 {
 				return
 			}
-			n -= len([]rune(c))
+			n -= utf8.RuneCountInString(c)
 			e.col++
 		}
 		if n <= 0 {

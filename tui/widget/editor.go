@@ -3,7 +3,9 @@ package widget
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -25,19 +27,29 @@ type Editor struct {
 	goal     int // cell column that up and down keep to; -1: where the cursor is
 	top      int // first screen row shown, or first cluster of a single line
 	width    int // of the last Render
+
+	rows  []segment // the text laid out in rows of rowsW cells
+	rowsW int       // 0: the text has changed since
 }
 
 const tabWidth = 4
 
 // SetValue replaces the text and puts the cursor at its end.
 func (e *Editor) SetValue(s string) {
-	e.lines, e.row, e.col, e.top = nil, 0, 0, 0
+	e.lines, e.row, e.col, e.top, e.rowsW = nil, 0, 0, 0, 0
 	e.Insert(s)
 }
 
 // Value is the text.
 func (e *Editor) Value() string {
+	n := len(e.lines)
+	for _, l := range e.lines {
+		for _, c := range l {
+			n += len(c)
+		}
+	}
 	var b strings.Builder
+	b.Grow(n)
 	for i, l := range e.lines {
 		if i > 0 {
 			b.WriteByte('\n')
@@ -57,45 +69,72 @@ func (e *Editor) Empty() bool { return len(e.lines) == 0 || len(e.lines) == 1 &&
 // dropped.
 func (e *Editor) Insert(s string) {
 	e.init()
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		s = e.printable(s)
+	}
+	e.goal = -1
+	first, rest, more := strings.Cut(s, "\n")
+	if !more {
+		e.splice(e.row, e.col, e.col, s)
+		return
+	}
+	e.rowsW = 0
+	l := e.lines[e.row]
+	lines := [][]string{l[:e.col:e.col]}
+	for part := range strings.SplitSeq(rest, "\n") {
+		lines = append(lines, clusters(part))
+	}
+	last := len(lines) - 1
+	end := len(lines[last])
+	lines[last] = append(lines[last], l[e.col:]...)
+	e.lines = slices.Replace(e.lines, e.row, e.row+1, lines...)
+	e.splice(e.row, e.col, e.col, first)
+	e.row += last
+	e.col = end
+	e.splice(e.row, e.col, e.col, "") // the end of the paste and what is behind it may be one cluster
+}
+
+// printable is what of a text the editor takes.
+func (e *Editor) printable(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
 	if !e.Multi {
 		s = strings.NewReplacer("\n", " ", "\t", " ").Replace(s)
 	}
-	s = strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r
 	}, s)
-	e.goal = -1
-	first, rest, more := strings.Cut(s, "\n")
-	if !more {
-		e.insertPart(s)
-		return
-	}
-	l := e.lines[e.row]
-	before, after := strings.Join(l[:e.col], ""), strings.Join(l[e.col:], "")
-	lines := [][]string{clusters(before + first)}
-	for part := range strings.SplitSeq(rest, "\n") {
-		lines = append(lines, clusters(part))
-	}
-	last := strings.Join(lines[len(lines)-1], "")
-	lines[len(lines)-1] = clusters(last + after)
-	e.lines = slices.Replace(e.lines, e.row, e.row+1, lines...)
-	e.row += len(lines) - 1
-	e.col = locate(e.lines[e.row], len(last))
 }
 
-// insertPart inserts text without line breaks. Text before and after may join
-// with it into one cluster (an accent), so the line is split anew.
-func (e *Editor) insertPart(s string) {
-	if s == "" {
-		return
+// splice puts s, without line breaks, in the place of the clusters from up to
+// before to of a line, and the cursor behind it. Text before and after may join
+// with it into one cluster (an accent, a flag), so what stands around it is split
+// anew: as much as can be concerned, since a line may be a whole book.
+func (e *Editor) splice(row, from, to int, s string) {
+	l := e.lines[row]
+	a, z := from, to
+	for n := 0; a > 0 && (n < nearby || isFlag(l[a])); n++ {
+		a--
 	}
-	l := e.lines[e.row]
-	before, after := strings.Join(l[:e.col], ""), strings.Join(l[e.col:], "")
-	e.lines[e.row] = clusters(before + s + after)
-	e.col = locate(e.lines[e.row], len(before)+len(s))
+	for n := 0; z < len(l) && (n < nearby || isFlag(l[z-1])); n++ {
+		z++
+	}
+	before := strings.Join(l[a:from], "") + s
+	part := clusters(before + strings.Join(l[to:z], ""))
+	e.lines[row] = slices.Replace(l, a, z, part...)
+	e.rewrap(row, a, a+len(part), len(part)-(z-a))
+	e.row, e.col = row, a+locate(part, len(before))
+}
+
+// nearby is how many clusters a change next to them can join or part: a lone
+// joiner and what it joins. Only flags pair from the start of their row.
+const nearby = 3
+
+func isFlag(cluster string) bool {
+	r, _ := utf8.DecodeRuneInString(cluster)
+	return r >= 0x1f1e6 && r <= 0x1f1ff
 }
 
 // locate finds the cluster boundary at or after a byte offset.
@@ -111,14 +150,21 @@ func locate(l []string, offset int) int {
 }
 
 func clusters(s string) []string {
-	var out []string
+	out := make([]string, 0, len(s))
 	for len(s) > 0 {
-		var c string
-		c, s, _, _ = uniseg.FirstGraphemeClusterInString(s, -1)
-		out = append(out, c)
+		n := 1
+		if !letter(s[0]) || len(s) > 1 && !letter(s[1]) { // two of ASCII never join
+			c, _, _, _ := uniseg.FirstGraphemeClusterInString(s, -1)
+			n = len(c)
+		}
+		out = append(out, s[:n])
+		s = s[n:]
 	}
 	return out
 }
+
+// letter tells whether a byte is a printable character of its own.
+func letter(b byte) bool { return b >= 0x20 && b < 0x7f }
 
 func (e *Editor) init() {
 	if len(e.lines) == 0 {
@@ -127,6 +173,7 @@ func (e *Editor) init() {
 }
 
 func (e *Editor) breakLine() {
+	e.rowsW = 0
 	l := e.lines[e.row]
 	rest := slices.Clone(l[e.col:])
 	e.lines[e.row] = l[:e.col:e.col]
@@ -153,7 +200,7 @@ func (e *Editor) Key(k tea.KeyPressMsg) bool {
 
 // editorKeys is what keys do; goal is the column up and down keep to. The
 // functions tell whether the key was for the editor.
-func editorKeys() map[string]func(e *Editor, goal int) bool {
+var editorKeys = sync.OnceValue(func() map[string]func(e *Editor, goal int) bool {
 	always := func(f func(e *Editor)) func(*Editor, int) bool {
 		return func(e *Editor, _ int) bool { f(e); return true }
 	}
@@ -188,7 +235,7 @@ func editorKeys() map[string]func(e *Editor, goal int) bool {
 		"up":        vertical(-1), "down": vertical(1),
 		"shift+enter": lineBreak, "alt+enter": lineBreak, "ctrl+j": lineBreak,
 	}
-}
+})
 
 func (e *Editor) left() {
 	switch {
@@ -252,51 +299,14 @@ func (e *Editor) cut(move func(*Editor)) {
 	if r1 < r0 || r1 == r0 && c1 < c0 {
 		r0, c0, r1, c1 = r1, c1, r0, c0
 	}
-	head, tail := e.lines[r0][:c0], e.lines[r1][c1:]
-	joined := clusters(strings.Join(head, "") + strings.Join(tail, ""))
+	if r0 == r1 {
+		e.splice(r0, c0, c1, "")
+		return
+	}
+	e.rowsW = 0
+	joined := append(e.lines[r0][:c0], e.lines[r1][c1:]...)
 	e.lines = slices.Replace(e.lines, r0, r1+1, joined)
-	e.row, e.col = r0, min(c0, len(joined))
-}
-
-// segment is one row on the screen: clusters from up to before to of a line.
-type segment struct{ row, from, to int }
-
-// wrap lays the lines out in rows of w cells, broken at spaces where it can.
-func (e *Editor) wrap(w int) []segment {
-	var out []segment
-	for r, l := range e.lines {
-		from, cells, space := 0, 0, -1
-		for i := 0; i < len(l); i++ {
-			n := cellsOf(l[i])
-			if cells+n > w && i > from {
-				cutAt := i
-				if space > from {
-					cutAt = space
-				}
-				out = append(out, segment{r, from, cutAt})
-				from, cells, space = cutAt, 0, -1
-				i = cutAt - 1
-				continue
-			}
-			cells += n
-			if l[i] == " " {
-				space = i + 1
-			}
-		}
-		out = append(out, segment{r, from, len(l)})
-	}
-	return out
-}
-
-// at is the index of the row on the screen that holds the cursor.
-func (e *Editor) at(segs []segment) int {
-	for i, s := range segs {
-		last := i+1 == len(segs) || segs[i+1].row != s.row
-		if s.row == e.row && e.col >= s.from && (e.col < s.to || last && e.col == s.to) {
-			return i
-		}
-	}
-	return 0
+	e.splice(r0, c0, c0, "")
 }
 
 // vertical moves by d rows on the screen; false at the ends.
@@ -325,8 +335,11 @@ func (e *Editor) vertical(d, goal int) bool {
 }
 
 func cellsOf(cluster string) int {
-	if cluster == "\t" {
+	switch {
+	case cluster == "\t":
 		return tabWidth
+	case len(cluster) == 1 && letter(cluster[0]):
+		return 1
 	}
 	return Width(shown(cluster))
 }
@@ -347,17 +360,30 @@ func shown(cluster string) string {
 }
 
 func shownAll(l []string) string {
-	var b strings.Builder
+	n := 0
 	for _, c := range l {
-		b.WriteString(shown(c))
+		n += len(c)
 	}
-	return b.String()
+	var b strings.Builder
+	b.Grow(n)
+	for _, c := range l {
+		if c == "\t" {
+			c = blanks[:tabWidth]
+		}
+		b.WriteString(c)
+	}
+	return plain.Line(b.String())
 }
 
 // Rows is how many rows the text needs at w cells.
 func (e *Editor) Rows(w int) int {
 	e.init()
 	return len(e.wrap(max(w-1, 1)))
+}
+
+// Hidden is how many rows of h that Render drew last are above and below.
+func (e *Editor) Hidden(h int) (above, below int) {
+	return e.top, max(len(e.rows)-e.top-h, 0)
 }
 
 // Render draws w × h cells and says where the cursor is. Without focus no
@@ -385,8 +411,15 @@ func (e *Editor) Render(th *theme.Theme, w, h int, focus bool) (rows []string, x
 func (e *Editor) renderLine(th *theme.Theme, w, h int) ([]string, int, int) {
 	l := e.lines[0]
 	e.top = min(e.top, e.col)
-	for cellsIn(l[e.top:e.col]) > e.width {
-		e.top++
+	first, cells := e.col, 0 // as far to the left as the window can begin
+	for first > e.top && cells+cellsOf(l[first-1]) <= e.width {
+		first--
+		cells += cellsOf(l[first])
 	}
-	return Rows([]string{th.Text.Render(ansi.Truncate(shownAll(l[e.top:]), w, ""))}, w, h), cellsIn(l[e.top:e.col]), 0
+	e.top = first
+	end := min(e.top+w, len(l)) // a cluster may take no cell, but a row of those is none
+	for end < len(l) && cellsIn(l[e.top:end]) < w {
+		end++
+	}
+	return Rows([]string{th.Text.Render(ansi.Truncate(shownAll(l[e.top:end]), w, ""))}, w, h), cells, 0
 }

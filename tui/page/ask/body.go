@@ -39,6 +39,8 @@ func (s *scrolls) by(d int) {
 type part struct {
 	rows   []string
 	top, h int
+
+	above, below int // rows that would be there too
 }
 
 // draw returns the rows in the window; what is hidden is counted at the right
@@ -48,10 +50,10 @@ func (s part) draw(th *theme.Theme, w int) []string {
 		return nil
 	}
 	out := slices.Clone(s.rows[s.top:min(s.top+s.h, len(s.rows))])
-	if n := s.top; n > 0 && len(out) > 0 {
+	if n := s.top + s.above; n > 0 && len(out) > 0 {
 		out[0] = widget.Ends(out[0], th.Faint.Render(th.Glyph.Up+strconv.Itoa(n)), w)
 	}
-	if n := len(s.rows) - s.top - s.h; n > 0 && len(out) > 0 {
+	if n := max(len(s.rows)-s.top-s.h, 0) + s.below; n > 0 && len(out) > 0 {
 		last := len(out) - 1
 		out[last] = widget.Ends(out[last], th.Faint.Render(th.Glyph.Down+strconv.Itoa(n)), w)
 	}
@@ -149,7 +151,11 @@ func (p *Page) windows(ask []string, opts optionRows, about []string, hq, ho, ha
 		}
 	}
 	s.options = min(max(s.options, 0), s.hidden[2])
-	return [3]part{{ask, s.question, hq}, {about, s.about, ha}, {opts.rows, s.options, ho}}
+	return [3]part{
+		{rows: ask, top: s.question, h: hq},
+		{rows: about, top: s.about, h: ha},
+		{rows: opts.rows, top: s.options, h: ho, above: opts.above, below: opts.below},
+	}
 }
 
 // optionRows are the rows of all options.
@@ -159,6 +165,8 @@ type optionRows struct {
 	first, last int   // rows of the one under the cursor
 	caret       int   // row with the text cursor; -1: none
 	x           int   // its column
+
+	above, below int // rows of the open text that are not among rows
 }
 
 // optionRows draws the options; all tells whether each shows its description,
@@ -303,11 +311,8 @@ func (p *Page) otherRows(f *tui.Frame, o *optionRows, q questions.Question, a *q
 		mark = th.Good.Render(g.On)
 	}
 	label := "something else"
-	if s := strings.TrimSpace(plain.Line(a.Other)); s != "" && !editing {
-		label = quoted(th, s)
-		if !a.OtherOn {
-			label += " (not chosen)"
-		}
+	if !editing {
+		label = ownWords(th, a, label)
 	}
 	in := indent(q)
 	for i, l := range widget.Wrap(label, max(w-in-1, 4)) {
@@ -320,6 +325,18 @@ func (p *Page) otherRows(f *tui.Frame, o *optionRows, q questions.Question, a *q
 	if editing {
 		p.editRows(f, o, n, in, w)
 	}
+}
+
+// ownWords is the label of the free-text row: what stands in it, or fallback.
+func ownWords(th *theme.Theme, a *questions.AnswerDraft, fallback string) string {
+	s := strings.TrimSpace(plain.Line(a.Other))
+	switch {
+	case s == "":
+		return fallback
+	case a.OtherOn:
+		return quoted(th, s)
+	}
+	return quoted(th, s) + " (not chosen)"
 }
 
 func (p *Page) clarifyRows(f *tui.Frame, o *optionRows, q questions.Question, a *questions.AnswerDraft, w int) {
@@ -338,7 +355,10 @@ func (p *Page) clarifyRows(f *tui.Frame, o *optionRows, q questions.Question, a 
 func (p *Page) editRows(f *tui.Frame, o *optionRows, owner, in, w int) {
 	th := f.Theme
 	width := max(w-in-3, 4)
-	rows, x, y := p.editor.Render(th, width, p.editor.Rows(width), true)
+	// No more than can be seen: a draft may be a book, and this is drawn at every key.
+	h := min(p.editor.Rows(width), max(f.H, 1))
+	rows, x, y := p.editor.Render(th, width, h, true)
+	o.above, o.below = p.editor.Hidden(h)
 	if p.editor.Empty() {
 		rows = []string{th.Faint.Render(widget.Cut(p.fieldHint(), width))}
 	}
