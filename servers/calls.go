@@ -266,9 +266,7 @@ func (l *callLog) end(e *entry) {
 	args := k.Args
 	k.Call = e.call
 	k.Args = args
-	if k.Call.Result == "" {
-		k.Call.Result = text
-	}
+	k.Call.Result = text
 	k.Call.ResultBytes = len(body)
 	k.Call.Images = images(e.result)
 	k.body.Result, k.body.Cut = body, k.body.Cut || cut

@@ -25,7 +25,8 @@ func (l *callLog) describe(e *entry) (text string, body json.RawMessage, cut boo
 			return "", nil, false
 		}
 		b, _ := json.Marshal(map[string]string{"error": e.call.Result})
-		return "", b, false
+		b = l.redact(e.call.Tool, true, b)
+		return plain.Line(beginning(member(b, "error"))), b, false
 	}
 	b, err := json.Marshal(e.result)
 	if err != nil {

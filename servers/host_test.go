@@ -196,6 +196,27 @@ func TestH11_CallsAreLoggedRedactedAndComplete(t *testing.T) {
 	}
 }
 
+func TestWhyACallFailedIsLoggedRedacted(t *testing.T) {
+	rec := &kepts{}
+	h := started(t, Options{
+		Modules: []Module{&module{name: "m", tools: []string{"t"}}}, Recorder: rec,
+		Redact: func(_ string, _ bool, b json.RawMessage) json.RawMessage {
+			return json.RawMessage(strings.ReplaceAll(string(b), "hunter2", "***"))
+		},
+	})
+	a := h.Connect(Caller{Transport: "unix"}, nil)
+	h.calls.finish(h.calls.begin(a, "m", "t", nil), Refused, nil, "connect to https://ada:hunter2@example.com: refused")
+	const want = "connect to https://ada:***@example.com: refused"
+	if c := settled(h, 1).Calls[0]; c.Result != want {
+		t.Errorf("on the screen: %s", c.Result)
+	}
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if rec.calls[0].Result != want || string(rec.body[0].Result) != `{"error":"`+want+`"}` {
+		t.Errorf("recorded: %s and %s", rec.calls[0].Result, rec.body[0].Result)
+	}
+}
+
 func TestTheLogIsBounded(t *testing.T) {
 	h := started(t, Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
 	a := h.Connect(Caller{}, nil)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
 	"log/slog"
 	"os"
@@ -15,10 +16,10 @@ import (
 	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/journal"
-	"github.com/mcpdeck/mcpdeck/servers/journal/redact"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 	clippyscreen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
@@ -28,6 +29,7 @@ import (
 // house is the five servers and their host, however they are reached.
 type house struct {
 	cfg      *config.Config
+	redact   redact.Rules
 	host     *servers.Host
 	queue    *ask.Queue // nil when headless: there is no person to answer here
 	pencil   *pencil.Pencil
@@ -48,7 +50,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 	if err := cfg.Paths.Make(); err != nil {
 		return nil, err
 	}
-	h := &house{cfg: cfg}
+	h := &house{cfg: cfg, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
 	h.pencil = pencil.New(h.pencilOptions(cfg, person))
 	h.clippy = clippy.New(h.clippyOptions(cfg, person))
 	h.pixels = pixelsrc.New(cfg.PixelsrcOptions())
@@ -63,9 +65,8 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 		return nil, err
 	}
 	h.stamp = logicstamp.NewModule(stamp)
-	rules := redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly}
 	h.host, err = servers.New(servers.Options{
-		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Home: cfg.Home, Redact: rules.Body, Recorder: h.recorder(person),
+		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Home: cfg.Home, Redact: h.redact.Body, Recorder: h.recorder(person),
 		Modules: []servers.Module{
 			pencil.NewModule(h.pencil),
 			askserver.New(desk),
@@ -123,7 +124,8 @@ func (h *house) Body(ctx context.Context, id uint64) (servers.CallBody, bool) {
 
 // openLog sends everything that is logged to the deck's file, since nothing
 // may write to the terminal while a screen is up.
-func (h *house) openLog(also slog.Handler) error {
+// With to, it goes there instead.
+func (h *house) openLog(to io.Writer) error {
 	const most = 8 << 20
 	path := h.cfg.Paths.Log
 	if info, err := os.Stat(path); err == nil && info.Size() > most {
@@ -138,14 +140,27 @@ func (h *house) openLog(also slog.Handler) error {
 	if h.cfg.File.Debug {
 		level = slog.LevelDebug
 	}
-	handler := clippy.NewLineHandler(f, level)
-	if also != nil {
-		handler = also
+	if to == nil {
+		to = f
 	}
-	slog.SetDefault(slog.New(handler))
-	log.SetOutput(f)
+	slog.SetDefault(slog.New(clippy.NewLineHandler(redactor{to, h.redact}, level)))
+	log.SetOutput(redactor{f, h.redact})
 	h.host.LogWarnings()
 	return nil
+}
+
+// redactor writes lines without the secrets in them.
+type redactor struct {
+	to    io.Writer
+	rules redact.Rules
+}
+
+// Write takes one line, or several.
+func (r redactor) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(r.to, r.rules.Text(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // stop ends the house; calls in flight get two seconds.

@@ -122,6 +122,7 @@ func (r *reach) takeToken() error {
 	if err != nil {
 		return err
 	}
+	r.house.redact.Known.Add(token)
 	r.token.Store(&token)
 	return nil
 }

@@ -8,8 +8,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"github.com/mcpdeck/mcpdeck/servers/clippy"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -29,11 +27,7 @@ func serve(a *app) error {
 	if err != nil {
 		return err
 	}
-	level := slog.LevelInfo
-	if h.cfg.File.Debug {
-		level = slog.LevelDebug
-	}
-	if err := h.openLog(clippy.NewLineHandler(os.Stderr, level)); err != nil {
+	if err := h.openLog(os.Stderr); err != nil {
 		return err
 	}
 	h.host.Start()

@@ -15,8 +15,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/journal"
-	"github.com/mcpdeck/mcpdeck/servers/journal/redact"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"

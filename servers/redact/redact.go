@@ -1,5 +1,8 @@
-// Package redact takes out of a tool call's arguments and result what a log
-// must not keep: secrets, remembered values, long contents, pictures.
+// Package redact takes out of texts, and of a tool call's arguments and result,
+// what a log must not keep: secrets, remembered values, long contents, pictures.
+//
+// A secret is found by the name it goes under ([Secret]), by its own looks, or
+// because it is [Known].
 package redact
 
 import (
@@ -13,9 +16,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/mcpdeck/mcpdeck/servers/near"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
@@ -24,6 +27,8 @@ import (
 type Rules struct {
 	// ShapeOnly keeps keys and types and the length of texts, no values.
 	ShapeOnly bool
+	// Known are values to take out wherever they are; nil for none.
+	Known *Known
 }
 
 const (
@@ -31,14 +36,33 @@ const (
 	keptNote   = 200     // runes of a note's content
 	blobLength = 1024    // from here on a text of base64 alone is taken for a picture
 	nestedJSON = 1 << 20 // bytes of JSON inside a text that are looked into
+
+	hidden = "[redacted]"
+	memory = "manage_memory"
 )
+
+// Text returns s without the secrets in it, for logs, errors and the clipboard.
+func (r Rules) Text(s string) string { return r.words(s, false) }
+
+func (r Rules) words(s string, plainTokens bool) string {
+	s = r.Known.hide(s)
+	if len(s) < 8 {
+		return s
+	}
+	// One after the other, so that what one leaves whole the next can find.
+	s = hide(s, keys(s))
+	s = hide(s, assigned(s, plainTokens))
+	return hide(s, theSearch().find(s))
+}
 
 // Body returns what may be kept of a call's arguments, or of its result when
 // result is set. The order of keys and the spelling of numbers stay. A body
 // that is no JSON becomes a JSON string that says so.
 func (r Rules) Body(tool string, result bool, body json.RawMessage) json.RawMessage {
 	w := walker{rules: r, tool: tool, result: result}
-	if tool == "manage_memory" && result {
+	w.memory = near.Slips(strings.ToLower(tool), memory) <= 2
+	w.plainTokens = strings.HasPrefix(tool, "pixelsrc_")
+	if w.memory && result {
 		w.holds = holdsValue(body)
 	}
 	if err := w.walk(body); err != nil {
@@ -52,16 +76,20 @@ type walker struct {
 	rules  Rules
 	tool   string
 	result bool
-	holds  bool // a result of manage_memory with a remembered value in it
+	memory bool // the tool is manage_memory, or misspelt so
+	holds  bool // its result has a remembered value in it
 	inner  bool // the value was found inside a text
 	in     *json.Decoder
+	body   []byte // that in reads
 	out    bytes.Buffer
 	path   []string // keys on the way here; "" for an array
 	taken  int      // values that were not kept as they were
+
+	plainTokens bool // a token is a colour here
 }
 
 func (w *walker) walk(body []byte) error {
-	w.in = json.NewDecoder(bytes.NewReader(body))
+	w.in, w.body = json.NewDecoder(bytes.NewReader(body)), body
 	w.in.UseNumber()
 	if err := w.value(false); err != nil {
 		return err
@@ -108,8 +136,8 @@ func (w *walker) value(secret bool) error {
 		switch {
 		case w.rules.ShapeOnly:
 			w.instead("[number]")
-		case secret:
-			w.instead("[redacted]")
+		case (secret || w.isMemory()) && !w.under("pass"): // so many tests did
+			w.instead(hidden)
 		default:
 			w.out.WriteString(t.String())
 		}
@@ -127,6 +155,8 @@ func (w *walker) value(secret bool) error {
 
 func (w *walker) object(secret bool) error {
 	w.out.WriteByte('{')
+	schema := w.under("properties")
+	var p pair
 	for n := 0; w.in.More(); n++ {
 		t, err := w.in.Token()
 		if err != nil {
@@ -136,14 +166,23 @@ func (w *walker) object(secret bool) error {
 		if n > 0 {
 			w.out.WriteByte(',')
 		}
-		w.out.Write(quote(key))
+		shown := w.rules.words(key, w.plainTokens)
+		if shown != key {
+			w.taken++
+		}
+		w.out.Write(quote(shown))
 		w.out.WriteByte(':')
 		w.path = append(w.path, key)
-		if err := w.value(secret || isSecret(key)); err != nil {
+		from := w.out.Len()
+		// What a schema says of a password is no password.
+		object := schema && w.opens('{')
+		if err := w.value(secret || !object && secretName(key, w.plainTokens)); err != nil {
 			return err
 		}
+		p.take(key, span{from, w.out.Len()}, w)
 		w.path = w.path[:len(w.path)-1]
 	}
+	w.hidePair(p)
 	w.out.WriteByte('}')
 	_, err := w.in.Token()
 	return err
@@ -151,19 +190,88 @@ func (w *walker) object(secret bool) error {
 
 func (w *walker) array(secret bool) error {
 	w.out.WriteByte('[')
+	inList := w.under("")
 	w.path = append(w.path, "")
-	for n := 0; w.in.More(); n++ {
+	var p pair
+	option, n := false, 0
+	for ; w.in.More(); n++ {
 		if n > 0 {
 			w.out.WriteByte(',')
 		}
-		if err := w.value(secret); err != nil {
+		from := w.out.Len()
+		if err := w.value(secret || option); err != nil {
 			return err
 		}
+		last := span{from, w.out.Len()}
+		said := w.said(last)
+		option = strings.HasPrefix(said, "-") && !strings.Contains(said, "=") && secretName(said, w.plainTokens)
+		if n == 0 {
+			p.named = inList && secretName(said, w.plainTokens)
+		} else {
+			p.values = []span{last}
+		}
+	}
+	if n == 2 { // a name and its value
+		w.hidePair(p)
 	}
 	w.path = w.path[:len(w.path)-1]
 	w.out.WriteByte(']')
 	_, err := w.in.Token()
 	return err
+}
+
+// pair is what is known of an object that may name a secret in one member and
+// hold it in another.
+type pair struct {
+	named  bool   // the name is a secret's
+	values []span // of the output
+}
+
+func (p *pair) take(key string, at span, w *walker) {
+	switch strings.ToLower(key) {
+	case "name", "key", "id", "field", "header", "variable", "var", "param", "parameter", "label", "property":
+		p.named = p.named || secretName(w.said(at), w.plainTokens)
+	case "value", "val", "values", "content", "text", "data", "custominput", "input", "default", "answer", "string":
+		p.values = append(p.values, at)
+	}
+}
+
+// said returns the short text that was written at a place, "" for anything else.
+func (w *walker) said(at span) string {
+	var s string
+	b := w.out.Bytes()[at.from:at.to]
+	if len(b) > 130 || len(b) < 2 || b[0] != '"' || json.Unmarshal(b, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// hidePair takes the values of a pair out of what was written.
+func (w *walker) hidePair(p pair) {
+	if !p.named {
+		return
+	}
+	for _, at := range slices.Backward(p.values) {
+		switch said := w.said(at); string(w.out.Bytes()[at.from:at.to]) {
+		case "null", "true", "false", `""`:
+			continue
+		default:
+			if said != "" && (isReference(said) || isType(said)) {
+				continue
+			}
+		}
+		rest := slices.Clone(w.out.Bytes()[at.to:])
+		w.out.Truncate(at.from)
+		w.instead(hidden)
+		w.out.Write(rest)
+	}
+}
+
+// opens tells whether the next value begins with a sign.
+func (w *walker) opens(sign byte) bool {
+	rest := w.body[w.in.InputOffset():]
+	rest = bytes.TrimLeft(rest, ": \t\r\n")
+	return len(rest) > 0 && rest[0] == sign
 }
 
 // text returns what is kept of a text.
@@ -172,8 +280,8 @@ func (w *walker) text(s string, secret bool) string {
 	switch {
 	case w.rules.ShapeOnly && !w.structural():
 		return fmt.Sprintf("[text, %d characters]", n)
-	case secret && !isPlaceholder(s):
-		return "[redacted]"
+	case secret && !isReference(s) && !isType(s) && !w.isFolder(s):
+		return hidden
 	case w.isMemory():
 		return fmt.Sprintf("[redacted, %d characters]", n)
 	case w.tool == "haunt_desktop" && !w.result && w.at("content") && n > keptNote:
@@ -185,12 +293,26 @@ func (w *walker) text(s string, secret bool) string {
 	}
 	// A structured result is often repeated as text.
 	if start := strings.TrimLeft(s, " \t\r\n"); !w.inner && len(s) <= nestedJSON && start != "" && (start[0] == '{' || start[0] == '[') {
-		in := walker{rules: w.rules, result: w.result, inner: true}
-		if in.walk([]byte(s)) == nil && in.taken > 0 {
-			return in.out.String()
+		in := walker{rules: w.rules, result: w.result, inner: true, plainTokens: w.plainTokens}
+		if in.walk([]byte(s)) == nil {
+			if in.taken > 0 {
+				return in.out.String()
+			}
+			return s
 		}
 	}
-	return s
+	return w.rules.words(s, w.plainTokens)
+}
+
+// isFolder tells of the working folder under the name that a shell gives it,
+// which is a short word for password, too.
+func (w *walker) isFolder(s string) bool {
+	return w.under("pwd") && strings.HasPrefix(s, "/")
+}
+
+// under tells whether the walker is at a member of that name, in any case.
+func (w *walker) under(key string) bool {
+	return len(w.path) > 0 && strings.EqualFold(w.path[len(w.path)-1], key)
 }
 
 // at tells whether the walker stands at the path.
@@ -215,13 +337,14 @@ func holdsValue(result []byte) bool {
 }
 
 // isMemory tells whether the walker is at a value of manage_memory or at a text
-// that repeats it.
+// that repeats it. An argument that the tool does not know may be the value
+// under a wrong name.
 func (w *walker) isMemory() bool {
-	if w.tool != "manage_memory" {
+	if !w.memory {
 		return false
 	}
 	if !w.result {
-		return w.at("value")
+		return !w.at("action") && !w.at("key")
 	}
 	if w.at("content", "", "text") {
 		return w.holds
@@ -241,37 +364,6 @@ func (w *walker) blob(s string) ([]byte, bool) {
 	}
 	b, err := base64.StdEncoding.Strict().DecodeString(s)
 	return b, err == nil && !strings.ContainsAny(s, "\r\n")
-}
-
-// isSecret tells whether a key names something that must not be kept.
-func isSecret(key string) bool {
-	k := strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r == ' ' || r == '.' {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, key)
-	switch k {
-	case "auth", "pass", "pwd", "otp":
-		return true
-	}
-	if strings.HasSuffix(k, "token") {
-		return k != "progresstoken"
-	}
-	for _, part := range [...]string{
-		"password", "passwd", "passphrase", "secret", "apikey", "accesskey", "privatekey", "credential", "authorization", "cookie", "bearer",
-	} {
-		if strings.Contains(k, part) {
-			return true
-		}
-	}
-	return false
-}
-
-// isPlaceholder tells whether s is a name in braces, as pixel art has for its
-// colour tokens.
-func isPlaceholder(s string) bool {
-	return len(s) <= 64 && strings.HasPrefix(s, "{") && strings.IndexByte(s, '}') == len(s)-1
 }
 
 // quote is s as JSON, with signs like < as they are.

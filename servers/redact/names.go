@@ -1,0 +1,172 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Secret tells whether a name, as of a key, a header or a variable of the
+// environment, says that what it names is a secret.
+func Secret(name string) bool { return secretName(name, false) }
+
+// secretName is Secret; with plainTokens the word token says nothing.
+func secretName(name string, plainTokens bool) bool {
+	if len(name) > 128 || name == "PWD" || name == "OLDPWD" {
+		return false
+	}
+	words := split(name)
+	if len(words) == 0 || isAbout(words[len(words)-1]) {
+		return false
+	}
+	joined := strings.Join(words, "")
+	for _, part := range [...]string{
+		"password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "privatekey", "privkey", "signingkey", "credential",
+		"authorization", "cookie", "bearer", "connectionstring", "connstr", "mnemonic", "pincode", "recoverycode", "backupcode",
+	} {
+		if i := strings.Index(joined, part); i >= 0 && !strings.HasPrefix(joined[i:], "secretar") {
+			return true
+		}
+	}
+	for i, w := range words {
+		if isSecretWord(w) && (i == len(words)-1 || w != "auth" && w != "pass") {
+			return true
+		}
+	}
+	switch last := words[len(words)-1]; {
+	case strings.HasSuffix(last, "token") || last == "tokens" && len(words) > 1 && words[0] != "max":
+		return !plainTokens && !isPlainToken(joined)
+	case last == "key" || last == "keys":
+		return len(words) > 1 && isKeyKind(words[len(words)-2])
+	case last == "url" || last == "uri" || last == "dsn":
+		return last == "dsn" || slices.ContainsFunc(words[:len(words)-1], isStore)
+	}
+	return strings.HasSuffix(joined, "dburl") || strings.HasSuffix(joined, "databaseurl")
+}
+
+// split gives the words of a name such as db_pass, dbPass, DB-PASS or DBPass, in
+// lower case.
+func split(name string) []string {
+	var words []string
+	var w []rune
+	end := func() {
+		if len(w) > 0 {
+			words = append(words, string(w))
+			w = w[:0]
+		}
+	}
+	runes := []rune(name)
+	for i, r := range runes {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			end()
+			continue
+		case !unicode.IsUpper(r) || i == 0:
+		case !unicode.IsUpper(runes[i-1]), i+1 < len(runes) && unicode.IsLower(runes[i+1]):
+			end()
+		}
+		w = append(w, unicode.ToLower(r))
+	}
+	end()
+	return words
+}
+
+func isSecretWord(w string) bool {
+	switch w {
+	case "pass", "pwd", "auth", "otp", "totp", "jwt", "creds", "pat", "dbpass", "dbpwd", "userpass", "webhook":
+		return true
+	}
+	return false
+}
+
+// isAbout tells of a last word that names something about a secret.
+func isAbout(w string) bool {
+	switch w {
+	case "count", "length", "type", "kind", "limit", "required", "min", "max", "policy", "expiry", "expires", "ttl", "size", "path", "file", "stdin":
+		return true
+	}
+	return false
+}
+
+// isPlainToken tells of tokens that only say where to go on.
+func isPlainToken(joined string) bool {
+	for _, end := range [...]string{"progresstoken", "pagetoken", "continuationtoken", "synctoken", "maxtokens"} {
+		if strings.HasSuffix(joined, end) {
+			return true
+		}
+	}
+	for _, use := range [...]string{"input", "output", "prompt", "completion", "total", "used", "cached", "reasoning", "budget", "context"} {
+		if joined == use+"tokens" {
+			return true
+		}
+	}
+	return false
+}
+
+// isKeyKind tells of the word before "key" where the key opens something.
+func isKeyKind(w string) bool {
+	switch w {
+	case "api", "access", "private", "secret", "signing", "sign", "encryption", "decryption", "crypto", "cipher", "ssh", "gpg", "pgp", "rsa", "master",
+		"auth", "service", "account", "storage", "shared", "deploy", "license", "hmac", "tls", "ssl", "host", "client", "admin", "webhook", "aes", "vault":
+		return true
+	}
+	return false
+}
+
+// isStore tells of a word for a program whose address has a password in it.
+func isStore(w string) bool {
+	switch w {
+	case "database", "db", "postgres", "postgresql", "pg", "mysql", "mariadb", "mongo", "mongodb", "redis", "amqp", "rabbitmq", "broker", "sqlalchemy",
+		"jdbc", "webhook", "smtp", "ldap":
+		return true
+	}
+	return false
+}
+
+// isHeader tells of a header whose whole line is the secret.
+func isHeader(name string) bool {
+	switch strings.ToLower(name) {
+	case "authorization", "proxy-authorization", "cookie", "set-cookie":
+		return true
+	}
+	return false
+}
+
+// isReference tells whether s stands for a value that is elsewhere: a variable
+// or a place to fill in.
+func isReference(s string) bool {
+	if s == "" || len(s) > 64 {
+		return s == ""
+	}
+	last := s[len(s)-1]
+	switch s[0] {
+	case '$':
+		return len(s) > 1 && (s[1] == '{' && last == '}' || s[1] == '(' || isVariable(s[1:]))
+	case '%':
+		return len(s) > 2 && last == '%' && isVariable(s[1:len(s)-1])
+	case '<':
+		return strings.IndexByte(s, '>') == len(s)-1
+	case '{':
+		return strings.IndexByte(s, '}') == len(s)-1 || strings.HasPrefix(s, "{{") && strings.HasSuffix(s, "}}")
+	}
+	return strings.Trim(s, "*") == "" || s == hidden
+}
+
+// isVariable tells whether s is the name of a variable in capitals.
+func isVariable(s string) bool {
+	for i := range len(s) {
+		if b := s[i]; !(b >= 'A' && b <= 'Z' || b == '_' || b >= '0' && b <= '9' && i > 0) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isType tells whether s is a word of a schema or of a language, not a value.
+func isType(s string) bool {
+	switch s {
+	case "string", "number", "boolean", "object", "array", "null", "undefined", "any", "unknown", "void", "true", "false", "nil", "None", "none", "bool", "int":
+		return true
+	}
+	return false
+}
