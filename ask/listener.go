@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
@@ -270,7 +271,7 @@ func (l *Listener) remember() {
 
 // reopen binds the sockets of sessions that were used within a day.
 func (l *Listener) reopen() {
-	b, err := os.ReadFile(l.opt.Sessions)
+	b, err := file.Read(l.opt.Sessions, maxState)
 	if err != nil {
 		return
 	}

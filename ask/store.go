@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -128,6 +129,9 @@ type store struct {
 // 100 µs.
 const saveEvery = 100 * time.Millisecond
 
+// maxState bounds what is read of a file.
+const maxState = 1 << 30
+
 func newStore(state, history string, log *slog.Logger) *store {
 	s := &store{
 		stateFile: state, historyFile: history, log: log,
@@ -237,20 +241,11 @@ func writeState(path string, s savedState) error {
 
 // replaceFile writes path in one step, readable by its owner only.
 func replaceFile(path string, b []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("save questions: %w", err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // made with mode 0600
-	if err != nil {
-		return fmt.Errorf("save questions: %w", err)
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Close())
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = file.Write(path, b, file.Options{})
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the write's own error counts
 		return fmt.Errorf("save questions: %w", err)
 	}
 	return nil
@@ -268,7 +263,7 @@ func appendHistory(path string, records []Record) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("save question history: %w", err)
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := file.Open(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return fmt.Errorf("save question history: %w", err)
 	}
@@ -283,13 +278,13 @@ func appendHistory(path string, records []Record) error {
 // notice.
 func (s *store) load() (st savedState, records []Record, notice string) {
 	if s.stateFile != "" {
-		switch b, err := os.ReadFile(s.stateFile); {
+		switch b, err := file.Read(s.stateFile, maxState); {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			notice = fmt.Sprintf("saved questions could not be read (%v); starting without them", err)
 		case json.Unmarshal(b, &st) != nil || st.Version != 1:
 			aside := fmt.Sprintf("%s.damaged-%d", s.stateFile, time.Now().Unix())
-			_ = os.Rename(s.stateFile, aside) // if this fails the file is overwritten, as after a rename
+			_ = file.Move(s.stateFile, aside) // if this fails the file is overwritten, as after a rename
 			notice = "saved questions were damaged and set aside as " + aside
 			st = savedState{}
 		}
@@ -303,7 +298,7 @@ func (s *store) load() (st savedState, records []Record, notice string) {
 // loadHistory keeps the newest records, skips lines that are damaged, and cuts
 // the file to what was kept once it has grown to several times that.
 func (s *store) loadHistory() []Record {
-	b, err := os.ReadFile(s.historyFile)
+	b, err := file.Read(s.historyFile, maxState)
 	if err != nil {
 		return nil
 	}

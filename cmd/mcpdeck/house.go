@@ -15,6 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers"
 	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/journal"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
@@ -129,9 +130,9 @@ func (h *house) openLog(to io.Writer) error {
 	const most = 8 << 20
 	path := h.cfg.Paths.Log
 	if info, err := os.Stat(path); err == nil && info.Size() > most {
-		_ = os.Rename(path, path+".old") // the log then goes on in the old file
+		_ = file.Move(path, path+".old") // the log then goes on in the old file
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := file.Open(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return fmt.Errorf("open the log: %w", err)
 	}

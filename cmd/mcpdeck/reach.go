@@ -19,6 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -181,11 +182,7 @@ func newToken(p config.Paths) (string, error) {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails
 	token := hex.EncodeToString(b[:])
-	temp := p.Token + ".new"
-	if err := os.WriteFile(temp, []byte(token+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("write the token: %w", err)
-	}
-	if err := os.Rename(temp, p.Token); err != nil {
+	if err := file.Write(p.Token, []byte(token+"\n"), file.Options{}); err != nil {
 		return "", fmt.Errorf("write the token: %w", err)
 	}
 	return token, nil

@@ -90,6 +90,7 @@ func TestRulesOfTheCode(t *testing.T) {
 		{"nothing happens at import", nil, initialiser},
 		{"a goroutine cannot bring the process down", []string{"servers/safe", "servers/pixelsrc/pxl"}, bareGoroutine},
 		{"package variables do not change", nil, changedVariable},
+		{"files are put in place by one room", []string{"servers/file", "cmd/internal/setup"}, intoPlace},
 	}
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
@@ -180,6 +181,14 @@ func bareGoroutine(_ source, n ast.Node) string {
 		if !guarded {
 			return name + " without safe.Recover"
 		}
+	}
+	return ""
+}
+
+// intoPlace finds what puts a file in the place of another.
+func intoPlace(_ source, n ast.Node) string {
+	if x, name := member(n); name == "Rename" && x != "fsnotify" {
+		return name + "; use servers/file"
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
@@ -85,7 +86,7 @@ type store struct {
 
 func newStore(path string) *store {
 	s := &store{path: path, kept: map[string]string{}}
-	b, err := os.ReadFile(path)
+	b, err := file.Read(path, 1<<20)
 	if err == nil {
 		err = json.Unmarshal(b, &s.kept)
 	}
@@ -111,11 +112,7 @@ func (s *store) Put(key, value string) error {
 	if err != nil {
 		return err
 	}
-	temp := s.path + ".new"
-	if err := os.WriteFile(temp, b, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(temp, s.path)
+	return file.Write(s.path, b, file.Options{})
 }
 
 // plain runs the deck without a full screen.

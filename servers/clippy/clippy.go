@@ -4,7 +4,6 @@ package clippy
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -137,13 +136,13 @@ func New(opt Options) *Server {
 	}
 	return &Server{
 		opt: opt, settings: opt.Settings,
-		desktop: &desktop{system: runtime.GOOS, home: opt.Home, env: opt.Env, known: systemDesktop, random: rand.Text},
+		desktop: &desktop{system: runtime.GOOS, home: opt.Home, env: opt.Env, known: systemDesktop},
 		sounds: &sounds{timing: usualTiming(), log: opt.logger, bell: opt.Bell, muted: opt.Settings.Muted, machine: &machine{
-			system: runtime.GOOS, release: kernelRelease(), home: opt.Home, cache: cache, env: opt.Env, environ: opt.Environ, random: rand.Text,
+			system: runtime.GOOS, release: kernelRelease(), home: opt.Home, cache: cache, env: opt.Env, environ: opt.Environ,
 			macSounds: "/System/Library/Sounds", wslSocket: "/mnt/wslg/PulseServer", wslSystem: "/mnt/c/Windows/System32",
 		}},
 		projects: &projects{home: opt.Home},
-		memory:   newMemory(opt.MemoryFile, time.Now, rand.Text),
+		memory:   newMemory(opt.MemoryFile, time.Now),
 		disk:     &guard{},
 		rates: map[string]*rate{
 			HauntDesktop:    {max: 10},

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // maxNote is the largest note in bytes.
@@ -17,7 +19,6 @@ type desktop struct {
 	home   string
 	env    func(string) string
 	known  func() (string, error) // the shell's answer; "" when it has none
-	random func() string          // a part of a file name
 }
 
 // note is what to leave and where.
@@ -75,40 +76,17 @@ func (d *desktop) explain(err error) error {
 	return system(err)
 }
 
-// publish writes the note beside its final place and then puts it there in one
-// step, so that nobody ever sees half of it. It reports whether a file was
-// replaced.
+// publish puts the note in its place. It reports whether a file was replaced.
 func (d *desktop) publish(root *os.Root, n note) (replaced bool, err error) {
 	exists, err := occupied(root, n)
 	if err != nil {
 		return false, err
 	}
-	temp := ".mcpdeck-" + d.random() + ".tmp"
-	if err := fill(root, temp, n.Content); err != nil {
-		return false, err
-	}
-	if exists {
-		if err := root.Rename(temp, n.Name); err != nil {
-			_ = root.Remove(temp)
-			return false, err
-		}
-		return true, nil
-	}
-	err = root.Link(temp, n.Name)
-	_ = root.Remove(temp) // the note is there or not, whatever becomes of this
-	switch {
-	case err == nil:
-		return false, nil
-	case errors.Is(err, fs.ErrExist):
+	err = file.WriteIn(root, n.Name, []byte(n.Content), file.Options{Mode: 0o644, New: !exists})
+	if errors.Is(err, fs.ErrExist) {
 		return false, errTaken()
 	}
-	// No hard links here: FAT, some network shares.
-	if err := fill(root, n.Name, n.Content); errors.Is(err, fs.ErrExist) {
-		return false, errTaken()
-	} else if err != nil {
-		return false, err
-	}
-	return false, nil
+	return exists && err == nil, err
 }
 
 func errTaken() error {
@@ -130,39 +108,6 @@ func occupied(root *os.Root, n note) (bool, error) {
 		return false, say("that name is taken by something that is not a plain file")
 	}
 	return true, nil
-}
-
-// fill creates the file name, which must not exist, with content. After an
-// error nothing is left of it. The file is private until it is complete, then
-// gets 0644 less what the process's umask takes away, which is what the system
-// gave it at creation.
-func fill(root *os.Root, name, content string) (err error) {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
-			_ = root.Remove(name)
-		}
-	}()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if err := f.Chmod(0o600); err != nil {
-		return err
-	}
-	if _, err := f.WriteString(content); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	return f.Chmod(info.Mode().Perm() &^ 0o111)
 }
 
 // folder is where the desktop is now. It need not exist.
@@ -205,7 +150,7 @@ func (d *desktop) xdg() string {
 	if !filepath.IsAbs(config) {
 		config = filepath.Join(d.home, ".config")
 	}
-	text, err := readRegular(filepath.Join(config, "user-dirs.dirs"), true, 1<<20)
+	text, err := file.ReadPlain(filepath.Join(config, "user-dirs.dirs"), true, 1<<20)
 	if err == nil {
 		if dir := parseUserDirs(string(text), d.home); dir != "" {
 			return dir

@@ -21,11 +21,9 @@ func newDesktop(t *testing.T) testDesktop {
 	t.Helper()
 	home := t.TempDir()
 	env := map[string]string{}
-	n := 0
 	d := &desktop{
 		system: "linux", home: home, env: func(k string) string { return env[k] },
-		known:  func() (string, error) { return "", nil },
-		random: func() string { n++; return strconv.Itoa(n) },
+		known: func() (string, error) { return "", nil },
 	}
 	dir := filepath.Join(home, "Desktop")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -171,8 +169,8 @@ func TestWriteNote(t *testing.T) {
 		{name: "new", note: note{Name: "a.txt", Content: "boo"}, want: written{Bytes: 3}},
 		{name: "empty", note: note{Name: "a.txt"}, want: written{}},
 		{name: "as received", note: note{Name: "a.txt", Content: "\ufeffa\r\nb\x00"}, want: written{Bytes: 8}},
-		{name: "H-6 taken", prepare: file("a.txt"), note: note{Name: "a.txt"}, err: taken},
-		{name: "H-6 replaced", prepare: file("a.txt"), note: note{Name: "a.txt", Content: "x", Overwrite: true}, want: written{Bytes: 1, Replaced: true}},
+		{name: "H-6 taken", prepare: holding("a.txt"), note: note{Name: "a.txt"}, err: taken},
+		{name: "H-6 replaced", prepare: holding("a.txt"), note: note{Name: "a.txt", Content: "x", Overwrite: true}, want: written{Bytes: 1, Replaced: true}},
 		{name: "overwrite of nothing", note: note{Name: "a.txt", Content: "x", Overwrite: true}, want: written{Bytes: 1}},
 		{name: "H-6 link", prepare: link("a.txt", "target"), note: note{Name: "a.txt"}, err: taken},
 		{name: "H-6 link, overwrite", prepare: link("a.txt", "target"), note: note{Name: "a.txt", Overwrite: true}, err: notPlain},
@@ -221,22 +219,7 @@ func TestWriteNote(t *testing.T) {
 	}
 }
 
-func TestH8NameAppearsMeanwhile(t *testing.T) {
-	d := newDesktop(t)
-	d.random = func() string {
-		put(t, filepath.Join(d.dir, "a.txt"), "first")
-		return "r"
-	}
-	_, err := d.write(note{Name: "a.txt", Content: "second"})
-	if err == nil || get(t, filepath.Join(d.dir, "a.txt")) != "first" {
-		t.Fatalf("the file that was faster is %q, error %v", get(t, filepath.Join(d.dir, "a.txt")), err)
-	}
-	if left, _ := filepath.Glob(filepath.Join(d.dir, ".mcpdeck-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
-func file(name string) func(*testing.T, string) {
+func holding(name string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) { put(t, filepath.Join(dir, name), "old") }
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gofrs/flock"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 const (
@@ -32,14 +33,13 @@ const (
 // the same time. Whoever reads sees a complete file, since writers replace it;
 // writers take turns by a lock on a file beside it.
 type memory struct {
-	path   string        // absolute
-	turn   chan struct{} // one slot: writers of this process
-	now    func() time.Time
-	random func() string
+	path string        // absolute
+	turn chan struct{} // one slot: writers of this process
+	now  func() time.Time
 }
 
-func newMemory(path string, now func() time.Time, random func() string) *memory {
-	return &memory{path: path, turn: make(chan struct{}, 1), now: now, random: random}
+func newMemory(path string, now func() time.Time) *memory {
+	return &memory{path: path, turn: make(chan struct{}, 1), now: now}
 }
 
 // remembered is what is kept under a key. NonString means that somebody edited
@@ -162,7 +162,7 @@ func (m *memory) locked(ctx context.Context, fn func() error) error {
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return notPlain()
 	}
-	lock := flock.New(name, flock.SetPermissions(0o600))
+	lock := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDONLY|file.NoFollow), flock.SetPermissions(0o600))
 	switch ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); {
 	case ok:
 	case err == nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
@@ -202,11 +202,11 @@ func isCorrupted(err error) bool { return errors.Is(err, errCorrupted) }
 
 // bytes returns the file at path without a byte order mark.
 func (m *memory) bytes(path string) ([]byte, error) {
-	data, err := readRegular(path, false, maxMemoryRead)
+	data, err := file.ReadPlain(path, false, maxMemoryRead)
 	switch {
-	case errors.Is(err, errNotRegular):
+	case errors.Is(err, file.ErrNotPlain):
 		return nil, notPlain()
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, file.ErrTooLarge):
 		return nil, say("the memory file is too large")
 	case err != nil:
 		return nil, system(err)
@@ -267,105 +267,33 @@ func position(data []byte, at int) (line, column int) {
 
 // create makes an empty memory. It is no error when another process was faster.
 func (m *memory) create() error {
-	f, err := os.OpenFile(m.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	err := file.Write(m.path, []byte(emptyMemory), file.Options{New: true})
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = f.WriteString(emptyMemory)
 	return err
 }
 
 // save replaces the file by data in one step and keeps what it held as .bak.
 // The caller holds the lock.
 func (m *memory) save(data []byte, keep bool) error {
-	mode := fs.FileMode(0o600)
-	if info, err := os.Lstat(m.path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	temp := m.temporary()
-	if err := writeNew(temp, data, mode); err != nil {
-		return system(err)
-	}
-	defer os.Remove(temp) // there is none after a success
 	if keep {
-		if err := m.backup(); err != nil {
+		before, err := file.ReadPlain(m.path, false, maxMemoryRead)
+		if err == nil {
+			err = file.Write(m.path+".bak", before, file.Options{})
+		}
+		if err != nil {
 			return system(err)
 		}
 	}
-	if err := replace(temp, m.path); err != nil {
+	if err := file.Write(m.path, data, file.Options{Keep: true}); err != nil {
 		return system(err)
 	}
-	syncFolder(filepath.Dir(m.path))
 	return nil
 }
 
-// backup makes .bak the present content.
-func (m *memory) backup() error {
-	temp := m.temporary()
-	if os.Link(m.path, temp) != nil {
-		data, err := readRegular(m.path, false, maxMemoryRead)
-		if err != nil {
-			return err
-		}
-		if err := writeNew(temp, data, 0o600); err != nil {
-			return err
-		}
-	}
-	err := replace(temp, m.path+".bak")
-	// Renaming one name of a file onto another name of it does nothing.
-	_ = os.Remove(temp)
-	return err
-}
-
-func (m *memory) temporary() string {
-	dir, base := filepath.Split(m.path)
-	return dir + "." + base + "." + m.random() + ".tmp"
-}
-
-// writeNew creates path with data, safe on the disk. After an error there is no
-// such file.
-func writeNew(path string, data []byte, mode fs.FileMode) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
-			_ = os.Remove(path)
-		}
-	}()
-	if _, err := f.Write(data); err != nil {
-		return err
-	}
-	if err := f.Chmod(mode); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
 // sweep removes temporaries that a killed process left more than an hour ago.
-func (m *memory) sweep() {
-	dir, base := filepath.Split(m.path)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "."+base+".") || !strings.HasSuffix(e.Name(), ".tmp") {
-			continue
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && m.now().Sub(info.ModTime()) > time.Hour {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
-}
+func (m *memory) sweep() { file.Sweep(filepath.Dir(m.path), m.now().Add(-time.Hour)) }
 
 // repair sets a corrupted file aside and puts the last good copy, or an empty
 // memory, in its place. It returns the new name of the bad file.
@@ -382,59 +310,15 @@ func (m *memory) repair(ctx context.Context) (aside string, err error) {
 		if good == nil {
 			good = []byte(emptyMemory)
 		}
-		temp := m.temporary()
-		if err := writeNew(temp, good, 0o600); err != nil {
-			return system(err)
-		}
-		defer os.Remove(temp) // there is none after a success
 		bad := m.path + ".corrupt-" + m.now().UTC().Format("20060102T150405Z")
-		if err := os.Rename(m.path, bad); err != nil {
+		if err := file.Move(m.path, bad); err != nil {
 			return system(err)
 		}
-		if err := replace(temp, m.path); err != nil {
+		if err := file.Write(m.path, good, file.Options{}); err != nil {
 			return system(err)
 		}
 		aside = bad
 		return nil
 	})
 	return aside, err
-}
-
-var (
-	errNotRegular = errors.New("not a regular file")
-	errTooLarge   = errors.New("file is too large")
-)
-
-// readRegular reads a regular file of at most limit bytes, through links only
-// when links says so. It returns errNotRegular for anything else and
-// errTooLarge.
-func readRegular(path string, links bool, limit int64) ([]byte, error) {
-	flags := os.O_RDONLY | noWait
-	if !links {
-		flags |= noFollow
-		if info, err := os.Lstat(path); err != nil {
-			return nil, err
-		} else if !info.Mode().IsRegular() {
-			return nil, errNotRegular
-		}
-	}
-	f, err := os.OpenFile(path, flags, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errNotRegular
-	case info.Size() > limit:
-		return nil, errTooLarge
-	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = errTooLarge
-	}
-	return data, err
 }

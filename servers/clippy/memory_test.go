@@ -1,7 +1,6 @@
 package clippy
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +14,7 @@ import (
 
 func testMemory(t testing.TB, content ...string) *memory {
 	t.Helper()
-	m := newMemory(filepath.Join(t.TempDir(), "clippy_memory.json"), time.Now, rand.Text)
+	m := newMemory(filepath.Join(t.TempDir(), "clippy_memory.json"), time.Now)
 	if len(content) > 0 {
 		if err := os.WriteFile(m.path, []byte(content[0]), 0o600); err != nil {
 			t.Fatal(err)
@@ -80,7 +79,7 @@ func TestM3MissingAndEmpty(t *testing.T) {
 		}
 		must(t, m.write(t.Context(), "k", "v"))
 	}
-	m = newMemory(filepath.Join(t.TempDir(), "none", "m.json"), time.Now, rand.Text)
+	m = newMemory(filepath.Join(t.TempDir(), "none", "m.json"), time.Now)
 	if r, made, err := m.read("k"); r.Found || made == nil || err != nil {
 		t.Errorf("no folder: %+v, %v, %v", r, made, err)
 	}
@@ -233,7 +232,7 @@ func TestM5Full(t *testing.T) {
 
 func TestM8LockHeldElsewhere(t *testing.T) {
 	m := testMemory(t)
-	other := newMemory(m.path, time.Now, rand.Text)
+	other := newMemory(m.path, time.Now)
 	held, free := make(chan struct{}), make(chan struct{})
 	done := make(chan error)
 	go func() {
@@ -255,7 +254,7 @@ func TestM8LockHeldElsewhere(t *testing.T) {
 func TestM8Sweep(t *testing.T) {
 	m := testMemory(t, "{}")
 	dir := filepath.Dir(m.path)
-	old, fresh, other := m.temporary(), m.temporary(), filepath.Join(dir, ".other.json.x.tmp")
+	old, fresh, other := filepath.Join(dir, ".mcpdeck-a.tmp"), filepath.Join(dir, ".mcpdeck-b.tmp"), filepath.Join(dir, ".other.json.x.tmp")
 	for _, p := range []string{old, fresh, other} {
 		put(t, p, "")
 	}

@@ -42,7 +42,7 @@ func TestPermissionDenied(t *testing.T) {
 		if err := m.write(t.Context(), "k", "v"); words(t, err) != "permission denied" {
 			t.Errorf("memory lock: %v", err)
 		}
-		if r, made, err := newMemory(filepath.Join(d.dir, "m.json"), m.now, m.random).read("k"); r.Found || made == nil || err != nil {
+		if r, made, err := newMemory(filepath.Join(d.dir, "m.json"), m.now).read("k"); r.Found || made == nil || err != nil {
 			t.Errorf("read-only folder: %+v, %v, %v", r, made, err)
 		}
 	})

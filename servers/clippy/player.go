@@ -48,7 +48,6 @@ type machine struct {
 	cache   string // where the deck's own tones are kept
 	env     func(string) string
 	environ []string // the deck's, of which players get a few variables
-	random  func() string
 
 	macSounds string // "/System/Library/Sounds"
 	wslSocket string // "/mnt/wslg/PulseServer"
@@ -194,11 +193,11 @@ func (m *machine) tone(sound string) string {
 	if m.cache == "" {
 		return ""
 	}
-	file, err := toneFile(m.cache, sound, m.random())
+	path, err := toneFile(m.cache, sound)
 	if err != nil {
 		return ""
 	}
-	return file
+	return path
 }
 
 // program finds a program in the folders of PATH, never in the working folder.

@@ -5,7 +5,6 @@ package clippy
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,7 +47,7 @@ func fail(err error) {
 
 // playWriter writes 50 keys, or for ever when it has no name.
 func playWriter(path, key string) {
-	m := newMemory(path, time.Now, rand.Text)
+	m := newMemory(path, time.Now)
 	for i := 0; i < 50 || key == ""; i++ {
 		if i == 1 {
 			fmt.Println("writing")
@@ -70,7 +69,7 @@ func playWriter(path, key string) {
 func playLimited(path string) {
 	signal.Ignore(syscall.SIGXFSZ)
 	fail(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: 1000}))
-	m := newMemory(path, time.Now, rand.Text)
+	m := newMemory(path, time.Now)
 	if err := m.write(context.Background(), "big", strings.Repeat("x", 2000)); err != nil {
 		fmt.Println(sentence(err))
 		os.Exit(0)

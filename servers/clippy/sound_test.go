@@ -39,7 +39,7 @@ func newTheatre(t *testing.T, players map[string]string) *theatre {
 		bell:   func() error { th.bell++; return nil },
 		machine: &machine{
 			system: "linux", home: dir, cache: filepath.Join(dir, "cache"), env: func(k string) string { return th.env[k] },
-			random: func() string { return "r" }, macSounds: filepath.Join(dir, "mac"),
+			macSounds: filepath.Join(dir, "mac"),
 			wslSocket: filepath.Join(dir, "wslg"), wslSystem: filepath.Join(dir, "system32"),
 		},
 	}

@@ -1,17 +1,14 @@
 package clippy
 
 import (
-	"os"
 	"strconv"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/windows"
 )
 
 const (
-	noFollow = 0
-	noWait   = 0
+	noWait = 0
 
 	keepsFolders = false // nobody could rename or remove a folder that is open
 )
@@ -31,21 +28,6 @@ func kindOf(no syscall.Errno) kind {
 }
 
 func errnoName(no syscall.Errno) string { return "code " + strconv.Itoa(int(no)) }
-
-func syncFolder(string) {}
-
-// replace renames from to to. A virus scanner or an indexer may hold the target
-// for a moment, so a refusal is tried again for half a second.
-func replace(from, to string) error {
-	end := time.Now().Add(500 * time.Millisecond)
-	for {
-		err := os.Rename(from, to)
-		if err == nil || time.Now().After(end) {
-			return err
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
 
 // systemDesktop asks the shell, since the folder may lie in OneDrive.
 func systemDesktop() (string, error) {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 const toneRate = 22050 // samples a second
@@ -47,22 +49,14 @@ func tone(sound string) []byte {
 
 // toneFile returns the path of the sound's tone in dir, writing it first if it
 // is not there.
-func toneFile(dir, sound, random string) (string, error) {
+func toneFile(dir, sound string) (string, error) {
 	name := filepath.Join(dir, "tone-"+sound+".wav")
 	want := tone(sound)
-	if have, err := readRegular(name, false, 1<<20); err == nil && bytes.Equal(have, want) {
+	if have, err := file.ReadPlain(name, false, 1<<20); err == nil && bytes.Equal(have, want) {
 		return name, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	temp := name + "." + random
-	if err := writeNew(temp, want, 0o600); err != nil {
-		return "", err
-	}
-	if err := replace(temp, name); err != nil {
-		_ = os.Remove(temp)
-		return "", err
-	}
-	return name, nil
+	return name, file.Write(name, want, file.Options{})
 }

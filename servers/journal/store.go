@@ -12,6 +12,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // store is one database: the file, or one in memory with the same tables.
@@ -168,11 +170,11 @@ func openNext(ctx context.Context, opt Options, cause error) (s *store, warning 
 // setAside renames a damaged file and what belongs to it.
 func setAside(path string) (string, error) {
 	aside := path + ".damaged-" + time.Now().UTC().Format("20060102T150405Z")
-	if err := os.Rename(path, aside); err != nil {
+	if err := file.Move(path, aside); err != nil {
 		return "", err
 	}
 	for _, end := range []string{"-wal", "-shm"} {
-		_ = os.Rename(path+end, aside+end) // there may be none
+		_ = file.Move(path+end, aside+end) // there may be none
 	}
 	return aside, nil
 }

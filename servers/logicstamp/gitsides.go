@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/gittree"
@@ -272,7 +273,7 @@ func (g *gitRun) analyse(ctx context.Context, key string, keep bool) (*side, err
 	if data, err := json.Marshal(sources); keep && err == nil && os.WriteFile(filepath.Join(staging, "sources.json"), data, 0o600) == nil {
 		dir := filepath.Join(g.dir, key)
 		_ = os.RemoveAll(dir)
-		if os.Rename(staging, dir) == nil {
+		if file.Move(staging, dir) == nil {
 			c.Dir = dir
 			g.s.contexts.put(dir, c)
 		}

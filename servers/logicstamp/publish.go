@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -68,7 +69,7 @@ func (s *Service) recordPublished(project string, sources *manifest.Manifest) er
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return fmt.Errorf("remember what was published: %w", err)
 	}
-	return os.WriteFile(name, data, 0o600)
+	return file.Write(name, data, file.Options{})
 }
 
 // publishFile writes one file by way of a temporary one beside it.
@@ -87,16 +88,7 @@ func publishFile(project, name string, data []byte) (*problem.Warning, error) {
 	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
 		return nil, err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(full), ".context-*.tmp")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }()
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
-		return nil, err
-	}
-	return nil, os.Rename(tmp.Name(), full)
+	return nil, file.Write(full, data, file.Options{Mode: 0o644, Keep: true})
 }
 
 // sameContent tells whether two files differ in their times alone.

@@ -1,7 +1,6 @@
 package pencil
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -10,12 +9,12 @@ import (
 	_ "image/gif"  // sizes of pictures
 	_ "image/jpeg" // sizes of pictures
 	_ "image/png"  // sizes of pictures
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -237,15 +236,7 @@ func (p *Pencil) SavePicture(path string) error {
 	if err != nil {
 		return fmt.Errorf("save picture: %w", err)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("save picture: %w", err)
-	}
-	if _, err := bytes.NewReader(raw).WriteTo(f); err != nil {
-		f.Close()
-		return fmt.Errorf("save picture: %w", err)
-	}
-	if err := f.Close(); err != nil {
+	if err := file.Write(path, raw, file.Options{New: true}); err != nil {
 		return fmt.Errorf("save picture: %w", err)
 	}
 	return nil

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // Held is a tool that is new, or whose definition changed since a person last
@@ -49,6 +51,9 @@ func (h *Held) reason() string {
 	}
 	return "held: its definition changed; accept it to offer it"
 }
+
+// maxPins bounds what is read of the file.
+const maxPins = 64 << 20
 
 // pins remembers the definitions of tools: a description is text that an
 // agent obeys, so one that changes or comes behind a person's back is not passed
@@ -179,7 +184,7 @@ func (p *pins) load() error {
 	}
 	f := pinFile{Tools: map[string]string{}}
 	if p.path != "" {
-		raw, err := os.ReadFile(p.path)
+		raw, err := file.Read(p.path, maxPins)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("read accepted definitions: %w", err)
 		}
@@ -208,16 +213,7 @@ func (p *pins) save() error {
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return fmt.Errorf("write accepted definitions: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(p.path), "pencil-tools-*")
-	if err != nil {
-		return fmt.Errorf("write accepted definitions: %w", err)
-	}
-	_, err = f.Write(raw)
-	if err := errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name())
-		return fmt.Errorf("write accepted definitions: %w", err)
-	}
-	if err := os.Rename(f.Name(), p.path); err != nil {
+	if err := file.Write(p.path, raw, file.Options{}); err != nil {
 		return fmt.Errorf("write accepted definitions: %w", err)
 	}
 	return nil

@@ -2,10 +2,7 @@ package ask
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // aDay is the limit that agents are given for one call.
@@ -44,7 +42,7 @@ func clients() []client {
 }
 
 func configCommand(load func() (Settings, error)) *cobra.Command {
-	var name, label, file string
+	var name, label, output string
 	var names []string
 	for _, c := range clients() {
 		names = append(names, c.name)
@@ -71,14 +69,14 @@ func configCommand(load func() (Settings, error)) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if file == "" {
+			if output == "" {
 				fmt.Fprintln(c.OutOrStdout(), text)
-			} else if err := write(file, text+"\n"); err != nil {
+			} else if err := write(output, text+"\n"); err != nil {
 				return err
 			}
 			for _, n := range clients()[i].notes {
-				if file != "" {
-					n = strings.ReplaceAll(n, "FILE", file)
+				if output != "" {
+					n = strings.ReplaceAll(n, "FILE", output)
 				}
 				fmt.Fprintln(c.ErrOrStderr(), n)
 			}
@@ -87,23 +85,13 @@ func configCommand(load func() (Settings, error)) *cobra.Command {
 	}
 	c.Flags().StringVar(&name, "client", "claude-code", "the agent's program")
 	c.Flags().StringVar(&label, "session", "", "name of the session, shown with its questions")
-	c.Flags().StringVar(&file, "write", "", "write to this file instead, readable by you alone; it is replaced")
+	c.Flags().StringVar(&output, "write", "", "write to this file instead, readable by you alone; it is replaced")
 	return c
 }
 
 // write replaces a file in one step.
 func write(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".mcpdeck-*") // made with mode 0600
-	if err != nil {
-		return fmt.Errorf("write the configuration: %w", err)
-	}
-	_, err = f.WriteString(text)
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the write's own error counts
+	if err := file.Write(path, []byte(text), file.Options{}); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 	return nil

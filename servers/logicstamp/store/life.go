@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // lastUse is when an entry was last used; an error means no such entry.
@@ -30,10 +32,8 @@ func (s *Store) lastUse(id string) (time.Time, error) {
 // Touch counts a use, from which the time to live starts anew.
 func (s *Store) Touch(e *Entry) {
 	name := filepath.Join(s.opts.Dir, e.ID+usedSuffix)
-	tmp := fmt.Sprintf("%s.%d.tmp", name, os.Getpid())
-	if os.WriteFile(tmp, []byte(s.opts.Now().UTC().Format(time.RFC3339Nano)), 0o600) == nil {
-		_ = os.Rename(tmp, name)
-	}
+	// A use that a power cut takes ends the entry a little earlier, no more.
+	_ = file.Write(name, []byte(s.opts.Now().UTC().Format(time.RFC3339Nano)), file.Options{Fleeting: true})
 }
 
 // Expires is when an entry ends if it is not used again; the zero time when it
@@ -56,7 +56,7 @@ func (s *Store) Pin(id string, on bool) error {
 	}
 	name := filepath.Join(s.opts.Dir, id+pinSuffix)
 	if on {
-		return os.WriteFile(name, nil, 0o600)
+		return file.Write(name, nil, file.Options{})
 	}
 	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("unpin %s: %w", id, err)
@@ -69,7 +69,7 @@ func (s *Store) Hold(id string) error {
 	if _, err := s.Get(id); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(s.opts.Dir, id+pinSuffix), []byte(strconv.Itoa(os.Getpid())), 0o600)
+	return file.Write(filepath.Join(s.opts.Dir, id+pinSuffix), []byte(strconv.Itoa(os.Getpid())), file.Options{})
 }
 
 // Pinned tells whether a snapshot is pinned.
@@ -248,7 +248,7 @@ func (s *Store) remove(id string, crowded bool) {
 	s.mu.Unlock()
 	dir := filepath.Join(s.opts.Dir, id)
 	trash := filepath.Join(s.opts.Dir, fmt.Sprintf("%s%d-old-%s", stagingStart, os.Getpid(), id))
-	if os.Rename(dir, trash) == nil {
+	if file.Move(dir, trash) == nil {
 		_ = os.RemoveAll(trash)
 	}
 	_ = os.Remove(dir + usedSuffix)

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
@@ -244,8 +245,9 @@ func (s *Store) finish(staging string, meta Meta, sources *manifest.Manifest) (*
 			return nil, fmt.Errorf("write %s: %w", name, err)
 		}
 	}
+	// What a power cut takes of the many files inside, Verify notices.
 	e := &Entry{Meta: meta, Dir: filepath.Join(s.opts.Dir, id)}
-	if err := os.Rename(staging, e.Dir); err != nil {
+	if err := file.Move(staging, e.Dir); err != nil {
 		_ = os.Remove(e.Dir + usedSuffix)
 		return nil, fmt.Errorf("put the snapshot in place: %w", err)
 	}

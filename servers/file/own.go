@@ -1,0 +1,114 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// What is at a path may be none of what the deck reads.
+var (
+	ErrNotPlain = errors.New("not a plain file")
+	ErrTooLarge = errors.New("file is too large")
+	ErrForeign  = errors.New("it belongs to another user")
+)
+
+// Folder makes the folder dir, 0700, if it is missing, and refuses one that is a
+// link, another user's, or one that others may write in. It looks at dir alone,
+// not at the folders above.
+func Folder(dir string) error { return folder(dir, 0o022) }
+
+// Private is Folder for one that others may not even look into.
+func Private(dir string) error { return folder(dir, 0o077) }
+
+func folder(dir string, closed fs.FileMode) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder %s: %w", dir, err)
+	}
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at the folder %s: %w", dir, err)
+	case !info.IsDir():
+		return fmt.Errorf("use the folder %s: it is a link or a file, not a folder", dir)
+	case !OwnedByUser(info):
+		return fmt.Errorf("use the folder %s: %w", dir, ErrForeign)
+	case modeOf(info)&closed != 0:
+		return fmt.Errorf("use the folder %s: others may reach into it (mode %04o); close it with: chmod 700 %s", dir, info.Mode().Perm(), dir)
+	}
+	return nil
+}
+
+// Open opens a plain file of the user's own, never through a link. With
+// os.O_CREATE in flag it is made, 0600, if it is missing.
+func Open(path string, flag int) (*os.File, error) { return open(path, flag, false, true) }
+
+func open(path string, flag int, follow, own bool) (*os.File, error) {
+	check := func(info fs.FileInfo) error {
+		switch {
+		case !info.Mode().IsRegular():
+			return &fs.PathError{Op: "open", Path: path, Err: ErrNotPlain}
+		case own && !OwnedByUser(info):
+			return &fs.PathError{Op: "open", Path: path, Err: ErrForeign}
+		}
+		return nil
+	}
+	look := os.Lstat
+	if follow {
+		look = os.Stat
+	} else {
+		flag |= NoFollow
+	}
+	info, err := look(path)
+	if err == nil {
+		err = check(info)
+	}
+	if err != nil && (!errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0) {
+		return nil, err
+	}
+	// Something else may have come in between: a link is refused by the system, a
+	// FIFO must not be waited for.
+	f, err := os.OpenFile(path, flag|noWait, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil {
+		err = check(info)
+	}
+	if err != nil {
+		_ = f.Close() // the first error counts
+		return nil, err
+	}
+	return f, nil
+}
+
+// Read reads a plain file of the user's own, of at most limit bytes, never
+// through a link.
+func Read(path string, limit int64) ([]byte, error) { return read(path, limit, false, true) }
+
+// ReadPlain reads a plain file, whosever it is, of at most limit bytes, through
+// a link only when follow says so.
+func ReadPlain(path string, follow bool, limit int64) ([]byte, error) {
+	return read(path, limit, follow, false)
+}
+
+func read(path string, limit int64, follow, own bool) ([]byte, error) {
+	f, err := open(path, os.O_RDONLY, follow, own)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = &fs.PathError{Op: "read", Path: path, Err: ErrTooLarge}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// OpenToOthers tells whether anybody but the owner may read or write a file.
+func OpenToOthers(info fs.FileInfo) bool { return modeOf(info)&0o077 != 0 }

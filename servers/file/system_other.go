@@ -1,0 +1,36 @@
+//go:build !unix
+
+package file
+
+import (
+	"io/fs"
+	"os"
+	"time"
+)
+
+// NoFollow is the flag that keeps an opening from going through a link.
+const NoFollow = 0
+
+const noWait = 0
+
+// OwnedByUser tells whether a file is the user's own. Files below the user's
+// profile are, here.
+func OwnedByUser(fs.FileInfo) bool { return true }
+
+// Modes say nothing of others here.
+func modeOf(fs.FileInfo) fs.FileMode { return 0 }
+
+// patiently renames. A virus scanner or an indexer may hold the target for a
+// moment, so a refusal is tried again for half a second.
+func patiently(rename func() error) error {
+	end := time.Now().Add(500 * time.Millisecond)
+	for {
+		err := rename()
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func syncRoot(*os.Root) {}

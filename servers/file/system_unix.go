@@ -1,0 +1,33 @@
+//go:build unix
+
+package file
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// NoFollow is the flag that keeps an opening from going through a link.
+const NoFollow = syscall.O_NOFOLLOW
+
+const noWait = syscall.O_NONBLOCK
+
+// OwnedByUser tells whether a file is the user's own.
+func OwnedByUser(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Geteuid()
+}
+
+func modeOf(info fs.FileInfo) fs.FileMode { return info.Mode().Perm() }
+
+func patiently(rename func() error) error { return rename() }
+
+// syncRoot makes what was renamed in the folder outlast a power cut. Some network
+// file systems refuse it; the rename itself has happened by then.
+func syncRoot(root *os.Root) {
+	if f, err := root.Open("."); err == nil {
+		_ = f.Sync()
+		f.Close()
+	}
+}
