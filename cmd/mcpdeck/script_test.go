@@ -7,11 +7,20 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"mcpdeck": main})
+	testscript.Main(m, map[string]func(){"mcpdeck": main, "stamp": stamp})
 }
+
+// stamp stands in for the command that analyses TypeScript.
+func stamp() { os.Exit(stamptest.Play(standInDir(os.Getenv("HOME")), os.Args[1:])) }
+
+// standInDir is where the stand-in for stamp in a home keeps how it behaves and
+// what it was asked.
+func standInDir(home string) string { return filepath.Join(home, ".stand-in") }
 
 // TestScripts runs the binary as a person would, each script in a home of its
 // own.

@@ -77,7 +77,7 @@ func BenchmarkCommand(b *testing.B) {
 // sources in 475 bundles; a stand-in writes their context.
 func BenchmarkLarge(b *testing.B) {
 	project, dir, behaviour := benchProject(b, 950), b.TempDir(), b.TempDir()
-	if writeJSON(filepath.Join(behaviour, "behaviour"), standIn{Version: "0.8.8"}) != 0 {
+	if stamptest.WriteJSON(filepath.Join(behaviour, "behaviour"), standIn{Version: "0.8.8"}) != 0 {
 		b.Fatal("cannot write the behaviour")
 	}
 	open := func() *logicstamp.Service {

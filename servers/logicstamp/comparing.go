@@ -120,7 +120,10 @@ func (s *Service) bothSides(ctx context.Context, call Call, project string, args
 func (s *Service) baseline(call Call, project, name string) (*side, error) {
 	switch {
 	case name == "disk" || name == "snapshot":
-		e := s.store.Current(project)
+		e, said, err := s.own(call, project)
+		if err != nil {
+			return nil, err
+		}
 		if e == nil {
 			word := "disk "
 			if name == "snapshot" {
@@ -129,12 +132,18 @@ func (s *Service) baseline(call Call, project, name string) (*side, error) {
 			return nil, problem.New(problem.NoSnapshot, "call logicstamp_refresh_snapshot before the edit; to see drift since a commit use baseline git:HEAD",
 				"No snapshot found for %scomparison", word)
 		}
-		return s.entrySide(e)
+		s.adopts(call, e)
+		out, err := s.entrySide(e)
+		if said != nil && err == nil {
+			out.warnings = append(out.warnings, *said)
+		}
+		return out, err
 	case strings.HasPrefix(name, "snapshot:"):
 		e, err := s.snapshot(call, strings.TrimPrefix(name, "snapshot:"), project)
 		if err != nil {
 			return nil, err
 		}
+		s.adopts(call, e)
 		return s.entrySide(e)
 	}
 	return s.pathSide(call, project, name)
@@ -170,7 +179,7 @@ func (s *Service) entrySide(e *store.Entry) (*side, error) {
 		return nil, err
 	}
 	out := &side{analysis: e.Analysis, info: &compare.SideInfo{
-		Kind: "snapshot", SnapshotID: e.ID, CreatedAt: e.CreatedAt, Tool: c.Tool, Options: optionsOf(e.Analysis),
+		Kind: "snapshot", SnapshotID: e.ID, MadeBy: e.MadeBy, CreatedAt: e.CreatedAt, Tool: c.Tool, Options: optionsOf(e.Analysis),
 		AgeSeconds: int64(s.opts.Now().Sub(e.CreatedAt).Seconds()),
 	}}
 	out.Context, out.Sources, out.Profile = c, sources, e.Profile

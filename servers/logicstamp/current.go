@@ -2,6 +2,7 @@ package logicstamp
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
@@ -34,7 +35,7 @@ type candidate struct {
 // the other side has; force is the caller's choice, nil for none.
 func (s *Service) current(ctx context.Context, call Call, project string, want store.Analysis, force, publish *bool) (*side, error) {
 	if force != nil && *force {
-		return s.regenerate(ctx, call, project, want, publish)
+		return s.regenerate(ctx, call, project, want, true, publish)
 	}
 	now, err := s.takeManifest(ctx, project, want.IncludeStyle)
 	if err != nil {
@@ -46,13 +47,13 @@ func (s *Service) current(ctx context.Context, call Call, project string, want s
 		if err != nil {
 			return nil, err
 		}
-		c, sources, f, err := s.awaitFresh(ctx, dir, project, want.IncludeStyle)
+		c, _, sources, f, err := s.awaitFresh(ctx, dir, project, want.IncludeStyle)
 		if err == nil && f.State == fresh {
 			return s.present(candidate{context: c, freshness: f}, sources, "watch"), nil
 		}
 		watched = append(watched, problem.Warn(problem.WatchStale, "stamp watches the project but its context is behind the sources"))
 	}
-	own, kept, err := s.candidates(project, want, now)
+	own, kept, err := s.candidates(ctx, project, want, now)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (s *Service) current(ctx context.Context, call Call, project string, want s
 	}
 	var failed error
 	if force == nil {
-		out, err := s.regenerate(ctx, call, project, want, boolPtr(false))
+		out, err := s.regenerate(ctx, call, project, want, false, boolPtr(false))
 		if err == nil {
 			out.warnings = append(watched, out.warnings...)
 			return out, nil
@@ -130,10 +131,16 @@ func noUsableCLI(err error) bool {
 
 // candidates are the project's own context and the newest kept one; of kept
 // ones a fresh one with the wanted options comes first.
-func (s *Service) candidates(project string, want store.Analysis, now *manifest.Manifest) (own, kept *candidate, err error) {
+func (s *Service) candidates(ctx context.Context, project string, want store.Analysis, now *manifest.Manifest) (own, kept *candidate, err error) {
 	c, damage := s.diskContext(project, project, "current")
 	if damage == nil {
 		own = &candidate{context: c, freshness: s.diskFreshness(c, project, now)}
+	}
+	if w := watch.Look(project); w.Active && tornBy(damage) {
+		// The watch may be writing it just then.
+		if c, _, err := readSettled(ctx, project, project); err == nil {
+			own, damage = &candidate{context: c, freshness: s.diskFreshness(c, project, now)}, nil
+		}
 	}
 	for _, a := range []*store.Analysis{&want, nil} {
 		e := s.store.Latest(project, a)
@@ -160,17 +167,26 @@ func (s *Service) candidates(project string, want store.Analysis, now *manifest.
 	return own, kept, nil
 }
 
+// tornBy tells whether a context that is being written can fail so.
+func tornBy(err error) bool {
+	code := problem.CodeOf(err)
+	return err != nil && (code == problem.ContextIncomplete || code == problem.BadJSON)
+}
+
 // present makes a side of a context that exists.
 func (s *Service) present(c candidate, now *manifest.Manifest, source string) *side {
 	out := &side{freshness: c.freshness}
 	out.Context, out.Sources = c.context, now
 	out.analysis = store.Analysis{Depth: c.context.Depth(), IncludeStyle: c.context.HasStyle()}
 	out.info = &compare.SideInfo{Source: source, CreatedAt: c.context.CreatedAt, Tool: c.context.Tool}
+	if c.entry == nil && c.freshness.State != fresh {
+		// A stale side is compared as of its own moment.
+		out.Sources, _ = analysed(c.context, nil, now)
+	}
 	if c.entry != nil {
 		out.analysis, out.Profile = c.entry.Analysis, c.entry.Profile
 		out.info.CreatedAt = c.entry.CreatedAt
 		if then, err := s.store.Sources(c.entry); err == nil && c.freshness.State != fresh {
-			// A stale side is compared as of its own moment.
 			out.Sources = then
 		}
 	}
@@ -178,33 +194,46 @@ func (s *Service) present(c candidate, now *manifest.Manifest, source string) *s
 	return out
 }
 
-// regenerate analyses the present into a private context.
-func (s *Service) regenerate(ctx context.Context, call Call, project string, a store.Analysis, publish *bool) (*side, error) {
-	leave, err := s.gate.enter(ctx, project)
+// regenerate analyses the present into a private context; unless force, one that
+// says the same will do.
+func (s *Service) regenerate(ctx context.Context, call Call, project string, a store.Analysis, force bool, publish *bool) (*side, error) {
+	made, err := s.analyse(ctx, call, project, a, force)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
-	made, err := s.stamp(ctx, call, project, a, store.Private)
-	if err != nil {
-		return nil, err
-	}
-	s.noteRun(project, a)
-	out := &side{freshness: &compare.Freshness{State: fresh}, analysis: a, warnings: made.warnings}
-	out.Context, out.Sources, out.Profile = made.context, made.sources, a.Profile
-	out.info = &compare.SideInfo{Source: "regenerated", CreatedAt: made.entry.CreatedAt, Tool: made.context.Tool, Options: optionsOf(a)}
-	if publish != nil && *publish || publish == nil && s.opts.Publish {
-		if !watch.Look(project).Active {
-			call.stage("publish", 0)
-			w, _, err := s.publish(ctx, project, made.entry, made.context, made.sources)
-			if err != nil {
-				return nil, err
-			}
-			out.warnings, out.published = append(out.warnings, w...), true
+	c := made.context
+	if c == nil {
+		if c, err = s.entryContext(made.entry, "current"); err != nil {
+			return nil, err
 		}
 	}
-	s.store.Clean()
+	out := &side{freshness: freshnessOf(manifest.Changes{Changed: made.doubt}), analysis: a, warnings: made.warnings}
+	out.Context, out.Sources, out.Profile = c, made.sources, a.Profile
+	out.info = &compare.SideInfo{Source: "regenerated", CreatedAt: made.entry.CreatedAt, Tool: c.Tool, Options: optionsOf(a)}
+	if made.inc.Reused {
+		out.info.Source = "private"
+	}
+	if publish != nil && *publish || publish == nil && s.opts.Publish {
+		if !watch.Look(project).Active {
+			if err := s.publishSide(ctx, call, out, made); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.cleanStore()
 	return out, nil
+}
+
+func (s *Service) publishSide(ctx context.Context, call Call, out *side, made *stamped) error {
+	leave, err := s.gate.enter(ctx, made.entry.Project)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	call.stage("publish", 0)
+	w, _, err := s.publish(ctx, made.entry.Project, made.entry, out.Context, made.sources)
+	out.warnings, out.published = slices.Concat(out.warnings, w), err == nil
+	return err
 }
 
 func optionsOf(a store.Analysis) *compare.Analysis {

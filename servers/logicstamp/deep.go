@@ -98,12 +98,12 @@ func (s *Service) stampDeep(ctx context.Context, project string, a store.Analysi
 	dir, deep := filepath.Join(staging, "out"), deepAnalysis(a)
 	out := &stamped{nodes: deepNodes}
 	moved, err := s.stampOnce(ctx, Call{}, program, project, dir, deep, out, 0)
-	if err != nil || !moved.Empty() || !out.sources.Since(want).Empty() {
+	if err != nil || len(moved) > 0 || !out.sources.Since(want).Empty() {
 		return nil, err
 	}
 	meta := store.Meta{Kind: store.Deep, Project: project, Analysis: deep, Tool: out.context.Tool}
 	e, err := s.store.Seal(dir, namesOf(out.context), meta, out.sources, nil)
-	s.store.Clean()
+	s.cleanStore()
 	return e, err
 }
 

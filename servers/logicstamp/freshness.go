@@ -37,13 +37,21 @@ func (s *Service) publishedFile(project string) string {
 // every contract's file is unchanged, and nothing else changed since it was
 // written.
 func (s *Service) diskFreshness(c *contract.Context, project string, now *manifest.Manifest) *compare.Freshness {
-	var changes manifest.Changes
-	if rec := s.publishedRecord(project, c); rec != nil {
-		changes = now.Since(rec.Sources)
-	} else {
-		changes = unrecordedChanges(c, now)
+	rec := s.publishedRecord(project, c)
+	changes := unrecordedChanges(c, now, rec == nil)
+	if rec != nil {
+		since := now.Since(rec.Sources)
+		changes.Changed = union(changes.Changed, since.Changed)
+		changes.New = union(changes.New, since.New)
+		changes.Deleted = union(changes.Deleted, since.Deleted)
 	}
 	return freshnessOf(changes)
+}
+
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func (s *Service) publishedRecord(project string, c *contract.Context) *published {
@@ -58,28 +66,24 @@ func (s *Service) publishedRecord(project string, c *contract.Context) *publishe
 	return &rec
 }
 
-// unrecordedChanges compares a context that someone else wrote with the
-// sources: hashes for what it shows, times for what it does not.
-func unrecordedChanges(c *contract.Context, now *manifest.Manifest) manifest.Changes {
+// unrecordedChanges compares a context that someone else may have written with
+// the sources: hashes for what it shows; times, if wanted, for what it does not.
+func unrecordedChanges(c *contract.Context, now *manifest.Manifest, times bool) manifest.Changes {
 	var changes manifest.Changes
-	visible := c.Visible()
-	written := c.CreatedAt
-	if info, err := os.Stat(filepath.Join(c.Dir, contract.IndexFile)); err == nil && info.ModTime().After(written) {
-		written = info.ModTime()
-	}
+	shown, written := hashesOf(c), writtenAt(c)
 	for _, f := range now.Files {
 		if f.FileHash == "" {
 			continue
 		}
-		v, ok := visible[f.Path]
+		hash, ok := shown[f.Path]
 		switch {
-		case ok && v.FileHash != f.FileHash:
+		case ok && hash != f.FileHash:
 			changes.Changed = append(changes.Changed, f.Path)
-		case !ok && time.Unix(0, f.ModTime).After(written):
+		case !ok && times && time.Unix(0, f.ModTime).After(written):
 			changes.New = append(changes.New, f.Path)
 		}
 	}
-	for p := range visible {
+	for p := range shown {
 		if _, ok := now.Find(p); !ok {
 			changes.Deleted = append(changes.Deleted, p)
 		}

@@ -47,8 +47,10 @@ func (s *Service) repo(project string) gittree.Repo {
 	return gittree.Repo{Project: project, Timeout: s.opts.GitTimeout, Environ: s.opts.CLI.Environment}
 }
 
-// compareGit compares with a commit. Where files changed that no bundle shows,
-// both sides are analysed once more as deep as the command can.
+// gitSides are both sides of a comparison with a commit.
+type gitSides struct{ base, cur *side }
+
+// compareGit compares with a commit.
 func (s *Service) compareGit(ctx context.Context, call Call, project, ref string, args CompareArgs) (result *compare.Result, base, cur *side, err error) {
 	repo := s.repo(project)
 	commit, err := repo.Resolve(ctx, ref)
@@ -60,41 +62,56 @@ func (s *Service) compareGit(ctx context.Context, call Call, project, ref string
 		return nil, nil, nil, err
 	}
 	a := s.opts.Defaults
-	if e := s.store.Current(project); e != nil {
+	if e, _, _ := s.own(call, project); e != nil {
 		a = e.Analysis
 	}
 	a = args.over(a)
 	a.Mode = "none"
 	dir := filepath.Join(s.opts.Dir, "git", hashOf(project))
-	run := &gitRun{s: s, call: call, repo: repo, commit: commit, program: program, a: a, dir: dir, tree: filepath.Join(dir, "tree")}
-	leave, err := s.gate.enter(ctx, project)
+	run := gitRun{s: s, repo: repo, commit: commit, program: program, a: a, dir: dir, tree: filepath.Join(dir, "tree")}
+	force := args.ForceRegenerate != nil && *args.ForceRegenerate
+	both, err := run.share(ctx, call, force)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	defer leave()
-	unlock, err := run.lock(ctx)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	defer unlock()
-	defer run.forget()
-	base, cur, err = run.sides(ctx, args.ForceRegenerate != nil && *args.ForceRegenerate)
-	if err != nil {
-		return nil, nil, nil, err
-	}
+	base, cur = both.base, both.cur
 	call.stage("compare", 0)
 	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged})
 	if result.Coverage == nil || len(result.Coverage.Uncovered) == 0 {
 		return result, base, cur, nil
 	}
 	call.stage("compare what lies deeper", 0)
-	run.a, run.nodes = deepAnalysis(run.a), deepNodes
-	deepBase, deepCur, err := run.sides(ctx, false)
+	deep := run
+	deep.a, deep.nodes = deepAnalysis(run.a), deepNodes
+	under, err := deep.share(ctx, call, false)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	compare.Deepen(result, cur.Side, deepBase.Side, deepCur.Side)
+	compare.Deepen(result, cur.Side, under.base.Side, under.cur.Side)
 	return result, base, cur, nil
+}
+
+// share makes both sides, once for all who want the same at the same time.
+func (g gitRun) share(ctx context.Context, call Call, force bool) (gitSides, error) {
+	key := fmt.Sprintf("git\x00%s\x00%s\x00%+v %d %v", g.repo.Project, g.commit.Ref+g.commit.Hash, g.a, g.nodes, force)
+	out, _, err := share(ctx, g.s, key, call, func(ctx context.Context, call Call) (gitSides, error) {
+		run := g
+		run.call = call
+		leave, err := g.s.gate.enter(ctx, g.repo.Project)
+		if err != nil {
+			return gitSides{}, err
+		}
+		defer leave()
+		unlock, err := run.lock(ctx)
+		if err != nil {
+			return gitSides{}, err
+		}
+		defer unlock()
+		defer run.forget()
+		base, cur, err := run.sides(ctx, force)
+		return gitSides{base, cur}, err
+	})
+	return out, err
 }
 
 // sides are the commit's and the present's.
@@ -199,13 +216,27 @@ func (g *gitRun) presentSide(ctx context.Context, force bool) (*side, error) {
 		if err := g.repo.Copy(ctx, names, g.tree); err != nil {
 			return nil, err
 		}
-		if out, err = g.analyse(ctx, key, true); err != nil {
+		// What was edited while it was copied must not be found under the key of
+		// what was there before.
+		copied, err := manifest.Take(ctx, g.tree, manifest.Options{Style: g.a.IncludeStyle})
+		if err != nil {
+			return nil, err
+		}
+		if out, err = g.analyse(ctx, key, sameTexts(all, copied)); err != nil {
 			return nil, err
 		}
 	}
 	out.info = &compare.SideInfo{Source: source, CreatedAt: out.Context.CreatedAt, Tool: out.Context.Tool, Options: optionsOf(g.a)}
 	out.freshness = &compare.Freshness{State: fresh}
 	return out, nil
+}
+
+// sameTexts tells whether every file of copied is as in all.
+func sameTexts(all, copied *manifest.Manifest) bool {
+	return !slices.ContainsFunc(copied.Files, func(f manifest.File) bool {
+		was, ok := all.Find(f.Path)
+		return !ok || was.SHA256 != f.SHA256
+	})
 }
 
 // cached gives a side that an earlier run left; nil when there is none.

@@ -133,13 +133,15 @@ type Service struct {
 	mu       sync.Mutex
 	known    map[string]*manifest.Manifest
 	duration map[string]time.Duration
-	lastRun  map[string]time.Time
-	contexts contextCache
-	results  results
-	monitors map[string]*monitor
-	searches searchCache
-	notify   func(r *compare.Result, monitored bool)
-	hints    hints
+	flights  flights
+	// baselines are the snapshots to compare with, by session and project.
+	baselines map[baselineKey]string
+	contexts  contextCache
+	results   results
+	monitors  map[string]*monitor
+	searches  searchCache
+	notify    func(r *compare.Result, monitored bool)
+	hints     hints
 	// installed hears that the command was installed.
 	installed func()
 	stop      context.Context
@@ -159,7 +161,8 @@ func New(opts Options) (*Service, error) {
 	}
 	s := &Service{
 		opts: opts, cli: stampcli.New(opts.CLI), store: st, gate: newGate(), key: make([]byte, 32),
-		known: map[string]*manifest.Manifest{}, duration: map[string]time.Duration{}, lastRun: map[string]time.Time{},
+		known: map[string]*manifest.Manifest{}, duration: map[string]time.Duration{}, baselines: map[baselineKey]string{},
+		flights:  flights{list: map[string]*flight{}},
 		monitors: map[string]*monitor{}, results: results{byProject: map[string][]*compare.Result{}},
 	}
 	if _, err := rand.Read(s.key); err != nil {
@@ -206,8 +209,11 @@ type Call struct {
 	// Root is the caller's project folder, Hint the PROJECT_PATH of the
 	// caller's environment; "" for none.
 	Root, Hint string
-	// Client names the connection, for what must end with it.
+	// Client names the connection, for what must end with it; "" for the user.
 	Client string
+	// Identity is the same for all connections of one client, Name is what the
+	// client is called; "" for the user.
+	Identity, Name string
 	// Progress is told each stage as it begins and the last known duration of
 	// the whole; nil for nobody.
 	Progress func(stage string, expected time.Duration)

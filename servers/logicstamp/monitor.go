@@ -159,10 +159,14 @@ func (m *monitor) fix(ctx context.Context, call Call) error {
 	}
 	switch m.baseline {
 	case "disk", "snapshot":
-		e := m.s.store.Current(m.project)
+		e, _, err := m.s.own(call, m.project)
+		if err != nil {
+			return err
+		}
 		if e == nil {
 			return problem.New(problem.NoSnapshot, "call logicstamp_refresh_snapshot first, or use baseline git:HEAD", "No snapshot found for comparison")
 		}
+		m.s.adopts(call, e)
 		m.baseline = "snapshot:" + e.ID
 	}
 	if id, ok := cutSnapshot(m.baseline); ok {
@@ -305,6 +309,7 @@ func essence(r *compare.Result) string {
 
 // ClientGone ends the monitors that a connection started.
 func (s *Service) ClientGone(client string) {
+	s.forgetBaselines(client)
 	var ended []*monitor
 	s.mu.Lock()
 	for project, m := range s.monitors {

@@ -73,7 +73,7 @@ func (s *Service) State() State {
 	s.results.mu.Unlock()
 	snapshots := map[string][]SnapshotInfo{}
 	for _, e := range s.store.List("", store.Snapshot) {
-		snapshots[e.Project] = append(snapshots[e.Project], SnapshotInfo{e.ID, e.CreatedAt, s.store.Pinned(e.ID), e.Tool})
+		snapshots[e.Project] = append(snapshots[e.Project], SnapshotInfo{e.ID, e.CreatedAt, s.store.Pinned(e.ID), e.Tool, e.MadeBy})
 		if latest[e.Project].Before(e.CreatedAt) {
 			latest[e.Project] = e.CreatedAt
 		}

@@ -3,11 +3,11 @@ package logicstamp
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
@@ -172,12 +172,6 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 	}
 	defer end()
 	a := args.over(s.opts.Defaults)
-	asked := s.opts.Now()
-	leave, err := s.gate.enter(ctx, project)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	w := watch.Look(project)
 	if w.Active && (args.SkipIfWatchActive == nil || *args.SkipIfWatchActive) {
 		out, err := s.copyWatched(ctx, call, project, w, a, args.SkipIfWatchActive != nil)
@@ -185,41 +179,95 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 			return out, err
 		}
 	}
-	s.clean(project, args.CleanCache)
-	inc, entry, sources, err := s.reuse(ctx, project, a, args.Force && !s.ranSince(project, a, asked))
+	if args.CleanCache {
+		s.clean(project, true)
+	}
+	made, err := s.analyse(ctx, call, project, a, args.Force)
 	if err != nil {
 		return nil, err
 	}
-	var warnings []problem.Warning
-	if entry == nil {
-		made, err := s.stamp(ctx, call, project, a, store.Snapshot)
-		if err != nil {
-			return nil, err
-		}
-		s.noteRun(project, a)
-		entry, sources, warnings = made.entry, made.sources, made.warnings
+	entry, err := s.snapshotOf(call, made)
+	if err != nil {
+		return nil, err
 	}
-	out, err := s.describe(entry, sources, inc, warnings)
+	out, err := s.describe(entry, made.sources, made.inc, made.warnings)
 	if err != nil {
 		return nil, err
 	}
 	out.WatchMode = watchMode(w)
+	if len(made.doubt) > 0 {
+		out.Freshness = freshnessOf(manifest.Changes{Changed: made.doubt})
+	}
 	if publish := args.Publish; (publish != nil && *publish || publish == nil && s.opts.Publish) && !w.Active {
-		if err := s.publishInto(ctx, call, out, entry, sources); err != nil {
+		if err := s.publishInto(ctx, call, out, entry, made.sources); err != nil {
 			return nil, err
 		}
 	}
 	if len(out.Coverage.Hidden) > 0 {
-		if err := s.deepenRefresh(ctx, call, entry, sources); err != nil {
+		if err := s.deepenRefresh(ctx, call, entry, made.sources); err != nil {
 			return nil, err
 		}
 	}
-	s.store.Clean()
+	s.cleanStore()
 	s.hint()
 	return out, nil
 }
 
+// snapshotOf makes the caller's own snapshot of what was analysed, which is
+// their baseline from then on.
+func (s *Service) snapshotOf(call Call, made *stamped) (*store.Entry, error) {
+	entry, err := s.store.Again(made.entry, made.sources, call.Identity, call.Name)
+	if err != nil {
+		return nil, err
+	}
+	if made.context != nil {
+		c := *made.context
+		c.Dir = entry.Dir
+		s.contexts.put(entry.Dir, &c)
+	}
+	s.owns(call, entry)
+	return entry, nil
+}
+
+// analyse gives a kept context of a project as it is: an old one that still
+// says the same unless force, else a new one. Callers that want the same at the
+// same time share it.
+func (s *Service) analyse(ctx context.Context, call Call, project string, a store.Analysis, force bool) (*stamped, error) {
+	for {
+		made, joined, err := share(ctx, s, runKey(project, a, force), call, func(ctx context.Context, call Call) (*stamped, error) {
+			leave, err := s.gate.enter(ctx, project)
+			if err != nil {
+				return nil, err
+			}
+			defer leave()
+			s.clean(project, false)
+			inc, old, err := s.reuse(ctx, project, a, force)
+			if old != nil || err != nil {
+				return old, err
+			}
+			made, err := s.stamp(ctx, call, project, a)
+			if made != nil {
+				made.inc = inc
+			}
+			return made, err
+		})
+		if err != nil || !joined {
+			return made, err
+		}
+		// What changed before this caller came may have been read before it did.
+		now, err := s.takeManifest(ctx, project, a.IncludeStyle)
+		if err != nil || now.Since(made.sources).Empty() || len(made.doubt) > 0 {
+			return made, err
+		}
+	}
+}
+
 func (s *Service) publishInto(ctx context.Context, call Call, out *Refreshed, entry *store.Entry, sources *manifest.Manifest) error {
+	leave, err := s.gate.enter(ctx, entry.Project)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	call.stage("publish", 0)
 	c, err := s.entryContext(entry, "")
 	if err != nil {
@@ -235,55 +283,31 @@ func (s *Service) publishInto(ctx context.Context, call Call, out *Refreshed, en
 	return nil
 }
 
-func runKey(project string, a store.Analysis) string {
-	return project + "\x00" + a.Profile + a.Mode + string(rune('0'+a.Depth)) + strings.Repeat("s", btoi(a.IncludeStyle))
+func runKey(project string, a store.Analysis, force bool) string {
+	return fmt.Sprintf("%s\x00%+v %v", project, a, force)
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// noteRun and ranSince let equal calls that waited for each other share a run.
-func (s *Service) noteRun(project string, a store.Analysis) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lastRun[runKey(project, a)] = s.opts.Now()
-}
-
-func (s *Service) ranSince(project string, a store.Analysis, at time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lastRun[runKey(project, a)].After(at)
-}
-
-// reuse makes a new snapshot from the newest one without the CLI when options
-// and sources are the same; else it tells what changed.
-func (s *Service) reuse(ctx context.Context, project string, a store.Analysis, force bool) (Incremental, *store.Entry, *manifest.Manifest, error) {
+// reuse finds the newest context when options and sources are the same; else it
+// tells what changed.
+func (s *Service) reuse(ctx context.Context, project string, a store.Analysis, force bool) (Incremental, *stamped, error) {
 	last := s.store.Latest(project, &a)
 	if last == nil {
-		return Incremental{}, nil, nil, nil
+		return Incremental{}, nil, nil
 	}
 	then, err := s.store.Sources(last)
 	if err != nil {
-		return Incremental{}, nil, nil, nil //nolint:nilerr // an unreadable old snapshot is no reason to refuse a new one
+		return Incremental{}, nil, nil //nolint:nilerr // an unreadable old snapshot is no reason to refuse a new one
 	}
 	now, err := s.takeManifest(ctx, project, a.IncludeStyle)
 	if err != nil {
-		return Incremental{}, nil, nil, err
+		return Incremental{}, nil, err
 	}
 	changes := now.Since(then)
 	if force || !changes.Empty() || s.store.Verify(last) != nil || !s.sameTool(ctx, project, last) {
 		f := freshnessOf(changes)
-		return Incremental{ChangedFiles: f.ChangedFiles, NewFiles: f.NewFiles, DeletedFiles: f.DeletedFiles}, nil, nil, nil
+		return Incremental{ChangedFiles: f.ChangedFiles, NewFiles: f.NewFiles, DeletedFiles: f.DeletedFiles}, nil, nil
 	}
-	entry, err := s.store.Again(last, now)
-	if err != nil {
-		return Incremental{}, nil, nil, err
-	}
-	return Incremental{Reused: true, BasedOn: last.ID}, entry, now, nil
+	return Incremental{}, &stamped{entry: last, sources: now, inc: Incremental{Reused: true, BasedOn: last.ID}}, nil
 }
 
 // sameTool tells whether the command is still the one that made an entry. That
@@ -298,7 +322,8 @@ func (s *Service) sameTool(ctx context.Context, project string, e *store.Entry) 
 func (s *Service) clean(project string, asked bool) {
 	index := filepath.Join(project, contract.IndexFile)
 	_, err := contract.Read(project, contract.Options{})
-	broken := problem.CodeOf(err) == problem.BadJSON
+	// One that is being written is not broken.
+	broken := problem.CodeOf(err) == problem.BadJSON && !watch.Look(project).Active
 	if !asked && !broken {
 		return
 	}

@@ -71,7 +71,7 @@ func (s *Service) Search(ctx context.Context, call Call, args SearchArgs) (*Foun
 	}
 	if args.SnapshotID == "" && args.Project == "" {
 		if project, err := s.project(call, ""); err == nil {
-			if e := s.store.Current(project); e != nil {
+			if e, _, _ := s.own(call, project); e != nil {
 				args.SnapshotID = e.ID
 			}
 		}

@@ -50,7 +50,7 @@ func (s *Service) source(ctx context.Context, call Call, snapshotID, project str
 	if err != nil {
 		return nil, err
 	}
-	own, kept, err := s.candidates(full, store.Analysis{}, now)
+	own, kept, err := s.candidates(ctx, full, store.Analysis{}, now)
 	if err != nil {
 		return nil, err
 	}

@@ -16,20 +16,24 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
-// stamped is a fresh context of a project.
+// stamped is a kept context of a project as it is.
 type stamped struct {
-	entry    *store.Entry
+	entry *store.Entry
+	// context is nil when it was not read.
 	context  *contract.Context
 	sources  *manifest.Manifest
 	warnings []problem.Warning
+	// doubt are files of which it is not known what the run read.
+	doubt []string
+	inc   Incremental
 	// nodes replaces the profile's limit on a bundle when above 0; such a run is
 	// no measure for the others.
 	nodes int
 }
 
-// stamp analyses a project into a new entry. The caller holds the project's
+// stamp analyses a project into a new private entry. The caller holds the project's
 // turn.
-func (s *Service) stamp(ctx context.Context, call Call, project string, a store.Analysis, kind store.Kind) (*stamped, error) {
+func (s *Service) stamp(ctx context.Context, call Call, project string, a store.Analysis) (*stamped, error) {
 	s.mu.Lock()
 	expected := s.duration[project]
 	s.mu.Unlock()
@@ -52,18 +56,17 @@ func (s *Service) stamp(ctx context.Context, call Call, project string, a store.
 		if err != nil {
 			return nil, err
 		}
-		if moved.Empty() {
+		if len(moved) == 0 {
 			break
 		}
-		if attempt == 2 {
-			files := moved.All()
+		if files := moved; attempt == 2 {
 			out.warnings = append(out.warnings, problem.Warn(problem.SourcesMoving, "%d files changed while they were analysed: %s", len(files), strings.Join(files[:min(len(files), 10)], ", ")))
 			break
 		}
 	}
 	call.stage("store", expected)
 	out.warnings = append(out.warnings, riskWarnings(project, a, out.sources)...)
-	meta := store.Meta{Kind: kind, Project: project, Analysis: a, Tool: out.context.Tool}
+	meta := store.Meta{Kind: store.Private, Project: project, Analysis: a, Tool: out.context.Tool}
 	out.entry, err = s.store.Seal(filepath.Join(staging, "out"), namesOf(out.context), meta, out.sources, s.store.Latest(project, &a))
 	if err != nil {
 		return nil, err
@@ -74,17 +77,17 @@ func (s *Service) stamp(ctx context.Context, call Call, project string, a store.
 }
 
 // stampOnce runs the CLI once and tells which files changed meanwhile.
-func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Program, project, dir string, a store.Analysis, out *stamped, expected time.Duration) (manifest.Changes, error) {
+func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Program, project, dir string, a store.Analysis, out *stamped, expected time.Duration) ([]string, error) {
 	if err := os.RemoveAll(dir); err != nil {
-		return manifest.Changes{}, fmt.Errorf("empty the staging folder: %w", err)
+		return nil, fmt.Errorf("empty the staging folder: %w", err)
 	}
 	before, err := s.takeManifest(ctx, project, a.IncludeStyle)
 	if err != nil {
-		return manifest.Changes{}, err
+		return nil, err
 	}
 	done, err := s.gate.run(ctx)
 	if err != nil {
-		return manifest.Changes{}, err
+		return nil, err
 	}
 	call.stage("stamp", expected)
 	start := time.Now()
@@ -93,7 +96,7 @@ func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Pro
 	})
 	done()
 	if err != nil {
-		return manifest.Changes{}, err
+		return nil, err
 	}
 	if out.nodes == 0 {
 		s.mu.Lock()
@@ -103,13 +106,14 @@ func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Pro
 	call.stage("read", expected)
 	out.context, err = contract.Read(dir, contract.Options{Project: project})
 	if err != nil {
-		return manifest.Changes{}, incompleteRun(err)
+		return nil, incompleteRun(err)
 	}
-	out.sources, err = s.takeManifest(ctx, project, a.IncludeStyle)
+	after, err := s.takeManifest(ctx, project, a.IncludeStyle)
 	if err != nil {
-		return manifest.Changes{}, err
+		return nil, err
 	}
-	return out.sources.Since(before), nil
+	out.sources, out.doubt = analysed(out.context, before, after)
+	return union(after.Since(before).All(), out.doubt), nil
 }
 
 // incompleteRun says of a context that the CLI has just written and that cannot
@@ -168,22 +172,33 @@ func (s *Service) entryContext(e *store.Entry, side string) (*contract.Context, 
 
 // diskContext reads the project's own context; CONTEXT_MISSING without one.
 func (s *Service) diskContext(dir, project, side string) (*contract.Context, error) {
-	if c := s.contexts.get(dir); c != nil && stampOf(dir, c) == c.Stamp {
+	if c := s.contexts.get(dir); c != nil && stampOf(dir, indexed(c)) == c.Stamp {
 		return c, nil
 	}
+	// What changes while it is read is not kept as what was there before.
+	stamp := stampOf(dir, contract.Names(dir))
 	c, err := contract.Read(dir, contract.Options{Project: project, Side: side})
 	if err != nil {
 		return nil, err
 	}
-	c.Stamp = stampOf(dir, c)
+	c.Stamp = stamp
 	s.contexts.put(dir, c)
 	return c, nil
 }
 
+// indexed are the files of a context that its index names, with the index.
+func indexed(c *contract.Context) []string {
+	names := []string{contract.IndexFile}
+	for _, f := range c.Folders {
+		names = append(names, f.File)
+	}
+	return names
+}
+
 // stampOf is the size and time of a context's files, to see that it changed.
-func stampOf(dir string, c *contract.Context) string {
+func stampOf(dir string, names []string) string {
 	var b strings.Builder
-	for _, name := range namesOf(c) {
+	for _, name := range names {
 		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
 			b.WriteString("-")

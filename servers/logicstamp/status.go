@@ -158,12 +158,19 @@ func (s *Service) Modes(ctx context.Context, call Call, args ModesArgs) (map[str
 		return nil, err
 	}
 	defer end()
+	out, _, err := share(ctx, s, fmt.Sprintf("modes\x00%s\x00%v", project, args.CleanCache), call, func(ctx context.Context, call Call) (map[string]any, error) {
+		return s.modes(ctx, call, project, args.CleanCache)
+	})
+	return out, err
+}
+
+func (s *Service) modes(ctx context.Context, call Call, project string, cleanCache bool) (map[string]any, error) {
 	leave, err := s.gate.enter(ctx, project)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if args.CleanCache {
+	if cleanCache {
 		s.clean(project, true)
 	}
 	call.stage("locate the stamp command", 0)
@@ -235,6 +242,8 @@ type SnapshotInfo struct {
 	CreatedAt time.Time
 	Pinned    bool
 	Tool      string
+	// MadeBy is the client that asked for it, "" for the user.
+	MadeBy string
 }
 
 // CLI finds the stamp command and tells its version.

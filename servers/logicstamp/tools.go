@@ -1,6 +1,7 @@
 package logicstamp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -90,7 +91,7 @@ func (m *Module) told(r *compare.Result, monitored bool) {
 	scope.Tell()
 	if monitored {
 		scope.Log(mcp.LoggingLevelInfo, driftMessage(r), func(who servers.Caller) bool {
-			return m.s.allowed(Call{Root: who.Root, Hint: who.Hints["PROJECT_PATH"]}, r.ProjectPath)
+			return m.s.allowed(callFrom(who), r.ProjectPath)
 		})
 	}
 }
@@ -204,11 +205,15 @@ func (m *Module) handler(t definition, run runner) server.ToolHandlerFunc {
 
 func failure(err error) *mcp.CallToolResult { return mcp.NewToolResultError(problem.Of(err).Error()) }
 
+func callFrom(who servers.Caller) Call {
+	return Call{Root: who.Root, Hint: who.Hints["PROJECT_PATH"], Client: who.Agent, Identity: who.Identity, Name: cmp.Or(who.Client, who.Program)}
+}
+
 // callOf says who calls, and keeps a client that asked for progress informed
 // until done.
 func callOf(ctx context.Context, req mcp.CallToolRequest) (call Call, done func()) {
 	who := servers.CallerFrom(ctx)
-	call = Call{Root: who.Root, Hint: who.Hints["PROJECT_PATH"], Client: who.Agent}
+	call = callFrom(who)
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return call, func() {}
 	}
@@ -439,7 +444,7 @@ func (m *Module) readSnapshotFile(ctx context.Context, req mcp.ReadResourceReque
 	if path == "index" {
 		path = "context_main.json"
 	}
-	out, err := m.s.Read(ctx, Call{Root: who.Root, Hint: who.Hints["PROJECT_PATH"]}, ReadArgs{SnapshotID: id, BundlePath: path})
+	out, err := m.s.Read(ctx, callFrom(who), ReadArgs{SnapshotID: id, BundlePath: path})
 	if err != nil {
 		return nil, err
 	}
@@ -448,7 +453,7 @@ func (m *Module) readSnapshotFile(ctx context.Context, req mcp.ReadResourceReque
 
 func (m *Module) readDrift(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	who := servers.CallerFrom(ctx)
-	call := Call{Root: who.Root, Hint: who.Hints["PROJECT_PATH"]}
+	call := callFrom(who)
 	r := m.s.results.last("", func(p string) bool { return DriftURI(p) == req.Params.URI && m.s.allowed(call, p) })
 	if r == nil {
 		return nil, problem.New(problem.NoSnapshot, "call logicstamp_compare_snapshot", "nothing has been compared for this resource yet")

@@ -40,7 +40,7 @@ func rewrite(t *testing.T, dir string, change func(name string, v any) any) stri
 		rel, _ := filepath.Rel(dir, name)
 		var v any
 		if json.Unmarshal(data, &v) == nil && strings.HasSuffix(name, ".json") {
-			if writeJSON(filepath.Join(out, rel), change(rel, v)) != 0 {
+			if stamptest.WriteJSON(filepath.Join(out, rel), change(rel, v)) != 0 {
 				t.Fatal("cannot write")
 			}
 		}

@@ -1,7 +1,11 @@
 package logicstamp
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -26,7 +30,7 @@ func (s *Service) copyWatched(ctx context.Context, call Call, project string, w 
 		return nil, err
 	}
 	call.stage("read the watched context", 0)
-	c, sources, f, err := s.awaitFresh(ctx, dir, project, a.IncludeStyle)
+	c, files, now, f, err := s.awaitFresh(ctx, dir, project, a.IncludeStyle)
 	if err != nil {
 		return nil, err
 	}
@@ -42,18 +46,42 @@ func (s *Service) copyWatched(ctx context.Context, call Call, project string, w 
 	}
 	a.IncludeStyle = c.HasStyle()
 	call.stage("store", 0)
-	meta := store.Meta{Kind: store.Snapshot, Project: project, Analysis: a, Tool: c.Tool}
-	entry, err := s.store.Seal(dir, namesOf(c), meta, sources, s.store.Latest(project, &a))
+	sources, _ := analysed(c, nil, now)
+	entry, err := s.sealCopy(c, files, store.Meta{
+		Kind: store.Snapshot, Project: project, Analysis: a, Tool: c.Tool, Owner: call.Identity, MadeBy: call.Name,
+	}, sources)
 	if err != nil {
 		return nil, err
 	}
+	s.owns(call, entry)
 	out, err := s.describe(entry, sources, Incremental{}, warnings)
 	if err != nil {
 		return nil, err
 	}
 	out.WatchMode, out.Freshness = watchMode(w), f
-	s.store.Clean()
+	s.cleanStore()
 	return out, nil
+}
+
+// sealCopy keeps the bytes that a context was read from: its folder may hold
+// others by now.
+func (s *Service) sealCopy(c *contract.Context, files map[string][]byte, meta store.Meta, sources *manifest.Manifest) (*store.Entry, error) {
+	staging, err := s.store.Staging()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(staging) }()
+	for name, data := range files {
+		full := filepath.Join(staging, filepath.FromSlash(name))
+		err := os.MkdirAll(filepath.Dir(full), 0o700)
+		if err == nil {
+			err = os.WriteFile(full, data, 0o600)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("copy the watched context: %w", err)
+		}
+	}
+	return s.store.Seal(staging, namesOf(c), meta, sources, s.store.Latest(meta.Project, &meta.Analysis))
 }
 
 // watchDir is where a watch writes, if the caller may read there.
@@ -70,47 +98,48 @@ func (s *Service) watchDir(call Call, project string, w watch.Status) (string, e
 
 // awaitFresh reads a watched context whole, and waits a little for one that is
 // behind its sources.
-func (s *Service) awaitFresh(ctx context.Context, dir, project string, style bool) (*contract.Context, *manifest.Manifest, *compare.Freshness, error) {
+func (s *Service) awaitFresh(ctx context.Context, dir, project string, style bool) (*contract.Context, map[string][]byte, *manifest.Manifest, *compare.Freshness, error) {
 	end := time.Now().Add(watchPatience)
 	for {
-		c, err := readSettled(ctx, dir, project)
+		c, files, err := readSettled(ctx, dir, project)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, nil, nil, err
 		}
-		sources, err := s.takeManifest(ctx, project, style)
+		now, err := s.takeManifest(ctx, project, style)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, nil, nil, err
 		}
-		f := s.diskFreshness(c, project, sources)
+		f := s.diskFreshness(c, project, now)
 		if f.State == fresh || time.Now().After(end) {
-			return c, sources, f, nil
+			return c, files, now, f, nil
 		}
 		if err := pause(ctx, 250*time.Millisecond); err != nil {
-			return nil, nil, nil, err
+			return nil, nil, nil, nil, err
 		}
 	}
 }
 
-// readSettled reads a context that another program may be writing: the index
-// before and after must be the same.
-func readSettled(ctx context.Context, dir, project string) (*contract.Context, error) {
+// readSettled reads a context that another program may be writing, with the
+// bytes of its files: two readings must be the same.
+func readSettled(ctx context.Context, dir, project string) (*contract.Context, map[string][]byte, error) {
 	wait := 100 * time.Millisecond
 	for attempt := 0; ; attempt++ {
-		c, err := contract.Read(dir, contract.Options{Project: project})
+		c, files, err := contract.ReadCopy(dir, contract.Options{Project: project})
 		if err == nil {
-			var again *contract.Context
-			if again, err = contract.Read(dir, contract.Options{Project: project}); err == nil && again.CreatedAt.Equal(c.CreatedAt) {
-				return again, nil
+			var again map[string][]byte
+			if _, again, err = contract.ReadCopy(dir, contract.Options{Project: project}); err == nil && maps.EqualFunc(files, again, bytes.Equal) {
+				return c, files, nil
 			}
 		}
-		if attempt == 4 || problem.CodeOf(err) == problem.ContextMissing {
-			if err == nil {
-				return c, nil
-			}
-			return nil, err
+		if problem.CodeOf(err) == problem.ContextMissing || attempt == 4 && err != nil {
+			return nil, nil, err
+		}
+		if attempt == 4 {
+			return nil, nil, problem.New(problem.ContextIncomplete, "call again when stamp's watch mode has written its context, or pass skipIfWatchActive: false",
+				"stamp's watch mode kept writing the context in %s while it was read", dir)
 		}
 		if err := pause(ctx, wait); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		wait *= 2
 	}

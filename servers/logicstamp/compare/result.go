@@ -49,9 +49,11 @@ type Result struct {
 type SideInfo struct {
 	// Kind is snapshot, git or path for a baseline; Source is disk, private,
 	// regenerated or watch for the current side.
-	Kind       string    `json:"kind,omitempty"`
-	Source     string    `json:"source,omitempty"`
-	SnapshotID string    `json:"snapshotId,omitempty"`
+	Kind       string `json:"kind,omitempty"`
+	Source     string `json:"source,omitempty"`
+	SnapshotID string `json:"snapshotId,omitempty"`
+	// MadeBy is the client that made the snapshot, "" for the user.
+	MadeBy     string    `json:"madeBy,omitempty"`
 	Ref        string    `json:"ref,omitempty"`
 	Commit     string    `json:"commit,omitempty"`
 	Describe   string    `json:"describe,omitempty"`

@@ -79,6 +79,26 @@ func Read(dir string, opts Options) (*Context, error) {
 	})
 }
 
+// ReadCopy is Read with the bytes of every file that was read, so that they can
+// be kept although another program may write the files meanwhile.
+func ReadCopy(dir string, opts Options) (*Context, map[string][]byte, error) {
+	var mu sync.Mutex
+	files := map[string][]byte{}
+	c, err := ReadFrom(dir, opts, func(name string, limit int64) ([]byte, error) {
+		if !localFile(dir, name) {
+			return nil, leaves(name)
+		}
+		data, err := readLimited(filepath.Join(dir, filepath.FromSlash(name)), limit)
+		if err == nil {
+			mu.Lock()
+			files[name] = data
+			mu.Unlock()
+		}
+		return data, err
+	})
+	return c, files, err
+}
+
 // ReadFrom reads a context whose files get gives by their slash path; get
 // refuses what is larger than limit bytes. dir is only told in errors.
 func ReadFrom(dir string, opts Options, get func(name string, limit int64) ([]byte, error)) (*Context, error) {

@@ -25,9 +25,11 @@ type File struct {
 	// Path is relative to the project, with slashes.
 	Path string `json:"path"`
 	// Size is in bytes, ModTime in nanoseconds since 1970.
-	Size    int64  `json:"size"`
-	ModTime int64  `json:"mtime"`
-	SHA256  string `json:"sha256"`
+	Size    int64 `json:"size"`
+	ModTime int64 `json:"mtime"`
+	// SHA256 is "" where it is not known which text an analysis read: such a
+	// file differs from every other state of it, its own included.
+	SHA256 string `json:"sha256"`
 	// FileHash is the CLI's own hash of a source text ("uif:" and 24 hex
 	// digits); style sheets and inputs have none.
 	FileHash string `json:"fileHash,omitempty"`
@@ -290,7 +292,7 @@ func (c Changes) All() []string {
 }
 
 // Since compares m with an earlier manifest: contents, not times. Inputs count
-// as sources do.
+// as sources do. A file whose text is not known counts as changed.
 func (m *Manifest) Since(old *Manifest) Changes {
 	var c Changes
 	before, after := old.byPath(), m.byPath()
@@ -299,7 +301,7 @@ func (m *Manifest) Since(old *Manifest) Changes {
 		switch {
 		case !ok:
 			c.New = append(c.New, p)
-		case was.SHA256 != f.SHA256:
+		case was.SHA256 != f.SHA256 || f.SHA256 == "":
 			c.Changed = append(c.Changed, p)
 		}
 	}

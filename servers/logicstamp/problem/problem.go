@@ -55,6 +55,7 @@ const (
 const (
 	StaleContext       Code = "STALE_CONTEXT"
 	WatchStale         Code = "WATCH_STALE"
+	BaselineAdopted    Code = "BASELINE_ADOPTED"
 	OptionsDiffer      Code = "OPTIONS_DIFFER"
 	ToolVersionDiffers Code = "TOOL_VERSION_DIFFERS"
 	UncoveredChanges   Code = "UNCOVERED_CHANGES"

@@ -100,19 +100,21 @@ func (s *Store) List(project string, kind Kind) []*Entry {
 	return out
 }
 
-// Current is the project's newest usable snapshot, whichever process made it;
-// nil when there is none.
-func (s *Store) Current(project string) *Entry {
+// Newest are the project's usable snapshots, newest first, whichever process
+// made them, and the newest that is not usable any more, nil for none.
+func (s *Store) Newest(project string) (usable []*Entry, past *Entry) {
 	for _, id := range s.ids(Snapshot) {
 		e, err := s.load(id)
 		if err != nil || e.Project != project {
 			continue
 		}
-		if e, err := s.Get(id); err == nil {
-			return e
+		if ok, err := s.Get(id); err == nil {
+			usable = append(usable, ok)
+		} else if past == nil {
+			past = e
 		}
 	}
-	return nil
+	return usable, past
 }
 
 // Latest is the project's newest kept context of either kind made with these
@@ -134,9 +136,9 @@ func (s *Store) Latest(project string, a *Analysis) *Entry {
 }
 
 // Clean removes expired snapshots, the least used of this process beyond its
-// limit, and private and deep contexts beyond theirs. Each project's current snapshot
-// goes last, pinned ones never.
-func (s *Store) Clean() {
+// limit, and private and deep contexts beyond theirs. Those that are held and
+// each project's newest go last, pinned ones never.
+func (s *Store) Clean(held func(id string) bool) {
 	if s.opts.KeepExpired {
 		return
 	}
@@ -160,7 +162,7 @@ func (s *Store) Clean() {
 			current[e.Project] = id
 		}
 	}
-	s.limitOwn(current)
+	s.limitOwn(func(e *Entry) bool { return current[e.Project] == e.ID || held(e.ID) })
 	perProject := map[string]int{}
 	for _, id := range s.ids(Private) {
 		e, err := s.load(id)
@@ -199,11 +201,11 @@ func (s *Store) limitDeep() {
 
 // limitOwn removes this process's least recently used snapshots beyond the
 // limit.
-func (s *Store) limitOwn(current map[string]string) {
+func (s *Store) limitOwn(last func(*Entry) bool) {
 	type use struct {
-		id      string
-		at      time.Time
-		current bool
+		id   string
+		at   time.Time
+		last bool
 	}
 	s.mu.Lock()
 	own := slices.Clone(s.own)
@@ -215,11 +217,11 @@ func (s *Store) limitOwn(current map[string]string) {
 		if err != nil || errLoad != nil || s.Pinned(id) {
 			continue
 		}
-		list = append(list, use{id, at, current[e.Project] == id})
+		list = append(list, use{id, at, last(e)})
 	}
 	slices.SortFunc(list, func(a, b use) int {
-		if a.current != b.current {
-			if a.current {
+		if a.last != b.last {
+			if a.last {
 				return 1
 			}
 			return -1

@@ -90,6 +90,10 @@ type Meta struct {
 	Analysis
 	Tool string `json:"tool"`
 	Pid  int    `json:"pid"`
+	// Owner is the same for all sessions of the client that asked for it, ""
+	// for the user; MadeBy is that client's name.
+	Owner  string `json:"owner,omitempty"`
+	MadeBy string `json:"madeBy,omitempty"`
 	// Files are the SHA-256 of every file by its slash path.
 	Files map[string]string `json:"files"`
 }
@@ -182,14 +186,14 @@ func (s *Store) Seal(dir string, names []string, meta Meta, sources *manifest.Ma
 	return s.finish(staging, meta, sources)
 }
 
-// Again makes a new snapshot with the contents of an old one.
-func (s *Store) Again(old *Entry, sources *manifest.Manifest) (*Entry, error) {
+// Again makes a new snapshot for an owner with the contents of an old entry.
+func (s *Store) Again(old *Entry, sources *manifest.Manifest, owner, madeBy string) (*Entry, error) {
 	names := make([]string, 0, len(old.Files))
 	for name := range old.Files {
 		names = append(names, name)
 	}
 	meta := old.Meta
-	meta.Kind = Snapshot
+	meta.Kind, meta.Owner, meta.MadeBy = Snapshot, owner, madeBy
 	return s.Seal(old.Dir, names, meta, sources, old)
 }
 

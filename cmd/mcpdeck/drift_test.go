@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+)
+
+// analysing makes a desk whose deck analyses with a stand-in for stamp.
+func analysing(t *testing.T, files map[string]string) *desk {
+	t.Helper()
+	stamp, err := exec.LookPath("stamp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t)
+	stamptest.Write(t, d.home, map[string]string{".config/mcpdeck/config.toml": fmt.Sprintf("[logicstamp]\ncommand = %q\n", stamp)})
+	stamptest.Write(t, d.project, files)
+	return d
+}
+
+// analyses are how often the stand-in ran.
+func (d *desk) analyses() int {
+	found, _ := filepath.Glob(filepath.Join(standInDir(d.home), "call-*"))
+	return len(found)
+}
+
+func (a *agent) tool(name, args string) string {
+	a.t.Helper()
+	text, err := json.Marshal(a.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args)))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Two agents work in one project: what one refreshes after an edit does not hide
+// the drift of the other.
+func TestADeckKeepsABaselineForEachAgent(t *testing.T) {
+	d := analysing(t, map[string]string{"src/App.tsx": "// props: title dense\n"})
+	d.serve()
+	first, second := d.relay("logicstamp"), d.relay("logicstamp")
+	first.handshake("one")
+	second.handshake("one")
+	first.tool("logicstamp_refresh_snapshot", "{}")
+	stamptest.Write(t, d.project, map[string]string{"src/App.tsx": "// props: title\n"})
+	second.tool("logicstamp_refresh_snapshot", "{}")
+	if out := first.tool("logicstamp_compare_snapshot", "{}"); !strings.Contains(out, "prop removed: dense") {
+		t.Errorf("the first agent does not see its edit: %s", out)
+	}
+	if out := second.tool("logicstamp_compare_snapshot", "{}"); strings.Contains(out, "prop removed") || strings.Contains(out, "BASELINE_ADOPTED") {
+		t.Errorf("the second agent compares with another's snapshot: %s", out)
+	}
+	found, _ := filepath.Glob(filepath.Join(d.home, ".local/state/mcpdeck/logicstamp/snapshots/snap_*/snapshot.json"))
+	for _, f := range found {
+		if err := os.RemoveAll(filepath.Dir(f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := first.tool("logicstamp_compare_snapshot", "{}"); !strings.Contains(out, "SNAPSHOT_LOST") {
+		t.Errorf("a lost baseline: %s", out)
+	}
+}
+
+// An agent that cancels its call does not end the analysis that another waits
+// for.
+func TestADeckGoesOnAnalysingForTheSecondCaller(t *testing.T) {
+	d := analysing(t, map[string]string{"src/App.tsx": "// props: title\n"})
+	release := filepath.Join(d.home, "release")
+	stamptest.Behave(t, standInDir(d.home), stamptest.StandIn{Until: release})
+	d.serve()
+	first, second := d.relay("logicstamp"), d.relay("logicstamp")
+	first.handshake("one")
+	second.handshake("two")
+	call := `{"name":"logicstamp_refresh_snapshot","arguments":{},"_meta":{"progressToken":7}}`
+	first.send(70, "tools/call", call)
+	d.until("an analysis", func() bool { return d.analyses() == 1 })
+	second.send(70, "tools/call", call)
+	second.until("stamp")
+	first.send(nil, "notifications/cancelled", `{"requestId":70}`)
+	first.request("ping", "{}")
+	if err := os.WriteFile(release, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := json.Marshal(second.answer(70.0)); !strings.Contains(string(out), "snapshotId") {
+		t.Errorf("the second caller: %s", out)
+	}
+	if n := d.analyses(); n != 1 {
+		t.Errorf("%d analyses", n)
+	}
+}
+
+// until waits for progress with a message.
+func (a *agent) until(message string) {
+	a.t.Helper()
+	for m := range a.lines {
+		params, _ := m["params"].(map[string]any)
+		if m["method"] == "notifications/progress" && params["message"] == message {
+			return
+		}
+	}
+	a.t.Fatal("the relay has ended")
+}
