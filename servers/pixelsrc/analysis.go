@@ -1,6 +1,7 @@
 package pixelsrc
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"math"
@@ -49,21 +50,27 @@ type scene struct {
 	bright   []float64
 }
 
-func analyse(tokens []token, w, h int) analysis {
+func analyse(ctx context.Context, tokens []token, w, h int) analysis {
 	a := analysis{roles: make([]guess, len(tokens)), relations: make([]relation, len(tokens)), z: make([]int, len(tokens))}
 	if len(tokens) > maxAnalysed {
 		a.notes = append(a.notes, fmt.Sprintf("Not analysed: %d colours are more than %d; lower max_colors.", len(tokens), maxAnalysed))
 		return a
 	}
-	s := newScene(tokens, w, h)
+	s := newScene(ctx, tokens, w, h)
 	for i := range tokens {
 		a.roles[i] = s.role(i)
 	}
 	inside := make([][]bool, len(tokens)) // inside[o][i]: i lies within o
 	for o := range tokens {
+		if ctx.Err() != nil {
+			return a
+		}
 		inside[o] = s.enclosed(o)
 	}
 	for i := range tokens {
+		if ctx.Err() != nil {
+			return a
+		}
 		a.relations[i] = s.relation(i, inside)
 	}
 	a.z = depths(inside)
@@ -75,7 +82,7 @@ func analyse(tokens []token, w, h int) analysis {
 	return a
 }
 
-func newScene(tokens []token, w, h int) *scene {
+func newScene(ctx context.Context, tokens []token, w, h int) *scene {
 	s := &scene{w: w, h: h, tokens: tokens, at: make([]int, w*h)}
 	for i := range s.at {
 		s.at[i] = -1
@@ -93,6 +100,9 @@ func newScene(tokens []token, w, h int) *scene {
 		s.touching = append(s.touching, make([]int, len(tokens)))
 	}
 	for y := range h {
+		if ctx.Err() != nil {
+			break
+		}
 		for x := range w {
 			s.touch(x, y)
 		}

@@ -2,6 +2,7 @@ package pixelsrc
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -65,17 +66,18 @@ type corpus struct {
 	pairs   map[[2]string]int
 	sizes   map[[2]int]int
 	entries int
+	ctx     context.Context //nolint:containedctx // that of one call
 }
 
-func newCorpus() *corpus {
-	return &corpus{tokens: map[string]*tokenCount{}, pairs: map[[2]string]int{}, sizes: map[[2]int]int{}}
+func newCorpus(ctx context.Context) *corpus {
+	return &corpus{ctx: ctx, tokens: map[string]*tokenCount{}, pairs: map[[2]string]int{}, sizes: map[[2]int]int{}}
 }
 
 func runAnalyze(c *call) Answer {
 	recursive := c.args.Flag("recursive", true)
 	given, byPath := c.args.Text("path")
 	_, inline := c.args.Text("source")
-	k := newCorpus()
+	k := newCorpus(c.ctx)
 	if byPath && !inline {
 		places := c.server.rootsOf(c.who).locate(given)
 		for _, p := range places {
@@ -142,6 +144,9 @@ func (k *corpus) add(src *source) bool {
 		pxl.KindTransform: &k.Transforms, pxl.KindStateRules: &k.StateRules, pxl.KindImport: &k.Imports,
 	}
 	for _, o := range src.Objects() {
+		if k.ctx.Err() != nil {
+			break
+		}
 		if o.Line > src.lines {
 			continue
 		}
@@ -184,6 +189,9 @@ func (k *corpus) sprite(src *source, sp *pxl.Sprite) {
 	names = slices.Compact(names)
 	for i, a := range names {
 		k.tokens[a].Sprites++
+		if len(k.pairs) >= 1<<16 {
+			continue
+		}
 		for _, b := range names[i+1:] {
 			if len(k.pairs) < 1<<16 {
 				k.pairs[[2]string{a, b}]++
@@ -191,6 +199,9 @@ func (k *corpus) sprite(src *source, sp *pxl.Sprite) {
 		}
 	}
 }
+
+// maxFamily is how many tokens of a family are named, those with most pixels first.
+const maxFamily = 50
 
 // finish sorts what was counted.
 func (k *corpus) finish() *corpus {
@@ -242,6 +253,7 @@ func families(tokens []tokenCount) []family {
 	list := []family{}
 	for _, f := range by {
 		if len(f.Tokens) > 1 {
+			f.Tokens = f.Tokens[:min(len(f.Tokens), maxFamily)]
 			list = append(list, *f)
 		}
 	}

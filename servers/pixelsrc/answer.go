@@ -13,6 +13,14 @@ type Answer struct {
 	Failed bool
 }
 
+// length is how many bytes of text the answer has.
+func (a *Answer) length() (n int) {
+	for _, b := range a.Blocks {
+		n += len(b.Text)
+	}
+	return n
+}
+
 // Block is a piece of an answer: a text, or a picture when Data is set.
 type Block struct {
 	Text string

@@ -48,7 +48,7 @@ func BenchmarkImport64(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Import(img, ImportOptions{MaxColors: 16, Analyze: true}); err != nil {
+		if _, err := Import(b.Context(), img, ImportOptions{MaxColors: 16, Analyze: true}); err != nil {
 			b.Fatal(err)
 		}
 	}

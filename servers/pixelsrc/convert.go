@@ -77,7 +77,7 @@ func runImport(c *call) Answer {
 	if err != nil {
 		return fail("%v.", err)
 	}
-	im, err := Import(img, o)
+	im, err := Import(c.ctx, img, o)
 	if err != nil {
 		return fail("Cannot %v.", err)
 	}

@@ -88,7 +88,7 @@ func TestD15_Validator(t *testing.T) {
 func suggested(text string) (src *source, list []suggestion) {
 	src = &source{text: text}
 	(&call{ctx: noContext(), server: New(Options{})}).parse(src)
-	list, _, _ = src.suggestions()
+	list, _, _ = src.suggestions(noContext())
 	return src, list
 }
 
@@ -209,7 +209,7 @@ func TestD10_ExplainCounts(t *testing.T) {
 	src := &source{text: Example("hero")}
 	(&call{ctx: noContext(), server: New(Options{})}).parse(src)
 	o, _ := src.Find(pxl.KindSprite, "hero")
-	data, _ := src.explainSprite(&o)
+	data, _ := src.explainSprite(&o, &excerpt{})
 	d := data.(*spriteData)
 	sum := 0
 	for _, tok := range d.Tokens {
@@ -234,7 +234,7 @@ func TestD09_HeroHasAFace(t *testing.T) {
 }
 
 func TestD11_AnalyzeCounts(t *testing.T) {
-	k := newCorpus()
+	k := newCorpus(noContext())
 	src := &source{text: Example("hero")}
 	(&call{ctx: noContext(), server: New(Options{})}).parse(src)
 	k.add(src)
@@ -292,7 +292,7 @@ func TestR07_R08_ImportOfEveryExample(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, op := range []ImportOptions{{MaxColors: 256}, {MaxColors: 256, Analyze: true}, {MaxColors: 256, Points: true}} {
-				im, err := Import(res.Image(), op)
+				im, err := Import(t.Context(), res.Image(), op)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -325,16 +325,16 @@ func TestR07_D13_ImportProperty(t *testing.T) {
 				}
 			}
 		}
-		im, err := Import(img, ImportOptions{MaxColors: 16, Analyze: i%2 == 0})
+		im, err := Import(t.Context(), img, ImportOptions{MaxColors: 16, Analyze: i%2 == 0})
 		if err != nil {
 			t.Fatal(err)
 		}
 		samePixels(t, renderOf(t, im.Source), img)
-		few, err := Import(img, ImportOptions{MaxColors: 2})
+		few, err := Import(t.Context(), img, ImportOptions{MaxColors: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Import(renderOf(t, few.Source), ImportOptions{MaxColors: 2})
+		again, err := Import(t.Context(), renderOf(t, few.Source), ImportOptions{MaxColors: 2})
 		if err != nil || again.Colours > 2 {
 			t.Fatalf("%d colours, %v", again.Colours, err)
 		}
@@ -342,7 +342,7 @@ func TestR07_D13_ImportProperty(t *testing.T) {
 }
 
 func TestD13_ImportKeepsAlphaApart(t *testing.T) {
-	im, err := Import(drawn("Ah.. hA.."), ImportOptions{MaxColors: 16, Analyze: true})
+	im, err := Import(t.Context(), drawn("Ah.. hA.."), ImportOptions{MaxColors: 16, Analyze: true})
 	if err != nil || im.Colours != 3 || !strings.Contains(im.Source, "#FF000080") || !strings.Contains(im.Source, `"_":"#00000000"`) {
 		t.Errorf("%+v, %v", im, err)
 	}
@@ -353,7 +353,7 @@ func TestD13_ImportKeepsAlphaApart(t *testing.T) {
 
 // TestAnalysisVector is the picture with a frame, a shadow and a light.
 func TestAnalysisVector(t *testing.T) {
-	im, err := Import(drawn("KKKKKK KRRRRK KRRRRK KRRRRK KDDDDK KKKKKK"), ImportOptions{MaxColors: 16, Analyze: true, Name: "v"})
+	im, err := Import(t.Context(), drawn("KKKKKK KRRRRK KRRRRK KRRRRK KDDDDK KKKKKK"), ImportOptions{MaxColors: 16, Analyze: true, Name: "v"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,11 +368,11 @@ func TestAnalysisVector(t *testing.T) {
 }
 
 func TestD13_ContainmentIsTopological(t *testing.T) {
-	im, err := Import(drawn("AB BA"), ImportOptions{MaxColors: 16, Analyze: true})
+	im, err := Import(t.Context(), drawn("AB BA"), ImportOptions{MaxColors: 16, Analyze: true})
 	if err != nil || strings.Contains(im.Source, "contained-within") {
 		t.Errorf("%s, %v", im.Source, err)
 	}
-	im, err = Import(drawn("AAA ABA AAA"), ImportOptions{MaxColors: 16, Analyze: true})
+	im, err = Import(t.Context(), drawn("AAA ABA AAA"), ImportOptions{MaxColors: 16, Analyze: true})
 	if err != nil || !strings.Contains(im.Source, `"c2":{"type":"contained-within","target":"c1"}`) {
 		t.Errorf("%s, %v", im.Source, err)
 	}
@@ -386,20 +386,20 @@ func TestShapesFound(t *testing.T) {
 		{"points", "A.A ... ..A", `"points":[[0,0],[2,0],[2,2]]`},
 		{"symmetry", ".A....A. A..AA..A ..A..A.. A.A..A.A", `"symmetric":"x"`},
 	} {
-		im, err := Import(drawn(row.picture), ImportOptions{MaxColors: 16})
+		im, err := Import(t.Context(), drawn(row.picture), ImportOptions{MaxColors: 16})
 		if err != nil || !strings.Contains(im.Source, row.want) {
 			t.Errorf("%s: %s, %v", row.name, im.Source, err)
 		}
 	}
 	text := `{type:"sprite",name:"s",size:[21,17],palette:{a:"red"},regions:{a:{ellipse:[10,8,7,6]}}}`
-	im, err := Import(renderOf(t, text), ImportOptions{MaxColors: 16})
+	im, err := Import(t.Context(), renderOf(t, text), ImportOptions{MaxColors: 16})
 	if err != nil || !strings.Contains(im.Source, `"ellipse":[10,8,7,6]`) {
 		t.Errorf("%s, %v", im.Source, err)
 	}
 }
 
 func TestUpscaledNote(t *testing.T) {
-	im, err := Import(drawn("AABBAABB AABBAABB CCAABBCC CCAABBCC AABBAABB AABBAABB KKKKWWWW KKKKWWWW"), ImportOptions{MaxColors: 16})
+	im, err := Import(t.Context(), drawn("AABBAABB AABBAABB CCAABBCC CCAABBCC AABBAABB AABBAABB KKKKWWWW KKKKWWWW"), ImportOptions{MaxColors: 16})
 	if err != nil || !strings.Contains(im.summary(), "enlarged 2 times") {
 		t.Errorf("%s, %v", im.summary(), err)
 	}
@@ -425,7 +425,7 @@ func TestD24_OneSetOfDefaults(t *testing.T) {
 	for _, analyze := range []bool{false, true} {
 		picture := "KKKKKK KRRRRK KRRRRK KRRRRK KDDDDK KKKKKK"
 		a := s.Call(noContext(), Caller{}, "pixelsrc_import", map[string]any{"image": pngOf(picture), "analyze": analyze})
-		im, err := Import(drawn(picture), ImportOptions{MaxColors: 16, Analyze: analyze})
+		im, err := Import(t.Context(), drawn(picture), ImportOptions{MaxColors: 16, Analyze: analyze})
 		if err != nil || a.Blocks[0].Text != im.Source {
 			t.Errorf("the tool says %s, the package %s, %v", a.Blocks[0].Text, im.Source, err)
 		}

@@ -2,6 +2,8 @@ package pixelsrc
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -84,11 +86,22 @@ func runDiff(c *call) Answer {
 		}
 		names = []string{only}
 	}
-	list := make([]spriteDiff, 0, len(names))
-	for _, n := range names {
-		list = append(list, diffSprite(sides[0], sides[1], n))
+	list, size, ex := make([]json.RawMessage, 0, len(names)), 0, &excerpt{}
+	for i, n := range names {
+		if c.ctx.Err() != nil {
+			break
+		}
+		if size > maxListed {
+			ex.note("%d of %d sprites are compared; pass sprite for one of the rest, which begins with %q.", i, len(names), n[:min(len(n), 64)])
+			break
+		}
+		list = append(list, json.RawMessage(pretty(diffSprite(c.ctx, sides[0], sides[1], n, ex))))
+		size += len(list[len(list)-1])
 	}
 	a := document(list)
+	if len(ex.notes) > 0 {
+		a.Blocks = append(a.Blocks, Block{Text: "Shown in part:\n" + strings.Join(ex.notes, "\n")})
+	}
 	var problems []string
 	for i, src := range sides {
 		for _, d := range src.Diagnostics() {
@@ -98,7 +111,7 @@ func runDiff(c *call) Answer {
 		}
 	}
 	if len(problems) > 0 {
-		a.Blocks = append(a.Blocks, Block{Text: "Problems:\n" + strings.Join(problems, "\n")})
+		a.Blocks = append(a.Blocks, Block{Text: "Problems:\n" + strings.Join(problems[:min(len(problems), maxProblems)], "\n")})
 	}
 	return a
 }
@@ -113,7 +126,7 @@ func (src *source) sprites() (names []string) {
 	return names
 }
 
-func diffSprite(a, b *source, name string) spriteDiff {
+func diffSprite(ctx context.Context, a, b *source, name string, ex *excerpt) spriteDiff {
 	p, inA := a.Find(pxl.KindSprite, name)
 	q, inB := b.Find(pxl.KindSprite, name)
 	d := spriteDiff{Sprite: name, Status: "changed"}
@@ -139,7 +152,7 @@ func diffSprite(a, b *source, name string) spriteDiff {
 	if s := counts(d.Palette, func(c colourChange) string { return c.Type }, " token(s)", " color(s)"); s != "" {
 		parts = append(parts, "Palette: "+s)
 	}
-	d.Regions, d.Pixels = diffRegions(a, b, name)
+	d.Regions, d.Pixels = diffRegions(ctx, a, b, name)
 	if s := counts(d.Regions, func(c regionChange) string { return c.Type }, "", ""); s != "" {
 		parts = append(parts, "Regions: "+s)
 	}
@@ -154,6 +167,8 @@ func diffSprite(a, b *source, name string) spriteDiff {
 	if len(parts) == 0 {
 		d.Status, d.Summary = "unchanged", "No differences"
 	}
+	of := "Sprite " + name
+	d.Palette, d.Regions = part(ex, of, "palette_changes", d.Palette), part(ex, of, "region_changes", d.Regions)
 	return d
 }
 
@@ -220,7 +235,7 @@ func diffPalettes(a, b *source, p, q *pxl.PaletteRef) (list []colourChange) {
 }
 
 // diffRegions compares the regions by their pixels, z and role, and the pictures.
-func diffRegions(a, b *source, name string) (list []regionChange, pixels *pixelChange) {
+func diffRegions(ctx context.Context, a, b *source, name string) (list []regionChange, pixels *pixelChange) {
 	before, errA := a.Render(pxl.RenderOptions{Kind: pxl.KindSprite, Name: name, Tokens: true})
 	after, errB := b.Render(pxl.RenderOptions{Kind: pxl.KindSprite, Name: name, Tokens: true})
 	if errA != nil || errB != nil {
@@ -228,19 +243,24 @@ func diffRegions(a, b *source, name string) (list []regionChange, pixels *pixelC
 	}
 	old, _ := a.Regions(pxl.KindSprite, name)
 	now, _ := b.Regions(pxl.KindSprite, name)
-	at := func(regions []pxl.RegionInfo, token string) int {
-		return slices.IndexFunc(regions, func(r pxl.RegionInfo) bool { return bare(r.Token) == token })
-	}
 	box := func(r image.Rectangle) *[4]int { return &[4]int{r.Min.X, r.Min.Y, r.Dx(), r.Dy()} }
+	inOld, inNow := byToken(old), byToken(now)
+	partner := make([]int, len(old)) // in now; -1: none
 	for i, r := range old {
-		token := bare(r.Token)
-		j := at(now, token)
+		partner[i] = -1
+		if j, ok := inNow[bare(r.Token)]; ok {
+			partner[i] = j
+		}
+	}
+	moved := movedRegions(ctx, before.Tokens, after.Tokens, partner, len(now))
+	for i, r := range old {
+		token, j := bare(r.Token), partner[i]
 		if j < 0 {
 			list = append(list, regionChange{Type: "removed", Token: token, OldPixels: &old[i].Pixels, OldBounds: box(r.Bounds)})
 			continue
 		}
 		n := now[j]
-		if r.Bounds != n.Bounds || r.Pixels != n.Pixels || r.Z != n.Z || r.Role != n.Role || !samePlaces(before.Tokens, after.Tokens, i, j) {
+		if r.Bounds != n.Bounds || r.Pixels != n.Pixels || r.Z != n.Z || r.Role != n.Role || moved(i, j) {
 			list = append(list, regionChange{
 				Type: "changed", Token: token, OldPixels: &old[i].Pixels, NewPixels: &now[j].Pixels,
 				OldBounds: box(r.Bounds), NewBounds: box(n.Bounds),
@@ -248,7 +268,8 @@ func diffRegions(a, b *source, name string) (list []regionChange, pixels *pixelC
 		}
 	}
 	for j, n := range now {
-		if token := bare(n.Token); at(old, token) < 0 {
+		token := bare(n.Token)
+		if _, ok := inOld[token]; !ok {
 			list = append(list, regionChange{Type: "added", Token: token, NewPixels: &now[j].Pixels, NewBounds: box(n.Bounds)})
 		}
 	}
@@ -256,20 +277,44 @@ func diffRegions(a, b *source, name string) (list []regionChange, pixels *pixelC
 	return list, diffPixels(before.Image(), after.Image())
 }
 
-// samePlaces reports whether region i of one picture and region j of another
-// show at the same pixels.
-func samePlaces(p, q *pxl.TokenMap, i, j int) bool {
-	if p == nil || q == nil {
-		return p == q
+// byToken finds regions by their tokens, the first of each.
+func byToken(regions []pxl.RegionInfo) map[string]int {
+	at := make(map[string]int, len(regions))
+	for i := range regions {
+		token := bare(regions[i].Token)
+		if _, ok := at[token]; !ok {
+			at[token] = i
+		}
 	}
+	return at
+}
+
+// movedRegions tells of region i of one picture and its partner in another whether
+// they show at different pixels. It looks at each pixel once.
+func movedRegions(ctx context.Context, p, q *pxl.TokenMap, partner []int, others int) func(i, j int) bool {
+	if p == nil || q == nil {
+		return func(int, int) bool { return p != q }
+	}
+	one, other := make([]bool, len(partner)), make([]bool, others)
 	for y := range max(p.Height, q.Height) {
+		if ctx.Err() != nil {
+			break
+		}
 		for x := range max(p.Width, q.Width) {
-			if (p.At(x, y) == i) != (q.At(x, y) == j) {
-				return false
+			i, j := p.At(x, y), q.At(x, y)
+			known, seen := i >= 0 && i < len(partner), j >= 0 && j < others
+			if known && seen && partner[i] == j {
+				continue
+			}
+			if known {
+				one[i] = true
+			}
+			if seen {
+				other[j] = true
 			}
 		}
 	}
-	return true
+	return func(i, j int) bool { return one[i] || other[j] }
 }
 
 // diffPixels compares pictures on the larger canvas; nil when they are equal.

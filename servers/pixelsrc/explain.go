@@ -2,6 +2,7 @@ package pixelsrc
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"image/color"
 	"math"
@@ -15,18 +16,24 @@ import (
 
 func runExplain(c *call) Answer {
 	name, named := c.args.Text("name")
+	skip := max(c.args.Int("from", 0), 0)
 	src, wrong := c.source("source", "path")
 	if wrong != nil {
 		return *wrong
 	}
 	if named && strings.HasPrefix(name, "@") {
-		if a, ok := explainBuiltin(name); ok {
+		if a, ok := explainBuiltin(name, &excerpt{from: skip}); ok {
 			return a
 		}
 	}
+	ex := &excerpt{}
+	if named {
+		ex.from, skip = skip, 0
+	}
 	var names []string
-	var found []any
+	var found []json.RawMessage
 	var texts []string
+	size, chosen := 0, 0
 	for _, o := range src.Objects() {
 		if o.Line > src.lines {
 			continue
@@ -39,9 +46,13 @@ func runExplain(c *call) Answer {
 		if named && title != name {
 			continue
 		}
-		data, text := src.explain(&o)
-		found = append(found, data)
+		if chosen++; chosen <= skip || size > maxListed || c.ctx.Err() != nil {
+			continue
+		}
+		data, text := src.explain(&o, ex)
+		found = append(found, json.RawMessage(pretty(data)))
 		texts = append(texts, text)
+		size += len(found[len(found)-1]) + len(text)
 	}
 	switch {
 	case len(names) == 0:
@@ -49,14 +60,32 @@ func runExplain(c *call) Answer {
 			return fail("No objects could be read: line %d: %s.", ds[0].Line, ds[0].Message)
 		}
 		return fail("No objects in the source: it is empty.")
+	case len(found) == 0 && skip > 0:
+		return fail("The source has %d objects; from=%d is behind the last.", chosen, skip)
 	case len(found) == 0:
 		return fail("%s", notFound("Object", name, names))
 	}
-	text := strings.Join(texts, "\n"+strings.Repeat("=", 40)+"\n\n")
-	if len(found) == 1 {
-		return say(pretty(found[0]), text)
+	if upTo := skip + len(found); skip > 0 || upTo < chosen {
+		ex.notes = append([]string{fmt.Sprintf("Objects %d to %d of %d.", skip+1, upTo, chosen)}, ex.notes...)
+		if upTo < chosen {
+			ex.notes[0] += fmt.Sprintf(" Call again with from=%d for those that follow, or with name for one.", upTo)
+		}
 	}
-	return say(pretty(found), text)
+	text := strings.Join(texts, "\n"+strings.Repeat("=", 40)+"\n\n")
+	a := say(pretty(found), text)
+	if len(found) == 1 {
+		a = say(string(found[0]), text)
+	}
+	return ex.tell(a)
+}
+
+// tell adds what was left out to an answer.
+func (e *excerpt) tell(a Answer) Answer {
+	if len(e.notes) > 0 {
+		a.Blocks = append(a.Blocks, Block{Text: "Shown in part:\n" + strings.Join(e.notes, "\n") +
+			fmt.Sprintf("\nOf a long list %d entries are shown; name the object and pass from=%d for those that follow.", maxEntries, e.from+maxEntries)})
+	}
+	return a
 }
 
 // swatch is a token with its colour.
@@ -84,7 +113,7 @@ type paletteData struct {
 	Builtin bool     `json:"is_builtin"`
 }
 
-func explainBuiltin(name string) (Answer, bool) {
+func explainBuiltin(name string, ex *excerpt) (Answer, bool) {
 	p, ok := pxl.Builtin(strings.TrimPrefix(name, "@"))
 	if !ok {
 		return Answer{}, false
@@ -94,13 +123,14 @@ func explainBuiltin(name string) (Answer, bool) {
 		c, err := colour.Parse(e.Value)
 		d.Colors = append(d.Colors, swatchOf(bare(e.Token), c, err == nil, e.Value))
 	}
-	d.finish()
-	return say(pretty(d), d.text()), true
+	d.finish(ex)
+	return ex.tell(say(pretty(d), d.text())), true
 }
 
-func (d *paletteData) finish() {
+func (d *paletteData) finish(ex *excerpt) {
 	d.Count = len(d.Colors)
 	slices.SortFunc(d.Colors, func(a, b swatch) int { return cmp.Compare(a.Token, b.Token) })
+	d.Colors = part(ex, "Palette "+d.Name, "colors", d.Colors)
 }
 
 func (d *paletteData) text() string {
@@ -121,7 +151,7 @@ func writeSwatches(b *strings.Builder, list []swatch) {
 }
 
 // explain gives an object as data and as text.
-func (src *source) explain(o *pxl.Object) (data any, text string) {
+func (src *source) explain(o *pxl.Object, ex *excerpt) (data any, text string) {
 	switch o.Kind {
 	case pxl.KindPalette:
 		d := &paletteData{Type: "palette", Name: o.Name, Colors: []swatch{}}
@@ -129,16 +159,16 @@ func (src *source) explain(o *pxl.Object) (data any, text string) {
 		for _, t := range list {
 			d.Colors = append(d.Colors, swatchOf(t.Token, t.Color, t.Valid, t.Value))
 		}
-		d.finish()
+		d.finish(ex)
 		return d, d.text()
 	case pxl.KindSprite:
-		return src.explainSprite(o)
+		return src.explainSprite(o, ex)
 	case pxl.KindVariant:
-		return explainVariant(o)
+		return explainVariant(o, ex)
 	case pxl.KindComposition:
-		return explainComposition(o)
+		return explainComposition(o, ex)
 	case pxl.KindAnimation:
-		return src.explainAnimation(o)
+		return src.explainAnimation(o, ex)
 	}
 	return explainOther(o)
 }
@@ -183,6 +213,8 @@ type spriteData struct {
 	Regions      []regionData `json:"regions"`
 	Issues       []string     `json:"issues"`
 	Description  string       `json:"description"`
+
+	unique int // tokens, before those of an excerpt were chosen
 }
 
 func percent(n, of int) float64 {
@@ -192,7 +224,7 @@ func percent(n, of int) float64 {
 	return math.Round(1000*float64(n)/float64(of)) / 10
 }
 
-func (src *source) explainSprite(o *pxl.Object) (any, string) {
+func (src *source) explainSprite(o *pxl.Object, ex *excerpt) (any, string) {
 	d := &spriteData{Type: "sprite", Name: o.Name, Consistent: true, Tokens: []tokenData{}, Regions: []regionData{}, Issues: []string{}}
 	if o.Sprite.Size != nil {
 		d.Width, d.Height = o.Sprite.Size[0], o.Sprite.Size[1]
@@ -249,6 +281,9 @@ func (src *source) explainSprite(o *pxl.Object) (any, string) {
 		}
 	}
 	d.Description = d.sentence()
+	d.unique = len(d.Tokens)
+	of := "Sprite " + d.Name
+	d.Tokens, d.Regions, d.Issues = part(ex, of, "tokens", d.Tokens), part(ex, of, "regions", d.Regions), part(ex, of, "issues", d.Issues)
 	return d, d.text()
 }
 
@@ -308,7 +343,7 @@ func (d *spriteData) text() string {
 		}
 		fmt.Fprintf(&b, "  %-12s %4dx %5.1f%%  %s %s\n", t.Token, t.Count, t.Percentage, t.Color, name)
 	}
-	fmt.Fprintf(&b, "\nSTRUCTURE\n  transparent: %d of %d pixels (%.1f%%)\n  unique tokens: %d\n", d.Clear, d.Cells, d.Transparency, len(d.Tokens))
+	fmt.Fprintf(&b, "\nSTRUCTURE\n  transparent: %d of %d pixels (%.1f%%)\n  unique tokens: %d\n", d.Clear, d.Cells, d.Transparency, d.unique)
 	if len(d.Issues) > 0 {
 		b.WriteString("\nISSUES\n")
 		for _, i := range d.Issues {

@@ -19,13 +19,14 @@ type variantData struct {
 	Palette   string   `json:"palette,omitempty"`
 }
 
-func explainVariant(o *pxl.Object) (any, string) {
+func explainVariant(o *pxl.Object, ex *excerpt) (any, string) {
 	d := &variantData{Type: "variant", Name: o.Name, Base: o.Variant.Base, Palette: o.Variant.PaletteRef, Overrides: []swatch{}}
 	for _, e := range o.Variant.Palette {
 		c, err := colour.Parse(e.Value)
 		d.Overrides = append(d.Overrides, swatchOf(e.Token, c, err == nil, e.Value))
 	}
 	d.Count = len(d.Overrides)
+	d.Overrides = part(ex, "Variant "+d.Name, "overrides", d.Overrides)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Variant: %s\nBase: %s\n\nPALETTE OVERRIDES\n", d.Name, d.Base)
 	writeSwatches(&b, d.Overrides)
@@ -51,7 +52,7 @@ type compositionData struct {
 	Layers   []layerData `json:"layers"`
 }
 
-func explainComposition(o *pxl.Object) (any, string) {
+func explainComposition(o *pxl.Object, ex *excerpt) (any, string) {
 	c := o.Composition
 	d := &compositionData{Type: "composition", Name: o.Name, Size: c.Size, CellSize: c.CellSize, LayerN: len(c.Layers), Layers: []layerData{}}
 	if d.CellSize == [2]int{} {
@@ -90,6 +91,7 @@ func explainComposition(o *pxl.Object) (any, string) {
 		}
 		d.Layers = append(d.Layers, ld)
 	}
+	d.Layers = part(ex, "Composition "+d.Name, "layers", d.Layers)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Composition: %s\n", d.Name)
 	if d.Size != nil {
@@ -132,7 +134,7 @@ type animationData struct {
 	Timing    timingData     `json:"timing"`
 }
 
-func (src *source) explainAnimation(o *pxl.Object) (any, string) {
+func (src *source) explainAnimation(o *pxl.Object, ex *excerpt) (any, string) {
 	a := o.Animation
 	d := &animationData{Type: "animation", Name: o.Name, Frames: []string{}, Duration: a.Duration, Loops: a.Loop, Count: len(a.Frames)}
 	if d.Duration == 0 {
@@ -148,10 +150,12 @@ func (src *source) explainAnimation(o *pxl.Object) (any, string) {
 		d.Total = int(res.Duration().Milliseconds())
 	}
 	d.Timing = timing(a.Timing, src.Dialect())
+	of := "Animation " + d.Name
+	d.Frames, d.Keyframes = part(ex, of, "frames", d.Frames), part(ex, of, "keyframes", d.Keyframes)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Animation: %s\nDuration: %d ms in all\nLoops: %v\n\nFRAME SEQUENCE\n", d.Name, d.Total, d.Loops)
 	for i, f := range d.Frames {
-		fmt.Fprintf(&b, "  %d. %s\n", i+1, f)
+		fmt.Fprintf(&b, "  %d. %s\n", min(ex.from, d.Count)+i+1, f)
 	}
 	for _, k := range d.Keyframes {
 		fmt.Fprintf(&b, "  %5.1f%% %s %s\n", k.Percent, k.Sprite, k.Transform)

@@ -23,7 +23,7 @@ func FuzzImport(f *testing.F) {
 		if err != nil || img.Rect.Dx()*img.Rect.Dy() > 1<<14 {
 			return
 		}
-		im, err := Import(img, ImportOptions{MaxColors: 256, Name: name, Analyze: true})
+		im, err := Import(t.Context(), img, ImportOptions{MaxColors: 256, Name: name, Analyze: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"image/png"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/quant"
 )
 
 // inks are the colours of drawn pictures.
@@ -56,3 +58,11 @@ func samePixels(t *testing.T, got, want *image.NRGBA) {
 }
 
 func noContext() context.Context { return context.Background() }
+
+func reducedOf(img *image.NRGBA) quant.Result {
+	r, err := quant.Reduce(noContext(), img, 256)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}

@@ -2,6 +2,7 @@ package pixelsrc
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"image"
@@ -41,11 +42,15 @@ type Imported struct {
 }
 
 // Import writes a picture as source that renders to the same pixels, or to those
-// of the reduced picture when it has more colours than allowed.
-func Import(img *image.NRGBA, o ImportOptions) (Imported, error) {
+// of the reduced picture when it has more colours than allowed. When ctx ends, so does
+// the work, with its error.
+func Import(ctx context.Context, img *image.NRGBA, o ImportOptions) (Imported, error) {
 	b := img.Bounds()
 	im := Imported{Name: validName(o.Name), W: b.Dx(), H: b.Dy()}
-	reduced := quant.Reduce(img, o.MaxColors)
+	reduced, err := quant.Reduce(ctx, img, o.MaxColors)
+	if err != nil {
+		return Imported{}, err
+	}
 	tokens, transparent := tokensOf(img, reduced)
 	im.Colours = len(tokens)
 	if transparent {
@@ -62,16 +67,19 @@ func Import(img *image.NRGBA, o ImportOptions) (Imported, error) {
 	}
 	var found analysis
 	if o.Analyze {
-		found = analyse(tokens, im.W, im.H)
+		found = analyse(ctx, tokens, im.W, im.H)
 		im.Notes = append(im.Notes, found.notes...)
 		im.Notes = append(im.Notes, "Symmetry: "+symmetryOf(img)+".")
 	}
 	var out strings.Builder
 	writePalette(&out, im.Name, tokens, transparent, found)
-	tracer := newTracer(im.W, im.H)
+	tracer := newTracer(ctx, im.W, im.H)
 	fmt.Fprintf(&out, `{"type":"sprite","name":"%s","size":[%d,%d],"palette":"%s_palette","regions":{`, im.Name, im.W, im.H, im.Name)
 	done := 0
 	for i, t := range tokens {
+		if err := ctx.Err(); err != nil {
+			return Imported{}, err
+		}
 		if i > 0 {
 			out.WriteByte(',')
 		}
@@ -90,7 +98,7 @@ func Import(img *image.NRGBA, o ImportOptions) (Imported, error) {
 	}
 	out.WriteString("}}\n")
 	im.Source = out.String()
-	return im, nil
+	return im, ctx.Err()
 }
 
 // tooLong says what would fit, when a share of the pixels took the given bytes already.

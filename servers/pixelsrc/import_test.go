@@ -17,7 +17,7 @@ func TestImportOfNoise(t *testing.T) {
 		s ^= s << 5
 		noise.Pix[i] = uint8(s) | 255*uint8(i%4/3)
 	}
-	_, err := Import(noise, ImportOptions{MaxColors: 16})
+	_, err := Import(t.Context(), noise, ImportOptions{MaxColors: 16})
 	var w, h int
 	if err == nil {
 		t.Fatal("a megabyte of source")
@@ -26,7 +26,7 @@ func TestImportOfNoise(t *testing.T) {
 	if _, e := fmt.Sscanf(after, "%dx%d first", &w, &h); e != nil || w != h || w < 200 || w > 500 {
 		t.Fatalf("%v", err)
 	}
-	if _, err = Import(noise.SubImage(image.Rect(0, 0, w, h)).(*image.NRGBA), ImportOptions{MaxColors: 16}); err != nil {
+	if _, err = Import(t.Context(), noise.SubImage(image.Rect(0, 0, w, h)).(*image.NRGBA), ImportOptions{MaxColors: 16}); err != nil {
 		t.Errorf("%dx%d: %v", w, h, err)
 	}
 }

@@ -3,6 +3,7 @@ package pixelsrc
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"encoding/binary"
 	"hash/crc32"
 	"image"
@@ -29,7 +30,7 @@ func (e *encoder) deflater(to io.Writer) *zlib.Writer {
 // repeats itself, so it is written with a palette where 256 colours suffice, and
 // repeated rows as differences of zero; that is several times faster and smaller
 // than encoding the enlarged pixels one by one.
-func (e *encoder) png(img *image.NRGBA, k int) []byte {
+func (e *encoder) png(ctx context.Context, img *image.NRGBA, k int) []byte {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	table, index := paletteOf(img)
 	depth, kind := 8, byte(6)
@@ -64,6 +65,9 @@ func (e *encoder) png(img *image.NRGBA, k int) []byte {
 	row, same := make([]byte, 1+bytesPerRow), make([]byte, 1+bytesPerRow)
 	same[0] = 2 // the row above
 	for y := range h {
+		if ctx.Err() != nil {
+			break // nobody waits for the picture
+		}
 		in := img.Pix[y*img.Stride:][:4*w]
 		repeat := k
 		if y > 0 && bytes.Equal(in, img.Pix[(y-1)*img.Stride:][:4*w]) {

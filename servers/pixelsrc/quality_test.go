@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/quant"
 )
 
 // corpusPictures are the small pictures of the conformance corpus where that is
@@ -58,7 +57,7 @@ func corpusPictures(t *testing.T) (list []*image.NRGBA, from string) {
 // rectangle for each filled component of at least 16 pixels, else points; or
 // points only.
 func plainImport(img *image.NRGBA, shapes bool) int {
-	tokens, transparent := tokensOf(img, quant.Reduce(img, 256))
+	tokens, transparent := tokensOf(img, reducedOf(img))
 	n := len(`{"type":"palette","name":"x_palette","colors":{}}`) + len(`{"type":"sprite","name":"x","size":[16,16],"palette":"x_palette","regions":{}}`) + 2
 	if transparent { // it lists the transparent pixels too
 		n += len(`"{_}":"#00000000",`) + len(`"{_}":{"points":[]},`)
@@ -100,7 +99,7 @@ func TestImportQuality(t *testing.T) {
 	var ours, points, rects, worse int
 	var shares []float64
 	for i, img := range list {
-		im, err := Import(img, ImportOptions{MaxColors: 256, Name: "x"})
+		im, err := Import(t.Context(), img, ImportOptions{MaxColors: 256, Name: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package pixelsrc
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -47,12 +48,15 @@ func runRender(c *call) Answer {
 	if a := tooLarge(res, o.scale); a != nil {
 		return *a
 	}
+	if a := tooWide(res, o.format); a != nil {
+		return *a
+	}
 	if a := src.sizeless(res); a != nil {
 		return *a
 	}
 	warnings := src.warnings(res)
 	c.server.keep(c, src, res, o, warnings)
-	a := c.server.encoder.picture(res, o)
+	a := c.server.encoder.picture(c.ctx, res, o)
 	if a.Failed || o.format == "ansi" {
 		return a
 	}
@@ -186,6 +190,21 @@ func tooLarge(res *pxl.Result, scale int) *Answer {
 	return &a
 }
 
+// tooWide checks the size of a picture that is to be text: a pixel takes about forty
+// bytes.
+func tooWide(res *pxl.Result, format string) *Answer {
+	const most = 256 * 256
+	area := 0
+	for _, f := range res.Frames {
+		area += f.Image.Rect.Dx() * f.Image.Rect.Dy()
+	}
+	if format != "ansi" || area <= most {
+		return nil
+	}
+	a := fail("As ansi the picture would be %d pixels of text; the limit is %d. Use png, or draw a part of it.", area, most)
+	return &a
+}
+
 // sizeless answers for a sprite without a usable size or without regions, of
 // which the engine would show one transparent pixel.
 func (src *source) sizeless(res *pxl.Result) *Answer {
@@ -273,7 +292,7 @@ func (src *source) warnings(res *pxl.Result) []string {
 }
 
 // picture encodes what was drawn.
-func (e *encoder) picture(res *pxl.Result, o order) Answer {
+func (e *encoder) picture(ctx context.Context, res *pxl.Result, o order) Answer {
 	still := res.Kind != pxl.KindAnimation
 	switch {
 	case o.format == "ansi":
@@ -283,14 +302,14 @@ func (e *encoder) picture(res *pxl.Result, o order) Answer {
 		}
 		return say(halfBlocks(img))
 	case still || o.format == "png":
-		return Answer{Blocks: []Block{{MIME: "image/png", Data: e.png(res.Image(), o.scale)}}}
+		return Answer{Blocks: []Block{{MIME: "image/png", Data: e.png(ctx, res.Image(), o.scale)}}}
 	}
 	sheet := contactSheet(res.Frames)
 	k := o.scale
 	for k > 1 && (sheet.Rect.Dx()*k > pxl.MaxOutSide || sheet.Rect.Dx()*sheet.Rect.Dy()*k*k > pxl.MaxOutArea) {
 		k--
 	}
-	second := Block{MIME: "image/png", Data: e.png(sheet, k)}
+	second := Block{MIME: "image/png", Data: e.png(ctx, sheet, k)}
 	if o.format == "sheet" {
 		return Answer{Blocks: []Block{second}}
 	}
@@ -299,7 +318,7 @@ func (e *encoder) picture(res *pxl.Result, o order) Answer {
 		list[i] = frames.Frame{Image: smooth.Scale(f.Image, o.scale), Duration: f.Duration}
 	}
 	var buf bytes.Buffer
-	if err := frames.GIF(&buf, list, res.Loop); err != nil {
+	if err := frames.GIF(ctx, &buf, list, res.Loop); err != nil {
 		return fail("Cannot render: %v.", err)
 	}
 	return Answer{Blocks: []Block{{MIME: "image/gif", Data: buf.Bytes()}, second}}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 // Options are what a Server is made of.
@@ -70,9 +69,9 @@ type call struct {
 }
 
 // Call runs a tool. It always answers: what goes wrong is an Answer that says
-// so. It gives up when ctx ends or the time limit passes; the work that is left
-// then is bounded by the engine's own limits. The arguments are a map[string]any
-// as encoding/json makes it, or nil.
+// so. It gives up when ctx ends or the time limit passes: the engine looks for that
+// in its inner loops, so nothing of the work is left when Call returns. The
+// arguments are a map[string]any as encoding/json makes it, or nil.
 func (s *Server) Call(ctx context.Context, who Caller, name string, arguments any) Answer {
 	var tool *Tool
 	for i := range s.tools {
@@ -85,17 +84,14 @@ func (s *Server) Call(ctx context.Context, who Caller, name string, arguments an
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	done := make(chan Answer, 1)
-	safe.Go(name, func() { done <- tool.answer(&call{ctx, s, who, newArgs(arguments)}) })
-	select {
-	case a := <-done:
+	a := tool.answer(&call{ctx, s, who, newArgs(arguments)})
+	switch {
+	case ctx.Err() == nil:
 		return a
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return fail("%s timed out after %v: make the canvas smaller, or split the source.", name, s.options.Timeout)
-		}
-		return fail("%s was cancelled.", name)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fail("%s timed out after %v: make the canvas smaller, or split the source.", name, s.options.Timeout)
 	}
+	return fail("%s was cancelled.", name)
 }
 
 // answer runs the tool with its arguments checked; a panic becomes an answer.
@@ -111,6 +107,9 @@ func (t *Tool) answer(c *call) (a Answer) {
 	}
 	if c.args.problem != "" {
 		return fail("%s", c.args.problem)
+	}
+	if n := a.length(); n > maxAnswer {
+		return fail("The answer would be %.1f MB of text; the limit is %d MB. Ask for less: name one object, or split the source.", float64(n)/(1<<20), maxAnswer>>20)
 	}
 	if note := c.args.ignored(); note != "" {
 		a.Blocks = append(a.Blocks, Block{Text: note})
@@ -163,7 +162,7 @@ func (c *call) source(sourceArg, pathArg string) (*source, *Answer) {
 
 // parse reads the text, with the palettes and sprites that it imports.
 func (c *call) parse(src *source) {
-	o := pxl.Options{Dialect: c.server.options.Dialect}
+	o := pxl.Options{Dialect: c.server.options.Dialect, Context: c.ctx}
 	at := src.at
 	if at == nil {
 		at = c.inlinePlace()

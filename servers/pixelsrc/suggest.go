@@ -1,6 +1,7 @@
 package pixelsrc
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -58,11 +59,22 @@ func runSuggest(c *call) Answer {
 	if wrong != nil {
 		return *wrong
 	}
-	list, sprites, unread := src.suggestions()
+	list, sprites, unread := src.suggestions(c.ctx)
+	shown, size := []json.RawMessage{}, 0
+	for _, g := range list {
+		if size > maxListed || len(shown) == maxEntries {
+			break
+		}
+		shown = append(shown, json.RawMessage(pretty(g)))
+		size += len(shown[len(shown)-1])
+	}
 	a := document(struct {
-		Suggestions []suggestion `json:"suggestions"`
-		Sprites     int          `json:"sprites_analyzed"`
-	}{list, sprites})
+		Suggestions []json.RawMessage `json:"suggestions"`
+		Sprites     int               `json:"sprites_analyzed"`
+	}{shown, sprites})
+	if len(shown) < len(list) {
+		a.Blocks = append(a.Blocks, Block{Text: fmt.Sprintf("%d of %d suggestions are shown; mend these, or pass apply=true, and call again for the rest.", len(shown), len(list))})
+	}
 	if unread > 0 {
 		a.Blocks = append(a.Blocks, Block{Text: fmt.Sprintf("%d pieces of the source could not be read and were left out; pixelsrc_validate says where.", unread)})
 	}
@@ -78,10 +90,13 @@ func runSuggest(c *call) Answer {
 
 // suggestions lists what could be mended, by line, with the number of sprites
 // seen and of pieces that could not be read.
-func (src *source) suggestions() (list []suggestion, sprites, unread int) {
+func (src *source) suggestions(ctx context.Context) (list []suggestion, sprites, unread int) {
 	nodes, errs := json5.Parse(src.text)
 	s := &suggester{src: src, nodes: nodes, list: []suggestion{}, added: map[string]bool{}}
 	for i := range nodes {
+		if ctx.Err() != nil {
+			break
+		}
 		s.object(&nodes[i])
 	}
 	slices.SortStableFunc(s.list, func(a, b suggestion) int { return a.Line - b.Line })
@@ -89,8 +104,7 @@ func (src *source) suggestions() (list []suggestion, sprites, unread int) {
 }
 
 func (s *suggester) line(pos int32) int {
-	l, _ := s.src.Line(pos)
-	return l
+	return s.src.LineOf(pos)
 }
 
 func (s *suggester) add(g suggestion) { s.list = append(s.list, g) }

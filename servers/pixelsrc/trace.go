@@ -1,6 +1,7 @@
 package pixelsrc
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 // tracer finds short descriptions of sets of pixels, each checked against the
 // engine's own rasteriser.
 type tracer struct {
+	ctx   context.Context //nolint:containedctx // that of one import
 	w, h  int
 	arena *shape.Arena
 }
@@ -18,8 +20,8 @@ type tracer struct {
 // traceBudget bounds the work of one trial.
 const traceBudget = 1 << 20
 
-func newTracer(w, h int) *tracer {
-	return &tracer{w: w, h: h, arena: shape.NewArena(traceBudget)}
+func newTracer(ctx context.Context, w, h int) *tracer {
+	return &tracer{ctx: ctx, w: w, h: h, arena: shape.NewArena(traceBudget)}
 }
 
 // region is the shortest description of a set as the value of a region.
@@ -47,6 +49,9 @@ func (t *tracer) plain(s shape.Set) string {
 			continue
 		}
 		for _, p := range components(cluster, 0) {
+			if t.ctx.Err() != nil {
+				break // what is said of the rest does not matter
+			}
 			d, isPoints := t.component(p)
 			if isPoints {
 				dots = append(dots, p...)
@@ -59,7 +64,10 @@ func (t *tracer) plain(s shape.Set) string {
 		slices.SortFunc(dots, byRow)
 		shapes = append(shapes, pointsJSON(dots))
 	}
-	best := shapes[0]
+	best := pointsJSON(nil)
+	if len(shapes) > 0 {
+		best = shapes[0]
+	}
 	if len(shapes) > 1 {
 		best = `{"union":[` + strings.Join(shapes, ",") + `]}`
 	}

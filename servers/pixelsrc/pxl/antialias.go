@@ -76,7 +76,7 @@ func (r *renderer) antialias(p *picture) (*bitmap, string) {
 	if !on {
 		return p.b, ""
 	}
-	return r.smooth(p.b, o, p.context(), r.sink(p.recipe.object), p.recipe.pos)
+	return r.smooth(p.b, o, r.context(p), r.sink(p.recipe.object), p.recipe.pos)
 }
 
 // smoothPlain smooths a picture of which only the pixels are known, as the call asks.
@@ -97,6 +97,7 @@ func (r *renderer) smooth(b *bitmap, o smooth.Options, ctx *smooth.Context, s *s
 	if n := b.w * b.h * k * k; !r.spend(s, pos, 4*n, n) {
 		return b, ""
 	}
+	o.Stop = func() bool { return r.doc.stopped() != nil }
 	m, err := smooth.Apply(b.image(), o, ctx)
 	if err != nil {
 		s.warn(pos, CodeRange, "", "%v", err)
@@ -107,7 +108,7 @@ func (r *renderer) smooth(b *bitmap, o smooth.Options, ctx *smooth.Context, s *s
 
 // context tells the filters what the visible regions mean: roles, edges between a
 // region and the one around it, and colours that derive from each other.
-func (p *picture) context() *smooth.Context {
+func (r *renderer) context(p *picture) *smooth.Context {
 	if p.b.tok == nil || len(p.names) == 0 {
 		return nil
 	}
@@ -138,7 +139,7 @@ func (p *picture) context() *smooth.Context {
 	}
 	if src != nil {
 		for i, rel := range src.Relations {
-			if i*(n+len(p.names)) > maxDrawn {
+			if i*(n+len(p.names)) > maxDrawn || r.doc.stopped() != nil {
 				break
 			}
 			p.relate(c, rel)

@@ -17,14 +17,19 @@ const (
 type budget struct {
 	drawn, held, works int
 	told               bool
+	stopped            bool // the context of the call has ended
 }
 
 // spend counts pixels that are worked on and pixels that are kept. It is false, and
-// tells so once, when the budget of the call is used up.
+// tells so once, when the budget of the call is used up; and when its context has
+// ended, which the call itself tells.
 func (r *renderer) spend(s *sink, pos int32, drawn, held int) bool {
 	b := &r.budget
 	b.drawn += drawn
 	b.held += held
+	if b.stopped = b.stopped || r.doc.stopped() != nil; b.stopped {
+		return false
+	}
 	if b.drawn <= r.doc.part(maxDrawn) && b.held <= r.doc.part(maxHeld) && b.works <= r.doc.part(maxWorks) {
 		return true
 	}
@@ -36,7 +41,7 @@ func (r *renderer) spend(s *sink, pos int32, drawn, held int) bool {
 }
 
 // left says whether the budget is not used up.
-func (b *budget) left() bool { return !b.told }
+func (b *budget) left() bool { return !b.told && !b.stopped }
 
 // part is a budget, divided where a test wants it to run out sooner.
 func (d *Document) part(budget int) int { return budget / max(1, d.divide) }

@@ -15,6 +15,9 @@ func (d *Document) Check() []Diagnostic {
 	c.r.diags = slices.Concat(d.diags, d.notes)
 	shared := map[string]Kind{}
 	for i := range d.objects {
+		if d.stopped() != nil {
+			break
+		}
 		o := &d.objects[i]
 		c.s = c.r.sink(o.title())
 		c.sharedName(shared, o)
@@ -22,7 +25,7 @@ func (d *Document) Check() []Diagnostic {
 	}
 	for _, k := range Drawable() {
 		for _, name := range d.names(k) {
-			if obj, ok := d.Find(k, name); ok {
+			if obj, ok := d.Find(k, name); ok && d.stopped() == nil {
 				_ = c.r.object(&Result{}, obj)
 			}
 		}

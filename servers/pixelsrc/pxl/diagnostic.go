@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Severity of a diagnostic.
@@ -113,8 +114,18 @@ func (s *sink) report(pos int32, sev Severity, code, help, format string, args .
 	line, column := s.doc.lines.At(pos)
 	*s.list = append(*s.list, Diagnostic{
 		Code: code, Severity: sev, Line: line, Column: column,
-		Message: fmt.Sprintf(format, args...), Help: help, Object: s.object,
+		Message: clip(fmt.Sprintf(format, args...)), Help: clip(help), Object: clip(s.object),
 	})
+}
+
+// clip shortens what names and values of the source make long: there are up to a
+// thousand diagnostics, and the source may be one name.
+func clip(text string) string {
+	const most = 400
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 func (s *sink) warn(pos int32, code, help, format string, args ...any) {

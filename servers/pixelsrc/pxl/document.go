@@ -1,6 +1,7 @@
 package pxl
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -43,12 +44,16 @@ type Options struct {
 	// It enforces the path policy and answers with an error that wraps
 	// fs.ErrNotExist when there is no such file. Nil refuses every include.
 	Include func(path string) ([]byte, error)
+	// Context ends the work on the document: what draws or checks it returns soon
+	// after, and what it returns is incomplete. Nil: nothing does.
+	Context context.Context //nolint:containedctx // a document is read and drawn for one call
 }
 
 // Document is a parsed text. It is safe for concurrent use.
 type Document struct {
 	dialect Dialect
 	include func(path string) ([]byte, error)
+	ctx     context.Context //nolint:containedctx // see Options
 	text    string
 	lines   *json5.Lines
 	objects []Object
@@ -91,7 +96,7 @@ func (d *Document) regionTable() []field[Region] {
 // Parse reads a text. It never fails: what cannot be read is a diagnostic.
 func Parse(text []byte, o Options) *Document {
 	d := &Document{
-		dialect: o.Dialect, include: o.Include,
+		dialect: o.Dialect, include: o.Include, ctx: o.Context,
 		palettes: map[string]*Palette{}, sprites: map[string]*Sprite{}, variants: map[string]*Variant{},
 		compositions: map[string]*Composition{}, animations: map[string]*Animation{},
 	}
@@ -121,6 +126,9 @@ func Parse(text []byte, o Options) *Document {
 		d.syntax(err)
 	}
 	for i := range nodes {
+		if d.stopped() != nil {
+			break
+		}
 		d.object(&nodes[i])
 	}
 	d.diags = sortDiagnostics(d.diags)
@@ -143,6 +151,17 @@ func (d *Document) Objects() []Object { return d.objects }
 
 // Diagnostics is what was found while reading; rendering and Check find more.
 func (d *Document) Diagnostics() []Diagnostic { return slices.Clone(d.diags) }
+
+// LineOf gives the line alone, which costs the same however long it is.
+func (d *Document) LineOf(pos int32) int { return d.lines.Line(pos) }
+
+// stopped tells why the work on the document is to end; nil while it may go on.
+func (d *Document) stopped() error {
+	if d.ctx == nil {
+		return nil
+	}
+	return d.ctx.Err()
+}
 
 // Line gives line and column, from 1, of a byte offset such as a node's Pos.
 func (d *Document) Line(pos int32) (line, column int) { return d.lines.At(pos) }

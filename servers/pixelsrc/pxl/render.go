@@ -174,7 +174,7 @@ func (d *Document) target(o RenderOptions) (Object, error) {
 
 // Render draws one object. What is wrong with the document comes as diagnostics of
 // the result; an error means that there is nothing to show: no such object
-// (*NotFoundError), or a picture beyond the limits (ErrTooLarge).
+// (*NotFoundError), a picture beyond the limits (ErrTooLarge), or a context that ended.
 func (d *Document) Render(o RenderOptions) (*Result, error) {
 	obj, err := d.target(o)
 	if err != nil {
@@ -186,6 +186,9 @@ func (d *Document) Render(o RenderOptions) (*Result, error) {
 	err = r.object(res, obj)
 	r.release()
 	res.Diagnostics = sortDiagnostics(r.diags)
+	if stopped := d.stopped(); stopped != nil {
+		return nil, fmt.Errorf("render: %w", stopped)
+	}
 	return res, err
 }
 
@@ -289,10 +292,13 @@ func (d *Document) Regions(kind Kind, name string) ([]RegionInfo, error) {
 	r := &renderer{doc: d, tokens: true}
 	rec := r.lookup(obj.Kind, obj.Name, alone)
 	p := r.draw(rec, true)
+	if stopped := d.stopped(); stopped != nil {
+		return nil, fmt.Errorf("regions: %w", stopped)
+	}
 	out := make([]RegionInfo, len(p.shapes))
 	for i, s := range p.shapes {
 		g := &rec.regions[i]
-		line, _ := d.lines.At(g.Pos)
+		line := d.lines.Line(g.Pos)
 		info := RegionInfo{Token: g.Token, Shape: g.Shape, Z: zOf(g), Role: g.Role, Color: magenta(), Line: line, Pixels: s.Inside(p.b.w, p.b.h)}
 		if b, ok := s.Bounds(); ok {
 			info.Bounds = image.Rect(b.X0, b.Y0, b.X1+1, b.Y1+1)

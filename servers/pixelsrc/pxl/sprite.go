@@ -309,6 +309,7 @@ func (r *renderer) canvas(rec *recipe, s *sink) bool {
 func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
 	work := r.doc.part(maxWork)
 	r.takeArena().Reset(work)
+	r.arena.Stop = func() bool { return r.doc.stopped() != nil }
 	d := drawing{s: s, dial: r.doc.dialect, tell: r.checking || !r.reference(), regions: rec.regions, w: p.b.w, h: p.b.h, arena: r.arena}
 	d.rasterise()
 	r.budget.works += work - r.arena.Left

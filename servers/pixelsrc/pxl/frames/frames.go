@@ -3,6 +3,7 @@
 package frames
 
 import (
+	"context"
 	"errors"
 	"image"
 	"image/color"
@@ -36,7 +37,8 @@ func Bounds(list []Frame) (w, h int) {
 // GIF writes an animation; frames of different size stand at the top left of
 // the common size. Delays are whole hundredths of a second, at least one. What
 // is not fully transparent is opaque. loop plays it for ever, else it plays once.
-func GIF(w io.Writer, list []Frame, loop bool) error {
+// When ctx ends, so does the writing, with its error.
+func GIF(ctx context.Context, w io.Writer, list []Frame, loop bool) error {
 	if len(list) == 0 {
 		return errNone
 	}
@@ -59,18 +61,37 @@ func GIF(w io.Writer, list []Frame, loop bool) error {
 		out.LoopCount = 0
 	}
 	for _, f := range list {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		at := shared
 		if at == nil {
 			at = newIndexer([]Frame{f})
 		}
 		if at == nil {
-			at = reduced(f.Image)
+			var err error
+			if at, err = reduced(ctx, f.Image); err != nil {
+				return err
+			}
 		}
 		out.Image = append(out.Image, at.paint(f.Image, width, height))
 		out.Delay = append(out.Delay, int(min(max(f.Duration/(10*time.Millisecond), 1), 0xFFFF)))
 		out.Disposal = append(out.Disposal, gif.DisposalBackground)
 	}
-	return gif.EncodeAll(w, out)
+	return gif.EncodeAll(writer{ctx, w}, out)
+}
+
+// writer takes nothing more once ctx has ended.
+type writer struct {
+	ctx context.Context //nolint:containedctx // that of one call of GIF
+	io.Writer
+}
+
+func (w writer) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(p)
 }
 
 // indexer maps colours to entries of a palette whose first is transparent.
@@ -125,7 +146,7 @@ func indexed(opaque []color.NRGBA) *indexer {
 }
 
 // reduced has 255 colours that stand for those of one image.
-func reduced(img *image.NRGBA) *indexer {
+func reduced(ctx context.Context, img *image.NRGBA) (*indexer, error) {
 	solid := image.NewNRGBA(image.Rect(0, 0, img.Bounds().Dx(), img.Bounds().Dy()))
 	draw.Draw(solid, solid.Rect, img, img.Bounds().Min, draw.Src)
 	for i := 3; i < len(solid.Pix); i += 4 {
@@ -133,14 +154,17 @@ func reduced(img *image.NRGBA) *indexer {
 			solid.Pix[i] = 255
 		}
 	}
-	r := quant.Reduce(solid, 256)
+	r, err := quant.Reduce(ctx, solid, 256)
+	if err != nil {
+		return nil, err
+	}
 	ix := indexed(slices.DeleteFunc(slices.Clone(r.Palette), func(c color.NRGBA) bool { return c.A == 0 }))
 	for c, at := range r.Of {
 		if c.A > 0 {
 			ix.of[c] = uint8(at + 1)
 		}
 	}
-	return ix
+	return ix, nil
 }
 
 func (ix *indexer) paint(img *image.NRGBA, w, h int) *image.Paletted {

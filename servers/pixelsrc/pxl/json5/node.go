@@ -100,10 +100,16 @@ func (l *Lines) At(pos int32) (line, column int) {
 	if int(pos) > len(l.text) {
 		pos = int32(len(l.text))
 	}
-	i := sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > pos }) - 1
-	start := l.starts[i]
+	line = l.Line(pos)
+	start := l.starts[line-1]
 	if start == 0 && len(l.text) >= 3 && l.text[:3] == "\uFEFF" && pos >= 3 {
 		start = 3
 	}
-	return i + 1, utf8.RuneCountInString(l.text[start:pos]) + 1
+	return line, utf8.RuneCountInString(l.text[start:pos]) + 1
+}
+
+// Line gives the line of a byte offset alone. Its cost does not grow with the
+// length of the line, so it is what to ask for each of many.
+func (l *Lines) Line(pos int32) int {
+	return sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > pos })
 }

@@ -3,6 +3,7 @@ package quant
 
 import (
 	"cmp"
+	"context"
 	"image"
 	"image/color"
 	"math"
@@ -62,16 +63,22 @@ func Colours(img *image.NRGBA) (order []color.NRGBA, count map[color.NRGBA]int) 
 	return order, count
 }
 
+// often is how many colours are worked on before the context is asked again.
+const often = 1 << 12
+
 // Reduce finds at most limit colours (at least 2) for an image. With no more
-// than that in it, they are kept as they are.
-func Reduce(img *image.NRGBA, limit int) Result {
+// than that in it, they are kept as they are. The error is that of ctx.
+func Reduce(ctx context.Context, img *image.NRGBA, limit int) (Result, error) {
 	limit = max(limit, 2)
 	order, count := Colours(img)
 	r := Result{Distinct: len(order), Of: make(map[color.NRGBA]int, len(order))}
 	transparent := count[color.NRGBA{}] > 0
 	var rest []sample
 	linear := newCurve()
-	for _, c := range order {
+	for i, c := range order {
+		if i%often == 0 && ctx.Err() != nil {
+			return Result{}, ctx.Err()
+		}
 		if c.A > 0 {
 			rest = append(rest, sample{c, count[c], linear.place(c)})
 		}
@@ -86,11 +93,14 @@ func Reduce(img *image.NRGBA, limit int) Result {
 			r.Palette = append(r.Palette, s.c)
 		}
 	} else {
-		chosen := cut(rest, budget)
+		chosen := cut(ctx, rest, budget)
 		for _, s := range chosen {
 			r.Palette = append(r.Palette, s.c)
 		}
-		for _, s := range rest {
+		for i, s := range rest {
+			if i%often == 0 && ctx.Err() != nil {
+				return Result{}, ctx.Err()
+			}
 			r.Of[s.c] = nearest(chosen, s.at)
 		}
 	}
@@ -98,12 +108,12 @@ func Reduce(img *image.NRGBA, limit int) Result {
 		r.Of[color.NRGBA{}] = len(r.Palette)
 		r.Palette = append(r.Palette, color.NRGBA{})
 	}
-	return r
+	return r, ctx.Err()
 }
 
-// cut chooses colours for all: it splits boxes until there are enough. A box is a
-// list of indices into all, which is sorted by bytes.
-func cut(all []sample, budget int) []sample {
+// cut chooses colours for all: it splits boxes until there are enough, or ctx ends.
+// A box is a list of indices into all, which is sorted by bytes.
+func cut(ctx context.Context, all []sample, budget int) []sample {
 	slices.SortFunc(all, func(a, b sample) int { return cmp.Compare(bytes(a.c), bytes(b.c)) })
 	first := box{members: make([]int32, len(all))}
 	for i, s := range all {
@@ -112,7 +122,7 @@ func cut(all []sample, budget int) []sample {
 	}
 	boxes := []box{first}
 	keys := make([]key, len(all))
-	for len(boxes) < budget {
+	for len(boxes) < budget && ctx.Err() == nil {
 		pick := -1
 		for i, b := range boxes {
 			if len(b.members) > 1 && (pick < 0 || b.pixels >= boxes[pick].pixels) {

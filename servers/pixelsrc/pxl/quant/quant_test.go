@@ -37,7 +37,10 @@ func TestReduce(t *testing.T) {
 		{"GT 16", true, 16, "#00000000 #000000 #100804 #201008 #30180C #482412 #603018 #70381C #884422 #904824 #A05028 #B0582C #C06030 #D86C36 #E8743A #F87C3E"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			r := Reduce(ramp(row.extra), row.limit)
+			r, err := Reduce(t.Context(), ramp(row.extra), row.limit)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var got []string
 			for _, c := range r.Palette {
 				got = append(got, colour.Hex(c))
@@ -74,7 +77,10 @@ func neighbours(t *testing.T, a, b string) bool {
 
 func TestSplitOfPixels(t *testing.T) {
 	for limit, want := range map[int][]int{2: {15, 17}, 4: {7, 8, 8, 9}} {
-		r := Reduce(ramp(false), limit)
+		r, err := Reduce(t.Context(), ramp(false), limit)
+		if err != nil {
+			t.Fatal(err)
+		}
 		n := make([]int, limit)
 		for _, at := range r.Of {
 			n[at]++
@@ -91,7 +97,10 @@ func TestAlphaIsKept(t *testing.T) {
 	img.SetNRGBA(0, 0, color.NRGBA{255, 0, 0, 255})
 	img.SetNRGBA(1, 0, color.NRGBA{255, 0, 0, 128})
 	img.SetNRGBA(2, 0, color.NRGBA{9, 9, 9, 0})
-	r := Reduce(img, 8)
+	r, err := Reduce(t.Context(), img, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if r.Distinct != 3 || len(r.Palette) != 3 || r.Palette[2] != (color.NRGBA{}) {
 		t.Errorf("got %+v", r)
 	}

@@ -94,6 +94,10 @@ type Arena struct {
 	ints     []int32
 	sorted   bool
 	Exceeded bool
+	// Stop is asked now and then whether to give up, as if the budget were used up;
+	// nil: never.
+	Stop  func() bool
+	since int // spent since it was asked
 }
 
 // NewArena makes an arena with a budget.
@@ -118,6 +122,13 @@ func (a *Arena) spend(n int) bool {
 		return false
 	}
 	a.Left -= n
+	const often = 1 << 14
+	if a.since += n + 1; a.Stop != nil && a.since >= often {
+		if a.since = 0; a.Stop() {
+			a.Left, a.Exceeded = 0, true
+			return false
+		}
+	}
 	return true
 }
 

@@ -10,6 +10,9 @@ import (
 func scale2x(src raster, o Options, ctx *Context) raster {
 	out := newRaster(src.w*2, src.h*2)
 	for y := range src.h {
+		if o.stopped() {
+			break
+		}
 		for x := range src.w {
 			p := src.px[y*src.w+x]
 			if o.Strength < 0.001 || o.preserves() && ctx.role(x, y) == Anchor {
@@ -58,6 +61,9 @@ func hq(src raster, k int, o Options, ctx *Context) raster {
 	out := newRaster(src.w*k, src.h*k)
 	s := o.Strength
 	for y := range src.h {
+		if o.stopped() {
+			break
+		}
 		for x := range src.w {
 			c := src.px[y*src.w+x]
 			if src.flat(x, y) || o.kept(ctx, x, y) {
@@ -120,6 +126,9 @@ func hqCorner(c, e1, e2, dg color.NRGBA, near1, near2, nearD bool, s float32) co
 func xbr2x(src raster, o Options, ctx *Context) raster {
 	out := newRaster(src.w*2, src.h*2)
 	for y := range src.h {
+		if o.stopped() {
+			break
+		}
 		for x := range src.w {
 			c := src.px[y*src.w+x]
 			threshold := o.threshold(ctx, x, y)
@@ -206,6 +215,9 @@ var kernel = [9]float32{
 func blur(src raster, o Options, ctx *Context) raster {
 	out := newRaster(src.w, src.h)
 	for y := range src.h {
+		if o.stopped() {
+			break
+		}
 		for x := range src.w {
 			p := src.px[y*src.w+x]
 			out.px[y*src.w+x] = p
@@ -255,6 +267,9 @@ func gradients(src raster, o Options, ctx *Context) raster {
 		half := func(p, q uint8) uint8 { return rounded(float32(int(p)+int(q)) / 2) }
 		middle := color.NRGBA{R: half(g.From.R, g.To.R), G: half(g.From.G, g.To.G), B: half(g.From.B, g.To.B), A: half(g.From.A, g.To.A)}
 		near := make(map[int]int) // pixel → squared distance
+		if o.stopped() {
+			break
+		}
 		for _, p := range g.Boundary {
 			for y := max(p.Y-reach, 0); y <= min(p.Y+reach, src.h-1); y++ {
 				for x := max(p.X-reach, 0); x <= min(p.X+reach, src.w-1); x++ {

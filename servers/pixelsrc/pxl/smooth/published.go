@@ -13,6 +13,9 @@ func soften(src raster, k int, o Options, ctx *Context) raster {
 		find = xbrSlope
 	}
 	for y := range src.h {
+		if o.stopped() {
+			break
+		}
 		for x := range src.w {
 			c := src.px[y*src.w+x]
 			out.block(x, y, k, c)

@@ -66,7 +66,12 @@ type Options struct {
 	// Published selects the published rules of hq and xBR, which do soften
 	// stairs; without it they are those of the reference engine, which hardly do.
 	Published bool
+	// Stop is asked at each row whether to give up, which leaves the rest as it is;
+	// nil: never.
+	Stop func() bool
 }
+
+func (o Options) stopped() bool { return o.Stop != nil && o.Stop() }
 
 // Role is what a pixel's region is for.
 type Role uint8
