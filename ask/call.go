@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -22,7 +23,8 @@ const (
 // any goroutine.
 type Call struct {
 	q    *Queue
-	id   int
+	id   int // of the item; guarded by the queue
+	key  ownedKey
 	once sync.Once
 	done chan struct{}
 
@@ -51,7 +53,7 @@ func (c *Call) HandOver() { c.q.leave(c, HandedOver, "") }
 
 // Place says how the request stands: its state, how many requests come before
 // it, and how many there are.
-func (c *Call) Place() (state State, ahead, pending int) { return c.q.place(c.id) }
+func (c *Call) Place() (state State, ahead, pending int) { return c.q.place(c) }
 
 func (c *Call) finish(r Reply, err error) {
 	c.once.Do(func() {
@@ -84,11 +86,16 @@ func (q *Queue) leave(c *Call, how Absence, why string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	it := q.find(c.id)
-	if it == nil || it.call != c {
+	if it == nil || !slices.Contains(it.calls, c) {
 		return
 	}
-	it.call, it.absent, it.why, it.left = nil, how, why, time.Now()
+	it.calls = slices.DeleteFunc(it.calls, func(o *Call) bool { return o == c })
 	c.finish(Reply{}, ErrWithdrawn)
+	if len(it.calls) > 0 { // another call of the same agent waits for this answer
+		q.changed(true)
+		return
+	}
+	it.absent, it.why, it.left = how, why, time.Now()
 	if how == HandedOver {
 		it.client = time.Time{}
 		q.changed(true)
@@ -126,6 +133,9 @@ func (q *Queue) delivered(c *Call, d Delivery) {
 		if r.ID != c.id {
 			continue
 		}
+		if r.Delivery == Delivered {
+			return // another call has brought it
+		}
 		q.history = append([]Record(nil), q.history...) // snapshots share the old one
 		r = &q.history[i]
 		r.Delivery = d
@@ -138,7 +148,7 @@ func (q *Queue) delivered(c *Call, d Delivery) {
 	}
 }
 
-func (q *Queue) place(id int) (State, int, int) {
+func (q *Queue) place(c *Call) (State, int, int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	state, ahead, pending, found := Queued, 0, 0, false
@@ -147,7 +157,7 @@ func (q *Queue) place(id int) (State, int, int) {
 			continue
 		}
 		pending++
-		if it.id == id {
+		if it.id == c.id {
 			state, found = it.state, true
 		}
 		if !found {
@@ -162,14 +172,14 @@ func (q *Queue) place(id int) (State, int, int) {
 
 // stateWord is the state of a request for its client: "editing" once the person
 // has entered something.
-func (q *Queue) stateWord(id int, state State) string {
+func (q *Queue) stateWord(c *Call, state State) string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	it := q.find(id)
+	it := q.find(c.id)
 	switch {
 	case state == Sending, it != nil && state == Shown && !it.draft.Empty():
 		return "editing"
-	case it != nil && state == Shown && q.onScreen != id:
+	case it != nil && state == Shown && q.onScreen != c.id:
 		return string(Queued)
 	}
 	return string(state)

@@ -16,6 +16,8 @@ type Listed struct {
 	Asker     string     `json:"asker"`
 	Cwd       string     `json:"cwd,omitempty"`
 	Verified  bool       `json:"verified"`
+	Identity  Identity   `json:"identity"`
+	Via       string     `json:"via,omitempty"`
 	State     State      `json:"state"`
 	Absent    Absence    `json:"absent,omitempty"`
 	Arrived   time.Time  `json:"arrived"`
@@ -28,6 +30,7 @@ func (c *conn) list(m *message) {
 	for _, it := range c.l.q.Pending().Items {
 		v := Listed{
 			ID: it.ID, Asker: it.Request.Client(), Cwd: it.Request.Cwd(), Verified: it.Request.Verified(),
+			Identity: it.Request.Identity(), Via: it.Request.Via(),
 			State: it.State, Absent: it.Absent, Arrived: it.Arrived, Questions: it.Request.Questions,
 		}
 		if !it.Deadline.IsZero() {

@@ -109,7 +109,7 @@ func (c *conn) resume(m *message) {
 	var key, owner string
 	_ = json.Unmarshal(m.fields["resumeKey"], &key) // not a string: no key, which nothing has
 	_ = json.Unmarshal(m.fields["owner"], &owner)   // as above
-	call, err := c.l.q.Resume(key, owner)
+	call, err := c.l.q.Resume(key, owner, c.peer)
 	c.follow(m, call, err)
 }
 
@@ -183,6 +183,7 @@ func (c *conn) wait(m *message, call *Call, w *heard) bool {
 		case l, ok := <-w.lines:
 			if !ok {
 				call.Leave("hung up")
+				c.l.q.Left((&Request{Peer: c.peer}).peerKey())
 				return false
 			}
 			if l.Type == "cancel" {
@@ -206,7 +207,7 @@ func (c *conn) status(m *message, call *Call) func() {
 	var last line
 	return func() {
 		state, ahead, pending := call.Place()
-		l := line{ID: m.id, Type: "status", State: c.l.q.stateWord(call.id, state), Position: ahead + 1}
+		l := line{ID: m.id, Type: "status", State: c.l.q.stateWord(call, state), Position: ahead + 1}
 		if l.State == last.State && l.Position == last.Position && last.Pending != nil && *last.Pending == pending {
 			return
 		}

@@ -117,8 +117,7 @@ func (l *Listener) serve(nc *net.UnixConn, s *session) {
 		_ = nc.Close() // nobody to tell
 		return
 	}
-	_, program := socket.AgentOf(who.PID)
-	c := &conn{Conn: nc, l: l, via: s, in: &lineReader{r: nc}, peer: Peer{PID: who.PID, Program: program, Cwd: socket.Folder(who.PID)}}
+	c := &conn{Conn: nc, l: l, via: s, in: &lineReader{r: nc}, peer: peerOf(who.PID)}
 	if s != nil {
 		c.peer.Session = s.Label
 	}
@@ -128,6 +127,16 @@ func (l *Listener) serve(nc *net.UnixConn, s *session) {
 	}
 	defer l.enter(c, s, -1)
 	c.serve()
+}
+
+// peerOf is what the system says about the asker behind a connection.
+func peerOf(pid int) Peer {
+	p := Peer{PID: pid, Machine: socket.Machine(pid)}
+	if p.Machine == "" {
+		p.Agent, p.Program = socket.AgentOf(pid)
+		p.Cwd = socket.Folder(pid)
+	}
+	return p
 }
 
 // enter counts a connection in or out; false when the listener is closed.

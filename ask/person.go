@@ -67,7 +67,7 @@ func (q *Queue) Send(id int) error {
 		q.changed(true)
 		return nil
 	}
-	it.state, it.sendAt = Sending, time.Now().Add(q.hold())
+	it.state, it.sendAt, it.unsent = Sending, time.Now().Add(q.hold()), false
 	it.draft.Field = NoField
 	q.changed(true)
 	return nil
@@ -198,11 +198,16 @@ func (q *Queue) finish(it *item, r Reply) {
 	}
 	q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Keys: it.keys, Draft: it.draft, Reply: r, At: at})
 	q.record(it, Undelivered, r)
-	if it.call != nil {
-		r.Questions = it.req.Questions
-		it.call.finish(r, nil)
-		it.call = nil
+	r.Questions = it.req.Questions
+	it.end(r, nil)
+}
+
+// end ends every call that waits for the request.
+func (it *item) end(r Reply, err error) {
+	for _, c := range it.calls {
+		c.finish(r, err)
 	}
+	it.calls = nil
 }
 
 func (q *Queue) unpark(id int) {
@@ -220,6 +225,15 @@ func (q *Queue) keepDraft(it *item) {
 
 // next is when something happens to it by itself.
 func (it *item) next() time.Time {
+	at := it.ends()
+	if it.state == Snoozed && (at.IsZero() || it.snooze.Before(at)) {
+		return it.snooze
+	}
+	return at
+}
+
+// ends is when the request changes by itself, the end of a snooze aside.
+func (it *item) ends() time.Time {
 	switch {
 	case it.state == Sending:
 		return it.sendAt
@@ -229,8 +243,6 @@ func (it *item) next() time.Time {
 		return it.left.Add(backAfterPending)
 	case it.absent == Gone:
 		return it.expires()
-	case it.state == Snoozed && (it.deadline.IsZero() || it.snooze.Before(it.due())):
-		return it.snooze
 	case !it.deadline.IsZero():
 		return it.due()
 	}
@@ -276,6 +288,8 @@ func (q *Queue) tick() {
 		}
 		save = true
 		switch {
+		case it.state == Snoozed && !it.snooze.After(now):
+			it.state, it.snooze = Queued, time.Time{}
 		case it.state == Sending:
 			q.finish(it, q.answer(it))
 		case it.absent == Restarted || it.absent == HandedOver:
@@ -288,8 +302,6 @@ func (q *Queue) tick() {
 			}
 			q.keepDraft(it)
 			q.remove(it)
-		case it.state == Snoozed && !it.snooze.After(now):
-			it.state, it.snooze = Queued, time.Time{}
 		default:
 			q.expire(it)
 		}
@@ -301,13 +313,13 @@ func (q *Queue) tick() {
 // screen, it stays with the person.
 func (q *Queue) expire(it *item) {
 	r := Reply{Status: TimedOut, After: time.Since(it.arrived)}
-	if it.call == nil || it.draft.Empty() && it.id != q.onScreen {
+	if len(it.calls) == 0 || it.draft.Empty() && it.id != q.onScreen {
 		q.keepDraft(it)
 		q.finish(it, r)
 		return
 	}
-	it.call.finish(r, nil)
-	it.call, it.absent, it.why, it.left = nil, Gone, "timed out", time.Now()
+	it.end(r, nil)
+	it.absent, it.why, it.left = Gone, "timed out", time.Now()
 	it.deadline = time.Time{}
 	q.record(it, Withdrawn, r)
 }
@@ -324,9 +336,7 @@ func (q *Queue) Close() error {
 	q.closed = true
 	state := q.savedLocked()
 	for _, it := range q.items {
-		if it.call != nil {
-			it.call.finish(Reply{}, ErrShutdown)
-		}
+		it.end(Reply{}, ErrShutdown)
 	}
 	if q.timer != nil {
 		q.timer.Stop()

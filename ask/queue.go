@@ -121,7 +121,11 @@ type item struct {
 	sendAt   time.Time
 	snooze   time.Time
 	snoozeNo int
-	call     *Call // nil while absent
+	calls    []*Call // those that wait; none while absent
+	asks     string  // stands for the questions
+	peerLeft bool    // the connection or the process that asked has ended
+	loaded   bool    // from an earlier run, whose connections are no more
+	unsent   bool    // the deck ended while the answer was held back
 	parkedAt time.Time
 }
 
@@ -147,22 +151,24 @@ func (q *Queue) Open(req Request) (*Call, error) {
 	}
 	print := req.Fingerprint()
 	if it := q.known(&req, print); it != nil {
-		return q.attach(it, req), nil
+		q.attach(it, req)
+		return q.wait(it, req), nil
 	}
-	if q.full(&req) {
-		return nil, ErrBusy
+	if err := q.full(&req); err != nil {
+		return nil, err
 	}
 	q.prune()
 	it := q.add(req, print)
-	call := it.call // recall may answer it at once
+	call := q.wait(it, req) // recall may answer it at once
 	q.recall(it)
 	q.changed(true)
 	return call, nil
 }
 
 // Resume waits again for a request that was opened with this key, by the same
-// owner. An answer given meanwhile is there at once. The error is an [*Error].
-func (q *Queue) Resume(key, owner string) (*Call, error) {
+// owner, who is now behind peer (zero: where it was). An answer given meanwhile
+// is there at once. The error is an [*Error].
+func (q *Queue) Resume(key, owner string, peer Peer) (*Call, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -173,7 +179,13 @@ func (q *Queue) Resume(key, owner string) (*Call, error) {
 	}
 	for _, it := range q.items {
 		if match(&it.req, it.keys) {
-			return q.attach(it, it.req), nil
+			req := it.req
+			req.ResumeKey, req.Owner = key, owner
+			if peer != (Peer{}) {
+				req.Peer = peer
+			}
+			q.attach(it, req)
+			return q.wait(it, req), nil
 		}
 	}
 	q.prune()
@@ -199,22 +211,8 @@ func (q *Queue) timeout(want time.Duration) time.Duration {
 	return min(max(want, minTimeout), maxTimeout)
 }
 
-// known finds the open request that req is another attempt at.
-func (q *Queue) known(req *Request, print string) *item {
-	for _, it := range q.items {
-		if req.ResumeKey != "" && it.req.ResumeKey == req.ResumeKey && it.req.Owner == req.Owner && it.print == print {
-			return it
-		}
-	}
-	for _, it := range q.items {
-		if it.absent != Present && it.print == print {
-			return it
-		}
-	}
-	return nil
-}
-
-func (q *Queue) full(req *Request) bool {
+// full says which limit one more request of a peer would pass.
+func (q *Queue) full(req *Request) error {
 	open, same := 0, 0
 	key := req.peerKey()
 	for _, it := range q.items {
@@ -226,14 +224,19 @@ func (q *Queue) full(req *Request) bool {
 			same++
 		}
 	}
-	return open >= maxOpen || same >= maxPerPeer
+	switch {
+	case same >= maxPerPeer:
+		return ErrBusyPeer
+	case open >= maxOpen:
+		return ErrBusy
+	}
+	return nil
 }
 
 func (q *Queue) add(req Request, print string) *item {
 	now := time.Now()
-	it := &item{id: q.nextID, req: req, print: print, state: Queued, arrived: now, draft: NewDraft(req.Questions)}
+	it := &item{id: q.nextID, req: req, print: print, state: Queued, arrived: now, draft: NewDraft(req.Questions), asks: req.asks()}
 	q.nextID++
-	it.call = &Call{q: q, id: it.id, done: make(chan struct{})}
 	it.setTimes(req, now)
 	q.items = append(q.items, it)
 	return it
@@ -246,59 +249,6 @@ func (it *item) setTimes(req Request, now time.Time) {
 	}
 	if req.ClientDeadline > 0 {
 		it.client = now.Add(req.ClientDeadline)
-	}
-}
-
-// attach makes a new call the one that waits for it.
-func (q *Queue) attach(it *item, req Request) *Call {
-	if it.call != nil {
-		it.call.finish(Reply{}, ErrSuperseded)
-	} else if it.absent == Gone || it.absent == Restarted {
-		it.note = "asked again"
-		if !it.draft.Empty() {
-			it.note = "asked again; what you had entered is still here"
-		}
-	}
-	if old := it.req.ResumeKey; old != "" && old != req.ResumeKey {
-		it.keys = append(it.keys, ownedKey{old, it.req.Owner})
-	}
-	it.req.ResumeKey, it.req.Owner = req.ResumeKey, req.Owner
-	it.req.From, it.req.Peer, it.req.Plain = req.From, req.Peer, req.Plain
-	if it.absent == Gone { // it was written down as withdrawn
-		q.history = slices.DeleteFunc(slices.Clone(q.history), func(r Record) bool { return r.ID == it.id })
-	}
-	it.absent, it.why, it.left = Present, "", time.Time{}
-	it.setTimes(req, time.Now())
-	it.call = &Call{q: q, id: it.id, done: make(chan struct{})}
-	q.changed(true)
-	return it.call
-}
-
-// recall fills in what the person has already entered or answered for the same
-// request of an asker that had gone.
-func (q *Queue) recall(it *item) {
-	same := func(r *Request, print string) bool {
-		return print == it.print || it.req.ResumeKey != "" && it.req.ResumeKey == r.ResumeKey
-	}
-	for i, p := range q.parked {
-		if !same(&p.Request, p.Print) || len(p.Request.Questions) != len(it.req.Questions) {
-			continue
-		}
-		q.parked = slices.Delete(q.parked, i, i+1)
-		it.draft, it.parkedAt = p.Draft.fit(it.req.Questions), p.At
-		it.note = "you answered this when nobody was waiting; check it and send"
-		if q.opt.AutoDeliverParked && time.Since(p.At) < freshParked && p.Reply.Status != Declined {
-			q.finish(it, p.Reply)
-		}
-		return
-	}
-	for i, d := range q.drafts {
-		if d.Print == it.print {
-			q.drafts = slices.Delete(q.drafts, i, i+1)
-			it.draft = d.Draft.fit(it.req.Questions)
-			it.note = "what you had entered is still here"
-			return
-		}
 	}
 }
 

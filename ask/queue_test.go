@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -165,14 +166,14 @@ func TestQ2Limits(t *testing.T) {
 			t.Fatalf("%d: %v", i, err)
 		}
 		if i == 19 {
-			if _, err := q.Open(r); !errors.Is(err, ErrBusy) {
+			if _, err := q.Open(r); !errors.Is(err, ErrBusyPeer) || !strings.Contains(err.Error(), "limit 20") {
 				t.Fatalf("the 21st of one peer: %v", err)
 			}
 		}
 	}
 	r := request(t)
 	r.Peer.PID = 99
-	if _, err := q.Open(r); !errors.Is(err, ErrBusy) {
+	if _, err := q.Open(r); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "limit 100") {
 		t.Fatalf("the 101st: %v", err)
 	}
 }
@@ -203,10 +204,10 @@ func TestQ7AnAnswerToNobodyIsParkedAndFetched(t *testing.T) {
 	if s := q.Pending(); s.Parked != 1 || len(s.Items) != 0 {
 		t.Fatalf("%+v", s)
 	}
-	if _, err := q.Resume("secret", "somebody else"); !errors.Is(err, ErrUnknownKey) {
+	if _, err := q.Resume("secret", "somebody else", Peer{}); !errors.Is(err, ErrUnknownKey) {
 		t.Fatalf("a stranger got %v", err)
 	}
-	c, err := q.Resume("secret", "me")
+	c, err := q.Resume("secret", "me", Peer{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +352,7 @@ func TestHandOver(t *testing.T) {
 	if s := q.Pending(); s.Waiting != 1 || s.Items[0].Absent != HandedOver {
 		t.Fatalf("%+v", s)
 	}
-	c2, err := q.Resume("k", "me")
+	c2, err := q.Resume("k", "me", Peer{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +393,7 @@ func TestAskersThatDoNotComeBack(t *testing.T) {
 		if s.Waiting != 0 || s.Items[0].Absent != Gone || len(s.History) != 1 {
 			t.Fatalf("%+v", s)
 		}
-		if _, err := q.Resume("k", ""); err != nil {
+		if _, err := q.Resume("k", "", Peer{}); err != nil {
 			t.Fatalf("it came back after all: %v", err)
 		}
 		if s := q.Pending(); s.Waiting != 1 || len(s.History) != 0 {
@@ -442,7 +443,7 @@ func TestAnAgentThatAsksAgainMayStillWaitForTheFirst(t *testing.T) {
 	}
 	_ = q.Send(choose(t, q, 0))
 	for _, key := range []string{"second", "first"} {
-		c, err := q.Resume(key, "me")
+		c, err := q.Resume(key, "me", Peer{})
 		if err != nil {
 			t.Fatalf("%s: %v", key, err)
 		}

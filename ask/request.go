@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -64,7 +65,21 @@ type Peer struct {
 	Cwd     string `json:"cwd,omitempty"`
 	Session string `json:"session,omitempty"` // label of the session socket it came through
 	Key     string `json:"key,omitempty"`     // what the limit per peer counts by; empty: PID
+	Agent   int    `json:"agent,omitempty"`   // process of the agent's program
+	// Machine tells askers on other machines and in containers apart; "" is this
+	// machine. What the system says about such a peer is about what carries its
+	// words, so only its claims are left.
+	Machine string `json:"machine,omitempty"`
 }
+
+// Identity is how sure it is who asks.
+type Identity string
+
+// Seen is what this machine's system says, Claimed what the asker says of itself.
+const (
+	Seen    Identity = "seen"
+	Claimed Identity = "claimed"
+)
 
 // Request is one ask with one or more questions: the unit of queueing,
 // answering and cancelling.
@@ -103,8 +118,34 @@ func (r *Request) Client() string {
 	return "unverified"
 }
 
+// Identity is how sure it is who asks.
+func (r *Request) Identity() Identity {
+	if r.Peer.Machine == "" && r.Peer.PID != 0 && r.Peer.Program != "" {
+		return Seen
+	}
+	return Claimed
+}
+
 // Verified tells whether the system confirms who is asking.
-func (r *Request) Verified() bool { return r.Peer.PID != 0 && r.Peer.Program != "" }
+func (r *Request) Verified() bool { return r.Identity() == Seen }
+
+// Via is what stands between the asker's machine and this one: "ssh",
+// "container"; "" for an asker of this machine.
+func (r *Request) Via() string {
+	via, _, _ := strings.Cut(r.Peer.Machine, " ")
+	return via
+}
+
+// Doubt says why it is not sure who asks; "" when the system confirms it.
+func (r *Request) Doubt() string {
+	switch {
+	case r.Verified():
+		return ""
+	case r.Via() != "":
+		return "unverified, through " + r.Via()
+	}
+	return "unverified"
+}
 
 // Cwd is the asker's folder: what the system says, else the claim.
 func (r *Request) Cwd() string {
@@ -124,12 +165,25 @@ func (r *Request) Asker() string {
 }
 
 // Fingerprint is equal for requests that ask the same from the same client in
-// the same folder.
+// the same folder of the same machine.
 func (r *Request) Fingerprint() string {
+	who := []string{r.Client(), r.Cwd()}
+	if r.Peer.Machine != "" {
+		who = append(who, r.Peer.Machine)
+	}
+	return digest(who, r.Questions)
+}
+
+// asks stands for the questions alone.
+func (r *Request) asks() string { return digest(r.Questions) }
+
+// digest stands for values that can be written as JSON.
+func digest(values ...any) string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	_ = enc.Encode([]string{r.Client(), r.Cwd()}) // hash writers do not fail
-	_ = enc.Encode(r.Questions)
+	for _, v := range values {
+		_ = enc.Encode(v) // hash writers do not fail
+	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
@@ -189,7 +243,8 @@ func (e *Error) Error() string { return e.Message }
 
 // Errors of [Queue.Open], [Queue.Resume] and [Call.Reply].
 var (
-	ErrBusy        = &Error{Code: "busy", Message: "too many pending questions (limit 100)"}
+	ErrBusy        = &Error{Code: "busy", Message: fmt.Sprintf("too many pending questions (limit %d)", maxOpen)}
+	ErrBusyPeer    = &Error{Code: "busy", Message: fmt.Sprintf("too many pending questions from this agent (limit %d)", maxPerPeer)}
 	ErrShutdown    = &Error{Code: "shutdown", Message: "shutting down", Retry: true}
 	ErrSuperseded  = &Error{Code: "superseded", Message: "superseded by a newer request"}
 	ErrWithdrawn   = &Error{Code: "withdrawn", Message: "withdrawn"}

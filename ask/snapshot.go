@@ -31,6 +31,7 @@ type Item struct {
 	Snoozed  time.Time // until when
 	Draft    Draft     // a copy
 	OnScreen bool
+	Unsent   bool // the deck ended before a sent answer had left
 }
 
 // Waits tells whether the item counts as waiting for the person.
@@ -78,7 +79,7 @@ func (q *Queue) Pending() *Snapshot {
 func (it *item) view() Item {
 	v := Item{
 		ID: it.id, Request: it.req, State: it.state, Absent: it.absent, Why: it.why, Note: it.note,
-		Arrived: it.arrived, Client: it.client, SendAt: it.sendAt, Snoozed: it.snooze, Draft: it.draft.Clone(),
+		Arrived: it.arrived, Client: it.client, SendAt: it.sendAt, Snoozed: it.snooze, Draft: it.draft.Clone(), Unsent: it.unsent,
 	}
 	v.Request.ResumeKey = "" // a secret of the asker
 	if !it.deadline.IsZero() {

@@ -27,6 +27,7 @@ type parked struct {
 	Draft   Draft      `json:"draft"`
 	Reply   Reply      `json:"reply"`
 	At      time.Time  `json:"at"`
+	Left    bool       `json:"left,omitempty"` // the connection that asked has ended
 }
 
 // savedDraft is what was entered in a request that has left the list.
@@ -48,6 +49,8 @@ type savedItem struct {
 	Arrived time.Time  `json:"arrived"`
 	Left    time.Time  `json:"left"`
 	Shown   bool       `json:"shown,omitempty"` // was on screen
+	Snooze  time.Time  `json:"snooze,omitzero"` // until when it is put off
+	Unsent  bool       `json:"unsent,omitempty"`
 }
 
 // savedState is the content of the state file.
@@ -74,6 +77,7 @@ func (q *Queue) savedLocked() savedState {
 		s.Items = append(s.Items, savedItem{
 			ID: it.id, Request: it.req, Keys: slices.Clone(it.keys), Draft: it.draft.Clone(), State: it.state, Absent: it.absent,
 			Why: it.why, Arrived: it.arrived, Left: it.left, Shown: it.id == q.onScreen,
+			Snooze: it.snooze, Unsent: it.unsent,
 		})
 	}
 	return s
@@ -93,14 +97,12 @@ func (q *Queue) load() {
 	for _, v := range s.Items {
 		it := &item{
 			id: v.ID, req: v.Request, keys: v.Keys, state: v.State, absent: v.Absent, why: v.Why, arrived: v.Arrived, left: v.Left,
-			draft: v.Draft.fit(v.Request.Questions), print: v.Request.Fingerprint(),
+			draft: v.Draft.fit(v.Request.Questions), print: v.Request.Fingerprint(), asks: v.Request.asks(), loaded: true,
 		}
 		if it.absent == Present {
 			it.absent, it.why, it.left = Restarted, "the deck was restarted", now
 		}
-		if it.state != Queued {
-			it.state = Shown
-		}
+		q.resume(it, v, now)
 		q.items = append(q.items, it)
 		q.nextID = max(q.nextID, it.id+1)
 	}
@@ -109,6 +111,19 @@ func (q *Queue) load() {
 	}
 	q.history = records
 	q.wake()
+}
+
+// resume takes up what the user had done with a request. An answer that was held
+// back is not sent by itself: the user could not take it back any more.
+func (q *Queue) resume(it *item, v savedItem, now time.Time) {
+	it.unsent = v.Unsent || v.State == Sending
+	switch {
+	case v.State == Snoozed && v.Snooze.After(now):
+		q.snoozes++
+		it.snooze, it.snoozeNo = v.Snooze, q.snoozes
+	case v.State != Queued:
+		it.state = Shown
+	}
 }
 
 // store writes the state and the history away from the callers' goroutines.

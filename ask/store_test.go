@@ -104,7 +104,7 @@ func TestHandedOverSurvivesARestart(t *testing.T) {
 	q.Close()
 	q = New(opt)
 	defer q.Close()
-	c, err := q.Resume("k", "me")
+	c, err := q.Resume("k", "me", Peer{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func failure(err error) *mcp.CallToolResult {
 	case "invalid":
 		return refusal("The question was not shown to the user: " + strings.TrimPrefix(e.Message, "invalid request: ") + ". Correct this and call ask again.")
 	case "busy":
-		return refusal("The user already has too many open questions. Wait for answers to those you asked before, or ask in the chat.")
+		return refusal("The question was not shown to the user: " + flat(e.Message) + ". Wait for answers to those you asked before, or ask in the chat.")
 	case "superseded":
 		return refusal("The same question was asked again by a newer call; that one gets the answer.")
 	default:

@@ -21,7 +21,10 @@ import (
 // another.
 type Desk interface {
 	Open(req questions.Request) (Call, error)
-	Resume(key, owner string) (Call, error)
+	// Resume waits again for what was opened under a key, in the name of peer.
+	Resume(key, owner string, peer questions.Peer) (Call, error)
+	// Left says that the connection with this key of a peer has ended.
+	Left(key string)
 }
 
 // Call is one wait for an answer; see [questions.Call].
@@ -47,13 +50,15 @@ func (d queueDesk) Open(req questions.Request) (Call, error) {
 	return c, nil
 }
 
-func (d queueDesk) Resume(key, owner string) (Call, error) {
-	c, err := d.q.Resume(key, owner)
+func (d queueDesk) Resume(key, owner string, peer questions.Peer) (Call, error) {
+	c, err := d.q.Resume(key, owner, peer)
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
 }
+
+func (d queueDesk) Left(key string) { d.q.Left(key) }
 
 // ResumeKeyMeta is the field of a request's _meta that carries the key under
 // which a relay sends the same ask again after the deck was restarted. It must
@@ -86,7 +91,9 @@ func (d remoteDesk) Open(req questions.Request) (Call, error) {
 	return c, nil
 }
 
-func (d remoteDesk) Resume(key, owner string) (Call, error) {
+func (d remoteDesk) Left(string) {} // the deck sees this process itself
+
+func (d remoteDesk) Resume(key, owner string, _ questions.Peer) (Call, error) {
 	c, err := d.c.Resume(key, owner)
 	if err != nil {
 		return nil, err
@@ -98,7 +105,10 @@ func (d remoteDesk) Resume(key, owner string) (Call, error) {
 type nobody struct{}
 
 func (nobody) Open(questions.Request) (Call, error) { return nil, questions.ErrUnavailable }
-func (nobody) Resume(string, string) (Call, error)  { return nil, questions.ErrUnavailable }
+func (nobody) Left(string)                          {}
+func (nobody) Resume(string, string, questions.Peer) (Call, error) {
+	return nil, questions.ErrUnavailable
+}
 
 // New returns the module for a desk. With nil, questions go to the agent's own
 // client if it can show forms.
@@ -125,6 +135,9 @@ func (m *Module) Start(_ context.Context, scope servers.Scope) error {
 
 // Stop implements [servers.Module].
 func (m *Module) Stop(context.Context) error { return nil }
+
+// AgentGone implements [servers.Leaver].
+func (m *Module) AgentGone(agent string) { m.desk.Left(agent) }
 
 // Offer implements [servers.Module].
 func (m *Module) Offer() servers.Offer {
@@ -185,7 +198,8 @@ func (m *Module) askWait(ctx context.Context, req mcp.CallToolRequest) (*mcp.Cal
 	if id == "" {
 		return refusal("ask_wait needs the id that ask returned with status pending."), nil
 	}
-	call, err := m.desk.Resume(id, servers.CallerFrom(ctx).Identity)
+	who := servers.CallerFrom(ctx)
+	call, err := m.desk.Resume(id, who.Identity, peerOf(who))
 	if err != nil {
 		return failure(err), nil
 	}
@@ -253,11 +267,17 @@ func (m *Module) request(ctx context.Context, _ mcp.CallToolRequest, a arguments
 		Client: who.Client, ClientVersion: who.ClientVersion, Cwd: who.Root, Title: r.Title,
 		Session: who.Hints["MCPDECK_SESSION"],
 	}
-	r.Peer = questions.Peer{PID: who.PID, Program: who.Program, Key: who.Agent}
-	if who.Transport == "unix" {
-		r.Peer.Cwd = who.Root
-	}
+	r.Peer = peerOf(who)
 	return r
+}
+
+// peerOf is what the system says about a caller.
+func peerOf(who servers.Caller) questions.Peer {
+	p := questions.Peer{PID: who.PID, Agent: who.PID, Program: who.Program, Key: who.Agent}
+	if who.Transport == "unix" {
+		p.Cwd = who.Root
+	}
+	return p
 }
 
 // waitFor is what a call of either tool waits for.

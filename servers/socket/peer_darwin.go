@@ -44,6 +44,9 @@ func Program(pid int) string {
 // system does not say.
 func wraps(int) bool { return false }
 
+// container tells processes of containers apart; this system does not say.
+func container(int) string { return "" }
+
 // Parent returns the id of a process's parent, 0 when unknown.
 func Parent(pid int) int {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

@@ -1,7 +1,10 @@
 package socket
 
 import (
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -58,6 +61,28 @@ func wraps(pid int) bool {
 	return slices.ContainsFunc(strings.Split(procFile(pid, "cmdline"), "\x00"), func(arg string) bool {
 		return strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")
 	})
+}
+
+// container tells processes of containers and sandboxes from those that see the
+// same files, processes and users as this one.
+func container(pid int) string {
+	if pid <= 0 { // not in this process's namespace
+		return "container " + rand.Text()
+	}
+	for _, kind := range []string{"mnt", "user", "pid"} {
+		mine, err := os.Readlink("/proc/self/ns/" + kind)
+		if err != nil {
+			return "" // a system without namespaces
+		}
+		theirs, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/" + kind)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return "container " + strconv.Itoa(pid)
+		case err == nil && theirs != mine:
+			return "container " + theirs
+		}
+	}
+	return ""
 }
 
 // Parent returns the id of a process's parent, 0 when unknown.

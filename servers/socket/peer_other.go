@@ -18,6 +18,9 @@ func Program(int) string { return "" }
 // system does not say.
 func wraps(int) bool { return false }
 
+// container tells processes of containers apart; this system does not say.
+func container(int) string { return "" }
+
 // Parent returns the id of a process's parent; this system does not say.
 func Parent(int) int { return 0 }
 

@@ -32,6 +32,7 @@ type Welcome struct {
 	PID     int             `json:"pid,omitempty"`
 	Error   string          `json:"error,omitempty"`
 	Usage   bool            `json:"usage,omitempty"`  // the error is the caller's mistake
+	Final   bool            `json:"final,omitempty"`  // asking again soon is in vain
 	Result  json.RawMessage `json:"result,omitempty"` // of a control request
 }
 

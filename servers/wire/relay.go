@@ -31,6 +31,8 @@ type Relay struct {
 	// the view; 0: one second.
 	Patience time.Duration
 
+	look time.Duration // between looks for a deck while this process hosts
+
 	outMu sync.Mutex // guards out
 	out   *bufio.Writer
 
@@ -48,6 +50,13 @@ type Stream interface {
 	io.ReadWriteCloser
 	CloseWrite() error
 }
+
+// How often a relay without a deck looks for one, and how often when a deck has
+// said that it is none for this process.
+const (
+	lookEvery   = 500 * time.Millisecond
+	lookRefused = time.Minute
+)
 
 // burst is how much is read and written at once: lines that come together go on
 // together, which saves most of what several callers at a time would cost.
@@ -77,6 +86,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	defer cancel()
 	r.linked.L = &r.mu
 	r.flight = map[string][]byte{}
+	r.look = lookEvery
 	r.out = bufio.NewWriterSize(r.Out, burst)
 	first, err := r.connect(ctx)
 	if err != nil {
@@ -144,6 +154,9 @@ func (r *Relay) dial(ctx context.Context) (*link, error) {
 	w, lines, err := Greet(c, r.Hello)
 	if !stop() || err != nil || w.Error != "" {
 		c.Close()
+		if w.Final {
+			r.look = lookRefused
+		}
 		if w.Usage {
 			return nil, usageError{errors.New(w.Error)}
 		}
@@ -190,7 +203,6 @@ func (r *Relay) adopt(l *link) {
 
 // keepLinked replaces a lost link, and a headless one when a deck appears.
 func (r *Relay) keepLinked(ctx context.Context) {
-	const look = 500 * time.Millisecond
 	for {
 		r.mu.Lock()
 		l := r.link
@@ -200,7 +212,7 @@ func (r *Relay) keepLinked(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			case <-l.down:
-			case <-time.After(look):
+			case <-time.After(r.look):
 				r.moveToDeck(ctx, l)
 				continue
 			}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers"
@@ -64,6 +65,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
+// elsewhere refuses a client whose files are not the ones that the deck's servers
+// would read.
+const elsewhere = "this deck serves the files of its own machine, and the request came through %s from another one; " +
+	"run mcpdeck there (its questions can still be answered here, through this deck's question socket)"
+
 func (s *Server) connection(ctx context.Context, c net.Conn) {
 	peer, err := peerOf(c)
 	if err != nil || !peer.Trusted() {
@@ -79,6 +85,10 @@ func (s *Server) connection(ctx context.Context, c net.Conn) {
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})
+	if where, _, _ := strings.Cut(socket.Machine(peer.PID), " "); where != "" {
+		_ = s.reply(c, Welcome{Error: fmt.Sprintf(elsewhere, where), Final: true})
+		return
+	}
 	if hello.Control != "" {
 		s.control(ctx, c, peer, hello)
 		return

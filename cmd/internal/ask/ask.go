@@ -102,7 +102,10 @@ func printList(w io.Writer, items []questions.Listed, now time.Time) {
 		if it.Cwd != "" {
 			who += " in " + plain.Line(filepath.Base(it.Cwd))
 		}
-		if !it.Verified {
+		switch {
+		case it.Via != "":
+			who += " (unverified, through " + plain.Line(it.Via) + ")"
+		case !it.Verified:
 			who += " (unverified)"
 		}
 		state := ""

@@ -179,7 +179,12 @@ type agent struct {
 
 func (w *world) agent(name, dir string, args ...string) *agent {
 	w.t.Helper()
-	a := &agent{t: w.t, cmd: w.command(dir, args...), out: make(chan map[string]any, 100)}
+	return w.agentOf(name, w.command(dir, args...))
+}
+
+func (w *world) agentOf(name string, cmd *exec.Cmd) *agent {
+	w.t.Helper()
+	a := &agent{t: w.t, cmd: cmd, out: make(chan map[string]any, 100)}
 	var err error
 	if a.in, err = a.cmd.StdinPipe(); err != nil {
 		w.t.Fatal(err)
@@ -409,3 +414,5 @@ func TestFromTheShell(t *testing.T) {
 		t.Errorf("not withdrawn: %q", list)
 	}
 }
+
+const which = `{"questions":[{"id":"a","question":"Which one?","options":["x","y"]}]}`

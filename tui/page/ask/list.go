@@ -143,6 +143,8 @@ func (p *Page) listRow(f *tui.Frame, i, w int) string {
 	switch {
 	case it.State == questions.Sending:
 		mark, state = th.Good.Render(th.Glyph.Run), "being sent"
+	case it.Unsent:
+		mark, state = th.Warn.Render(th.Glyph.Half), "not sent"
 	case it.Absent == questions.Gone:
 		mark, state = th.Faint.Render(th.Glyph.Fail), "nobody waits"
 	case it.State == questions.Snoozed:
@@ -190,8 +192,8 @@ func (p *Page) heading(f *tui.Frame, it questions.Item, w int) string {
 	if cwd := it.Request.Cwd(); cwd != "" {
 		s += th.Muted.Render(" " + th.Glyph.Dot + " " + plain.Line(filepath.Base(cwd)))
 	}
-	if !it.Request.Verified() {
-		s += th.Warn.Render(" unverified")
+	if why := it.Request.Doubt(); why != "" {
+		s += th.Warn.Render(" " + plain.Line(why))
 	}
 	return widget.Ends(s, th.Muted.Render(strconv.Itoa(n)), w-1)
 }

@@ -145,8 +145,8 @@ func (p *Page) whence(f *tui.Frame, it questions.Item) string {
 	for _, s := range facts {
 		out += th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Muted.Render(widget.Cut(s, 28))
 	}
-	if !r.Verified() {
-		out += th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Warn.Render("unverified")
+	if why := r.Doubt(); why != "" {
+		out += th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Warn.Render(plain.Line(why))
 	}
 	return out
 }
@@ -155,6 +155,9 @@ func (p *Page) whence(f *tui.Frame, it questions.Item) string {
 func (p *Page) banner(f *tui.Frame, it questions.Item) string {
 	th := f.Theme
 	who := plain.Line(it.Request.Client())
+	if it.Unsent {
+		return th.Warn.Render("not sent: mcpdeck ended before this answer left;") + " " + th.Key.Render("ctrl+s") + th.Warn.Render(" sends it")
+	}
 	switch it.Absent {
 	case questions.Gone:
 		return th.Warn.Render("nobody waits for this now") + th.Muted.Render(" ("+plain.Line(it.Why)+"); your answer is kept for a day")

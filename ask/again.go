@@ -1,0 +1,187 @@
+package ask
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+)
+
+// known finds the open request that req is another attempt at: by its key, else
+// as the same question of the same asker. Another agent that asks the same has a
+// question of its own for as long as the first may come for its answer.
+func (q *Queue) known(req *Request, print string) *item {
+	key := ownedKey{req.ResumeKey, req.Owner}
+	asks := req.asks()
+	for _, it := range q.items {
+		if key.Key != "" && it.asks == asks && it.opens(key) {
+			return it
+		}
+	}
+	for _, it := range q.items {
+		if it.absent != Present && it.print == print && !it.belongsToAnother(req) {
+			return it
+		}
+	}
+	return nil
+}
+
+// opens tells whether a key is one under which the request may be resumed.
+func (it *item) opens(key ownedKey) bool {
+	return it.req.ResumeKey == key.Key && it.req.Owner == key.Owner || slices.Contains(it.keys, key)
+}
+
+// belongsToAnother tells whether somebody other than the asker of req may still
+// come for the answer.
+func (it *item) belongsToAnother(req *Request) bool {
+	peer, key := it.req.Peer, it.req.peerKey()
+	switch {
+	case key != "" && key == req.peerKey(), it.peerLeft:
+		return false
+	case it.absent == Restarted && it.req.ResumeKey == "":
+		return false // it has no way to come back but asking again
+	case it.loaded && it.absent == Gone && peer.Agent != 0 && peer.Agent == req.Peer.Agent:
+		return false
+	case it.loaded && peer.Agent != 0:
+		return socket.Alive(peer.Agent)
+	case peer.Key != "" && !it.loaded:
+		return true // its connection is open
+	}
+	return socket.Alive(peer.PID)
+}
+
+// attach makes the asker of req the one of an open request. Its earlier attempt
+// under the same key ends; a call under another key goes on waiting.
+func (q *Queue) attach(it *item, req Request) {
+	key := ownedKey{req.ResumeKey, req.Owner}
+	it.calls = slices.DeleteFunc(it.calls, func(c *Call) bool {
+		if c.key == key {
+			c.finish(Reply{}, ErrSuperseded)
+		}
+		return c.key == key
+	})
+	if it.absent == Gone || it.absent == Restarted {
+		it.askedAgain()
+	}
+	if old := (ownedKey{it.req.ResumeKey, it.req.Owner}); old.Key != "" && old != key && !slices.Contains(it.keys, old) {
+		it.keys = append(it.keys, old)
+	}
+	it.req.ResumeKey, it.req.Owner = req.ResumeKey, req.Owner
+	it.req.From, it.req.Peer, it.req.Plain = req.From, req.Peer, req.Plain
+	it.print = it.req.Fingerprint()
+	q.back(it)
+	it.setTimes(req, time.Now())
+}
+
+// wait makes a call that waits for the request.
+func (q *Queue) wait(it *item, req Request) *Call {
+	c := &Call{q: q, id: it.id, key: ownedKey{req.ResumeKey, req.Owner}, done: make(chan struct{})}
+	it.calls = append(it.calls, c)
+	q.changed(true)
+	return c
+}
+
+// back says that somebody waits for the request again.
+func (q *Queue) back(it *item) {
+	if it.absent == Gone { // it was written down as withdrawn
+		q.history = slices.DeleteFunc(slices.Clone(q.history), func(r Record) bool { return r.ID == it.id })
+	}
+	it.absent, it.why, it.left, it.peerLeft, it.loaded = Present, "", time.Time{}, false, false
+}
+
+func (it *item) askedAgain() {
+	it.note = "asked again"
+	if !it.draft.Empty() {
+		it.note = "asked again; what you had entered is still here"
+	}
+}
+
+// Left says that the connection or process that a peer's key stands for has
+// ended: what it asked is not waited for by anybody else in its name.
+func (q *Queue) Left(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if key == "" {
+		return
+	}
+	for i := range q.parked {
+		q.parked[i].Left = q.parked[i].Left || q.parked[i].Request.peerKey() == key
+	}
+	for _, it := range slices.Clone(q.items) {
+		if it.req.peerKey() == key && len(it.calls) == 0 && it.absent != Present {
+			it.peerLeft = true
+			q.mergeTwin(it)
+		}
+	}
+	q.changed(true)
+}
+
+// mergeTwin makes one request of two: an agent whose server was killed starts
+// another, and asks again before the end of the first is noticed.
+func (q *Queue) mergeTwin(it *item) {
+	agent, key := it.req.Peer.Agent, it.req.peerKey()
+	i := slices.IndexFunc(q.items, func(o *item) bool {
+		return o != it && o.print == it.print && agent != 0 && o.req.Peer.Agent == agent && o.req.peerKey() != key && len(o.calls) > 0 && o.id > it.id && o.state != Sending
+	})
+	if i < 0 {
+		return
+	}
+	twin := q.items[i]
+	switch {
+	case twin.draft.Empty() && twin.id != q.onScreen:
+		it.askedAgain()
+		q.attach(it, twin.req)
+		it.deadline, it.client = twin.deadline, twin.client
+		for _, c := range twin.calls {
+			c.id = it.id
+		}
+		it.calls, twin.calls = twin.calls, nil
+		q.remove(twin)
+	case it.draft.Empty() && it.id != q.onScreen:
+		q.remove(it)
+	}
+}
+
+// wanted tells whether somebody other than the asker of req may still fetch the
+// answer.
+func (p *parked) wanted(req *Request) bool {
+	peer, key := p.Request.Peer, p.Request.peerKey()
+	switch {
+	case p.Left, key != "" && key == req.peerKey():
+		return false
+	case peer.Key != "" && peer.Agent == 0:
+		return true
+	case peer.Key != "":
+		return socket.Alive(peer.Agent)
+	}
+	return socket.Alive(peer.PID)
+}
+
+// recall fills in what the user has already entered or answered for the same
+// request of an asker that had gone.
+func (q *Queue) recall(it *item) {
+	same := func(p parked) bool {
+		return it.req.ResumeKey != "" && it.req.ResumeKey == p.Request.ResumeKey && it.req.Owner == p.Request.Owner ||
+			p.Print == it.print && !p.wanted(&it.req)
+	}
+	for i, p := range q.parked {
+		if !same(p) || len(p.Request.Questions) != len(it.req.Questions) {
+			continue
+		}
+		q.parked = slices.Delete(q.parked, i, i+1)
+		it.draft, it.parkedAt = p.Draft.fit(it.req.Questions), p.At
+		it.note = "you answered this when nobody was waiting; check it and send"
+		if q.opt.AutoDeliverParked && time.Since(p.At) < freshParked && p.Reply.Status != Declined {
+			q.finish(it, p.Reply)
+		}
+		return
+	}
+	for i, d := range q.drafts {
+		if d.Print == it.print {
+			q.drafts = slices.Delete(q.drafts, i, i+1)
+			it.draft = d.Draft.fit(it.req.Questions)
+			it.note = "what you had entered is still here"
+			return
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package ask
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestMain is also a program that carries connections from one socket to
+// another, as ssh does: run under such a program's name.
+func TestMain(m *testing.M) {
+	if from, to := os.Getenv("CARRY_FROM"), os.Getenv("CARRY_TO"); from != "" {
+		carry(from, to)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func carry(from, to string) {
+	l, err := net.Listen("unix", from)
+	if err != nil {
+		panic(err)
+	}
+	for {
+		in, err := l.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("unix", to)
+		if err != nil {
+			panic(err)
+		}
+		go func() { _, _ = io.Copy(out, in); out.Close() }()
+		go func() { _, _ = io.Copy(in, out); in.Close() }()
+	}
+}
+
+func TestACarriedAskerIsNotTakenForItsCarrier(t *testing.T) {
+	for _, name := range []string{"ssh", "sshd", "socat", "docker-proxy"} {
+		t.Run(name, func(t *testing.T) {
+			d := newDeck(t, Options{}, ListenOptions{})
+			dir := shortDir(t)
+			program, far := filepath.Join(dir, name), filepath.Join(dir, "far.sock")
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(self, program); err != nil {
+				t.Fatal(err)
+			}
+			c := exec.Command(program)
+			c.Dir = dir
+			c.Env = append(os.Environ(), "CARRY_FROM="+far, "CARRY_TO="+d.l.Path())
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+			for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				if _, err := os.Stat(far); err == nil {
+					break
+				}
+			}
+			remote(t, NewClient(ClientOptions{Path: far}), Request{Questions: mustParse(t, twoWays), From: From{Client: "claude", Cwd: "/home/her/app"}})
+			r := d.pending(1).Items[0].Request
+			if r.Verified() || r.Identity() != Claimed || r.Via() != name || r.Cwd() != "/home/her/app" || r.Client() != "claude" {
+				t.Errorf("%s, identity %s, via %q, folder %s", r.Client(), r.Identity(), r.Via(), r.Cwd())
+			}
+			items, err := NewClient(ClientOptions{Path: d.l.Path()}).List()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, _ := json.Marshal(items[0])
+			if items[0].Verified || items[0].Identity != Claimed || items[0].Via != name {
+				t.Errorf("listed as %s", b)
+			}
+		})
+	}
+}
+
+func TestAnAskerOfThisMachineIsSeen(t *testing.T) {
+	d := newDeck(t, Options{}, ListenOptions{})
+	remote(t, NewClient(ClientOptions{Path: d.l.Path()}), Request{Questions: mustParse(t, twoWays), From: From{Cwd: "/elsewhere"}})
+	r := d.pending(1).Items[0].Request
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Peer.Machine != "" || r.Cwd() != here {
+		t.Errorf("machine %q, folder %q", r.Peer.Machine, r.Cwd())
+	}
+}

@@ -1,0 +1,127 @@
+//go:build linux
+
+package ask_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listed are the open questions as mcpdeck ask list --json prints them.
+func (w *world) listed(n int) (out []struct {
+	Asker, Cwd, Identity, Via string
+	Verified                  bool
+},
+) {
+	w.t.Helper()
+	var raw []byte
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		raw, _ = w.command("", "ask", "list", "--json").CombinedOutput()
+		if json.Unmarshal(raw, &out) == nil && len(out) == n {
+			return out
+		}
+	}
+	w.t.Fatalf("never %d questions: %s", n, raw)
+	return nil
+}
+
+// container runs a command in namespaces of its own.
+func (w *world) container(dir string, args ...string) *exec.Cmd {
+	w.t.Helper()
+	unshare, err := exec.LookPath("unshare")
+	if err != nil {
+		w.t.Skip("unshare is not installed:", err)
+	}
+	flags := []string{"--user", "--map-root-user", "--mount"}
+	if out, err := exec.Command(unshare, append(flags, "true")...).CombinedOutput(); err != nil {
+		w.t.Skipf("the system gives no namespaces: %v %s", err, out)
+	}
+	c := w.command(dir, args...)
+	c.Path, c.Args = unshare, append(append([]string{unshare}, flags...), append([]string{w.bin}, args...)...)
+	return c
+}
+
+// TestAContainersAgentGetsItsOwnFiles lets a relay in a container reach the
+// deck's folder: the deck's servers do not read for it, its questions come, and
+// as what they are.
+func TestAContainersAgentGetsItsOwnFiles(t *testing.T) {
+	w := newWorld(t)
+	d := w.open()
+	a := w.agentOf("claude-code", w.container("shop", "mcp"))
+	for _, file := range []string{"PAGE.md"} {
+		if err := os.WriteFile(filepath.Join(w.home, "shop", file), []byte("# here\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_project_context","arguments":{}}}`)
+	a.reply(1)
+	a.ask(2, which)
+	got := w.listed(1)[0]
+	if got.Verified || got.Identity != "claimed" || got.Via != "container" || got.Asker != "claude-code" || filepath.Base(got.Cwd) != "shop" {
+		t.Errorf("shown as %+v", got)
+	}
+	d.wait("Which one?", "unverified")
+	out, _ := w.command("", "log").CombinedOutput()
+	if strings.Contains(string(out), "read_project_context") {
+		t.Errorf("the deck read for it:\n%s", out)
+	}
+	out, err := w.container("", "call", "ask", `questions=[{"question":"?"}]`).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "serves the files of its own machine") {
+		t.Errorf("a call from the container: %v %s", err, out)
+	}
+	time.Sleep(500 * time.Millisecond) // the question came by itself: keys count after a moment
+	d.press("1")
+	if got := text(a.reply(2)); got != "User answers:\na: x" {
+		t.Errorf("it got %q", got)
+	}
+}
+
+// TestTwoContainersAskTheSame holds that nobody gets another's answer.
+func TestTwoContainersAskTheSame(t *testing.T) {
+	w := newWorld(t)
+	w.open()
+	first := w.agentOf("claude-code", w.container("shop", "mcp", "ask"))
+	second := w.agentOf("claude-code", w.container("shop", "mcp", "ask"))
+	first.ask(1, which)
+	w.listed(1)
+	first.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	second.ask(1, which)
+	w.listed(2)
+}
+
+// TestTwoAgentsWithOneQuestion has the first handed over when the second asks.
+func TestTwoAgentsWithOneQuestion(t *testing.T) {
+	w := newWorld(t)
+	d := w.open()
+	hasty := w.command("shop", "mcp", "ask")
+	hasty.Env = append(hasty.Env, "MCPDECK_CLIENT_TIMEOUT_MS=2000")
+	first := w.agentOf("claude-code", hasty)
+	second := w.agent("claude-code", "shop", "mcp", "ask")
+	first.ask(1, which)
+	pending := text(first.reply(1))
+	_, id, _ := strings.Cut(pending, `with id "`)
+	id, _, ok := strings.Cut(id, `"`)
+	if !ok {
+		t.Fatalf("not pending: %s", pending)
+	}
+	second.ask(1, which)
+	w.listed(2)
+	d.wait("1/2")
+	time.Sleep(500 * time.Millisecond) // as above
+	d.press("1")
+	d.wait("sent to")
+	time.Sleep(500 * time.Millisecond)
+	d.press("2")
+	if got := text(second.reply(1)); got != "User answers:\na: y" {
+		t.Errorf("the second got %q", got)
+	}
+	first.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask_wait","arguments":{"id":"` + id + `"}}}`)
+	if got := text(first.reply(2)); got != "User answers:\na: x" {
+		t.Errorf("the first got %q", got)
+	}
+}
