@@ -127,34 +127,6 @@ func KeyLabel(key string, ascii bool) string {
 	return key
 }
 
-// checkKeys says what is wrong with the user's keys: actions that do not exist
-// and keys that two actions of one place share.
-func checkKeys(tables []table, keys map[string][]string) []string {
-	known := map[string]bool{}
-	var out []string
-	for _, t := range tables {
-		seen := map[string]*Action{}
-		for _, a := range t {
-			known[a.ID], known[a.every] = true, true
-			for _, k := range a.Keys {
-				at := a.Part + " " + k
-				if b := seen[at]; b != nil {
-					out = append(out, fmt.Sprintf("key %s means both %s and %s; change one of them", k, b.ID, a.ID))
-				}
-				seen[at] = a
-			}
-		}
-	}
-	for id := range keys {
-		of, _, _ := strings.Cut(id, ".")
-		if !known[id] && of != "menu" && of != "confirm" && of != "reader" { // overlays come and go
-			out = append(out, fmt.Sprintf("keys: there is no action %q; the README lists them", id))
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // KeyList is the table of actions as Markdown, for the README.
 func KeyList(o Options) string {
 	m := New(o)

@@ -17,13 +17,15 @@ import (
 
 // Model is the whole screen.
 type Model struct {
-	opts   Options
-	theme  *theme.Theme
-	pages  []Page
-	tables []table // by page
-	global table
-	at     int // index of the page that is shown
-	back   int // the page before it
+	opts     Options
+	theme    *theme.Theme
+	pages    []Page
+	tables   []table // by page
+	global   table
+	keys     map[string][]string // those of the options that are taken
+	problems []KeyProblem        // with the others
+	at       int                 // index of the page that is shown
+	back     int                 // the page before it
 
 	overlays []*raised
 	toasts   toasts

@@ -19,6 +19,8 @@ type Options struct {
 	Theme      theme.Options       // Dark is what holds until the terminal answers
 	Background string              // "dark" or "light"; else the terminal is asked
 	Keys       map[string][]string // of actions by ID, instead of the default ones
+	KeysFile   string              // where Keys are written
+	KeyLines   map[string]int      // the line of each there
 	NoMouse    bool
 	Watch      bool         // nothing can be changed
 	Start      string       // page to show first; "" is where the person left

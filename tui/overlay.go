@@ -54,7 +54,7 @@ func (m *Model) open(o Overlay, unasked bool) {
 	}
 	m.overlays = append(m.overlays, &raised{
 		overlay: o,
-		table:   newTable(o.Actions(), o.ID(), m.opts.Keys),
+		table:   newTable(o.Actions(), o.ID(), m.keys),
 		opened:  time.Now(), unasked: unasked,
 	})
 }

@@ -11,25 +11,13 @@ type Settings struct {
 	Theme      theme.Options
 	Background string
 	Keys       map[string][]string
+	KeysFile   string
+	KeyLines   map[string]int
 	NoMouse    bool
 	Warnings   []string // what was wrong with them, for the person
 }
 
 type settingsMsg Settings
-
-// bind makes the tables of actions with the keys of the options.
-func (m *Model) bind() {
-	m.global, m.tables = newTable(m.actions(), "", m.opts.Keys), nil
-	all := []table{m.global}
-	for _, p := range m.pages {
-		t := newTable(p.Actions(), p.ID(), m.opts.Keys)
-		m.tables = append(m.tables, t)
-		all = append(all, t)
-	}
-	for _, w := range checkKeys(all, m.opts.Keys) {
-		m.toasts.add(Warn, w)
-	}
-}
 
 // settle waits for other settings.
 func (m *Model) settle() tea.Msg {
@@ -46,7 +34,8 @@ func (m *Model) settle() tea.Msg {
 // set takes other settings. What the terminal has said of itself stays.
 func (m *Model) set(s settingsMsg) tea.Cmd {
 	s.Theme.Dark, s.Theme.Depth = m.opts.Theme.Dark, m.opts.Theme.Depth
-	m.opts.Theme, m.opts.Background, m.opts.Keys, m.opts.NoMouse = s.Theme, s.Background, s.Keys, s.NoMouse
+	m.opts.Theme, m.opts.Background, m.opts.NoMouse = s.Theme, s.Background, s.NoMouse
+	m.opts.Keys, m.opts.KeysFile, m.opts.KeyLines = s.Keys, s.KeysFile, s.KeyLines
 	if !m.asksTheme() {
 		m.opts.Theme.Dark = s.Background == "dark"
 	}

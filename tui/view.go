@@ -199,28 +199,36 @@ func (m *Model) header(l layout) []string {
 	return out
 }
 
-// taken tells whether the part that is shown has another use for a key that
-// goes to a page: a question's options are chosen with digits, and a text field
-// takes them as text.
-func (m *Model) taken(key string) bool {
-	p := m.page()
-	return p.TextEntry() || slices.ContainsFunc(m.tables[m.at], func(a *Action) bool {
-		return a.Part == p.Part() && a.Part != "" && slices.Contains(a.Keys, key)
-	})
+// tabKey is the key that goes to a page, as its tab shows it; "" where it means
+// something else: a question's options are chosen with digits, and a text field
+// takes them as text. A longer one that does is not worth the cells.
+func (m *Model) tabKey(page string) string {
+	i := slices.IndexFunc(m.global, func(a *Action) bool { return a.ID == "go."+page })
+	k := m.keyOf(m.global[i])
+	if k == "" || len(k) > len(m.global[i].Keys[0]) {
+		return ""
+	}
+	return KeyLabel(k, m.theme.Glyph.ASCII)
 }
 
-// tabs draws one label a page. With few cells only the shown page has its title.
+// tabs draws one label a page. With few cells only the shown page has its title,
+// and those that no key goes to two letters of it.
 func (m *Model) tabs(short, rule bool) ([]string, int) {
 	th := m.theme
 	out := make([]string, len(m.pages))
 	width := 0
 	for i, p := range m.pages {
-		n, title := itoa(i+1), " "+p.Title()
+		key, title := m.tabKey(p.ID()), p.Title()
 		switch {
-		case short && i != m.at:
+		case short && i != m.at && key != "":
 			title = ""
-		case m.taken(n):
-			n = " "
+		case short && i != m.at:
+			title = string([]rune(title)[:min(2, len([]rune(title)))])
+		case key == "":
+			key = " "
+		}
+		if key != "" && title != "" {
+			title = " " + title
 		}
 		badge := ""
 		if b := p.Badge(); b > 0 {
@@ -228,11 +236,11 @@ func (m *Model) tabs(short, rule bool) ([]string, int) {
 		}
 		switch {
 		case i != m.at:
-			out[i] = " " + th.Faint.Render(n) + th.Muted.Render(title) + badge + " "
+			out[i] = " " + th.Faint.Render(key) + th.Muted.Render(title) + badge + " "
 		case rule:
-			out[i] = " " + th.Key.Render(n) + th.Strong.Render(title) + badge + " "
+			out[i] = " " + th.Key.Render(key) + th.Strong.Render(title) + badge + " "
 		default:
-			out[i] = theme.NewStyle(nil, nil, theme.Reverse|theme.Bold).Render(" "+n+title+" ") + badge
+			out[i] = theme.NewStyle(nil, nil, theme.Reverse|theme.Bold).Render(" "+key+title+" ") + badge
 		}
 		width += widget.Width(out[i]) + 1
 	}
@@ -318,7 +326,11 @@ func (m *Model) hintWidth(a *Action) int {
 }
 
 func (m *Model) hintLabel(a *Action) string {
-	return cmp.Or(a.Label, KeyLabel(a.Keys[0], m.theme.Glyph.ASCII))
+	key := a.Keys[0]
+	if m.top() == nil {
+		key = cmp.Or(m.keyOf(a), key)
+	}
+	return cmp.Or(a.Label, KeyLabel(key, m.theme.Glyph.ASCII))
 }
 
 // hintRow draws the hints that fit into w cells; help stays when others go.

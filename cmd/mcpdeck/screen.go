@@ -39,6 +39,8 @@ func (h *house) screen(f deckFlags) tui.Options {
 		Theme:      s.Theme,
 		Background: s.Background,
 		Keys:       s.Keys,
+		KeysFile:   s.KeysFile,
+		KeyLines:   s.KeyLines,
 		NoMouse:    s.NoMouse,
 		Watch:      f.watch,
 		Start:      ui.Start,

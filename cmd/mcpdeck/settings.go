@@ -22,7 +22,7 @@ const settleFor = 150 * time.Millisecond
 func screenSettings(cfg *config.Config, f deckFlags) tui.Settings {
 	s := tui.Settings{
 		Theme: cfg.ThemeOptions(), Background: cfg.File.UI.Background,
-		Keys: cfg.File.Keys, NoMouse: !cfg.File.UI.Mouse, Warnings: cfg.Warnings,
+		Keys: cfg.File.Keys, KeysFile: filepath.Base(cfg.Paths.Config), KeyLines: cfg.KeyLines, NoMouse: !cfg.File.UI.Mouse, Warnings: cfg.Warnings,
 	}
 	if f.background != "" {
 		s.Background = f.background

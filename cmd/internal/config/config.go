@@ -33,7 +33,8 @@ type Config struct {
 	Home     string
 	Environ  []string
 	File     File
-	Warnings []string // sentences about the configuration file
+	Warnings []string       // sentences about the configuration file
+	KeyLines map[string]int // of the entries of [keys] in it
 
 	name string
 }
@@ -190,6 +191,7 @@ func (c *Config) read(path string, wanted bool) error {
 	if err != nil {
 		return fmt.Errorf("read the configuration: %w", err)
 	}
+	c.KeyLines = keyLines(b)
 	d := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields()
 	err = d.Decode(&c.File)
 	var unknown *toml.StrictMissingError
