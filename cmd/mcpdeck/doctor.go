@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
+	"github.com/mcpdeck/mcpdeck/tui"
 )
 
 // finding is one line of the doctor's report.
@@ -45,6 +49,8 @@ func doctor(c *cobra.Command, a *app, fix bool) error {
 	defer h.stop()
 	findings := []finding{{"ok", "version", version()}, {"ok", "state", cfg.Paths.State}}
 	findings = append(findings, checkConfig(cfg)...)
+	findings = append(findings, h.checkKeys()...)
+	findings = append(findings, checkClients(cfg)...)
 	findings = append(findings, checkDeck(ctx, cfg), checkToken(cfg), h.checkPencil())
 	findings = append(findings, h.checkStamp(ctx, c, fix), checkTerminal())
 	bad := 0
@@ -67,6 +73,59 @@ func checkConfig(cfg *config.Config) []finding {
 	out := []finding{{"ok", "config", cfg.Paths.Config}}
 	for _, w := range cfg.Warnings {
 		out = append(out, finding{"note", "config", w})
+	}
+	return out
+}
+
+// checkKeys says which of the user's keys are refused or never come. The pages
+// are made for that alone: the queue that they look at is nobody's.
+func (h *house) checkKeys() []finding {
+	if len(h.cfg.File.Keys) == 0 {
+		return []finding{{"ok", "keys", "the default ones"}}
+	}
+	h.queue, h.pictures = ask.New(ask.Options{}), h.pixelsPage()
+	var out []finding
+	for _, p := range tui.CheckKeys(h.screen(deckFlags{})) {
+		mark := "note"
+		if p.Refused {
+			mark = "bad"
+		}
+		out = append(out, finding{mark, "keys", p.Text})
+	}
+	if len(out) == 0 {
+		out = append(out, finding{"ok", "keys", fmt.Sprintf("%d set in %s", len(h.cfg.File.Keys), h.cfg.Paths.Config)})
+	}
+	return out
+}
+
+// checkClients says which clients have the deck, and what to do for those that
+// have not.
+func checkClients(cfg *config.Config) []finding {
+	var out []finding
+	var have, could []string
+	for _, s := range surveyed(setupEntry(cfg)) {
+		switch s.State {
+		case setup.SetUp:
+			have = append(have, s.Client)
+		case setup.Differs:
+			have = append(have, s.Client)
+			out = append(out, finding{"note", "clients", fmt.Sprintf("%s: %s has another entry mcpdeck than setup writes; see the difference with: mcpdeck setup %[1]s", s.Client, s.Path)})
+		case setup.Broken:
+			out = append(out, finding{"bad", "clients", fmt.Sprintf("%s: %s: %v", s.Client, s.Path, s.Err)})
+		case setup.NotSetUp:
+			if s.Installed {
+				could = append(could, s.Client)
+			}
+		}
+	}
+	switch {
+	case len(have) > 0:
+		out = append(out, finding{"ok", "clients", "set up: " + strings.Join(have, ", ")})
+	case len(could) == 0:
+		out = append(out, finding{"note", "clients", "no agent was found here; install one (Claude Code, Codex, Gemini CLI, ...), then: mcpdeck setup CLIENT"})
+	}
+	if len(could) > 0 {
+		out = append(out, finding{"note", "clients", fmt.Sprintf("not set up: %s; set one up with: mcpdeck setup %s", strings.Join(could, ", "), could[0])})
 	}
 	return out
 }

@@ -67,14 +67,19 @@ func setupEntry(cfg *config.Config) setup.Entry {
 	}
 }
 
-// survey prints a line a client, those that are installed first.
-func survey(c *cobra.Command, e setup.Entry) {
+// surveyed is every client, those that the user may act on first.
+func surveyed(e setup.Entry) []setup.Status {
 	all := setup.Survey(e, func(program string) bool {
 		_, err := process.Find(program)
 		return err == nil
 	})
 	slices.SortStableFunc(all, func(a, b setup.Status) int { return rank(a) - rank(b) })
-	for _, s := range all {
+	return all
+}
+
+// survey prints a line a client, those that are installed first.
+func survey(c *cobra.Command, e setup.Entry) {
+	for _, s := range surveyed(e) {
 		text := map[setup.State]string{
 			setup.NotSetUp: "not set up",
 			setup.SetUp:    "set up in " + s.Path,
