@@ -32,9 +32,10 @@ type Options struct {
 	// keeps what is.
 	Settings <-chan Settings
 
+	Output io.Writer // the terminal
+
 	// For tests and for a terminal that is not the process's own.
 	Input   io.Reader
-	Output  io.Writer
 	Environ []string
 	Program []tea.ProgramOption
 }

@@ -37,7 +37,7 @@ func Run(ctx context.Context, o Options) error {
 	m := New(o)
 	defer m.pump.close()
 	// Bubble Tea leaves an empty title behind; the terminal keeps the old one.
-	out := m.output()
+	out := m.opts.Output
 	_, _ = io.WriteString(out, pushTitle)
 	m.firstFrame(out)
 	_, err := tea.NewProgram(m, m.programOptions(ctx)...).Run()
@@ -86,25 +86,18 @@ func (m *Model) programOptions(ctx context.Context) []tea.ProgramOption {
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
 	}
-	opts = append(opts, tea.WithOutput(m.pictures.gallery.Output(m.output())))
+	opts = append(opts, tea.WithOutput(m.pictures.gallery.Output(m.opts.Output)))
 	if o.Environ != nil {
 		opts = append(opts, tea.WithEnvironment(o.Environ))
 	}
 	return append(opts, o.Program...)
 }
 
-func (m *Model) output() io.Writer {
-	if m.opts.Output != nil {
-		return m.opts.Output
-	}
-	return os.Stdout
-}
-
 // freePictures frees what the terminal still holds when the program did not end by
 // its own will. Pictures belong to the alternate screen, so that is entered once more.
 func (m *Model) freePictures() {
 	if bytes := m.pictures.gallery.Close(); bytes != "" {
-		_, _ = io.WriteString(m.output(), ansi.SetModeAltScreenSaveCursor+bytes+ansi.ResetModeAltScreenSaveCursor)
+		_, _ = io.WriteString(m.opts.Output, ansi.SetModeAltScreenSaveCursor+bytes+ansi.ResetModeAltScreenSaveCursor)
 	}
 }
 

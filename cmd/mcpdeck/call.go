@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -32,7 +33,8 @@ func callCommand(a *app) *cobra.Command {
 		Long: `Call one tool, through the deck if one runs, else in this process.
 
 Values are taken as the tool's schema wants them: text as it stands, anything
-else as JSON. "-" reads the arguments as a JSON object from standard input.`,
+else as JSON. "-" reads the arguments as a JSON object from standard input.
+What is printed has no control characters; --raw has them all, as escapes.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("name a tool; mcpdeck tools lists them")
@@ -155,7 +157,7 @@ func printResult(c *cobra.Command, f callFlags, tool string, result json.RawMess
 		out = c.ErrOrStderr()
 	}
 	if f.raw {
-		fmt.Fprintln(out, string(result))
+		fmt.Fprintln(console.JSON(out), string(result))
 	}
 	images := 0
 	for _, b := range r.Content {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -120,7 +121,7 @@ func keepTerminal() func() {
 	}
 	state, err := term.GetState(os.Stdin.Fd())
 	return func() {
-		fmt.Print("\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[>4m\x1b[<u")
+		fmt.Fprint(console.Bytes(console.Out()), "\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[>4m\x1b[<u")
 		if err == nil {
 			_ = term.Restore(os.Stdin.Fd(), state) // nothing else can be done
 		}

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 
-	"github.com/mcpdeck/mcpdeck/cmd/internal/log"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	journal "github.com/mcpdeck/mcpdeck/cmd/internal/log"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
 )
 
@@ -22,6 +24,7 @@ const (
 
 // run is main for tests: it returns the exit code.
 func run(args []string) int {
+	log.SetOutput(console.Err()) // until there is a file for it
 	root := newRoot()
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
@@ -32,8 +35,8 @@ func run(args []string) int {
 	case errors.As(err, &code):
 		return int(code)
 	}
-	fmt.Fprintln(os.Stderr, "mcpdeck: "+err.Error())
-	if errors.As(err, new(usage)) || errors.As(err, new(pencil.UsageError)) || errors.As(err, new(log.UsageError)) {
+	fmt.Fprintln(console.Err(), "mcpdeck: "+err.Error())
+	if errors.As(err, new(usage)) || errors.As(err, new(pencil.UsageError)) || errors.As(err, new(journal.UsageError)) {
 		return exitUsage
 	}
 	return exitFailed

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -55,7 +56,7 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 			}
 			return c, err
 		},
-		In: os.Stdin, Out: os.Stdout,
+		In: os.Stdin, Out: console.Bytes(console.Out()),
 		Headless: func() (wire.Stream, error) {
 			if local == nil {
 				var err error

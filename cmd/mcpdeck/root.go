@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"strconv"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 )
 
 // app is what the subcommands share: the flags, and through load everything
@@ -38,7 +38,8 @@ func newRoot() *cobra.Command {
 	a := &app{flags: config.Flags{Port: -1}}
 	root := deckCommand(a)
 	root.SilenceUsage, root.SilenceErrors = true, true
-	root.SetOut(os.Stdout) // cobra would print to standard error
+	root.SetOut(console.Out()) // cobra would print to standard error
+	root.SetErr(console.Err())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{flagError(err)} })
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.Name, "name", "", "name of the deck, where several run")

@@ -89,6 +89,7 @@ func TestRulesOfTheCode(t *testing.T) {
 		{"the environment is read by the configuration alone", []string{"cmd/internal/config"}, environment},
 		{"nothing happens at import", nil, initialiser},
 		{"a goroutine cannot bring the process down", []string{"servers/safe", "servers/pixelsrc/pxl"}, bareGoroutine},
+		{"what a terminal shows goes through one door", []string{"cmd/internal/console"}, standardOutput},
 		{"package variables do not change", nil, changedVariable},
 		{"files are put in place by one room", []string{"servers/file", "cmd/internal/setup"}, intoPlace},
 	}
@@ -146,6 +147,22 @@ func starter(_ source, n ast.Node) string {
 	case "os.StartProcess", "syscall.StartProcess", "syscall.ForkExec", "syscall.Exec", "unix.Exec", "windows.CreateProcess", "windows.ShellExecute",
 		"tea.ExecProcess":
 		return x + "." + name + "; use servers/process"
+	}
+	return ""
+}
+
+// standardOutput finds what writes past the door: the files themselves, and what
+// prints to them by default.
+func standardOutput(_ source, n ast.Node) string {
+	switch x, name := member(n); {
+	case x == "os" && (name == "Stdout" || name == "Stderr"),
+		x == "fmt" && (name == "Print" || name == "Printf" || name == "Println"):
+		return x + "." + name + "; use console"
+	}
+	if call, ok := n.(*ast.CallExpr); ok {
+		if id, ok := call.Fun.(*ast.Ident); ok && (id.Name == "print" || id.Name == "println") {
+			return id.Name + "; use console"
+		}
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
@@ -47,6 +49,7 @@ func (h *house) screen(f deckFlags) tui.Options {
 		Pictures:   mode,
 		Store:      newStore(h.cfg.Paths.Screen),
 		Environ:    h.cfg.Environ,
+		Output:     console.Bytes(console.Out()),
 	}
 	if f.page != "" {
 		o.Start = f.page
@@ -76,7 +79,7 @@ func (h *house) pages(watch bool) []tui.Page {
 
 // terminal tells whether the deck can have a screen.
 func terminal() bool {
-	return config.Env("TERM") != "dumb" && term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd())
+	return config.Env("TERM") != "dumb" && term.IsTerminal(os.Stdin.Fd()) && console.IsTerminal()
 }
 
 // store keeps a few words in a JSON file.
@@ -119,5 +122,9 @@ func (s *store) Put(key, value string) error {
 
 // plain runs the deck without a full screen.
 func (h *house) plain(ctx context.Context, f deckFlags) error {
-	return plain.Run(ctx, plain.Options{Deck: h.host, Questions: h.queue, In: os.Stdin, Out: os.Stdout, Watch: f.watch})
+	o := plain.Options{Deck: h.host, Questions: h.queue, In: os.Stdin, Out: console.Out(), Watch: f.watch}
+	if console.IsTerminal() {
+		o.Bell = func() { _, _ = io.WriteString(console.Bytes(console.Out()), "\a") }
+	}
+	return plain.Run(ctx, o)
 }

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -27,7 +29,7 @@ func serve(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := h.openLog(os.Stderr); err != nil {
+	if err := h.openLog(console.Err()); err != nil {
 		return err
 	}
 	h.host.Start()

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/render"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -84,7 +85,7 @@ func showHere(ctx context.Context, cfg *config.Config, files []string) error {
 	page := pixels.New(pixels.Options{Open: files, Load: loadPixels(cfg)})
 	return tui.Run(ctx, tui.Options{
 		Pages: []tui.Page{page}, Theme: cfg.ThemeOptions(), Background: ui.Background, Keys: cfg.File.Keys,
-		NoMouse: !ui.Mouse, Pictures: mode, Environ: cfg.Environ,
+		NoMouse: !ui.Mouse, Pictures: mode, Environ: cfg.Environ, Output: console.Bytes(console.Out()),
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
@@ -60,7 +61,7 @@ func printTools(c *cobra.Command, tools []json.RawMessage, raw bool) error {
 		if err != nil {
 			return err
 		}
-		c.Println(string(b))
+		fmt.Fprintln(console.JSON(c.OutOrStdout()), string(b))
 		return nil
 	}
 	for _, t := range tools {

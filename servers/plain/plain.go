@@ -11,23 +11,27 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // Line returns s on one line: line breaks and tabs become spaces, escape
 // sequences and other control characters vanish, invisible and bidirectional
 // characters are shown as <U+202E>, bad bytes as U+FFFD.
-func Line(s string) string { return clean(s, false, true) }
+func Line(s string) string { return clean(s, style{show: true}) }
 
 // Text is Line with line breaks kept, and tabs as four spaces.
-func Text(s string) string { return clean(s, true, true) }
+func Text(s string) string { return clean(s, style{lines: true, show: true}) }
+
+// Output is Text with tabs as they are, for what a command prints.
+func Output(s string) string { return clean(s, style{lines: true, tabs: true, show: true}) }
 
 // Bare is Line without the invisible and bidirectional characters, for text that
 // is to be read rather than judged. Say so where it [Hides] something.
-func Bare(s string) string { return clean(s, false, false) }
+func Bare(s string) string { return clean(s, style{}) }
 
 // BareText is Bare with line breaks kept, and tabs as four spaces.
-func BareText(s string) string { return clean(s, true, false) }
+func BareText(s string) string { return clean(s, style{lines: true}) }
 
 // Hides tells whether s has characters that Bare leaves out and Line shows.
 func Hides(s string) bool { return strings.ContainsFunc(s, hidden) }
@@ -49,7 +53,38 @@ func Cut(s string, n int) string {
 	return s[:i] + "…"
 }
 
-func clean(s string, lines, show bool) string {
+// JSON returns a piece of JSON with what a terminal would obey or hide as
+// escapes. It says the same.
+func JSON(b []byte) []byte {
+	out := make([]byte, 0, len(b)+len(b)/8)
+	for i := 0; i < len(b); {
+		r, w := utf8.DecodeRune(b[i:])
+		switch {
+		case r == utf8.RuneError && w == 1:
+			out = append(out, `\ufffd`...)
+		case r == '\r': // between values; in a text it is an escape
+			out = append(out, ' ')
+		case r < 0x20 && r != '\n' && r != '\t', r >= 0x7f && r < 0xa0, r == '\u2028', r == '\u2029', hidden(r) && r < 0x10000:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		case hidden(r):
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = append(out, b[i:i+w]...)
+		}
+		i += w
+	}
+	return out
+}
+
+// style is what is done to text.
+type style struct {
+	lines bool // keep line breaks
+	tabs  bool // keep tabs
+	show  bool // show what is hidden instead of leaving it out
+}
+
+func clean(s string, as style) string {
 	if isPlain(s) {
 		return s
 	}
@@ -65,12 +100,12 @@ func clean(s string, lines, show bool) string {
 		switch {
 		case r == '\r' && i < len(s) && s[i] == '\n':
 		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
-			b.WriteByte(lineBreak(lines))
+			b.WriteByte(lineBreak(as.lines))
 		case r == '\t':
-			b.WriteString(tab(lines))
+			b.WriteString(tab(as))
 		case r < 0x20 || r >= 0x7f && r < 0xa0:
 		case hidden(r):
-			if show {
+			if as.show {
 				fmt.Fprintf(&b, "<U+%04X>", r)
 			}
 		default:
@@ -87,8 +122,11 @@ func lineBreak(lines bool) byte {
 	return ' '
 }
 
-func tab(lines bool) string {
-	if lines {
+func tab(as style) string {
+	switch {
+	case as.tabs:
+		return "\t"
+	case as.lines:
 		return "    "
 	}
 	return " "

@@ -41,7 +41,8 @@ type Options struct {
 	Questions Questions
 	In        io.Reader
 	Out       io.Writer
-	Watch     bool // nothing can be answered
+	Bell      func() // rings for a question; nil: nothing rings
+	Watch     bool   // nothing can be answered
 }
 
 const (

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,8 +43,8 @@ func (t *teller) questions() {
 			n = strconv.Itoa(k) + " questions"
 		}
 		t.say("%s asks %s, number %d", it.Request.Client(), n, it.ID)
-		if t.opts.In != nil {
-			_, _ = io.WriteString(t.out, "\a")
+		if t.opts.In != nil && t.opts.Bell != nil {
+			t.opts.Bell()
 		}
 	}
 	if t.current == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers"
 	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -38,7 +39,7 @@ needs.`,
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return serve(ctx, s, wait, c.InOrStdin(), c.OutOrStdout())
+			return serve(ctx, s, wait, c.InOrStdin(), console.Bytes(c.OutOrStdout()))
 		},
 	}
 	c.Flags().DurationVar(&wait, "connect-wait", 3*time.Second, "how long to wait for a deck before saying that there is none")

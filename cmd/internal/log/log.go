@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/journal"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -140,7 +141,7 @@ func show(ctx context.Context, w io.Writer, path string, q journal.Query, f flag
 	}
 	defer r.Close() //nolint:errcheck // it was only read
 	if f.json && !f.follow {
-		return r.Export(ctx, w, q)
+		return r.Export(ctx, console.JSON(w), q)
 	}
 	q.Bodies = f.json
 	for {
@@ -203,7 +204,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 func write(w io.Writer, entries []journal.Entry, asJSON bool, now time.Time) error {
 	if asJSON {
-		return journal.WriteJSONL(w, entries)
+		return journal.WriteJSONL(console.JSON(w), entries)
 	}
 	for _, e := range entries {
 		if _, err := fmt.Fprintln(w, lineOf(e, now)); err != nil {

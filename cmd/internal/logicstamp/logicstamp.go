@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -117,7 +118,7 @@ func diff(ctx context.Context, s *logicstamp.Service, o diffOptions, out, errs i
 	}
 	switch {
 	case o.json:
-		enc := json.NewEncoder(out)
+		enc := json.NewEncoder(console.JSON(out))
 		enc.SetIndent("", "  ")
 		err = enc.Encode(r)
 	case o.markdown:

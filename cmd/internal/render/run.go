@@ -12,8 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
@@ -107,7 +109,7 @@ func (r *runner) run(files []string) error {
 		}
 	}
 	if r.o.json {
-		e := json.NewEncoder(r.out)
+		e := json.NewEncoder(console.JSON(r.out))
 		e.SetIndent("", "  ")
 		var all any = r.reports
 		if len(r.reports) == 1 {
@@ -171,14 +173,14 @@ func objects(doc *pxl.Document) []object {
 func (r *runner) print(list []object) {
 	kind, name := 0, 0
 	for _, o := range list {
-		kind, name = max(kind, len(o.Kind)), max(name, len(o.Name))
+		kind, name = max(kind, len(o.Kind)), max(name, len(plain.Line(o.Name)))
 	}
 	for _, o := range list {
 		size := ""
 		if o.Width > 0 {
 			size = fmt.Sprintf("%d×%d", o.Width, o.Height)
 		}
-		fmt.Fprintln(r.out, strings.TrimRight(fmt.Sprintf("%-*s  %-*s  %s", kind, o.Kind, name, o.Name, size), " "))
+		fmt.Fprintln(r.out, strings.TrimRight(fmt.Sprintf("%-*s  %-*s  %s", kind, o.Kind, name, plain.Line(o.Name), size), " "))
 	}
 }
 
@@ -260,7 +262,7 @@ func defaultName(file string, res *pxl.Result, asked, sheet bool) string {
 // write stores an output and says so, unless it goes to standard output.
 func (r *runner) write(name string, data []byte, what string) error {
 	if name == "-" {
-		if _, err := r.out.Write(data); err != nil {
+		if _, err := console.Bytes(r.out).Write(data); err != nil {
 			return fmt.Errorf("write the picture: %w", err)
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	shown "github.com/mcpdeck/mcpdeck/tui/picture"
 )
@@ -49,7 +50,7 @@ func (r *runner) show(res *pxl.Result) error {
 	if _, cells := mode.Set(); cells && depth == shown.NoColor {
 		mode = shown.ModeLetters // blocks without colours show nothing
 	}
-	_, err := io.WriteString(r.out, shown.Encode(img, shown.Target{
+	_, err := io.WriteString(console.Bytes(r.out), shown.Encode(img, shown.Target{
 		Mode: mode, Depth: depth, Cols: r.o.cols, Rows: r.o.rows, Tmux: caps.Tmux, ID: placeholderID(mode, caps),
 	}))
 	if err != nil {

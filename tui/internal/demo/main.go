@@ -46,7 +46,7 @@ func main() {
 		go flood(d, *rate)
 	}
 	err := tui.Run(context.Background(), tui.Options{
-		Deck: d, Start: *start, Background: *background, Watch: *watch, Theme: theme.Options{ASCII: *ascii},
+		Output: os.Stdout, Deck: d, Start: *start, Background: *background, Watch: *watch, Theme: theme.Options{ASCII: *ascii},
 		Pages: []tui.Page{
 			deck.New(deck.Options{Host: d, CallsPage: "calls"}),
 			calls.New(calls.Options{Bodies: d}),

@@ -1,0 +1,73 @@
+// Package console is the one way from a command to standard output and standard
+// error.
+//
+// What a command prints was often said by somebody else: a tool's result, a
+// file's name, an error that quotes them. A terminal would obey control
+// characters in it, and show bidirectional text as something else, so text loses
+// them on its way out, whether a terminal is there or a pipe that may lead to
+// one. JSON keeps all that it holds, as escapes.
+package console
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/charmbracelet/x/term"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// text cleans what is written to a file.
+type text struct{ *os.File }
+
+// Write takes text. What it is given at once is cleaned as a whole.
+func (t text) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(t.File, plain.Output(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// WriteString is Write.
+func (t text) WriteString(s string) (int, error) { return t.Write([]byte(s)) }
+
+// ReadFrom is Write of all that r has: nothing may get past it.
+func (t text) ReadFrom(r io.Reader) (int64, error) {
+	b, err := io.ReadAll(r)
+	n, werr := t.Write(b)
+	return int64(n), errors.Join(err, werr)
+}
+
+// Out is standard output, for text.
+func Out() io.Writer { return text{os.Stdout} }
+
+// Err is standard error, for text.
+func Err() io.Writer { return text{os.Stderr} }
+
+// Bytes returns what is behind a writer of this package, for what is no text:
+// pictures, a protocol, the sequences of a screen. Another writer is returned as
+// it is.
+func Bytes(w io.Writer) io.Writer {
+	if t, ok := w.(text); ok {
+		return t.File
+	}
+	return w
+}
+
+// IsTerminal tells whether standard output is a terminal.
+func IsTerminal() bool { return term.IsTerminal(os.Stdout.Fd()) }
+
+// JSON returns a writer for JSON, each Write a piece that ends between two
+// characters. What a terminal would obey or hide is escaped.
+func JSON(w io.Writer) io.Writer { return escaper{Bytes(w)} }
+
+type escaper struct{ to io.Writer }
+
+// Write takes a piece of JSON.
+func (e escaper) Write(b []byte) (int, error) {
+	if _, err := e.to.Write(plain.JSON(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
