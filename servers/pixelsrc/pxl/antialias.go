@@ -114,20 +114,7 @@ func (r *renderer) context(p *picture) *smooth.Context {
 	}
 	src := p.recipe.colors.source
 	roles := make([]smooth.Role, len(p.names))
-	ofToken := map[string]string{}
-	if src != nil {
-		for _, t := range src.Roles {
-			ofToken[bare(t.Token)] = t.Role
-		}
-	}
-	for i := range p.names {
-		role := ""
-		if i < len(p.recipe.regions) {
-			role = p.recipe.regions[i].Role
-		}
-		if role == "" {
-			role = ofToken[bare(p.names[i])]
-		}
+	for i, role := range p.recipe.roles() {
 		roles[i] = roleOf(role)
 	}
 	n := p.b.w * p.b.h

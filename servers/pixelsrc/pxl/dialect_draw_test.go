@@ -121,6 +121,24 @@ func TestSpriteRules(t *testing.T) {
 			name: "DD-23 drop-shadow", src: sprite(2, 2, `a: {points: [[0, 0]]}`) + `{type: "state-rules", name: "r", rules: [{selector: ".hurt", apply: {"drop-shadow": "1 1 black"}}]}`,
 			opt: hurt, documented: "a.. / .k. / ...", reference: "a. / ..",
 		},
+		{
+			name: "a rule for any token", src: two() + `{type: "state-rules", name: "r", rules: {".hurt [token]": {color: "#000"}}}`,
+			opt: hurt, documented: "kk", reference: "ab",
+		},
+		{
+			name: "a rule without a state always holds", src: two() + `{type: "state-rules", name: "r", rules: {"[token=b]": {color: "#000"}}}`,
+			documented: "ak", reference: "ab",
+		},
+		{
+			name: "a rule for a role that the palette gives", src: `{type: "palette", name: "p", colors: {a: "#f00", b: "#0f0"}, roles: {"{b}": "boundary"}}` + "\n" +
+				`{type: "sprite", name: "s", size: [2, 1], palette: "p", regions: {a: {points: [[0, 0]]}, b: {points: [[1, 0]]}}}` + "\n" +
+				`{type: "state-rules", name: "r", rules: {".hurt [role=boundary]": {color: "#000"}}}`,
+			opt: hurt, documented: "ak", reference: "ab",
+		},
+		{
+			name: "a drop-shadow among the filters", src: sprite(2, 2, `a: {points: [[0, 0]]}`) + `{type: "state-rules", name: "r", rules: {".hurt [token]": {filter: "invert(1) drop-shadow(1px 1px 0 rgba(0, 0, 0, 1))"}}}`,
+			opt: hurt, legend: "i=#0ff", documented: "i.. / .k. / ...", reference: "a. / ..",
+		},
 		{name: "DD-24 of the call", src: sprite(1, 1, `a: {points: [[0, 0]]}`), opt: RenderOptions{Antialias: "scale2x"}, documented: "aa / aa"},
 		{
 			name: "DD-24 of the sprite", src: sprite(1, 1, `a: {points: [[0, 0]]}`, `antialias: {enabled: true, algorithm: "hq4x"}`),

@@ -6,20 +6,53 @@ import (
 	"strings"
 )
 
+// function is one of a filter: its name in lower case and what stands
+// between its parentheses, which may hold further ones.
+type function struct {
+	name, arg string
+	closed    bool
+}
+
+// functions splits a filter into its functions. Text that is none ends the list as
+// one that is not closed.
+func functions(text string) []function {
+	var out []function
+	for rest := strings.TrimSpace(text); rest != ""; {
+		name, tail, _ := strings.Cut(rest, "(")
+		c := function{name: strings.ToLower(strings.TrimSpace(name))}
+		open, end := 1, 0
+		for ; end < len(tail) && open > 0; end++ {
+			switch tail[end] {
+			case '(':
+				open++
+			case ')':
+				open--
+			}
+		}
+		if c.closed = open == 0; !c.closed {
+			return append(out, c)
+		}
+		c.arg = strings.TrimSpace(tail[:end-1])
+		out = append(out, c)
+		rest = strings.TrimSpace(tail[end:])
+	}
+	return out
+}
+
 // filter applies CSS filter functions to a colour, left to right, in sRGB. What
 // follows a mistake is not applied.
-func filter(c color.NRGBA, text string) (color.NRGBA, error) {
+func filter(c color.NRGBA, steps []function) (color.NRGBA, error) {
 	v := [3]float64{float64(c.R) / 255, float64(c.G) / 255, float64(c.B) / 255}
 	var err error
-	for rest := strings.TrimSpace(text); rest != "" && err == nil; rest = strings.TrimSpace(rest) {
-		name, tail, ok := strings.Cut(rest, "(")
-		arg, after, closed := strings.Cut(tail, ")")
-		if !ok || !closed {
+	for _, f := range steps {
+		if !f.closed {
 			err = errText("write name(amount)")
+		} else {
+			v, err = filterStep(v, f.name, f.arg)
+		}
+		if err != nil {
 			break
 		}
-		v, err = filterStep(v, strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(arg))
-		rest = after
 	}
 	b := func(i int) uint8 { return uint8(math.Round(v[i] * 255)) }
 	return color.NRGBA{R: b(0), G: b(1), B: b(2), A: c.A}, err

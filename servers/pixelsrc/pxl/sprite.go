@@ -322,7 +322,7 @@ func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
 	}
 	var looks []look
 	if len(rules) > 0 && r.spend(s, rec.pos, len(rules)*n, 0) {
-		looks = rulesFor(rules, rec.regions)
+		looks = rulesFor(rules, rec)
 	}
 	for i := range looks {
 		if looks[i].z != nil {

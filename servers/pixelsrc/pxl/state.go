@@ -1,6 +1,7 @@
 package pxl
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -22,15 +23,16 @@ type look struct {
 	color   *color.NRGBA
 	z       *int
 	hidden  bool
-	filter  string
+	filters []function
+	shadows []string
 	opacity *float64
-	shadow  string
 	rule    *StateRule
 }
 
-// rules gathers the state rules that hold for a sprite. The reference applies none.
+// rules gathers the state rules that hold for a sprite: those whose states are
+// active, and those that name none. The reference applies none.
 func (r *renderer) rules(rec *recipe) []activeRule {
-	if r.reference() || (len(r.states) == 0 && !r.opt.AllStates) {
+	if r.reference() {
 		return nil
 	}
 	var out []activeRule
@@ -65,18 +67,21 @@ func (r *renderer) active(set *StateRules, rule *StateRule) (activeRule, bool) {
 		case '[':
 			inner, rest, ok := strings.Cut(text[1:], "]")
 			key, value, has := strings.Cut(inner, "=")
+			key = strings.TrimSpace(key)
 			value = strings.Trim(strings.TrimSpace(value), `"'`)
-			switch strings.TrimSpace(key) {
-			case "token":
+			any := key == "token" && !has
+			switch {
+			case any: // every region has one
+			case key == "token":
 				a.tokens = append(a.tokens, value)
-			case "token*":
+			case key == "token*":
 				a.parts = append(a.parts, value)
-			case "role":
+			case key == "role":
 				a.roles = append(a.roles, strings.ToLower(value))
 			default:
 				ok = false
 			}
-			if !ok || !has {
+			if !ok || !has && !any {
 				r.badSelector(set, rule)
 				return a, false
 			}
@@ -91,12 +96,13 @@ func (r *renderer) active(set *StateRules, rule *StateRule) (activeRule, bool) {
 }
 
 func (r *renderer) badSelector(set *StateRules, rule *StateRule) {
-	r.sink("state-rules "+quoted(set.Name)).warn(rule.Pos, CodeState, "use .state, [token=name], [token*=part] and [role=name]", "the selector %s cannot be read and is skipped", quoted(rule.Selector))
+	r.sink("state-rules "+quoted(set.Name)).warn(rule.Pos, CodeState, "use .state, [token], [token=name], [token*=part] and [role=name]", "the selector %s cannot be read and is skipped", quoted(rule.Selector))
 }
 
-// matches says whether every part of the selector holds for a region.
-func (a *activeRule) matches(g *Region) bool {
-	name := bare(g.Token)
+// matches says whether every part of the selector holds for a region's token
+// and its role.
+func (a *activeRule) matches(token, role string) bool {
+	name := bare(token)
 	for _, t := range a.tokens {
 		if bare(t) != name {
 			return false
@@ -107,24 +113,40 @@ func (a *activeRule) matches(g *Region) bool {
 			return false
 		}
 	}
-	for _, role := range a.roles {
-		if g.Role != role {
+	for _, r := range a.roles {
+		if role != r {
 			return false
 		}
 	}
 	return true
 }
 
+// roles lists the role of every region: its own, else its token's in the palette.
+func (rec *recipe) roles() []string {
+	ofToken := map[string]string{}
+	if src := rec.colors.source; src != nil {
+		for _, t := range src.Roles {
+			ofToken[bare(t.Token)] = t.Role
+		}
+	}
+	out := make([]string, len(rec.regions))
+	for i := range rec.regions {
+		out[i] = cmp.Or(rec.regions[i].Role, ofToken[bare(rec.regions[i].Token)])
+	}
+	return out
+}
+
 // rulesFor merges the rules for every region; a later rule wins property by property.
-func rulesFor(rules []activeRule, regions []Region) []look {
+func rulesFor(rules []activeRule, rec *recipe) []look {
 	if len(rules) == 0 {
 		return nil
 	}
-	out := make([]look, len(regions))
-	for i := range regions {
+	out := make([]look, len(rec.regions))
+	roles := rec.roles()
+	for i := range rec.regions {
 		l := &out[i]
 		for k := range rules {
-			if !rules[k].matches(&regions[i]) {
+			if !rules[k].matches(rec.regions[i].Token, roles[i]) {
 				continue
 			}
 			s := rules[k].rule
@@ -141,17 +163,29 @@ func rulesFor(rules []activeRule, regions []Region) []look {
 				l.z = s.Z
 			}
 			if s.Filter != "" {
-				l.filter = s.Filter
+				l.setFilter(s.Filter)
 			}
 			if s.Opacity != nil {
 				l.opacity = s.Opacity
 			}
 			if s.Shadow != "" {
-				l.shadow = s.Shadow
+				l.shadows = []string{s.Shadow}
 			}
 		}
 	}
 	return out
+}
+
+// setFilter splits a filter into what changes colours and what draws shadows.
+func (l *look) setFilter(text string) {
+	l.filters, l.shadows = nil, nil
+	for _, f := range functions(text) {
+		if f.name == "drop-shadow" && f.closed {
+			l.shadows = append(l.shadows, f.arg)
+		} else {
+			l.filters = append(l.filters, f)
+		}
+	}
 }
 
 // states applies what the rules do to finished pixels: filters, opacity and shadows.
@@ -161,20 +195,20 @@ func (r *renderer) applyStates(p *picture) {
 	if len(rules) == 0 || p.b.tok == nil || !r.spend(s, p.recipe.pos, len(rules)*len(p.recipe.regions)+p.b.w*p.b.h, 0) {
 		return
 	}
-	looks := rulesFor(rules, p.recipe.regions)
+	looks := rulesFor(rules, p.recipe)
 	b := p.b.clone()
 	done := map[uint64]uint32{}
 	for i, t := range b.tok {
-		if int(t) >= len(looks) || (looks[t].filter == "" && looks[t].opacity == nil) {
+		if int(t) >= len(looks) || (len(looks[t].filters) == 0 && looks[t].opacity == nil) {
 			continue
 		}
 		v := b.at(i)
 		key := uint64(t)<<32 | uint64(v)
 		out, ok := done[key]
 		if !ok {
-			c, err := filter(unpack(v), looks[t].filter)
+			c, err := filter(unpack(v), looks[t].filters)
 			if err != nil {
-				s.warn(looks[t].rule.Pos, CodeState, "use brightness, contrast, saturate, hue-rotate, invert, grayscale or sepia", "filter %s: %v", quoted(looks[t].filter), err)
+				s.warn(looks[t].rule.Pos, CodeState, "use brightness, contrast, saturate, hue-rotate, invert, grayscale, sepia or drop-shadow", "filter %s: %v", quoted(looks[t].rule.Filter), err)
 			}
 			if o := looks[t].opacity; o != nil {
 				c.A = uint8(math.Round(float64(c.A) * min(max(*o, 0), 1)))
@@ -186,36 +220,38 @@ func (r *renderer) applyStates(p *picture) {
 	}
 	p.b = b
 	for i := range looks {
-		if looks[i].shadow != "" {
-			r.dropShadow(p, uint16(i), &looks[i], s)
+		for _, text := range looks[i].shadows {
+			r.dropShadow(p, uint16(i), text, looks[i].rule.Pos, s)
 		}
 	}
 }
 
 // dropShadow draws the flat shadow of one token's pixels: "dx dy [blur] [colour]", where blur is not drawn.
-func (r *renderer) dropShadow(p *picture, token uint16, l *look, s *sink) {
-	text := strings.TrimSpace(l.shadow)
+func (r *renderer) dropShadow(p *picture, token uint16, text string, pos int32, s *sink) {
+	text = strings.TrimSpace(text)
 	if inner, ok := strings.CutPrefix(text, "drop-shadow("); ok {
 		text = strings.TrimSuffix(inner, ")")
 	}
-	text = strings.ReplaceAll(text, ",", " ")
 	var nums []float64
 	rest := text
 	for len(nums) < 3 {
 		rest = strings.TrimSpace(rest)
-		word, tail, _ := strings.Cut(rest, " ")
-		v, ok := number(strings.TrimSuffix(word, "px"))
+		end := strings.IndexAny(rest, ", ")
+		if end < 0 {
+			end = len(rest)
+		}
+		v, ok := number(strings.TrimSuffix(rest[:end], "px"))
 		if !ok {
 			break
 		}
-		nums, rest = append(nums, v), tail
+		nums, rest = append(nums, v), strings.TrimLeft(rest[end:], ", ")
 	}
 	if len(nums) < 2 {
-		s.warn(l.rule.Pos, CodeState, `write "1 1 black"`, "the drop-shadow %s cannot be read", quoted(l.shadow))
+		s.warn(pos, CodeState, `write "1 1 black"`, "the drop-shadow %s cannot be read", quoted(text))
 		return
 	}
 	if len(nums) == 3 && nums[2] != 0 {
-		s.warn(l.rule.Pos, CodeState, "", "the blur of a drop-shadow is not drawn")
+		s.warn(pos, CodeState, "", "the blur of a drop-shadow is not drawn")
 	}
 	o := Op{N: [4]int{whole32(nums[0]), whole32(nums[1])}}
 	e := effect{r: r, s: s, dial: r.doc.dialect, colors: p.recipe.colors, names: p.names}
@@ -224,12 +260,12 @@ func (r *renderer) dropShadow(p *picture, token uint16, l *look, s *sink) {
 		var err error
 		if c, err = e.colour(rest, c); err != nil {
 			if c, err = colour.Parse(rest); err != nil {
-				s.warn(l.rule.Pos, CodeState, "", "the colour of the drop-shadow %s cannot be read", quoted(l.shadow))
+				s.warn(pos, CodeState, "", "the colour of the drop-shadow %s cannot be read", quoted(text))
 				return
 			}
 		}
 	}
-	if n := p.b.w * p.b.h; !r.spend(s, l.rule.Pos, 2*n, 0) {
+	if n := p.b.w * p.b.h; !r.spend(s, pos, 2*n, 0) {
 		return
 	}
 	p.b = p.b.tokenShadow(token, o.N[0], o.N[1], c)
