@@ -48,10 +48,7 @@ func runRender(c *call) Answer {
 	if a := tooLarge(res, o.scale); a != nil {
 		return *a
 	}
-	if a := tooWide(res, o.format); a != nil {
-		return *a
-	}
-	if a := src.sizeless(res); a != nil {
+	if a := cmp.Or(tooWide(res, o.format), src.sizeless(res), impossible(res)); a != nil {
 		return *a
 	}
 	warnings := src.warnings(res)
@@ -225,6 +222,16 @@ func (src *source) sizeless(res *pxl.Result) *Answer {
 		return &a
 	}
 	return nil
+}
+
+// impossible answers for a picture of which a part has no possible size.
+func impossible(res *pxl.Result) *Answer {
+	d, ok := res.Impossible()
+	if !ok {
+		return nil
+	}
+	a := fail("Cannot draw %s (line %d): %s; %s.", d.Object, d.Line, d.Message, d.Help)
+	return &a
 }
 
 // extent is a hint with the size that a sprite's simple shapes need, "" when

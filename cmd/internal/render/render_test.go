@@ -245,7 +245,7 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("wrote %v", left)
 	}
 	_, errs, err := call(t, bad)
-	if err != nil || !strings.Contains(errs, "bad.pxl:2:1: error") || !strings.Contains(errs, "undefined_token") {
+	if err != nil || !strings.Contains(errs, "bad.pxl:1:1: error") || !strings.Contains(errs, "undefined_token") {
 		t.Errorf("%v %s", err, errs)
 	}
 }

@@ -195,6 +195,9 @@ func (r *runner) picture(rep *report, file string, doc *pxl.Document, o pxl.Rend
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	if d, bad := res.Impossible(); bad {
+		return fmt.Errorf("%s:%d: cannot draw %s: %s; %s", file, d.Line, d.Object, d.Message, d.Help)
+	}
 	if !ok {
 		return nil
 	}

@@ -138,14 +138,21 @@ func (d *decoder) integer(n *json5.Node, lo, hi int64) int {
 	switch {
 	case n.Kind == json5.Int:
 		v = n.Int()
-	case n.Kind == json5.Float && !d.ref && n.Float() == math.Trunc(n.Float()) && math.Abs(n.Float()) < 1<<31:
-		v = int64(n.Float())
+	case n.Kind == json5.Float && !d.ref && n.Float() == math.Trunc(n.Float()):
+		v = int64(min(max(n.Float(), -1<<62), 1<<62))
 	case n.Kind == json5.Float:
 		d.bad(n, "expected an integer, found %s", strconv.FormatFloat(n.Float(), 'g', -1, 64))
 		return 0
 	default:
 		d.bad(n, "expected an integer, found %s", n.Kind)
 		return 0
+	}
+	// What is only too far away is taken as far as it goes; a size below
+	// zero means nothing.
+	if !d.ref && (v > hi || v < lo && lo < 0) {
+		to := min(max(v, lo), hi)
+		d.warn(n.Pos, CodeRange, "", "the number is outside %d…%d and read as %d", lo, hi, to)
+		return int(to)
 	}
 	if v < lo || v > hi {
 		d.bad(n, "%d is outside %d…%d", v, lo, hi)

@@ -87,6 +87,9 @@ func whole32(v float64) int { return int(math.Round(min(max(v, -1<<20), 1<<20)))
 func (d *drawing) checkPlace(i int) {
 	r, s := &d.regions[i], d.sets[i]
 	if len(s) == 0 {
+		if d.extends(r) && !d.arena.Exceeded {
+			d.s.warn(r.Pos, CodeBounds, "move it, or make the canvas larger", "region %q lies off the %d×%d canvas and draws nothing", r.Token, d.w, d.h)
+		}
 		return
 	}
 	if off := s.Count() - s.Inside(d.w, d.h); off > 0 {
@@ -109,6 +112,24 @@ func (d *drawing) checkPlace(i int) {
 			d.s.warn(r.Pos, CodeConstraint, "", "none of the %d pixels of %q touches %q, the first is at %d,%d", s.Count(), r.Token, name, s[0].X0, s[0].Y)
 		}
 	}
+}
+
+// extends says whether a region is a plain shape that has pixels somewhere.
+func (d *drawing) extends(r *Region) bool {
+	if len(r.Except) > 0 || r.More != nil && (r.More.X != nil || r.More.Y != nil || r.More.Repeat != nil || r.More.Transform != "") {
+		return false
+	}
+	switch r.Shape {
+	case ShapePoints:
+		return len(r.Points) > 0
+	case ShapeLine:
+		return len(r.Points) > 1
+	case ShapePolygon:
+		return len(r.Points) > 2
+	case ShapeRect, ShapeStroke, ShapeEllipse, ShapeCircle:
+		return r.Box[2] > 0 && r.Box[3] > 0 && (r.More == nil || r.More.Thickness == nil || *r.More.Thickness > 0)
+	}
+	return false
 }
 
 func (d *drawing) target(r *Region, name, key, code string) int {

@@ -1,6 +1,7 @@
 package pxl
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/shape"
@@ -144,8 +145,9 @@ func (d *drawing) shape(r *Region) shape.Set {
 	case ShapeStroke:
 		return d.arena.Stroke(b[0], b[1], b[2], b[3], thick, round)
 	case ShapeEllipse, ShapeCircle:
-		if b[2] > shape.MaxCoord || b[3] > shape.MaxCoord {
+		if d.dial == Reference && (b[2] > shape.MaxCoord || b[3] > shape.MaxCoord) {
 			d.invalid(r, "the radius of a %s is at most %d", r.Shape, shape.MaxCoord)
+			return nil
 		}
 		return d.arena.Ellipse(b[0], b[1], b[2], b[3])
 	case ShapePath:
@@ -161,10 +163,27 @@ func (d *drawing) shape(r *Region) shape.Set {
 	return d.relative(r, m)
 }
 
-// vertices rasterises a line or a polygon whose vertices lie in bounds.
+// near moves coordinates that lie too far away to be reckoned with.
+func near(points []shape.Point) []shape.Point {
+	const far = 1 << 30
+	if !slices.ContainsFunc(points, func(p shape.Point) bool { return max(p.X, -p.X, p.Y, -p.Y) > far }) {
+		return points
+	}
+	out := slices.Clone(points)
+	for i, p := range out {
+		out[i] = shape.Point{X: min(max(p.X, -far), far), Y: min(max(p.Y, -far), far)}
+	}
+	return out
+}
+
+// vertices rasterises a line or a polygon. The reference draws none whose vertices lie far away.
 func (d *drawing) vertices(r *Region, thick int) shape.Set {
-	for _, p := range r.Points {
-		if max(p.X, -p.X, p.Y, -p.Y) > shape.MaxCoord {
+	points := r.Points
+	if d.dial == Documented {
+		points = near(points)
+	}
+	for _, p := range points {
+		if d.dial == Reference && max(p.X, -p.X, p.Y, -p.Y) > shape.MaxCoord {
 			d.invalid(r, "a vertex of a %s lies beyond %d", r.Shape, shape.MaxCoord)
 			return nil
 		}
@@ -173,12 +192,12 @@ func (d *drawing) vertices(r *Region, thick int) shape.Set {
 		if len(r.Points) < 3 && d.tell {
 			d.invalid(r, "a polygon needs three vertices, %q has %d", r.Token, len(r.Points))
 		}
-		return d.arena.Polygon(r.Points)
+		return d.arena.Polygon(points)
 	}
 	if len(r.Points) < 2 && d.tell {
 		d.invalid(r, "a line needs two points, %q has %d", r.Token, len(r.Points))
 	}
-	s := d.arena.Line(r.Points)
+	s := d.arena.Line(points)
 	if d.dial == Documented {
 		s = d.arena.Thicken(s, thick)
 	}

@@ -97,6 +97,18 @@ type Result struct {
 	Diagnostics []Diagnostic
 }
 
+// Impossible is why a part of the picture is one transparent pixel: its size lies
+// outside the limits, or cannot be worked out. ok is false when all was drawn.
+func (r *Result) Impossible() (d Diagnostic, ok bool) {
+	i := slices.IndexFunc(r.Diagnostics, func(d Diagnostic) bool {
+		return d.Severity == Error && (d.Code == CodeSize || d.Code == CodeMissingSize)
+	})
+	if i < 0 {
+		return Diagnostic{}, false
+	}
+	return r.Diagnostics[i], true
+}
+
 // Image is the first frame.
 func (r *Result) Image() *image.NRGBA { return r.Frames[0].Image }
 

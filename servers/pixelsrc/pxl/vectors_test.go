@@ -43,7 +43,9 @@ func TestSplitting(t *testing.T) {
 		{"other spelling of a type", `{type: "Palette", name: "p"}`, 0, 0, "1:unknown_type", "1:unknown_type"},
 		{"a list at the top", `[1]` + "\n" + onePalette, 0, 1, "1:json_syntax", "1:json_syntax"},
 		{"stray closer", "}\n" + onePalette, 0, 1, "1:json_syntax", "1:json_syntax"},
-		{"never closed, the next starts a line", "{type: 'palette', name: 'a', colors: {\n" + onePalette, 0, 1, "2:json_syntax", "2:json_syntax"},
+		{"never closed, the next starts a line", "{type: 'palette', name: 'a', colors: {\n" + onePalette, 0, 1, "2:json_syntax", "1:json_syntax"},
+		{"an integer beyond 64 bits", sp("z: 99999999999999999999"), 0, 1, "1:json_syntax", "1:range_validation"},
+		{"a coordinate beyond 32 bits", sp("rect: [0, 0, 3000000000, 1]"), 0, 1, "1:json_syntax", "1:range_validation"},
 		{"not UTF-8", onePalette + "\n\xff\n" + onePalette, 1, 1, "", "2:json_syntax"},
 		{"empty", "", 0, 0, "", ""},
 	} {

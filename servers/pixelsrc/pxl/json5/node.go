@@ -13,7 +13,7 @@ import (
 type Kind uint8
 
 // The kinds of value JSON5 knows. A literal is an Int if it has neither a point
-// nor an exponent and is not Infinity or NaN.
+// nor an exponent, is not Infinity or NaN, and fits 64 bits.
 const (
 	Null Kind = iota
 	Bool

@@ -14,13 +14,14 @@ const MaxDepth = 256
 // parser holds the text and the place in it. Values under construction live on
 // one stack and are copied into slabs when their list or object closes.
 type parser struct {
-	src   string
-	pos   int
-	depth int
-	nodes []Node
-	keys  []Key
-	slabN []Node
-	slabK []Key
+	src    string
+	pos    int
+	depth  int
+	nodes  []Node
+	keys   []Key
+	slabN  []Node
+	slabK  []Key
+	strict bool // an integer beyond 64 bits is an error, else a Float
 }
 
 // ParseValue reads exactly one value; only white space and comments may surround it.

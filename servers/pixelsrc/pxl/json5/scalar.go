@@ -239,6 +239,10 @@ func (p *parser) number() (Node, *Error) {
 		return node(Float, math.Float64bits(f), end)
 	}
 	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil && !p.strict {
+		f, _ := strconv.ParseFloat(text, 64)
+		return node(Float, math.Float64bits(f), end)
+	}
 	if err != nil {
 		return Node{}, p.fail("this integer is too large: " + clip(text))
 	}

@@ -1,6 +1,7 @@
 package json5
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,6 +40,10 @@ func Parse(src string) ([]Node, []*Error) {
 			err = &Error{Pos: int32(start), Message: "expected an object at the top level, found " + n.Kind.String()}
 			errs = append(errs, err)
 		} else if err != nil {
+			if balanced(p.src, start) < 0 {
+				line, _ := NewLines(p.src).At(err.Pos)
+				err = &Error{Pos: int32(start), Message: "this object is never closed; add the missing bracket (line " + strconv.Itoa(line) + ": " + err.Message + ")"}
+			}
 			errs = append(errs, err)
 			p.nodes, p.keys, p.depth = p.nodes[:0], p.keys[:0], 0
 			p.pos = p.recover(start)
@@ -163,7 +168,7 @@ func ParseLines(src string) ([]Node, *Error) {
 	if i := firstInvalid(src); i >= 0 {
 		src = src[:i]
 	}
-	p := &parser{src: src}
+	p := &parser{src: src, strict: true}
 	var out []Node
 	s := scan{start: -1}
 	for at := 0; at < len(src); {

@@ -14,20 +14,26 @@ func (a *Arena) Erode(s Set) Set {
 }
 
 // Spread replaces every pixel by the rectangle of the box around it: (-1,-1,1,1) adds all eight neighbours.
+// The box holds its origin.
 func (a *Arena) Spread(s Set, b Box) Set {
 	a.begin()
 	for _, r := range s {
-		a.add(int(r.Y)+b.Y0, int(r.X0)+b.X0, int(r.X1)+b.X1)
+		a.add(int(r.Y), int(r.X0)+b.X0, int(r.X1)+b.X1)
 	}
 	wide := a.end()
-	// Doubling: after each step wide covers `have` rows down of the rows wanted.
-	want := b.Y1 - b.Y0 + 1
-	for have := 1; have < want && len(wide) > 0 && !a.Exceeded; {
-		step := min(have, want-have)
-		wide = a.Union(wide, a.Translate(wide, 0, step))
+	// Up and down apart: what leaves the window on one side is never needed on the other.
+	return a.Union(a.stack(wide, b.Y1, 1), a.stack(wide, -b.Y0, -1))
+}
+
+// stack adds n copies of a set below one another, or above with the sign -1.
+func (a *Arena) stack(s Set, n, sign int) Set {
+	// Doubling: after each step s covers `have` rows of the n+1 wanted.
+	for have := 1; have < n+1 && len(s) > 0 && !a.Exceeded; {
+		step := min(have, n+1-have)
+		s = a.Union(s, a.Translate(s, 0, sign*step))
 		have += step
 	}
-	return wide
+	return s
 }
 
 // Thicken turns every pixel into a square of t pixels that lies around it.

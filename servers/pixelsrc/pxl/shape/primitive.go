@@ -1,6 +1,10 @@
 package shape
 
-import "slices"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // Points is the listed pixels.
 func (a *Arena) Points(pts []Point) Set {
@@ -17,7 +21,7 @@ func (a *Arena) Line(pts []Point) Set {
 	a.begin()
 	for i := 1; i < len(pts); i++ {
 		p, q := pts[i-1], pts[i]
-		if !a.spend(max(abs(q.X-p.X), abs(q.Y-p.Y))) {
+		if !a.spend(min(max(abs(q.X-p.X), abs(q.Y-p.Y)), High-Low)) {
 			break
 		}
 		a.segment(p, q)
@@ -25,31 +29,49 @@ func (a *Arena) Line(pts []Point) Set {
 	return a.end()
 }
 
+// segment draws from p to q, of which only what lies in the window is visited:
+// step k of the longer axis lies round(k·short/long) off p on the other, halves up.
 func (a *Arena) segment(p, q Point) {
-	dx, dy := abs(q.X-p.X), -abs(q.Y-p.Y)
-	sx, sy := 1, 1
-	if p.X >= q.X {
-		sx = -1
+	dx, dy := q.X-p.X, q.Y-p.Y
+	long, short := abs(dx), abs(dy)
+	tall := short > long
+	from, step, other := p.X, sign(dx), sign(dy)
+	if tall {
+		long, short = short, long
+		from, step, other = p.Y, sign(dy), sign(dx)
 	}
-	if p.Y >= q.Y {
-		sy = -1
+	first, last := 0, long
+	if step > 0 {
+		first, last = max(0, Low-from), min(long, High-1-from)
+	} else {
+		first, last = max(0, from-High+1), min(long, from-Low)
 	}
-	e := dx + dy
-	for x, y := p.X, p.Y; ; {
+	for k := first; k <= last; k++ {
+		off := 0
+		if long > 0 {
+			off = int(rounded(uint64(k), uint64(short), uint64(long)))
+		}
+		x, y := p.X+step*k, p.Y+other*off
+		if tall {
+			x, y = p.X+other*off, p.Y+step*k
+		}
 		a.add(y, x, x+1)
-		if x == q.X && y == q.Y {
-			return
-		}
-		e2 := 2 * e
-		if e2 >= dy {
-			e += dy
-			x += sx
-		}
-		if e2 <= dx {
-			e += dx
-			y += sy
-		}
 	}
+}
+
+// rounded is k·n/d to the nearest whole number, halves up; k is at most d.
+func rounded(k, n, d uint64) uint64 {
+	hi, lo := bits.Mul64(2*n, k)
+	lo, carry := bits.Add64(lo, d, 0)
+	out, _ := bits.Div64(hi+carry, lo, 2*d)
+	return out
+}
+
+func sign(v int) int {
+	if v > 0 {
+		return 1
+	}
+	return -1
 }
 
 func abs(v int) int {
@@ -75,16 +97,10 @@ func (a *Arena) Rect(x, y, w, h, round int) Set {
 
 // inset is how many pixels of row j from the corner lie outside a corner of radius r.
 func inset(r, j int) int {
-	v := 2*r - 2*j - 1
-	in := 0
-	for in < r {
-		u := 2*r - 2*in - 1
-		if u*u+v*v <= 4*r*r {
-			break
-		}
-		in++
-	}
-	return in
+	v := float64(2*r - 2*j - 1)
+	d := 2 * float64(r)
+	u := math.Sqrt(d*d - v*v) // a pixel is inside while 2r-2in-1 is at most this
+	return min(r, max(0, int(math.Ceil((d-1-u)/2))))
 }
 
 // Stroke is the outline of a rectangle, growing inwards with its thickness.
@@ -116,9 +132,22 @@ func (a *Arena) Stroke(x, y, w, h, thickness, round int) Set {
 }
 
 // Ellipse follows the midpoint recurrences of the format, whose second half starts
-// off the textbook value: shapes bulge sideways. Radii beyond MaxCoord give nothing.
+// off the textbook value: shapes bulge sideways. Of radii beyond MaxCoord, where a
+// bulge cannot be seen, the rows in the window are computed one by one.
 func (a *Arena) Ellipse(cx, cy, rx, ry int) Set {
-	if rx <= 0 || ry <= 0 || rx > MaxCoord || ry > MaxCoord || !a.spend(rx+ry) {
+	if rx <= 0 || ry <= 0 {
+		return nil
+	}
+	a.begin()
+	if rx > MaxCoord || ry > MaxCoord {
+		for y := max(Low, cy-ry); y <= min(High-1, cy+ry); y++ {
+			d := float64(y-cy) / float64(ry)
+			w := int(float64(rx) * math.Sqrt(max(0, 1-d*d)))
+			a.add(y, cx-w, cx+w+1)
+		}
+		return a.end()
+	}
+	if !a.spend(rx + ry) {
 		return nil
 	}
 	half := a.scratch(ry + 1)
@@ -126,7 +155,6 @@ func (a *Arena) Ellipse(cx, cy, rx, ry int) Set {
 		half[i] = -1
 	}
 	halfWidths(half, int64(rx), int64(ry))
-	a.begin()
 	for d := -ry; d <= ry; d++ {
 		if w := int(half[abs(d)]); w >= 0 {
 			a.add(cy+d, cx-w, cx+w+1)
@@ -181,7 +209,8 @@ func (a *Arena) scratch(n int) []int32 {
 
 // Polygon fills by the even-odd rule, row by row, both ends of a span included.
 // Crossings are truncated from the first vertex of their edge, so the winding
-// order shows. Fewer than three vertices give nothing.
+// order shows. Fewer than three vertices give nothing. Coordinates are below 2^30,
+// or products overflow.
 func (a *Arena) Polygon(pts []Point) Set {
 	if len(pts) < 3 {
 		return nil
