@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/render"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -90,9 +90,9 @@ func showHere(ctx context.Context, cfg *config.Config, files []string) error {
 }
 
 // loadPixels reads .pxl files in the configured dialect.
-func loadPixels(cfg *config.Config) func(string) (*pxl.Document, func(), error) {
+func loadPixels(cfg *config.Config) func(string) (*pxl.Document, error) {
 	dialect := cfg.PixelsrcOptions().Dialect
-	return func(path string) (*pxl.Document, func(), error) { return render.Load(path, dialect) }
+	return func(path string) (*pxl.Document, error) { return pixelsrc.Load(path, dialect) }
 }
 
 // pixelsPage is the deck's page of pictures.

@@ -147,9 +147,6 @@ func (k *corpus) add(src *source) bool {
 		if k.ctx.Err() != nil {
 			break
 		}
-		if o.Line > src.lines {
-			continue
-		}
 		if n := totals[o.Kind]; n != nil {
 			*n++
 		}

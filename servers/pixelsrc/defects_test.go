@@ -60,7 +60,7 @@ func TestD15_Validator(t *testing.T) {
 		{"bad relationship", `{type:"palette",name:"p",colors:{a:"red"},relationships:{a:{type:"loves",target:"a"}}}`, "1:json_syntax!"},
 		{"no name", `{type:"variant",base:"x",palette:{}}`, "1:json_syntax!"},
 		{"blank lines", "\n\n" + pal + "\n\n", ""},
-		{"import", `{type:"import",from:"./x"}`, ""},
+		{"import", `{type:"import",from:"./x"}`, "1:unresolved_import"},
 		{"unknown field", `{type:"palette",name:"p",colours:{a:"red"}}`, "1:unknown_field"},
 		{"key twice", `{type:"sprite",name:"s",size:[4,4],palette:{a:"red"},regions:{a:{rect:[0,0,1,1]},a:{rect:[1,1,1,1]}}}`, "1:duplicate_key"},
 		{"off the canvas", sprite(`a:{rect:[2,2,4,4]}`), "2:out_of_bounds"},
@@ -441,11 +441,11 @@ func TestD25_RegionsAreDrawn(t *testing.T) {
 func TestImportObjects(t *testing.T) {
 	local := `{type:"palette",name:"gameboy",colors:{a:"red"}}` + "\n"
 	for _, row := range []struct{ name, in, want string }{
-		{"alias equals a local palette", local + `{type:"import",from:"./x",as:"gameboy"}`, "2:shadowed_import"},
-		{"alias is its own", local + `{type:"import",from:"./x",as:"other"}`, ""},
+		{"alias equals a local palette", local + `{type:"import",from:"./x",as:"gameboy"}`, "2:unresolved_import 2:shadowed_import"},
+		{"alias is its own", local + `{type:"import",from:"./x",as:"other"}`, "2:unresolved_import"},
 		{"no from", `{type:"import",from:""}`, "1:range_validation!"},
-		{"alias with a colon", `{type:"import",from:"./x",as:"a:b"}`, "1:range_validation!"},
-		{"item with a slash", `{type:"import",from:"./x",sprites:["a/b"]}`, "1:range_validation!"},
+		{"alias with a colon", `{type:"import",from:"./x",as:"a:b"}`, "1:unresolved_import 1:range_validation!"},
+		{"item with a slash", `{type:"import",from:"./x",sprites:["a/b"]}`, "1:unresolved_import 1:range_validation!"},
 		{"lifetime reversed", `{type:"particle",name:"p",sprite:"s",emitter:{lifetime:[5,1]}}` + dot1, "1:missing_sprite 1:range_validation"},
 		{"transform without frames", `{type:"transform",name:"t",frames:0}`, "1:range_validation"},
 		{"rules without rules", `{type:"state-rules",name:"r",rules:[]}`, "1:empty_grid"},

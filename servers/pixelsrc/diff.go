@@ -119,7 +119,7 @@ func runDiff(c *call) Answer {
 // sprites lists the names of the sprites of a source.
 func (src *source) sprites() (names []string) {
 	for _, o := range src.Objects() {
-		if o.Kind == pxl.KindSprite && o.Line <= src.lines {
+		if o.Kind == pxl.KindSprite {
 			names = append(names, o.Name)
 		}
 	}

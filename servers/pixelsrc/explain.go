@@ -35,9 +35,6 @@ func runExplain(c *call) Answer {
 	var texts []string
 	size, chosen := 0, 0
 	for _, o := range src.Objects() {
-		if o.Line > src.lines {
-			continue
-		}
 		title := o.Name
 		if o.Kind == pxl.KindImport {
 			title = word(o.Node, "from")

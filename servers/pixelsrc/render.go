@@ -119,7 +119,7 @@ func (src *source) undrawable() *Answer {
 			errors = append(errors, d)
 		}
 	}
-	for _, ob := range src.Objects() {
+	for _, ob := range src.AllObjects() {
 		if slices.Contains(pxl.Drawable(), ob.Kind) {
 			return nil
 		}
@@ -132,8 +132,7 @@ func (src *source) undrawable() *Answer {
 }
 
 // target settles what is drawn: a name of a sprite may be a variant's, and
-// without one it is the first sprite, else composition, else animation, with
-// what is imported last.
+// without one it is the first sprite, else composition, else animation.
 func (src *source) target(o *pxl.RenderOptions) {
 	if o.Kind == pxl.KindSprite {
 		if _, ok := src.Find(pxl.KindSprite, o.Name); !ok {
@@ -145,7 +144,7 @@ func (src *source) target(o *pxl.RenderOptions) {
 	}
 	for _, k := range [...]pxl.Kind{pxl.KindSprite, pxl.KindComposition, pxl.KindAnimation, pxl.KindVariant} {
 		for _, ob := range src.Objects() {
-			if o.Kind == "" && ob.Kind == k && ob.Line <= src.lines {
+			if o.Kind == "" && ob.Kind == k {
 				o.Kind, o.Name = k, ob.Name
 			}
 		}
@@ -280,9 +279,6 @@ func (src *source) warnings(res *pxl.Result) []string {
 		}
 	}
 	for _, d := range all {
-		if d.Line > src.lines {
-			continue
-		}
 		line := fmt.Sprintf("line %d: %s", d.Line, d.Message)
 		if d.Object != "" {
 			line = fmt.Sprintf("line %d: %s: %s", d.Line, d.Object, d.Message)

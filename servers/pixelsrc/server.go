@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
@@ -123,7 +122,6 @@ type source struct {
 	text  string
 	path  string // as given, "" for inline
 	at    *place // nil for inline
-	lines int    // of the text itself; what imports add comes after
 	notes []note
 
 	found   []issue // what issues found, once checked
@@ -170,13 +168,8 @@ func (c *call) parse(src *source) {
 	if at != nil {
 		o.Include = at.beside
 	}
-	src.lines = strings.Count(src.text, "\n") + 1
-	text := src.text
-	if more, notes := imported(src.text, at); more != "" || len(notes) > 0 {
-		text += more
-		src.notes = notes
-	}
-	src.Document = pxl.Parse([]byte(text), o)
+	o.Imported, src.notes = imported(src.text, at)
+	src.Document = pxl.Parse([]byte(src.text), o)
 }
 
 // inlinePlace is the folder that an inline source's references start from: the

@@ -231,7 +231,7 @@ func (s *suggester) reference(v *json5.Node, pointer string, kinds ...pxl.Kind) 
 		return
 	}
 	var names []string
-	for _, o := range s.src.Objects() {
+	for _, o := range s.src.AllObjects() {
 		if slices.Contains(kinds, o.Kind) {
 			if o.Name == v.Text {
 				return

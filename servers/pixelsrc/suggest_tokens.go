@@ -104,7 +104,7 @@ func paletteTokens(p *pxl.Palette) (tokens []string) {
 }
 
 func (s *suggester) paletteNames() (names []string) {
-	for _, o := range s.src.Objects() {
+	for _, o := range s.src.AllObjects() {
 		if o.Kind == pxl.KindPalette {
 			names = append(names, o.Name)
 		}

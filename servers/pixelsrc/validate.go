@@ -35,9 +35,7 @@ func (src *source) issues() []issue {
 	}
 	var list []issue
 	for _, d := range src.Check() {
-		if d.Line <= src.lines {
-			list = append(list, issue{d.Line, d.Column, d.Code, d.Message, d.Object, d.Help, d.Severity})
-		}
+		list = append(list, issue{d.Line, d.Column, d.Code, d.Message, d.Object, d.Help, d.Severity})
 	}
 	list = append(list, src.importIssues()...)
 	slices.SortStableFunc(list, func(a, b issue) int {
@@ -47,13 +45,17 @@ func (src *source) issues() []issue {
 	return src.found
 }
 
-// importIssues are the imports that could not be resolved.
+// importIssues are the imports that could not be resolved: of a source without
+// a file warnings, since nothing tells where they lie.
 func (src *source) importIssues() (list []issue) {
-	if src.at == nil {
-		return nil // single-file mode: imports are not looked at
-	}
 	for _, n := range src.notes {
+		if n.unused && src.at == nil {
+			continue
+		}
 		i := issue{Line: max(n.line, 1), Code: pxl.CodeImport, Message: n.text, Context: n.context, severity: pxl.Error}
+		if src.at == nil {
+			i.severity = pxl.Warning
+		}
 		if n.unused {
 			i.Code, i.severity = "unused_import", pxl.Warning
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -151,50 +150,6 @@ func two(text, between string) (out [2]int, ok bool) {
 	one, err1 := strconv.Atoi(a)
 	other, err2 := strconv.Atoi(b)
 	return [2]int{one, other}, ok && err1 == nil && err2 == nil
-}
-
-// Load reads a document. Its includes may lie in the folder of the nearest pxl.toml above it, else in its own;
-// they are read until the function it returns is called.
-func Load(name string, dialect pxl.Dialect) (*pxl.Document, func(), error) {
-	nothing := func() {}
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, nothing, fmt.Errorf("read %s: %w", name, reason(err))
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nothing, fmt.Errorf("read %s: not a regular file", name)
-	}
-	if info.Size() > pxl.MaxSource {
-		return nil, nothing, fmt.Errorf("read %s: the file is larger than %d bytes; split it", name, pxl.MaxSource)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, nothing, fmt.Errorf("read %s: %w", name, reason(err))
-	}
-	o := pxl.Options{Dialect: dialect}
-	closing := nothing
-	if abs, err := filepath.Abs(name); err == nil {
-		dir := filepath.Dir(abs)
-		top := project(dir)
-		if root, err := os.OpenRoot(top); err == nil {
-			rel, _ := filepath.Rel(top, dir)
-			o.Include = pxl.IncludeFrom(root, filepath.ToSlash(rel))
-			closing = func() { _ = root.Close() }
-		}
-	}
-	return pxl.Parse(text, o), closing, nil
-}
-
-// project is the nearest folder above that holds pxl.toml, else the folder itself.
-func project(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "pxl.toml")); err == nil {
-			return at
-		}
-		if filepath.Dir(at) == at {
-			return dir
-		}
-	}
 }
 
 // reason is what went wrong without the path, which the message has already.

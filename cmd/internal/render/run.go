@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -98,13 +99,11 @@ func (r *runner) run(files []string) error {
 		return err
 	}
 	for _, f := range files {
-		doc, done, err := Load(f, dialect)
+		doc, err := pixelsrc.Load(f, dialect)
 		if err != nil {
 			return err
 		}
-		err = r.file(f, doc, draw)
-		done()
-		if err != nil {
+		if err := r.file(f, doc, draw); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ func BenchmarkCorpus(b *testing.B) {
 			return err
 		}
 		b.Cleanup(func() { root.Close() })
-		list = append(list, file{text, IncludeFrom(root, ".")})
+		list = append(list, file{text, includeFrom(root, ".")})
 		return nil
 	})
 	if err != nil {

@@ -164,7 +164,7 @@ func parseFile(t testing.TB, name string, dialect Dialect) *Document {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	return Parse(text, Options{Dialect: dialect, Include: IncludeFrom(root, ".")})
+	return Parse(text, Options{Dialect: dialect, Include: includeFrom(root, ".")})
 }
 
 // render draws a picture as text: one letter per colour, '.' for transparent. Colours

@@ -108,7 +108,7 @@ type sink struct {
 }
 
 func (s *sink) report(pos int32, sev Severity, code, help, format string, args ...any) {
-	if len(*s.list) >= maxDiagnostics {
+	if len(*s.list) >= maxDiagnostics || int(pos) > s.doc.own {
 		return
 	}
 	line, column := s.doc.lines.At(pos)

@@ -47,6 +47,11 @@ type Options struct {
 	// Context ends the work on the document: what draws or checks it returns soon
 	// after, and what it returns is incomplete. Nil: nothing does.
 	Context context.Context //nolint:containedctx // a document is read and drawn for one call
+	// Imported is text of other files that belongs to the document: its objects
+	// are found by name, but are not listed and nothing is told about them.
+	Imported string
+	// Notes are diagnostics about the text from before it was parsed.
+	Notes []Diagnostic
 }
 
 // Document is a parsed text. It is safe for concurrent use.
@@ -55,6 +60,7 @@ type Document struct {
 	include func(path string) ([]byte, error)
 	ctx     context.Context //nolint:containedctx // see Options
 	text    string
+	own     int // bytes of text that are not imported
 	lines   *json5.Lines
 	objects []Object
 	diags   []Diagnostic
@@ -96,7 +102,7 @@ func (d *Document) regionTable() []field[Region] {
 // Parse reads a text. It never fails: what cannot be read is a diagnostic.
 func Parse(text []byte, o Options) *Document {
 	d := &Document{
-		dialect: o.Dialect, include: o.Include, ctx: o.Context,
+		dialect: o.Dialect, include: o.Include, ctx: o.Context, diags: slices.Clone(o.Notes),
 		palettes: map[string]*Palette{}, sprites: map[string]*Sprite{}, variants: map[string]*Variant{},
 		compositions: map[string]*Composition{}, animations: map[string]*Animation{},
 	}
@@ -107,7 +113,8 @@ func Parse(text []byte, o Options) *Document {
 			s.fail(0, CodeLimit, "split the file", "the text is longer than %d bytes; the rest is not read", MaxSource)
 		}()
 	}
-	d.text = string(text)
+	d.own = len(text)
+	d.text = string(text) + o.Imported
 	d.lines = json5.NewLines(d.text)
 	if o.Dialect == Reference {
 		nodes, err := json5.ParseLines(d.text)
@@ -144,10 +151,22 @@ func (d *Document) syntax(err *json5.Error) {
 func (d *Document) Dialect() Dialect { return d.dialect }
 
 // Text is the source.
-func (d *Document) Text() string { return d.text }
+func (d *Document) Text() string { return d.text[:d.own] }
+
+// AllObjects is Objects and what is imported. Places of the latter mean nothing.
+func (d *Document) AllObjects() []Object { return d.objects }
 
 // Objects lists the objects in the order of the text, also those of equal name.
-func (d *Document) Objects() []Object { return d.objects }
+func (d *Document) Objects() []Object { return d.objects[:d.owned()] }
+
+// owned is how many of the objects are not imported; those come last.
+func (d *Document) owned() int {
+	n := len(d.objects)
+	for n > 0 && int(d.objects[n-1].Node.Pos) >= d.own {
+		n--
+	}
+	return n
+}
 
 // Diagnostics is what was found while reading; rendering and Check find more.
 func (d *Document) Diagnostics() []Diagnostic { return slices.Clone(d.diags) }

@@ -164,11 +164,14 @@ func (d *Document) target(o RenderOptions) (Object, error) {
 		if o.Kind == "" {
 			order = []Kind{KindSprite, KindComposition, KindAnimation, KindVariant}
 		}
-		for _, k := range order {
-			for i := range d.objects {
-				if d.objects[i].Kind == k {
-					found, _ := d.Find(k, d.objects[i].Name)
-					return found, nil
+		// What is imported comes last, whatever its kind.
+		for _, list := range [][]Object{d.Objects(), d.objects} {
+			for _, k := range order {
+				for i := range list {
+					if list[i].Kind == k {
+						found, _ := d.Find(k, list[i].Name)
+						return found, nil
+					}
 				}
 			}
 		}
@@ -332,8 +335,8 @@ func (d *Document) Regions(kind Kind, name string) ([]RegionInfo, error) {
 // scaling; 0,0 for those that are not drawn or lie beyond the budget of one call.
 func (d *Document) Sizes() []image.Point {
 	r := &renderer{doc: d, opt: RenderOptions{Scale: 1, Antialias: "none"}}
-	out := make([]image.Point, len(d.objects))
-	for i, o := range d.objects {
+	out := make([]image.Point, d.owned())
+	for i, o := range d.Objects() {
 		particle := o.Kind == KindParticle && d.dialect == Documented
 		if (particle || slices.Contains(Drawable(), o.Kind)) && r.budget.left() {
 			res := &Result{}

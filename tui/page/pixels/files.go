@@ -27,7 +27,7 @@ const (
 
 // files are pictures that the person opened; they are drawn again when they are saved.
 type files struct {
-	source func(path string) (*pxl.Document, func(), error)
+	source func(path string) (*pxl.Document, error)
 	hint   chan struct{}
 
 	mu      sync.Mutex
@@ -46,7 +46,7 @@ type file struct {
 	whole   bool // they are of a text that could be read to the end
 }
 
-func newFiles(load func(string) (*pxl.Document, func(), error)) *files {
+func newFiles(load func(string) (*pxl.Document, error)) *files {
 	return &files{source: load, hint: make(chan struct{}, 1), watched: map[string]bool{}}
 }
 

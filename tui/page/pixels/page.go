@@ -75,9 +75,8 @@ type Options struct {
 	Sources []Source
 	// Open are files to show from the start.
 	Open []string
-	// Load reads a .pxl file and its includes, until the function it returns is called;
-	// nil when those cannot be shown.
-	Load func(path string) (*pxl.Document, func(), error)
+	// Load reads a .pxl file with its includes and imports; nil when those cannot be shown.
+	Load func(path string) (*pxl.Document, error)
 }
 
 // The parts of the page.

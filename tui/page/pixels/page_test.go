@@ -265,9 +265,9 @@ func write(t *testing.T, path, text string) {
 // watching is a page that looks at a file, and a wait for what it shows.
 func watching(t *testing.T, path string) (p *pixels.Page, see func(want string)) {
 	t.Helper()
-	p = pixels.New(pixels.Options{Open: []string{path}, Load: func(path string) (*pxl.Document, func(), error) {
+	p = pixels.New(pixels.Options{Open: []string{path}, Load: func(path string) (*pxl.Document, error) {
 		text, err := os.ReadFile(path)
-		return pxl.Parse(text, pxl.Options{}), func() {}, err
+		return pxl.Parse(text, pxl.Options{}), err
 	}})
 	feed := p.Feed()
 	t.Cleanup(feed.Stop)

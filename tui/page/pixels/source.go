@@ -15,12 +15,11 @@ const objectsMost = 64
 
 // drawFile draws all sprites, variants, compositions and animations of a .pxl file.
 // Broken is the first place where the text could not be read: the object there is missing.
-func drawFile(path string, load func(string) (*pxl.Document, func(), error)) (out []Render, broken string, err error) {
-	doc, done, err := load(path)
+func drawFile(path string, load func(string) (*pxl.Document, error)) (out []Render, broken string, err error) {
+	doc, err := load(path)
 	if err != nil {
 		return nil, "", err
 	}
-	defer done()
 	for _, d := range doc.Diagnostics() {
 		if d.Code == pxl.CodeSyntax {
 			broken = d.String()

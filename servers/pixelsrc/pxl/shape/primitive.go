@@ -40,7 +40,7 @@ func (a *Arena) segment(p, q Point) {
 		long, short = short, long
 		from, step, other = p.Y, sign(dy), sign(dx)
 	}
-	first, last := 0, long
+	var first, last int
 	if step > 0 {
 		first, last = max(0, Low-from), min(long, High-1-from)
 	} else {

@@ -1,0 +1,69 @@
+package pixelsrc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+)
+
+// Load reads a .pxl file of the user's with what it includes and imports, which
+// may lie in the folder of the nearest pxl.toml above it, else in its own.
+func Load(name string, dialect pxl.Dialect) (*pxl.Document, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	top := projectAbove(filepath.Dir(abs))
+	rel, err := filepath.Rel(top, abs)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	at := place{top, filepath.ToSlash(rel)}
+	text, err := readNamed(abs)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	o := pxl.Options{Dialect: dialect, Include: at.beside}
+	var notes []note
+	o.Imported, notes = imported(text, &at)
+	for _, n := range notes {
+		if !n.unused {
+			o.Notes = append(o.Notes, pxl.Diagnostic{Code: pxl.CodeImport, Severity: pxl.Error, Line: max(n.line, 1), Column: 1, Message: n.text, Object: n.context})
+		}
+	}
+	return pxl.Parse([]byte(text), o), nil
+}
+
+// readNamed reads a file that the user named, wherever its links lead.
+func readNamed(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err == nil && info.Size() > pxl.MaxSource {
+		err = fmt.Errorf("the file is larger than %d bytes; split it", pxl.MaxSource)
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
+	if p := (*os.PathError)(nil); errors.As(err, &p) {
+		err = p.Err // the message has the path
+	}
+	return string(text), err
+}
+
+// projectAbove is the nearest folder that holds pxl.toml, else the folder itself.
+func projectAbove(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "pxl.toml")); err == nil {
+			return at
+		}
+		if filepath.Dir(at) == at {
+			return dir
+		}
+	}
+}
