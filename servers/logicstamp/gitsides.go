@@ -44,7 +44,7 @@ type gitRun struct {
 }
 
 func (s *Service) repo(project string) gittree.Repo {
-	return gittree.Repo{Project: project, Timeout: s.opts.GitTimeout, Environ: s.opts.CLI.Environment}
+	return gittree.Repo{Project: project, Scratch: filepath.Join(s.opts.Dir, "git"), Timeout: s.opts.GitTimeout, Environ: s.opts.CLI.Environment}
 }
 
 // gitSides are both sides of a comparison with a commit.
@@ -133,8 +133,11 @@ func (g *gitRun) lock(ctx context.Context) (unlock func(), err error) {
 	if _, err := l.TryLockContext(ctx, 200*time.Millisecond); err != nil {
 		return nil, err
 	}
-	data, _ := os.ReadFile(filepath.Join(g.repo.Project, ".stampignore"))
-	g.ignore = string(data)
+	if project, err := os.OpenRoot(g.repo.Project); err == nil { // a link may lead out of it
+		data, _ := project.ReadFile(".stampignore")
+		g.ignore = string(data)
+		project.Close()
+	}
 	return func() {
 		_ = os.RemoveAll(g.tree)
 		_ = l.Unlock()

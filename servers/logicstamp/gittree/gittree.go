@@ -1,16 +1,16 @@
 // Package gittree takes the sources of a commit and of the present out of a git
-// repository without writing anything into it.
+// repository. It writes nothing into it, and runs and follows nothing that it
+// names.
+//
+// git itself reads the objects and the index, since it alone knows all their
+// forms. But it never sees the repository's own settings, hooks or attributes:
+// it works in a folder made for the moment, with settings of ours, which holds
+// the repository's refs as plain data and looks for objects where they lie.
+// That those lie in the repository is checked before.
 package gittree
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -25,6 +25,9 @@ import (
 type Repo struct {
 	// Project is the project's folder, absolute and without links.
 	Project string
+	// Scratch is a folder of ours, which is made, for what git needs while it
+	// reads; "" is the system's for temporary files.
+	Scratch string
 	// Timeout bounds each long git command; 0 means one minute.
 	Timeout time.Duration
 	// Environ is the deck's environment, of which git gets a few variables.
@@ -68,37 +71,28 @@ func (r Repo) Resolve(ctx context.Context, ref string) (Commit, error) {
 	if err != nil {
 		return Commit{}, err
 	}
-	if _, err := process.Find("git"); err != nil {
-		return Commit{}, problem.New(problem.GitNotFound, "install git, or compare with a snapshot", "git was not found").Because(err)
-	}
-	out, err := r.git(ctx, resolveTime, r.Project, "", nil, "rev-parse", "--show-toplevel", "--show-prefix")
+	v, err := r.open(ctx, strings.Contains(ref, "@{"))
 	if err != nil {
-		if ctx.Err() != nil {
-			return Commit{}, ctx.Err()
-		}
-		return Commit{}, problem.New(problem.GitNoRepo, "compare with a snapshot, or run `git init`", "%s lies in no git repository", r.Project).Because(err)
+		return Commit{}, err
 	}
-	lines := strings.SplitN(strings.TrimSuffix(out, "\n"), "\n", 2)
-	c := Commit{Ref: ref, Top: lines[0]}
-	if len(lines) > 1 {
-		c.Prefix = lines[1]
-	}
-	out, err = r.git(ctx, resolveTime, r.Project, "", nil, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	defer v.close()
+	out, err := v.git(ctx, resolveTime, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
 		if ctx.Err() != nil {
 			return Commit{}, ctx.Err()
 		}
 		return Commit{}, badRef(ref)
 	}
-	c.Hash = strings.TrimSpace(out)
+	c := Commit{Ref: ref, Hash: strings.TrimSpace(out), Top: v.place.top, Prefix: v.place.prefix(r.Project)}
 	c.Describe = c.Hash[:min(len(c.Hash), 7)]
-	if out, err := r.git(ctx, resolveTime, r.Project, "", nil, "name-rev", "--name-only", "--no-undefined", "--refs=refs/heads/*", "--refs=refs/tags/*", c.Hash); err == nil {
+	if out, err := v.git(ctx, resolveTime, nil, "name-rev", "--name-only", "--no-undefined", "--refs=refs/heads/*", "--refs=refs/tags/*", c.Hash); err == nil {
 		if name := strings.TrimSpace(out); name != "" && !strings.ContainsAny(name, "~^") {
 			c.Describe = name
 		}
 	}
-	if out, err := r.git(ctx, resolveTime, r.Project, "", nil, "show", "-s", "--format=%cI", c.Hash); err == nil {
-		c.Time, _ = time.Parse(time.RFC3339, strings.TrimSpace(out))
+	if out, err := v.git(ctx, resolveTime, nil, "rev-list", "--max-count=1", "--format=%cI", c.Hash); err == nil {
+		_, date, _ := strings.Cut(strings.TrimSpace(out), "\n")
+		c.Time, _ = time.Parse(time.RFC3339, date)
 	}
 	return c, nil
 }
@@ -108,95 +102,29 @@ func Wanted(rel string, style bool) bool {
 	return rel == "package.json" || manifest.IsSource(rel, style)
 }
 
-// Extract writes the commit's files that can matter into dir, which is empty.
-// found is false when the project's folder does not exist in the commit.
-func (r Repo) Extract(ctx context.Context, c Commit, dir string, style bool) (found bool, warnings []problem.Warning, err error) {
-	tree := c.Hash + ":" + strings.TrimSuffix(c.Prefix, "/")
-	if c.Prefix == "" {
-		tree = c.Hash
-	}
-	out, err := r.git(ctx, r.timeout(), c.Top, "", nil, "ls-tree", "-r", "-z", "--full-tree", tree)
-	if err != nil {
-		if c.Prefix != "" && ctx.Err() == nil && r.absent(ctx, c) {
-			return false, []problem.Warning{problem.Warn(problem.GitPathNew, "%s does not exist at %s, so everything is new", strings.TrimSuffix(c.Prefix, "/"), c.Describe)}, nil
-		}
-		return false, nil, failed(ctx, "list the files of "+c.Describe, err)
-	}
-	names, links, modules := splitTree(out, style)
-	if len(modules) > 0 {
-		warnings = append(warnings, problem.Warn(problem.GitSubmodules, "%d submodules are left out on both sides: %s", len(modules), strings.Join(modules[:min(len(modules), 5)], ", ")))
-	}
-	index := dir + ".index"
-	defer func() { _ = os.Remove(index) }()
-	if _, err := r.git(ctx, r.timeout(), c.Top, index, nil, "read-tree", "--no-sparse-checkout", tree); err != nil {
-		return true, warnings, failed(ctx, "read the tree of "+c.Describe, err)
-	}
-	stdin := strings.NewReader(strings.Join(append(names, ""), "\x00"))
-	if _, err := r.git(ctx, r.timeout(), c.Top, index, stdin, "checkout-index", "-f", "-z", "--stdin", "--prefix="+dir+"/"); err != nil {
-		return true, warnings, failed(ctx, "write the files of "+c.Describe, err)
-	}
-	for _, name := range links {
-		dropOutside(dir, name)
-	}
-	return true, warnings, nil
-}
-
-func (r Repo) absent(ctx context.Context, c Commit) bool {
-	out, err := r.git(ctx, resolveTime, c.Top, "", nil, "ls-tree", "-z", "--full-tree", c.Hash, "--", strings.TrimSuffix(c.Prefix, "/"))
-	return err == nil && out == ""
-}
-
-// splitTree sorts the entries of a tree listing: names that matter, those of
-// them that are links, and submodules.
-func splitTree(out string, style bool) (names, links, modules []string) {
-	for entry := range strings.SplitSeq(out, "\x00") {
-		head, name, ok := strings.Cut(entry, "\t")
-		if !ok {
-			continue
-		}
-		mode, _, _ := strings.Cut(head, " ")
-		switch {
-		case mode == "160000":
-			modules = append(modules, name)
-		case !Wanted(name, style):
-		case mode == "120000":
-			links = append(links, name)
-			names = append(names, name)
-		default:
-			names = append(names, name)
-		}
-	}
-	return names, links, modules
-}
-
-// dropOutside removes a link that leaves the tree it lies in.
-func dropOutside(dir, name string) {
-	full := filepath.Join(dir, filepath.FromSlash(name))
-	target, err := os.Readlink(full)
-	if err == nil && staysInside(name, target) {
-		return
-	}
-	_ = os.Remove(full)
-}
-
-func staysInside(name, target string) bool {
-	if filepath.IsAbs(target) {
-		return false
-	}
-	return filepath.IsLocal(filepath.FromSlash(path.Join(path.Dir(name), filepath.ToSlash(target))))
-}
-
 // Present lists the project's files of now that can matter: tracked ones and
 // untracked ones that git does not ignore.
 func (r Repo) Present(ctx context.Context, style bool) ([]string, error) {
-	out, err := r.git(ctx, r.timeout(), r.Project, "", nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	v, err := r.open(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer v.close()
+	if err := v.takeIndex(); err != nil {
+		return nil, failed(ctx, "read the index", err)
+	}
+	args := []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard"}
+	if file := r.usersExcludes(ctx); file != "" {
+		args = append([]string{"-c", "core.excludesFile=" + file}, args...)
+	}
+	out, err := v.git(ctx, r.timeout(), nil, args...)
 	if err != nil {
 		return nil, failed(ctx, "list the present files", err)
 	}
 	var names []string
 	seen := map[string]bool{}
 	for name := range strings.SplitSeq(out, "\x00") {
-		if name != "" && Wanted(name, style) && !seen[name] {
+		if filepath.IsLocal(filepath.FromSlash(name)) && Wanted(name, style) && !seen[name] {
 			seen[name] = true
 			names = append(names, name)
 		}
@@ -204,48 +132,16 @@ func (r Repo) Present(ctx context.Context, style bool) ([]string, error) {
 	return names, nil
 }
 
-// Copy brings present files into dir. Files that are gone, folders and links
-// that leave the project are left out.
-func (r Repo) Copy(ctx context.Context, names []string, dir string) error {
-	for _, name := range names {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := copyFile(r.Project, dir, name); err != nil {
-			return problem.New(problem.GitFailed, "see that the file can be read", "%s could not be copied for the comparison", name).Because(err)
-		}
-	}
-	return nil
-}
-
-func copyFile(from, to, name string) error {
-	source := filepath.Join(from, filepath.FromSlash(name))
-	info, err := os.Lstat(source)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+// usersExcludes is the file of patterns that the user has git ignore
+// everywhere, "" for git's usual place.
+func (r Repo) usersExcludes(ctx context.Context) string {
+	out, err := r.run(ctx, resolveTime, process.Command{
+		Args: []string{"config", "--global", "--includes", "--type=path", "--get", "core.excludesFile"}, Extra: []string{noRepository},
+	}, nil)
 	if err != nil {
-		return err
+		return "" // not set
 	}
-	dest := filepath.Join(to, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(dest), 0o700); err != nil {
-		return err
-	}
-	switch {
-	case info.Mode()&fs.ModeSymlink != 0:
-		target, err := os.Readlink(source)
-		if err != nil || !staysInside(name, target) {
-			return err
-		}
-		return os.Symlink(target, dest)
-	case !info.Mode().IsRegular():
-		return nil
-	}
-	data, err := os.ReadFile(source)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(dest, data, 0o600)
+	return strings.TrimSuffix(out, "\n")
 }
 
 func (r Repo) timeout() time.Duration {
@@ -262,31 +158,17 @@ func failed(ctx context.Context, what string, err error) error {
 	return problem.New(problem.GitFailed, "run `git status` in the project to see whether the repository is whole", "git could not %s: %v", what, err).Because(err)
 }
 
-// git runs one command that only reads: no prompts, no hooks, no helpers from
-// the repository's own settings, no locks. index names a private index file.
-func (r Repo) git(ctx context.Context, limit time.Duration, dir, index string, stdin io.Reader, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	all := append([]string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "--no-pager"}, args...)
-	c := process.Command{Program: "git", Args: all, Dir: dir, Kind: process.Tool, Own: r.Environ}
-	c.Extra = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C"}
-	if index != "" {
-		c.Extra = append(c.Extra, "GIT_INDEX_FILE="+index)
-	}
-	var out, errs bytes.Buffer
-	if err := process.Run(ctx, c, process.Streams{In: stdin, Out: &out, Err: &errs}); err != nil {
-		first, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n")
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, first)
-	}
-	return out.String(), nil
-}
-
 // Refs are revisions that make good baselines: the last commit, the upstream,
 // the main branch, the newest tags. Without a repository there are none.
 func (r Repo) Refs(ctx context.Context) []string {
+	v, err := r.open(ctx, true)
+	if err != nil {
+		return nil
+	}
+	defer v.close()
 	var out []string
 	add := func(ref string) {
-		if _, err := r.git(ctx, resolveTime, r.Project, "", nil, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}"); err == nil {
+		if _, err := v.git(ctx, resolveTime, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}"); err == nil {
 			out = append(out, ref)
 		}
 	}
@@ -294,12 +176,12 @@ func (r Repo) Refs(ctx context.Context) []string {
 	if len(out) == 0 {
 		return nil
 	}
-	if name, err := r.git(ctx, resolveTime, r.Project, "", nil, "rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}"); err == nil {
+	if name, err := v.git(ctx, resolveTime, nil, "rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}"); err == nil {
 		out = append(out, strings.TrimSpace(name))
 	}
 	add("main")
 	add("master")
-	tags, err := r.git(ctx, resolveTime, r.Project, "", nil, "for-each-ref", "--sort=-creatordate", "--count=5", "--format=%(refname:short)", "refs/tags")
+	tags, err := v.git(ctx, resolveTime, nil, "for-each-ref", "--sort=-creatordate", "--count=5", "--format=%(refname:short)", "refs/tags")
 	if err == nil {
 		out = append(out, strings.Fields(tags)...)
 	}

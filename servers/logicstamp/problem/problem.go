@@ -44,6 +44,7 @@ const (
 	GitNoRepo          Code = "GIT_NO_REPO"
 	GitBadRef          Code = "GIT_BAD_REF"
 	GitFailed          Code = "GIT_FAILED"
+	GitUnsafe          Code = "GIT_UNSAFE"
 	BadCursor          Code = "BAD_CURSOR"
 	CursorStale        Code = "CURSOR_STALE"
 	Busy               Code = "BUSY"
