@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -137,22 +139,19 @@ func (a *Agent) SetRoot(root string) bool {
 	return true
 }
 
-// projectRoot returns dir as a project's folder, "" for one that no project
-// lives in: a relative one, the root of a file system and the user's home.
+// projectRoot returns dir as a project's folder, with links resolved, and "" for
+// one that no project may live in. One that cannot be seen from here is left as
+// it is called: whoever opens it decides again.
 func (h *Host) projectRoot(dir string) string {
-	if !filepath.IsAbs(dir) {
+	resolved, err := h.opts.Roots.Folder(dir)
+	var refused *roots.RefusedError
+	switch {
+	case err == nil:
+		return resolved
+	case dir == "" || errors.As(err, &refused):
 		return ""
 	}
-	dir = filepath.Clean(dir)
-	if dir == filepath.Dir(dir) || dir == h.opts.Home {
-		return ""
-	}
-	if mine, err := os.Stat(h.opts.Home); err == nil { // by another name
-		if same, err := os.Stat(dir); err == nil && os.SameFile(mine, same) {
-			return ""
-		}
-	}
-	return dir
+	return filepath.Clean(dir)
 }
 
 // HasRoot tells whether the connection brought a project root of its own.

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -22,8 +23,8 @@ type Options struct {
 	Name    string // of the deck; "" for the default one
 	Version string // of the program, for serverInfo
 	Modules []Module
-	Root    string // project root of connections that bring none; absolute
-	Home    string // the user's folder, which is nobody's project root; "" if unknown
+	Root    string       // project root of connections that bring none; absolute
+	Roots   *roots.Rules // which folders may be a project root; nil: all but the system's
 
 	// Recorder gets every call; nil: none. It must not block.
 	Recorder Recorder

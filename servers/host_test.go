@@ -14,6 +14,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
 type module struct {
@@ -301,7 +303,7 @@ func TestH8_FoldersThatNoProjectLivesIn(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := started(t, Options{Root: tt.deck, Home: home, Modules: []Module{&module{name: "m"}}})
+			h := started(t, Options{Root: tt.deck, Roots: roots.New(roots.Options{Homes: []string{home}}), Modules: []Module{&module{name: "m"}}})
 			a := h.Connect(Caller{Transport: "unix", Root: tt.hello}, nil)
 			own := a.HasRoot()
 			if own != (tt.want == project && tt.hello != "") {

@@ -25,7 +25,7 @@ func askCommands(a *app) []*cobra.Command {
 		}
 		path, err := cfg.AskSocket()
 		return ask.Settings{
-			Socket: path, Session: config.Env("MCPDECK_SESSION"), Root: cfg.ProjectRoot(), Program: program,
+			Socket: path, Session: config.Env("MCPDECK_SESSION"), Root: cfg.ProjectRoot(), Roots: cfg.Roots, Program: program,
 			Version: version(), Hints: config.Hints(),
 		}, err
 	})

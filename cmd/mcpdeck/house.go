@@ -67,7 +67,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 	}
 	h.stamp = logicstamp.NewModule(stamp)
 	h.host, err = servers.New(servers.Options{
-		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Home: cfg.Home, Redact: h.redact.Body, Recorder: h.recorder(person),
+		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
 		Modules: []servers.Module{
 			pencil.NewModule(h.pencil),
 			askserver.New(desk),

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -39,10 +40,11 @@ const (
 
 // Options are fixed for the life of a Server.
 type Options struct {
-	Home       string // of the person; "" when unknown
-	Dir        string // working folder at the start, absolute
-	CacheDir   string // for the tones the deck makes itself; "" for none
-	MemoryFile string // absolute; "": clippy_memory.json in Dir
+	Home       string       // of the person; "" when unknown
+	Roots      *roots.Rules // which folders may be a project; nil: all but the system's
+	Dir        string       // working folder at the start, absolute
+	CacheDir   string       // for the tones the deck makes itself; "" for none
+	MemoryFile string       // absolute; "": clippy_memory.json in Dir
 	// Env looks up a variable of the environment: XDG_*, PATH, DISPLAY,
 	// SystemRoot and a few more. nil: none is set.
 	Env func(name string) string
@@ -141,7 +143,7 @@ func New(opt Options) *Server {
 			system: runtime.GOOS, release: kernelRelease(), home: opt.Home, cache: cache, env: opt.Env, environ: opt.Environ,
 			macSounds: "/System/Library/Sounds", wslSocket: "/mnt/wslg/PulseServer", wslSystem: "/mnt/c/Windows/System32",
 		}},
-		projects: &projects{home: opt.Home},
+		projects: &projects{rules: opt.Roots},
 		memory:   newMemory(opt.MemoryFile, time.Now),
 		disk:     &guard{},
 		rates: map[string]*rate{

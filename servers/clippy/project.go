@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 
 // projects lists directories of project folders and nothing outside them.
 type projects struct {
-	home string
+	rules *roots.Rules
 
 	mu   sync.Mutex
 	open map[string]*project // by the spelling a caller gave
@@ -34,7 +36,6 @@ type projects struct {
 // turned elsewhere.
 type project struct {
 	root     *os.Root
-	spelled  string
 	resolved string
 }
 
@@ -58,8 +59,7 @@ type listing struct {
 }
 
 // list returns what is in the directory dir of the project at root. The root
-// is a choice of the person when chosen is set; otherwise it came from a client
-// and must be neither the home folder nor the top of the file system.
+// is a choice of the user when chosen is set; otherwise it came from a client.
 func (p *projects) list(ctx context.Context, root string, chosen bool, dir string) (listing, error) {
 	switch {
 	case dir == "":
@@ -84,24 +84,26 @@ func (p *projects) list(ctx context.Context, root string, chosen bool, dir strin
 // project opens the folder at spelled, or returns it if it is open already and
 // no other folder has taken its place.
 func (p *projects) project(spelled string, chosen bool) (*project, error) {
-	spelled = filepath.Clean(spelled)
-	if !filepath.IsAbs(spelled) || !chosen && (filepath.Dir(spelled) == spelled || spelled == filepath.Clean(p.home)) {
-		return nil, say("this connection has no project folder; start the agent inside a project")
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if pr := p.open[spelled]; pr != nil && !pr.gone() {
 		return pr, nil
 	}
-	resolved, err := filepath.EvalSymlinks(spelled)
-	if err != nil {
-		return nil, blame(err, "the project folder cannot be opened")
+	resolved, err := p.rules.Folder(spelled)
+	var root *os.Root
+	if err == nil {
+		root, err = p.rules.Open(resolved)
 	}
-	root, err := os.OpenRoot(resolved)
-	if err != nil {
+	switch {
+	case err == nil:
+	case !errors.As(err, new(*roots.RefusedError)):
 		return nil, blame(err, "the project folder cannot be opened")
+	case chosen:
+		return nil, blame(err, "the folder of clippy.project_root is not allowed; the user can set another in config.toml")
+	default:
+		return nil, blame(err, "this connection has no project folder; start the agent inside a project")
 	}
-	pr := &project{root: root, spelled: spelled, resolved: resolved}
+	pr := &project{root: root, resolved: resolved}
 	if !keepsFolders {
 		return pr, nil
 	}
@@ -136,11 +138,8 @@ func (p *project) relative(dir string) (string, error) {
 		}
 		return dir, nil
 	}
-	clean := filepath.Clean(dir)
-	for _, base := range []string{p.resolved, p.spelled} {
-		if rel, err := filepath.Rel(base, clean); err == nil && filepath.IsLocal(rel) {
-			return rel, nil
-		}
+	if rel, ok := roots.Within(p.resolved, dir); ok {
+		return rel, nil
 	}
 	return "", errOutside()
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
 // testProject is a folder with one of everything, beside a folder outside.
@@ -84,7 +86,7 @@ func TestR2Paths(t *testing.T) {
 		{"name too long", strings.Repeat("a", 300), "", "the name is too long"},
 		{"control characters are escaped", "a\x1b\nb", "", `directory does not exist: a\x1b\nb`},
 	}
-	p := &projects{home: "/home/ada"}
+	p := &projects{}
 	before := tree(t, filepath.Dir(root))
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,7 +157,7 @@ func TestR7Cut(t *testing.T) {
 
 func TestR1Root(t *testing.T) {
 	root, outside := testProject(t)
-	p := &projects{home: outside}
+	p := &projects{rules: roots.New(roots.Options{Homes: []string{outside}})}
 	for name, tt := range map[string]struct {
 		root   string
 		chosen bool
@@ -165,7 +167,7 @@ func TestR1Root(t *testing.T) {
 		"home":             {outside, false, "this connection has no project folder; start the agent inside a project"},
 		"relative":         {"project", false, "this connection has no project folder; start the agent inside a project"},
 		"missing":          {root + "/nothing", false, "the project folder cannot be opened"},
-		"home, configured": {outside, true, ""},
+		"home, configured": {outside, true, "the folder of clippy.project_root is not allowed; the user can set another in config.toml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := p.list(t.Context(), tt.root, tt.chosen, "."); words(t, err) != tt.err {

@@ -21,6 +21,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
 // Options configure the service. The zero value of each field has the default
@@ -41,8 +42,10 @@ type Options struct {
 	// caller's own root.
 	AllowedPaths []string
 	// ProjectPath is the configured default project, WorkDir the folder the
-	// program was started in, Home the user's home; "" for none.
-	ProjectPath, WorkDir, Home string
+	// program was started in; "" for none.
+	ProjectPath, WorkDir string
+	// Roots say which folders may be read at all; nil: all but the system's.
+	Roots *roots.Rules
 	// MaxSnapshots is 10, TTL 60 minutes, KeepExpired false.
 	MaxSnapshots int
 	TTL          time.Duration
@@ -247,7 +250,7 @@ func (s *Service) project(call Call, arg string) (string, error) {
 	if err != nil || !info.IsDir() {
 		return "", problem.New(problem.ProjectNotFound, "pass the absolute path of an existing folder", "the project %s is not a folder", path)
 	}
-	if !s.allowed(call, full) {
+	if _, err := s.opts.Roots.Folder(full); err != nil || !s.allowed(call, full) {
 		return "", s.notAllowed(call, path)
 	}
 	return full, nil
@@ -265,30 +268,14 @@ func firstOf(words ...string) string {
 // roots are the folders a caller may read below.
 func (s *Service) roots(call Call) []string {
 	var out []string
-	add := func(dir string, asked bool) {
-		if dir == "" {
-			return
-		}
-		full, err := filepath.EvalSymlinks(dir)
-		if err != nil {
-			return
-		}
-		home, _ := filepath.EvalSymlinks(s.opts.Home)
-		if !asked && (full == filepath.Dir(full) || full == home) {
-			return
-		}
-		if !slices.Contains(out, full) {
+	dirs := append(slices.Clone(s.opts.AllowedPaths), call.Root, call.Hint, s.opts.ProjectPath)
+	if call.Root == "" {
+		dirs = append(dirs, s.opts.WorkDir)
+	}
+	for _, dir := range dirs {
+		if full, err := s.opts.Roots.Folder(dir); err == nil && !slices.Contains(out, full) {
 			out = append(out, full)
 		}
-	}
-	for _, dir := range s.opts.AllowedPaths {
-		add(dir, true)
-	}
-	add(call.Root, false)
-	add(call.Hint, false)
-	add(s.opts.ProjectPath, false)
-	if call.Root == "" {
-		add(s.opts.WorkDir, false)
 	}
 	return out
 }

@@ -21,7 +21,7 @@ func Load(name string, dialect pxl.Dialect) (*pxl.Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	at := place{top, filepath.ToSlash(rel)}
+	at := place{folder{dir: top, users: true}, filepath.ToSlash(rel)}
 	text, err := readNamed(abs)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)

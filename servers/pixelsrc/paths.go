@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
 // Limits of files and folders.
@@ -19,18 +21,32 @@ const (
 	maxScanDepth = 32
 )
 
-// roots are the folders that a caller's paths may lie in, the project first.
-type roots []string
+// folder is one that a caller's paths may lie in: its path without links, and the
+// rules that decide each time it is opened.
+type folder struct {
+	dir   string
+	rules *roots.Rules
+	users bool // the user named a file in it; that needs no rules
+}
+
+func (f folder) open() (*os.Root, error) {
+	if f.users {
+		return os.OpenRoot(f.dir)
+	}
+	return f.rules.Open(f.dir)
+}
+
+// folders are those of a caller, the project first.
+type folders []folder
 
 // rootsOf lists the folders open to a caller.
-func (s *Server) rootsOf(who Caller) roots {
-	var list roots
-	if r := filepath.Clean(who.Root); filepath.IsAbs(r) && r != filepath.Dir(r) && r != s.options.Home {
-		list = append(list, r)
-	}
-	for _, d := range s.options.AllowDirs {
-		if d = filepath.Clean(d); !slices.Contains(list, d) {
-			list = append(list, d)
+func (s *Server) rootsOf(who Caller) folders {
+	var list folders
+	for _, dir := range append([]string{who.Root}, s.options.AllowDirs...) {
+		if resolved, err := s.options.Roots.Folder(dir); err == nil {
+			if f := (folder{dir: resolved, rules: s.options.Roots}); !slices.Contains(list, f) {
+				list = append(list, f)
+			}
 		}
 	}
 	return list
@@ -42,12 +58,12 @@ var errHidden = errors.New("there is no such file in the project folder or an al
 
 // place is a path inside a root.
 type place struct {
-	root string
+	root folder
 	rel  string // with slashes, relative to root
 }
 
 // locate finds the roots that a path as given may mean.
-func (r roots) locate(given string) (list []place) {
+func (r folders) locate(given string) (list []place) {
 	if given == "" || strings.ContainsRune(given, 0) {
 		return nil
 	}
@@ -60,21 +76,11 @@ func (r roots) locate(given string) (list []place) {
 		return list
 	}
 	for _, root := range r {
-		for _, form := range [...]string{root, resolved(root)} {
-			rel, err := filepath.Rel(form, filepath.Clean(given))
-			if p := (place{root, filepath.ToSlash(rel)}); err == nil && filepath.IsLocal(rel) && !slices.Contains(list, p) {
-				list = append(list, p)
-			}
+		if rel, ok := roots.Within(root.dir, given); ok {
+			list = append(list, place{root, filepath.ToSlash(rel)})
 		}
 	}
 	return list
-}
-
-func resolved(dir string) string {
-	if r, err := filepath.EvalSymlinks(dir); err == nil {
-		return r
-	}
-	return dir
 }
 
 // file is a file that passed the policy.
@@ -84,7 +90,7 @@ type file struct {
 }
 
 // read reads a regular file of one of some extensions, at most limit bytes.
-func (r roots) read(given string, limit int, extensions ...string) (file, error) {
+func (r folders) read(given string, limit int, extensions ...string) (file, error) {
 	if !slices.Contains(extensions, strings.ToLower(filepath.Ext(given))) {
 		return file{}, fmt.Errorf("only %s files are read", strings.Join(extensions, " and "))
 	}
@@ -102,7 +108,7 @@ func (r roots) read(given string, limit int, extensions ...string) (file, error)
 
 // read opens a file below its root, links resolved but never out of it.
 func (p place) read(limit int) ([]byte, error) {
-	root, err := os.OpenRoot(p.root)
+	root, err := p.root.open()
 	if err != nil {
 		return nil, errHidden
 	}
@@ -172,7 +178,7 @@ type scanned struct {
 
 // scan lists the sources in a folder, sorted by path; links are not followed.
 func (p place) scan(recursive bool) (out scanned, err error) {
-	root, err := os.OpenRoot(p.root)
+	root, err := p.root.open()
 	if err != nil {
 		return out, errHidden
 	}
@@ -208,7 +214,7 @@ func closeRoot(r *os.Root) { _ = r.Close() } // it was only read from
 
 // isDir reports whether a place is a folder.
 func (p place) isDir() bool {
-	root, err := os.OpenRoot(p.root)
+	root, err := p.root.open()
 	if err != nil {
 		return false
 	}

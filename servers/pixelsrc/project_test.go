@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
 // project writes files into a folder.
@@ -133,7 +135,7 @@ func TestWithoutAProject(t *testing.T) {
 func TestRoots(t *testing.T) {
 	root, allowed := project(t, map[string]string{"a.pxl": dot1}), project(t, map[string]string{"b.pxl": dot1})
 	home := project(t, map[string]string{"c.pxl": dot1})
-	s := New(Options{AllowDirs: []string{allowed}, Home: home})
+	s := New(Options{AllowDirs: []string{allowed}, Roots: roots.New(roots.Options{Homes: []string{home}})})
 	for _, row := range []struct {
 		name, root, path string
 		ok               bool

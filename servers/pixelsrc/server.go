@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
 // Options are what a Server is made of.
@@ -19,8 +20,8 @@ type Options struct {
 	Dialect pxl.Dialect
 	// AllowDirs are folders that every caller may read, absolute.
 	AllowDirs []string
-	// Home is the person's home folder; it is never a project. May be empty.
-	Home string
+	// Roots say which folders may be read at all; nil: all but the system's.
+	Roots *roots.Rules
 	// Timeout bounds one call, 10 s when 0.
 	Timeout time.Duration
 }

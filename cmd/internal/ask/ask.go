@@ -17,6 +17,7 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
@@ -25,6 +26,7 @@ type Settings struct {
 	Socket  string            // of the deck's questions
 	Session string            // label of the agent's session; may be empty
 	Root    string            // project folder; may be empty
+	Roots   *roots.Rules      // which folders may be one
 	Program string            // absolute path of this program
 	Version string            // of this program
 	Hints   map[string]string // for servers.Caller

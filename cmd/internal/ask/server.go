@@ -54,7 +54,7 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 	}
 	client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Wait: wait, Session: s.Session, Version: s.Version})
 	host, err := servers.New(servers.Options{
-		Version: s.Version, Root: s.Root, Modules: []servers.Module{askserver.New(askserver.Remote(client))},
+		Version: s.Version, Root: s.Root, Roots: s.Roots, Modules: []servers.Module{askserver.New(askserver.Remote(client))},
 	})
 	if err != nil {
 		return err

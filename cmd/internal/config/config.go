@@ -14,6 +14,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
@@ -31,6 +32,7 @@ type Config struct {
 	Paths    Paths
 	Dir      string // working folder, absolute
 	Home     string
+	Roots    *roots.Rules // which folders may be projects
 	Environ  []string
 	File     File
 	Warnings []string       // sentences about the configuration file
@@ -177,6 +179,7 @@ func Load(f Flags) (*Config, error) {
 	}
 	c.checkWords()
 	c.File.AllowDirs = append(c.File.AllowDirs, f.Allow...)
+	c.decideRoots()
 	if f.Port >= 0 {
 		c.File.HTTP.Port = f.Port
 	}

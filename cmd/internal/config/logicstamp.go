@@ -56,7 +56,7 @@ func (c *Config) LogicstampOptions() logicstamp.Options {
 		GitTimeout: time.Duration(f.GitSeconds) * time.Second, MaxTokens: f.MaxTokens, MaxBundleBytes: f.MaxBundleSize,
 		MinInterval: time.Duration(f.MinIntervalMs) * time.Millisecond, DeepContracts: f.DeepContracts,
 		Publish: f.Publish, AllowedPaths: append(f.AllowedPaths, c.File.AllowDirs...),
-		ProjectPath: Env("PROJECT_PATH"), WorkDir: c.Dir, Home: c.Home,
+		ProjectPath: Env("PROJECT_PATH"), WorkDir: c.Dir, Roots: c.Roots,
 		MaxSnapshots: f.MaxSnapshots, TTL: time.Duration(f.TTLMinutes) * time.Minute, KeepExpired: f.KeepExpired,
 	}
 }

@@ -39,7 +39,7 @@ func (c *Config) ClippyOptions() clippy.Options {
 		policy[tool] = clippy.Policy(p)
 	}
 	return clippy.Options{
-		Home: c.Home, Dir: c.Dir, CacheDir: c.Paths.Cache, MemoryFile: f.MemoryFile, Env: os.Getenv, Environ: c.Environ,
+		Home: c.Home, Roots: c.Roots, Dir: c.Dir, CacheDir: c.Paths.Cache, MemoryFile: f.MemoryFile, Env: os.Getenv, Environ: c.Environ,
 		Settings: clippy.Settings{
 			Disabled: !f.Enabled, DisabledTools: f.DisabledTools, Policy: policy, DesktopDir: f.DesktopDir,
 			AllowAnyExtension: f.AllowAnyExtension, ProjectRoot: f.ProjectRoot, Muted: f.Muted,
@@ -80,9 +80,9 @@ func (c *Config) ThemeOptions() theme.Options {
 	return o
 }
 
-// ProjectRoot is the working folder, unless no project lives in it.
+// ProjectRoot is the working folder, unless no project may live in it.
 func (c *Config) ProjectRoot() string {
-	if c.Dir == "/" || c.Dir == c.Home {
+	if _, err := c.Roots.Folder(c.Dir); err != nil {
 		return ""
 	}
 	return c.Dir

@@ -14,5 +14,5 @@ func (c *Config) PixelsrcOptions() pixelsrc.Options {
 	if !ok {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("pixelsrc.dialect %q is neither documented nor reference; documented is used", c.File.Pixelsrc.Dialect))
 	}
-	return pixelsrc.Options{Dialect: dialect, AllowDirs: c.File.AllowDirs, Home: c.Home}
+	return pixelsrc.Options{Dialect: dialect, AllowDirs: c.File.AllowDirs, Roots: c.Roots}
 }

@@ -1,0 +1,118 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// from connects to the deck's socket as a relay does that says it was started in
+// a folder.
+func (d *desk) from(cwd string) *agent {
+	d.t.Helper()
+	c, err := net.Dial("unix", filepath.Join(d.home, ".local/state/mcpdeck/run/deck.sock"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { c.Close() })
+	if _, err := fmt.Fprintf(c, `{"mcpdeck":1,"cwd":%q,"hints":{"PROJECT_PATH":%q}}`+"\n", cwd, cwd); err != nil {
+		d.t.Fatal(err)
+	}
+	r := bufio.NewReader(c)
+	if welcome, err := r.ReadString('\n'); err != nil || strings.Contains(welcome, "error") {
+		d.t.Fatalf("the deck says %q, %v", welcome, err)
+	}
+	a := &agent{t: d.t, in: c, lines: make(chan map[string]any, 100)}
+	go func() {
+		defer close(a.lines)
+		for {
+			line, err := r.ReadBytes('\n')
+			var m map[string]any
+			if err != nil || json.Unmarshal(line, &m) != nil {
+				return
+			}
+			a.lines <- m
+		}
+	}()
+	a.handshake("from " + cwd)
+	return a
+}
+
+// failed calls a tool and tells whether it refused, with all it said.
+func (a *agent) failed(tool, arguments string) (bool, string) {
+	a.t.Helper()
+	m := a.request("tools/call", `{"name":"`+tool+`","arguments":`+arguments+`}`)
+	text := fmt.Sprint(m)
+	result, _ := m["result"].(map[string]any)
+	return result["isError"] == true || m["error"] != nil, text
+}
+
+// TestNoServerReadsOutsideAProject connects from folders that are no projects,
+// in many spellings, and asks every server that reads files for what is there.
+func TestNoServerReadsOutsideAProject(t *testing.T) {
+	d := newDesk(t)
+	secret := filepath.Join(d.home, ".ssh")
+	if err := os.Mkdir(secret, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(secret, "id.pxl"), []byte("SECRET"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(secret, filepath.Join(d.project, "keys")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/", filepath.Join(d.project, "all")); err != nil {
+		t.Fatal(err)
+	}
+	project := d.project
+	d.project = d.home // which is no project: the deck's folder must not stand in for the agents'
+	d.serve("--allow-dir", "/", "--allow-dir", d.home)
+	state := filepath.Join(d.home, ".local/state/mcpdeck")
+	refused := []string{
+		"/", "//", "/etc", "/etc/../", "/usr", d.home, d.home + "/", d.home + "/.", project + "/..", filepath.Dir(d.home), secret, project + "/keys",
+		project + "/all", project + "/all/etc", project + "/all" + d.home, state, state + "/run", filepath.Dir(state), "src",
+	}
+	if runtime.GOOS == "linux" {
+		refused = append(
+			refused, "/proc", "/proc/self", "/proc/self/root", "/proc/self/root/", "/proc/self/root"+d.home, "/proc/self/root"+secret,
+			"/proc/self/cwd", "/proc/1/root", "/sys", "/dev",
+		)
+	}
+	for _, dir := range refused {
+		t.Run(strings.ReplaceAll(dir, "/", "|"), func(t *testing.T) {
+			a := d.from(dir)
+			if failed, said := a.failed("read_project_context", `{"directoryPath":"."}`); !failed || !strings.Contains(said, "no project folder") && !strings.Contains(said, "cannot be opened") {
+				t.Errorf("read_project_context: %s", said)
+			}
+			for _, path := range []string{"id.pxl", secret + "/id.pxl", "keys/id.pxl", project + "/keys/id.pxl", "." + secret + "/id.pxl", ".ssh/id.pxl"} {
+				if failed, said := a.failed("pixelsrc_validate", fmt.Sprintf(`{"path":%q}`, path)); !failed || !strings.Contains(said, "no such file") {
+					t.Errorf("pixelsrc_validate %s: %s", path, said)
+				}
+			}
+			for _, path := range []string{dir, secret, d.home, "/etc", state} {
+				if failed, said := a.failed("logicstamp_refresh_snapshot", fmt.Sprintf(`{"projectPath":%q}`, path)); !failed || strings.Contains(said, "CLI") {
+					t.Errorf("logicstamp_refresh_snapshot %s: %s", path, said)
+				}
+			}
+		})
+	}
+	for _, dir := range []string{project, "/proc/self/root" + project, project + "/../shop"} {
+		if strings.HasPrefix(dir, "/proc") && runtime.GOOS != "linux" {
+			continue
+		}
+		if failed, said := d.from(dir).failed("read_project_context", `{"directoryPath":"`+project+`"}`); failed || !strings.Contains(said, "keys") {
+			t.Errorf("%s is a project: %s", dir, said)
+		}
+	}
+	if log := d.log.String(); !strings.Contains(log, "allow_dirs: / cannot be a project") {
+		t.Errorf("no word about what was allowed and may not be: %s", log)
+	}
+}
