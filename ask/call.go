@@ -55,6 +55,9 @@ func (c *Call) HandOver() { c.q.leave(c, HandedOver, "") }
 // it, and how many there are.
 func (c *Call) Place() (state State, ahead, pending int) { return c.q.place(c) }
 
+// Unreached is zero: the queue has the request.
+func (c *Call) Unreached() time.Time { return time.Time{} }
+
 func (c *Call) finish(r Reply, err error) {
 	c.once.Do(func() {
 		c.reply, c.err = r, err

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,14 +9,13 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
 // ClientOptions say how a [Client] reaches the deck.
 type ClientOptions struct {
 	Path    string        // of the deck's socket
 	Wait    time.Duration // for a deck that is not there yet; 0: 3 s, negative: not at all
-	Lost    func() bool   // whether a deck was there and has gone; then it is waited for a minute. May be nil
+	Lost    func() bool   // whether a deck was there and has gone; then it is waited for longer. May be nil
 	Session string        // label of the agent's session
 	Version string        // of the program
 }
@@ -29,14 +27,8 @@ type Client struct {
 
 	mu    sync.Mutex
 	calls map[string]*RemoteCall // by key and owner; those that may be resumed
+	last  *RemoteCall            // the newest
 }
-
-const (
-	reconnectFor  = 60 * time.Second
-	reconnectFrom = 50 * time.Millisecond
-	reconnectTo   = 2 * time.Second
-	defaultWait   = 3 * time.Second
-)
 
 // NewClient returns a client that connects when it is asked something.
 func NewClient(opt ClientOptions) *Client {
@@ -72,10 +64,7 @@ func (c *Client) Resume(key, owner string) (*RemoteCall, error) {
 
 // start begins a call; a request without questions is a resumed one.
 func (c *Client) start(req Request) (*RemoteCall, error) {
-	wait := c.opt.Wait
-	if c.opt.Lost != nil && c.opt.Lost() {
-		wait = reconnectFor
-	}
+	wait := c.patience(req)
 	conn, err := c.dial()
 	if err != nil && wait <= 0 {
 		return nil, err
@@ -83,11 +72,17 @@ func (c *Client) start(req Request) (*RemoteCall, error) {
 	r := &RemoteCall{
 		c: c, req: req, key: req.ResumeKey + "\x00" + req.Owner, start: time.Now(),
 		done: make(chan struct{}), left: make(chan struct{}), acked: make(chan struct{}),
+		state: Unreached, since: time.Now(), placed: make(chan struct{}),
 	}
 	c.mu.Lock()
 	c.calls[r.key] = r
+	before := c.last
+	c.last = r
 	c.mu.Unlock()
 	safe.Go("ask client", func() {
+		if before != nil {
+			before.inLine(r, conn != nil)
+		}
 		if conn == nil {
 			if conn, err = c.dialFor(r, wait); err != nil {
 				r.finish(Reply{}, err)
@@ -127,35 +122,6 @@ func (c *Client) forget(key string) {
 	c.mu.Unlock()
 }
 
-// dial tries once. A socket that another user may have put there counts as none.
-func (c *Client) dial() (net.Conn, error) {
-	conn, err := socket.Dial(context.Background(), c.opt.Path)
-	if err != nil {
-		return nil, ErrUnavailable
-	}
-	return conn, nil
-}
-
-// dialFor tries for as long as wait, with growing pauses, while r is wanted.
-func (c *Client) dialFor(r *RemoteCall, wait time.Duration) (net.Conn, error) {
-	pause := reconnectFrom
-	for end := time.Now().Add(wait); ; {
-		conn, err := c.dial()
-		if err == nil {
-			return conn, nil
-		}
-		if time.Now().Add(pause).After(end) {
-			return nil, err
-		}
-		select {
-		case <-time.After(pause):
-		case <-r.left:
-			return nil, ErrWithdrawn
-		}
-		pause = min(2*pause, reconnectTo)
-	}
-}
-
 // RemoteCall is a [Call] in another process.
 type RemoteCall struct {
 	c     *Client
@@ -172,8 +138,12 @@ type RemoteCall struct {
 	reply Reply
 	err   error
 
+	placed chan struct{} // closed when the deck has it
+	place  sync.Once
+
 	mu     sync.Mutex
 	state  State
+	since  time.Time // when it became Unreached
 	ahead  int
 	counts int
 	why    string
@@ -223,6 +193,16 @@ func (r *RemoteCall) Place() (state State, ahead, pending int) {
 	return r.state, r.ahead, r.counts
 }
 
+// Unreached tells since when no deck has the request; zero when one has it.
+func (r *RemoteCall) Unreached() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state != Unreached {
+		return time.Time{}
+	}
+	return r.since
+}
+
 func (r *RemoteCall) finish(reply Reply, err error) {
 	r.once.Do(func() {
 		reply.Questions, reply.After = r.req.Questions, time.Since(r.start)
@@ -239,12 +219,15 @@ func (r *RemoteCall) run(conn net.Conn) {
 	for {
 		again := r.talk(conn)
 		_ = conn.Close() // whatever was to be said has been
+		r.mu.Lock()
+		r.state, r.since = Unreached, time.Now()
+		r.mu.Unlock()
 		if !again {
 			r.finish(Reply{}, ErrWithdrawn) // unless it has ended before
 			return
 		}
 		var err error
-		if conn, err = r.c.dialFor(r, reconnectFor); errors.Is(err, ErrUnavailable) {
+		if conn, err = r.c.dialFor(r, r.lives()); errors.Is(err, ErrUnavailable) {
 			err = &Error{Code: "shutdown", Message: "mcpdeck has gone"}
 		}
 		if err != nil {
@@ -323,6 +306,7 @@ func (r *RemoteCall) hear(conn net.Conn, raw []byte) (over, again bool) {
 	}
 	switch l.Type {
 	case "status":
+		r.place.Do(func() { close(r.placed) })
 		r.mu.Lock()
 		r.state, r.ahead = State(l.State), max(l.Position-1, 0)
 		if l.Pending != nil {

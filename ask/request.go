@@ -102,6 +102,9 @@ type Request struct {
 	// Local says that the asker ends with the deck: after a restart nobody would
 	// come back for the answer, so the request is not kept.
 	Local bool `json:"local,omitempty"`
+	// Again says that a deck has had this request before and was lost; a [Client]
+	// waits longer for the next one.
+	Again bool `json:"-"`
 	// Plain says that the asker understands neither status nor codes.
 	Plain bool `json:"plain,omitempty"`
 }

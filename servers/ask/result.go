@@ -139,11 +139,16 @@ func minutes(d time.Duration) string {
 	return fmt.Sprintf("%d minutes", n)
 }
 
-// pending ends the call but not the question.
-func pending(key string, waited time.Duration) *mcp.CallToolResult {
-	msg := fmt.Sprintf("The user has not answered yet (waited %s); the question is still on their screen. "+
+// pending ends the call but not the question. One that no deck has at the moment
+// is on nobody's screen.
+func pending(key string, waited time.Duration, unreached time.Time) *mcp.CallToolResult {
+	where := "the question waits for them in mcpdeck"
+	if !unreached.IsZero() {
+		where = "mcpdeck is not running, so the user cannot see the question; it is shown when mcpdeck is opened"
+	}
+	msg := fmt.Sprintf("The user has not answered yet (waited %s); %s. "+
 		"Call ask_wait with id %q now to go on waiting. Do not assume an answer and do not ask again.",
-		waited.Round(time.Second), key)
+		waited.Round(time.Second), where, key)
 	return result(structured{Status: "pending", Message: msg, ID: key}, msg)
 }
 

@@ -35,6 +35,8 @@ type Call interface {
 	Leave(why string)
 	HandOver()
 	Place() (state questions.State, ahead, pending int)
+	// Unreached tells since when no deck has the question; zero when one has it.
+	Unreached() time.Time
 }
 
 // InProcess is the desk of a queue in this process.
@@ -64,6 +66,14 @@ func (d queueDesk) Left(key string) { d.q.Left(key) }
 // which a relay sends the same ask again after the deck was restarted. It must
 // be unguessable.
 const ResumeKeyMeta = "mcpdeck/resumeKey"
+
+// AskedMeta is the field of a request's _meta that says when the relay got it, in
+// milliseconds of Unix time: progress goes on from there in another process.
+const AskedMeta = "mcpdeck/asked"
+
+// AgainMeta is the field of a request's _meta that is true when a relay sends it
+// to another process than before.
+const AgainMeta = "mcpdeck/again"
 
 // RetryMeta is the field of a result's _meta that is true when the deck is
 // shutting down: a relay keeps the call open and sends it again.
@@ -182,7 +192,9 @@ func (m *Module) ask(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToo
 	if res, done := m.elicited(ctx, req, args.Questions); done {
 		return res, nil
 	}
+	next := servers.TakeTurn(ctx)
 	call, err := m.desk.Open(m.request(ctx, req, args))
+	next()
 	w := waitFor{call: call, questions: args.Questions, key: args.ResumeKey, fallback: func() *mcp.CallToolResult {
 		return m.elicit(ctx, req, args.Questions)
 	}}
@@ -237,11 +249,25 @@ func parseAsk(req mcp.CallToolRequest) (arguments, error) {
 	}
 	if req.Params.Meta != nil {
 		a.ResumeKey, _ = req.Params.Meta.AdditionalFields[ResumeKeyMeta].(string)
+		a.Again, _ = req.Params.Meta.AdditionalFields[AgainMeta].(bool)
 	}
 	if a.ResumeKey == "" {
 		a.ResumeKey = questions.NewKey()
 	}
 	return a, nil
+}
+
+// askedAt is when the call was made: the relay says it of one that it has sent
+// to another process before.
+func askedAt(req mcp.CallToolRequest, now time.Time) time.Time {
+	if req.Params.Meta == nil {
+		return now
+	}
+	ms, _ := req.Params.Meta.AdditionalFields[AskedMeta].(float64)
+	if at := time.UnixMilli(int64(ms)); at.Before(now) && now.Sub(at) < 7*24*time.Hour {
+		return at
+	}
+	return now
 }
 
 func seconds(v any) (time.Duration, bool) {
@@ -305,7 +331,8 @@ func (w *waitFor) failed(err error) *mcp.CallToolResult {
 // give up, or has.
 func (m *Module) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (*mcp.CallToolResult, error) {
 	defer servers.WaitForPerson(ctx)()
-	start := time.Now()
+	now := time.Now()
+	start := askedAt(req, now)
 	progress := newProgress(ctx, req, w, start)
 	limit := Patience(servers.CallerFrom(ctx), progress.token != nil)
 	if w.limit > 0 && (limit == 0 || w.limit < limit) {
@@ -313,7 +340,7 @@ func (m *Module) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (
 	}
 	var over <-chan time.Time
 	if limit > 0 {
-		t := time.NewTimer(limit)
+		t := time.NewTimer(limit - now.Sub(start)) // the client counts from its call
 		defer t.Stop()
 		over = t.C
 	}
@@ -334,7 +361,7 @@ func (m *Module) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (
 				}
 			default:
 			}
-			return pending(w.key, time.Since(start)), nil
+			return pending(w.key, time.Since(start), w.call.Unreached()), nil
 		case <-ctx.Done():
 			w.call.Leave("the agent stopped waiting")
 			return nil, ctx.Err()
@@ -379,14 +406,17 @@ func (p *progress) send() {
 	if p.token == nil || srv == nil || p.ctx.Err() != nil {
 		return
 	}
-	at := time.Since(p.start).Round(time.Second).Seconds()
+	// To the millisecond: another process may have told of the same second.
+	at := time.Since(p.start).Round(time.Millisecond).Seconds()
 	if at <= p.last {
-		at = p.last + 1
+		at = p.last + 0.001
 	}
 	p.last = at
 	_, ahead, _ := p.w.call.Place()
 	what := "waiting for your answer in mcpdeck"
-	switch n := len(p.w.questions); {
+	switch n, lost := len(p.w.questions), p.w.call.Unreached(); {
+	case !lost.IsZero():
+		what = fmt.Sprintf("waiting for mcpdeck, which has been away for %s", time.Since(lost).Round(time.Second))
 	case n > 1 && ahead > 0:
 		what += fmt.Sprintf(" (%d questions, %d ahead in the queue)", n, ahead)
 	case n > 1:

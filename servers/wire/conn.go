@@ -29,6 +29,7 @@ type Conn struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	work  sync.WaitGroup
+	turns servers.Turns // of questions; for the goroutine that reads
 
 	mu      sync.Mutex // guards what follows
 	flight  map[string]*inFlight
@@ -142,6 +143,9 @@ func (c *Conn) request(e envelope) {
 		cancel()
 		c.send(outgoing{line: errorLine(e.id, errorBody{Code: why.code, Message: why.message})})
 		return
+	}
+	if bytes.Contains(e.params, []byte(`"ask"`)) && toolOf(e) == "ask" {
+		ctx = c.turns.Next(ctx)
 	}
 	c.work.Add(1)
 	run := c.view.Go

@@ -3,12 +3,15 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,9 +43,16 @@ type Relay struct {
 	link    *link
 	linked  sync.Cond // link changed; uses mu
 	client  replay
-	flight  map[string][]byte // requests without an answer, by id; those that are sent again keep their line
+	flight  map[string]flying // requests without an answer, by id
+	sent    int               // counts requests
 	moves   int
 	closing bool
+}
+
+// flying is a request without an answer.
+type flying struct {
+	line []byte // of one that is sent again to another deck, else nil
+	at   int    // counts up, to send in the same order
 }
 
 // Stream is a connection whose sending side can be closed alone.
@@ -85,7 +95,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.linked.L = &r.mu
-	r.flight = map[string][]byte{}
+	r.flight = map[string]flying{}
 	r.look = lookEvery
 	r.out = bufio.NewWriterSize(r.Out, burst)
 	first, err := r.connect(ctx)
@@ -181,9 +191,9 @@ func (r *Relay) adopt(l *link) {
 	for _, line := range r.client.again() {
 		_, _ = l.out.Write(line) // a dead link is noticed by its reader
 	}
-	for _, line := range r.flight {
-		if line != nil {
-			_, _ = l.out.Write(line) // the same
+	for _, f := range slices.SortedFunc(maps.Values(r.flight), func(a, b flying) int { return cmp.Compare(a.at, b.at) }) {
+		if f.line != nil {
+			_, _ = l.out.Write(sentAgain(f.line, r.moves > 0)) // the same
 		}
 	}
 	_ = l.out.Flush() // the same
@@ -239,8 +249,8 @@ func (r *Relay) lost(l *link) bool {
 	r.link = nil
 	closing := r.closing
 	var failed []string
-	for id, line := range r.flight {
-		if line == nil {
+	for id, f := range r.flight {
+		if f.line == nil {
 			failed = append(failed, id)
 			delete(r.flight, id)
 		}
@@ -309,8 +319,8 @@ func (r *Relay) moveToDeck(ctx context.Context, old *link) {
 // movable tells whether the link is in use and may be left now. The caller
 // holds mu.
 func (r *Relay) movable(l *link) bool {
-	for _, line := range r.flight {
-		if line == nil {
+	for _, f := range r.flight {
+		if f.line == nil {
 			return false
 		}
 	}
@@ -369,10 +379,12 @@ func (r *Relay) enter(e envelope, line []byte, again bool) *link {
 		delete(r.flight, id)
 	}
 	if e.id != nil && e.method != "" && e.method != listenMethod {
-		r.flight[string(e.id)] = nil
+		r.sent++
+		f := flying{at: r.sent}
 		if again {
-			r.flight[string(e.id)] = line
+			f.line = line
 		}
+		r.flight[string(e.id)] = f
 	}
 	return r.link
 }
@@ -401,7 +413,7 @@ func (r *Relay) fromDeck(l *link) {
 		id := answerID(line)
 		r.mu.Lock()
 		stale := r.link != l && r.link != nil
-		retry := id != "" && r.flight[id] != nil && bytes.Contains(line, []byte(retryMark))
+		retry := id != "" && r.flight[id].line != nil && bytes.Contains(line, []byte(retryMark))
 		if id != "" && !retry {
 			delete(r.flight, id)
 		}

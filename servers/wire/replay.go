@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -17,6 +18,13 @@ const listenMethod = string(mcp.MethodSubscriptionsListen)
 // that wait for a person. It is the same when the call is sent again to
 // another deck.
 const ResumeKey = "mcpdeck/resumeKey"
+
+// Asked and Again are two more: when the relay got the call, in milliseconds of
+// Unix time, and whether it has been sent to another deck before.
+const (
+	Asked = "mcpdeck/asked"
+	Again = "mcpdeck/again"
+)
 
 // retryMark stands in the result of a call that waits for a person when the
 // deck is about to end: the call is to be sent again to the next one.
@@ -151,8 +159,24 @@ func resumable(e envelope) bool {
 	return false
 }
 
-// withResumeKey adds a random key to the request's _meta.
+// withResumeKey adds a random key to the request's _meta, and the time.
 func withResumeKey(e envelope) []byte {
+	var key [16]byte
+	_, _ = rand.Read(key[:]) // never fails
+	return withMeta(e, map[string]any{ResumeKey: hex.EncodeToString(key[:]), Asked: time.Now().UnixMilli()})
+}
+
+// sentAgain is the line of a request for another deck than it went to first.
+func sentAgain(line []byte, moved bool) []byte {
+	e, bad := decodeEnvelope(bytes.TrimSpace(line))
+	if !moved || bad != nil {
+		return line
+	}
+	return append(withMeta(e, map[string]any{Again: true}), '\n')
+}
+
+// withMeta is the line of a request with more members of its _meta.
+func withMeta(e envelope, more map[string]any) []byte {
 	var params map[string]json.RawMessage
 	if json.Unmarshal(e.params, &params) != nil {
 		return e.encode()
@@ -161,9 +185,13 @@ func withResumeKey(e envelope) []byte {
 	if params["_meta"] != nil && json.Unmarshal(params["_meta"], &meta) != nil {
 		return e.encode()
 	}
-	var key [16]byte
-	_, _ = rand.Read(key[:]) // never fails
-	meta[ResumeKey] = json.RawMessage(`"` + hex.EncodeToString(key[:]) + `"`)
+	for name, v := range more {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return e.encode()
+		}
+		meta[name] = raw
+	}
 	var err error
 	if params["_meta"], err = json.Marshal(meta); err != nil {
 		return e.encode()

@@ -16,6 +16,7 @@ import (
 func (w *world) listed(n int) (out []struct {
 	Asker, Cwd, Identity, Via string
 	Verified                  bool
+	Questions                 []struct{ Question string }
 },
 ) {
 	w.t.Helper()
