@@ -134,19 +134,48 @@ func (h *Host) RestartModule(ctx context.Context, name string) error {
 	return err
 }
 
-// Stop ends everything: no new calls, those in flight get until ctx ends, then
-// the modules are stopped.
+// Stop ends everything within ctx: no new calls; those in flight get two thirds
+// of the time, and the modules, side by side, what is left of it.
 func (h *Host) Stop(ctx context.Context) error {
 	h.mu.Lock()
 	h.closing = true
 	h.mu.Unlock()
-	h.calls.drain(ctx)
-	h.cancel()
-	var errs []error
-	for _, m := range slices.Backward(h.modules) {
-		errs = append(errs, m.stop(ctx))
+	for _, m := range h.modules {
+		if q, ok := m.Module.(Quitter); ok {
+			_ = safe.Call("quit "+m.id.Name, func() error { q.Quit(); return nil })
+		}
 	}
+	h.drain(ctx)
+	h.cancel()
+	err := h.stopModules(ctx)
 	h.calls.stop(ctx)
+	return err
+}
+
+func (h *Host) drain(ctx context.Context) {
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(end)*2/3)
+		defer cancel()
+	}
+	h.calls.drain(ctx)
+}
+
+func (h *Host) stopModules(ctx context.Context) error {
+	ended := make([]chan error, len(h.modules))
+	for i, m := range h.modules {
+		ended[i] = make(chan error, 1)
+		safe.Go("stop "+m.id.Name, func() { ended[i] <- m.stop(ctx) })
+	}
+	var errs []error
+	for i, m := range h.modules {
+		select {
+		case err := <-ended[i]:
+			errs = append(errs, err)
+		case <-ctx.Done():
+			errs = append(errs, fmt.Errorf("stop %s: %w", m.id.Name, ctx.Err()))
+		}
+	}
 	return errors.Join(errs...)
 }
 

@@ -31,6 +31,11 @@ type Module interface {
 // id of [Caller.Agent].
 type Leaver interface{ AgentGone(agent string) }
 
+// Quitter is a Module that has programs of its own whose calls are not worth
+// waiting for when the deck ends: such a call fails sooner than it would end.
+// Quit begins their end and returns at once; Stop follows.
+type Quitter interface{ Quit() }
+
 // Identity is what a module is called.
 type Identity struct {
 	Name       string // the word on the command line and in a view: "clippy"

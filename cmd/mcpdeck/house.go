@@ -164,9 +164,9 @@ func (r redactor) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// stop ends the house; calls in flight get two seconds.
+// stop ends the house within two seconds, the last of which are the journal's.
 func (h *house) stop() {
-	const grace = 2 * time.Second
+	const grace, servers = 2 * time.Second, 1700 * time.Millisecond
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if h.queue != nil {
@@ -174,7 +174,9 @@ func (h *house) stop() {
 			slog.Error("close the queue of questions", "error", err)
 		}
 	}
-	if err := h.host.Stop(ctx); err != nil {
+	serving, stop := context.WithTimeout(ctx, servers)
+	defer stop()
+	if err := h.host.Stop(serving); err != nil {
 		slog.Error("stop the servers", "error", err)
 	}
 	if h.journal != nil {

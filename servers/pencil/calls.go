@@ -300,6 +300,8 @@ func (a answer) words() string {
 // result is what the agent gets, and what it says about the app.
 func (c *call) result(a answer) (Result, class) {
 	switch {
+	case a.lost && c.p.stopped():
+		return textResult(closedText, true), classOther
 	case a.lost:
 		return textResult(lostText, true), classOther
 	case a.deadline:
@@ -322,6 +324,12 @@ func (c *call) result(a answer) (Result, class) {
 		r.Content = list
 	}
 	return r, cl
+}
+
+func (p *Pencil) stopped() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.life.Err() != nil
 }
 
 func (p *Pencil) appName() string {

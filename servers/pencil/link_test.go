@@ -132,6 +132,22 @@ func TestM3_ToggleWhileTurningOnCancels(t *testing.T) {
 	})
 }
 
+// A call in flight is not worth waiting for: the child would finish it first.
+func TestQuittingGivesABusyChild300Milliseconds(t *testing.T) {
+	virtual(t, func(t *testing.T, w *watched, o *program) {
+		o.becomes(pipes("--silent", "1h"))
+		w.switchedOn(t)
+		said := make(chan string, 1)
+		go func() { said <- firstText(w.call(t, "pencil_batch_get", "")) }()
+		synctest.Wait()
+		began := time.Now()
+		NewModule(w.Pencil).Quit()
+		if got := <-said; got != closedText || time.Since(began) != 300*time.Millisecond {
+			t.Errorf("after %v: %q", time.Since(began), got)
+		}
+	})
+}
+
 func TestM4_TheChildIsKeptForAMinute(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, _ *program) {
 		w.switchedOn(t)

@@ -179,13 +179,19 @@ func (p *Pencil) Start(e Events) {
 	}
 }
 
-// Stop switches off, ends the child, and returns when it is gone or ctx ends.
-func (p *Pencil) Stop(ctx context.Context) error {
+// quit switches off and begins to end the child. Calls that it has not answered
+// fail.
+func (p *Pencil) quit() {
 	p.update(func() {
 		p.stop()
 		p.switchOff()
 		p.closeChild()
 	})
+}
+
+// Stop switches off, ends the child, and returns when it is gone or ctx ends.
+func (p *Pencil) Stop(ctx context.Context) error {
+	p.quit()
 	done := make(chan struct{})
 	safe.Go("pencil stop", func() {
 		p.work.Wait()

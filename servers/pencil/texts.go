@@ -11,6 +11,7 @@ import (
 // nothing has changed.
 const (
 	lostText   = "Pencil's MCP server stopped. mcpdeck is reconnecting; try again shortly."
+	closedText = "mcpdeck closed during this call. It may have taken effect: check, then retry."
 	failedText = "Pencil mode was switched off because its MCP server keeps failing. The user can switch it on again in mcpdeck."
 	absentText = "The Pencil app is not running (or has not finished starting). Ask the user to start it and open a .pen file, then try again."
 	doubtText  = "This message also appears when the app is busy, was just started, or stopped answering. Check that the file is open in Pencil before changing filePath."

@@ -46,6 +46,9 @@ func (m *Module) Start(_ context.Context, scope servers.Scope) error {
 	return nil
 }
 
+// Quit implements [servers.Quitter].
+func (m *Module) Quit() { m.p.quit() }
+
 // Stop implements [servers.Module].
 func (m *Module) Stop(ctx context.Context) error { return m.p.Stop(ctx) }
 

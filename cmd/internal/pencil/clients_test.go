@@ -137,9 +137,11 @@ func build(t *testing.T) string {
 type deck struct {
 	t         *testing.T
 	bin, home string
+	serve     *exec.Cmd
 }
 
-func startDeck(t *testing.T, bin string) *deck {
+// startDeck starts one with more lines about Pencil in its configuration.
+func startDeck(t *testing.T, bin string, settings ...string) *deck {
 	t.Helper()
 	// A socket's path has few bytes to spare.
 	home, err := os.MkdirTemp("", "deck")
@@ -147,10 +149,11 @@ func startDeck(t *testing.T, bin string) *deck {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	d := &deck{t, bin, home}
-	d.write(".config/mcpdeck/config.toml", "[pencil]\ncommand = \""+bin+"/fakepencil\"\n[http]\nenabled = false\n")
+	d := &deck{t: t, bin: bin, home: home}
+	d.write(".config/mcpdeck/config.toml", "[pencil]\ncommand = \""+bin+"/fakepencil\"\n"+strings.Join(settings, "\n")+"\n[http]\nenabled = false\n")
 	d.write("project/x", "")
 	serve := d.command(t.Context(), "serve")
+	d.serve = serve
 	if err := serve.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,9 @@ import (
 // keepOutput is how much of each output stream is kept, from its end.
 const keepOutput = 64 << 10
 
-// killAfter is how long a program may take to end after it was asked to.
-const killAfter = 3 * time.Second
+// killAfter is how long a program may take to end after it was asked to. The
+// deck itself ends within two seconds, calls in flight included.
+const killAfter = 500 * time.Millisecond
 
 // result is what one run of the command gave.
 type result struct {
