@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
 // askCommands are the server of questions for one agent, and what can be done
@@ -24,10 +26,14 @@ func askCommands(a *app) []*cobra.Command {
 			return ask.Settings{}, fmt.Errorf("find this program: %w", err)
 		}
 		path, err := cfg.AskSocket()
-		return ask.Settings{
+		s := ask.Settings{
 			Socket: path, Session: config.Env("MCPDECK_SESSION"), Root: cfg.ProjectRoot(), Roots: cfg.Roots, Program: program,
-			Version: version(), Hints: config.Hints(),
-		}, err
+			Version: version(), Hints: config.Hints(), Redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly}.Body,
+		}
+		if cfg.File.Journal.Enabled {
+			s.Journal = spool(cfg, func(sentence string) { slog.Warn(sentence) })
+		}
+		return s, err
 	})
 	for _, c := range cmds {
 		for _, c := range append(c.Commands(), c) {

@@ -88,18 +88,28 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 	return h, nil
 }
 
-// recorder is the journal, where there is one: only a deck writes it.
+// recorder is the journal, where there is one. Only a deck writes its file; what
+// is called without one waits in the spool.
 func (h *house) recorder(person bool) servers.Recorder {
 	f := h.cfg.File.Journal
-	if !person || !f.Enabled {
+	if !f.Enabled {
 		return nil
 	}
+	if !person {
+		h.journal = spool(h.cfg, func(sentence string) { h.host.Warn("journal", sentence) })
+		return h.journal
+	}
 	h.journal = journal.New(journal.Options{
-		Path: h.cfg.Paths.Journal, MaxCalls: f.MaxCalls, MaxAge: time.Duration(f.MaxDays) * 24 * time.Hour,
+		Path: h.cfg.Paths.Journal, Spool: h.cfg.Paths.Spool, MaxCalls: f.MaxCalls, MaxAge: time.Duration(f.MaxDays) * 24 * time.Hour,
 		Warn: func(sentence string) { h.host.Warn("journal", sentence) },
 	})
 	h.earlier = newEarlier(h.journal)
 	return h.journal
+}
+
+// spool is the journal of a process without a deck.
+func spool(cfg *config.Config, warn func(string)) *journal.Journal {
+	return journal.New(journal.Options{Spool: cfg.Paths.Spool, Warn: warn})
 }
 
 // openJournal begins to write calls to disk, and tells whether it does.

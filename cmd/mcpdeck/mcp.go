@@ -91,6 +91,11 @@ func headless(cfg *config.Config, lost func() bool) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
+	if h.journal != nil {
+		if err := h.journal.OpenSpool(); err != nil {
+			return nil, err
+		}
+	}
 	h.host.Start()
 	return h, nil
 }

@@ -19,6 +19,7 @@ var _ servers.Recorder = (*Journal)(nil)
 // usual ones.
 type Options struct {
 	Path     string                // of the file; its folder is made, 0700
+	Spool    string                // of the file in which calls wait that were made without a deck; "" for none
 	MaxCalls int                   // 50,000
 	MaxAge   time.Duration         // 30 days
 	MaxBytes int64                 // of arguments and results; 256 MiB
@@ -54,6 +55,7 @@ type Journal struct {
 	calls  map[uint64]*begun // those in flight
 	timed  bool              // one of them is looked for again
 	opened bool
+	spools bool // into the spool instead of the store
 	closed bool
 	store  *store // nil before Open
 	flush  []chan struct{}
@@ -149,6 +151,7 @@ func (j *Journal) Open(ctx context.Context) error {
 	if warning != "" {
 		j.opt.Warn(warning)
 	}
+	j.takeSpooled(ctx, s)
 	j.settle(ctx, s)
 	j.mu.Lock()
 	j.store = s
@@ -203,7 +206,7 @@ func (j *Journal) current() *store {
 func (j *Journal) Sync(ctx context.Context) error {
 	ch := make(chan struct{})
 	j.mu.Lock()
-	if j.store == nil || j.closed {
+	if j.store == nil && !j.spools || j.closed {
 		j.mu.Unlock()
 		return errors.New("sync journal: it is not open")
 	}
@@ -255,7 +258,7 @@ func (j *Journal) write() {
 				return
 			}
 		case <-retry.C:
-			j.returnToDisk()
+			j.tick()
 		case <-j.quit:
 			j.finish()
 			return
@@ -327,6 +330,10 @@ func (j *Journal) take() (batch []item, lost int, flush []chan struct{}) {
 // keep writes a batch. When the file turns out to be damaged a new one is begun;
 // when the disk refuses, the journal goes on in memory.
 func (j *Journal) keep(batch []item) {
+	if j.spools {
+		j.keepSpooled(batch)
+		return
+	}
 	ctx := context.Background()
 	s := j.current()
 	err := s.insert(ctx, j.run, batch)
@@ -357,6 +364,15 @@ func (j *Journal) replace(s *store) {
 	_ = old.close()
 }
 
+// tick does what is due now and then.
+func (j *Journal) tick() {
+	if j.spools {
+		return
+	}
+	j.returnToDisk()
+	j.takeSpooled(context.Background(), j.current())
+}
+
 // returnToDisk tries the file again and moves what memory holds into it.
 func (j *Journal) returnToDisk() {
 	s := j.current()
@@ -378,6 +394,9 @@ func (j *Journal) returnToDisk() {
 }
 
 func (j *Journal) prune() {
+	if j.spools {
+		return
+	}
 	s := j.current()
 	_ = s.prune(context.Background(), time.Now(), j.opt) // what stays too long goes next time
 }

@@ -16,6 +16,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/servers/journal"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/servers/span"
@@ -30,6 +31,8 @@ type Settings struct {
 	Program string            // absolute path of this program
 	Version string            // of this program
 	Hints   map[string]string // for servers.Caller
+	Journal *journal.Journal  // of the server's calls, not open yet; nil: none is kept
+	Redact  func(tool string, result bool, body json.RawMessage) json.RawMessage
 }
 
 // UsageError is an error in how a command was called.

@@ -53,9 +53,16 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 		wait = -1
 	}
 	client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Wait: wait, Session: s.Session, Version: s.Version})
-	host, err := servers.New(servers.Options{
-		Version: s.Version, Root: s.Root, Roots: s.Roots, Modules: []servers.Module{askserver.New(askserver.Remote(client))},
-	})
+	o := servers.Options{
+		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Modules: []servers.Module{askserver.New(askserver.Remote(client))},
+	}
+	if s.Journal != nil {
+		if err := s.Journal.OpenSpool(); err != nil {
+			return err
+		}
+		o.Recorder = s.Journal
+	}
+	host, err := servers.New(o)
 	if err != nil {
 		return err
 	}
@@ -85,6 +92,9 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 	end, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	_ = host.Stop(end) // nothing of it outlives the process
+	if s.Journal != nil {
+		_ = s.Journal.Close(end) // what the disk did not take in time is lost
+	}
 	if ctx.Err() != nil {
 		return nil
 	}

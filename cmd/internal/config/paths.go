@@ -18,6 +18,7 @@ type Paths struct {
 	AskSocket string
 	Token     string // of the HTTP endpoint
 	Journal   string
+	Spool     string // calls that wait for a deck's journal
 	Log       string
 	Screen    string // what the screen remembers between runs
 	Drafts    string // of answers
@@ -64,6 +65,7 @@ func paths(home string, f Flags) (Paths, error) {
 		AskSocket: filepath.Join(state, "run", "ask"+suffix+".sock"),
 		Token:     filepath.Join(state, "run", "token"+suffix),
 		Journal:   filepath.Join(state, "journal"+suffix+".db"),
+		Spool:     filepath.Join(state, "spool"+suffix+".jsonl"),
 		Log:       filepath.Join(state, "log"+suffix+".txt"),
 		Screen:    filepath.Join(state, "screen"+suffix+".json"),
 		Drafts:    filepath.Join(state, "drafts"+suffix+".json"),
