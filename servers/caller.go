@@ -5,7 +5,7 @@ import "context"
 // Caller is who is behind a request, for policies and for display.
 type Caller struct {
 	Agent     string // the connection's id in Snapshot.Agents
-	Transport string // "unix", "http", "stdio" (headless) or "call"
+	Transport string // "unix", "http", "stdio" (headless) or ByCommand
 
 	// What the operating system says. Zero when it says nothing.
 	PID     int
@@ -28,6 +28,9 @@ type Caller struct {
 	// client session ids.
 	Hints map[string]string
 }
+
+// ByCommand is the transport of the deck's own commands, such as mcpdeck call.
+const ByCommand = "call"
 
 // Name is what the person reads: the client's claim, else the program, else
 // the transport.

@@ -283,6 +283,22 @@ func TestH7_Agents(t *testing.T) {
 	}
 }
 
+// mcpdeck call makes a call, which is in the log; it is no agent that one could
+// wait for, be it here or gone.
+func TestTheDecksOwnCommandIsNoAgent(t *testing.T) {
+	h := started(t, Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
+	a := h.Connect(Caller{Transport: ByCommand, PID: 7}, nil)
+	callTool(h, a, "t", `{}`)
+	settled(h, 1)
+	if s := h.Snapshot(); len(s.Agents) != 0 || s.Total != 1 {
+		t.Errorf("%d agents and %d calls, want none and one", len(s.Agents), s.Total)
+	}
+	a.Close()
+	if s := h.Snapshot(); len(s.Agents) != 0 {
+		t.Errorf("gone agents: %+v", s.Agents)
+	}
+}
+
 func TestH8_FoldersThatNoProjectLivesIn(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")

@@ -47,6 +47,8 @@ func (h *Host) build() *Snapshot {
 		s.Agents = append(s.Agents, a.info())
 	}
 	s.Agents = append(s.Agents, gone...)
+	// The deck's own command makes calls, which are in the log, but is no agent.
+	s.Agents = slices.DeleteFunc(s.Agents, func(a AgentInfo) bool { return a.Transport == ByCommand })
 	perServer := h.calls.fill(s)
 	for _, m := range h.modules {
 		m.mu.Lock()

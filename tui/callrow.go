@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -54,13 +55,49 @@ func CallRow(f *Frame, c *servers.Call, w int) string {
 	}
 	b.WriteString(tool.Render(widget.Fit(plain.Line(c.Tool), toolW)))
 	if restW > 0 {
-		rest := th.Faint.Render(widget.Cut(plain.Line(c.Args), restW))
+		what := Question(c)
+		if what == "" {
+			what = plain.Line(c.Args)
+		}
+		rest := th.Faint.Render(widget.Cut(what, restW))
 		if failed {
 			rest = th.Bad.Render(widget.Cut(plain.Line(c.Result), restW))
 		}
 		b.WriteString("  " + rest)
 	}
 	return widget.Fit(b.String(), w-rw) + padLeft(right, rw)
+}
+
+// Question is what a call of ask asks, of several the first and how many more; ""
+// of other calls. The arguments of a call are cut for a list, so they are not
+// read as JSON.
+func Question(c *servers.Call) string {
+	if c.Server != "ask" {
+		return ""
+	}
+	const key = `"question":`
+	_, rest, found := strings.Cut(c.Args, key)
+	rest = strings.TrimLeft(rest, " ")
+	if !found || !strings.HasPrefix(rest, `"`) {
+		return ""
+	}
+	end := 1
+	for end < len(rest) && rest[end] != '"' {
+		if rest[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	text := strings.TrimSuffix(rest[1:min(end, len(rest))], "…")
+	var s string
+	if json.Unmarshal([]byte(`"`+text+`"`), &s) != nil {
+		s = text
+	}
+	s = plain.Line(s)
+	if n := strings.Count(rest, key); n > 0 {
+		s += " (+" + itoa(n) + ")"
+	}
+	return s
 }
 
 // callColumns shares w cells among agent, tool and the rest: the rest needs

@@ -30,7 +30,7 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Cli
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := h.stream(servers.ViewSpec{Servers: names}, servers.Caller{Transport: "call", Root: cfg.ProjectRoot()})
+	s, err := h.stream(servers.ViewSpec{Servers: names}, servers.Caller{Transport: servers.ByCommand, Root: cfg.ProjectRoot()})
 	if err != nil {
 		h.stop()
 		if errors.Is(err, servers.ErrUnknownServer) {
@@ -54,7 +54,7 @@ func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*wire
 		return nil, wire.ErrNoDeck
 	}
 	w, lines, err := wire.Greet(conn, wire.Hello{
-		Servers: names, Cwd: cfg.Dir, PID: os.Getpid(), Transport: "call", Hints: config.Hints(),
+		Servers: names, Cwd: cfg.Dir, PID: os.Getpid(), Transport: servers.ByCommand, Hints: config.Hints(),
 	})
 	switch {
 	case err != nil:

@@ -155,7 +155,7 @@ func (r *reach) close() {
 func (h *house) agentProcesses() []int {
 	var ids []int
 	for _, a := range h.host.Snapshot().Agents {
-		if a.PID != 0 && a.Transport != "call" && a.Gone.IsZero() {
+		if a.PID != 0 && a.Transport != servers.ByCommand && a.Gone.IsZero() {
 			ids = append(ids, a.PID)
 		}
 	}

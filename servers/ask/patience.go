@@ -46,7 +46,7 @@ func Patience(who servers.Caller, progress bool) time.Duration {
 		limit := time.Duration(ms) * time.Millisecond
 		return max(limit-beforeLimit, limit/2)
 	}
-	if who.Transport == "call" && who.Program == "" {
+	if who.Transport == servers.ByCommand && who.Program == "" {
 		return 0 // a person's own shell, which nobody could tell to come back
 	}
 	name := strings.ToLower(who.Client)

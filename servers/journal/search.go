@@ -30,7 +30,10 @@ type Query struct {
 	Server string // the same
 	Agent  string // part of the agent's name, or its id; any case
 	Status servers.CallStatus
-	Text   string // in tool, agent, arguments or result; any case
+	Text   string        // in tool, agent, arguments or result; any case
+	Words  []string      // each as Text
+	Longer time.Duration // took more
+	Less   time.Duration // took less; 0: any time
 	Since  time.Time
 	Until  time.Time
 	After  int64 // only entries with a greater ID
@@ -248,8 +251,11 @@ func (q Query) where() (string, []any) {
 	if q.Status != "" {
 		add("status = ?", string(q.Status))
 	}
-	if q.Text != "" {
-		part := "%" + likeText(q.Text) + "%"
+	for _, text := range append([]string{q.Text}, q.Words...) {
+		if text == "" {
+			continue
+		}
+		part := "%" + likeText(text) + "%"
 		add(`(tool LIKE ? ESCAPE '\' OR agent_name LIKE ? ESCAPE '\' OR args LIKE ? ESCAPE '\' OR result LIKE ? ESCAPE '\' OR args_line LIKE ? ESCAPE '\' OR result_line LIKE ? ESCAPE '\')`,
 			part, part, part, part, part, part)
 	}
@@ -258,6 +264,12 @@ func (q Query) where() (string, []any) {
 	}
 	if !q.Until.IsZero() {
 		add("started < ?", q.Until.UnixMicro())
+	}
+	if q.Longer > 0 {
+		add("duration > ?", q.Longer.Microseconds())
+	}
+	if q.Less > 0 {
+		add("duration < ?", q.Less.Microseconds())
 	}
 	if q.After > 0 {
 		add("id > ?", q.After)

@@ -152,7 +152,7 @@ func (s *Server) agentAbove(pid int) string {
 	}
 	above := socket.Ancestors(pid)
 	for _, a := range s.Host.Snapshot().Agents {
-		if a.Transport != "call" && a.PID != 0 && a.Gone.IsZero() && slices.Contains(above, a.PID) {
+		if a.Transport != servers.ByCommand && a.PID != 0 && a.Gone.IsZero() && slices.Contains(above, a.PID) {
 			return a.Name()
 		}
 	}
@@ -169,7 +169,7 @@ func peerOf(c net.Conn) (socket.Peer, error) {
 
 func callerOf(peer socket.Peer, h Hello) servers.Caller {
 	c := servers.Caller{Transport: "unix", Root: h.Cwd, Hints: h.Hints}
-	if h.Transport == "call" {
+	if h.Transport == servers.ByCommand {
 		c.Transport = h.Transport
 	}
 	c.PID, c.Program = socket.AgentOf(peer.PID)

@@ -2,6 +2,7 @@
 package log
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/journal"
+	"github.com/mcpdeck/mcpdeck/servers/match"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
@@ -44,14 +46,15 @@ func Command(opt Options) *cobra.Command {
 	}
 	var f flags
 	cmd := &cobra.Command{
-		Use:   "log",
+		Use:   "log [QUERY]",
 		Short: "Show the calls that agents made",
 		Long: "Show the calls that agents made, oldest first: time, agent, tool, outcome, duration, arguments.\n" +
-			"With --json each call is one line of JSON with its arguments and result.",
-		Example: "  mcpdeck log -f\n  mcpdeck log --tool 'pencil_*' --status error --since 2h\n  mcpdeck log --json -n 0 > calls.jsonl",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := f.query(opt.Now())
+			"With --json each call is one line of JSON with its arguments and result.\n\n" +
+			"A query is what the filter of the deck's page of calls takes: words, and " +
+			strings.Join(match.Fields(), ":, ") + ":, >500ms, <2s. Flags say the same.",
+		Example: "  mcpdeck log -f\n  mcpdeck log status:error since:2h '>500ms' lantern.pxl\n  mcpdeck log --tool 'pencil_*' --status error --since 2h\n  mcpdeck log --json -n 0 > calls.jsonl",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q, err := f.query(args, opt.Now())
 			if err != nil {
 				return err
 			}
@@ -84,8 +87,16 @@ func (u UsageError) Unwrap() error { return u.error }
 
 func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-func (f flags) query(now time.Time) (journal.Query, error) {
-	q := journal.Query{Tool: f.tool, Server: f.server, Agent: f.agent, Status: servers.CallStatus(f.status), Text: f.text, Limit: f.count}
+func (f flags) query(args []string, now time.Time) (journal.Query, error) {
+	said, err := match.Parse(strings.Join(args, " "), now)
+	if err != nil {
+		return journal.Query{}, UsageError{err}
+	}
+	q := journal.Query{
+		Tool: cmp.Or(f.tool, said.Tool), Server: cmp.Or(f.server, said.Server), Agent: cmp.Or(f.agent, said.Agent),
+		Status: servers.CallStatus(cmp.Or(f.status, said.FullStatus())), Text: f.text, Words: said.Words,
+		Longer: said.Longer, Less: said.Less, Limit: f.count,
+	}
 	if f.count < 0 {
 		return q, UsageError{errors.New("--lines must be 0 or more")}
 	}
@@ -97,41 +108,19 @@ func (f flags) query(now time.Time) (journal.Query, error) {
 	default:
 		return q, usagef("--status %q: use ok, error, refused, cancelled or lost", f.status)
 	}
-	var err error
-	if q.Since, err = moment(f.since, now); err != nil {
+	if q.Since, err = match.Moment(f.since, now); err != nil {
 		return q, usagef("--since %q: %w", f.since, err)
 	}
-	if q.Until, err = moment(f.until, now); err != nil {
+	if q.Until, err = match.Moment(f.until, now); err != nil {
 		return q, usagef("--until %q: %w", f.until, err)
 	}
+	if f.since == "" {
+		q.Since = said.Since
+	}
+	if f.until == "" {
+		q.Until = said.Until
+	}
 	return q, nil
-}
-
-// moment reads a point in time: so long ago, a time of today, a day, or both.
-func moment(s string, now time.Time) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		var n int
-		if _, err := fmt.Sscanf(days, "%d", &n); err == nil && fmt.Sprint(n) == days && n >= 0 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
-		return now.Add(-d), nil
-	}
-	for _, layout := range []string{"15:04", "15:04:05"} {
-		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
-			return time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, now.Location()), nil
-		}
-	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02 15:04", time.DateTime, "2006-01-02T15:04"} {
-		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, errors.New("use 90m, 2h, 3d, 15:04, 2006-01-02 or RFC 3339")
 }
 
 func show(ctx context.Context, w io.Writer, path string, q journal.Query, f flags, opt Options) error {

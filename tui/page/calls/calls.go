@@ -96,7 +96,7 @@ type detail struct {
 // New makes the page.
 func New(o Options) *Page {
 	p := &Page{opts: o, part: partList, follow: true, view: viewer.Viewer{Slot: "calls"}}
-	p.edit.Placeholder = "agent, tool, text, status…"
+	p.edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
 	p.list.Cursor = -1
 	return p
 }
@@ -212,7 +212,7 @@ func (p *Page) change(log func()) tea.Cmd {
 
 // narrow filters by what was typed.
 func (p *Page) narrow() tea.Cmd {
-	return p.change(func() { p.log.narrow(newFilter(p.edit.Value(), p.failed)) })
+	return p.change(func() { p.log.narrow(newFilter(p.edit.Value(), p.failed, time.Now())) })
 }
 
 func (p *Page) showCall(id uint64) tea.Cmd {

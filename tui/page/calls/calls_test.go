@@ -105,6 +105,29 @@ func TestFilterTakesNewCalls(t *testing.T) {
 	})
 }
 
+// The filter knows the fields that mcpdeck log knows.
+func TestFilterKnowsFields(t *testing.T) {
+	tests := []struct{ query, want string }{
+		{"status:error", "1 of 9 calls"},
+		{"status:err", "1 of 9 calls"},
+		{"tool:pencil_* status:ok", "2 of 9 calls"},
+		{"server:ask", "1 of 9 calls"},
+		{"agent:open*", "1 of 9 calls"},
+		{"since:100s", "5 of 9 calls"},
+		{">100ms", "2 of 9 calls"},
+		{"status:fine", "status:fine: use ok, error"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.query, func(t *testing.T) {
+			show(t, frame.Size{W: 99, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
+				s.Keys("/")
+				s.Type(tt.query)
+				s.Has(tt.want)
+			})
+		})
+	}
+}
+
 func TestFilterLetsGoWhatChanged(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
 		s.Keys("/")

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/match"
 )
 
 // keep is how many calls the page holds; it drops a fifth more at a time.
@@ -167,34 +169,27 @@ func (l *log) search(key int64) int {
 	return i
 }
 
-// filter is what a call must have: all words, anywhere, and with failed only
+// filter is what a call must have: what the query asks for, and with failed only
 // those that failed.
 type filter struct {
-	words  []string // in lower case
+	query  match.Query
+	text   string
+	err    error // of the query, which then asks for less
 	failed bool
 }
 
-func newFilter(text string, failed bool) filter {
-	return filter{words: strings.Fields(strings.ToLower(text)), failed: failed}
+func newFilter(text string, failed bool, now time.Time) filter {
+	f := filter{text: strings.TrimSpace(text), failed: failed}
+	f.query, f.err = match.Parse(text, now)
+	return f
 }
 
-func (f *filter) empty() bool { return len(f.words) == 0 && !f.failed }
+func (f *filter) empty() bool { return f.text == "" && !f.failed }
 
 func failed(c *servers.Call) bool {
 	return c.Status == servers.ToolError || c.Status == servers.Refused
 }
 
 func (f *filter) lets(c *servers.Call) bool {
-	if f.failed && !failed(c) {
-		return false
-	}
-	for _, w := range f.words {
-		if !has(c.Tool, w) && !has(c.AgentName, w) && !has(c.Server, w) &&
-			!has(string(c.Status), w) && !has(c.Args, w) && !has(c.Result, w) {
-			return false
-		}
-	}
-	return true
+	return (!f.failed || failed(c)) && f.query.Lets(c)
 }
-
-func has(s, word string) bool { return strings.Contains(strings.ToLower(s), word) }

@@ -3,6 +3,7 @@ package calls
 import (
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -68,6 +69,8 @@ func (p *Page) listBox(f *tui.Frame, w int) []string {
 	th := f.Theme
 	note := ""
 	switch {
+	case p.log.filter.err != nil:
+		note = th.Warn.Render(plain.Line(p.log.filter.err.Error()))
 	case p.failed:
 		note = th.Bad.Render("only failed")
 	case p.follow:

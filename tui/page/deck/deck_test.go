@@ -186,3 +186,33 @@ func TestMouse(t *testing.T) {
 		s.Has("says it is")
 	})
 }
+
+// On a wide screen the servers take what is to be said of them, and an agent that
+// asks shows its question.
+func TestAWideScreenIsUsed(t *testing.T) {
+	show(t, frame.Size{W: 200, H: 60}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, _ *fake.Deck) {
+		s.Has("degraded: the stamp program was not found; install it with npm i -g logicstamp-context", "asks you  Which database?", "39 tools, 52.7 KB of context")
+		s.Golden("200x60")
+	})
+}
+
+func TestAnAskShowsItsQuestion(t *testing.T) {
+	tests := []struct{ name, args, want string }{
+		{"one", `{"questions":[{"question":"Which database?","options":["a"]}]}`, "Which database?"},
+		{"several", `{"questions":[{"question":"A?"},{"question":"B?"},{"question":"C?"}]}`, "A? (+2)"},
+		{"escapes", `{"questions":[{"header":"x","question": "Say \"hi\"\u001b[2J\nnow?"}]}`, `Say "hi" now?`},
+		{"cut within", `{"questions":[{"question":"Should the long…`, "Should the long"},
+		{"cut in an escape", `{"questions":[{"question":"Should \u00…`, `Should \u00`},
+		{"other", `{"questions":[]}`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tui.Question(&servers.Call{Server: "ask", Args: tt.args}); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	if got := tui.Question(&servers.Call{Server: "pencil", Args: tests[0].args}); got != "" {
+		t.Errorf("another server's call asks %q", got)
+	}
+}

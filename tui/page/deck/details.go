@@ -3,6 +3,7 @@ package deck
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -140,11 +141,11 @@ func (p *Page) openAgent() tea.Cmd {
 				last = a
 			}
 		}
-		return agentFacts(f, &last, w)
+		return p.agentFacts(f, &last, w)
 	}})
 }
 
-func agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
+func (p *Page) agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
 	program := ""
 	if a.Program != "" {
 		program = a.Program + ", pid " + strconv.Itoa(a.PID)
@@ -153,7 +154,7 @@ func agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
 	if a.Client != "" {
 		claim = strings.TrimSpace(a.Client + " " + a.ClientVersion)
 	}
-	_, _, doing, age := agentDoing(f, a)
+	_, _, doing, age := p.doing(f, a)
 	rows := []string{f.Theme.Muted.Render(widget.Fit("now", 12)) + doing + "  " + age}
 	errors := ""
 	if a.Errors > 0 {
@@ -186,8 +187,6 @@ func through(transport string) string {
 		return "mcpdeck mcp, the socket"
 	case "http":
 		return "HTTP"
-	case "call":
-		return "mcpdeck call"
 	}
 	return transport
 }
@@ -198,6 +197,12 @@ func (p *Page) whyNoAnswer() string {
 	}
 	for _, a := range p.snap.Agents {
 		if a.Waiting {
+			return ""
+		}
+	}
+	for _, c := range p.snap.Calls { // mcpdeck call asks, too, and is no agent
+		agent := func(a servers.AgentInfo) bool { return a.Agent == c.Agent }
+		if c.Waiting && c.Status == servers.Running && !slices.ContainsFunc(p.snap.Agents, agent) {
 			return ""
 		}
 	}

@@ -2,6 +2,7 @@ package deck
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,12 +29,30 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return append(rows, p.small(f, len(rows), h)...)
 	}
 	top := min(max(len(p.snap.Servers), len(p.snap.Agents), 5)+2, h/2)
-	left := min(f.W*2/5, 52)
+	left := p.serversWidth(f)
 	y := len(rows)
 	rows = append(rows, widget.Beside(
 		p.box(f, partServers, 0, y, left, top),
 		p.box(f, partAgents, left, y, f.W-left, top))...)
 	return append(rows, p.box(f, partCalls, 0, y+top, f.W, h-top)...)
+}
+
+// serversWidth is how wide the servers are beside the agents: as wide as what is
+// to be said of them, while the agents keep what theirs need.
+func (p *Page) serversWidth(f *tui.Frame) int {
+	const frame = 6 // with the cursor and the air
+	least := min(f.W*2/5, 52)
+	need, agents := 0, min(f.W/2, 60)
+	for i := range p.snap.Servers {
+		s := &p.snap.Servers[i]
+		need = max(need, serverNameW+serverToolsW+2+widget.Width(stateText(f.Theme, s, f.W))+frame)
+	}
+	for i := range p.snap.Agents {
+		a := &p.snap.Agents[i]
+		_, _, doing, age := p.doing(f, a)
+		agents = max(agents, p.nameWidth(f.W)+widget.Width(doing)+widget.Width(age)+28+frame)
+	}
+	return max(least, min(need, f.W-min(agents, f.W-least)))
 }
 
 // warning is the newest warning, and how many more there are.
@@ -54,11 +73,11 @@ func (p *Page) warning(f *tui.Frame) []string {
 func (p *Page) box(f *tui.Frame, part string, x, y, w, h int) []string {
 	focus := f.Focus && p.part == part
 	p.panes = append(p.panes, tui.Pane{Part: part, X: x + 1, Y: y + 1, W: w - 2, H: h - 2})
-	title, note := p.heading(f, part)
+	title, note := p.heading(f, part, w-4)
 	return widget.Box(f.Theme, title, note, focus, p.rows(f, part, w-4, h-2, focus), w, h)
 }
 
-func (p *Page) heading(f *tui.Frame, part string) (title, note string) {
+func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 	th := f.Theme
 	switch part {
 	case partServers:
@@ -67,7 +86,13 @@ func (p *Page) heading(f *tui.Frame, part string) (title, note string) {
 			tools += s.Tools
 			bytes += s.Bytes
 		}
-		return "Servers", th.Faint.Render(strconv.Itoa(tools) + " tools, " + tui.Bytes(bytes))
+		note = strconv.Itoa(tools) + " tools"
+		for _, of := range []string{" of context", " context"} {
+			if full := note + ", " + tui.Bytes(bytes) + of; len(" Servers ")+len(full)+4 <= w {
+				return "Servers", th.Faint.Render(full)
+			}
+		}
+		return "Servers", th.Faint.Render(note)
 	case partAgents:
 		return "Agents", ""
 	}
@@ -95,7 +120,7 @@ func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 		case partServers:
 			return serverRow(f, &p.snap.Servers[i], w)
 		case partAgents:
-			return agentRow(f, &p.snap.Agents[i], w, p.nameWidth(w))
+			return p.agentRow(f, &p.snap.Agents[i], w)
 		}
 		return tui.CallRow(f, &p.snap.Calls[i], w)
 	})
@@ -123,6 +148,9 @@ func (p *Page) empty(f *tui.Frame, part string, w int) []string {
 	return rows
 }
 
+// Columns of the servers.
+const serverNameW, serverToolsW = 12, 9
+
 func serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
 	th := f.Theme
 	mark, style := tui.ServerMark(th, s.State.Status)
@@ -130,7 +158,7 @@ func serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
 	if s.State.Status == servers.NotBuilt || s.State.Status == servers.Off {
 		name = th.Muted
 	}
-	left := style.Render(mark) + " " + name.Render(widget.Fit(plain.Line(s.Title), 12))
+	left := style.Render(mark) + " " + name.Render(widget.Fit(plain.Line(s.Title), serverNameW))
 	tools := ""
 	if s.Tools > 0 {
 		tools = strconv.Itoa(s.Tools) + " tools"
@@ -141,7 +169,7 @@ func serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
 	if w < 32 && s.Tools > 0 { // the state matters more than the word
 		left += th.Muted.Render(widget.Fit(strconv.Itoa(s.Tools), 3))
 	} else {
-		left += th.Muted.Render(widget.Fit(tools, min(9, max(w-22, 3))))
+		left += th.Muted.Render(widget.Fit(tools, min(serverToolsW, max(w-22, 3))))
 	}
 	return widget.Fit(left+stateText(th, s, w-widget.Width(left)), w)
 }
@@ -154,8 +182,11 @@ func stateText(th *theme.Theme, s *servers.ServerInfo, w int) string {
 	case servers.Ready:
 		return th.Faint.Render(detail)
 	case servers.Degraded, servers.Failed:
-		if reason != "" && w >= 20 {
+		switch { // the lamp says the status, too
+		case reason != "" && w >= 30:
 			return style.Render(string(s.State.Status) + ": " + reason)
+		case reason != "" && w >= 14:
+			return style.Render(reason)
 		}
 	}
 	if detail != "" && w >= 20 {
@@ -173,11 +204,11 @@ func (p *Page) nameWidth(w int) int {
 	return min(n, max(w/3, 8))
 }
 
-func agentRow(f *tui.Frame, a *servers.AgentInfo, w, nameW int) string {
+func (p *Page) agentRow(f *tui.Frame, a *servers.AgentInfo, w int) string {
 	th := f.Theme
 	name := plain.Line(a.Name())
-	mark, style, doing, age := agentDoing(f, a)
-	left := style.Render(mark) + " " + th.Hue(name).Render(widget.Fit(name, nameW)) + "  "
+	mark, style, doing, age := p.doing(f, a)
+	left := style.Render(mark) + " " + th.Hue(name).Render(widget.Fit(name, p.nameWidth(w))) + "  "
 	if w >= 50 {
 		left += th.Muted.Render(widget.Fit(folder(a.Root), min(w/6, 16))) + "  "
 	}
@@ -187,8 +218,8 @@ func agentRow(f *tui.Frame, a *servers.AgentInfo, w, nameW int) string {
 	return widget.Ends(left+doing, age, w)
 }
 
-// agentDoing is the mark of an agent, what it is doing, and for how long.
-func agentDoing(f *tui.Frame, a *servers.AgentInfo) (mark string, style theme.Style, doing, age string) {
+// doing is the mark of an agent, what it is doing, and for how long.
+func (p *Page) doing(f *tui.Frame, a *servers.AgentInfo) (mark string, style theme.Style, doing, age string) {
 	th := f.Theme
 	if !a.LastCall.IsZero() {
 		age = f.Ago(a.LastCall)
@@ -198,6 +229,9 @@ func agentDoing(f *tui.Frame, a *servers.AgentInfo) (mark string, style theme.St
 	case !a.Gone.IsZero():
 		return th.Glyph.Off, th.Faint, th.Faint.Render("gone"), th.Faint.Render(f.Ago(a.Gone))
 	case a.Waiting:
+		if asked := p.asked(a); asked != "" {
+			return th.Glyph.Wait, th.Warn, th.Warn.Render("asks you") + "  " + th.Strong.Render(asked), th.Warn.Render(age)
+		}
 		return th.Glyph.Wait, th.Warn, th.Warn.Render("waits for you") + th.Muted.Render("  "+tools), th.Warn.Render(age)
 	case len(a.InFlight) > 0:
 		return th.Glyph.Run, th.Info, th.Info.Render(tools), th.Info.Render(age)
@@ -205,6 +239,16 @@ func agentDoing(f *tui.Frame, a *servers.AgentInfo) (mark string, style theme.St
 		return th.Glyph.On, th.Good, th.Faint.Render(plain.Line(a.LastTool)), th.Faint.Render(f.Since(a.LastCall))
 	}
 	return th.Glyph.On, th.Good, th.Faint.Render("no calls yet"), ""
+}
+
+// asked is the question that an agent waits for the answer to.
+func (p *Page) asked(a *servers.AgentInfo) string {
+	for _, c := range slices.Backward(p.snap.Calls) {
+		if c.Agent == a.Agent && c.Waiting && c.Status == servers.Running {
+			return tui.Question(&c)
+		}
+	}
+	return ""
 }
 
 func folder(root string) string {
@@ -222,7 +266,7 @@ func (p *Page) small(f *tui.Frame, y, h int) []string {
 		if n < 2 {
 			return
 		}
-		title, note := p.heading(f, part)
+		title, note := p.heading(f, part, f.W)
 		line, name, glyph := th.Border, th.Title, th.Glyph.H
 		if p.part == part {
 			line, name, glyph = th.Focus, th.Accent, th.Glyph.FH
