@@ -106,60 +106,92 @@ func (g *animating) together() []step {
 	return out
 }
 
-// pace is the time of one step of a cycle in milliseconds.
-func (g *animating) pace(c *Cycle) int {
+// pace is the time of one step of a cycle as a fraction of whole numbers, in
+// milliseconds: 30 fps are 100/3.
+func (g *animating) pace(c *Cycle) (ms, per int) {
 	switch {
 	case c.FPS > 0:
-		return max(1, int(math.Round(min(1000/c.FPS, math.MaxInt32))))
+		return paceOf(c.FPS)
 	case c.Duration > 0:
-		return c.Duration
-	case g.a.FPS > 0 || g.a.Duration > 0:
-		return g.perFrame()
+		return c.Duration, 1
+	case g.a.FPS > 0:
+		return paceOf(g.a.FPS)
+	case g.a.Duration > 0:
+		return g.a.Duration, 1
 	}
-	return 100
+	return 100, 1
 }
 
-// timeline has a frame for every moment at which some cycle turns.
+// paceOf is exact for rates with up to three digits behind the point.
+func paceOf(fps float64) (ms, per int) {
+	for _, k := range [...]int{1, 10, 100, 1000} {
+		if f := fps * float64(k); f >= 1 && f <= 1000*float64(k) && math.Abs(f-math.Round(f)) < 1e-9*f {
+			ms, per = 1000*k, int(math.Round(f))
+			d := gcd(ms, per)
+			return ms / d, per / d
+		}
+	}
+	return max(1, int(math.Round(min(1000/fps, math.MaxInt32)))), 1
+}
+
+// timeline has a frame for every moment at which some cycle turns. Times are kept
+// exactly, in parts of a millisecond that suit every cycle; frames are as long as whole
+// milliseconds allow, and together as long as the cycles take.
 func (g *animating) timeline() []step {
+	parts := 1 // of a millisecond
+	for i := range g.a.Cycles {
+		_, per := g.pace(&g.a.Cycles[i])
+		parts = lcm(parts, per)
+	}
+	paces := make([]int, len(g.a.Cycles))
 	period := 1
 	for i := range g.a.Cycles {
 		c := &g.a.Cycles[i]
-		period = lcm(period, max(1, len(c.Tokens))*g.pace(c))
+		ms, per := g.pace(c)
+		paces[i] = max(1, ms*(parts/per))
+		period = lcm(period, max(1, len(c.Tokens))*paces[i])
 	}
+	round := func(at int) int { return (2*at + parts) / (2 * parts) }
 	var out []step
 	for now := 0; now < period; {
 		next := period
 		at := make([]int, len(g.a.Cycles))
-		for i := range g.a.Cycles {
-			c := &g.a.Cycles[i]
-			p := g.pace(c)
-			at[i] = now / p % max(1, len(c.Tokens))
-			if len(c.Tokens) > 1 {
+		for i, p := range paces {
+			n := len(g.a.Cycles[i].Tokens)
+			at[i] = now / p % max(1, n)
+			if n > 1 {
 				next = min(next, (now/p+1)*p)
 			}
 		}
 		if len(out) == MaxFrames {
-			g.s.warn(g.a.pos, CodeLimit, "use paces and lengths that divide each other", "its cycles repeat only after %s ms; %d frames are drawn", strconv.Itoa(period), MaxFrames)
+			g.s.warn(g.a.pos, CodeLimit, "use paces and lengths that divide each other", "its cycles repeat only after %s ms; %d frames are drawn", strconv.Itoa(round(period)), MaxFrames)
 			break
 		}
+		ms := round(next) - round(now)
 		if n := len(out); n > 0 && slices.Equal(out[n-1].at, at) {
-			out[n-1].ms += next - now
+			out[n-1].ms += ms
 		} else {
-			out = append(out, step{at, next - now})
+			out = append(out, step{at, ms})
 		}
 		now = next
 	}
-	return out
+	return slices.DeleteFunc(out, func(s step) bool { return s.ms == 0 })
 }
 
-// lcm is the least common multiple, cut off where no animation goes.
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// never stands for a period that no animation reaches.
+const never = 1 << 52
+
+// lcm is the least common multiple, cut off at never.
 func lcm(a, b int) int {
-	x, y := a, b
-	for y != 0 {
-		x, y = y, x%y
+	if a /= gcd(a, b); a > never/b {
+		return never
 	}
-	if a/x > math.MaxInt32/b {
-		return math.MaxInt32
-	}
-	return a / x * b
+	return a * b
 }

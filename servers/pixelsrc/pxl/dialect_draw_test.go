@@ -139,6 +139,22 @@ func TestSpriteRules(t *testing.T) {
 			name: "a drop-shadow among the filters", src: sprite(2, 2, `a: {points: [[0, 0]]}`) + `{type: "state-rules", name: "r", rules: {".hurt [token]": {filter: "invert(1) drop-shadow(1px 1px 0 rgba(0, 0, 0, 1))"}}}`,
 			opt: hurt, legend: "i=#0ff", documented: "i.. / .k. / ...", reference: "a. / ..",
 		},
+		{
+			name: "squash keeps the area", src: sprite(2, 4, `a: {rect: [0, 0, 2, 4]}`, `transform: [{op: "squash", amount: 0.5, anchor: "bottom"}]`),
+			documented: ".... / .... / aaaa / aaaa", reference: "aa / aa / aa / aa",
+		},
+		{
+			name: "squash about the centre", src: sprite(2, 4, `a: {rect: [0, 0, 2, 4]}`, `transform: ["squash:0.5"]`),
+			documented: ".... / aaaa / aaaa / ....", reference: "aa / aa / aa / aa",
+		},
+		{
+			name: "squash without keeping the area", src: sprite(2, 4, `a: {rect: [0, 0, 2, 4]}`, `transform: [{op: "squash", amount: 0.5, anchor: "top", preserve_area: false}]`),
+			documented: "aaa / aaa / ... / ...", reference: "aa / aa / aa / aa",
+		},
+		{
+			name: "stretch", src: sprite(3, 2, `a: {rect: [0, 0, 3, 2]}`, `transform: [{op: "stretch", amount: 0.5, anchor: [0, 2]}]`),
+			documented: "aa. / aa. / aa.", reference: "aaa / aaa",
+		},
 		{name: "DD-24 of the call", src: sprite(1, 1, `a: {points: [[0, 0]]}`), opt: RenderOptions{Antialias: "scale2x"}, documented: "aa / aa"},
 		{
 			name: "DD-24 of the sprite", src: sprite(1, 1, `a: {points: [[0, 0]]}`, `antialias: {enabled: true, algorithm: "hq4x"}`),

@@ -67,6 +67,8 @@ func opForms() []opForm {
 		},
 		{"skew-x skewx", skewText, skewObject},
 		{"skew-y skewy", skewText, skewObject},
+		{"squash", squashText, squashObject},
+		{"stretch", squashText, squashObject},
 		{"sel-out selout", func(_ *decoder, o *Op, p string) bool { o.Token = strings.TrimSpace(p); return true }, selOutObject},
 		{"dither", ditherText, ditherObject},
 		{"dither-gradient dithergradient", gradientText, gradientObject},

@@ -73,6 +73,8 @@ func appliers() map[string]applier {
 		"scale":           func(_ *effect, b *bitmap, o *Op) (*bitmap, error) { return scale(b, o.F[0], o.F[1]) },
 		"skew-x":          func(_ *effect, b *bitmap, o *Op) (*bitmap, error) { return skew(b, o.F[0], false) },
 		"skew-y":          func(_ *effect, b *bitmap, o *Op) (*bitmap, error) { return skew(b, o.F[0], true) },
+		"squash":          documented(squash),
+		"stretch":         documented(squash),
 		"sel-out":         documented(selOut),
 		"dither":          documented(dither),
 		"dither-gradient": documented(ditherGradient),
