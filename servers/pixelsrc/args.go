@@ -2,6 +2,7 @@ package pixelsrc
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -15,9 +16,13 @@ type Args struct {
 	problem string
 }
 
-// newArgs takes the arguments of a call: an object, or nothing.
-func newArgs(raw any) *Args {
+// newArgs takes the arguments of a call: an object, or nothing. The declared ones
+// are known also to a call that ends before it comes to them.
+func newArgs(raw any, declared ...string) *Args {
 	a := &Args{known: map[string]bool{}}
+	for _, name := range declared {
+		a.known[name] = true
+	}
 	switch v := raw.(type) {
 	case nil:
 	case map[string]any:
@@ -161,11 +166,7 @@ func (a *Args) Words(name string) (list []string) {
 // ignored says which arguments nobody asked for, and what was perhaps meant.
 func (a *Args) ignored() string {
 	var lines []string
-	known := make([]string, 0, len(a.known))
-	for k := range a.known {
-		known = append(known, k)
-	}
-	slices.Sort(known)
+	known := slices.Sorted(maps.Keys(a.known))
 	for name := range a.raw {
 		if a.known[name] {
 			continue

@@ -3,6 +3,8 @@ package pixelsrc
 import (
 	_ "embed" // for the descriptions of the tools
 	"encoding/json"
+	"maps"
+	"slices"
 )
 
 //go:embed tools.json
@@ -32,7 +34,11 @@ func tools() []Tool {
 	}
 	out := make([]Tool, len(list))
 	for i, t := range list {
-		out[i] = Tool{t.Name, t.Title, t.Description, t.Schema, run[t.Name]}
+		var schema struct{ Properties map[string]any }
+		if err := json.Unmarshal(t.Schema, &schema); err != nil {
+			panic("tools.json: " + err.Error())
+		}
+		out[i] = Tool{t.Name, t.Title, t.Description, t.Schema, slices.Collect(maps.Keys(schema.Properties)), run[t.Name]}
 	}
 	return out
 }

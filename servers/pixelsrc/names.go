@@ -16,9 +16,10 @@ func bare(token string) string {
 }
 
 // distance is the optimal string alignment distance of two words without regard
-// to case: inserting, deleting, replacing and swapping neighbours count one each.
+// to case and braces: inserting, deleting, replacing and swapping neighbours count
+// one each.
 func distance(a, b string) int {
-	p, q := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	p, q := []rune(strings.ToLower(bare(a))), []rune(strings.ToLower(bare(b)))
 	if len(p) > 64 || len(q) > 64 {
 		return 64
 	}

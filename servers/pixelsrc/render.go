@@ -236,7 +236,15 @@ func impossible(res *pxl.Result) *Answer {
 // extent is a hint with the size that a sprite's simple shapes need, "" when
 // nothing tells.
 func extent(sp *pxl.Sprite) string {
-	w, h := 0, 0
+	w, h := reaches(sp)
+	if w == 0 || h == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; its regions reach to [%d, %d]", w, h)
+}
+
+// reaches is the size that a sprite's simple shapes need, 0 when nothing tells.
+func reaches(sp *pxl.Sprite) (w, h int) {
 	var visit func(r *pxl.Region)
 	visit = func(r *pxl.Region) {
 		for _, p := range r.Points {
@@ -258,10 +266,7 @@ func extent(sp *pxl.Sprite) string {
 	for i := range sp.Regions {
 		visit(&sp.Regions[i])
 	}
-	if w == 0 || h == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; its regions reach to [%d, %d]", w, h)
+	return w, h
 }
 
 // warnings gathers what is wrong with a source and with what was drawn of it.

@@ -54,6 +54,7 @@ type Caller struct {
 type Tool struct {
 	Name, Title, Description string
 	Schema                   json.RawMessage
+	arguments                []string // names that the schema declares
 	run                      func(*call) Answer
 }
 
@@ -84,7 +85,7 @@ func (s *Server) Call(ctx context.Context, who Caller, name string, arguments an
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	a := tool.answer(&call{ctx, s, who, newArgs(arguments)})
+	a := tool.answer(&call{ctx, s, who, newArgs(arguments, tool.arguments...)})
 	switch {
 	case ctx.Err() == nil:
 		return a

@@ -117,7 +117,14 @@ func (s *suggester) object(n *json5.Node) {
 			kinds = append(kinds, string(k))
 		}
 		if !slices.Contains(kinds, kind) {
+			before := len(s.list)
 			s.value("unknown_type", "type", t, "/type", kinds, 3)
+			for i := range s.list[before:] {
+				// It would take the place of another object.
+				if g := &s.list[before+i]; s.defined(g.Fix.To, word(n, "name"), n) {
+					g.edits = nil
+				}
+			}
 			return
 		}
 	}
@@ -140,6 +147,7 @@ func (s *suggester) object(n *json5.Node) {
 
 // fields finds misspelt keys.
 func (s *suggester) fields(n *json5.Node, pointer string, known []string) {
+	taken := map[string]bool{} // by an earlier misspelling
 	for i, k := range n.Keys {
 		if slices.Contains(known, k.Name) {
 			continue
@@ -149,14 +157,37 @@ func (s *suggester) fields(n *json5.Node, pointer string, known []string) {
 		if len(near) == 0 {
 			continue
 		}
-		s.add(suggestion{
+		g := suggestion{
 			Type: "unknown_field", Line: s.line(k.Pos), Sprite: spriteName(s.topOf(n)),
 			Message:    fmt.Sprintf("the field %q is not known; did you mean %q?", k.Name, near[0]),
 			Fix:        fix{Action: "rename_field", Pointer: pointer + "/" + escape(k.Name), From: k.Name, To: near[0]},
 			Confidence: sure(k.Name, near[0], len(near) > 1 && distance(k.Name, near[1]) == distance(k.Name, near[0])),
-			edits:      []edit{{k.Pos, s.keyEnd(k.Pos, n.Items[i].Pos), quote(near[0])}},
-		})
+		}
+		if !taken[near[0]] && !overrides(n, near[0]) {
+			g.edits = []edit{{k.Pos, s.keyEnd(k.Pos, n.Items[i].Pos), quote(near[0])}}
+		}
+		taken[near[0]] = true
+		s.add(g)
 	}
+}
+
+// shapeKeys make the shape of a region; of several one wins.
+func shapeKeys() []string {
+	return strings.Fields("points line rect stroke ellipse circle polygon path fill auto-shadow auto-outline union base intersect")
+}
+
+// overrides tells whether a key would take the place of a shape that is drawn.
+func overrides(n *json5.Node, key string) bool {
+	return slices.Contains(shapeKeys(), key) && slices.ContainsFunc(n.Keys, func(k json5.Key) bool {
+		return slices.Contains(shapeKeys(), k.Name)
+	})
+}
+
+// defined tells whether another object of a kind has the name.
+func (s *suggester) defined(kind, name string, but *json5.Node) bool {
+	return slices.ContainsFunc(s.nodes, func(o json5.Node) bool {
+		return o.Pos != but.Pos && word(&o, "type") == kind && word(&o, "name") == name
+	})
 }
 
 // topOf is the object of the stream that a node lies in.
@@ -368,8 +399,8 @@ func (s *suggester) region(n *json5.Node, pointer string) {
 
 // regionKeys are the keys of a region.
 func regionKeys() []string {
-	return strings.Fields("points line rect stroke ellipse circle polygon path fill auto-shadow auto-outline union base subtract intersect " +
-		"except symmetric z role offset thickness round x y repeat spacing offset-alternate transform jitter seed within adjacent-to antialias")
+	return append(shapeKeys(), strings.Fields("subtract "+
+		"except symmetric z role offset thickness round x y repeat spacing offset-alternate transform jitter seed within adjacent-to antialias")...)
 }
 
 // parsed is the engine's object for a node.
@@ -385,12 +416,8 @@ func (s *suggester) parsed(n *json5.Node) *pxl.Object {
 }
 
 func (s *suggester) size(n *json5.Node, sp *pxl.Sprite) {
-	hint := extent(sp)
-	if hint == "" {
-		return
-	}
-	var w, h int
-	if _, err := fmt.Sscanf(hint[strings.IndexByte(hint, '['):], "[%d, %d]", &w, &h); err != nil {
+	w, h := s.drawnExtent(n, sp)
+	if w == 0 || h == 0 {
 		return
 	}
 	value := fmt.Sprintf("[%d, %d]", w, h)
@@ -400,6 +427,24 @@ func (s *suggester) size(n *json5.Node, sp *pxl.Sprite) {
 		Fix:        fix{Action: "add_field", Pointer: "/size", Value: json.RawMessage(value)},
 		Confidence: 0.9, edits: []edit{{n.Pos + 1, n.Pos + 1, `"size": ` + value + ", "}},
 	})
+}
+
+// drawnExtent is how far the regions of a sprite without a size reach: as they
+// are drawn, but for those whose shape depends on the canvas.
+func (s *suggester) drawnExtent(n *json5.Node, sp *pxl.Sprite) (w, h int) {
+	w, h = reaches(sp)
+	text := s.src.text[n.Pos:n.End]
+	doc := pxl.Parse([]byte(text[:1]+`"size": [1024, 1024], `+text[1:]), pxl.Options{Dialect: s.src.Dialect()})
+	infos, err := doc.Regions(pxl.KindSprite, sp.Name)
+	if err != nil {
+		return w, h
+	}
+	for i, r := range infos {
+		if g := sp.Regions[i]; g.Symmetry == "" && g.Axis == nil && g.Shape != pxl.ShapeFill && g.Shape != pxl.ShapeBackground {
+			w, h = max(w, r.Bounds.Max.X), max(h, r.Bounds.Max.Y)
+		}
+	}
+	return min(w, pxl.MaxSide), min(h, pxl.MaxSide)
 }
 
 func (s *suggester) include(p *json5.Node, sprite string) {

@@ -142,7 +142,10 @@ func (s *suggester) tokens(regions *json5.Node, sp *pxl.Sprite, tokens []string,
 			g.Message = fmt.Sprintf("the palette has no token %q; did you mean %q?", name, to)
 			g.Fix = fix{Action: "replace_token", From: k.Name, To: to}
 			g.Confidence = sure(name, to, tied)
-			if !used[to] { // else two regions of one name would stand in the sprite
+			// Not where two regions of one name would stand in the sprite, nor where
+			// another region refers to this one by its name.
+			if !used[to] && !mentions(regions, name) {
+				used[to] = true
 				g.edits = []edit{{k.Pos, s.keyEnd(k.Pos, regions.Items[i].Pos), quote(to)}}
 			}
 		} else {
@@ -165,6 +168,14 @@ func (s *suggester) tokens(regions *json5.Node, sp *pxl.Sprite, tokens []string,
 		}
 		s.add(g)
 	}
+}
+
+// mentions tells whether a string below a node names a token.
+func mentions(n *json5.Node, token string) bool {
+	if n.Kind == json5.String {
+		return strings.Contains(n.Text, token)
+	}
+	return slices.ContainsFunc(n.Items, func(v json5.Node) bool { return mentions(&v, token) })
 }
 
 // nearestToken finds the token that a misspelt one may mean. On ties the one

@@ -136,14 +136,16 @@ func (s *sink) fail(pos int32, code, help, format string, args ...any) {
 	s.report(pos, Error, code, help, format, args...)
 }
 
-// nearest finds the candidate within edit distance 2 of name; "" when there is none.
+// nearest finds the candidate within edit distance 2 of name, braces and case
+// aside; "" when there is none.
 func nearest(name string, candidates []string) string {
+	fold := func(s string) string { return strings.ToLower(bare(s)) }
 	best, bestAt := "", 3
 	for _, c := range candidates[:min(len(candidates), 256)] {
 		if len(c) > 64 || len(name) > 64 || c == name {
 			continue
 		}
-		if d := distance(name, c); d < bestAt {
+		if d := distance(fold(name), fold(c)); d < bestAt {
 			best, bestAt = c, d
 		}
 	}
