@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
@@ -21,6 +22,7 @@ func askCommands(a *app) []*cobra.Command {
 		if err != nil {
 			return ask.Settings{}, err
 		}
+		logTo(console.Err(), cfg, redact.Rules{})
 		program, err := os.Executable()
 		if err != nil {
 			return ask.Settings{}, fmt.Errorf("find this program: %w", err)

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"io"
 	"os"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -23,10 +24,11 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Cli
 	if !errors.Is(err, wire.ErrNoDeck) {
 		return nil, nil, err
 	}
+	logs := console.Err()
 	if !cfg.File.Debug { // the answer says what went wrong
-		slog.SetDefault(slog.New(slog.DiscardHandler))
+		logs = io.Discard
 	}
-	h, err := headless(cfg, nil)
+	h, err := headless(cfg, nil, logs)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -71,10 +71,24 @@ func TestBellGoesToTheScreen(t *testing.T) {
 	bell := clippyscreen.NewBell()
 	h.bell.Store(bell)
 	cfg := &config.Config{}
-	if err := h.clippyOptions(cfg, true).Bell(); err != nil {
-		t.Fatal(err)
+	feed := bell.Feed()
+	if feed.Load() != nil {
+		t.Error("it rings by itself")
 	}
-	<-bell.Feed().Hint
+	rung := make(chan error, 1)
+	go func() { rung <- h.clippyOptions(cfg, true).Bell() }()
+	<-feed.Hint
+	select {
+	case err := <-rung:
+		t.Errorf("it rang before the screen had heard: %v", err)
+	default:
+	}
+	if feed.Load() == nil {
+		t.Error("the screen hears nothing")
+	}
+	if err := <-rung; err != nil {
+		t.Error(err)
+	}
 	if h.clippyOptions(cfg, false).Approve != nil {
 		t.Error("without a person there is somebody to ask")
 	}

@@ -147,17 +147,23 @@ func (h *house) openLog(to io.Writer) error {
 		return fmt.Errorf("open the log: %w", err)
 	}
 	h.logFile = f
-	level := slog.LevelInfo
-	if h.cfg.File.Debug {
-		level = slog.LevelDebug
-	}
 	if to == nil {
 		to = f
 	}
-	slog.SetDefault(slog.New(clippy.NewLineHandler(redactor{to, h.redact}, level)))
-	log.SetOutput(redactor{f, h.redact})
+	logTo(to, h.cfg, h.redact)
 	h.host.LogWarnings()
+	log.SetOutput(redactor{f, h.redact})
 	return nil
+}
+
+// logTo sends everything that is logged to a writer, one line each, without
+// secrets.
+func logTo(w io.Writer, cfg *config.Config, rules redact.Rules) {
+	level := slog.LevelInfo
+	if cfg.File.Debug {
+		level = slog.LevelDebug
+	}
+	slog.SetDefault(slog.New(clippy.NewLineHandler(redactor{w, rules}, level)))
 }
 
 // redactor writes lines without the secrets in them.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -60,7 +61,7 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 		Headless: func() (wire.Stream, error) {
 			if local == nil {
 				var err error
-				if local, err = headless(cfg, linked.Load); err != nil {
+				if local, err = headless(cfg, linked.Load, console.Err()); err != nil {
 					return nil, err
 				}
 			}
@@ -85,12 +86,14 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 	return err
 }
 
-// headless is a started house without a person.
-func headless(cfg *config.Config, lost func() bool) (*house, error) {
+// headless is a started house without a person, which logs to a writer.
+func headless(cfg *config.Config, lost func() bool, logs io.Writer) (*house, error) {
 	h, err := build(cfg, false, lost)
 	if err != nil {
 		return nil, err
 	}
+	logTo(logs, cfg, h.redact)
+	h.host.LogWarnings()
 	if h.journal != nil {
 		if err := h.journal.OpenSpool(); err != nil {
 			return nil, err

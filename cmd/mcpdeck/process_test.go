@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,7 +30,8 @@ type desk struct {
 	home    string
 	project string
 	program string
-	log     lines // of the deck
+	path    string // PATH
+	log     lines  // of the deck
 }
 
 func newDesk(t *testing.T) *desk {
@@ -43,7 +45,7 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	d := &desk{t: t, home: home, project: filepath.Join(home, "shop"), program: program}
+	d := &desk{t: t, home: home, project: filepath.Join(home, "shop"), program: program, path: "/usr/bin:/bin"}
 	for _, dir := range []string{d.project, filepath.Join(home, "Desktop")} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -57,7 +59,7 @@ func (d *desk) command(args ...string) *exec.Cmd {
 	c := exec.Command(d.program, args...)
 	c.Dir = d.project
 	c.Env = []string{
-		"HOME=" + d.home, "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "SHELL=/bin/sh", "TERM=xterm-256color", "PWD=" + d.project,
+		"HOME=" + d.home, "PATH=" + d.path, "LANG=C.UTF-8", "SHELL=/bin/sh", "TERM=xterm-256color", "PWD=" + d.project,
 	}
 	return c
 }
@@ -120,9 +122,13 @@ type agent struct {
 	last  int
 }
 
-func (d *desk) relay(args ...string) *agent {
+func (d *desk) relay(args ...string) *agent { return d.hears(nil, args...) }
+
+// hears is relay, with what it says on standard error.
+func (d *desk) hears(stderr io.Writer, args ...string) *agent {
 	d.t.Helper()
 	a := &agent{t: d.t, cmd: d.command(append([]string{"mcp"}, args...)...), lines: make(chan map[string]any, 100)}
+	a.cmd.Stderr = stderr
 	out, err := a.cmd.StdoutPipe()
 	if err != nil {
 		d.t.Fatal(err)
@@ -399,7 +405,7 @@ func (l *lines) String() string {
 func TestNoHome(t *testing.T) {
 	d := newDesk(t)
 	c := d.command("token", "--state", filepath.Join(d.home, "state"))
-	c.Env = []string{"PATH=/usr/bin:/bin"}
+	c.Env = []string{"PATH=" + d.path}
 	out, err := c.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "token") {
 		t.Errorf("%v: %s", err, out)
@@ -435,4 +441,30 @@ func TestServeFollowsTheConfiguration(t *testing.T) {
 	}
 	write("[clippy]\n")
 	d.until("the tools are back", clippy)
+}
+
+// TestWhoHostsLogsOneLineForEach looks at what the log says of one call, where a
+// deck without a screen hosts the servers and where the agent's own process does.
+func TestWhoHostsLogsOneLineForEach(t *testing.T) {
+	line := regexp.MustCompile(`^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\] \[(DEBUG|INFO|WARN|ERROR)\] `)
+	for _, deck := range []bool{true, false} {
+		d := newDesk(t)
+		if deck {
+			d.serve()
+		}
+		var own lines
+		a := d.hears(&own)
+		a.handshake("claude")
+		a.note(d, "a.txt", "")
+		said := &own
+		if deck {
+			said = &d.log
+		}
+		d.until("a line about the call", func() bool { return strings.Contains(said.String(), "tool done tool=haunt_desktop") })
+		for _, l := range strings.Split(strings.TrimSpace(said.String()), "\n") {
+			if !line.MatchString(l) {
+				t.Errorf("with a deck %v: %q", deck, l)
+			}
+		}
+	}
 }

@@ -38,6 +38,7 @@ func (h *house) screen(f deckFlags) tui.Options {
 	o := tui.Options{
 		Deck:       h.host,
 		Pages:      h.pages(f.watch),
+		Feeds:      []tui.Feed{bell.Feed()},
 		Theme:      s.Theme,
 		Background: s.Background,
 		Keys:       s.Keys,

@@ -222,3 +222,19 @@ func TestH11_EarlierCallsAreShown(t *testing.T) {
 	}
 	d.logged("claude", "ask", "lost", "ended before")
 }
+
+// TestAnAgentRingsTheTerminal calls for a sound where no player can be found and
+// looks for the bell among what the terminal gets.
+func TestAnAgentRingsTheTerminal(t *testing.T) {
+	d := newDesk(t)
+	d.path = d.home // no players
+	w := d.window()
+	d.until("the deck", func() bool { return strings.Contains(w.text(), "Pixelsrc") })
+	a := d.relay()
+	a.handshake("claude")
+	if failed, said := a.failed("play_system_sound", `{"type":"success"}`); failed || !strings.Contains(said, "Rang the terminal bell") {
+		t.Fatalf("the tool says %s", said)
+	}
+	titles := regexp.MustCompile(`\x1b[\]P_][^\x07\x1b]*(\x07|\x1b\\)`) // a bell ends some of them
+	d.until("a bell", func() bool { return strings.Contains(titles.ReplaceAllString(w.text(), ""), "\a") })
+}

@@ -1,6 +1,7 @@
 package clippy
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,8 +37,8 @@ func checkName(name string, anyExtension bool) error {
 		return say("filename must not begin or end with a space or end with a dot")
 	case isDevice(name):
 		return say("filename is a reserved device name")
-	case !anyExtension && isProgram(name):
-		return say("files that can be opened as programs are not allowed")
+	case !anyExtension && !isText(name):
+		return say("files that can be opened as programs are not allowed; use a name with an ending such as .txt, .md, .csv or .json, or with none")
 	}
 	return nil
 }
@@ -70,15 +71,19 @@ func isDevice(name string) bool {
 	return ok && utf8.RuneCountInString(port) == 1 && strings.Contains("0123456789¹²³", port)
 }
 
-// programEndings holds each ending between two blanks.
-const programEndings = ` .exe .com .bat .cmd .ps1 .psm1 .vbs .vbe .js .jse .wsf .wsh .hta .scr .msi .msp .cpl .reg .inf .lnk .url .pif .jar .desktop .app .command .tool .terminal .workflow .scpt .applescript .action .service .sh .bash .zsh .fish .py .pl .rb .appimage .run `
-
-// isProgram tells whether a double click on the file might run something.
-func isProgram(name string) bool {
-	name = strings.ToLower(name)
-	if name == "desktop.ini" || name == "thumbs.db" {
-		return true
+// textEndings are those that every system opens as text or as a table. Which
+// endings run something, nobody can list.
+func textEndings() []string {
+	return []string{
+		"txt", "text", "md", "markdown", "rst", "adoc", "log", "csv", "tsv", "json", "jsonl", "ndjson", "yaml", "yml", "toml", "diff", "patch", "srt", "pxl",
 	}
+}
+
+// isText tells whether a double click on the file shows it and does nothing else.
+func isText(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
-	return dot >= 0 && strings.Contains(programEndings, " "+name[dot:]+" ")
+	has := name[dot+1:]
+	return dot < 0 || slices.ContainsFunc(textEndings(), func(ending string) bool {
+		return len(has) == len(ending) && strings.EqualFold(has, ending) // of the same length: ASCII
+	})
 }

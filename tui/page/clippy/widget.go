@@ -4,7 +4,10 @@ package clippy
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,18 +28,35 @@ type Tools interface {
 
 // Bell is rung by the tools and heard on the screen: nothing but the screen may
 // write to its terminal.
-type Bell struct{ hint chan struct{} }
+type Bell struct {
+	hint chan struct{}
+
+	mu      sync.Mutex
+	ringing []chan struct{} // closed once the screen has heard
+}
 
 // NewBell makes a bell that is heard once its Feed is part of a screen.
 func NewBell() *Bell { return &Bell{hint: make(chan struct{}, 1)} }
 
-// Ring returns at once.
+// hearWithin is how long a screen may take; it looks thirty times a second.
+const hearWithin = 2 * time.Second
+
+// Ring returns once the screen has heard. The error says that it does not.
 func (b *Bell) Ring() error {
+	heard := make(chan struct{})
+	b.mu.Lock()
+	b.ringing = append(b.ringing, heard)
+	b.mu.Unlock()
 	select {
 	case b.hint <- struct{}{}:
-	default: // it rings already
+	default: // there is a hint already
 	}
-	return nil
+	select {
+	case <-heard:
+		return nil
+	case <-time.After(hearWithin):
+		return errors.New("ring bell: the screen does not answer")
+	}
 }
 
 // rungMsg says that the bell was rung.
@@ -44,12 +64,16 @@ type rungMsg struct{}
 
 // Feed brings the bell to the screen.
 func (b *Bell) Feed() tui.Feed {
-	first := true
 	return tui.Feed{Hint: b.hint, Load: func() tea.Msg {
-		if first { // the pump asks once at the start
-			first = false
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(b.ringing) == 0 { // the pump asks once at the start
 			return nil
 		}
+		for _, heard := range b.ringing {
+			close(heard)
+		}
+		b.ringing = nil
 		return rungMsg{}
 	}}
 }

@@ -66,21 +66,29 @@ func TestBell(t *testing.T) {
 	if msg := feed.Load(); msg != nil {
 		t.Fatalf("it rang before anybody rang it: %v", msg)
 	}
-	for range 3 { // never waits
-		if err := b.Ring(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	<-feed.Hint
 	w := NewWidget(&fakeTools{})
 	raw := 0
-	for _, msg := range results(w.Update(feed.Load())) {
-		if m, ok := msg.(tea.RawMsg); ok && m.Msg == "\a" {
-			raw++
+	rung := make(chan error, 3)
+	for range 3 {
+		go func() { rung <- b.Ring() }()
+	}
+	for heard := 0; heard < 3; {
+		select {
+		case err := <-rung:
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard++
+		case <-feed.Hint:
+			for _, msg := range results(w.Update(feed.Load())) {
+				if m, ok := msg.(tea.RawMsg); ok && m.Msg == "\a" {
+					raw++
+				}
+			}
 		}
 	}
-	if raw != 1 {
-		t.Errorf("%d bells, want 1", raw)
+	if raw < 1 || raw > 3 {
+		t.Errorf("%d bells for three rings", raw)
 	}
 }
 
