@@ -107,3 +107,32 @@ func (a *agent) until(message string) {
 	}
 	a.t.Fatal("the relay has ended")
 }
+
+// A call that finds a change below the depth answers at once; what the deeper
+// analysis finds comes after it.
+func TestADeckAnswersBeforeTheDeeperAnalysisIsDone(t *testing.T) {
+	d := analysing(t, map[string]string{
+		"src/App.tsx": "// props: title\n// uses: src/B.tsx\n", "src/B.tsx": "// props: b\n// uses: src/C.tsx\n",
+		"src/C.tsx": "// props: c\n// uses: src/D.tsx\n", "src/D.tsx": "// props: deep\n",
+	})
+	d.serve()
+	a := d.relay("logicstamp")
+	a.handshake("one")
+	a.tool("logicstamp_refresh_snapshot", "{}")
+	d.until("a deeper analysis", func() bool {
+		found, _ := filepath.Glob(filepath.Join(d.home, ".local/state/mcpdeck/logicstamp/snapshots/deep_*/snapshot.json"))
+		return len(found) == 1
+	})
+	release := filepath.Join(d.home, "release")
+	stamptest.Behave(t, standInDir(d.home), stamptest.StandIn{Until: release, UntilDeep: true})
+	stamptest.Write(t, d.project, map[string]string{"src/D.tsx": "// props: other\n"})
+	if out := a.tool("logicstamp_compare_snapshot", "{}"); !strings.Contains(out, `"deeper":"running"`) {
+		t.Errorf("the answer: %s", out)
+	}
+	if err := os.WriteFile(release, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.until("the deeper result", func() bool {
+		return strings.Contains(a.tool("logicstamp_get_last_compare_result", "{}"), "prop removed: deep")
+	})
+}

@@ -59,7 +59,7 @@ func analysed(c *contract.Context, before, after *manifest.Manifest) (list *mani
 		switch {
 		case known && untouched(was, f), visible && f.FileHash != "" && hash == f.FileHash:
 		case visible:
-			f.FileHash = hash
+			f.FileHash, f.Outline = hash, nil
 			f = unsure(f)
 		case before == nil && time.Unix(0, f.ModTime).After(written):
 			continue // not there yet, as far as can be told

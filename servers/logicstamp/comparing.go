@@ -48,7 +48,7 @@ func (s *Service) Compare(ctx context.Context, call Call, args CompareArgs) (*co
 	if args.CleanCache {
 		s.clean(project, true)
 	}
-	result, err := s.compareSides(ctx, call, project, args)
+	result, later, err := s.compareSides(ctx, call, project, args)
 	if err != nil {
 		result = failedResult(err)
 	}
@@ -57,9 +57,44 @@ func (s *Service) Compare(ctx context.Context, call Call, args CompareArgs) (*co
 	if errors.Is(err, context.Canceled) {
 		return result, err
 	}
-	s.results.add(result)
-	s.tell(result, false)
+	s.keep(result, later, false)
 	return result, nil
+}
+
+// keep stores a result and tells of it, and lets what comes later begin. The
+// result that comes later is stored if none came in between.
+func (s *Service) keep(result *compare.Result, later laterFunc, monitored bool) {
+	stored := make(chan struct{})
+	if later != nil {
+		start := time.Now()
+		state := later(func(r *compare.Result) {
+			<-stored
+			r.Baseline, r.ProjectPath, r.BaselineInfo = result.Baseline, result.ProjectPath, result.BaselineInfo
+			r.CurrentInfo, r.Freshness = result.CurrentInfo, result.Freshness
+			r.ComparedAt, r.DurationMs = s.opts.Now().UTC(), time.Since(start).Milliseconds()
+			if s.results.follow(result, r) {
+				s.tell(r, monitored)
+			}
+		})
+		result.Coverage.Deeper = state
+		if i := slices.IndexFunc(result.Warnings, func(w problem.Warning) bool { return w.Code == problem.UncoveredChanges }); i >= 0 {
+			result.Warnings[i].Message += deeperWords(state)
+		}
+	}
+	s.results.add(result)
+	close(stored)
+	s.tell(result, monitored)
+}
+
+// deeperWords say what becomes of what could not be compared.
+func deeperWords(state string) string {
+	switch state {
+	case compare.DeeperRunning:
+		return ". A deeper analysis runs in the background; logicstamp_get_last_compare_result has its outcome when it is done"
+	case compare.DeeperStopped:
+		return ". The deeper analysis was stopped or took too long; raise logicstamp.deep_seconds, or compare with a greater depth"
+	}
+	return ". The deeper analysis is turned off (logicstamp.deep_contracts)"
 }
 
 func failedResult(err error) *compare.Result {
@@ -74,10 +109,14 @@ func failedResult(err error) *compare.Result {
 	}
 }
 
-func (s *Service) compareSides(ctx context.Context, call Call, project string, args CompareArgs) (*compare.Result, error) {
-	base, cur, result, err := s.bothSides(ctx, call, project, args)
+// laterFunc begins what makes a better result, which it tells, and says how that
+// stands.
+type laterFunc func(tell func(*compare.Result)) (state string)
+
+func (s *Service) compareSides(ctx context.Context, call Call, project string, args CompareArgs) (*compare.Result, laterFunc, error) {
+	base, cur, result, later, err := s.bothSides(ctx, call, project, args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	result.BaselineInfo, result.CurrentInfo = base.info, cur.info
 	result.Freshness, result.Published = cur.freshness, cur.published
@@ -89,31 +128,30 @@ func (s *Service) compareSides(ctx context.Context, call Call, project string, a
 	if result.Warnings == nil {
 		result.Warnings = []problem.Warning{}
 	}
-	return result, nil
+	return result, later, nil
 }
 
 // bothSides makes and compares the two sides.
-func (s *Service) bothSides(ctx context.Context, call Call, project string, args CompareArgs) (base, cur *side, result *compare.Result, err error) {
+func (s *Service) bothSides(ctx context.Context, call Call, project string, args CompareArgs) (base, cur *side, result *compare.Result, later laterFunc, err error) {
 	if ref, ok := strings.CutPrefix(args.Baseline, "git:"); ok {
-		result, base, cur, err = s.compareGit(ctx, call, project, ref, args)
-		return base, cur, result, err
+		return s.compareGit(ctx, call, project, ref, args)
 	}
 	if base, err = s.baseline(call, project, args.Baseline); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	cur, err = s.current(ctx, call, project, args.over(base.analysis), args.ForceRegenerate, args.Publish)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	for _, one := range []*side{base, cur} {
 		if err := one.Context.NeedBundles(); err != nil {
-			return nil, nil, nil, err
+			return nil, nil, nil, nil, err
 		}
 	}
 	call.stage("compare", 0)
 	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged})
 	mayRun := args.ForceRegenerate == nil || *args.ForceRegenerate
-	return base, cur, result, s.compareDeeper(ctx, call, project, base, cur, result, mayRun)
+	return base, cur, result, s.compareDeeper(project, base, cur, result, mayRun), nil
 }
 
 // baseline finds the side to compare with, apart from git's.
@@ -234,6 +272,19 @@ func (r *results) add(result *compare.Result) {
 		list = list[len(list)-maxResults:]
 	}
 	r.byProject[result.ProjectPath] = slices.Clone(list)
+}
+
+// follow adds next after the result it makes better, if that is the newest
+// still.
+func (r *results) follow(result, next *compare.Result) bool {
+	r.mu.Lock()
+	list := r.byProject[result.ProjectPath]
+	newest := len(list) > 0 && list[len(list)-1] == result
+	r.mu.Unlock()
+	if newest {
+		r.add(next)
+	}
+	return newest
 }
 
 // last is the newest result of a project; for "", of any that may be seen.

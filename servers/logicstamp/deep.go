@@ -2,10 +2,12 @@ package logicstamp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
@@ -14,15 +16,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// When a snapshot of a project with components that no bundle shows is analysed
-// once more, deeper: after the answer, before it, or not at all.
+// A project with components that no bundle shows is analysed once more, deeper:
+// in the background, since that takes several times as long as the analysis
+// itself, or not at all.
 const (
 	deepBackground = "background"
-	deepInline     = "inline"
 	deepOff        = "off"
 )
 
-func deepWays() []string { return []string{deepBackground, deepInline, deepOff} }
+func deepWays() []string { return []string{deepBackground, deepOff} }
 
 // deepNodes is more contracts than any bundle has.
 const deepNodes = 100_000
@@ -39,36 +41,99 @@ func shows(c *contract.Context, paths []string) bool {
 	return !slices.ContainsFunc(paths, func(p string) bool { _, ok := visible[p]; return !ok })
 }
 
-// deepenRefresh sees to it that a new snapshot has a deeper context beside it.
-// The caller holds the project's turn.
-func (s *Service) deepenRefresh(ctx context.Context, call Call, e *store.Entry, sources *manifest.Manifest) error {
-	if s.opts.DeepContracts == deepOff || s.deepEntry(e.Project, e.Analysis, sources) != nil {
-		return nil
+// DeeperRun is an analysis in the background that reaches deeper.
+type DeeperRun struct {
+	Since time.Time
+	// Limit is when it is given up.
+	Limit  time.Duration
+	cancel context.CancelFunc
+}
+
+// deeperRuns are the runs by project, and why there are no more of a project.
+type deeperRuns struct {
+	running map[string]*DeeperRun
+	refused map[string]string
+}
+
+// deeperLater does work in the background with a project's turn, unless some is
+// on its way, and tells how that stands: running, stopped or off.
+func (s *Service) deeperLater(project string, work func(ctx context.Context) error) (state string) {
+	if s.opts.DeepContracts == deepOff {
+		return compare.DeeperOff
 	}
-	if s.opts.DeepContracts == deepInline {
-		call.stage("analyse what lies deeper", 0)
-		_, err := s.stampDeep(ctx, e.Project, e.Analysis, sources)
-		if ctx.Err() != nil {
-			return err
-		}
-		return nil // the snapshot is good without it
+	s.mu.Lock()
+	_, refused := s.deeper.refused[project]
+	_, running := s.deeper.running[project]
+	s.mu.Unlock()
+	if refused {
+		return compare.DeeperStopped
 	}
-	bound, end, err := s.begin(context.WithoutCancel(ctx))
+	if running {
+		return compare.DeeperRunning
+	}
+	bound, end, err := s.begin(context.Background())
 	if err != nil {
-		return nil //nolint:nilerr // the service is closing
+		return compare.DeeperStopped
 	}
-	safe.Go("analyse a snapshot deeper", func() {
+	bound, cancel := context.WithCancel(bound)
+	run := &DeeperRun{Since: s.opts.Now(), Limit: s.opts.DeepTimeout, cancel: cancel}
+	s.mu.Lock()
+	s.deeper.running[project] = run
+	s.mu.Unlock()
+	safe.Go("analyse deeper", func() {
 		defer end()
-		bound, leave, err := s.gate.enterBackground(bound, e.Project)
+		defer cancel()
+		defer s.hint()
+		defer func() {
+			s.mu.Lock()
+			delete(s.deeper.running, project)
+			s.mu.Unlock()
+		}()
+		turn, leave, err := s.gate.enterBackground(bound, project)
 		if err != nil {
 			return
 		}
 		defer leave()
-		if s.deepEntry(e.Project, e.Analysis, sources) == nil {
-			_, _ = s.stampDeep(bound, e.Project, e.Analysis, sources)
+		limited, stop := context.WithTimeout(turn, run.Limit)
+		defer stop()
+		if err := work(limited); err != nil && turn.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
+			s.refuseDeeper(project, fmt.Sprintf("it was given up after %s", run.Limit))
 		}
 	})
-	return nil
+	s.hint()
+	return compare.DeeperRunning
+}
+
+func (s *Service) refuseDeeper(project, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deeper.refused[project] = why
+}
+
+// StopDeeper ends a project's analysis in the background and begins none again.
+func (s *Service) StopDeeper(project string) {
+	s.refuseDeeper(project, "it was stopped in the deck")
+	s.mu.Lock()
+	run := s.deeper.running[project]
+	s.mu.Unlock()
+	if run != nil {
+		run.cancel()
+	}
+	s.hint()
+}
+
+// deepenRefresh sees to it that a new snapshot gets a deeper context beside it.
+func (s *Service) deepenRefresh(e *store.Entry, sources *manifest.Manifest) {
+	if s.deepEntry(e.Project, e.Analysis, sources) != nil {
+		return
+	}
+	s.deeperLater(e.Project, func(ctx context.Context) error {
+		if s.deepEntry(e.Project, e.Analysis, sources) != nil {
+			return nil
+		}
+		_, err := s.stampDeep(ctx, e.Project, e.Analysis, sources)
+		return err
+	})
 }
 
 // deepEntry finds the deep context of a state of a project; nil for none.
@@ -119,9 +184,9 @@ func (s *Service) deepSide(e *store.Entry) (compare.Side, error) {
 }
 
 // compareDeeper compares what a result could not see with contexts of the same
-// two moments that reach deeper, where the baseline has one. The command runs
-// for the current side only when mayRun.
-func (s *Service) compareDeeper(ctx context.Context, call Call, project string, base, cur *side, result *compare.Result, mayRun bool) error {
+// two moments that reach deeper, where they are kept. If only that of the
+// current side is missing and mayRun, it is made later, and so is a new result.
+func (s *Service) compareDeeper(project string, base, cur *side, result *compare.Result, mayRun bool) (later func(tell func(*compare.Result)) string) {
 	if result.Coverage == nil || len(result.Coverage.Uncovered) == 0 {
 		return nil
 	}
@@ -133,44 +198,44 @@ func (s *Service) compareDeeper(ctx context.Context, call Call, project string, 
 		}
 		var err error
 		if deepBase, err = s.deepSide(e); err != nil {
-			return nil //nolint:nilerr // what is not covered stays so
+			return nil // what is not covered stays so
 		}
 	}
 	seen := slices.DeleteFunc(slices.Clone(result.Coverage.Uncovered), func(p string) bool { return !shows(deepBase.Context, []string{p}) })
 	if len(seen) == 0 {
 		return nil // cycles that no root reaches
 	}
-	deepCur := cur.Side
-	if !shows(cur.Context, seen) {
-		e := s.deepEntry(project, base.analysis, cur.Sources)
-		if e == nil && mayRun {
-			call.stage("compare what lies deeper", 0)
-			var err error
-			if e, err = s.stampDeepNow(ctx, project, base.analysis, cur.Sources); ctx.Err() != nil {
+	if shows(cur.Context, seen) {
+		compare.Deepen(result, cur.Side, deepBase, cur.Side)
+		return nil
+	}
+	if e := s.deepEntry(project, base.analysis, cur.Sources); e != nil {
+		if deepCur, err := s.deepSide(e); err == nil {
+			compare.Deepen(result, cur.Side, deepBase, deepCur)
+		}
+		return nil
+	}
+	if !mayRun {
+		return nil
+	}
+	return func(tell func(*compare.Result)) string {
+		return s.deeperLater(project, func(ctx context.Context) error {
+			e, err := s.stampDeep(ctx, project, base.analysis, cur.Sources)
+			if err != nil || e == nil {
 				return err
 			}
-		}
-		if e == nil {
-			return nil
-		}
-		var err error
-		if deepCur, err = s.deepSide(e); err != nil {
-			return nil //nolint:nilerr // as above
-		}
+			deepCur, err := s.deepSide(e)
+			if err == nil {
+				tell(deepened(base, cur, deepBase, deepCur))
+			}
+			return err
+		})
 	}
-	compare.Deepen(result, cur.Side, deepBase, deepCur)
-	return nil
 }
 
-// stampDeepNow is stampDeep for a caller without the project's turn.
-func (s *Service) stampDeepNow(ctx context.Context, project string, a store.Analysis, want *manifest.Manifest) (*store.Entry, error) {
-	leave, err := s.gate.enter(ctx, project)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	if e := s.deepEntry(project, a, want); e != nil {
-		return e, nil // made while this one waited
-	}
-	return s.stampDeep(ctx, project, a, want)
+// deepened compares anew, with what lies deeper.
+func deepened(base, cur *side, deepBase, deepCur compare.Side) *compare.Result {
+	r := compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: true})
+	compare.Deepen(r, cur.Side, deepBase, deepCur)
+	return r
 }

@@ -24,10 +24,11 @@ func TestBothSidesAreComparedDeeper(t *testing.T) {
 	git(t, project, "init", "-q", "-b", "main")
 	git(t, project, "add", "-A")
 	git(t, project, "commit", "-qm", "first")
-	s := newService(t, cli, project, func(o *logicstamp.Options) { o.DeepContracts = "inline" })
+	s := newService(t, cli, project, deepInBackground)
 	if _, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{}); err != nil {
 		t.Fatal(err)
 	}
+	deeperDone(t, s, project)
 	stamptest.Replace(t, project, "src/parts/Cog.tsx", "teeth: number }", "teeth: string }")
 	stamptest.Replace(t, project, "src/loop/Ping.tsx", "n: number", "n: number; m?: string")
 	for _, baseline := range []string{"git:HEAD", "snapshot"} {
@@ -36,9 +37,12 @@ func TestBothSidesAreComparedDeeper(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Status == compare.Failed {
-				t.Fatal(r.Error)
+			if r.Status == compare.Failed || r.Coverage.Deeper != compare.DeeperRunning {
+				t.Fatalf("%s, deeper %q", r.Error, r.Coverage.Deeper)
 			}
+			deeperDone(t, s, project)
+			results := s.Results(project)
+			r = results[len(results)-1]
 			checkExpected(t, describeResult(r), expected{
 				status: compare.Diff, changes: []string{"src/Shell.tsx hash_changed"},
 				contracts: []string{"src/parts/Cog.tsx changed interface.props"}, breaking: []string{"prop_type teeth"},
@@ -49,6 +53,21 @@ func TestBothSidesAreComparedDeeper(t *testing.T) {
 			}
 		})
 	}
+}
+
+func deepInBackground(o *logicstamp.Options) { o.DeepContracts = "background" }
+
+// deeperDone waits until no analysis in the background is on its way.
+func deeperDone(t *testing.T, s *logicstamp.Service, project string) {
+	t.Helper()
+	eventually(t, "the end of an analysis in the background", func() bool {
+		for _, p := range s.State().Projects {
+			if p.Path == project && p.Deeper != nil {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // deepStage has a component, Tooth, below the depth of 2.
@@ -116,8 +135,17 @@ func TestASnapshotIsAnalysedDeeperInTheBackground(t *testing.T) {
 	if d := st.compare(logicstamp.CompareArgs{ForceRegenerate: &force}); d.Status != compare.Pass || len(d.Coverage.Uncovered) != 0 || len(st.calls()) != 2 {
 		t.Errorf("a stale side compared as it is: %s, uncovered %q, %d runs", d.Status, d.Coverage.Uncovered, len(st.calls()))
 	}
-	for range 2 {
-		d := st.compare(logicstamp.CompareArgs{})
+	first := st.compare(logicstamp.CompareArgs{})
+	if first.Status != compare.Pass || first.Coverage.Deeper != compare.DeeperRunning || !hasWarning(first.Warnings, problem.UncoveredChanges) {
+		t.Errorf("before the deeper analysis: %s, %+v, %v", first.Status, first.Coverage, first.Warnings)
+	}
+	deeperDone(t, st.Service, st.project)
+	for i := range 2 {
+		results := st.Results(st.project)
+		d := results[len(results)-1]
+		if i > 0 {
+			d = st.compare(logicstamp.CompareArgs{})
+		}
 		checkExpected(t, describeResult(d), expected{
 			status: compare.Diff, changes: []string{"src/App.tsx hash_changed"}, contracts: []string{"src/parts/Tooth.tsx changed interface.props"}, breaking: []string{"prop_required long"},
 		})
@@ -137,8 +165,9 @@ func TestADeepRunThatNobodyCanUse(t *testing.T) {
 		st := deepStage(t, "off")
 		st.refresh(logicstamp.RefreshArgs{})
 		st.behave(standIn{Touch: filepath.Join(st.project, "src/parts/Tooth.tsx")})
-		deeper := &stage{Service: st.open(func(o *logicstamp.Options) { o.DeepContracts = "inline" }), t: t, clock: st.clock, dir: st.dir, opts: st.opts}
+		deeper := &stage{Service: st.open(deepInBackground), t: t, clock: st.clock, dir: st.dir, opts: st.opts}
 		deeper.refresh(logicstamp.RefreshArgs{})
+		deeperDone(t, deeper.Service, st.project)
 		if len(st.deepCalls()) != 1 || st.deepKept() != 0 {
 			t.Errorf("%d deep runs, %d kept; want 1 and 0", len(st.deepCalls()), st.deepKept())
 		}
@@ -167,8 +196,9 @@ func TestADeepRunThatNobodyCanUse(t *testing.T) {
 		}
 	})
 	t.Run("everything is visible", func(t *testing.T) {
-		st := newStage(t, standIn{}, func(o *logicstamp.Options) { o.DeepContracts = "inline" })
+		st := newStage(t, standIn{}, deepInBackground)
 		st.refresh(logicstamp.RefreshArgs{})
+		deeperDone(t, st.Service, st.project)
 		if n := len(st.calls()); n != 1 {
 			t.Errorf("%d runs, want 1", n)
 		}
@@ -178,12 +208,16 @@ func TestADeepRunThatNobodyCanUse(t *testing.T) {
 // K-10: a component that an edit moves below the depth is compared deeper too,
 // and told once.
 func TestAComponentThatBecomesHiddenIsComparedDeeper(t *testing.T) {
-	st := newStage(t, standIn{}, func(o *logicstamp.Options) { o.DeepContracts = "inline" })
+	st := newStage(t, standIn{}, deepInBackground)
 	st.refresh(logicstamp.RefreshArgs{})
 	st.write("src/Page.tsx", "// props: id\n// uses: src/Frame.tsx\n")
 	st.write("src/Frame.tsx", "// props: id\n// uses: src/App.tsx\n")
 	st.write("src/parts/Knob.tsx", "// props: size\n")
-	d := st.compare(logicstamp.CompareArgs{})
+	deeperDone(t, st.Service, st.project)
+	st.compare(logicstamp.CompareArgs{})
+	deeperDone(t, st.Service, st.project)
+	results := st.Results(st.project)
+	d := results[len(results)-1]
 	got := describeResult(d)
 	want := []string{"src/App.tsx hidden", "src/Frame.tsx added", "src/Page.tsx added", "src/parts/Knob.tsx changed interface.props"}
 	if !slices.Contains(got.contracts, want[3]) || slices.Contains(got.contracts, "src/parts/Knob.tsx hidden") || len(d.Coverage.Uncovered) != 0 {
@@ -192,4 +226,46 @@ func TestAComponentThatBecomesHiddenIsComparedDeeper(t *testing.T) {
 	if !slices.Contains(got.breaking, "prop_removed locked") {
 		t.Errorf("breaking = %q", got.breaking)
 	}
+}
+
+// The deeper analysis takes several times as long as the other. No call waits
+// for it, whatever the baseline; it is shown, and given up or stopped for good.
+func TestNoCallWaitsForTheDeeperAnalysis(t *testing.T) {
+	for _, baseline := range []string{"snapshot", "git:HEAD"} {
+		t.Run(baseline, func(t *testing.T) {
+			st := deepStage(t, "background")
+			git(t, st.project, "init", "-q", "-b", "main")
+			git(t, st.project, "add", "-A")
+			git(t, st.project, "commit", "-qm", "first")
+			st.refresh(logicstamp.RefreshArgs{})
+			deeperDone(t, st.Service, st.project)
+			st.write("src/parts/Tooth.tsx", "// props: sharp long\n")
+			st.behave(standIn{Sleep: time.Hour, SleepDeep: true})
+			d := st.compare(logicstamp.CompareArgs{Baseline: baseline}) // would wait for an hour
+			if d.Coverage.Deeper != compare.DeeperRunning || !slices.Equal(d.Coverage.Uncovered, []string{"src/parts/Tooth.tsx"}) {
+				t.Errorf("coverage = %+v", d.Coverage)
+			}
+			if run := st.State().Projects[0].Deeper; run == nil || run.Limit != 10*time.Minute {
+				t.Errorf("it is shown as %+v", run)
+			}
+			st.StopDeeper(st.project)
+			deeperDone(t, st.Service, st.project)
+			if d := st.compare(logicstamp.CompareArgs{Baseline: baseline}); d.Coverage.Deeper != compare.DeeperStopped {
+				t.Errorf("after it was stopped: %+v", d.Coverage)
+			}
+		})
+	}
+	t.Run("given up", func(t *testing.T) {
+		st := newStage(t, standIn{Sleep: time.Hour, SleepDeep: true}, func(o *logicstamp.Options) { o.DeepTimeout = 50 * time.Millisecond })
+		st.write("src/parts/Knob.tsx", "// props: size\n// uses: src/parts/Cog.tsx\n")
+		st.write("src/parts/Cog.tsx", "// props: teeth\n// uses: src/parts/Tooth.tsx\n")
+		st.write("src/parts/Tooth.tsx", "// props: sharp\n")
+		st.refresh(logicstamp.RefreshArgs{})
+		deeperDone(t, st.Service, st.project)
+		st.refresh(logicstamp.RefreshArgs{Force: true})
+		deeperDone(t, st.Service, st.project)
+		if n := len(st.deepCalls()); n > 1 {
+			t.Errorf("it was tried %d times", n)
+		}
+	})
 }

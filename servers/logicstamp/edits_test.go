@@ -118,11 +118,11 @@ func contractEdits() []edit {
 		}},
 		{"export removed from one of two functions", "format", replace("src/util/format.ts", "export function pad", "function pad"), expected{
 			status: compare.Diff, changes: []string{"src/util/format.ts props_signature_changed"},
-			contracts: []string{"src/util/format.ts changed exports"}, exports: []string{"named"},
+			contracts: []string{"src/util/format.ts changed exports"}, exports: []string{"named"}, breaking: []string{"export_removed pad"},
 		}},
 		{"named to default export", "shell", replace("src/Shell.tsx", "export function Shell", "export default function Shell"), expected{
 			status: compare.Diff, changes: []string{root + "props_signature_changed"},
-			contracts: []string{root + "changed exports"}, exports: []string{"default", "named"}, breaking: []string{"export_removed named"},
+			contracts: []string{root + "changed exports"}, exports: []string{"default", "named"}, breaking: []string{"export_removed Shell"},
 		}},
 		{"'use client' added", "shell", replace("src/Shell.tsx", "import React", "'use client';\nimport React"), expected{
 			status: compare.Diff, changes: []string{root + "uif_contract_changed"}, contracts: []string{root + "changed nextjs"},
@@ -142,7 +142,7 @@ func contractEdits() []edit {
 		{"function renamed", "format", replace("src/util/format.ts", "function pad", "function fill"), expected{
 			status: compare.Diff, changes: []string{"src/util/format.ts uif_contract_changed"},
 			contracts: []string{"src/util/format.ts changed composition.functions,exports"}, exports: []string{"fill", "pad"},
-			breaking: []string{"function_removed pad", "export_removed pad"},
+			breaking: []string{"export_removed pad"},
 		}},
 		{"state added", "shell", both(
 			replace("src/Shell.tsx", "import React from 'react'", "import React, { useState } from 'react'"),

@@ -3,6 +3,7 @@ package logicstamp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/gittree"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
@@ -38,6 +40,8 @@ type gitRun struct {
 	a       store.Analysis
 	// nodes replaces the profile's limit on a bundle when above 0.
 	nodes int
+	// keptOnly makes it fail where something would have to be analysed.
+	keptOnly bool
 	// dir is the project's folder in our state, tree the one to analyse in.
 	dir, tree string
 	ignore    string
@@ -51,15 +55,15 @@ func (s *Service) repo(project string) gittree.Repo {
 type gitSides struct{ base, cur *side }
 
 // compareGit compares with a commit.
-func (s *Service) compareGit(ctx context.Context, call Call, project, ref string, args CompareArgs) (result *compare.Result, base, cur *side, err error) {
+func (s *Service) compareGit(ctx context.Context, call Call, project, ref string, args CompareArgs) (base, cur *side, result *compare.Result, later laterFunc, err error) {
 	repo := s.repo(project)
 	commit, err := repo.Resolve(ctx, ref)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	program, err := s.cli.Locate(ctx, project)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	a := s.opts.Defaults
 	if e, _, _ := s.own(call, project); e != nil {
@@ -69,26 +73,32 @@ func (s *Service) compareGit(ctx context.Context, call Call, project, ref string
 	a.Mode = "none"
 	dir := filepath.Join(s.opts.Dir, "git", hashOf(project))
 	run := gitRun{s: s, repo: repo, commit: commit, program: program, a: a, dir: dir, tree: filepath.Join(dir, "tree")}
-	force := args.ForceRegenerate != nil && *args.ForceRegenerate
-	both, err := run.share(ctx, call, force)
+	both, err := run.share(ctx, call, args.ForceRegenerate != nil && *args.ForceRegenerate)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	base, cur = both.base, both.cur
 	call.stage("compare", 0)
 	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged})
 	if result.Coverage == nil || len(result.Coverage.Uncovered) == 0 {
-		return result, base, cur, nil
+		return base, cur, result, nil, nil
 	}
-	call.stage("compare what lies deeper", 0)
 	deep := run
-	deep.a, deep.nodes = deepAnalysis(run.a), deepNodes
-	under, err := deep.share(ctx, call, false)
-	if err != nil {
-		return nil, nil, nil, err
+	deep.a, deep.nodes, deep.keptOnly = deepAnalysis(run.a), deepNodes, true
+	if under, err := deep.both(ctx, false); err == nil {
+		compare.Deepen(result, cur.Side, under.base.Side, under.cur.Side)
+		return base, cur, result, nil, nil
 	}
-	compare.Deepen(result, cur.Side, under.base.Side, under.cur.Side)
-	return result, base, cur, nil
+	deep.keptOnly = false
+	return base, cur, result, func(tell func(*compare.Result)) string {
+		return s.deeperLater(project, func(ctx context.Context) error {
+			under, err := deep.both(ctx, false)
+			if err == nil {
+				tell(deepened(base, cur, under.base.Side, under.cur.Side))
+			}
+			return err
+		})
+	}, nil
 }
 
 // share makes both sides, once for all who want the same at the same time.
@@ -102,17 +112,32 @@ func (g gitRun) share(ctx context.Context, call Call, force bool) (gitSides, err
 			return gitSides{}, err
 		}
 		defer leave()
-		unlock, err := run.lock(ctx)
-		if err != nil {
-			return gitSides{}, err
-		}
-		defer unlock()
-		defer run.forget()
-		base, cur, err := run.sides(ctx, force)
-		return gitSides{base, cur}, err
+		return run.both(ctx, force)
 	})
 	return out, err
 }
+
+// both makes both sides. The caller holds the project's turn, if anything may be
+// analysed.
+func (g gitRun) both(ctx context.Context, force bool) (gitSides, error) {
+	if g.keptOnly {
+		data, _ := os.ReadFile(filepath.Join(g.repo.Project, ".stampignore"))
+		g.ignore = string(data)
+		base, cur, err := g.sides(ctx, false)
+		return gitSides{base, cur}, err
+	}
+	unlock, err := g.lock(ctx)
+	if err != nil {
+		return gitSides{}, err
+	}
+	defer unlock()
+	defer g.forget()
+	base, cur, err := g.sides(ctx, force)
+	return gitSides{base, cur}, err
+}
+
+// errNotKept tells that a side would have to be analysed.
+var errNotKept = errors.New("no context is kept")
 
 // sides are the commit's and the present's.
 func (g *gitRun) sides(ctx context.Context, force bool) (base, cur *side, err error) {
@@ -176,6 +201,9 @@ func (g *gitRun) baseSide(ctx context.Context) (*side, error) {
 		info.Tool = out.Context.Tool
 		return out, nil
 	}
+	if g.keptOnly {
+		return nil, errNotKept
+	}
 	if err := g.empty(); err != nil {
 		return nil, err
 	}
@@ -212,6 +240,9 @@ func (g *gitRun) presentSide(ctx context.Context, force bool) (*side, error) {
 	key, source := g.key(state), "private"
 	out := g.cached(key)
 	if out == nil || force {
+		if g.keptOnly {
+			return nil, errNotKept
+		}
 		source = "regenerated"
 		if err := g.empty(); err != nil {
 			return nil, err
@@ -252,6 +283,10 @@ func (g *gitRun) cached(key string) *side {
 	sources := &manifest.Manifest{}
 	if json.Unmarshal(data, sources) != nil {
 		return nil
+	}
+	var outlines map[string]*outline.Outline
+	if data, err := os.ReadFile(filepath.Join(dir, "outlines.json")); err == nil && json.Unmarshal(data, &outlines) == nil {
+		sources.Outline(outlines)
 	}
 	c := g.s.contexts.get(dir)
 	if c == nil {
@@ -304,7 +339,7 @@ func (g *gitRun) analyse(ctx context.Context, key string, keep bool) (*side, err
 	if err != nil {
 		return nil, incompleteRun(err)
 	}
-	if data, err := json.Marshal(sources); keep && err == nil && os.WriteFile(filepath.Join(staging, "sources.json"), data, 0o600) == nil {
+	if keep && g.keepSources(staging, sources) == nil {
 		dir := filepath.Join(g.dir, key)
 		_ = os.RemoveAll(dir)
 		if file.Move(staging, dir) == nil {
@@ -313,6 +348,20 @@ func (g *gitRun) analyse(ctx context.Context, key string, keep bool) (*side, err
 		}
 	}
 	return g.side(c, sources), nil
+}
+
+// keepSources writes what was analysed beside its context.
+func (g *gitRun) keepSources(dir string, sources *manifest.Manifest) error {
+	for name, v := range map[string]any{"sources.json": sources, "outlines.json": sources.Outlines()} {
+		data, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forget removes the contexts used longest ago beyond the limit, and what a

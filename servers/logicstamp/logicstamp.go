@@ -54,10 +54,11 @@ type Options struct {
 	MaxBundleBytes, MaxTokens int
 	// GitTimeout bounds the reading of one commit's tree: 60 s.
 	GitTimeout time.Duration
-	// DeepContracts says when a snapshot with components that no bundle shows
+	// DeepContracts says whether a snapshot with components that no bundle shows
 	// is analysed once more, deeper: background (after the answer, the
-	// default), inline, or off.
+	// default) or off. DeepTimeout is when that is given up: 10 minutes.
 	DeepContracts string
+	DeepTimeout   time.Duration
 	// MinInterval is the drift monitor's default pause: 2 s.
 	MinInterval time.Duration
 	// Now is the clock, time.Now when nil.
@@ -86,6 +87,7 @@ func (o *Options) fill() {
 	o.MaxBundleBytes = orDefault(o.MaxBundleBytes, 1<<20)
 	o.MaxTokens = orDefault(o.MaxTokens, 100_000)
 	o.GitTimeout = orDefault(o.GitTimeout, time.Minute)
+	o.DeepTimeout = orDefault(o.DeepTimeout, 10*time.Minute)
 	o.MinInterval = orDefault(o.MinInterval, 2*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
@@ -139,6 +141,7 @@ type Service struct {
 	flights  flights
 	// baselines are the snapshots to compare with, by session and project.
 	baselines map[baselineKey]string
+	deeper    deeperRuns
 	contexts  contextCache
 	results   results
 	monitors  map[string]*monitor
@@ -165,6 +168,7 @@ func New(opts Options) (*Service, error) {
 	s := &Service{
 		opts: opts, cli: stampcli.New(opts.CLI), store: st, gate: newGate(), key: make([]byte, 32),
 		known: map[string]*manifest.Manifest{}, duration: map[string]time.Duration{}, baselines: map[baselineKey]string{},
+		deeper:   deeperRuns{running: map[string]*DeeperRun{}, refused: map[string]string{}},
 		flights:  flights{list: map[string]*flight{}},
 		monitors: map[string]*monitor{}, results: results{byProject: map[string][]*compare.Result{}},
 	}

@@ -266,7 +266,7 @@ func settle(ctx context.Context, changed <-chan struct{}) bool {
 // and told.
 func (m *monitor) compare(ctx context.Context) {
 	start := time.Now()
-	result, err := m.s.compareSides(ctx, m.call, m.project, CompareArgs{Baseline: m.baseline, Publish: boolPtr(false)})
+	result, later, err := m.s.compareSides(ctx, m.call, m.project, CompareArgs{Baseline: m.baseline, Publish: boolPtr(false)})
 	if ctx.Err() != nil {
 		return
 	}
@@ -293,8 +293,7 @@ func (m *monitor) compare(ctx context.Context) {
 	}
 	m.mu.Unlock()
 	if !same {
-		m.s.results.add(result)
-		m.s.tell(result, true)
+		m.s.keep(result, later, true)
 	}
 }
 

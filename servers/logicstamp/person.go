@@ -25,6 +25,8 @@ type ProjectState struct {
 	Results   []*compare.Result
 	Snapshots []SnapshotInfo
 	Watching  bool
+	// Deeper is an analysis in the background, nil for none.
+	Deeper *DeeperRun
 }
 
 // hints tell subscribers that there is something new to look at.
@@ -84,7 +86,7 @@ func (s *Service) State() State {
 	defer s.mu.Unlock()
 	for _, p := range paths {
 		_, watching := s.monitors[p]
-		out.Projects = append(out.Projects, ProjectState{Path: p, Results: results[p], Snapshots: snapshots[p], Watching: watching})
+		out.Projects = append(out.Projects, ProjectState{Path: p, Results: results[p], Snapshots: snapshots[p], Watching: watching, Deeper: s.deeper.running[p]})
 	}
 	return out
 }

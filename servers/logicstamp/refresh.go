@@ -204,9 +204,7 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 		}
 	}
 	if len(out.Coverage.Hidden) > 0 {
-		if err := s.deepenRefresh(ctx, call, entry, made.sources); err != nil {
-			return nil, err
-		}
+		s.deepenRefresh(entry, made.sources)
 	}
 	s.cleanStore()
 	s.hint()

@@ -26,7 +26,8 @@ type Logicstamp struct {
 	MaxTokens       int      `toml:"max_tokens"` // of one answer
 	MaxBundleSize   int      `toml:"max_bundle_size"`
 	MinIntervalMs   int      `toml:"min_interval_ms"` // of the drift monitor
-	DeepContracts   string   `toml:"deep_contracts"`  // background, inline or off
+	DeepContracts   string   `toml:"deep_contracts"`  // background or off
+	DeepSeconds     int      `toml:"deep_seconds"`    // when that is given up
 
 	// How projects are analysed when a call does not say.
 	Profile string `toml:"profile"`
@@ -38,7 +39,7 @@ type Logicstamp struct {
 func defaultLogicstamp() Logicstamp {
 	return Logicstamp{
 		MaxSnapshots: 10, TTLMinutes: 60, StampSeconds: 900, ModesSeconds: 1800, GitSeconds: 60,
-		MaxTokens: 100_000, MaxBundleSize: 1 << 20, MinIntervalMs: 2000, DeepContracts: "background", Profile: "llm-chat", Depth: 2,
+		MaxTokens: 100_000, MaxBundleSize: 1 << 20, MinIntervalMs: 2000, DeepContracts: "background", DeepSeconds: 600, Profile: "llm-chat", Depth: 2,
 	}
 }
 
@@ -55,7 +56,8 @@ func (c *Config) LogicstampOptions() logicstamp.Options {
 		Defaults:   store.Analysis{Profile: f.Profile, Mode: f.Mode, Depth: f.Depth, IncludeStyle: f.Style},
 		GitTimeout: time.Duration(f.GitSeconds) * time.Second, MaxTokens: f.MaxTokens, MaxBundleBytes: f.MaxBundleSize,
 		MinInterval: time.Duration(f.MinIntervalMs) * time.Millisecond, DeepContracts: f.DeepContracts,
-		Publish: f.Publish, AllowedPaths: append(f.AllowedPaths, c.File.AllowDirs...),
+		DeepTimeout: time.Duration(f.DeepSeconds) * time.Second,
+		Publish:     f.Publish, AllowedPaths: append(f.AllowedPaths, c.File.AllowDirs...),
 		ProjectPath: Env("PROJECT_PATH"), WorkDir: c.Dir, Roots: c.Roots,
 		MaxSnapshots: f.MaxSnapshots, TTL: time.Duration(f.TTLMinutes) * time.Minute, KeepExpired: f.KeepExpired,
 	}

@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
@@ -23,8 +25,9 @@ func breaking(before, after *contract.Contract, d *Details) []Breaking {
 			add(Error, "function_removed", name, "function removed: "+name)
 		}
 	}
-	for _, name := range removedExports(before.Exports, after.Exports) {
-		add(Error, "export_removed", name, "export removed: "+name)
+	for _, b := range removedExports(before, after) {
+		out = slices.DeleteFunc(out, func(f Breaking) bool { return f.Kind == "function_removed" && f.Name == b.Name })
+		out = append(out, b)
 	}
 	for _, name := range d.AddedProps {
 		if !after.Props[name].Optional {
@@ -60,18 +63,56 @@ func rank(s Severity) int {
 	return 1
 }
 
-// removedExports are the names that can no longer be imported. Where the CLI
-// says only "named", nothing is known about the names.
-func removedExports(before, after contract.Exports) []string {
-	var out []string
-	if before.Default && !after.Default {
-		out = append(out, "default")
+// removedExports are the exports that can no longer be imported, as far as the
+// contracts tell: the word "named" means one name that is not given, and
+// "default" says nothing of the others.
+func removedExports(before, after *contract.Contract) []Breaking {
+	var out []Breaking
+	removed := func(s Severity, name, message string) {
+		out = append(out, Breaking{Severity: s, Kind: "export_removed", Name: name, Message: message})
 	}
-	if !after.Unnamed {
-		out = append(out, missingFrom(after.Names, before.Names)...)
-		if before.Unnamed && len(after.Names) == 0 {
-			out = append(out, "named")
+	was, is := before.Exports, after.Exports
+	if was.Default && !is.Default {
+		removed(Error, "default", "export removed: default")
+	}
+	all := strings.Join(was.Names, ", ")
+	switch {
+	case is.Default && len(is.Names) == 0 && (len(was.Names) > 0 || was.Unnamed):
+		if all == "" {
+			all = nameOf(before)
+		}
+		removed(Caution, all, "only the default export is told now; of "+all+" nothing is known")
+	case is.Unnamed && len(was.Names) > 0:
+		gone := slices.DeleteFunc(slices.Clone(was.Names), func(name string) bool { return !declares(before, name) || declares(after, name) })
+		least := len(was.Names) - 1
+		if len(gone) < least {
+			removed(Error, all, fmt.Sprintf("exports removed: at least %d of %s", least, all))
+			break
+		}
+		for _, name := range gone {
+			removed(Error, name, "export removed: "+name)
+		}
+	case was.Unnamed && !is.Unnamed && len(is.Names) == 0:
+		name := nameOf(before)
+		removed(Error, name, "export removed: "+name)
+	case !is.Unnamed:
+		for _, name := range missingFrom(is.Names, was.Names) {
+			removed(Error, name, "export removed: "+name)
 		}
 	}
 	return out
+}
+
+// declares tells whether a contract has something of this name of its own.
+func declares(c *contract.Contract, name string) bool {
+	return slices.Contains(c.Functions, name) || slices.Contains(c.Variables, name)
+}
+
+// nameOf is the name of a component's one export that the command does not give:
+// that of its one function, if it has one.
+func nameOf(c *contract.Contract) string {
+	if len(c.Functions) == 1 {
+		return c.Functions[0]
+	}
+	return "the one named export"
 }

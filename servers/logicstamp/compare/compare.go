@@ -74,7 +74,9 @@ func Compare(base, cur Side, opts Options) *Result {
 	c.compareContracts()
 	c.compareFolders(opts)
 	c.listContracts()
+	c.importers()
 	c.cover()
+	c.warnSignatures()
 	return c.result
 }
 
@@ -180,6 +182,11 @@ func (c *comparison) compareBoth(p string, before, after contract.Visible) {
 		c.result.Summary.ToolOnly++
 		return
 	}
+	var broken []Breaking
+	if d != nil {
+		broken = breaking(before.Contract, after.Contract, d)
+	}
+	d, broken = c.addSurface(p, d, broken, before.Contract, after.Contract)
 	if d == nil {
 		if before.FileHash != after.FileHash && before.FileHash != "" && after.FileHash != "" {
 			c.result.ContentOnly = append(c.result.ContentOnly, p)
@@ -188,7 +195,7 @@ func (c *comparison) compareBoth(p string, before, after contract.Visible) {
 	}
 	change := c.change(p, Changed, before, after)
 	change.Details = d
-	change.Breaking = breaking(before.Contract, after.Contract, d)
+	change.Breaking = broken
 }
 
 func (c *comparison) onlyBefore(p string, before contract.Visible) {
@@ -292,6 +299,20 @@ func (c *comparison) listContracts() {
 		}
 		c.result.ContractChanges = append(c.result.ContractChanges, *change)
 	}
+}
+
+// warnSignatures says that a pass is not all there is.
+func (c *comparison) warnSignatures() {
+	list := c.result.Signatures
+	if len(list) == 0 {
+		return
+	}
+	var names []string
+	for _, s := range list[:min(len(list), 5)] {
+		names = append(names, s.EntryID+" "+s.Name)
+	}
+	c.warn(problem.SignaturesChanged, "%d exported declarations changed in what contracts do not hold (types of parameters, inline types of props): %s", len(list), strings.Join(names, ", "))
+	c.result.Signatures = list[:min(len(list), maxSignatures)]
 }
 
 // cover finds the changed files that the comparison could not see.

@@ -39,10 +39,12 @@ type Result struct {
 	// ContractChanges has one entry per changed contract, root or dependency.
 	ContractChanges []ContractChange `json:"contractChanges"`
 	// ContentOnly are files whose text changed and whose contract did not.
-	ContentOnly []string          `json:"contentOnly,omitempty"`
-	Warnings    []problem.Warning `json:"warnings"`
-	Truncated   bool              `json:"truncated,omitempty"`
-	NextCursor  string            `json:"nextCursor,omitempty"`
+	ContentOnly []string `json:"contentOnly,omitempty"`
+	// Signatures are what in those texts contracts do not hold.
+	Signatures []Signature       `json:"signatures,omitempty"`
+	Warnings   []problem.Warning `json:"warnings"`
+	Truncated  bool              `json:"truncated,omitempty"`
+	NextCursor string            `json:"nextCursor,omitempty"`
 }
 
 // SideInfo says what one side of a comparison was.
@@ -130,7 +132,17 @@ type Coverage struct {
 	// Uncovered are changed files that have no contract on at least one side;
 	// nil when the baseline has no list of its sources.
 	Uncovered []string `json:"uncovered,omitempty"`
+	// Deeper tells of an analysis in the background that would see them: running,
+	// stopped, or off; "" when there is none to be had.
+	Deeper string `json:"deeper,omitempty"`
 }
+
+// How an analysis that reaches deeper stands.
+const (
+	DeeperRunning = "running"
+	DeeperStopped = "stopped"
+	DeeperOff     = "off"
+)
 
 // FolderStatus is what happened to a folder.
 type FolderStatus string
@@ -208,6 +220,9 @@ type ContractChange struct {
 	// AffectsTotal counts them all when there are more.
 	Affects      []string `json:"affects,omitempty"`
 	AffectsTotal int      `json:"affectsTotal,omitempty"`
+	// Importers are the sources that import it, if it breaks any; 50 at most.
+	Importers      []Importer `json:"importers,omitempty"`
+	ImportersTotal int        `json:"importersTotal,omitempty"`
 
 	// Before and After are the contracts themselves, for a view of both.
 	Before *contract.Contract `json:"-"`
@@ -229,6 +244,33 @@ type Breaking struct {
 	Kind     string   `json:"kind"`
 	Name     string   `json:"name"`
 	Message  string   `json:"message"`
+	// Line is where it is in the present source, LineBefore where it was in that
+	// of the baseline, and Source what stands or stood there; as far as known.
+	Line       int    `json:"line,omitempty"`
+	LineBefore int    `json:"lineBefore,omitempty"`
+	Source     string `json:"source,omitempty"`
+}
+
+// Importer is a source that imports one that breaks.
+type Importer struct {
+	EntryID string `json:"entryId"`
+	Line    int    `json:"line"`
+	// Lost are the names it takes that break.
+	Lost []string `json:"lost,omitempty"`
+	// Via is the source that passes them on to it, "" for the one that breaks;
+	// PassesOn tells that it exports them itself.
+	Via      string `json:"via,omitempty"`
+	PassesOn bool   `json:"passesOn,omitempty"`
+}
+
+// Signature is a change in what an exported declaration says of itself that no
+// contract holds, such as the type of a parameter.
+type Signature struct {
+	EntryID string `json:"entryId"`
+	Name    string `json:"name"`
+	Before  string `json:"before"`
+	After   string `json:"after"`
+	Line    int    `json:"line"`
 }
 
 // TypeChange is a prop, event or state variable whose type changed, as text.
@@ -275,7 +317,12 @@ type Details struct {
 	AddedLanguage     []string `json:"addedLanguageSpecific,omitempty"`
 	RemovedLanguage   []string `json:"removedLanguageSpecific,omitempty"`
 
-	ModifiedExports    []string        `json:"modifiedExports,omitempty"`
+	ModifiedExports []string `json:"modifiedExports,omitempty"`
+	// AddedExports and RemovedExports are names, as the sources say; "* from x"
+	// is all of x. ChangedExports are members of enums and types, and generics.
+	AddedExports       []string        `json:"addedExports,omitempty"`
+	RemovedExports     []string        `json:"removedExports,omitempty"`
+	ChangedExports     []TypeChange    `json:"changedExports,omitempty"`
 	ExportsBefore      json.RawMessage `json:"exportsBefore,omitempty"`
 	ExportsAfter       json.RawMessage `json:"exportsAfter,omitempty"`
 	APISignatureBefore json.RawMessage `json:"apiSignatureBefore,omitempty"`

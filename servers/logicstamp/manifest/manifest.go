@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -35,6 +36,9 @@ type File struct {
 	FileHash string `json:"fileHash,omitempty"`
 	// Outside is set for a link whose target lies outside the project.
 	Outside bool `json:"outside,omitempty"`
+	// Outline is what the source declares; nil where it is not known. It is kept
+	// beside the list, not in it.
+	Outline *outline.Outline `json:"-"`
 }
 
 // Manifest is the set of files an analysis depends on.
@@ -191,7 +195,7 @@ func hashAll(ctx context.Context, root string, m *Manifest, known *Manifest) err
 		for i := range files {
 			f := &files[i]
 			if old, ok := have[f.Path]; ok && old.Size == f.Size && old.ModTime == f.ModTime && old.SHA256 != "" {
-				f.SHA256, f.FileHash = old.SHA256, old.FileHash
+				f.SHA256, f.FileHash, f.Outline = old.SHA256, old.FileHash, old.Outline
 				continue
 			}
 			todo = append(todo, f)
@@ -234,6 +238,7 @@ func (f *File) hash(root string) {
 	switch path.Ext(f.Path) {
 	case ".ts", ".tsx":
 		f.FileHash = FileHash(data)
+		f.Outline = outline.Read(data)
 	}
 }
 
@@ -326,6 +331,24 @@ func (m *Manifest) Find(p string) (File, bool) {
 		return File{}, false
 	}
 	return m.Files[i], true
+}
+
+// Outlines are what the sources declare, by path.
+func (m *Manifest) Outlines() map[string]*outline.Outline {
+	out := map[string]*outline.Outline{}
+	for _, f := range m.Files {
+		if f.Outline != nil {
+			out[f.Path] = f.Outline
+		}
+	}
+	return out
+}
+
+// Outline puts what the sources declare beside them.
+func (m *Manifest) Outline(list map[string]*outline.Outline) {
+	for i := range m.Files {
+		m.Files[i].Outline = list[m.Files[i].Path]
+	}
 }
 
 // Components are the paths of the analysed files, style sheets left out.

@@ -56,6 +56,7 @@ const (
 const (
 	StaleContext       Code = "STALE_CONTEXT"
 	WatchStale         Code = "WATCH_STALE"
+	SignaturesChanged  Code = "SIGNATURES_CHANGED"
 	BaselineAdopted    Code = "BASELINE_ADOPTED"
 	OptionsDiffer      Code = "OPTIONS_DIFFER"
 	ToolVersionDiffers Code = "TOOL_VERSION_DIFFERS"

@@ -193,7 +193,7 @@ func parts() []part {
 			return rawLines(d.APISignatureBefore, d.APISignatureAfter)
 		}},
 		{"exports", func(_ compare.ContractChange, d *compare.Details) []Line {
-			return rawLines(d.ExportsBefore, d.ExportsAfter)
+			return exportLines(d)
 		}},
 		names("hooks", func(d *compare.Details) ([]string, []string) { return d.AddedHooks, d.RemovedHooks }),
 		names("components", func(d *compare.Details) ([]string, []string) { return d.AddedComponents, d.RemovedComponents }),
@@ -214,6 +214,43 @@ func parts() []part {
 			return rawLines(d.StyleBefore, d.StyleAfter)
 		}},
 	}
+}
+
+// exportLines are the exports by name, where the sources or both contracts name
+// them.
+func exportLines(d *compare.Details) []Line {
+	if len(d.AddedExports)+len(d.RemovedExports)+len(d.ChangedExports) > 0 {
+		out := setLines(d.AddedExports, d.RemovedExports)
+		for _, t := range d.ChangedExports {
+			switch {
+			case t.Before == "":
+				out = append(out, Line{Sign: Added, Text: t.After})
+			case t.After == "":
+				out = append(out, Line{Sign: Removed, Text: t.Before})
+			default:
+				out = append(out, Line{Sign: Changed, Before: t.Before, After: t.After})
+			}
+		}
+		return out
+	}
+	before, after := exportNames(d.ExportsBefore), exportNames(d.ExportsAfter)
+	if before == nil || after == nil {
+		return rawLines(d.ExportsBefore, d.ExportsAfter)
+	}
+	missing := func(base, list []string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(base, s) })
+	}
+	return setLines(missing(before, after), missing(after, before))
+}
+
+// exportNames are the names in the command's word on exports; nil when it gives
+// none.
+func exportNames(raw json.RawMessage) []string {
+	var object struct{ Named []string }
+	if json.Unmarshal(raw, &object) != nil {
+		return nil
+	}
+	return object.Named
 }
 
 func setLines(plus, minus []string) []Line {

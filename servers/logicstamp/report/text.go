@@ -53,6 +53,9 @@ func Badges(r *compare.Result) []string {
 	if r.Coverage != nil && len(r.Coverage.Uncovered) > 0 {
 		out = append(out, fmt.Sprintf("NOT COVERED %d", len(r.Coverage.Uncovered)))
 	}
+	if n := len(r.Signatures); n > 0 {
+		out = append(out, fmt.Sprintf("SIGNATURES %d", n))
+	}
 	return out
 }
 
@@ -80,7 +83,12 @@ func Plain(w io.Writer, r *compare.Result) error {
 		for _, c := range ordered {
 			for _, x := range c.Breaking {
 				if x.Severity == compare.Error {
-					line(1, "%c %s: %s", Breaking, c.EntryID, x.Message)
+					line(1, "%c %s: %s", Breaking, Place(c.EntryID, x), x.Message)
+				}
+			}
+			if Errors(c) > 0 {
+				for _, i := range c.Importers {
+					line(2, "imported by %s", ImporterText(i))
 				}
 			}
 		}
@@ -101,6 +109,12 @@ func Plain(w io.Writer, r *compare.Result) error {
 			for _, l := range f.Lines {
 				line(2, "%s  %s", f.Name, l)
 			}
+		}
+	}
+	if len(r.Signatures) > 0 {
+		heading(&b, "signatures that no contract holds")
+		for _, x := range r.Signatures {
+			line(1, "%c %s:%d  %s → %s", Changed, x.EntryID, x.Line, x.Before, x.After)
 		}
 	}
 	tail(line, "content only", Same, r.ContentOnly, s.ContentOnly)
@@ -128,6 +142,26 @@ func tail(line func(int, string, ...any), title string, sign Sign, list []string
 	for _, p := range list {
 		line(1, "%c %s", sign, p)
 	}
+}
+
+// Place is where a change is: its file, and its line in the present source.
+func Place(entry string, b compare.Breaking) string {
+	if b.Line > 0 {
+		return fmt.Sprintf("%s:%d", entry, b.Line)
+	}
+	return entry
+}
+
+// ImporterText is one who imports what breaks: "src/App.tsx:3 (a, b)".
+func ImporterText(i compare.Importer) string {
+	out := fmt.Sprintf("%s:%d", i.EntryID, i.Line)
+	if len(i.Lost) > 0 {
+		out += " (" + strings.Join(i.Lost, ", ") + ")"
+	}
+	if i.PassesOn {
+		out += " exports it on"
+	}
+	return out
 }
 
 // through names the dependencies that changed a root.
@@ -203,7 +237,12 @@ func Markdown(w io.Writer, r *compare.Result) error {
 		for _, c := range ordered {
 			for _, x := range c.Breaking {
 				if x.Severity == compare.Error {
-					line("- %c %s: %s", Breaking, code(c.EntryID), escape(x.Message))
+					line("- %c %s: %s", Breaking, code(Place(c.EntryID, x)), escape(x.Message))
+				}
+			}
+			if Errors(c) > 0 {
+				for _, i := range c.Importers {
+					line("  - imported by %s", escape(ImporterText(i)))
 				}
 			}
 		}
@@ -224,6 +263,12 @@ func Markdown(w io.Writer, r *compare.Result) error {
 			for _, l := range f.Lines {
 				line("  - %s: %s", f.Name, code(l.String()))
 			}
+		}
+	}
+	if len(r.Signatures) > 0 {
+		line("\n### Signatures that no contract holds\n")
+		for _, x := range r.Signatures {
+			line("- %c %s: %s → %s", Changed, code(fmt.Sprintf("%s:%d", x.EntryID, x.Line)), code(x.Before), code(x.After))
 		}
 	}
 	if s.ContentOnly > 0 {

@@ -85,11 +85,11 @@ func nodeMissing(r result) *problem.Error {
 func (r result) failure(p Program) error {
 	command := strings.Join(r.args, " ")
 	switch {
-	case errors.Is(r.err, context.Canceled), errors.Is(r.err, context.DeadlineExceeded):
-		return r.err
 	case r.timedOut:
 		return problem.New(problem.CLITimeout, "raise logicstamp.stamp_seconds (logicstamp.compare_modes_seconds to compare modes), or leave files out with .stampignore",
 			"`%s` in %s did not finish within %s and was stopped after %s", command, r.dir, r.limit, r.elapsed.Round(100*time.Millisecond)).Because(r.err)
+	case errors.Is(r.err, context.Canceled), errors.Is(r.err, context.DeadlineExceeded):
+		return r.err
 	case !r.exited():
 		return problem.New(problem.CLIFailed, "see that logicstamp.command names a program", "`%s` could not be started: %v", command, r.err).Because(r.err)
 	}

@@ -33,6 +33,8 @@ type StandIn struct {
 	TouchLate string
 	// Until is a file that it waits for when it has begun.
 	Until string
+	// UntilDeep makes it wait only when it goes deeper than the default.
+	UntilDeep bool
 	// Half leaves the folder files out.
 	Half bool
 }
@@ -84,7 +86,7 @@ func Play(dir string, args []string) int {
 	if !b.SleepDeep || slices.Contains(args, "64") {
 		time.Sleep(b.Sleep)
 	}
-	for b.Until != "" {
+	for b.Until != "" && (!b.UntilDeep || slices.Contains(args, "64")) {
 		if _, err := os.Stat(b.Until); err == nil {
 			break
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
 
@@ -50,6 +51,7 @@ func (k Kind) start() string {
 const (
 	metaFile     = "snapshot.json"
 	sourcesFile  = "sources.json"
+	outlineFile  = "outlines.json"
 	usedSuffix   = ".used"
 	pinSuffix    = ".pin"
 	stagingStart = ".staging-"
@@ -240,7 +242,7 @@ func (s *Store) finish(staging string, meta Meta, sources *manifest.Manifest) (*
 		return nil, err
 	}
 	meta.ID = id
-	for name, v := range map[string]any{metaFile: meta, sourcesFile: sources} {
+	for name, v := range map[string]any{metaFile: meta, sourcesFile: sources, outlineFile: sources.Outlines()} {
 		data, err := json.Marshal(v)
 		if err != nil {
 			return nil, fmt.Errorf("write %s: %w", name, err)
@@ -365,6 +367,11 @@ func (s *Store) Sources(e *Entry) (*manifest.Manifest, error) {
 	m = &manifest.Manifest{}
 	if err := json.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("read the source list of %s: %w", e.ID, err)
+	}
+	// Without the outlines an entry says less, and is no worse for it.
+	var outlines map[string]*outline.Outline
+	if data, err := os.ReadFile(filepath.Join(e.Dir, outlineFile)); err == nil && json.Unmarshal(data, &outlines) == nil {
+		m.Outline(outlines)
 	}
 	s.mu.Lock()
 	s.sources[e.ID] = m

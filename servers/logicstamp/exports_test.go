@@ -1,0 +1,104 @@
+package logicstamp_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+)
+
+// What a source gives to others and the command's contracts do not hold is
+// compared, too: names of exports, "export *", enums, generics. The stand-in
+// says "named" of every source, as the command does of one with one export.
+func TestExportsThatNoContractNamesAreCompared(t *testing.T) {
+	const file = "src/parts/helpers.ts"
+	for name, row := range map[string]struct {
+		before, after string
+		breaking      []string
+		says          []string
+	}{
+		"one of two removed":    {"export const a = 1;\nexport function b(n: number) {}\n", "export const a = 1;\n", []string{"export_removed b"}, []string{"export removed: b"}},
+		"renamed":               {"export function b(n: number) {}\n", "export function c(n: number) {}\n", []string{"export_removed b"}, []string{"export renamed: b → c"}},
+		"export * removed":      {"export const a = 1;\nexport * from './more';\n", "export const a = 1;\n", []string{"export_removed * from ./more"}, nil},
+		"enum member removed":   {"export enum Color { Red, Blue }\n", "export enum Color { Red }\n", []string{"enum_member_removed Color"}, []string{"Color.Blue"}},
+		"enum value changed":    {"export enum Color { Red = 1 }\n", "export enum Color { Red = 2 }\n", []string{"member_changed Color"}, nil},
+		"generic added to type": {"export type Box<T> = { v: T };\n", "export type Box<T, K> = { v: T };\n", []string{"generic_changed Box"}, []string{"Box<T> → Box<T, K>"}},
+		"member of a type":      {"export interface Options { a: string; b: number }\n", "export interface Options { a: string }\n", []string{"member_removed Options"}, []string{"Options.b"}},
+		"only its layout":       {"export function b(n: number) {}\n", "export function b(\n  n: number,\n) {\n}\n", nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, standIn{})
+			s.write(file, row.before)
+			s.write("src/parts/use.ts", "import { a, b, Color } from './helpers';\nexport const u = 1;\n")
+			id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
+			s.write(file, row.after)
+			for _, service := range []*logicstamp.Service{s.Service, s.open()} { // from memory and from the disk
+				r, err := service.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{Baseline: "snapshot:" + id})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := describeResult(r)
+				if !slices.Equal(got.breaking, row.breaking) || (r.Status == compare.Diff) != (row.breaking != nil) {
+					t.Fatalf("%s, breaking %q, want %q", r.Status, got.breaking, row.breaking)
+				}
+				if row.breaking == nil {
+					continue
+				}
+				x := r.ContractChanges[0]
+				for _, words := range row.says {
+					if !strings.Contains(x.Breaking[0].Message, words) {
+						t.Errorf("%q does not say %q", x.Breaking[0].Message, words)
+					}
+				}
+				if x.Breaking[0].Line+x.Breaking[0].LineBefore == 0 {
+					t.Errorf("without a line: %+v", x.Breaking[0])
+				}
+				if len(x.Importers) != 1 || x.Importers[0].EntryID != "src/parts/use.ts" || x.Importers[0].Line != 1 {
+					t.Errorf("importers = %+v", x.Importers)
+				}
+			}
+		})
+	}
+}
+
+// Who imports what is gone is found by way of sources that pass it on, those
+// that take the name first.
+func TestImportersOfARemovedExportAreFoundThroughBarrels(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.write("src/lib/money.ts", "export const pay = 1;\nexport const owe = 2;\n")
+	s.write("src/lib/index.ts", "export * from './money';\n")
+	s.write("src/lib/a.ts", "import { owe } from './money';\n")
+	s.write("src/Till.tsx", "// a till\nimport { pay as p } from './lib';\n")
+	s.write("src/Page.tsx", "import { owe } from '@/lib';\n")
+	s.write("src/Bill.tsx", "import { pay } from '@/lib/money';\n")
+	s.refresh(logicstamp.RefreshArgs{})
+	s.write("src/lib/money.ts", "export const owe = 2;\n")
+	r := s.compare(logicstamp.CompareArgs{})
+	var got []string
+	for _, i := range r.ContractChanges[0].Importers {
+		got = append(got, strings.Join(append([]string{i.EntryID, i.Via}, i.Lost...), " "))
+	}
+	want := []string{"src/Bill.tsx  pay", "src/Till.tsx src/lib/index.ts pay", "src/lib/index.ts  *", "src/lib/a.ts "}
+	if !slices.Equal(got, want) {
+		t.Errorf("importers = %q\nwant %q", got, want)
+	}
+}
+
+// The type of a parameter is in no contract: the pass stays, but it says so.
+func TestASignatureThatNoContractHoldsIsToldBesideThePass(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.write("src/parts/helpers.ts", "export function pad(s: string, n: number) { return s }\n")
+	s.refresh(logicstamp.RefreshArgs{})
+	s.write("src/parts/helpers.ts", "export function pad(s: string, n: bigint) { return s }\n")
+	r := s.compare(logicstamp.CompareArgs{})
+	if r.Status != compare.Pass || len(r.ContentOnly) != 1 || !hasWarning(r.Warnings, problem.SignaturesChanged) {
+		t.Errorf("%s, content only %q, warnings %v", r.Status, r.ContentOnly, r.Warnings)
+	}
+	want := compare.Signature{EntryID: "src/parts/helpers.ts", Name: "pad", Before: "pad(s: string, n: number)", After: "pad(s: string, n: bigint)", Line: 1}
+	if len(r.Signatures) != 1 || r.Signatures[0] != want {
+		t.Errorf("signatures = %+v", r.Signatures)
+	}
+}
