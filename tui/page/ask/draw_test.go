@@ -11,6 +11,35 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 )
 
+// A wide screen shows what else waits beside the open question, and opens it by a
+// click.
+func TestTheQueueStandsBesideTheQuestion(t *testing.T) {
+	setup{size: frame.Size{W: 200, H: 60}}.run(t, func(d *desk) {
+		d.ask(shop)
+		d.Wait(5 * time.Second)
+		d.Lacks("Queue")
+		d.askAs(abc, "codex", "/home/ana/src/payments")
+		d.ask(previews)
+		d.Wait(5 * time.Second)
+		d.Has("Queue", "How should the shop's API", "1/3", "Which layout for the settings page?")
+		d.Golden("question-200x60")
+		for y, l := range strings.Split(d.Text(), "\n") {
+			if strings.Contains(l, "Which layout for the settings page?") {
+				d.Click(130, y)
+			}
+		}
+		d.Has("Two columns", "preview")
+	})
+	setup{size: frame.Size{W: 140, H: 34}, ask: []string{shop, previews}}.run(t, func(d *desk) {
+		d.Lacks("Queue")
+		for l := range strings.SplitSeq(d.Text(), "\n") {
+			if at := strings.Index(l, "1/2"); at >= 0 && len([]rune(l)) < 138 {
+				t.Errorf("the number stands in the middle: %q", l)
+			}
+		}
+	})
+}
+
 // optionsShown counts the rows of options on the screen.
 func optionsShown(s string) int {
 	n := strings.Count(s, "option ")

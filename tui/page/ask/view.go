@@ -3,7 +3,6 @@ package ask
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -60,10 +59,10 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return p.past.render(f, &p.editor)
 	case partRequest, partReader:
 		if it, ok := p.current(); ok {
-			if p.place == partReader {
-				return p.renderReader(f, it)
+			if f.W >= besideFrom && len(p.snap.Items) > 1 {
+				return p.wide(f, it)
 			}
-			return p.renderRequest(f, it)
+			return p.one(f, it)
 		}
 	}
 	return p.renderList(f)
@@ -73,7 +72,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 // what is to be said at the bottom.
 func (p *Page) renderRequest(f *tui.Frame, it questions.Item) []string {
 	w := min(f.W, widest) - 2
-	rows := p.header(f, it, w)
+	rows := p.header(f, it, f.W-2)
 	qs := it.Request.Questions
 	if len(qs) > 1 {
 		rows = append(rows, p.tabs(f, qs, w, len(rows)))
@@ -104,17 +103,7 @@ func (p *Page) header(f *tui.Frame, it questions.Item, w int) []string {
 	th := f.Theme
 	r := &it.Request
 	left := th.Hue(r.Client()).Render(th.Glyph.Wait+" "+widget.Cut(plain.Line(r.Client()), 24)) + p.whence(f, it)
-	n, at := len(p.snap.Items), 0
-	for i, o := range p.snap.Items {
-		if o.ID == it.ID {
-			at = i + 1
-		}
-	}
-	right := ""
-	if n > 1 {
-		right = th.Muted.Render(strconv.Itoa(at) + "/" + strconv.Itoa(n))
-	}
-	rows := []string{widget.Ends(left, right, w)}
+	rows := []string{widget.Ends(left, th.Muted.Render(p.position(it)), w)}
 	if b := p.banner(f, it); b != "" {
 		rows = append(rows, widget.Fit(b, w))
 	}

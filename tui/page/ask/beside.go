@@ -1,0 +1,56 @@
+package ask
+
+import (
+	"fmt"
+	"slices"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// besideFrom is the width from which what else waits stands beside the open
+// question, which keeps its place and its lines when more comes.
+const besideFrom = widest + 50
+
+// wide draws the open question with the queue beside it.
+func (p *Page) wide(f *tui.Frame, it questions.Item) []string {
+	sub := f.Sub(widest, f.H)
+	rows := widget.Rows(p.one(sub, it), widest, f.H)
+	f.Join(sub, 0, 0)
+	return widget.Beside(rows, p.queueBox(f, it, widest, f.W-widest))
+}
+
+// one draws the open question, or its description alone.
+func (p *Page) one(f *tui.Frame, it questions.Item) []string {
+	if p.place == partReader {
+		return p.renderReader(f, it)
+	}
+	return p.renderRequest(f, it)
+}
+
+// queueBox is what waits, the open question marked. A click opens another one.
+func (p *Page) queueBox(f *tui.Frame, it questions.Item, x, w int) []string {
+	p.layRows()
+	at := slices.Index(p.rows, it.ID)
+	p.list.MoveTo(at)
+	h := f.H - 2
+	rows := p.list.Render(f.Theme, w-4, h, false, func(i, w int) string { return p.listRow(f, i, w) })
+	for y := range min(h, len(p.rows)-p.list.Top) {
+		id := p.rows[p.list.Top+y]
+		if id > 0 && id != it.ID {
+			p.targets = append(p.targets, target{x: x, y: y + 1, w: w, h: 1, run: do(func() { p.open(id) })})
+		}
+	}
+	return widget.Box(f.Theme, "Queue", "", false, rows, w, f.H)
+}
+
+// position is which of the requests this is; "" when it is the only one.
+func (p *Page) position(it questions.Item) string {
+	n := len(p.snap.Items)
+	if n < 2 {
+		return ""
+	}
+	i := slices.IndexFunc(p.snap.Items, func(o questions.Item) bool { return o.ID == it.ID })
+	return fmt.Sprintf("%d/%d", i+1, n)
+}
