@@ -54,9 +54,6 @@ const (
 	partFilter = "filter"
 )
 
-// wide is the width from which the detail stands beside the list.
-const wide = 100
-
 // Page is the page of calls.
 type Page struct {
 	opts   Options
@@ -74,7 +71,7 @@ type Page struct {
 	detail detail
 	view   viewer.Viewer
 	scroll widget.Scroll
-	w      int // of the page
+	w, h   int // of the page
 	listY  int // first row of the list on the frame on screen
 }
 
@@ -166,7 +163,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		p.theme = msg.Theme
 		return p.load()
 	case tui.SizeMsg:
-		p.w = msg.W
+		p.w, p.h = msg.W, msg.H
 		return p.load()
 	case tui.ShowCallMsg:
 		return p.showCall(msg.ID)
@@ -332,16 +329,20 @@ func (p *Page) unfilterOrLeave() tea.Cmd {
 	return p.unfilter()
 }
 
-// overDetail tells whether a column is one of the detail's.
-func (p *Page) overDetail(x int) bool {
-	if p.w < wide {
-		return p.part == partDetail
+// overDetail tells whether a cell is one of the detail's.
+func (p *Page) overDetail(x, y int) bool {
+	w, h := listSize(p.w, p.h)
+	switch shapeOf(p.w, p.h) {
+	case beside:
+		return x >= w
+	case over:
+		return y >= h
 	}
-	return x >= listWidth(p.w)
+	return p.part == partDetail
 }
 
 func (p *Page) click(m tui.ClickMsg) tea.Cmd {
-	if p.overDetail(m.X) {
+	if p.overDetail(m.X, m.Y) {
 		p.part = partDetail
 		return nil
 	}
@@ -357,7 +358,7 @@ func (p *Page) click(m tui.ClickMsg) tea.Cmd {
 }
 
 func (p *Page) wheel(m tui.WheelMsg) tea.Cmd {
-	if p.overDetail(m.X) {
+	if p.overDetail(m.X, m.Y) {
 		p.scroll.Move(m.Delta)
 		return nil
 	}

@@ -167,15 +167,37 @@ func TestCopies(t *testing.T) {
 }
 
 func TestMouse(t *testing.T) {
-	show(t, frame.Size{W: 110, H: 34}, func(s *frame.Screen, _ *fake.Deck) {
-		s.Click(10, 3)
-		s.Has("paused 1 of 9")
-		s.Click(80, 10)
-		s.Has("esc list")
-		s.Send(tea.MouseWheelMsg{X: 10, Y: 10, Button: tea.MouseWheelDown})
-		s.Click(10, 3)
-		s.Has("enter read")
-	})
+	for _, tt := range []struct {
+		size     frame.Size
+		inDetail [2]int
+	}{
+		{frame.Size{W: 110, H: 34}, [2]int{10, 20}},
+		{frame.Size{W: 160, H: 34}, [2]int{120, 10}},
+	} {
+		show(t, tt.size, func(s *frame.Screen, _ *fake.Deck) {
+			s.Click(10, 3)
+			s.Has("paused 1 of 9")
+			s.Click(tt.inDetail[0], tt.inDetail[1])
+			s.Has("esc list")
+			s.Send(tea.MouseWheelMsg{X: 10, Y: 10, Button: tea.MouseWheelDown})
+			s.Click(10, 3)
+			s.Has("enter read")
+		})
+	}
+}
+
+// The list keeps when a call was and its arguments at every width that the detail
+// is shown at, too.
+func TestNoWidthCutsWhatACallWas(t *testing.T) {
+	for w := 72; w <= 240; w += 4 {
+		show(t, frame.Size{W: w, H: 34}, func(s *frame.Screen, _ *fake.Deck) {
+			for l := range strings.SplitSeq(s.Text(), "\n") {
+				if strings.Contains(l, "pixelsrc_rend") && (!strings.Contains(l, "23:58:00") || !strings.Contains(l, `{"file":"`)) {
+					t.Errorf("at %d columns: %s", w, l)
+				}
+			}
+		})
+	}
 }
 
 func TestWhyACallWasRefusedIsSaidOnce(t *testing.T) {

@@ -29,7 +29,7 @@ func (p *Page) load() tea.Cmd {
 	if c == nil || !p.shown || p.opts.Bodies == nil || p.theme == nil || p.w == 0 || p.detail.loading {
 		return nil
 	}
-	want := detail{key: c.key, status: c.Status, w: detailWidth(p.w), theme: p.theme, raw: p.raw}
+	want := detail{key: c.key, status: c.Status, w: detailWidth(p.w, p.h), theme: p.theme, raw: p.raw}
 	d := &p.detail
 	if d.key == want.key && d.status == want.status && d.w == want.w && d.theme == want.theme && d.raw == want.raw {
 		return nil

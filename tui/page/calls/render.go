@@ -8,56 +8,85 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Render draws the list, and the detail beside it, or instead of it in a narrow
-// terminal.
-func (p *Page) Render(f *tui.Frame) []string {
-	if f.W >= wide {
-		return p.both(f)
+// shape is how the list and the detail share the page.
+type shape int
+
+const (
+	one    shape = iota // only one of them is seen
+	over                // the list above the detail: beside it, rows would lose what they say
+	beside              // the detail to the right of the list
+)
+
+func shapeOf(w, h int) shape {
+	switch {
+	case w >= 100 && w < 140 && h >= 24:
+		return over
+	case w >= 120:
+		return beside
 	}
-	if p.part == partDetail {
-		rows := p.detailPane(f, 2, f.W-4)
-		return widget.Box(f.Theme, "Call", p.place(f), f.Focus, rows, f.W, f.H)
-	}
-	return p.listBox(f, f.W)
+	return one
 }
 
-// listWidth is how wide the list is beside the detail.
-func listWidth(w int) int { return w * 11 / 20 }
+// Render draws the list, and the detail beside or below it, or instead of it in a
+// small terminal.
+func (p *Page) Render(f *tui.Frame) []string {
+	call := func(b box, note string, focus bool) []string {
+		return widget.Box(f.Theme, "Call", note, focus, p.detailPane(f, box{b.x + 2, b.y + 1, b.w - 4, b.h - 2}), b.w, b.h)
+	}
+	focus := f.Focus && p.part == partDetail
+	switch lw, lh := listSize(f.W, f.H); shapeOf(f.W, f.H) {
+	case beside:
+		return widget.Beside(p.listBox(f, lw, lh), call(box{lw, 0, f.W - lw, f.H}, "", focus))
+	case over:
+		return append(p.listBox(f, lw, lh), call(box{0, lh, f.W, f.H - lh}, "", focus)...)
+	}
+	if p.part == partDetail {
+		return call(box{0, 0, f.W, f.H}, p.place(f), f.Focus)
+	}
+	return p.listBox(f, f.W, f.H)
+}
+
+// box is a place on the page.
+type box struct{ x, y, w, h int }
+
+// listSize is how large the list is.
+func listSize(w, h int) (int, int) {
+	switch shapeOf(w, h) {
+	case beside:
+		return w * 11 / 20, h
+	case over:
+		return w, h * 2 / 5
+	}
+	return w, h
+}
 
 // detailWidth is how wide the text of the detail is: without frame, scroll bar and
 // the air around them.
-func detailWidth(w int) int {
-	if w >= wide {
-		w -= listWidth(w)
+func detailWidth(w, h int) int {
+	if shapeOf(w, h) == beside {
+		lw, _ := listSize(w, h)
+		w -= lw
 	}
 	return w - 6
 }
 
-func (p *Page) both(f *tui.Frame) []string {
-	w := listWidth(f.W)
-	dw := f.W - w
-	return widget.Beside(
-		p.listBox(f, w),
-		widget.Box(f.Theme, "Call", "", f.Focus && p.part == partDetail, p.detailPane(f, w+2, dw-4), dw, f.H),
-	)
-}
-
-// detailPane is the inside of the detail, from column x on: the text above the
-// first picture of the result, if there is one and room for it.
-func (p *Page) detailPane(f *tui.Frame, x, w int) []string {
+// detailPane is the inside of the detail: the text above the first picture of the
+// result, if there is one and room for it.
+func (p *Page) detailPane(f *tui.Frame, b box) []string {
 	const least = 14
-	h := f.H - 2
+	rows := p.detailRows(f, detailWidth(f.W, f.H))
 	c, pic := p.selected(), p.detail.picture
-	if c == nil || pic == nil || p.detail.key != c.key || h < least {
-		return p.scroll.Render(f.Theme, p.detailRows(f, detailWidth(f.W)), w, h)
+	if c == nil || pic == nil || p.detail.key != c.key || b.h < least {
+		return p.scroll.Render(f.Theme, rows, b.w, b.h)
 	}
-	below := h / 2
-	rows := widget.Rows(p.scroll.Render(f.Theme, p.detailRows(f, detailWidth(f.W)), w, h-below-1), w, h-below-1)
-	rows = append(rows, widget.Section(f.Theme, "Picture", f.Theme.Faint.Render(p.view.Scale()), w))
+	below := b.h / 2
+	text := b.h - below - 1
+	out := widget.Rows(p.scroll.Render(f.Theme, rows, b.w, text), b.w, text)
+	out = append(out, widget.Section(f.Theme, "Picture", f.Theme.Faint.Render(p.view.Scale()), b.w))
 	if p.view.Picture() != pic {
 		p.view.Set(pic)
 	}
-	return append(rows, p.view.Render(f, x, 1+h-below, w, below)...)
+	return append(out, p.view.Render(f, b.x, b.y+text+1, b.w, below)...)
 }
 
 // place says which of the calls this is.
@@ -65,7 +94,7 @@ func (p *Page) place(f *tui.Frame) string {
 	return f.Theme.Faint.Render(tui.Place(p.log.place(p.list.Cursor), p.log.len()))
 }
 
-func (p *Page) listBox(f *tui.Frame, w int) []string {
+func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 	th := f.Theme
 	note := ""
 	switch {
@@ -81,7 +110,7 @@ func (p *Page) listBox(f *tui.Frame, w int) []string {
 			note += " " + at
 		}
 	}
-	h := f.H - 2
+	h := height - 2
 	p.listY = 1
 	var rows []string
 	if p.part == partFilter || !p.edit.Empty() {
@@ -112,7 +141,7 @@ func (p *Page) listBox(f *tui.Frame, w int) []string {
 			rows = append(rows, "  "+p.line(f, w-6))
 		}
 	}
-	return widget.Box(th, "Calls", note, f.Focus && p.part != partDetail, rows, w, f.H)
+	return widget.Box(th, "Calls", note, f.Focus && p.part != partDetail, rows, w, height)
 }
 
 // line stands between the calls of earlier runs and of this one.
