@@ -226,16 +226,21 @@ func (g *gitRun) presentSide(ctx context.Context, force bool) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
-	all, err := g.s.takeManifest(ctx, g.repo.Project, g.a.IncludeStyle)
+	// The key is that of what was copied: neither what was edited meanwhile nor
+	// what lies outside the project comes under it.
+	if err := g.empty(); err != nil {
+		return nil, err
+	}
+	if err := g.repo.Copy(ctx, names, g.tree); err != nil {
+		return nil, err
+	}
+	copied, err := manifest.Take(ctx, g.tree, manifest.Options{Style: g.a.IncludeStyle})
 	if err != nil {
 		return nil, err
 	}
 	state := "present"
-	for _, f := range slices.Concat(all.Files, all.Inputs) {
-		if _, listed := slices.BinarySearch(names, f.Path); listed {
-			state += "\x00" + f.Path + "\x00" + f.SHA256
-		}
+	for _, f := range slices.Concat(copied.Files, copied.Inputs) {
+		state += "\x00" + f.Path + "\x00" + f.SHA256
 	}
 	key, source := g.key(state), "private"
 	out := g.cached(key)
@@ -244,33 +249,13 @@ func (g *gitRun) presentSide(ctx context.Context, force bool) (*side, error) {
 			return nil, errNotKept
 		}
 		source = "regenerated"
-		if err := g.empty(); err != nil {
-			return nil, err
-		}
-		if err := g.repo.Copy(ctx, names, g.tree); err != nil {
-			return nil, err
-		}
-		// What was edited while it was copied must not be found under the key of
-		// what was there before.
-		copied, err := manifest.Take(ctx, g.tree, manifest.Options{Style: g.a.IncludeStyle})
-		if err != nil {
-			return nil, err
-		}
-		if out, err = g.analyse(ctx, key, sameTexts(all, copied)); err != nil {
+		if out, err = g.analyse(ctx, key, true); err != nil {
 			return nil, err
 		}
 	}
 	out.info = &compare.SideInfo{Source: source, CreatedAt: out.Context.CreatedAt, Tool: out.Context.Tool, Options: optionsOf(g.a)}
 	out.freshness = &compare.Freshness{State: fresh}
 	return out, nil
-}
-
-// sameTexts tells whether every file of copied is as in all.
-func sameTexts(all, copied *manifest.Manifest) bool {
-	return !slices.ContainsFunc(copied.Files, func(f manifest.File) bool {
-		was, ok := all.Find(f.Path)
-		return !ok || was.SHA256 != f.SHA256
-	})
 }
 
 // cached gives a side that an earlier run left; nil when there is none.
