@@ -25,7 +25,7 @@ func (v *View) unknown(tool string) string {
 			return fmt.Sprintf("%s on this connection: it is one of the server %s, and this connection has only %s; connect to %s as well, or to all servers", said, m.id.Name, strings.Join(v.Spec.Servers, ", "), m.id.Name)
 		}
 	}
-	if name := meant(tool, all); name != "" {
+	if name := near.Meant(tool, all); name != "" {
 		return fmt.Sprintf("%s; did you mean %q?", said, name)
 	}
 	for _, m := range v.modules {
@@ -54,48 +54,4 @@ func (v *View) listed(m *hosted) (names []string) {
 		names = append(names, t.Tool.Name)
 	}
 	return names
-}
-
-// meant is the name that a wrong one may stand for: one that it is the end of, or
-// has as its end, one that is a slip or two away, or one that has all its words;
-// "" when there is none or several are as near.
-func meant(wrong string, names []string) string {
-	const most = 64
-	if len(wrong) > 2*most {
-		return ""
-	}
-	best, at, tied := "", 3, false
-	for _, name := range names {
-		d := at + 1
-		switch short, long := fold(wrong), fold(name); {
-		case short == long, len(short) >= 4 && strings.HasSuffix(long, "_"+short), strings.HasSuffix(short, "_"+long):
-			d = 0
-		case len(short) <= most && len(long) <= most && len(short) >= 4:
-			d = near.Slips(short, long)
-			if d >= at && words(short, long) {
-				d = 2
-			}
-		}
-		switch {
-		case d < at:
-			best, at, tied = name, d, false
-		case d == at:
-			tied = true
-		}
-	}
-	if tied {
-		return ""
-	}
-	return best
-}
-
-// fold makes names alike that differ only in how words are joined.
-func fold(name string) string {
-	return strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(strings.ToLower(name))
-}
-
-// words tells whether all words of a name, two at least, are in another.
-func words(short, long string) bool {
-	list, in := strings.Split(short, "_"), strings.Split(long, "_")
-	return len(list) > 1 && !slices.ContainsFunc(list, func(w string) bool { return !slices.Contains(in, w) })
 }

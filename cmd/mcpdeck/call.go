@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -30,11 +28,17 @@ func callCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "call TOOL [KEY=VALUE... | --json OBJECT | -]",
 		Short: "Call one tool, through the deck if one runs",
+		Example: "  mcpdeck call read_project_context --help\n  mcpdeck call read_project_context directoryPath=.\n" +
+			"  mcpdeck call pixelsrc_render --json '{\"path\": \"hero.pxl\"}' --save .",
 		Long: `Call one tool, through the deck if one runs, else in this process.
 
 Values are taken as the tool's schema wants them: text as it stands, anything
 else as JSON. "-" reads the arguments as a JSON object from standard input.
-What is printed has no control characters; --raw has them all, as escapes.`,
+What is printed has no control characters; --raw has them all, as escapes.
+With --help after a tool's name, its parameters are shown.`,
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return completeCall(c.Context(), a, args)
+		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("name a tool; mcpdeck tools lists them")
@@ -45,7 +49,13 @@ What is printed has no control characters; --raw has them all, as escapes.`,
 	}
 	c.Flags().StringVar(&f.json, "json", "", "arguments as a JSON object")
 	c.Flags().BoolVar(&f.raw, "raw", false, "print the result as JSON")
-	c.Flags().StringVar(&f.save, "save", "", "folder to write the result's images to")
+	c.Flags().StringVar(&f.save, "save", "", "folder to write the result's images to, as new files")
+	help := c.HelpFunc()
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if named := c.Flags().Args(); len(named) == 0 || toolHelp(c, a, named[0]) != nil {
+			help(c, args)
+		}
+	})
 	return c
 }
 
@@ -61,7 +71,11 @@ func callTool(c *cobra.Command, a *app, f callFlags, tool string, pairs []string
 		return err
 	}
 	defer end()
-	args, err := arguments(ctx, c, client, f, tool, pairs)
+	info, err := findTool(ctx, client, tool)
+	if err != nil {
+		return err
+	}
+	args, err := arguments(c, info, f.json, pairs)
 	if err != nil {
 		return err
 	}
@@ -75,70 +89,6 @@ func callTool(c *cobra.Command, a *app, f callFlags, tool string, pairs []string
 		return err
 	}
 	return printResult(c, f, tool, result)
-}
-
-// arguments builds the call's arguments from the command line.
-func arguments(ctx context.Context, c *cobra.Command, client *wire.Client, f callFlags, tool string, pairs []string) (json.RawMessage, error) {
-	text := f.json
-	if len(pairs) == 1 && pairs[0] == "-" {
-		b, err := io.ReadAll(c.InOrStdin())
-		if err != nil {
-			return nil, fmt.Errorf("read the arguments: %w", err)
-		}
-		text, pairs = string(b), nil
-	}
-	args := map[string]json.RawMessage{}
-	if text != "" {
-		if err := json.Unmarshal([]byte(text), &args); err != nil {
-			return nil, usagef("the arguments are no JSON object: %v", err)
-		}
-	}
-	if len(pairs) > 0 {
-		types, err := propertyTypes(ctx, client, tool)
-		if err != nil {
-			return nil, err
-		}
-		for _, pair := range pairs {
-			key, value, found := strings.Cut(pair, "=")
-			if !found {
-				return nil, usagef("%q is not KEY=VALUE", pair)
-			}
-			if args[key], err = asJSON(value, types[key]); err != nil {
-				return nil, usagef("%s: %v", key, err)
-			}
-		}
-	}
-	return json.Marshal(args)
-}
-
-// propertyTypes returns the type of each argument in a tool's schema.
-func propertyTypes(ctx context.Context, client *wire.Client, tool string) (map[string]string, error) {
-	var list struct{ Tools []toolInfo }
-	if err := client.Call(ctx, "tools/list", map[string]any{}, &list); err != nil {
-		return nil, err
-	}
-	types := map[string]string{}
-	for _, t := range list.Tools {
-		if t.Name == tool {
-			for name, p := range t.InputSchema.Properties {
-				types[name], _ = p.Type.(string)
-			}
-		}
-	}
-	return types, nil
-}
-
-// asJSON is a value from the command line as its type wants it.
-func asJSON(value, kind string) (json.RawMessage, error) {
-	switch {
-	case kind == "string":
-		return json.Marshal(value)
-	case json.Valid([]byte(value)):
-		return json.RawMessage(value), nil
-	case kind == "":
-		return json.Marshal(value)
-	}
-	return nil, fmt.Errorf("%q is no %s", value, kind)
 }
 
 func printResult(c *cobra.Command, f callFlags, tool string, result json.RawMessage) error {
@@ -178,10 +128,14 @@ func printResult(c *cobra.Command, f callFlags, tool string, result json.RawMess
 	if r.IsError {
 		return exitCode(exitFailed)
 	}
+	if len(r.Content) == 0 || len(r.Content) == 1 && images == 0 && strings.TrimSpace(r.Content[0].Text) == "" {
+		fmt.Fprintln(c.ErrOrStderr(), "the result is empty")
+	}
 	return nil
 }
 
-// saveImage writes an image of a result, if a folder is given, and says so.
+// saveImage writes an image of a result, if a folder is given, and says so. A
+// file that is there already stays; the new one gets the next number.
 func saveImage(dir, tool string, n int, kind, data string) (string, error) {
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
@@ -193,13 +147,39 @@ func saveImage(dir, tool string, n int, kind, data string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("save an image: %w", err)
 	}
-	extension := "." + strings.TrimPrefix(kind, "image/")
-	if known, err := mime.ExtensionsByType(kind); kind != "image/png" && kind != "image/gif" && err == nil && len(known) > 0 {
-		extension = known[0]
+	stem := strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, tool)
+	for ; ; n++ {
+		path := filepath.Join(dir, fmt.Sprintf("%s-%d%s", stem, n, extension(kind)))
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err == nil {
+			_, err = f.Write(b)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			return "", fmt.Errorf("save an image: %w", err)
+		}
+		return path, nil
 	}
-	path := filepath.Join(dir, fmt.Sprintf("%s-%d%s", tool, n, extension))
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		return "", fmt.Errorf("save an image: %w", err)
+}
+
+// extension is the end of a file's name for a type of image. The type is a
+// server's word: only known ones become part of a name.
+func extension(kind string) string {
+	switch kind {
+	case "image/png", "image/gif", "image/webp", "image/bmp", "image/avif":
+		return "." + strings.TrimPrefix(kind, "image/")
+	case "image/jpeg":
+		return ".jpg"
+	case "image/svg+xml":
+		return ".svg"
 	}
-	return path, nil
+	return ".bin"
 }

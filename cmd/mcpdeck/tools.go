@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,22 +10,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
-
-// toolInfo is what the commands need of a tool's definition.
-type toolInfo struct {
-	Name        string `json:"name"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	InputSchema struct {
-		Properties map[string]struct {
-			Type any `json:"type"`
-		} `json:"properties"`
-		Required []string `json:"required"`
-	} `json:"inputSchema"`
-	Annotations struct {
-		Title string `json:"title"`
-	} `json:"annotations"`
-}
 
 func toolsCommand(a *app) *cobra.Command {
 	var raw bool
@@ -69,8 +52,10 @@ func printTools(c *cobra.Command, tools []json.RawMessage, raw bool) error {
 		if err := json.Unmarshal(t, &info); err != nil {
 			return fmt.Errorf("read a tool's definition: %w", err)
 		}
-		first, _, _ := strings.Cut(strings.TrimSpace(info.Description), "\n")
-		c.Println(strings.TrimRight(fmt.Sprintf("%-34s %s", plain.Line(info.Name), plain.Cut(plain.Line(cmp.Or(info.Title, info.Annotations.Title, first)), 90)), " "))
+		c.Println(strings.TrimRight(fmt.Sprintf("%-34s %s", plain.Line(info.Name), info.short()), " "))
+	}
+	if len(tools) == 0 {
+		c.PrintErrln("no tools")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ type Entry struct {
 type Query struct {
 	Tool   string // exact, or with * for any text
 	Server string // the same
-	Agent  string // part of the agent's name, or its id; any case
+	Agent  string // part of the agent's name, or its id; any case. With * the whole name, * for any text
 	Status servers.CallStatus
 	Text   string        // in tool, agent, arguments or result; any case
 	Words  []string      // each as Text
@@ -245,7 +245,11 @@ func (q Query) where() (string, []any) {
 			add(f.column+" = ?", f.value)
 		}
 	}
-	if q.Agent != "" {
+	switch {
+	case q.Agent == "":
+	case strings.Contains(q.Agent, "*"):
+		add(`agent_name LIKE ? ESCAPE '\'`, strings.ReplaceAll(likeText(q.Agent), "*", "%"))
+	default:
 		add(`(agent = ? OR agent_name LIKE ? ESCAPE '\')`, q.Agent, "%"+likeText(q.Agent)+"%")
 	}
 	if q.Status != "" {

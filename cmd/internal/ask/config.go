@@ -41,12 +41,18 @@ func clients() []client {
 	}
 }
 
-func configCommand(load func() (Settings, error)) *cobra.Command {
-	var name, label, output string
+// ClientNames are the agents' programs that a configuration can be printed for.
+func ClientNames() []string {
 	var names []string
 	for _, c := range clients() {
 		names = append(names, c.name)
 	}
+	return names
+}
+
+func configCommand(load func() (Settings, error)) *cobra.Command {
+	var name, label, output string
+	names := ClientNames()
 	c := &cobra.Command{
 		Use: "config", Short: "Print an agent's configuration, with a socket of its own",
 		Long:    "Ask the running deck for a socket that stands for one session of an agent, and print\nthe agent's configuration for it. Agents: " + strings.Join(names, ", ") + ".",

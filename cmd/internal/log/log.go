@@ -62,7 +62,7 @@ func Command(opt Options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(cmd.Context(), cmd.OutOrStdout(), path, q, f, opt)
+			return show(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), path, q, f, opt)
 		},
 	}
 	fl := cmd.Flags()
@@ -70,7 +70,7 @@ func Command(opt Options) *cobra.Command {
 	fl.IntVarP(&f.count, "lines", "n", 50, "how many of the newest calls; 0 for all")
 	fl.StringVar(&f.tool, "tool", "", "only this tool; * stands for any text")
 	fl.StringVar(&f.server, "server", "", "only this server; * stands for any text")
-	fl.StringVar(&f.agent, "agent", "", "only agents with this in their name")
+	fl.StringVar(&f.agent, "agent", "", "only agents with this in their name; * stands for any text")
 	fl.StringVar(&f.status, "status", "", "only ok, error, refused, cancelled or lost")
 	fl.StringVarP(&f.text, "grep", "g", "", "only calls with this text in tool, agent, arguments or result")
 	fl.StringVar(&f.since, "since", "", "only calls from then on: 90m, 2h, 3d, 15:04, 2006-01-02, RFC 3339")
@@ -123,7 +123,7 @@ func (f flags) query(args []string, now time.Time) (journal.Query, error) {
 	return q, nil
 }
 
-func show(ctx context.Context, w io.Writer, path string, q journal.Query, f flags, opt Options) error {
+func show(ctx context.Context, w, errs io.Writer, path string, q journal.Query, f flags, opt Options) error {
 	r, err := openWhenThere(ctx, path, f.follow, opt.Poll)
 	if err != nil || r == nil {
 		return err
@@ -142,6 +142,9 @@ func show(ctx context.Context, w io.Writer, path string, q journal.Query, f flag
 			return fmt.Errorf("write log: %w", err)
 		}
 		if !f.follow {
+			if len(entries) == 0 && !f.json {
+				fmt.Fprintln(errs, "no matching calls") // not among them
+			}
 			return nil
 		}
 		if len(entries) > 0 {

@@ -81,6 +81,8 @@ func TestLog(t *testing.T) {
 		{"tool pattern", []string{"--tool", "*_*"}, one + three, ""},
 		{"server", []string{"--server", "clippy"}, one + three, ""},
 		{"agent", []string{"--agent", "CLAU"}, one + three, ""},
+		{"agent pattern", []string{"--agent", "cl*de*"}, one + three, ""},
+		{"agent pattern of another's end", []string{"--agent", "*lau"}, "", ""},
 		{"status", []string{"--status", "error"}, two, ""},
 		{"text", []string{"-g", "boo"}, one, ""},
 		{"since", []string{"--since", "2h"}, two + three, ""},

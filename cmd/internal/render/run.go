@@ -170,6 +170,9 @@ func objects(doc *pxl.Document) []object {
 }
 
 func (r *runner) print(list []object) {
+	if len(list) == 0 {
+		fmt.Fprintln(r.err, "no objects")
+	}
 	kind, name := 0, 0
 	for _, o := range list {
 		kind, name = max(kind, len(o.Kind)), max(name, len(plain.Line(o.Name)))

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
+)
+
+// completeWithin is how long a shell waits for words.
+const completeWithin = 3 * time.Second
+
+// completeServers completes the names of servers that are not on the line yet.
+func completeServers(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, n := range serverNames() {
+		if !slices.Contains(args, n) {
+			names = append(names, n)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeCall completes a tool, and then its arguments, as KEY=.
+func completeCall(ctx context.Context, a *app, args []string) ([]string, cobra.ShellCompDirective) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, completeWithin)
+	defer cancel()
+	cfg, err := a.load()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	client, end, err := connect(ctx, cfg, nil)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	defer end()
+	tools, err := listTools(ctx, client)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var words []string
+	for i := range tools {
+		t := &tools[i]
+		switch {
+		case len(args) == 0:
+			words = append(words, cobra.CompletionWithDesc(plain.Line(t.Name), t.short()))
+		case t.Name == args[0]:
+			for _, n := range t.parameters() {
+				if !slices.ContainsFunc(args[1:], func(arg string) bool { return strings.HasPrefix(arg, n+"=") }) {
+					words = append(words, cobra.CompletionWithDesc(plain.Line(n)+"=", plain.Cut(plain.Line(t.InputSchema.Properties[n].Description), 60)))
+				}
+			}
+		}
+	}
+	if len(args) == 0 {
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// serverNames are the servers that a connection can name.
+func serverNames() []string { return []string{"pencil", "ask", "pixelsrc", "logicstamp", "clippy"} }
+
+// completeWords makes arguments and flags of fixed words complete.
+func completeWords(root *cobra.Command) {
+	for _, name := range []string{"mcp", "tools"} {
+		if c, _, err := root.Find([]string{name}); err == nil {
+			c.ValidArgsFunction = completeServers
+		}
+	}
+	if c, _, err := root.Find([]string{"setup"}); err == nil {
+		c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return setup.Names(), cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+	for _, f := range []struct {
+		command, flag string
+		words         []string
+	}{
+		{"", "page", config.PageNames()},
+		{"", "background", []string{"dark", "light"}},
+		{"log", "status", []string{"ok", "error", "refused", "cancelled", "lost"}},
+		{"log", "server", serverNames()},
+		{"render", "dialect", []string{"documented", "reference"}},
+		{"render", "kind", []string{"sprite", "variant", "composition", "animation"}},
+		{"render", "show", picture.ModeNames()},
+		{"ask config", "client", ask.ClientNames()},
+	} {
+		if c, _, err := root.Find(strings.Fields(f.command)); err == nil {
+			// It fails only where there is no such flag, which a test would see.
+			_ = c.RegisterFlagCompletionFunc(f.flag, cobra.FixedCompletions(f.words, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+}
