@@ -13,6 +13,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -28,6 +29,9 @@ type Options struct {
 
 	// Recorder gets every call; nil: none. It must not block.
 	Recorder Recorder
+	// Limits bound the work that agents can cause; the zero value has defaults.
+	Limits admission.Limits
+
 	// Redact returns a body without what must not be kept; nil: bodies as they are.
 	// It is called off the request path.
 	Redact func(tool string, result bool, body json.RawMessage) json.RawMessage
@@ -44,14 +48,15 @@ type Recorder interface {
 // Host runs the modules and knows who is connected and what is being called.
 // Make one with [New], then [Host.Start].
 type Host struct {
-	opts     Options
-	ctx      context.Context
-	cancel   context.CancelFunc
-	modules  []*hosted
-	calls    *callLog
-	pool     safe.Pool // of the requests of byte streams
-	pictures pictures
-	hints    hints
+	opts      Options
+	ctx       context.Context
+	admission *admission.Desk
+	cancel    context.CancelFunc
+	modules   []*hosted
+	calls     *callLog
+	pool      safe.Pool // of the requests of byte streams
+	pictures  pictures
+	hints     hints
 
 	cached atomic.Pointer[Snapshot]
 
@@ -83,7 +88,7 @@ type hosted struct {
 // New makes a host that is not running yet. A tool name that two modules use is
 // an error.
 func New(opts Options) (*Host, error) {
-	h := &Host{opts: opts, views: map[string]*View{}, started: time.Now()}
+	h := &Host{opts: opts, admission: admission.New(opts.Limits), views: map[string]*View{}, started: time.Now()}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.calls = newCallLog(h)
 	owner := map[string]string{}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 )
 
 // Module is one of the servers the deck hosts. Its domain lives in a package of
@@ -49,7 +51,10 @@ type Offer struct {
 	Tools []server.ServerTool
 	// Raw are definitions of Tools, by name, that are listed as they stand: JSON
 	// objects on one line. The library encodes only the members it knows.
-	Raw          map[string]json.RawMessage
+	Raw map[string]json.RawMessage
+	// Work says how much a call of a tool takes while it runs, by name, for those
+	// that take more than an answer from memory, or that wait.
+	Work         map[string]admission.Class
 	Resources    []server.ServerResource
 	Templates    []server.ServerResourceTemplate
 	Prompts      []server.ServerPrompt

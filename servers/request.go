@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -20,8 +21,9 @@ type request struct {
 	// address is the resource's as the client wrote it, where it was read under another.
 	address string
 
-	mu       sync.Mutex // guards what follows
-	call     *record    // nil until a tool's handler runs
+	mu       sync.Mutex       // guards what follows
+	call     *record          // nil until a tool's handler runs
+	place    *admission.Place // among the deck's work; nil: none
 	notified bool
 	code     int // of the error, if the handler chose one
 	data     any
@@ -145,9 +147,9 @@ func (v *View) RecordRefusal(ctx context.Context, tool string) string {
 	return text
 }
 
-// recorded wraps a tool's handler: the call is shown and logged, a panic
-// becomes an error for the agent, and a host that is closing takes no more.
-func (h *Host) recorded(module string, next server.ToolHandlerFunc) server.ToolHandlerFunc {
+// recorded wraps a tool's handler: the call is shown and logged, waits for its turn,
+// a panic becomes an error for the agent, and a host that is closing takes no more.
+func (h *Host) recorded(module string, class admission.Class, next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 		q := requestFrom(ctx)
 		if q == nil {
@@ -160,10 +162,14 @@ func (h *Host) recorded(module string, next server.ToolHandlerFunc) server.ToolH
 		q.mu.Lock()
 		q.call = r
 		q.mu.Unlock()
-		err = safe.Call(req.Params.Name, func() (err error) {
-			result, err = next(ctx, req)
-			return err
-		})
+		place, err := h.admit(ctx, q, class)
+		if err == nil {
+			err = safe.Call(req.Params.Name, func() (err error) {
+				defer place.Leave()
+				result, err = next(ctx, req)
+				return err
+			})
+		}
 		if code, _ := Failure(ctx, 0, nil); err != nil && code == 0 && ctx.Err() == nil {
 			result, err = mcp.NewToolResultError("Error: "+err.Error()), nil
 		}

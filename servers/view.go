@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -186,11 +187,20 @@ func (v *View) list() {
 			if raw := o.Raw[t.Tool.Name]; raw != nil {
 				more.raw[t.Tool.Name] = raw
 			}
-			tools = append(tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m.id.Name, t.Handler)})
+			tools = append(tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m.id.Name, o.Work[t.Tool.Name], t.Handler)})
 		}
-		resources = append(resources, o.Resources...)
-		templates = append(templates, o.Templates...)
-		prompts = append(prompts, o.Prompts...)
+		for _, r := range o.Resources {
+			r.Handler = v.host.resource(r.Handler)
+			resources = append(resources, r)
+		}
+		for _, t := range o.Templates {
+			t.Handler = server.ResourceTemplateHandlerFunc(v.host.resource(server.ResourceHandlerFunc(t.Handler)))
+			templates = append(templates, t)
+		}
+		for _, p := range o.Prompts {
+			p.Handler = v.host.prompt(p.Handler)
+			prompts = append(prompts, p)
+		}
 	}
 	v.listing.Store(&more)
 	v.swap("tools", definitions(tools, func(t server.ServerTool) any {
@@ -262,7 +272,9 @@ func (v *View) CompletePromptArgument(ctx context.Context, name string, arg mcp.
 	for _, m := range v.modules {
 		o := m.current()
 		if o.PromptCompletion != nil && slices.ContainsFunc(o.Prompts, func(p server.ServerPrompt) bool { return p.Prompt.Name == name }) {
-			return o.PromptCompletion.CompletePromptArgument(ctx, name, arg, c)
+			return admitted(ctx, v.host, admission.Small, func() (*mcp.Completion, error) {
+				return o.PromptCompletion.CompletePromptArgument(ctx, name, arg, c)
+			})
 		}
 	}
 	return &mcp.Completion{Values: []string{}}, nil
@@ -274,7 +286,9 @@ func (v *View) CompleteResourceArgument(ctx context.Context, uri string, arg mcp
 	for _, m := range v.modules {
 		o := m.current()
 		if o.ResourceCompletion != nil && slices.ContainsFunc(o.Templates, func(t server.ServerResourceTemplate) bool { return t.Template.URITemplate.Raw() == uri }) {
-			return o.ResourceCompletion.CompleteResourceArgument(ctx, uri, arg, c)
+			return admitted(ctx, v.host, admission.Small, func() (*mcp.Completion, error) {
+				return o.ResourceCompletion.CompleteResourceArgument(ctx, uri, arg, c)
+			})
 		}
 	}
 	return &mcp.Completion{Values: []string{}}, nil

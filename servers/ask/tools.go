@@ -15,6 +15,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 )
 
 // Desk is where questions go: the queue of this process, or the socket of
@@ -163,6 +164,7 @@ func (m *Module) Offer() servers.Offer {
 	return servers.Offer{
 		Instructions: "Use ask when only the user can decide something that changes what you do next. " +
 			"If it returns status pending, call ask_wait with the id until there is an answer.",
+		Work: map[string]admission.Class{"ask": admission.Waits, "ask_wait": admission.Waits},
 		Tools: []server.ServerTool{
 			{
 				Tool: mcp.Tool{

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 )
 
 var _ servers.Module = (*Server)(nil)
@@ -46,12 +47,14 @@ func (s *Server) Offer() servers.Offer {
 	names := s.offered()
 	s.mu.Unlock()
 	var tools []server.ServerTool
+	work := map[string]admission.Class{}
 	for _, d := range definitions() {
 		if slices.Contains(names, d.name) {
 			tools = append(tools, server.ServerTool{Tool: d.tool(), Handler: s.handle})
+			work[d.name] = admission.Small
 		}
 	}
-	return servers.Offer{Tools: tools, Refuse: refuse}
+	return servers.Offer{Tools: tools, Work: work, Refuse: refuse}
 }
 
 func refuse(tool string) string {

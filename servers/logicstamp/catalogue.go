@@ -1,5 +1,7 @@
 package logicstamp
 
+import "github.com/mcpdeck/mcpdeck/servers/admission"
+
 // The names of the tools.
 const (
 	toolRefresh = "logicstamp_refresh_snapshot"
@@ -19,6 +21,8 @@ type definition struct {
 	name, title, text    string
 	args                 []argument
 	writes, changesState bool
+	// work is what a call takes beside the analysis it may wait for.
+	work admission.Class
 }
 
 // definitions are all tools; max is the largest answer in tokens.
@@ -30,7 +34,7 @@ func definitions(max int) []definition {
 func analysing(max int) []definition {
 	return []definition{
 		{
-			name: toolRefresh, title: "Refresh the snapshot", writes: true, changesState: true,
+			name: toolRefresh, work: admission.Medium, title: "Refresh the snapshot", writes: true, changesState: true,
 			text: "Analyse the project and keep its component contracts as a snapshot. Call it before an edit; then list, read or search, and compare after the edit.",
 			args: append(append([]argument{projectArg()}, analysisArgs()...),
 				flag("skipIfWatchActive", "While stamp watches, copy its context instead of analysing", true),
@@ -38,7 +42,7 @@ func analysing(max int) []definition {
 				flag("publish", "Also write the context files into the project", nil)),
 		},
 		{
-			name: toolCompare, title: "Compare with a baseline", writes: true,
+			name: toolCompare, work: admission.Medium, title: "Compare with a baseline", writes: true,
 			text: "Tell which contracts changed since a baseline and what breaks. Call it after an edit; it analyses the present when the sources changed.",
 			args: append(append([]argument{
 				projectArg(),
@@ -49,7 +53,7 @@ func analysing(max int) []definition {
 			}, analysisArgs()...), pageArgs(max)...),
 		},
 		{
-			name: toolModes, title: "Compare the cost of modes",
+			name: toolModes, work: admission.Medium, title: "Compare the cost of modes",
 			text: "Measure how many tokens each mode costs for this project. Takes several times as long as a refresh; use it once before choosing a mode.",
 			args: []argument{projectArg(), flag("cleanCache", "First remove what stamp can rebuild", nil)},
 		},
@@ -69,12 +73,12 @@ func analysing(max int) []definition {
 func looking(max int) []definition {
 	return []definition{
 		{
-			name: toolList, title: "List bundles",
+			name: toolList, work: admission.Medium, title: "List bundles",
 			text: "List root components with the file to read each from. Use it to find a bundlePath for logicstamp_read_bundle.",
 			args: append([]argument{snapshotArg(), projectArg(), str("folderPrefix", "Only this folder and below")}, pageArgs(max)...),
 		},
 		{
-			name: toolRead, title: "Read a bundle",
+			name: toolRead, work: admission.Medium, title: "Read a bundle",
 			text: "Read the contracts of a root component and of what it reaches. Take bundlePath from logicstamp_list_bundles, or context_main.json for the index.",
 			args: append([]argument{
 				str("bundlePath", "A file of the context, from logicstamp_list_bundles").need(),
@@ -95,12 +99,12 @@ func looking(max int) []definition {
 			},
 		},
 		{
-			name: toolLast, title: "Last comparison",
+			name: toolLast, work: admission.Medium, title: "Last comparison",
 			text: "Give the newest comparison, also of the drift monitor, if it is later than a moment. Use it to poll for drift.",
 			args: append([]argument{str("since", "RFC 3339 time, or a date"), str("projectPath", "Only of this project")}, pageArgs(max)...),
 		},
 		{
-			name: toolSearch, title: "Search components",
+			name: toolSearch, work: admission.Medium, title: "Search components",
 			text: "Find components by words (name, props, hooks, path) and filters. Then read the hit's bundlePath with its rootComponent.",
 			args: append([]argument{
 				{name: "query", kind: "string", text: "Words, 200 characters at most; all must match", max: 200},

@@ -99,9 +99,15 @@ func share[T any](ctx context.Context, s *Service, key string, call Call, work f
 	}
 	id := f.join(call)
 	fs.mu.Unlock()
+	back := call.pause()
 	select {
 	case <-f.done:
 		f.leave(id)
+		if f.err == nil {
+			if err := back(ctx); err != nil {
+				return out, joined, err
+			}
+		}
 		out, _ = f.out.(T)
 		return out, joined, f.err
 	case <-ctx.Done():

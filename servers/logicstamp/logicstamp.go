@@ -224,6 +224,17 @@ type Call struct {
 	// Progress is told each stage as it begins and the last known duration of
 	// the whole; nil for nobody.
 	Progress func(stage string, expected time.Duration)
+	// Pause gives the call's place among the deck's work away while it waits for an
+	// analysis, and back takes one again; nil: it has none.
+	Pause func() (back func(context.Context) error)
+}
+
+// pause lets others work while the call waits; see Pause.
+func (c Call) pause() (back func(context.Context) error) {
+	if c.Pause == nil {
+		return func(context.Context) error { return nil }
+	}
+	return c.Pause()
 }
 
 func (c Call) stage(name string, expected time.Duration) {

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/docs"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -145,10 +146,11 @@ const instructions = "Before editing TypeScript or React components call logicst
 
 // Offer implements servers.Module.
 func (m *Module) Offer() servers.Offer {
-	offer := servers.Offer{Instructions: instructions, Templates: m.templates()}
+	offer := servers.Offer{Instructions: instructions, Templates: m.templates(), Work: map[string]admission.Class{}}
 	run := m.runners()
 	for _, t := range definitions(m.s.opts.MaxTokens) {
 		offer.Tools = append(offer.Tools, server.ServerTool{Tool: t.tool(), Handler: m.handler(t, run[t.name])})
+		offer.Work[t.name] = t.work
 	}
 	return offer
 }
@@ -214,6 +216,7 @@ func callFrom(who servers.Caller) Call {
 func callOf(ctx context.Context, req mcp.CallToolRequest) (call Call, done func()) {
 	who := servers.CallerFrom(ctx)
 	call = callFrom(who)
+	call.Pause = func() func(context.Context) error { return servers.Pause(ctx) }
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return call, func() {}
 	}

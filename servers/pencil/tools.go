@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -98,6 +100,10 @@ func (m *Module) Offer() servers.Offer {
 	}
 	if m.p.opts.Gateway == "always" {
 		o.Tools = append(o.Tools[:len(o.Tools):len(o.Tools)], o.Gateway...)
+	}
+	o.Work = map[string]admission.Class{} // the work is the child's
+	for _, t := range slices.Concat(o.Tools, o.Stub, o.Gateway) {
+		o.Work[t.Tool.Name] = admission.Waits
 	}
 	return o
 }

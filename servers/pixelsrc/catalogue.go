@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 )
 
 //go:embed tools.json
@@ -12,18 +14,23 @@ var toolsJSON []byte
 
 // tools lists the tools by name, as tools.json describes them.
 func tools() []Tool {
-	run := map[string]func(*call) Answer{
-		"pixelsrc_analyze":  runAnalyze,
-		"pixelsrc_diff":     runDiff,
-		"pixelsrc_explain":  runExplain,
-		"pixelsrc_format":   runFormat,
-		"pixelsrc_import":   runImport,
-		"pixelsrc_palettes": runPalettes,
-		"pixelsrc_prime":    runPrime,
-		"pixelsrc_render":   runRender,
-		"pixelsrc_scaffold": runScaffold,
-		"pixelsrc_suggest":  runSuggest,
-		"pixelsrc_validate": runValidate,
+	// What draws, or keeps a picture and its colours, is Large; what only reads a
+	// source is Medium.
+	run := map[string]struct {
+		work admission.Class
+		do   func(*call) Answer
+	}{
+		"pixelsrc_analyze":  {admission.Large, runAnalyze},
+		"pixelsrc_diff":     {admission.Large, runDiff},
+		"pixelsrc_explain":  {admission.Large, runExplain},
+		"pixelsrc_format":   {admission.Medium, runFormat},
+		"pixelsrc_import":   {admission.Large, runImport},
+		"pixelsrc_palettes": {admission.Small, runPalettes},
+		"pixelsrc_prime":    {admission.Small, runPrime},
+		"pixelsrc_render":   {admission.Large, runRender},
+		"pixelsrc_scaffold": {admission.Medium, runScaffold},
+		"pixelsrc_suggest":  {admission.Medium, runSuggest},
+		"pixelsrc_validate": {admission.Large, runValidate},
 	}
 	var list []struct {
 		Name, Title, Description string
@@ -38,7 +45,7 @@ func tools() []Tool {
 		if err := json.Unmarshal(t.Schema, &schema); err != nil {
 			panic("tools.json: " + err.Error())
 		}
-		out[i] = Tool{t.Name, t.Title, t.Description, t.Schema, slices.Collect(maps.Keys(schema.Properties)), run[t.Name]}
+		out[i] = Tool{t.Name, t.Title, t.Description, t.Schema, slices.Collect(maps.Keys(schema.Properties)), run[t.Name].work, run[t.Name].do}
 	}
 	return out
 }

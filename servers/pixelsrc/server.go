@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
@@ -55,7 +56,9 @@ type Tool struct {
 	Name, Title, Description string
 	Schema                   json.RawMessage
 	arguments                []string // names that the schema declares
-	run                      func(*call) Answer
+	// Work is how much a call takes while it runs.
+	Work admission.Class
+	run  func(*call) Answer
 }
 
 // Tools lists the tools by name.

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 )
 
 // Module offers a Server over MCP.
@@ -37,7 +38,7 @@ func (m *Module) Stop(context.Context) error {
 
 // Offer implements [servers.Module].
 func (m *Module) Offer() servers.Offer {
-	o := servers.Offer{Instructions: Instructions, PromptCompletion: m, ResourceCompletion: m}
+	o := servers.Offer{Instructions: Instructions, PromptCompletion: m, ResourceCompletion: m, Work: map[string]admission.Class{}}
 	for _, t := range m.server.Tools() {
 		tool := mcp.NewToolWithRawSchema(t.Name, t.Description, t.Schema)
 		tool.Title = t.Title
@@ -46,6 +47,7 @@ func (m *Module) Offer() servers.Offer {
 			IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false),
 		}
 		o.Tools = append(o.Tools, server.ServerTool{Tool: tool, Handler: m.call})
+		o.Work[t.Name] = t.Work
 	}
 	for _, r := range Resources() {
 		res := mcp.NewResource(r.URI, r.Name, mcp.WithResourceDescription(r.Description), mcp.WithMIMEType(r.MIME))

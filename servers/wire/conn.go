@@ -144,6 +144,12 @@ func (c *Conn) request(e envelope) {
 		c.send(outgoing{line: errorLine(e.id, errorBody{Code: why.code, Message: why.message})})
 		return
 	}
+	release := c.hold(e)
+	if release == nil {
+		cancel()
+		c.send(outgoing{line: errorLine(e.id, errorBody{Code: codeBusy, Message: busyBytes}), id: string(e.id)})
+		return
+	}
 	if bytes.Contains(e.params, []byte(`"ask"`)) && toolOf(e) == "ask" {
 		ctx = c.turns.Next(ctx)
 	}
@@ -161,6 +167,7 @@ func (c *Conn) request(e envelope) {
 			line = c.answer(ctx, e)
 			return nil
 		})
+		release() // before the client may send the next
 		if err != nil {
 			line = errorLine(e.id, errorBody{Code: codeInternal, Message: err.Error()})
 		}
@@ -169,6 +176,18 @@ func (c *Conn) request(e envelope) {
 		}
 		c.send(outgoing{line: line, id: string(e.id)})
 	})
+}
+
+// busyBytes is said of a request that the deck has no memory for.
+const busyBytes = "mcpdeck is busy: too many large requests are in flight. Nothing was done; retry when one has been answered"
+
+// hold counts the bytes of a request while it is answered; nil when there are too many.
+func (c *Conn) hold(e envelope) (release func()) {
+	release, ok := c.agent.Hold(len(e.params))
+	if !ok {
+		return nil
+	}
+	return release
 }
 
 // enter puts a request into the in-flight map, before the next line is read, so

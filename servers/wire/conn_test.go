@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -44,7 +45,8 @@ func (f *fixture) Offer() servers.Offer {
 	tool := func(name string, h server.ToolHandlerFunc) server.ServerTool {
 		return server.ServerTool{Tool: mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)), Handler: h}
 	}
-	o := servers.Offer{Instructions: "Be kind.", Tools: []server.ServerTool{
+	work := map[string]admission.Class{"block": admission.Waits, "ask": admission.Waits}
+	o := servers.Offer{Instructions: "Be kind.", Work: work, Tools: []server.ServerTool{
 		tool("echo", func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText(r.GetString("text", "")), nil
 		}),
@@ -478,5 +480,32 @@ func TestH9_200ConnectionsComeAndGo(t *testing.T) {
 	}
 	if n := len(h.Snapshot().Agents); n == 0 {
 		t.Fatal("the first connection should still be listed")
+	}
+}
+
+func TestLargeRequestsInFlightAreBounded(t *testing.T) {
+	f := newFixture()
+	h, err := servers.New(servers.Options{Version: "test", Modules: []servers.Module{f}, Limits: admission.Limits{AgentHeld: 1 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Start()
+	t.Cleanup(func() { _ = h.Stop(context.Background()) })
+	c := connect(t, h)
+	c.initialize()
+	large := `{"text":"` + strings.Repeat("x", 600<<10) + `"}`
+	c.send(call(`1`, "block", large), call(`2`, "echo", large))
+	if m := c.next(); string(m.ID) != "2" || m.Error == nil || m.Error.Code != servers.CodeBusy {
+		t.Fatalf("got %+v", m)
+	}
+	close(f.release)
+	if m := c.next(); string(m.ID) != "1" || m.Error != nil {
+		t.Fatalf("got %+v", m)
+	}
+	for range 3 { // what was answered is not held any more
+		c.send(call(`3`, "echo", large))
+		if m := c.next(); string(m.ID) != "3" || m.Error != nil {
+			t.Fatalf("got %+v", m.Error)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -27,8 +28,8 @@ const (
 	codeInvalid  = -32600
 	codeParams   = -32602
 	codeInternal = -32603
-	codeBusy     = -31001 // too many calls in flight
-	codeGone     = -31002 // the deck went away; the call may be retried
+	codeBusy     = servers.CodeBusy // too much in flight
+	codeGone     = -31002           // the deck went away; the call may be retried
 )
 
 // goneMessage is what is said of a call that the deck did not live to answer.

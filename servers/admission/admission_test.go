@@ -1,0 +1,211 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func enter(t *testing.T, d *Desk, agent string, c Class) *Place {
+	t.Helper()
+	p, err := d.Enter(t.Context(), agent, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestCallsTakeTurnsBetweenAgents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := New(Limits{Slots: 2, AgentQueue: 100})
+		first := enter(t, d, "a", Medium) // one agent gets all but one of the slots
+		var mu sync.Mutex
+		var order []string
+		queue := func(agent string, n int) {
+			for range n {
+				go func() {
+					p, err := d.Enter(t.Context(), agent, Medium)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					order = append(order, agent)
+					mu.Unlock()
+					time.Sleep(time.Second)
+					p.Leave()
+				}()
+				synctest.Wait()
+			}
+		}
+		queue("a", 6)
+		if len(order) != 0 {
+			t.Fatalf("an agent got every slot: %v", order)
+		}
+		queue("b", 3)
+		queue("c", 3)
+		first.Leave()
+		time.Sleep(time.Hour)
+		got := strings.Join(order, "")
+		if len(got) != 12 || strings.Count(got[:9], "b") < 2 || strings.Count(got[:9], "c") < 2 || strings.Count(got[:9], "a") < 2 {
+			t.Errorf("the order was %s", got)
+		}
+		if running, waiting := d.Load(); running+waiting+len(d.heavy.lines) != 0 {
+			t.Errorf("%d run and %d wait at the end", running, waiting)
+		}
+	})
+}
+
+func TestMemoryAndCountAreNeverExceeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := Limits{Slots: 5, Memory: 600 << 20, AgentQueue: 1000, Queue: 1000}
+		d := New(limits)
+		var mu sync.Mutex
+		var memory, most int64
+		calls, mostCalls := 0, 0
+		each := map[string]int{}
+		random := rand.New(rand.NewPCG(1, 2))
+		for i := range 300 {
+			agent, class := fmt.Sprint(i%4), []Class{Medium, Large}[random.IntN(2)]
+			after, give := time.Duration(random.IntN(50))*time.Millisecond, time.Duration(random.IntN(900))*time.Millisecond
+			hold := time.Duration(random.IntN(90)) * time.Millisecond
+			go func() {
+				time.Sleep(after)
+				ctx, cancel := context.WithTimeout(t.Context(), give)
+				defer cancel()
+				p, err := d.Enter(ctx, agent, class)
+				if err != nil {
+					return
+				}
+				mu.Lock()
+				calls, memory, each[agent] = calls+1, memory+class.Need(), each[agent]+1
+				mostCalls, most = max(mostCalls, calls), max(most, memory)
+				if each[agent] >= limits.Slots {
+					t.Errorf("an agent has all %d slots", each[agent])
+				}
+				mu.Unlock()
+				time.Sleep(hold)
+				mu.Lock()
+				calls, memory, each[agent] = calls-1, memory-class.Need(), each[agent]-1
+				mu.Unlock()
+				p.Leave()
+				p.Leave()
+			}()
+		}
+		time.Sleep(time.Minute)
+		if mostCalls < 3 || mostCalls > limits.Slots || most > limits.Memory {
+			t.Errorf("%d calls with %d MiB ran at once", mostCalls, most>>20)
+		}
+		if running, waiting := d.Load(); running != 0 || waiting != 0 || len(d.heavy.lines) != 0 || d.heavy.running != (use{}) {
+			t.Errorf("%d run, %d wait, %d lines are left", running, waiting, len(d.heavy.lines))
+		}
+	})
+}
+
+func TestAFullQueueSaysWhenToRetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := New(Limits{Slots: 2, Queue: 5, AgentQueue: 3})
+		for range 3 { // that a call takes long is known
+			p := enter(t, d, "a", Large)
+			time.Sleep(20 * time.Second)
+			p.Leave()
+		}
+		held := enter(t, d, "a", Large)
+		ctx, cancel := context.WithCancel(t.Context())
+		for _, agent := range []string{"a", "a", "a"} {
+			go func() { _, _ = d.Enter(ctx, agent, Large) }()
+			synctest.Wait()
+		}
+		_, err := d.Enter(t.Context(), "a", Large)
+		var busy *Busy
+		if !errors.As(err, &busy) || !busy.Own || busy.Waiting != 3 || busy.Retry <= time.Second || !strings.Contains(err.Error(), "retry in about") {
+			t.Errorf("got %v", err)
+		}
+		other := enter(t, d, "b", Large) // nobody else is kept out
+		for range 2 {
+			go func() { _, _ = d.Enter(ctx, "c", Large) }()
+			synctest.Wait()
+		}
+		if _, err = d.Enter(t.Context(), "d", Large); !errors.As(err, &busy) || busy.Own || busy.Waiting != 5 {
+			t.Errorf("got %v", err)
+		}
+		if p, err := d.Enter(t.Context(), "a", Small); err != nil {
+			t.Errorf("a small call waits for large ones: %v", err)
+		} else {
+			p.Leave()
+		}
+		if p, err := d.Enter(t.Context(), "a", Waits); err != nil || p != nil {
+			t.Errorf("a call that waits for the user took a place: %v", err)
+		}
+		cancel()
+		synctest.Wait()
+		if _, waiting := d.Load(); waiting != 0 {
+			t.Errorf("%d wait whose clients have left", waiting)
+		}
+		held.Leave()
+		other.Leave()
+	})
+}
+
+func TestAPausedCallComesBackFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := New(Limits{Slots: 1})
+		paused := enter(t, d, "a", Large)
+		back := paused.Pause()
+		other := enter(t, d, "a", Large)
+		var order []string
+		go func() {
+			p := enter(t, d, "a", Large)
+			order = append(order, "new")
+			p.Leave()
+		}()
+		synctest.Wait()
+		go func() {
+			if err := back(t.Context()); err != nil {
+				t.Error(err)
+			}
+			order = append(order, "back")
+			paused.Leave()
+		}()
+		synctest.Wait()
+		other.Leave()
+		synctest.Wait()
+		if strings.Join(order, " ") != "back new" {
+			t.Errorf("the order was %v", order)
+		}
+	})
+}
+
+func TestHeldBytesAreBounded(t *testing.T) {
+	d := New(Limits{Held: 100, AgentHeld: 60})
+	a, ok := d.Hold("a", 50)
+	if _, more := d.Hold("a", 20); !ok || more {
+		t.Error("an agent holds more than its share")
+	}
+	b, ok := d.Hold("b", 50)
+	if _, more := d.Hold("c", 1); !ok || more {
+		t.Error("all together hold more than there is")
+	}
+	a()
+	b()
+	if d.held != 0 || len(d.of) != 0 {
+		t.Errorf("%d bytes of %d agents are left", d.held, len(d.of))
+	}
+}
+
+func BenchmarkEnter(b *testing.B) {
+	d := New(Limits{})
+	for b.Loop() {
+		p, err := d.Enter(b.Context(), "a", Small)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p.Leave()
+	}
+}
