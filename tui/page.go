@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
@@ -161,7 +162,14 @@ type FocusMsg struct{ Focused bool }
 type ThemeMsg struct{ Theme *theme.Theme }
 
 // ShowCallMsg asks the page of calls to show one.
-type ShowCallMsg struct{ ID uint64 }
+type ShowCallMsg struct {
+	ID      uint64
+	Earlier bool // one of an EarlierMsg
+}
+
+// EarlierMsg is the newest calls of earlier runs, as they began. Their IDs are
+// not those of this run's calls.
+type EarlierMsg struct{ Calls []servers.Call }
 
 // FilterCallsMsg asks the page of calls for those that have all words of a text.
 type FilterCallsMsg struct{ Text string }

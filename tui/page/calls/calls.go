@@ -4,6 +4,7 @@ package calls
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -113,20 +114,20 @@ func (p *Page) Part() string { return p.part }
 // TextEntry is true while the filter is being typed.
 func (p *Page) TextEntry() bool { return p.part == partFilter }
 
-// earlierMsg is the calls of earlier runs.
-type earlierMsg []servers.Call
-
-// Feed brings the calls of earlier runs.
+// Feed brings the calls of earlier runs, for all pages. They were written down as
+// they ended; all lists show them as they began.
 func (p *Page) Feed() tui.Feed {
 	from := p.opts.Earlier
 	if from == nil {
 		return tui.Feed{}
 	}
 	return tui.Feed{Hint: from.Hint(), Load: func() tea.Msg {
-		if list := from.Calls(); len(list) > 0 {
-			return earlierMsg(list)
+		list := slices.Clone(from.Calls())
+		if len(list) == 0 {
+			return nil
 		}
-		return nil
+		slices.SortStableFunc(list, func(a, b servers.Call) int { return a.Started.Compare(b.Started) })
+		return tui.EarlierMsg{Calls: list}
 	}}
 }
 
@@ -157,8 +158,8 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 			return nil
 		}
 		return p.change(func() { p.log.take(msg.Calls) })
-	case earlierMsg:
-		return p.change(func() { p.log.takeEarlier(msg) })
+	case tui.EarlierMsg:
+		return p.change(func() { p.log.takeEarlier(msg.Calls) })
 	case tui.ThemeMsg:
 		p.theme = msg.Theme
 		return p.load()
@@ -166,7 +167,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		p.w, p.h = msg.W, msg.H
 		return p.load()
 	case tui.ShowCallMsg:
-		return p.showCall(msg.ID)
+		return p.showCall(p.log.key(msg))
 	case tui.FilterCallsMsg:
 		p.edit.SetValue(msg.Text)
 		p.failed, p.follow, p.part = false, true, partList
@@ -212,15 +213,15 @@ func (p *Page) narrow() tea.Cmd {
 	return p.change(func() { p.log.narrow(newFilter(p.edit.Value(), p.failed, time.Now())) })
 }
 
-func (p *Page) showCall(id uint64) tea.Cmd {
-	if p.log.byKey(int64(id)) == nil {
+func (p *Page) showCall(key int64) tea.Cmd {
+	if p.log.byKey(key) == nil {
 		return tui.Toast(tui.Info, "that call is no longer kept")
 	}
 	p.edit.SetValue("")
 	p.failed = false
 	p.log.narrow(filter{})
 	p.list.SetLen(p.log.rows())
-	p.list.MoveTo(p.log.row(int64(id)))
+	p.list.MoveTo(p.log.row(key))
 	p.follow = p.list.AtEnd()
 	p.part = partDetail
 	return p.load()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/match"
+	"github.com/mcpdeck/mcpdeck/tui"
 )
 
 // keep is how many calls the page holds; it drops a fifth more at a time.
@@ -37,8 +38,6 @@ func byKey(c call, key int64) int { return cmp.Compare(c.key, key) }
 //
 // They were written down as they ended; here all calls stand as they began.
 func (l *log) takeEarlier(list []servers.Call) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b servers.Call) int { return a.Started.Compare(b.Started) })
 	from, _ := slices.BinarySearchFunc(l.calls, 0, byKey)
 	early := make([]call, len(list), len(list)+len(l.calls))
 	for i, c := range list {
@@ -46,6 +45,18 @@ func (l *log) takeEarlier(list []servers.Call) {
 	}
 	l.calls = append(early, l.calls[from:]...)
 	l.narrow(l.filter)
+}
+
+// key is that of the call that is to be shown; 0 when there is none.
+func (l *log) key(m tui.ShowCallMsg) int64 {
+	if !m.Earlier {
+		return int64(m.ID)
+	}
+	i := slices.IndexFunc(l.calls, func(c call) bool { return c.earlier() && c.ID == m.ID })
+	if i < 0 {
+		return 0
+	}
+	return l.calls[i].key
 }
 
 // take puts new and changed calls in.

@@ -60,6 +60,8 @@ type Page struct {
 	shown   bool
 	warned  servers.Warning // the last that the person was told of
 	panes   tui.Panes
+
+	earlier []servers.Call // the newest of earlier runs, oldest first
 }
 
 // New makes the page.
@@ -123,6 +125,8 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tui.DeckMsg:
 		cmds = append(cmds, p.take(msg.Snapshot))
+	case tui.EarlierMsg:
+		p.callsChange(func() { p.earlier = msg.Calls[max(len(msg.Calls)-earlierKept, 0):] })
 	case tui.ClickMsg:
 		return p.click(msg)
 	case tui.WheelMsg:
@@ -138,20 +142,9 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (p *Page) take(s *servers.Snapshot) tea.Cmd {
-	// The cursor stays on the call it is on, while the list moves under it.
-	if !p.follow && len(p.snap.Calls) > 0 && p.calls.Cursor >= 0 {
-		id := p.snap.Calls[min(p.calls.Cursor, len(p.snap.Calls)-1)].ID
-		i, _ := slices.BinarySearchFunc(s.Calls, id, func(c servers.Call, id uint64) int { return cmp.Compare(c.ID, id) })
-		p.calls.SetLen(len(s.Calls))
-		p.calls.MoveTo(i)
-	}
-	p.snap = s
+	p.callsChange(func() { p.snap = s })
 	p.servers.SetLen(len(s.Servers))
 	p.agents.SetLen(len(s.Agents))
-	p.calls.SetLen(len(s.Calls))
-	if p.follow {
-		p.calls.MoveTo(len(s.Calls) - 1)
-	}
 	var cmds []tea.Cmd
 	for _, w := range s.WarningsAfter(p.warned) {
 		if !p.shown {
@@ -160,6 +153,41 @@ func (p *Page) take(s *servers.Snapshot) tea.Cmd {
 		p.warned = w
 	}
 	return tea.Batch(cmds...)
+}
+
+// earlierKept is how many calls of earlier runs the page lists; all are on the page
+// of calls.
+const earlierKept = 100
+
+// callsChange changes the calls, and leaves the cursor on its call while the list
+// moves under it, or on the newest.
+func (p *Page) callsChange(change func()) {
+	at, early := p.call(p.calls.Cursor)
+	change()
+	n := len(p.earlier) + len(p.snap.Calls)
+	p.calls.SetLen(n)
+	switch {
+	case p.follow || at == nil:
+		p.calls.MoveTo(n - 1)
+	case early:
+		p.calls.MoveTo(slices.IndexFunc(p.earlier, func(c servers.Call) bool { return c.ID == at.ID }))
+	default:
+		i, _ := slices.BinarySearchFunc(p.snap.Calls, at.ID, func(c servers.Call, id uint64) int { return cmp.Compare(c.ID, id) })
+		p.calls.MoveTo(len(p.earlier) + i)
+	}
+}
+
+// call is the call of a row, and whether it is one of an earlier run; nil when
+// there is none.
+func (p *Page) call(row int) (c *servers.Call, early bool) {
+	switch i := row - len(p.earlier); {
+	case row < 0 || i >= len(p.snap.Calls):
+		return nil, false
+	case i < 0:
+		return &p.earlier[row], true
+	default:
+		return &p.snap.Calls[i], false
+	}
 }
 
 // Actions are moving between and within the panes, and what the rows allow.

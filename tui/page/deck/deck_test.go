@@ -1,6 +1,7 @@
 package deck_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -193,6 +194,43 @@ func TestAWideScreenIsUsed(t *testing.T) {
 	show(t, frame.Size{W: 200, H: 60}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, _ *fake.Deck) {
 		s.Has("degraded: the stamp program was not found; install it with npm i -g logicstamp-context", "asks you  Which database?", "39 tools, 52.7 KB of context")
 		s.Golden("200x60")
+	})
+}
+
+// past is the calls of earlier runs.
+type past struct{ calls []servers.Call }
+
+func (p past) Hint() <-chan struct{}                                 { return nil }
+func (p past) Calls() []servers.Call                                 { return p.calls }
+func (p past) Body(context.Context, uint64) (servers.CallBody, bool) { return servers.CallBody{}, true }
+
+// After a restart the Deck lists the calls that the page of calls lists, and opens
+// them there.
+func TestTheCallsOfEarlierRunsAreOnTheDeck(t *testing.T) {
+	var d *fake.Deck
+	frame.RunWith(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
+		d = fake.NewDeck(time.Now())
+		d.Forget()
+		old := past{[]servers.Call{
+			{ID: 72, AgentName: "codex", Tool: "second", Status: servers.OK, Started: time.Now().Add(-time.Hour)},
+			{ID: 71, AgentName: "codex", Tool: "first", Status: servers.OK, Started: time.Now().Add(-2 * time.Hour)},
+		}}
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
+			deck.New(deck.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d, Earlier: old}),
+		}})
+	}, func(s *frame.Screen) {
+		s.Has("first", "second", "from before the deck was opened")
+		if text := s.Text(); strings.Index(text, "first") > strings.Index(text, "second") {
+			t.Error("they do not stand as they began")
+		}
+		s.Keys("tab", "up", "enter")
+		s.Has("Call", "1 of 2", "first")
+		s.Keys("1")
+		d.Add(servers.Call{AgentName: "claude", Tool: "third", Status: servers.OK})
+		s.Wait(time.Second)
+		s.Has("second", "third", "1 call")
+		s.Keys("end", "enter")
+		s.Has("3 of 3", "third")
 	})
 }
 

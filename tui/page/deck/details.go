@@ -220,7 +220,7 @@ func (p *Page) whyNoCall() string {
 	switch {
 	case p.opts.CallsPage == "":
 		return "there is no page of calls"
-	case p.calls.Cursor < 0 || p.calls.Cursor >= len(p.snap.Calls):
+	case p.calls.Len() == 0:
 		return "there are no calls yet"
 	}
 	return ""
@@ -230,8 +230,9 @@ func (p *Page) openCall() tea.Cmd {
 	if p.whyNoCall() != "" {
 		return nil
 	}
-	id := p.snap.Calls[p.calls.Cursor].ID
-	return tea.Sequence(tui.Go(p.opts.CallsPage), func() tea.Msg { return tui.ShowCallMsg{ID: id} })
+	c, early := p.call(p.calls.Cursor)
+	msg := tui.ShowCallMsg{ID: c.ID, Earlier: early}
+	return tea.Sequence(tui.Go(p.opts.CallsPage), func() tea.Msg { return msg })
 }
 
 func (p *Page) openWarnings() tea.Cmd {

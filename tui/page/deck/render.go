@@ -97,7 +97,10 @@ func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 		return "Agents", ""
 	}
 	note = th.Faint.Render(counted(p.snap.Total, "call"))
-	if p.snap.Total == 0 {
+	switch {
+	case p.snap.Total == 0 && len(p.earlier) > 0:
+		note = th.Faint.Render("from before the deck was opened")
+	case p.snap.Total == 0:
 		note = ""
 	}
 	if p.snap.Errors > 0 {
@@ -122,7 +125,8 @@ func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 		case partAgents:
 			return p.agentRow(f, &p.snap.Agents[i], w)
 		}
-		return tui.CallRow(f, &p.snap.Calls[i], w)
+		c, _ := p.call(i)
+		return tui.CallRow(f, c, w)
 	})
 }
 
