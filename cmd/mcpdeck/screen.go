@@ -67,7 +67,7 @@ func (h *house) pages(watch bool) []tui.Page {
 		callsOptions.Earlier = h.earlier
 	}
 	return []tui.Page{
-		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Widgets: []deck.Widget{
+		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Setup: screenSetup{h.cfg}, Watch: watch, Widgets: []deck.Widget{
 			pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(contracts),
 		}}),
 		ask.New(h.queue, questions),

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 )
 
 type setupFlags struct{ user, yes, undo bool }
@@ -169,4 +170,38 @@ func sameFile(a, b string) bool {
 	ra, errA := filepath.EvalSymlinks(a)
 	rb, errB := filepath.EvalSymlinks(b)
 	return errA == nil && errB == nil && ra == rb
+}
+
+// screenSetup sets clients up from the screen: in the user's own files, since one
+// deck is for all projects.
+type screenSetup struct{ cfg *config.Config }
+
+func (s screenSetup) entry() setup.Entry {
+	e := setupEntry(s.cfg)
+	e.User = true
+	return e
+}
+
+// Clients implements deck.Setup.
+func (s screenSetup) Clients() []deck.Client {
+	var out []deck.Client
+	for _, c := range surveyed(setupEntry(s.cfg)) {
+		if c.Installed || c.State != setup.NotSetUp {
+			out = append(out, deck.Client{Name: c.Client, Path: c.Path, SetUp: c.State == setup.SetUp || c.State == setup.Differs})
+		}
+	}
+	return out
+}
+
+// Plan implements deck.Setup.
+func (s screenSetup) Plan(client string) (deck.Change, error) {
+	change, err := setup.Plan(client, s.entry())
+	if err != nil {
+		return deck.Change{}, err
+	}
+	out := deck.Change{Path: change.Path, Lines: change.Preview(), Then: strings.Join(change.Notes, " ")}
+	if !change.Same() {
+		out.Apply = change.Apply
+	}
+	return out, nil
 }

@@ -39,6 +39,9 @@ type Options struct {
 	// CallsPage is the ID of the page that shows calls, AskPage of the one that
 	// answers questions; "" when there is none.
 	CallsPage, AskPage string
+	// Setup connects the first agent; nil: that is left to mcpdeck setup.
+	Setup Setup
+	Watch bool // nothing can be changed: nobody is set up
 }
 
 // The parts of the page.
@@ -61,11 +64,15 @@ type Page struct {
 	warned  servers.Warning // the last that the person was told of
 	panes   tui.Panes
 
+	clients []Client       // found here, while nobody is connected
 	earlier []servers.Call // the newest of earlier runs, oldest first
 }
 
 // New makes the page.
 func New(o Options) *Page {
+	if o.Watch {
+		o.Setup = nil
+	}
 	return &Page{opts: o, part: partAgents, follow: true, snap: &servers.Snapshot{}}
 }
 
@@ -84,8 +91,12 @@ func (p *Page) Part() string { return p.part }
 // TextEntry is false.
 func (p *Page) TextEntry() bool { return false }
 
-// Show notes that the page is seen, so that warnings need no toast.
-func (p *Page) Show() tea.Cmd { p.shown = true; return nil }
+// Show notes that the page is seen, so that warnings need no toast, and looks for
+// clients while nobody is connected.
+func (p *Page) Show() tea.Cmd {
+	p.shown = true
+	return p.lookForClients()
+}
 
 // Hide notes that it is not.
 func (p *Page) Hide() { p.shown = false }
@@ -127,6 +138,10 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		cmds = append(cmds, p.take(msg.Snapshot))
 	case tui.EarlierMsg:
 		p.callsChange(func() { p.earlier = msg.Calls[max(len(msg.Calls)-earlierKept, 0):] })
+	case clientsMsg:
+		p.clients = msg
+	case planMsg:
+		return p.confirmSetup(msg)
 	case tui.ClickMsg:
 		return p.click(msg)
 	case tui.WheelMsg:
@@ -198,7 +213,8 @@ func (p *Page) Actions() []tui.Action {
 	out := []tui.Action{
 		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Run: p.openServer},
 		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: p.whyNoRestart, Run: p.confirmRestart},
-		{ID: "deck.agent", Title: "Show the agent", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNoAgent, Run: p.openAgent},
+		{ID: "deck.agent", Title: "Show the agent, or set the first one up", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNotFirst, Run: p.firstAgent},
+		{ID: "deck.setup", Title: "Set up an agent that was found here", Acts: true, Enabled: p.whyNoSetup, Run: func() tea.Cmd { return p.setUp(p.candidates()[0]) }},
 		{ID: "deck.calls", Title: "Show the calls of the agent", Hint: "calls", Keys: []string{"c"}, Part: partAgents, Enabled: p.whyNoAgent, Run: func() tea.Cmd {
 			return p.filterCalls(p.agent().Name())
 		}},

@@ -234,6 +234,58 @@ func TestTheCallsOfEarlierRunsAreOnTheDeck(t *testing.T) {
 	})
 }
 
+// clients is a machine with three clients.
+type clients struct{ written []string }
+
+func (c *clients) Clients() []deck.Client {
+	return []deck.Client{{Name: "claude", Path: "/home/ana/.claude.json", SetUp: slices.Contains(c.written, "claude")}, {Name: "codex"}, {Name: "zed", SetUp: true}}
+}
+
+func (c *clients) Plan(client string) (deck.Change, error) {
+	return deck.Change{Path: "/home/ana/." + client + ".json", Lines: []string{"+ \"mcpdeck\": {"}, Then: "Approve it there.", Apply: func() error {
+		c.written = append(c.written, client)
+		return nil
+	}}, nil
+}
+
+// One key on the first screen of a fresh deck leads to the change that connects
+// the first agent; nothing is written before it is confirmed.
+func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
+	var d *fake.Deck
+	c := &clients{}
+	run := func(watch bool, test func(s *frame.Screen)) {
+		frame.RunWith(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
+			d = fake.NewDeck(time.Now())
+			d.Change(func(s *servers.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 })
+			return tui.New(tui.Options{Deck: d, Background: "dark", Watch: watch, Pages: []tui.Page{deck.New(deck.Options{Host: d, Setup: c, Watch: watch})}})
+		}, test)
+	}
+	run(false, func(s *frame.Screen) {
+		s.Has("No agent is connected yet.", "Set up: zed. Start one in your project.", "enter  sets up claude (also here: codex)")
+		s.Golden("80x24-fresh")
+		s.Keys("enter")
+		s.Has("Set up claude?", "/home/ana/.claude.json", `+ "mcpdeck": {`, "Set up codex instead")
+		s.Keys("n")
+		if len(c.written) != 0 {
+			t.Fatalf("written without a word: %v", c.written)
+		}
+		s.Keys("enter", "y")
+		s.Has("written; start claude. Approve it there.", "Set up: claude, zed.", "enter  sets up codex")
+		s.Keys("enter", "y")
+		if !slices.Equal(c.written, []string{"claude", "codex"}) {
+			t.Errorf("written: %v", c.written)
+		}
+	})
+	c.written = nil
+	run(true, func(s *frame.Screen) {
+		s.Has("mcpdeck setup")
+		s.Keys("enter", "y")
+		if len(c.written) != 0 {
+			t.Errorf("a deck that only watches wrote %v", c.written)
+		}
+	})
+}
+
 func TestAnAskShowsItsQuestion(t *testing.T) {
 	tests := []struct{ name, args, want string }{
 		{"one", `{"questions":[{"question":"Which database?","options":["a"]}]}`, "Which database?"},

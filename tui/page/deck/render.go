@@ -42,7 +42,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 func (p *Page) serversWidth(f *tui.Frame) int {
 	const frame = 6 // with the cursor and the air
 	least := min(f.W*2/5, 52)
-	need, agents := 0, min(f.W/2, 60)
+	need, agents := 0, min(f.W*3/5, 60)
 	for i := range p.snap.Servers {
 		s := &p.snap.Servers[i]
 		need = max(need, serverNameW+serverToolsW+2+widget.Width(stateText(f.Theme, s, f.W))+frame)
@@ -142,10 +142,7 @@ func (p *Page) empty(f *tui.Frame, part string, w int) []string {
 	case partServers:
 		add(th.Faint, "no servers yet")
 	case partAgents:
-		add(th.Muted, "No agent is connected yet.")
-		rows = append(rows, "",
-			"  "+th.Key.Render("mcpdeck setup")+th.Faint.Render("  connects an agent"),
-			"  "+th.Key.Render("mcpdeck mcp")+th.Faint.Render("    is the command it runs"))
+		return p.nobody(f, w)
 	default:
 		add(th.Faint, "Calls show up here as agents make them.")
 	}
