@@ -20,6 +20,9 @@ func (a AnswerDraft) open(q Question) string {
 		return ""
 	}
 	n := a.count()
+	if n == 0 && !q.Required && !a.Seen {
+		return "optional, but not seen yet"
+	}
 	if q.Multi && len(q.Options) > 0 {
 		switch {
 		case n == 0 && (!q.Required || q.MinSelect == 0 && a.Accepted):
@@ -140,6 +143,9 @@ func status(results []Result) Status {
 // answer that the questions do not offer is refused with an error that names it.
 func DraftOf(qs []Question, results []Result) (Draft, error) {
 	d := NewDraft(qs)
+	for i := range d.Answers {
+		d.Answers[i].Seen = true
+	}
 	seen := map[string]bool{}
 	for _, r := range results {
 		i := slices.IndexFunc(qs, func(q Question) bool { return q.ID == r.ID })
@@ -163,7 +169,7 @@ func DraftOf(qs []Question, results []Result) (Draft, error) {
 }
 
 func answerOf(q Question, r Result) (AnswerDraft, error) {
-	a := AnswerDraft{Skipped: r.Skipped, Clarify: r.Clarify, Asks: r.Clarify != "", Accepted: true}
+	a := AnswerDraft{Skipped: r.Skipped, Clarify: r.Clarify, Asks: r.Clarify != "", Accepted: true, Seen: true}
 	byLabel := func(label string) int {
 		return slices.IndexFunc(q.Options, func(o Option) bool { return o.Label == label })
 	}

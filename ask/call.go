@@ -131,6 +131,11 @@ func (q *Queue) trim() {
 func (q *Queue) delivered(c *Call, d Delivery) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	for i := range q.parked {
+		if q.parked[i].ID == c.id {
+			q.parked[i].sending = false
+		}
+	}
 	for i := len(q.history) - 1; i >= 0; i-- {
 		r := &q.history[i]
 		if r.ID != c.id {

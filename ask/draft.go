@@ -40,6 +40,7 @@ type AnswerDraft struct {
 	Clarify  string         `json:"clarify,omitempty"`  // typed to ask back with
 	Asks     bool           `json:"asks,omitempty"`     // Clarify is sent instead of an answer
 	Accepted bool           `json:"accepted,omitempty"` // accepted at least once: an empty choice is meant
+	Seen     bool           `json:"seen,omitempty"`     // was on screen: only then an optional question may stay without an answer
 }
 
 // NewDraft is the untouched draft for qs: cursors on the recommended options,

@@ -148,12 +148,19 @@ func (q *Queue) Snooze(id int, d time.Duration) error {
 	return nil
 }
 
-// Dismiss takes a request that nobody waits for off the list. What was entered
-// is kept in case it is asked again.
+// Dismiss takes a request that nobody waits for off the list, or an answer that
+// nobody has fetched. What was entered in a request is kept in case it is asked
+// again.
 func (q *Queue) Dismiss(id int) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	it := q.find(id)
+	if before := len(q.parked); it == nil {
+		if q.unpark(id); len(q.parked) < before {
+			q.changed(true)
+			return nil
+		}
+	}
 	if it == nil || it.absent == Present {
 		return ErrGone
 	}
@@ -196,7 +203,7 @@ func (q *Queue) finish(it *item, r Reply) {
 	if !it.parkedAt.IsZero() {
 		at = it.parkedAt
 	}
-	q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Keys: it.keys, Draft: it.draft, Reply: r, At: at})
+	q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Keys: it.keys, Draft: it.draft, Reply: r, At: at, Left: it.peerLeft, sending: len(it.calls) > 0})
 	q.record(it, Undelivered, r)
 	r.Questions = it.req.Questions
 	it.end(r, nil)

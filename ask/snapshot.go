@@ -9,9 +9,10 @@ import (
 // its slices must not be.
 type Snapshot struct {
 	Version uint64
-	Items   []Item // in the order to go through
-	Waiting int    // of these, those whose asker waits and that are not being sent
-	Parked  int    // answers whose asker has not had them
+	Items   []Item   // in the order to go through
+	Waiting int      // of these, those whose asker waits and that are not being sent
+	Parked  int      // answers whose asker is not known to have them
+	Kept    []Record // of these, those that are on their way to nobody, oldest first
 	History []Record
 	Notices []string // sentences about the stored state, said once
 }
@@ -72,8 +73,19 @@ func (q *Queue) Pending() *Snapshot {
 		}
 		s.Items = append(s.Items, v)
 	}
+	for i := range q.parked {
+		if p := &q.parked[i]; !p.sending {
+			s.Kept = append(s.Kept, p.record())
+		}
+	}
 	q.snap = s
 	return s
+}
+
+func (p *parked) record() Record {
+	r := Record{ID: p.ID, Ended: p.At, Request: p.Request, Reply: p.Reply, Delivery: Undelivered}
+	r.Request.ResumeKey, r.Request.Owner = "", ""
+	return r
 }
 
 func (it *item) view() Item {

@@ -28,6 +28,7 @@ type parked struct {
 	Reply   Reply      `json:"reply"`
 	At      time.Time  `json:"at"`
 	Left    bool       `json:"left,omitempty"` // the connection that asked has ended
+	sending bool       // on its way to an asker
 }
 
 // savedDraft is what was entered in a request that has left the list.

@@ -47,7 +47,7 @@ func (p *Page) reachable(part string) func() string {
 		return why
 	}
 	switch part {
-	case partRequest, partReview:
+	case partRequest, partReview, partBlank:
 		return func() string {
 			_, open := p.current()
 			return say(open, "no question is open")
@@ -80,6 +80,7 @@ func (p *Page) requestActions() []tui.Action {
 	out := actionsOf(partRequest, append(rows, p.bothRows()...))
 	review := []row{{"accept", "Send, or go to what is not answered", "send", []string{"enter"}, true, p.careful(p.accept)}}
 	out = append(out, actionsOf(partReview, append(review, p.bothRows()...))...)
+	out = append(out, p.blankActions()...)
 	return append(out, tui.Action{
 		ID: "ask.undo", Title: "Take back the answer just sent", Hint: "undo", Keys: []string{"u"}, Acts: true,
 		Enabled: func() string {
@@ -90,6 +91,27 @@ func (p *Page) requestActions() []tui.Action {
 		},
 		Run: do(p.undo),
 	})
+}
+
+// blankActions are what can be done on a question for a text whose field is
+// closed: letters are text there.
+func (p *Page) blankActions() []tui.Action {
+	rows := []row{
+		{"accept", "Take this answer and go on", "answer", []string{"enter"}, true, p.careful(p.accept)},
+		{"note", "Note on the option", "", []string{"tab"}, true, p.careful(do(p.note))},
+		{"blank.skip", "Skip a question for a text", "skip", []string{"alt+s"}, true, p.careful(do(p.skipText))},
+		{"blank.clarify", "Ask back instead of writing a text", "ask back", []string{"alt+c"}, true, p.careful(do(p.clarify))},
+		{"blank.snooze", "Answer a question for a text later", "later", []string{"alt+z"}, true, p.careful(func() tea.Cmd { return p.snooze(p.id, 0) })},
+		{"blank.decline", "Decline the request of a question for a text", "decline", []string{"alt+x"}, true, p.careful(do(p.decline))},
+		{"blank.edit", "Write the text in your editor", "", []string{"alt+e"}, true, p.careful(p.edit)},
+		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, do(func() { p.scroll.by(-1) })},
+		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.scroll.by(1) })},
+	}
+	out := actionsOf(partBlank, append(rows, p.bothRows()...))
+	for i := range out {
+		out[i].InText = true
+	}
+	return out
 }
 
 // row is an action in short: id, title, hint, keys, whether it answers, and

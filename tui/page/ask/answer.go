@@ -44,6 +44,14 @@ func (p *Page) accept() tea.Cmd {
 	if !ok {
 		return p.send()
 	}
+	if why := p.elsewhere(q, a); why != "" && (!p.unsure.on || p.unsure.option != a.Cursor) {
+		p.unsure = warning{on: true, option: a.Cursor}
+		p.message = why
+		p.scroll.follow = true
+		p.keep()
+		return nil
+	}
+	p.unsure = warning{}
 	if a.Skipped || a.Asks {
 		return p.goOn() // as decided before; choosing takes it back
 	}
@@ -62,6 +70,34 @@ func (p *Page) accept() tea.Cmd {
 		return p.goOn()
 	}
 	return p.pick(a.Cursor)
+}
+
+// elsewhere says what Enter would go on with where that is not what the cursor is
+// on, "" where it is: nothing is sent that the user does not look at. A single
+// choice moves to the cursor.
+func (p *Page) elsewhere(q questions.Question, a *questions.AnswerDraft) string {
+	if len(q.Options) == 0 || a.Asks {
+		return ""
+	}
+	other := onOther(q, a)
+	on := slices.Contains(a.Chosen, a.Cursor) || other && a.OtherOn
+	switch {
+	case a.Skipped:
+		return "this question is skipped; enter again leaves it so, space chooses instead"
+	case on || len(a.Chosen) == 0 && !a.OtherOn:
+		return ""
+	case q.Multi:
+		return "the cursor is on something else than you chose; enter again goes on with your choice, space adds this"
+	case other && strings.TrimSpace(a.Other) == "":
+		return ""
+	case other:
+		a.Chosen, a.OtherOn = nil, true
+	case strings.TrimSpace(a.Other) != "":
+		return "" // which has a warning of its own
+	default:
+		a.Chosen = []int{a.Cursor}
+	}
+	return "chosen instead of what you had chosen before; enter again goes on"
 }
 
 func (p *Page) acceptMulti(q questions.Question, a *questions.AnswerDraft) tea.Cmd {
@@ -107,7 +143,7 @@ func (p *Page) toggle() {
 	if !ok {
 		return
 	}
-	p.message, p.warned = "", warning{}
+	p.message, p.warned, p.unsure = "", warning{}, warning{}
 	a.Skipped, a.Asks = false, false
 	switch {
 	case onOther(q, a) && strings.TrimSpace(a.Other) == "":
@@ -119,6 +155,7 @@ func (p *Page) toggle() {
 		a.Chosen, a.OtherOn = nil, true
 	case q.Multi:
 		a.Chosen = toggled(a.Chosen, a.Cursor)
+		p.unsure = warning{on: true, option: a.Cursor} // taken away on purpose
 	default:
 		a.Chosen, a.OtherOn = []int{a.Cursor}, false
 	}
@@ -160,6 +197,7 @@ func (p *Page) digit(n int) tea.Cmd {
 		return p.pick(n)
 	}
 	a.Cursor, a.Chosen, a.Skipped, a.Asks = n, toggled(a.Chosen, n), false, false
+	p.unsure = warning{on: true, option: n} // as in toggle
 	p.scroll.follow = true
 	p.keep()
 	return nil
@@ -227,6 +265,16 @@ func (p *Page) skip() tea.Cmd {
 	return p.goOn()
 }
 
+// skipText skips a question for a text and stays: the key is close to what one
+// types.
+func (p *Page) skipText() {
+	if _, a, ok := p.at(); ok {
+		a.Skipped, a.Asks = true, false
+		p.message = "skipped; enter goes on, typing answers it after all"
+		p.keep()
+	}
+}
+
 // recommended chooses what the agent suggests here, and stays.
 func (p *Page) recommended() {
 	q, a, ok := p.at()
@@ -284,9 +332,17 @@ func (p *Page) goOn() tea.Cmd {
 // ready to be typed into.
 func (p *Page) goTo(tab int) {
 	p.draft.Tab = tab
-	p.scroll, p.warned, p.message = scrolls{follow: true}, warning{}, ""
+	p.see()
+	p.scroll, p.warned, p.unsure, p.message = scrolls{follow: true}, warning{}, warning{}, ""
 	p.keep()
 	p.enterText()
+}
+
+// see marks the question on screen as one that the user has seen.
+func (p *Page) see() {
+	if _, a, ok := p.at(); ok {
+		a.Seen = true
+	}
 }
 
 func (p *Page) enterText() {
@@ -303,7 +359,8 @@ func (p *Page) turn(d int) {
 		return
 	}
 	p.draft.Tab = (p.draft.Tab + d + n + 1) % (n + 1)
-	p.scroll, p.warned, p.message = scrolls{follow: true}, warning{}, ""
+	p.see()
+	p.scroll, p.warned, p.unsure, p.message = scrolls{follow: true}, warning{}, warning{}, ""
 	p.keep()
 }
 
@@ -314,7 +371,7 @@ func (p *Page) move(d int) {
 		p.review.Move(d)
 		return
 	}
-	p.message, p.warned = "", warning{}
+	p.message, p.warned, p.unsure = "", warning{}, warning{}
 	a.Cursor = min(max(a.Cursor+d, 0), q.Rows()-1)
 	p.scroll.follow = true
 	p.keep()
@@ -377,10 +434,7 @@ func (p *Page) dismiss() tea.Cmd {
 		id = p.rowID()
 	}
 	it, ok := p.snap.Item(id)
-	if !ok {
-		return nil
-	}
-	if it.Absent == questions.Present {
+	if ok && it.Absent == questions.Present {
 		return tui.Toast(tui.Info, "the agent waits for this one; x declines it")
 	}
 	if err := p.queue.Dismiss(id); err != nil {

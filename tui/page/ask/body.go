@@ -285,11 +285,14 @@ func (p *Page) otherRows(f *tui.Frame, o *optionRows, q questions.Question, a *q
 		}
 		text := plain.Text(a.Other)
 		if strings.TrimSpace(text) == "" {
-			hint := q.Placeholder
-			if hint == "" {
-				hint = "enter to type an answer"
+			hint := "no answer yet: type one"
+			if a.Skipped {
+				hint = "skipped"
 			}
-			o.add(n, th.Accent.Render(g.Right)+" "+th.Faint.Render(widget.Cut(plain.Bare(hint), w-3)))
+			if q.Placeholder != "" && !a.Skipped {
+				hint += " (for example: " + plain.Bare(q.Placeholder) + ")"
+			}
+			o.add(n, th.Accent.Render(g.Right)+" "+th.Faint.Render(widget.Cut(hint, w-3)))
 			return
 		}
 		for _, l := range widget.Wrap(text, max(w-3, 4)) {
@@ -399,7 +402,7 @@ func (p *Page) aim(f *tui.Frame, o optionRows, s part, b box) {
 // pointAt is a click on an option: it is chosen, nothing is sent.
 func (p *Page) pointAt(option int) {
 	q, a, ok := p.at()
-	if !ok || p.TextEntry() || option >= q.Rows() {
+	if !ok || p.draft.Field != questions.NoField || option >= q.Rows() {
 		return
 	}
 	a.Cursor = option

@@ -9,6 +9,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -136,22 +137,74 @@ func (h *history) render(f *tui.Frame, search *widget.Editor) []string {
 }
 
 func (h *history) row(f *tui.Frame, r questions.Record, w int) string {
-	th := f.Theme
-	mark := th.Good.Render(th.Glyph.OK)
-	switch r.Delivery {
-	case questions.Withdrawn:
-		mark = th.Faint.Render(th.Glyph.Fail)
-	case questions.Undelivered, questions.Unconfirmed:
-		mark = th.Warn.Render(th.Glyph.Half)
+	state := ""
+	if r.Delivery != questions.Delivered && w >= 60 { // the sign says it, too
+		state = string(r.Delivery) + " " + f.Theme.Glyph.Dot + " "
 	}
+	return recordRow(f, r, w, state+f.Ago(r.Ended))
+}
+
+// show puts the cursor on a record.
+func (h *history) show(id int) {
+	if i := slices.IndexFunc(h.found, func(r questions.Record) bool { return r.ID == id }); i >= 0 {
+		h.list.MoveTo(i)
+	}
+}
+
+// recordRow is who asked what, and what became of it: the end of a question
+// is told by its sign and in words, the answer in the user's own.
+func recordRow(f *tui.Frame, r questions.Record, w int, right string) string {
+	th := f.Theme
 	who := plain.Line(r.Request.Client())
 	if cwd := r.Request.Cwd(); cwd != "" {
 		who += " " + th.Glyph.Dot + " " + plain.Line(filepath.Base(cwd))
 	}
-	state := ""
-	if r.Delivery != questions.Delivered {
-		state = string(r.Delivery) + " " + th.Glyph.Dot + " "
+	// The answer goes first, then the question, then who asked.
+	room := w - 3 - widget.Width(right) - 1
+	asked := plain.Bare(r.Request.Questions[0].Question)
+	end := " " + th.Glyph.Right + " " + ending(r)
+	end = widget.Cut(end, max(room*2/3, room-widget.Width(asked)))
+	asked = widget.Cut(asked, room-widget.Width(end))
+	if room -= widget.Width(asked) + widget.Width(end) + 2; room < 6 {
+		who = ""
+	} else {
+		who = widget.Cut(who, room) + "  "
 	}
-	text := th.Muted.Render(widget.Cut(who, w/3)) + "  " + plain.Bare(r.Request.Questions[0].Question)
-	return widget.Ends(mark+" "+text, th.Muted.Render(state+f.Ago(r.Ended)), w-1)
+	return widget.Ends(recordMark(th, r)+" "+th.Muted.Render(who)+asked+th.Strong.Render(end), th.Muted.Render(right), w-1)
+}
+
+// recordMark is the sign of how a question ended.
+func recordMark(th *theme.Theme, r questions.Record) string {
+	switch {
+	case r.Reply.Status == questions.Declined:
+		return th.Bad.Render(th.Glyph.Fail)
+	case r.Reply.Status == questions.TimedOut:
+		return th.Muted.Render(th.Glyph.Wait)
+	case r.Delivery == questions.Withdrawn:
+		return th.Faint.Render("-")
+	case asksBack(r):
+		return th.Info.Render("?")
+	case r.Delivery != questions.Delivered:
+		return th.Warn.Render(th.Glyph.Half)
+	}
+	return th.Good.Render(th.Glyph.OK)
+}
+
+func asksBack(r questions.Record) bool {
+	return slices.ContainsFunc(r.Reply.Results, func(res questions.Result) bool { return res.Clarify != "" })
+}
+
+// ending is what became of a question, on one line.
+func ending(r questions.Record) string {
+	switch r.Reply.Status {
+	case questions.Answered, questions.Partial:
+		answers := make([]string, len(r.Reply.Results))
+		for i := range answers {
+			answers[i] = recordAnswer(r, i)
+		}
+		return strings.Join(answers, "; ")
+	case questions.Declined, questions.TimedOut:
+		return recordAnswer(r, 0)
+	}
+	return "not answered"
 }

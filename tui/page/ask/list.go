@@ -34,8 +34,14 @@ func (p *Page) layRows() {
 		p.rows = append(p.rows, -byAsker[who][0]) // a heading, drawn from the group's first request
 		p.rows = append(p.rows, byAsker[who]...)
 	}
+	if len(p.snap.Kept) > 0 {
+		p.rows = append(p.rows, 0) // the heading of what is not delivered
+	}
+	for _, r := range p.snap.Kept {
+		p.rows = append(p.rows, r.ID)
+	}
 	p.list.SetLen(len(p.rows))
-	if i := slices.Index(p.rows, id); i >= 0 {
+	if i := slices.Index(p.rows, id); id > 0 && i >= 0 {
 		p.list.MoveTo(i)
 	} else {
 		p.skipHeading(1)
@@ -75,6 +81,11 @@ func (p *Page) openRow() tea.Cmd {
 		p.refresh()
 		return nil
 	}
+	if _, open := p.snap.Item(id); !open && id > 0 {
+		p.toHistory()
+		p.past.show(id)
+		return nil
+	}
 	p.open(id)
 	return nil
 }
@@ -98,10 +109,11 @@ func (p *Page) renderList(f *tui.Frame) []string {
 	for y := range min(h, len(p.rows)-p.list.Top) {
 		i := p.list.Top + y
 		p.targets = append(p.targets, target{x: 0, y: y, w: f.W, h: 1, run: func() tea.Cmd {
-			if p.rows[i] > 0 {
-				p.open(p.rows[i])
+			if p.rows[i] <= 0 {
+				return nil
 			}
-			return nil
+			p.list.MoveTo(i)
+			return p.openRow()
 		}})
 	}
 	return append(rows, foot...)
@@ -131,8 +143,12 @@ func (p *Page) listRow(f *tui.Frame, i, w int) string {
 	th := f.Theme
 	id := p.rows[i]
 	it, ok := p.snap.Item(max(id, -id))
-	if !ok {
-		return ""
+	switch {
+	case id == 0:
+		return widget.Ends(th.Warn.Render("not delivered")+th.Muted.Render(" "+th.Glyph.Dot+" kept for a day, until the agent asks again"),
+			th.Muted.Render(strconv.Itoa(len(p.snap.Kept))), w-1)
+	case !ok:
+		return p.keptRow(f, id, w)
 	}
 	if id < 0 {
 		return p.heading(f, it, w)
@@ -176,6 +192,16 @@ func (p *Page) listRow(f *tui.Frame, i, w int) string {
 	right = append(right, f.Ago(it.Arrived))
 	text := widget.Cut(plain.Bare(qs[0].Question), w)
 	return widget.Ends(" "+mark+" "+text, th.Muted.Render(strings.Join(right, " "+th.Glyph.Dot+" ")), w-1)
+}
+
+// keptRow is an answer that its agent has not had.
+func (p *Page) keptRow(f *tui.Frame, id, w int) string {
+	for _, r := range p.snap.Kept {
+		if r.ID == id {
+			return recordRow(f, r, w, f.Ago(r.Ended))
+		}
+	}
+	return ""
 }
 
 // heading is an asker with the number of its requests.

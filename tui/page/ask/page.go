@@ -50,6 +50,7 @@ const (
 	partList    = "list"
 	partRequest = "request"
 	partReview  = "review"
+	partBlank   = "blank" // a question for a text, whose field is closed
 	partText    = "text"
 	partHistory = "history"
 	partReader  = "reader"
@@ -73,8 +74,9 @@ type Page struct {
 	lastKey time.Time
 	typed   time.Time // last input into the text field
 	warned  warning
-	message string // about the last key; one line
-	preview bool   // below the options, in narrow windows
+	unsure  warning // Enter where the cursor is not on what is chosen
+	message string  // about the last key; one line
+	preview bool    // below the options, in narrow windows
 
 	list    widget.List
 	rows    []int // ids behind the list's rows; 0 is a heading
@@ -118,6 +120,8 @@ func (p *Page) Part() string {
 	switch {
 	case !open && p.place != partHistory:
 		return partList
+	case p.blank():
+		return partBlank
 	case p.TextEntry():
 		return partText
 	case p.place == partRequest && p.draft.Tab >= len(p.questions()):
@@ -131,7 +135,18 @@ func (p *Page) TextEntry() bool {
 	if _, open := p.current(); !open && p.place != partHistory {
 		return false
 	}
-	return p.place == partRequest && p.draft.Field != questions.NoField || p.place == partHistory && p.past.searching
+	return p.place == partRequest && (p.draft.Field != questions.NoField || p.blank()) || p.place == partHistory && p.past.searching
+}
+
+// blank tells whether a question for a text is open with its field closed. What
+// is typed then is meant as the answer, not as commands.
+func (p *Page) blank() bool {
+	if p.place != partRequest || p.draft.Field != questions.NoField || p.opt.Watch {
+		return false
+	}
+	it, open := p.current()
+	q, _, ok := p.at()
+	return open && ok && len(q.Options) == 0 && it.State != questions.Sending
 }
 
 // snapshotMsg is the queue as it is now.
@@ -252,6 +267,7 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 	for ; p.notices < len(s.Notices); p.notices++ {
 		cmds = append(cmds, tui.Toast(tui.Warn, s.Notices[p.notices]))
 	}
+	cmds = append(cmds, p.keptNow(old, s))
 	fresh := p.arrived()
 	if len(fresh) > 0 {
 		cmds = append(cmds, p.alerts.arrived(fresh, p.opt.Notify), p.bring(old))
@@ -265,6 +281,20 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 		cmds = append(cmds, tui.Go(""))
 	}
 	return tea.Batch(cmds...)
+}
+
+// keptNow says of an answer that has just not reached its agent.
+func (p *Page) keptNow(old, s *questions.Snapshot) tea.Cmd {
+	if old == s {
+		return nil
+	}
+	for _, r := range s.Kept {
+		was := slices.ContainsFunc(old.Kept, func(o questions.Record) bool { return o.ID == r.ID })
+		if it, open := old.Item(r.ID); !was && (!open || it.Absent != questions.Gone) {
+			return tui.Toast(tui.Warn, plain.Line(r.Request.Client())+" did not get your answer; it is kept for a day and listed here")
+		}
+	}
+	return nil
 }
 
 // isSending tells whether an answer can still be taken back.
@@ -315,7 +345,8 @@ func (p *Page) open(id int) {
 		return
 	}
 	p.id, p.place, p.draft = id, partRequest, it.Draft.Clone()
-	p.message, p.warned, p.scroll, p.preview = "", warning{}, scrolls{follow: true}, false
+	p.message, p.warned, p.unsure, p.scroll, p.preview = "", warning{}, warning{}, scrolls{follow: true}, false
+	p.see()
 	switch {
 	case p.opt.Watch:
 		p.draft.Field = questions.NoField
@@ -372,8 +403,8 @@ func (p *Page) keep() {
 
 // FooterNote is how many requests there are beside the open one.
 func (p *Page) FooterNote(int) string {
-	if p.snap.Parked > 0 && p.place == partList {
-		return fmt.Sprintf("%d answers not fetched", p.snap.Parked)
+	if n := len(p.snap.Kept); n > 0 && p.place != partList {
+		return fmt.Sprintf("%d answers not fetched", n)
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func relatedCases() []refCase {
 			same(t, play(t, several, "2", "o", "'w", "enter", "enter"), one("a", []string{"Session"}, "w"))
 		}},
 		{55, "left open: skipped, not an answer", func(t *testing.T) {
-			got := play(t, `[{"id":"a","question":"?","options":["A"]},{"id":"b","question":"?","options":["B"],"required":false}]`, "enter", "enter")
+			got := play(t, `[{"id":"a","question":"?","options":["A"]},{"id":"b","question":"?","options":["B"],"required":false}]`, "enter", "right", "enter")
 			same(t, got[1], questions.Result{ID: "b", SelectedOptions: []string{}, Skipped: true})
 		}},
 		{56, "two askers, each gets its own", func(t *testing.T) {

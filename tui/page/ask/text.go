@@ -75,14 +75,26 @@ func (p *Page) typeText(f func()) {
 
 // key is a key that no action took: text.
 func (p *Page) key(k tea.KeyPressMsg) tea.Cmd {
-	if p.TextEntry() && !p.guarded() {
-		p.typeText(func() { p.editor.Key(k) })
+	if p.guarded() || p.blank() && k.Text == "" || !p.TextEntry() {
+		return nil
 	}
+	p.reopen()
+	p.typeText(func() { p.editor.Key(k) })
 	return nil
+}
+
+// reopen opens the field of a question for a text when something is typed.
+func (p *Page) reopen() {
+	if p.blank() {
+		_, a, _ := p.at()
+		a.Skipped, a.Asks = false, false
+		p.openField(questions.OtherField)
+	}
 }
 
 func (p *Page) paste(s string) {
 	if p.TextEntry() && !p.guarded() {
+		p.reopen()
 		p.typeText(func() { p.editor.Insert(s) })
 	}
 }

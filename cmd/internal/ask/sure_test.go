@@ -1,0 +1,62 @@
+//go:build linux
+
+package ask_test
+
+import (
+	"testing"
+	"time"
+)
+
+// TestAnAnswerThatNobodyFetchedIsListed answers after the agent was killed, and
+// gives the answer to the agent's successor.
+func TestAnAnswerThatNobodyFetchedIsListed(t *testing.T) {
+	w := newWorld(t)
+	d := w.open()
+	a := w.agent("claude-code", "shop", "mcp", "ask")
+	a.ask(1, which)
+	d.wait("Which one?")
+	_ = a.cmd.Process.Kill()
+	d.wait("nobody waits for this now")
+	time.Sleep(500 * time.Millisecond) // keys count after a moment
+	d.press("2")
+	d.wait("not delivered", "Which one? → y")
+	b := w.agent("claude-code", "shop", "mcp", "ask")
+	b.ask(1, which)
+	d.wait("you answered this when nobody was waiting")
+	time.Sleep(500 * time.Millisecond)
+	d.press("\x13")
+	if got := text(b.reply(1)); got != "User answers:\na: y" {
+		t.Errorf("the successor got %q", got)
+	}
+}
+
+// TestNothingIsSentByMistake presses Enter off the chosen option, and types on
+// after the text field was closed.
+func TestNothingIsSentByMistake(t *testing.T) {
+	w := newWorld(t)
+	d := w.open()
+	a := w.agent("claude-code", "shop", "mcp", "ask")
+	a.ask(1, which)
+	d.wait("Which one?")
+	time.Sleep(500 * time.Millisecond) // as above
+	d.press(" ", "j", "\r")
+	d.wait("chosen instead of what you had chosen before")
+	d.press("\r")
+	d.wait("takes it back")
+	if got := text(a.reply(1)); got != "User answers:\na: y" {
+		t.Errorf("got %q", got)
+	}
+	a.ask(2, `{"questions":[{"id":"b","question":"Branch?","placeholder":"main"},{"id":"c","question":"Sure?","options":["yes"],"required":false}]}`)
+	d.wait("Branch?")
+	time.Sleep(500 * time.Millisecond)
+	d.press("\x1b")
+	d.wait("no answer yet")
+	d.press("s", "x", "s")
+	d.wait("sxs")
+	d.press("\r")
+	d.wait("Sure?") // optional, but seen
+	d.press("\x1b[C", "\r")
+	if got := text(a.reply(2)); got != "User answers:\nb: \"sxs\"\nc: (skipped)\nThe user skipped c: do not assume an answer there." {
+		t.Errorf("got %q", got)
+	}
+}
