@@ -15,19 +15,20 @@ import (
 // time it has then.
 type leaving struct {
 	module
-	began          time.Time
-	told, stopped  time.Duration
-	left           time.Duration
-	expired, stuck bool
-	quit           func()
+	began         time.Time
+	told, stopped time.Duration
+	left          time.Duration
+	expired       bool
+	stuck         chan struct{} // it ends when this is closed; nil: at once
+	quit          func()
 }
 
 func (m *leaving) Stop(ctx context.Context) error {
 	m.stopped = time.Since(m.began)
 	end, _ := ctx.Deadline()
 	m.left, m.expired = time.Until(end), ctx.Err() != nil
-	if m.stuck {
-		select {}
+	if m.stuck != nil {
+		<-m.stuck
 	}
 	return nil
 }
@@ -101,12 +102,21 @@ func TestQuittingWithAStuckCall(t *testing.T) {
 
 // TestAModuleThatDoesNotEndHoldsUpNoOther holds that modules end side by side.
 func TestAModuleThatDoesNotEndHoldsUpNoOther(t *testing.T) {
-	h := started(t, Options{Modules: []Module{&leaving{module: module{name: "good"}, began: time.Now()}, &leaving{module: module{name: "slow"}, stuck: true}}})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	err := h.Stop(ctx)
-	good, _ := h.modules[0].Module.(*leaving)
-	if err == nil || !strings.Contains(err.Error(), "stop slow") || good.stopped == 0 || good.expired {
-		t.Errorf("error %v; the other was stopped after %v", err, good.stopped)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		began, never := time.Now(), make(chan struct{})
+		defer close(never)
+		good := &leaving{module: module{name: "good"}, began: began}
+		slow := &leaving{module: module{name: "slow"}, began: began, stuck: never}
+		h, err := New(Options{Modules: []Module{good, slow}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Start()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		err = h.Stop(ctx)
+		if err == nil || !strings.Contains(err.Error(), "stop slow") || good.left != 2*time.Second {
+			t.Errorf("error %v; the other had %v left", err, good.left)
+		}
+	})
 }
