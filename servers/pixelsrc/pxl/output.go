@@ -51,6 +51,9 @@ func (d *Document) Atlas(o RenderOptions, p frames.Packing) (pages []frames.Page
 	for _, k := range []Kind{KindSprite, KindVariant} {
 		for _, name := range d.names(k) {
 			obj, _ := d.Find(k, name)
+			if int(obj.Node.Pos) >= d.own {
+				continue
+			}
 			res := &Result{}
 			if err := r.object(res, obj); err != nil {
 				return nil, nil, nil, nil, err
@@ -62,6 +65,10 @@ func (d *Document) Atlas(o RenderOptions, p frames.Packing) (pages []frames.Page
 			s := frames.Sprite{Name: name, Image: m, Origin: res.Metadata.Origin, Boxes: map[string][4]int{}}
 			for _, b := range res.Metadata.Boxes {
 				s.Boxes[b.Name] = [4]int{b.X, b.Y, b.W, b.H}
+			}
+			if sp := obj.Sprite; sp != nil && sp.NineSlice != nil {
+				k, n := r.opt.Scale, sp.NineSlice
+				s.Border = &[4]int{n.Left * k, n.Right * k, n.Top * k, n.Bottom * k}
 			}
 			list = append(list, s)
 		}

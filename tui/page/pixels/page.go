@@ -107,6 +107,7 @@ type Page struct {
 	thing  string
 	pinned bool // does not follow the newest
 	seen   bool // is on screen
+	resume bool // playback goes on when it is
 	fresh  int  // renders that came while it was not
 	marked marked
 	view   viewer.Viewer
@@ -158,16 +159,23 @@ func (p *Page) Part() string { return p.part }
 // TextEntry is false: there is nothing to write here.
 func (p *Page) TextEntry() bool { return false }
 
-// Show marks all renders as seen.
+// Show marks all renders as seen. Playback goes on.
 func (p *Page) Show() tea.Cmd {
 	p.seen, p.fresh = true, 0
+	p.view.Play(p.resume)
 	return nil
 }
 
-// Hide stops playback.
+// Hide stops playback until Show.
 func (p *Page) Hide() {
-	p.seen = false
+	p.seen, p.resume = false, p.view.Playing()
 	p.view.Play(false)
+}
+
+// play starts a new animation, at once or when the page comes on the screen.
+func (p *Page) play() {
+	p.resume = true
+	p.view.Play(p.seen)
 }
 
 // rendersMsg is the list as it is now; look asks for the page.
@@ -322,7 +330,8 @@ func (p *Page) show(r Render) {
 	if r.ID == p.shown && r.thing() == p.thing {
 		return
 	}
-	if r.thing() != p.thing {
+	isNew := r.thing() != p.thing
+	if isNew {
 		p.sheet = nil
 		p.view.Only(nil)
 	}
@@ -340,6 +349,9 @@ func (p *Page) show(r Render) {
 		}
 	}
 	p.view.Set(pic)
+	if isNew {
+		p.play()
+	}
 	p.view.SetBefore(p.before())
 	p.colours.SetLen(len(p.view.Uses()))
 }

@@ -195,8 +195,27 @@ func TestLookingAtAPixel(t *testing.T) {
 	})
 }
 
+func TestANewAnimationPlays(t *testing.T) {
+	src := newSource(still(1, 0, time.Minute))
+	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
+		a := animation()
+		a.ID, a.Time = 9, time.Now()
+		src.add(a)
+		s.Wait(500 * time.Millisecond)
+		s.Has("wink", "▸ 3/4")
+		s.Keys("space")
+		s.Has("|| ")
+		again := a
+		again.ID = 10
+		src.add(again)
+		s.Wait(500 * time.Millisecond)
+		s.Has("|| ") // the same again does not start what was stopped
+	})
+}
+
 func TestPlaybackKeepsTimeAndStopsWhenHidden(t *testing.T) {
 	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
+		s.Keys("space", "tab", "home", "tab", "tab")
 		s.Has("|| 1/4 400 ms")
 		s.Keys("space") // 50 ms pass with each key, 100 ms with each look
 		s.Wait(350 * time.Millisecond)

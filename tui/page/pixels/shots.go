@@ -84,6 +84,7 @@ func (p *Page) took(m fetchedMsg) {
 	}
 	if p.shown == m.id {
 		p.view.Set(m.pic)
+		p.view.Play(p.seen && p.resume)
 		p.view.SetBefore(p.before())
 		p.colours.SetLen(len(p.view.Uses()))
 	}

@@ -15,6 +15,8 @@ type Sprite struct {
 	Origin *[2]int
 	// Boxes are named rectangles x, y, w, h.
 	Boxes map[string][4]int
+	// Border is left, right, top and bottom of a nine-slice sprite, else nil.
+	Border *[4]int
 }
 
 // Tag is a named range of an animation's frames, both ends included.
@@ -74,6 +76,9 @@ type page struct {
 func Pack(list []Sprite, p Packing) (pages []Page, tooLarge []string) {
 	if p.Max <= 0 {
 		p.Max = 4096
+	}
+	if p.PowerOfTwo && power(p.Max) > p.Max {
+		p.Max = power(p.Max) / 2
 	}
 	sorted := slices.Clone(list)
 	slices.SortStableFunc(sorted, func(a, b Sprite) int { return b.Image.Bounds().Dy() - a.Image.Bounds().Dy() })
