@@ -26,6 +26,11 @@ func (e *encoder) deflater(to io.Writer) *zlib.Writer {
 	return z
 }
 
+// PNG writes a picture, with a palette where 256 colours suffice.
+func PNG(img *image.NRGBA) []byte {
+	return new(encoder).png(context.Background(), img, 1)
+}
+
 // png writes a picture enlarged k times. Pixel art has few colours and
 // repeats itself, so it is written with a palette where 256 colours suffice, and
 // repeated rows as differences of zero; that is several times faster and smaller

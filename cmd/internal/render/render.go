@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
 	shown "github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
@@ -29,7 +30,10 @@ type options struct {
 	canvas, origin                                             string
 	show                                                       string
 	strength                                                   float64
-	list, json, allStates, atlas, strict                       bool
+	list, json, all, allStates, strict                         bool
+	atlas                                                      string // one of frames.Formats, "" for none
+	padding, maxSize                                           int
+	powerOfTwo                                                 bool
 }
 
 // Command draws documents.
@@ -51,7 +55,8 @@ the deck's, also before the word render.`,
   mcpdeck render hero.pxl --name walk -o walk.gif
   mcpdeck render hero.pxl --show auto
   mcpdeck render hero.pxl --list
-  mcpdeck render hero.pxl --atlas -o atlas.png`,
+  mcpdeck render hero.pxl --all -o out/
+  mcpdeck render hero.pxl --atlas=godot --padding 1 -o atlas.png`,
 		RunE: func(c *cobra.Command, files []string) error {
 			r := runner{o: o, out: c.OutOrStdout(), err: c.ErrOrStderr(), sheet: c.Flags().Changed("sheet"), strength: c.Flags().Changed("strength")}
 			return r.run(files)
@@ -70,7 +75,12 @@ the deck's, also before the word render.`,
 	f.StringVar(&o.slice, "slice", "", "stretch a nine-slice sprite to WxH pixels")
 	f.IntVar(&o.sheet, "sheet", 0, "draw the frames side by side; --sheet=4 puts four in a row")
 	f.Lookup("sheet").NoOptDefVal = "0"
-	f.BoolVar(&o.atlas, "atlas", false, "pack every sprite into one PNG with a JSON description")
+	f.BoolVar(&o.all, "all", false, "draw every sprite, variant, composition and animation; -o names a folder")
+	f.StringVar(&o.atlas, "atlas", "", "pack every sprite into one PNG with a description: "+strings.Join(frames.Formats(), ", "))
+	f.Lookup("atlas").NoOptDefVal = frames.Formats()[0]
+	f.IntVar(&o.padding, "padding", 0, "pixels between the sprites of an atlas")
+	f.IntVar(&o.maxSize, "max-size", 4096, "largest side of an atlas; further sprites go to further pages")
+	f.BoolVar(&o.powerOfTwo, "power-of-two", false, "make the sides of an atlas powers of two")
 	f.IntVar(&o.frames, "frames", 0, "frames of a particle, 1 to 256 (default: twice its longest life)")
 	f.StringVar(&o.canvas, "canvas", "32x32", "size of a particle's frames")
 	f.StringVar(&o.origin, "origin", "", "X,Y that a particle comes from (default: the middle of the lower edge)")

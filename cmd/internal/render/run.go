@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/png"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
@@ -34,6 +34,7 @@ type report struct {
 	File        string       `json:"file"`
 	Objects     []object     `json:"objects,omitempty"`
 	Picture     *picture     `json:"picture,omitempty"`
+	Pictures    []picture    `json:"pictures,omitempty"` // with --all
 	Diagnostics []diagnostic `json:"diagnostics"`
 }
 
@@ -80,12 +81,15 @@ func (r *runner) run(files []string) error {
 		return usagef("-o needs exactly one FILE, there are %d", len(files))
 	}
 	switch ext := strings.ToLower(filepath.Ext(r.o.output)); {
-	case r.o.atlas || r.o.output == "-" || ext == "" || ext == ".png" || ext == ".gif":
+	case r.o.atlas != "" || r.o.all || r.o.output == "-" || ext == "" || ext == ".png" || ext == ".gif":
 	default:
 		return usagef("-o %s: this writes .png and .gif only", r.o.output)
 	}
 	if err := r.checkShow(); err != nil {
 		return err
+	}
+	if r.o.atlas != "" && (!slices.Contains(frames.Formats(), r.o.atlas) || r.o.padding < 0 || r.o.padding > 256 || r.o.maxSize < 1 || r.o.maxSize > pxl.MaxOutSide) {
+		return usagef("--atlas is one of %s, --padding 0 to 256, --max-size 1 to %d", strings.Join(frames.Formats(), ", "), pxl.MaxOutSide)
 	}
 	if r.o.json && r.o.output == "-" {
 		return usagef("--json and -o - both write to standard output; give -o a file name")
@@ -135,8 +139,10 @@ func (r *runner) file(name string, doc *pxl.Document, o pxl.RenderOptions) error
 		if !r.o.json {
 			r.print(rep.Objects)
 		}
-	case r.o.atlas:
+	case r.o.atlas != "":
 		err = r.atlas(&rep, name, doc, o)
+	case r.o.all:
+		err = r.all(&rep, name, doc, o)
 	default:
 		err = r.picture(&rep, name, doc, o)
 	}
@@ -188,20 +194,9 @@ func (r *runner) print(list []object) {
 
 // picture draws one object and writes it.
 func (r *runner) picture(rep *report, file string, doc *pxl.Document, o pxl.RenderOptions) error {
-	res, err := doc.Render(o)
-	all := doc.Diagnostics()
-	if res != nil {
-		all = append(all, res.Diagnostics...)
-	}
-	ok := r.tell(rep, file, all)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	if d, bad := res.Impossible(); bad {
-		return fmt.Errorf("%s:%d: cannot draw %s: %s; %s", file, d.Line, d.Object, d.Message, d.Help)
-	}
-	if !ok {
-		return nil
+	res, ok, err := r.drawn(rep, file, doc, o, doc.Diagnostics())
+	if err != nil || !ok {
+		return err
 	}
 	if r.o.show != "" {
 		return r.show(res)
@@ -210,6 +205,77 @@ func (r *runner) picture(rep *report, file string, doc *pxl.Document, o pxl.Rend
 	if out == "" {
 		out = defaultName(file, res, r.o.name != "" || r.o.kind != "", r.sheet)
 	}
+	p, err := r.save(file, out, res)
+	rep.Picture = &p
+	return err
+}
+
+// drawn draws one object and tells what is wrong with it. ok is false when
+// nothing is to be written.
+func (r *runner) drawn(rep *report, file string, doc *pxl.Document, o pxl.RenderOptions, about []pxl.Diagnostic) (res *pxl.Result, ok bool, err error) {
+	res, err = doc.Render(o)
+	if res != nil {
+		about = append(about, res.Diagnostics...)
+	}
+	ok = r.tell(rep, file, about)
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", file, err)
+	}
+	if d, bad := res.Impossible(); bad {
+		return nil, false, fmt.Errorf("%s:%d: cannot draw %s: %s; %s", file, d.Line, d.Object, d.Message, d.Help)
+	}
+	return res, ok, nil
+}
+
+// all draws every object into a folder.
+func (r *runner) all(rep *report, file string, doc *pxl.Document, o pxl.RenderOptions) error {
+	if r.o.name != "" || r.o.show != "" || r.o.output == "-" {
+		return usagef("--all writes files of every object; leave --name, --show and -o - out")
+	}
+	if r.o.output != "" {
+		if err := os.MkdirAll(r.o.output, 0o755); err != nil {
+			return fmt.Errorf("write to %s: %w", r.o.output, reason(err))
+		}
+	}
+	taken := map[string]bool{}
+	about := doc.Diagnostics()
+	for _, ob := range doc.Objects() {
+		particle := ob.Kind == pxl.KindParticle && doc.Dialect() == pxl.Documented
+		if !particle && !slices.Contains(pxl.Drawable(), ob.Kind) || r.o.kind != "" && string(ob.Kind) != r.o.kind {
+			continue
+		}
+		o.Kind, o.Name = ob.Kind, ob.Name
+		if particle {
+			o.Kind = pxl.KindAnimation
+		}
+		res, ok, err := r.drawn(rep, file, doc, o, about)
+		if err != nil {
+			return err
+		}
+		about = nil
+		if !ok {
+			continue
+		}
+		name := defaultName(file, res, true, r.sheet)
+		for n, ext := 2, filepath.Ext(name); taken[strings.ToLower(name)]; n++ {
+			name = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(defaultName(file, res, true, r.sheet), ext), n, ext)
+		}
+		taken[strings.ToLower(name)] = true
+		p, err := r.save(file, filepath.Join(r.o.output, name), res)
+		if err != nil {
+			return err
+		}
+		rep.Pictures = append(rep.Pictures, p)
+	}
+	if len(taken) == 0 && !r.failed {
+		return fmt.Errorf("%s: there is nothing to draw", file)
+	}
+	return nil
+}
+
+// save writes a picture to a file.
+func (r *runner) save(file, out string, res *pxl.Result) (picture, error) {
+	var err error
 	var data bytes.Buffer
 	b := res.Image().Bounds()
 	p := picture{
@@ -226,17 +292,16 @@ func (r *runner) picture(rep *report, file string, doc *pxl.Document, o pxl.Rend
 		var m *image.NRGBA
 		if m, err = res.Sheet(r.o.sheet); err == nil {
 			b = m.Bounds()
-			err = png.Encode(&data, m)
+			data.Write(pixelsrc.PNG(m))
 		}
 	default:
-		err = png.Encode(&data, res.Image())
+		data.Write(pixelsrc.PNG(res.Image()))
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return p, fmt.Errorf("%s: %w", file, err)
 	}
 	p.Width, p.Height = b.Dx(), b.Dy()
-	rep.Picture = &p
-	return r.write(out, data.Bytes(), fmt.Sprintf("%s %q, %d×%d%s", p.Kind, p.Name, p.Width, p.Height, moving(res)))
+	return p, r.write(out, data.Bytes(), fmt.Sprintf("%s %q, %d×%d%s", p.Kind, p.Name, p.Width, p.Height, moving(res)))
 }
 
 // moving describes how an animation runs.
@@ -286,7 +351,7 @@ func (r *runner) atlas(rep *report, file string, doc *pxl.Document, o pxl.Render
 	if r.o.output == "-" {
 		return usagef("an atlas is several files; give -o a file name")
 	}
-	pages, anims, tooLarge, diags, err := doc.Atlas(o, frames.Packing{})
+	pages, anims, tooLarge, diags, err := doc.Atlas(o, frames.Packing{Max: r.o.maxSize, Padding: r.o.padding, PowerOfTwo: r.o.powerOfTwo})
 	ok := r.tell(rep, file, append(doc.Diagnostics(), diags...))
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -309,20 +374,16 @@ func (r *runner) atlas(rep *report, file string, doc *pxl.Document, o pxl.Render
 		if i > 0 {
 			name = fmt.Sprintf("%s-%d", stem, i+1)
 		}
-		var data bytes.Buffer
-		if err := png.Encode(&data, p.Image); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		text, err := p.JSON(filepath.Base(name)+".png", anims)
+		text, ext, err := p.Describe(r.o.atlas, filepath.Base(name)+".png", anims)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		b := p.Image.Bounds()
 		what := fmt.Sprintf("atlas of %d sprites, %d×%d", len(p.Sprites), b.Dx(), b.Dy())
-		if err := r.write(name+".png", data.Bytes(), what); err != nil {
+		if err := r.write(name+".png", pixelsrc.PNG(p.Image), what); err != nil {
 			return err
 		}
-		if err := r.write(name+".json", append(text, '\n'), "description of "+filepath.Base(name)+".png"); err != nil {
+		if err := r.write(name+ext, append(bytes.TrimRight(text, "\n"), '\n'), "description of "+filepath.Base(name)+".png"); err != nil {
 			return err
 		}
 	}

@@ -77,9 +77,6 @@ func Pack(list []Sprite, p Packing) (pages []Page, tooLarge []string) {
 	if p.Max <= 0 {
 		p.Max = 4096
 	}
-	if p.PowerOfTwo && power(p.Max) > p.Max {
-		p.Max = power(p.Max) / 2
-	}
 	sorted := slices.Clone(list)
 	slices.SortStableFunc(sorted, func(a, b Sprite) int { return b.Image.Bounds().Dy() - a.Image.Bounds().Dy() })
 	var open []*page
