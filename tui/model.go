@@ -29,6 +29,7 @@ type Model struct {
 
 	overlays []*raised
 	toasts   toasts
+	broken   string // why the settings cannot be read
 	pictures *pictures
 	snap     *servers.Snapshot
 	pump     *pump

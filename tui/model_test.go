@@ -212,6 +212,26 @@ func TestSettingsChangeWhileTheScreenIsUp(t *testing.T) {
 	})
 }
 
+func TestABrokenConfigurationIsShownAsLongAsItIs(t *testing.T) {
+	one, two := &page{id: "one", title: "One"}, &page{id: "two", title: "Two"}
+	var settings chan tui.Settings
+	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 40, H: 12}} {
+		frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
+			settings = make(chan tui.Settings)
+			return tui.New(tui.Options{Pages: []tui.Page{one, two}, Background: "dark", Settings: settings})
+		}, func(s *frame.Screen) {
+			settings <- tui.Settings{Background: "dark", Warnings: []string{"read /home/ann/config.toml, line 2"}, Broken: "config.toml, line 2, column 8: \x1b[31ma whole number"}
+			s.Wait(time.Hour)
+			s.Has("config.toml, line 2, column")
+			s.Keys("2")
+			s.Has("config.toml, line 2, column")
+			settings <- tui.Settings{Background: "dark"}
+			s.Wait(time.Second)
+			s.Lacks("config.toml")
+		})
+	}
+}
+
 // askOver is an overlay as one that an agent's question opens.
 type askOver struct{ got []tea.Msg }
 

@@ -111,6 +111,7 @@ func (m *Model) rows(f *Frame) []string {
 		f.RedrawAfter(body.wake)
 		f.joinPictures(body, 0, l.bodyY)
 	}
+	rows = append(rows, m.brokenRows()...)
 	rows = append(rows, m.footer(m.h-1))
 	m.drawOverlays(f, rows)
 	m.drawToasts(f, rows)
@@ -128,7 +129,7 @@ func (m *Model) layout() layout {
 	if l.rule {
 		l.bodyY = 2
 	}
-	l.bodyH = m.h - l.bodyY - 1
+	l.bodyH = m.h - l.bodyY - 1 - len(m.brokenRows())
 	return l
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -44,7 +45,7 @@ func followSettings(ctx context.Context, a *app, f deckFlags, path string, apply
 			last = screenSettings(cfg, f)
 			apply(cfg)
 		} else {
-			last.Warnings = []string{err.Error()}
+			last.Warnings, last.Broken = []string{err.Error()}, briefly(err, path)
 		}
 		select {
 		case out <- last:
@@ -55,6 +56,12 @@ func followSettings(ctx context.Context, a *app, f deckFlags, path string, apply
 		return nil
 	}
 	return out
+}
+
+// briefly names the file of an error by its last part: its folder would take the
+// room of what is wrong.
+func briefly(err error, path string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(err.Error(), path, filepath.Base(path)), "read the configuration ")
 }
 
 // follow takes changes of the configuration over where there is no screen, and

@@ -42,6 +42,13 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	if !s.NoMouse || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "as before") {
 		t.Errorf("after a file that cannot be read: %+v", s)
 	}
+	if !strings.HasPrefix(s.Broken, "config.toml, line ") {
+		t.Errorf("broken: %q", s.Broken)
+	}
+	write("[ui]\nmouse = false\n")
+	if s = <-settings; s.Broken != "" {
+		t.Errorf("broken when it is mended: %q", s.Broken)
+	}
 	if followSettings(t.Context(), a, deckFlags{}, "/nowhere/at/all/config.toml", nil) != nil {
 		t.Error("a folder far from any that exists is followed")
 	}
