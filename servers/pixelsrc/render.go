@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
@@ -351,30 +352,30 @@ type tally struct {
 // tallies counts the visible pixels of each token; where tokens are not known,
 // of each colour.
 func tallies(res *pxl.Result) []tally {
-	type key struct {
-		region int
-		colour color.NRGBA
-	}
-	counts := map[key]int{}
-	var last key
+	// A key is the region, from 1, above the four bytes of the colour.
+	counts := map[uint64]int{}
+	var last uint64
 	run := 0
 	for _, f := range res.Frames {
 		w := f.Image.Rect.Dx()
-		for i := 0; i < len(f.Image.Pix); i += 4 {
-			p := f.Image.Pix[i : i+4 : i+4]
-			if p[3] == 0 {
-				continue
+		for y := range f.Image.Rect.Dy() {
+			row := f.Image.Pix[y*f.Image.Stride:][:4*w]
+			for x := range w {
+				p := binary.BigEndian.Uint32(row[4*x:])
+				if p&0xff == 0 {
+					continue
+				}
+				k := uint64(p)
+				if res.Tokens != nil {
+					k |= uint64(res.Tokens.At(x, y)+1) << 32
+				}
+				if k == last {
+					run++
+					continue
+				}
+				counts[last] += run
+				last, run = k, 1
 			}
-			k := key{-1, color.NRGBA{R: p[0], G: p[1], B: p[2], A: p[3]}}
-			if res.Tokens != nil {
-				k.region = res.Tokens.At(i/4%w, i/4/w)
-			}
-			if k == last {
-				run++
-				continue
-			}
-			counts[last] += run
-			last, run = k, 1
 		}
 	}
 	counts[last] += run
@@ -383,9 +384,9 @@ func tallies(res *pxl.Result) []tally {
 		if n == 0 {
 			continue
 		}
-		t := tally{colour: k.colour, pixels: n}
-		if k.region >= 0 {
-			t.token = bare(res.Tokens.Names[k.region])
+		t := tally{colour: color.NRGBA{R: uint8(k >> 24), G: uint8(k >> 16), B: uint8(k >> 8), A: uint8(k)}, pixels: n}
+		if region := int(k>>32) - 1; region >= 0 {
+			t.token = bare(res.Tokens.Names[region])
 		}
 		list = append(list, t)
 	}

@@ -61,7 +61,11 @@ func (t *TokenMap) At(x, y int) int {
 	if x < 0 || y < 0 || x >= t.Width || y >= t.Height {
 		return -1
 	}
-	c := t.cells[y/t.scale*(t.Width/t.scale)+x/t.scale]
+	at := y*t.Width + x
+	if t.scale > 1 {
+		at = y/t.scale*(t.Width/t.scale) + x/t.scale
+	}
+	c := t.cells[at]
 	if c == noToken {
 		return -1
 	}
