@@ -77,5 +77,10 @@ func (a *Agent) Hold(n int) (release func(), ok bool) {
 	return a.host.admission.Hold(a.Caller().Identity, int64(n))
 }
 
+// Hold is [Agent.Hold] for bytes of which it is not known yet whose they are.
+func (h *Host) Hold(of string, n int) (release func(), ok bool) {
+	return h.admission.Hold(of, int64(n))
+}
+
 // Load is how many calls of agents run and how many wait for their turn.
 func (h *Host) Load() (running, waiting int) { return h.admission.Load() }

@@ -18,10 +18,11 @@ func TestAgentsOverHTTPGoWhileNobodySendsAnything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		h := &HTTP{Host: host, agents: map[string]*httpAgent{}}
-		v, err := host.View(servers.ViewSpec{})
+		view, err := host.View(servers.ViewSpec{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		v := &httpView{view: view}
 		r := httptest.NewRequest("POST", "/mcp", nil)
 		e := envelope{id: []byte("1"), method: "tools/list"}
 		left, open := h.enter(r, e, v), h.enter(httptest.NewRequest("POST", "/mcp", nil), envelope{method: "initialize"}, v)

@@ -35,6 +35,7 @@ type answerWriter struct {
 	e      envelope
 	raw    map[string]json.RawMessage
 	status int // held back until the body is known
+	sent   int // what became of it; 0: none was set
 }
 
 func (f *answerWriter) WriteHeader(status int) { f.status = status }
@@ -58,6 +59,7 @@ func (f *answerWriter) begin(status int) {
 	}
 	f.status = -1
 	if status > 0 {
+		f.sent = status
 		f.ResponseWriter.WriteHeader(status)
 	}
 }

@@ -99,18 +99,12 @@ func isJSON(contentType string) bool {
 	return err == nil && kind == "application/json"
 }
 
-// checked reads a POST body, refuses one whose envelope could be read in two
-// ways, and hands it on whole.
-func checked(w http.ResponseWriter, r *http.Request) (envelope, bool) {
+// checked refuses a body whose message could be read in two ways, and hands it on
+// whole.
+func checked(w http.ResponseWriter, r *http.Request, body []byte) (envelope, bool) {
 	if r.Method != http.MethodPost {
 		return envelope{}, true
 	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, "the body is too large or was cut short")
-		return envelope{}, false
-	}
-	body = bytes.TrimSpace(body)
 	e := envelope{}
 	if len(body) > 0 {
 		var bad *rpcError

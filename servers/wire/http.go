@@ -1,12 +1,14 @@
 package wire
 
 import (
+	"container/list"
 	"context"
 	"encoding/json"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -17,33 +19,30 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-const (
-	httpIdle = time.Hour       // a session unused for so long is forgotten
-	agentTTL = 2 * time.Minute // a client without a session is shown for so long after its last request
-)
+// maxHTTPRequests is how many requests are served at once, open streams among them.
+const maxHTTPRequests = 1024
+
+// maxHeader is the longest head of a request, in bytes; the library adds a little.
+const maxHeader = 32 << 10
 
 // HTTP serves views as streamable HTTP: all servers at /mcp, one at
 // /mcp/SERVER. It must stand behind a Guard.
 type HTTP struct {
 	Host *servers.Host
 
-	mu     sync.Mutex // guards what follows
-	served map[string]*httpView
-	agents map[string]*httpAgent
+	grace    time.Duration // for the first bytes of a body; 0: bodyGrace
+	requests atomic.Int32
+
+	mu       sync.Mutex // guards what follows
+	served   map[string]*httpView
+	agents   map[string]*httpAgent // by their keys
+	sessions list.List             // of *httpAgent, the one used last at the back
+	clients  list.List             // those without a session
 }
 
 type httpView struct {
 	view *servers.View
 	mcp  *server.StreamableHTTPServer
-}
-
-// httpAgent is a client as far as HTTP shows one: a session, or requests that
-// name the same client.
-type httpAgent struct {
-	*servers.Agent
-	session bool
-	open    int // requests under way
-	last    time.Time
 }
 
 // ServeHTTP implements http.Handler.
@@ -53,11 +52,30 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
-	e, ok := checked(w, r)
+	defer h.requests.Add(-1)
+	if h.requests.Add(1) > maxHTTPRequests {
+		tooBusy(w, nil, "mcpdeck is busy: too many requests are under way")
+		return
+	}
+	var body []byte
+	if r.Method == http.MethodPost {
+		read, release, status, why := h.body(w, r)
+		defer release()
+		if status > 0 {
+			refuse(w, status, why)
+			return
+		}
+		body = read
+	}
+	e, ok := checked(w, r, body)
 	if !ok {
 		return
 	}
-	agent := h.enter(r, e, v.view)
+	agent := h.enter(r, e, v)
+	if agent == nil {
+		tooBusy(w, e.id, "mcpdeck is busy: too many requests or sessions are open. Nothing was done; retry when one has ended")
+		return
+	}
 	defer h.leave(agent)
 	ctx := agent.Context(r.Context())
 	if text := v.view.RecordRefusal(ctx, toolOf(e)); text != "" {
@@ -70,8 +88,19 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, raw: v.view.Raw()}
 	v.mcp.ServeHTTP(out, r.WithContext(ctx))
 	out.begin(out.status)
-	h.settle(w, r, e, agent)
+	h.settle(w, r, e, agent, out.sent)
 }
+
+// tooBusy refuses a request for now.
+func tooBusy(w http.ResponseWriter, id json.RawMessage, why string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", "5")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = w.Write(errorLine(id, errorBody{Code: codeBusy, Message: why})) // the client may be gone
+}
+
+// cutSession is the id of a session in the key of its agent.
+func cutSession(key string) (id string, ok bool) { return strings.CutPrefix(key, "session ") }
 
 // toolOf returns the name of the tool that a request calls, "" if it calls none.
 func toolOf(e envelope) string {
@@ -112,86 +141,6 @@ func (h *HTTP) view(path string) (*httpView, error) {
 	return v, nil
 }
 
-// enter finds or makes the agent behind a request.
-func (h *HTTP) enter(r *http.Request, e envelope, view *servers.View) *httpAgent {
-	client := clientOf(e)
-	session := r.Header.Get(server.HeaderKeySessionID)
-	key := "session " + session
-	if session == "" {
-		key = "client " + client.Name + " " + client.Version
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.forget()
-	a := h.agents[key]
-	if a == nil || e.method == string(mcp.MethodInitialize) {
-		a = &httpAgent{session: session != "", Agent: h.Host.Connect(servers.Caller{Transport: "http"}, view.Spec.Servers)}
-		if e.method != string(mcp.MethodInitialize) { // else the session's id comes with the answer
-			h.agents[key] = a
-		}
-	}
-	a.open++
-	a.last = time.Now()
-	version := r.Header.Get(mcp.HeaderProtocolVersion)
-	a.Claim(client.Name, client.Version, version)
-	return a
-}
-
-func (h *HTTP) leave(a *httpAgent) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	a.open--
-	a.last = time.Now()
-}
-
-// settle follows what the request did to its session.
-func (h *HTTP) settle(w http.ResponseWriter, r *http.Request, e envelope, a *httpAgent) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case e.method == string(mcp.MethodInitialize):
-		if id := w.Header().Get(server.HeaderKeySessionID); id != "" {
-			a.session = true
-			h.agents["session "+id] = a
-			return
-		}
-		a.Close()
-	case r.Method == http.MethodDelete:
-		delete(h.agents, "session "+r.Header.Get(server.HeaderKeySessionID))
-		a.Close()
-	}
-}
-
-// forget drops agents that have not been heard of. The caller holds mu.
-func (h *HTTP) forget() {
-	for key, a := range h.agents {
-		ttl := agentTTL
-		if a.session {
-			ttl = httpIdle
-		}
-		if a.open == 0 && time.Since(a.last) > ttl {
-			delete(h.agents, key)
-			a.Close()
-		}
-	}
-}
-
-// expire forgets agents until ctx ends, also while nobody sends anything.
-func (h *HTTP) expire(ctx context.Context) {
-	t := time.NewTicker(agentTTL / 4)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-			h.mu.Lock()
-			h.forget()
-			h.mu.Unlock()
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 func clientOf(e envelope) mcp.Implementation {
 	var p struct {
 		ClientInfo mcp.Implementation `json:"clientInfo"`
@@ -213,6 +162,8 @@ func (h *HTTP) Start(ctx context.Context, l net.Listener, token func() string) e
 	srv := &http.Server{
 		Handler:           &Guard{Token: token, Next: h},
 		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	stop := context.AfterFunc(ctx, func() { srv.Close() })

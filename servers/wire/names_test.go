@@ -53,7 +53,7 @@ func TestMessagesThatReadersTakeDifferentlyAreRefused(t *testing.T) {
 			}
 			r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(line))
 			w := httptest.NewRecorder()
-			if _, ok := checked(w, r); ok || w.Code != http.StatusBadRequest {
+			if _, ok := checked(w, r, []byte(line)); ok || w.Code != http.StatusBadRequest {
 				t.Errorf("HTTP took it: %d", w.Code)
 			}
 		})

@@ -1,0 +1,65 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+// A body must come at a rate, however long it is; the first bytes get a moment.
+const (
+	bodyGrace = 10 * time.Second
+	bodyRate  = 16 << 10 // bytes a second
+	bodyFree  = 64 << 10 // bytes that are not counted
+	bodyStep  = 1 << 20  // bytes that are counted at a time
+)
+
+// due is when a body must have reached more than the bytes read so far.
+func due(start time.Time, grace time.Duration, read int) time.Time {
+	return start.Add(grace + time.Duration(read)*time.Second/bodyRate)
+}
+
+// body reads a request's body. Its bytes are held until release is called, which is
+// never nil. With a status above 0 the request is to be refused.
+func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), status int, why string) {
+	var held []func()
+	release = func() {
+		for _, one := range held {
+			one()
+		}
+		held = nil
+	}
+	control := http.NewResponseController(w)
+	// A writer without deadlines, in a test, has no need of one.
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	grace := h.grace
+	if grace == 0 {
+		grace = bodyGrace
+	}
+	start := time.Now()
+	var all bytes.Buffer
+	for room := bodyFree; ; {
+		if room == 0 {
+			one, ok := h.Host.Hold("http", bodyStep)
+			if !ok {
+				return nil, release, http.StatusServiceUnavailable, busyBytes
+			}
+			held = append(held, one)
+			room = bodyStep
+		}
+		_ = control.SetReadDeadline(due(start, grace, all.Len()))
+		n, err := io.CopyN(&all, r.Body, int64(min(room, bodyFree)))
+		room -= int(n)
+		switch {
+		case errors.Is(err, io.EOF):
+			return bytes.TrimSpace(all.Bytes()), release, 0, ""
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, release, http.StatusRequestTimeout, "the body comes too slowly"
+		case err != nil:
+			return nil, release, http.StatusRequestEntityTooLarge, "the body is too large or was cut short"
+		}
+	}
+}

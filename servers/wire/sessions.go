@@ -1,0 +1,206 @@
+package wire
+
+import (
+	"container/list"
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers"
+)
+
+const (
+	httpIdle = time.Hour       // a session unused for so long is forgotten
+	agentTTL = 2 * time.Minute // a client without a session is shown for so long after its last request
+
+	maxHTTPAgents = 256 // sessions, and as many clients without one; the least recently used makes room
+)
+
+// httpAgent is a client as far as HTTP shows one: a session, or requests that
+// name the same client.
+type httpAgent struct {
+	*servers.Agent
+	key  string // its session's or its client's; "" before the session has an id
+	view *httpView
+	list *list.List    // of those that are kept, by their last use
+	at   *list.Element // in list
+	open int           // requests under way
+	last time.Time
+}
+
+// enter finds or makes the agent behind a request; nil when there is no room for
+// one more, or it has too many requests under way.
+func (h *HTTP) enter(r *http.Request, e envelope, v *httpView) *httpAgent {
+	client := clientOf(e)
+	key, kept := "client "+client.Name+" "+client.Version, &h.clients
+	if session := r.Header.Get(server.HeaderKeySessionID); session != "" {
+		key, kept = "session "+session, &h.sessions
+	}
+	begins := e.method == string(mcp.MethodInitialize)
+	h.mu.Lock()
+	a := h.agents[key]
+	if a != nil && !begins && a.open >= maxInFlight {
+		h.mu.Unlock()
+		return nil
+	}
+	var out *httpAgent
+	if a == nil || begins {
+		if begins {
+			key, kept = "", &h.sessions // the session's id comes with the answer
+		}
+		var room bool
+		if out, room = h.room(kept); !room {
+			h.mu.Unlock()
+			return nil
+		}
+		a = &httpAgent{Agent: h.Host.Connect(servers.Caller{Transport: "http"}, v.view.Spec.Servers), view: v}
+		h.keep(a, key, kept)
+	}
+	a.open++
+	h.used(a)
+	h.mu.Unlock()
+	h.end(out)
+	a.Claim(client.Name, client.Version, r.Header.Get(mcp.HeaderProtocolVersion))
+	return a
+}
+
+// keep puts an agent on a list; the caller holds mu.
+func (h *HTTP) keep(a *httpAgent, key string, kept *list.List) {
+	a.key, a.list, a.at = key, kept, kept.PushBack(a)
+	if key != "" {
+		h.agents[key] = a
+	}
+}
+
+// used makes an agent the one used last; the caller holds mu.
+func (h *HTTP) used(a *httpAgent) {
+	a.last = time.Now()
+	if a.at != nil {
+		a.list.MoveToBack(a.at)
+	}
+}
+
+// room makes room on a list: the agent that nobody uses and that was used longest ago
+// is taken away, if the list is full. The caller holds mu, and ends that agent.
+func (h *HTTP) room(kept *list.List) (out *httpAgent, ok bool) {
+	if kept.Len() < maxHTTPAgents {
+		return nil, true
+	}
+	for at := kept.Front(); at != nil; at = at.Next() {
+		if a, is := at.Value.(*httpAgent); is && a.open == 0 {
+			h.drop(a)
+			return a, true
+		}
+	}
+	return nil, false
+}
+
+// drop takes an agent off; the caller holds mu, and ends it.
+func (h *HTTP) drop(a *httpAgent) {
+	if a.at == nil {
+		return
+	}
+	a.list.Remove(a.at)
+	a.at = nil
+	if h.agents[a.key] == a {
+		delete(h.agents, a.key)
+	}
+}
+
+// end ends an agent that was dropped, with the library's session; nil is none.
+func (h *HTTP) end(a *httpAgent) {
+	if a == nil {
+		return
+	}
+	if session, ok := cutSession(a.key); ok && a.view.mcp != nil {
+		r := &http.Request{Method: http.MethodDelete, URL: &url.URL{Path: "/mcp"}, Header: http.Header{}, Body: http.NoBody, Host: "localhost"}
+		r.Header.Set(server.HeaderKeySessionID, session)
+		a.view.mcp.ServeHTTP(unread{}, r)
+	}
+	a.Close()
+}
+
+// unread is where an answer goes that nobody reads.
+type unread struct{}
+
+func (unread) Header() http.Header         { return http.Header{} }
+func (unread) Write(p []byte) (int, error) { return len(p), nil }
+func (unread) WriteHeader(int)             {}
+
+func (h *HTTP) leave(a *httpAgent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a.open--
+	h.used(a)
+}
+
+// settle follows what the request did to its session.
+func (h *HTTP) settle(w http.ResponseWriter, r *http.Request, e envelope, a *httpAgent, status int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case e.method == string(mcp.MethodInitialize):
+		if id := w.Header().Get(server.HeaderKeySessionID); id != "" && a.at != nil {
+			a.key = "session " + id
+			h.agents[a.key] = a
+			return
+		}
+		h.drop(a)
+		a.Close()
+	case r.Method == http.MethodDelete, status == http.StatusNotFound && a.list == &h.sessions && a.open == 1:
+		// It has ended, or there was none of that id.
+		h.drop(a)
+		a.Close()
+	}
+}
+
+// forget drops agents that have not been heard of.
+func (h *HTTP) forget() {
+	for kept, ttl := range map[*list.List]time.Duration{&h.sessions: httpIdle, &h.clients: agentTTL} {
+		for {
+			h.mu.Lock()
+			out := oldest(kept, ttl)
+			if out != nil {
+				h.drop(out)
+			}
+			h.mu.Unlock()
+			if out == nil {
+				break
+			}
+			h.end(out)
+		}
+	}
+}
+
+// oldest is an agent that nobody has used for so long, nil for none. Those behind the
+// first that was used since are newer.
+func oldest(kept *list.List, ttl time.Duration) *httpAgent {
+	for at := kept.Front(); at != nil; at = at.Next() {
+		a, ok := at.Value.(*httpAgent)
+		if !ok || time.Since(a.last) <= ttl {
+			return nil
+		}
+		if a.open == 0 {
+			return a
+		}
+	}
+	return nil
+}
+
+// expire forgets agents until ctx ends, so that no request has to look for them.
+func (h *HTTP) expire(ctx context.Context) {
+	t := time.NewTicker(agentTTL / 4)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			h.forget()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
