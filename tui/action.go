@@ -71,7 +71,8 @@ func newTable(actions []Action, page string, keys map[string][]string) table {
 	return out
 }
 
-// find is the action that key means in a part; those of the part win.
+// find is the action that key means in a part; those of the part win, and of two
+// of them the one that can be done.
 func (t table) find(key string, part string, text bool) *Action {
 	var found *Action
 	for _, a := range t {
@@ -80,7 +81,12 @@ func (t table) find(key string, part string, text bool) *Action {
 		}
 		switch a.Part {
 		case part:
-			return a
+			if a.Enabled == nil || a.Enabled() == "" {
+				return a
+			}
+			if found == nil || found.Part != part {
+				found = a
+			}
 		case "":
 			if found == nil {
 				found = a

@@ -213,8 +213,7 @@ func (p *Page) Actions() []tui.Action {
 	out := []tui.Action{
 		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Run: p.openServer},
 		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: p.whyNoRestart, Run: p.confirmRestart},
-		{ID: "deck.agent", Title: "Show the agent, or set the first one up", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNotFirst, Run: p.firstAgent},
-		{ID: "deck.setup", Title: "Set up an agent that was found here", Acts: true, Enabled: p.whyNoSetup, Run: func() tea.Cmd { return p.setUp(p.candidates()[0]) }},
+		{ID: "deck.agent", Title: "Show the agent", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNoAgent, Run: p.openAgent},
 		{ID: "deck.calls", Title: "Show the calls of the agent", Hint: "calls", Keys: []string{"c"}, Part: partAgents, Enabled: p.whyNoAgent, Run: func() tea.Cmd {
 			return p.filterCalls(p.agent().Name())
 		}},
@@ -244,6 +243,9 @@ func (p *Page) Actions() []tui.Action {
 			}
 			return ""
 		}, Run: p.openWarnings},
+	}
+	if p.opts.Setup != nil {
+		out = append(out, tui.Action{ID: "deck.setup", Title: "Set up an agent that was found here", Hint: "set up", Keys: []string{"enter"}, Part: partAgents, Acts: true, Enabled: p.whyNoSetup, Run: func() tea.Cmd { return p.setUp(p.candidates()[0]) }})
 	}
 	for _, w := range p.opts.Widgets {
 		out = append(out, w.Actions()...)

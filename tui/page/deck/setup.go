@@ -157,19 +157,3 @@ func (p *Page) nobody(f *tui.Frame, w int) []string {
 	}
 	return rows
 }
-
-// firstAgent is enter in the pane of agents.
-func (p *Page) firstAgent() tea.Cmd {
-	if p.agent() != nil {
-		return p.openAgent()
-	}
-	return p.setUp(p.candidates()[0])
-}
-
-// whyNotFirst says why enter does nothing there.
-func (p *Page) whyNotFirst() string {
-	if p.whyNoAgent() == "" {
-		return ""
-	}
-	return p.whyNoSetup()
-}
