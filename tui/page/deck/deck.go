@@ -63,6 +63,7 @@ type Page struct {
 	shown   bool
 	warned  servers.Warning // the last that the person was told of
 	panes   tui.Panes
+	said    string // by the widgets on the frame on screen
 
 	clients []Client       // found here, while nobody is connected
 	earlier []servers.Call // the newest of earlier runs, oldest first
@@ -138,6 +139,10 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		cmds = append(cmds, p.take(msg.Snapshot))
 	case tui.EarlierMsg:
 		p.callsChange(func() { p.earlier = msg.Calls[max(len(msg.Calls)-earlierKept, 0):] })
+	case warnedMsg:
+		if !p.shown {
+			return tui.Toast(tui.Warn, msg.From+": "+msg.Text)
+		}
 	case clientsMsg:
 		p.clients = msg
 	case planMsg:
@@ -162,13 +167,15 @@ func (p *Page) take(s *servers.Snapshot) tea.Cmd {
 	p.agents.SetLen(len(s.Agents))
 	var cmds []tea.Cmd
 	for _, w := range s.WarningsAfter(p.warned) {
-		if !p.shown {
-			cmds = append(cmds, tui.Toast(tui.Warn, w.From+": "+w.Text))
-		}
+		cmds = append(cmds, func() tea.Msg { return warnedMsg(w) })
 		p.warned = w
 	}
 	return tea.Batch(cmds...)
 }
+
+// warnedMsg is a new warning. It comes back as a message, since the page is told of
+// the first ones before it is shown.
+type warnedMsg servers.Warning
 
 // earlierKept is how many calls of earlier runs the page lists; all are on the page
 // of calls.

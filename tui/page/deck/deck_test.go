@@ -286,6 +286,28 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 	})
 }
 
+// What a widget says in full is said once.
+func TestAFailureIsSaidOnce(t *testing.T) {
+	const why = "Pencil not found (16 places searched). Install it from pen.dev."
+	var d *fake.Deck
+	frame.RunWith(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+		d = fake.NewDeck(time.Now())
+		d.Change(func(s *servers.Snapshot) {
+			s.Servers = slices.Clone(s.Servers)
+			s.Servers[0].State = servers.State{Status: servers.Failed, Reason: why}
+			s.Warnings = []servers.Warning{{From: "host", Text: "port 7337 is taken"}, {From: "pencil", Text: why}}
+		})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deck.New(deck.Options{Host: d, Widgets: []deck.Widget{&lamp{line: "Pencil x  " + why}}})}})
+	}, func(s *frame.Screen) {
+		if n := strings.Count(s.Text(), "Pencil not found"); n != 1 {
+			t.Errorf("said %d times:\n%s", n, s.Text())
+		}
+		s.Has("port 7337 is taken", "failed")
+		s.Keys("w")
+		s.Has("Warnings", "pencil")
+	})
+}
+
 func TestAnAskShowsItsQuestion(t *testing.T) {
 	tests := []struct{ name, args, want string }{
 		{"one", `{"questions":[{"question":"Which database?","options":["a"]}]}`, "Which database?"},

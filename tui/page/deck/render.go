@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -16,11 +18,12 @@ import (
 // Render draws the page: servers and agents side by side above the calls, or, in
 // a small terminal, one below the other without frames.
 func (p *Page) Render(f *tui.Frame) []string {
-	p.panes = p.panes[:0]
+	p.panes, p.said = p.panes[:0], ""
 	var rows []string
 	for _, w := range p.opts.Widgets {
 		if line := w.Line(f, f.W-2); line != "" {
 			rows = append(rows, " "+line)
+			p.said += ansi.Strip(line) + "\n"
 		}
 	}
 	rows = append(rows, p.warning(f)...)
@@ -45,7 +48,7 @@ func (p *Page) serversWidth(f *tui.Frame) int {
 	need, agents := 0, min(f.W*3/5, 60)
 	for i := range p.snap.Servers {
 		s := &p.snap.Servers[i]
-		need = max(need, serverNameW+serverToolsW+2+widget.Width(stateText(f.Theme, s, f.W))+frame)
+		need = max(need, serverNameW+serverToolsW+2+widget.Width(p.stateText(f.Theme, s, f.W))+frame)
 	}
 	for i := range p.snap.Agents {
 		a := &p.snap.Agents[i]
@@ -55,19 +58,34 @@ func (p *Page) serversWidth(f *tui.Frame) int {
 	return max(least, min(need, f.W-min(agents, f.W-least)))
 }
 
-// warning is the newest warning, and how many more there are.
+// warning is the newest warning that is not said on the page anyway, and how many
+// there are.
 func (p *Page) warning(f *tui.Frame) []string {
-	n := len(p.snap.Warnings)
-	if n == 0 {
+	th, n, i := f.Theme, len(p.snap.Warnings), len(p.snap.Warnings)-1
+	for i >= 0 && p.saidElsewhere(p.snap.Warnings[i]) {
+		i--
+	}
+	if i < 0 {
 		return nil
 	}
-	th, w := f.Theme, p.snap.Warnings[n-1]
+	w := p.snap.Warnings[i]
 	words := " all " + strconv.Itoa(n)
 	if n == 1 {
 		words = " read"
 	}
 	more := th.Key.Render("w") + th.Muted.Render(words) + " "
 	return []string{widget.Ends(" "+th.Warn.Render("! "+plain.Line(w.From)+": "+plain.Line(w.Text)), more, f.W)}
+}
+
+// saidElsewhere tells whether the line of a widget says what a warning of its
+// server says.
+func (p *Page) saidElsewhere(w servers.Warning) bool {
+	for i := range p.snap.Servers {
+		if s := &p.snap.Servers[i]; s.Name == w.From {
+			return strings.Contains(p.said, plain.Line(w.Text))
+		}
+	}
+	return false
 }
 
 func (p *Page) box(f *tui.Frame, part string, x, y, w, h int) []string {
@@ -121,7 +139,7 @@ func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 	return l.Render(f.Theme, w, h, focus, func(i, w int) string {
 		switch part {
 		case partServers:
-			return serverRow(f, &p.snap.Servers[i], w)
+			return p.serverRow(f, &p.snap.Servers[i], w)
 		case partAgents:
 			return p.agentRow(f, &p.snap.Agents[i], w)
 		}
@@ -152,7 +170,7 @@ func (p *Page) empty(f *tui.Frame, part string, w int) []string {
 // Columns of the servers.
 const serverNameW, serverToolsW = 12, 9
 
-func serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
+func (p *Page) serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
 	th := f.Theme
 	mark, style := tui.ServerMark(th, s.State.Status)
 	name := th.Strong
@@ -172,13 +190,16 @@ func serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
 	} else {
 		left += th.Muted.Render(widget.Fit(tools, min(serverToolsW, max(w-22, 3))))
 	}
-	return widget.Fit(left+stateText(th, s, w-widget.Width(left)), w)
+	return widget.Fit(left+p.stateText(th, s, w-widget.Width(left)), w)
 }
 
 // stateText is what is to be said of a server beside its lamp, in about w cells.
-func stateText(th *theme.Theme, s *servers.ServerInfo, w int) string {
+func (p *Page) stateText(th *theme.Theme, s *servers.ServerInfo, w int) string {
 	_, style := tui.ServerMark(th, s.State.Status)
 	reason, detail := plain.Line(s.State.Reason), plain.Line(s.State.Detail)
+	if strings.Contains(p.said, reason) {
+		reason = "" // a line above says it
+	}
 	switch s.State.Status {
 	case servers.Ready:
 		return th.Faint.Render(detail)

@@ -47,16 +47,17 @@ const (
 
 // Page is the page of Pencil mode.
 type Page struct {
-	opts   Options
-	status pencil.Status
-	known  bool // status was loaded once
-	part   string
-	tools  widget.List
-	calls  widget.List
-	log    widget.Scroll
-	end    bool // the log stays at its end
-	items  []item
-	panes  tui.Panes
+	errorSaid bool // the head of the frame on screen says why Pencil is not there
+	opts      Options
+	status    pencil.Status
+	known     bool // status was loaded once
+	part      string
+	tools     widget.List
+	calls     widget.List
+	log       widget.Scroll
+	end       bool // the log stays at its end
+	items     []item
+	panes     tui.Panes
 }
 
 // item is a row of the list of tools: an offered tool, a held one, or one that

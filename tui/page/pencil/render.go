@@ -107,6 +107,7 @@ func (p *Page) head(f *tui.Frame) []string {
 		}
 	}
 	left := toneStyle(th, sign.Tone).Render(label) + th.Muted.Render("  "+plain.Line(words))
+	p.errorSaid = s.Error != "" && strings.Contains(words, s.Error) && widget.Width(left) <= f.W-2
 	rows := []string{" " + widget.Fit(left, f.W-2) + " "}
 	if f.H >= 14 {
 		rows = append(rows, " "+p.cost(f, f.W-2))
@@ -228,7 +229,11 @@ func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 	case partTools:
 		if len(p.items) == 0 {
 			if s := p.status; s.Error != "" {
-				return p.empty(f, w, h, plain.Line(s.Error), "w shows where it was searched, r tries again.")
+				again := "w shows where it was searched, r tries again."
+				if p.errorSaid {
+					return p.empty(f, w, h, again)
+				}
+				return p.empty(f, w, h, plain.Line(s.Error), again)
 			}
 			return p.empty(f, w, h, "Pencil's tools show up here once the mode is on.", "p switches it on and off.")
 		}
