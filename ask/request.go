@@ -145,7 +145,7 @@ func (r *Request) Doubt() string {
 	case r.Verified():
 		return ""
 	case r.Via() != "":
-		return "unverified, through " + r.Via()
+		return "unverified, via " + r.Via()
 	}
 	return "unverified"
 }

@@ -110,7 +110,7 @@ func printList(w io.Writer, items []questions.Listed, now time.Time) {
 		}
 		switch {
 		case it.Via != "":
-			who += " (unverified, through " + plain.Line(it.Via) + ")"
+			who += " (unverified, via " + plain.Line(it.Via) + ")"
 		case !it.Verified:
 			who += " (unverified)"
 		}

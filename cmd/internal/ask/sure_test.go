@@ -60,3 +60,26 @@ func TestNothingIsSentByMistake(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestAKilledRelaysTwinIsMerged starts an agent's second server before the first
+// is dead: of two equal questions one is left, with what was entered.
+func TestAKilledRelaysTwinIsMerged(t *testing.T) {
+	w := newWorld(t)
+	d := w.open()
+	first := w.agent("claude-code", "shop", "mcp", "ask")
+	first.ask(1, which)
+	d.wait("Which one?")
+	time.Sleep(500 * time.Millisecond) // as above
+	d.press("j", "\t", "s", "u", "r", "e", "\x1b")
+	d.wait("sure")
+	second := w.agent("claude-code", "shop", "mcp", "ask")
+	second.ask(1, which)
+	w.listed(2)
+	_ = first.cmd.Process.Kill()
+	w.listed(1)
+	d.wait("sure", "asked again")
+	d.press("2")
+	if got := text(second.reply(1)); got != "User answers:\na: y (note: sure)" {
+		t.Errorf("got %q", got)
+	}
+}
