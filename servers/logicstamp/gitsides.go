@@ -18,7 +18,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/gittree"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
@@ -269,10 +268,7 @@ func (g *gitRun) cached(key string) *side {
 	if json.Unmarshal(data, sources) != nil {
 		return nil
 	}
-	var outlines map[string]*outline.Outline
-	if data, err := os.ReadFile(filepath.Join(dir, "outlines.json")); err == nil && json.Unmarshal(data, &outlines) == nil {
-		sources.Outline(outlines)
-	}
+	sources.ReadOutlines(filepath.Join(dir, "outlines.json"))
 	c := g.s.contexts.get(dir)
 	if c == nil {
 		if c, err = contract.Read(dir, contract.Options{Project: g.tree}); err != nil {

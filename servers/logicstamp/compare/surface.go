@@ -21,7 +21,8 @@ func (c *comparison) outlines(p string, before, after *contract.Contract) (was, 
 	}
 	b, _ := c.base.Sources.Find(p)
 	a, _ := c.cur.Sources.Find(p)
-	ok = b.Outline != nil && a.Outline != nil && covers(b.Outline, before.Exports) && covers(a.Outline, after.Exports)
+	// An equal text was read by another version of us at most.
+	ok = b.FileHash != a.FileHash && b.Outline != nil && a.Outline != nil && covers(b.Outline, before.Exports) && covers(a.Outline, after.Exports)
 	return b.Outline, a.Outline, ok
 }
 
@@ -82,11 +83,13 @@ func origin(e outline.Export) string {
 // removals are what breaks because exports are gone.
 func removals(was, is *outline.Outline, before, after map[string]outline.Export, d *Details) []Breaking {
 	var out []Breaking
+	taken := map[string]bool{}
 	for _, key := range d.RemovedExports {
 		b := Breaking{Severity: Error, Kind: "export_removed", Name: key, Message: "export removed: " + key, LineBefore: before[key].Line}
 		if decl, ok := was.Decl(before[key].Local); ok && before[key].From == "" {
 			b.LineBefore, b.Source = decl.Line, source(decl)
-			if to := renamed(is, decl, after, d.AddedExports); to != "" && len(d.RemovedExports) == 1 {
+			if to := renamed(is, decl, after, d.AddedExports); to != "" && !taken[to] {
+				taken[to] = true
 				b.Message = "export renamed: " + key + " → " + to
 			}
 			if still, ok := is.Decl(decl.Name); ok {
@@ -265,9 +268,9 @@ func locate(b *Breaking, was, is *outline.Outline) {
 			b.LineBefore, b.Source = x.Line, source(x)
 			return
 		case had && (!has || m.Text != now.Text):
-			b.LineBefore, b.Line, b.Source = m.Line, y.Line, x.Kind+" "+x.Name+" { "+m.Text+" }"
+			b.LineBefore, b.Line, b.Source = m.Line, y.Line, x.Name+" { "+m.Text+" }"
 			if has {
-				b.Line, b.Source = now.Line, y.Kind+" "+y.Name+" { "+now.Text+" }"
+				b.Line, b.Source = now.Line, y.Name+" { "+now.Text+" }"
 			}
 			return
 		}
@@ -276,7 +279,7 @@ func locate(b *Breaking, was, is *outline.Outline) {
 		x, _ := was.Decl(y.Name)
 		if m, has := members(y)[b.Name]; has {
 			if _, had := members(x)[b.Name]; !had {
-				b.Line, b.Source = m.Line, y.Kind+" "+y.Name+" { "+m.Text+" }"
+				b.Line, b.Source = m.Line, y.Name+" { "+m.Text+" }"
 				return
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -333,21 +334,34 @@ func (m *Manifest) Find(p string) (File, bool) {
 	return m.Files[i], true
 }
 
-// Outlines are what the sources declare, by path.
-func (m *Manifest) Outlines() map[string]*outline.Outline {
-	out := map[string]*outline.Outline{}
+// Outlines are what sources declare, by path, as they are kept in a file.
+type Outlines struct {
+	Version int                         `json:"version"`
+	Files   map[string]*outline.Outline `json:"files"`
+}
+
+// Outlines are what the sources declare.
+func (m *Manifest) Outlines() Outlines {
+	out := Outlines{outline.Version, map[string]*outline.Outline{}}
 	for _, f := range m.Files {
 		if f.Outline != nil {
-			out[f.Path] = f.Outline
+			out.Files[f.Path] = f.Outline
 		}
 	}
 	return out
 }
 
-// Outline puts what the sources declare beside them.
-func (m *Manifest) Outline(list map[string]*outline.Outline) {
+// ReadOutlines puts what the sources declare beside them, from a file that may
+// not be there. What another version read is left out: it could differ though
+// the source does not.
+func (m *Manifest) ReadOutlines(name string) {
+	var list Outlines
+	data, err := os.ReadFile(name)
+	if err != nil || json.Unmarshal(data, &list) != nil || list.Version != outline.Version {
+		return
+	}
 	for i := range m.Files {
-		m.Files[i].Outline = list[m.Files[i].Path]
+		m.Files[i].Outline = list.Files[m.Files[i].Path]
 	}
 }
 

@@ -173,6 +173,10 @@ func (p *parser) value(d *Decl) {
 		}
 	}
 	p.at, d.Generic = start, ""
+	if p.peek(0) == "{" {
+		p.object(d, start)
+		return
+	}
 	for p.at < len(p.tokens) && (p.tokens[p.at].word || p.peek(0) == ".") && !p.tokens[p.at].first {
 		p.at++
 	}
@@ -184,6 +188,21 @@ func (p *parser) value(d *Decl) {
 		}
 	}
 	p.at = start
+}
+
+// object reads the keys of an object, and the values that are constants.
+func (p *parser) object(d *Decl, start int) {
+	list := p.members(true)
+	frozen := p.peek(0) == "as" && p.peek(1) == "const"
+	for i, m := range list {
+		if !frozen && !strings.HasSuffix(m.Text, "as const") {
+			list[i].Text = m.Name
+		}
+	}
+	d.Members = list
+	if d.Head == "" && p.tokens[max(start-2, 0)].text == d.Name {
+		d.Head = d.Name
+	}
 }
 
 // typed reads an interface, a type, an enum or a namespace after its name.

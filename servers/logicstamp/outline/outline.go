@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// Version changes with what Read makes of a source.
+const Version = 1
+
 // Limits of what is kept of a source.
 const (
 	maxHead    = 400

@@ -36,6 +36,8 @@ export abstract class Base<T> extends Other<T> {
 export interface Props<T> extends More { size: number; tone?: 'a' | 'b'
   on(e: Event): void }
 export type Kind = | 'x' | 'y';
+export const Intent = { NONE: "none" as const, warn: 'w' as const };
+export const tools = { run() { return 1 }, stop: () => 2 };
 export type Shape = { w: number, h: number };
 `))
 	var exports []string
@@ -43,7 +45,7 @@ export type Shape = { w: number, h: number };
 		exports = append(exports, e.Key())
 	}
 	want := []string{
-		"* from ./star", "ns", "a", "c", "T", "outer", "one", "two", "load", "default", "Card", "pick", "Color", "Base", "Props", "Kind", "Shape",
+		"* from ./star", "ns", "a", "c", "T", "outer", "one", "two", "load", "default", "Card", "pick", "Color", "Base", "Props", "Kind", "Intent", "tools", "Shape",
 	}
 	if !slices.Equal(exports, want) {
 		t.Errorf("exports = %q\nwant %q", exports, want)
@@ -64,15 +66,17 @@ export type Shape = { w: number, h: number };
 		heads[d.Name] = head
 	}
 	for name, want := range map[string]string{
-		"load":  "load<T extends object = {}>(id: string, cb?: (t: T) => void): Promise<{ a: T }>",
-		"App":   "App({ a }: { a: string })",
-		"Card":  "Card = React.forwardRef<HTMLDivElement, CardProps>",
-		"pick":  "pick = <T>(list: T[], n: number): T",
-		"Color": `Color ; Red ; Blue = "blue"`,
-		"Base":  "Base<T> extends Other<T> ; name: string ; run(a: number): void",
-		"Props": "Props<T> extends More ; size: number ; tone?: 'a' | 'b' ; on(e: Event): void",
-		"Kind":  "Kind = 'x' | 'y'",
-		"Shape": "Shape ; w: number ; h: number",
+		"load":   "load<T extends object = {}>(id: string, cb?: (t: T) => void): Promise<{ a: T }>",
+		"App":    "App({ a }: { a: string })",
+		"Card":   "Card = React.forwardRef<HTMLDivElement, CardProps>",
+		"pick":   "pick = <T>(list: T[], n: number): T",
+		"Color":  `Color ; Red ; Blue = "blue"`,
+		"Base":   "Base<T> extends Other<T> ; name: string ; run(a: number): void",
+		"Props":  "Props<T> extends More ; size: number ; tone?: 'a' | 'b' ; on(e: Event): void",
+		"Kind":   "Kind = 'x' | 'y'",
+		"Intent": `Intent ; NONE: "none" as const ; warn: 'w' as const`,
+		"tools":  "tools ; run ; stop",
+		"Shape":  "Shape ; w: number ; h: number",
 	} {
 		if heads[name] != want {
 			t.Errorf("%s: %q\nwant %q", name, heads[name], want)

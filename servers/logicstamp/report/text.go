@@ -87,8 +87,12 @@ func Plain(w io.Writer, r *compare.Result) error {
 				}
 			}
 			if Errors(c) > 0 {
-				for _, i := range c.Importers {
+				list, more := importers(c)
+				for _, i := range list {
 					line(2, "imported by %s", ImporterText(i))
+				}
+				if more > 0 {
+					line(2, "imported by %d more", more)
 				}
 			}
 		}
@@ -150,6 +154,14 @@ func Place(entry string, b compare.Breaking) string {
 		return fmt.Sprintf("%s:%d", entry, b.Line)
 	}
 	return entry
+}
+
+// importers are the first of those who import a component, and how many more
+// there are.
+func importers(c compare.ContractChange) (list []compare.Importer, more int) {
+	const most = 12
+	list = c.Importers[:min(len(c.Importers), most)]
+	return list, max(len(c.Importers), c.ImportersTotal) - len(list)
 }
 
 // ImporterText is one who imports what breaks: "src/App.tsx:3 (a, b)".
@@ -241,8 +253,12 @@ func Markdown(w io.Writer, r *compare.Result) error {
 				}
 			}
 			if Errors(c) > 0 {
-				for _, i := range c.Importers {
+				list, more := importers(c)
+				for _, i := range list {
 					line("  - imported by %s", escape(ImporterText(i)))
+				}
+				if more > 0 {
+					line("  - imported by %d more", more)
 				}
 			}
 		}

@@ -20,7 +20,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
 
@@ -369,10 +368,7 @@ func (s *Store) Sources(e *Entry) (*manifest.Manifest, error) {
 		return nil, fmt.Errorf("read the source list of %s: %w", e.ID, err)
 	}
 	// Without the outlines an entry says less, and is no worse for it.
-	var outlines map[string]*outline.Outline
-	if data, err := os.ReadFile(filepath.Join(e.Dir, outlineFile)); err == nil && json.Unmarshal(data, &outlines) == nil {
-		m.Outline(outlines)
-	}
+	m.ReadOutlines(filepath.Join(e.Dir, outlineFile))
 	s.mu.Lock()
 	s.sources[e.ID] = m
 	s.mu.Unlock()

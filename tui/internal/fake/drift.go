@@ -3,6 +3,7 @@ package fake
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,8 @@ type Drift struct {
 	// Next is what CompareFor answers, after Delay.
 	Next  *compare.Result
 	Delay time.Duration
+	// SnapshotDelay is how long SnapshotFor takes.
+	SnapshotDelay time.Duration
 	// Err is what SnapshotFor fails with.
 	Err error
 	// InstallErr is what InstallCLI fails with.
@@ -63,6 +66,17 @@ func (d *Drift) Change(f func(p *logicstamp.ProjectState)) {
 	}
 }
 
+// AddProject adds a project without results.
+func (d *Drift) AddProject(path string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state = logicstamp.State{Projects: append(slices.Clone(d.state.Projects), logicstamp.ProjectState{Path: path})}
+	select {
+	case d.hint <- struct{}{}:
+	default:
+	}
+}
+
 // Add stores a result.
 func (d *Drift) Add(r *compare.Result) {
 	d.Change(func(p *logicstamp.ProjectState) {
@@ -91,9 +105,20 @@ func (d *Drift) CompareFor(ctx context.Context, _, baseline string, force bool) 
 	return d.Next, nil
 }
 
-// SnapshotFor answers an id.
-func (d *Drift) SnapshotFor(context.Context, string) (string, error) {
+// StopDeeper is remembered.
+func (d *Drift) StopDeeper(project string) {
+	d.asked("stop deeper")
+	d.Change(func(p *logicstamp.ProjectState) { p.Deeper = nil })
+}
+
+// SnapshotFor answers an id after SnapshotDelay.
+func (d *Drift) SnapshotFor(ctx context.Context, _ string) (string, error) {
 	d.asked("snapshot")
+	select {
+	case <-time.After(d.SnapshotDelay):
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 	if d.Err != nil {
 		return "", d.Err
 	}
@@ -199,11 +224,14 @@ func DriftResult(now time.Time) *compare.Result {
 				Totals:       map[string]int{"interface.props": 3, "composition.hooks": 1, "composition.components": 1, "composition.functions": 1, "composition.variables": 1, "composition.imports": 2, "exports": 1},
 			},
 			Breaking: []compare.Breaking{
-				{Severity: compare.Error, Kind: "prop_removed", Name: "locked", Message: "prop removed: locked"},
-				{Severity: compare.Caution, Kind: "prop_type", Name: "size", Message: "prop type changed: size: number → size: number | string"},
+				{Severity: compare.Error, Kind: "prop_removed", Name: "locked", Message: "prop removed: locked", LineBefore: 3, Line: 3, Source: "KnobProps { locked?: boolean }"},
+				{Severity: compare.Caution, Kind: "prop_type", Name: "size", Message: "prop type changed: size: number → size: number | string", Line: 3, Source: "KnobProps { size: number | string }"},
 			},
+			Importers: []compare.Importer{{EntryID: "src/parts/Tile.tsx", Line: 2}, {EntryID: "src/parts/index.ts", Line: 1, PassesOn: true}},
 		},
-		{EntryID: "src/util/extra.ts", Name: "extra", Kind: "ts:module", Role: "root", Change: compare.Added, Details: &compare.Details{Reason: "new"}, Affects: []string{"src/util/extra.ts"}},
+		{EntryID: "src/util/extra.ts", Name: "extra", Kind: "ts:module", Role: "root", Change: compare.Added, Details: &compare.Details{Reason: "new"}, Affects: []string{"src/util/extra.ts"}, After: &contract.Contract{
+			ID: "src/util/extra.ts", Kind: "ts:module", Functions: []string{"extra"}, Imports: []string{"./format"}, Exports: contract.Exports{Unnamed: true, Raw: `"named"`},
+		}},
 		{EntryID: "src/util/format.ts", Name: "format", Kind: "ts:module", Role: "root", Change: compare.Moved, Details: &compare.Details{Reason: "moved", MovedTo: "src/lib/format.ts"}, Affects: []string{"src/util/format.ts"}},
 		{
 			EntryID: "src/util/useClock.ts", Name: "useClock", Kind: "react:hook", Role: "root", Change: compare.Changed, Affects: []string{"src/util/useClock.ts"},

@@ -2,6 +2,8 @@ package drift
 
 import (
 	"encoding/json"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -41,12 +44,12 @@ func (p *Page) compareActions() []tui.Action {
 		{ID: "drift.force", Title: "Analyse and compare, also when nothing changed", Keys: []string{"F"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), true) }},
 		{ID: "drift.baseline", Title: "Choose the baseline", Hint: "baseline", Keys: []string{"B"}, Enabled: p.whyRunning, Run: p.loadRefs},
 		{ID: "drift.snapshot", Title: "Make a snapshot to compare with later", Keys: []string{"S"}, Acts: true, Enabled: p.whyRunning, Run: p.snapshot},
-		{ID: "drift.stop", Title: "Stop the comparison", Keys: []string{"x"}, Enabled: func() string {
-			if p.run == nil {
-				return "no comparison runs"
+		{ID: "drift.stop", Title: "Stop the comparison, or the deeper analysis", Keys: []string{"x"}, Enabled: func() string {
+			if p.run == nil && p.project().Deeper == nil {
+				return "nothing runs"
 			}
 			return ""
-		}, Run: do(func() { p.run.cancel() })},
+		}, Run: p.stop},
 		{ID: "drift.monitor", Title: "Compare by itself after every change, or no longer", Hint: "monitor", Keys: []string{"w"}, Acts: true, Enabled: p.whyNoProject, Run: p.toggleMonitor},
 		{ID: "drift.pin", Title: "Keep the baseline's snapshot, or let it expire", Keys: []string{"p"}, Acts: true, Enabled: p.whyNoSnapshot, Run: p.togglePin},
 		{ID: "drift.install", Title: "Install stamp into the deck's own folder", Keys: []string{"I"}, Acts: true, Enabled: func() string {
@@ -60,7 +63,7 @@ func (p *Page) compareActions() []tui.Action {
 				return "there is only one project"
 			}
 			return ""
-		}, Run: do(p.nextProject)},
+		}, Run: p.nextProject},
 	}
 }
 
@@ -305,18 +308,18 @@ func (p *Page) toggle(m mode) {
 	p.scroll = widget.Scroll{}
 }
 
-func (p *Page) nextProject() {
+func (p *Page) nextProject() tea.Cmd {
 	p.chosen = true
+	n, next := len(p.state.Projects), 0
 	for i, one := range p.state.Projects {
 		if one.Path == p.path {
-			p.path = p.state.Projects[(i+1)%len(p.state.Projects)].Path
-			p.back, p.list.Cursor = 0, 0
-			p.lay()
-			return
+			next = (i + 1) % n
 		}
 	}
-	p.path = p.state.Projects[0].Path
+	p.path, p.back = p.state.Projects[next].Path, 0
+	p.rows, p.list.Cursor = nil, -1
 	p.lay()
+	return tui.Toast(tui.Info, fmt.Sprintf("%s, project %d of %d", plain.Line(filepath.Base(p.path)), next+1, n))
 }
 
 func (p *Page) copySelected() tea.Cmd {
@@ -324,6 +327,8 @@ func (p *Page) copySelected() tea.Cmd {
 	switch x.kind {
 	case bundleRow:
 		return tui.Copy(strings.TrimSpace(x.bundle.EntryID+" "+x.bundle.SemanticHashAfter), "the path and hash")
+	case signatureRow:
+		return tui.Copy(x.signature.EntryID+" "+x.signature.After, "the signature")
 	case contractRow:
 		return tui.Copy(strings.TrimSpace(x.contract.EntryID+" "+x.contract.SemanticHashAfter), "the path and hash")
 	}

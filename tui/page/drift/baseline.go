@@ -23,6 +23,9 @@ func (p *Page) chooseBaseline(refs []string) tea.Cmd {
 	c := &choice{p: p}
 	for _, s := range p.project().Snapshots {
 		name := "snapshot " + shortID(s.ID)
+		if s.MadeBy != "" {
+			name += " of " + s.MadeBy
+		}
 		if s.Pinned {
 			name += " pinned"
 		}

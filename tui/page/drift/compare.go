@@ -3,6 +3,8 @@ package drift
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -34,6 +36,10 @@ func (p *Page) baseline() string {
 		return "snapshot"
 	}
 	if r := p.result(); r != nil && r.Baseline != "" {
+		// The snapshot on screen, whoever made it, and not the user's own.
+		if i := r.BaselineInfo; i != nil && i.SnapshotID != "" {
+			return "snapshot:" + i.SnapshotID
+		}
 		return r.Baseline
 	}
 	if len(p.project().Snapshots) == 0 {
@@ -45,7 +51,7 @@ func (p *Page) baseline() string {
 // start compares in the background.
 func (p *Page) start(baseline string, force bool) tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
-	me := &run{what: "comparing with " + baseline, since: time.Now(), cancel: cancel}
+	me := &run{what: "comparing with " + baselineWords(baseline), since: time.Now(), cancel: cancel}
 	p.run, p.back, p.chosen, p.made = me, 0, true, ""
 	project, source := p.path, p.opts.Source
 	return func() tea.Msg {
@@ -55,17 +61,38 @@ func (p *Page) start(baseline string, force bool) tea.Cmd {
 	}
 }
 
+// baselineWords are a baseline without what nobody reads of an id.
+func baselineWords(baseline string) string {
+	if id, ok := strings.CutPrefix(baseline, "snapshot:"); ok {
+		return "snapshot " + shortID(id)
+	}
+	return baseline
+}
+
+// stop ends what the user waits for, else the deeper analysis in the background.
+func (p *Page) stop() tea.Cmd {
+	if p.run != nil {
+		p.run.cancel()
+		return nil
+	}
+	project, source := p.path, p.opts.Source
+	return func() tea.Msg {
+		source.StopDeeper(project)
+		return tui.Toast(tui.Info, "the deeper analysis is stopped")()
+	}
+}
+
 // snapshot makes one in the background.
 func (p *Page) snapshot() tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
 	me := &run{what: "making a snapshot", since: time.Now(), cancel: cancel}
 	p.run = me
 	project, source := p.path, p.opts.Source
-	return func() tea.Msg {
+	return tea.Batch(tui.Toast(tui.Info, "making a snapshot of "+filepath.Base(project)+"; x stops"), func() tea.Msg {
 		defer cancel()
 		id, err := source.SnapshotFor(ctx, project)
 		return doneMsg{run: me, project: project, snapshot: id, err: err}
-	}
+	})
 }
 
 func (p *Page) done(m doneMsg) tea.Cmd {

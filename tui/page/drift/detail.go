@@ -28,6 +28,8 @@ type writer struct {
 	th   *theme.Theme
 	w    int
 	mode mode
+	// apart is set where who is hit has a pane of its own.
+	apart bool
 	// digits are how many of a hash are shown.
 	digits int
 	out    []string
@@ -48,8 +50,8 @@ func (d *writer) wrap(style theme.Style, text string) {
 }
 
 // detailLines draws what stands under the cursor.
-func detailLines(th *theme.Theme, b *board, x row, m mode, w int) []string {
-	d := &writer{th: th, w: w, mode: m, digits: 8}
+func detailLines(th *theme.Theme, b *board, x row, m mode, w int, apart bool) []string {
+	d := &writer{th: th, w: w, mode: m, digits: 8, apart: apart}
 	if w < 50 {
 		d.digits = 6
 	}
@@ -63,11 +65,20 @@ func detailLines(th *theme.Theme, b *board, x row, m mode, w int) []string {
 	case contentRow:
 		d.title(x.name, "", "")
 		d.wrap(th.Text, "The text of this file changed, its contract did not: comments, formatting, a function body. This is no drift.")
+		d.gap()
+		d.wrap(th.Faint, "stamp's contracts hold neither the types of parameters nor inline types of props. Where one of an exported declaration changed, it is listed under signatures; of others nothing is known.")
 	case uncoveredRow:
 		d.title(x.name, "", "not covered")
 		d.wrap(th.Text, "This file changed, but it is in no bundle on at least one side: it lies deeper than the depth, or in a cycle that no root reaches. Nothing could be compared.")
 		d.gap()
 		d.wrap(th.Faint, "With a commit as baseline (B) the deck looks deeper; a pure cycle is never seen.")
+	case signatureRow:
+		d.title(x.name, "", "signature")
+		d.path(fmt.Sprintf("%s:%d", x.signature.EntryID, x.signature.Line))
+		d.gap()
+		d.line(report.Line{Sign: report.Changed, Before: x.signature.Before, After: x.signature.After}, 0)
+		d.gap()
+		d.wrap(th.Faint, "No contract holds this, so the status does not count it: types of parameters and inline types of props are in the source alone.")
 	case warningRow:
 		d.title(x.name, "", "warning")
 		d.wrap(th.Text, x.warning)
@@ -179,26 +190,99 @@ func (d *writer) through(b *board, det *compare.Details) {
 	}
 }
 
-// contract shows one contract.
+// contract shows one contract: what broke, where, who is hit, then the rest.
 func (d *writer) contract(b *board, c *compare.ContractChange) {
 	d.title(c.Name, c.Kind, c.Role)
 	d.path(c.EntryID)
-	if len(c.Affects) > 0 {
-		n := max(len(c.Affects), c.AffectsTotal)
+	if reason := report.Reason(c.Details, *c, depthOf(b.result)); reason != "" {
+		d.wrap(d.th.Text, glyph(d.th, report.SignOfContract(*c))+" "+reason)
+	}
+	d.breaking(c)
+	if !d.apart {
+		d.hit(c, 0)
+	}
+	if c.Change != compare.Changed && c.Change != compare.Moved {
+		d.members(c)
+	}
+	d.fields(c)
+	d.gap()
+	d.hash("semantic", c.SemanticHashBefore, c.SemanticHashAfter)
+	d.hash("file", c.FileHashBefore, c.FileHashAfter)
+}
+
+// hit shows who imports a component that breaks, and in whose bundles it is. A
+// height bounds how many are named; 0 is a few.
+func (d *writer) hit(c *compare.ContractChange, h int) {
+	most := 5
+	if h > 0 {
+		most = max(h-6, 5)
+	}
+	if len(c.Importers) > 0 {
+		d.gap()
+		total := max(len(c.Importers), c.ImportersTotal)
+		d.add(d.th.Strong.Render("imported by ") + d.th.Muted.Render(fmt.Sprint(total)))
+		for i, one := range c.Importers {
+			if i == most {
+				d.add(d.th.Faint.Render(fmt.Sprintf("  and %d more", total-i)))
+				break
+			}
+			d.importer(one)
+		}
+	} else if report.Errors(*c) > 0 {
+		d.gap()
+		d.add(d.th.Faint.Render("imported by nobody here"))
+	}
+	if len(c.Affects) == 0 {
+		return
+	}
+	n := max(len(c.Affects), c.AffectsTotal)
+	if h == 0 {
 		text := "in the bundle of " + strings.Join(c.Affects[:min(n, 3)], ", ")
 		if n > 3 {
 			text += fmt.Sprintf(" and %d more", n-3)
 		}
-		d.wrap(d.th.Muted, text)
-	}
-	if reason := report.Reason(c.Details, *c, depthOf(b.result)); reason != "" {
-		d.wrap(d.th.Text, glyph(d.th, report.SignOfContract(*c))+" "+reason)
+		d.wrap(d.th.Faint, text)
+		return
 	}
 	d.gap()
-	d.hash("semantic", c.SemanticHashBefore, c.SemanticHashAfter)
-	d.hash("file", c.FileHashBefore, c.FileHashAfter)
-	d.breaking(c)
-	d.fields(c)
+	d.add(d.th.Strong.Render("in the bundles of ") + d.th.Muted.Render(fmt.Sprint(n)))
+	for _, root := range c.Affects {
+		d.add("  " + d.th.Muted.Render(middle(plain.Line(root), d.w-2)))
+	}
+}
+
+// importer is one line: where, and what of it breaks.
+func (d *writer) importer(one compare.Importer) {
+	place := plain.Line(fmt.Sprintf("%s:%d", one.EntryID, one.Line))
+	lost := plain.Line(strings.Join(one.Lost, ", "))
+	if one.PassesOn {
+		lost = strings.TrimSpace(lost + " exports it on")
+	}
+	if lost != "" {
+		lost = "  " + widget.Cut(lost, max(d.w/3, 8))
+	}
+	style := d.th.Text
+	if len(one.Lost) == 0 {
+		style = d.th.Muted
+	}
+	d.add("  " + style.Render(middle(place, d.w-2-widget.Width(lost))) + d.th.Bad.Render(lost))
+}
+
+// members lists what a component that is there on one side only consists of.
+func (d *writer) members(c *compare.ContractChange) {
+	side, sign := c.After, report.Added
+	if side == nil {
+		side, sign = c.Before, report.Removed
+	}
+	d.gap()
+	field := ""
+	for _, e := range entriesOf(side) {
+		if e.field != field {
+			field = e.field
+			d.add(d.th.Strong.Render(field))
+		}
+		d.line(report.Line{Sign: sign, Text: e.text}, 2)
+	}
 }
 
 func (d *writer) path(p string) { d.add(d.th.Muted.Render(middle(plain.Line(p), d.w))) }
@@ -256,18 +340,64 @@ func (d *writer) breaking(c *compare.ContractChange) {
 	d.gap()
 	for _, x := range c.Breaking {
 		d.breakingLine(x, 0)
+		d.source(x)
 	}
 }
 
-func (d *writer) breakingLine(x compare.Breaking, indent int) {
-	sign, style, word := report.Breaking, d.th.Bad, "breaking"
-	if x.Severity != compare.Error {
-		sign, style, word = report.Warning, d.th.Warn, "warning"
+// source shows the line that broke, of the present source or, where it is gone,
+// of the baseline's.
+func (d *writer) source(x compare.Breaking) {
+	if x.Source == "" && x.Line == 0 && x.LineBefore == 0 {
+		return
 	}
-	lead := widget.Blank(indent) + style.Render(glyph(d.th, sign)+" "+word) + "  "
-	for i, line := range widget.Wrap(ascii(d.th, plain.Line(x.Message)), max(d.w-widget.Width(lead), 10)) {
+	line, was := x.Line, ""
+	if strings.HasSuffix(x.Kind, "_removed") && x.LineBefore > 0 {
+		line, was = x.LineBefore, "was "
+	}
+	lead := fmt.Sprintf("%s%d %s ", was, line, d.th.Glyph.V)
+	room := max(d.w-2-widget.Width(lead), 10)
+	for i, text := range widget.Wrap(plain.Line(x.Source), room) {
 		if i > 0 {
-			lead = widget.Blank(widget.Width(lead))
+			lead = widget.Blank(widget.Width(lead)-2) + d.th.Glyph.V + " "
+		}
+		d.add("  " + d.th.Faint.Render(lead) + d.named(text, x))
+	}
+}
+
+// named makes the name strong that broke.
+func (d *writer) named(text string, x compare.Breaking) string {
+	name := x.Name
+	if _, member, ok := strings.Cut(x.Message, x.Name+"."); ok {
+		name = member
+	}
+	before, after, ok := strings.Cut(text, name)
+	if !ok || name == "" {
+		return d.th.Text.Render(text)
+	}
+	return d.th.Text.Render(before) + d.th.Match.Render(name) + d.th.Text.Render(after)
+}
+
+func (d *writer) breakingLine(x compare.Breaking, indent int) {
+	sign, style := report.Breaking, d.th.Bad
+	if x.Severity != compare.Error {
+		sign, style = report.Warning, d.th.Warn
+	}
+	lead := widget.Blank(indent) + style.Render(glyph(d.th, sign)) + " "
+	what, rest, _ := strings.Cut(x.Message, ": ")
+	if before, after, ok := strings.Cut(rest, " → "); ok {
+		d.add(lead + style.Render(plain.Line(what)))
+		d.line(report.Line{Sign: report.Changed, Before: before, After: after}, indent+4)
+		return
+	}
+	text := widget.Wrap(ascii(d.th, plain.Line(what+": "+rest)), max(d.w-widget.Width(lead), 10))
+	for i, line := range text {
+		if i > 0 {
+			lead = widget.Blank(indent + 2)
+		}
+		if head, tail, ok := strings.Cut(line, ": "); ok && i == 0 {
+			line = style.Render(head+": ") + d.th.Strong.Over(style.Render(tail))
+		} else {
+			line = style.Render(line)
 		}
 		d.add(lead + line)
 	}
@@ -311,41 +441,24 @@ func (d *writer) line(l report.Line, indent int) {
 		return
 	}
 	before, after := plain.Line(l.Before), plain.Line(l.After)
+	was, is := wordDiff(before, after)
 	if widget.Width(before)+widget.Width(after)+3 <= room {
-		d.add(lead + before + d.th.Muted.Render(" "+d.th.Glyph.Right+" ") + d.th.Strong.Render(after))
+		d.add(lead + marked(d.th, d.th.Removed, was) + d.th.Muted.Render(" "+d.th.Glyph.Right+" ") + marked(d.th, d.th.Added, is))
 		return
 	}
 	for _, half := range []struct {
-		sign  report.Sign
-		text  string
-		other string
-	}{{report.Removed, before, after}, {report.Added, after, before}} {
+		sign   report.Sign
+		pieces []piece
+	}{{report.Removed, was}, {report.Added, is}} {
 		style := signStyle(d.th, half.sign)
 		lead := widget.Blank(indent) + style.Render(glyph(d.th, half.sign)) + " "
-		for i, text := range widget.Wrap(half.text, room) {
+		for i, text := range wrapPieces(half.pieces, room) {
 			if i > 0 {
 				lead = widget.Blank(indent + 2)
 			}
-			d.add(lead + emphasise(d.th, style, text, half.other))
+			d.add(lead + marked(d.th, style, text))
 		}
 	}
-}
-
-// emphasise makes the words strong that the other text does not have.
-func emphasise(th *theme.Theme, style theme.Style, text, other string) string {
-	have := map[string]bool{}
-	for _, w := range strings.Fields(other) {
-		have[w] = true
-	}
-	parts := strings.Split(text, " ")
-	for i, w := range parts {
-		if w != "" && !have[w] {
-			parts[i] = th.Strong.Over(style.Render(w))
-		} else {
-			parts[i] = style.Render(w)
-		}
-	}
-	return strings.Join(parts, " ")
 }
 
 func (d *writer) folder(f *compare.FolderDiff) {

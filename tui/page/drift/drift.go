@@ -5,6 +5,7 @@ package drift
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ type Source interface {
 	Subscribe() (hint <-chan struct{}, stop func())
 	CompareFor(ctx context.Context, project, baseline string, force bool) (*compare.Result, error)
 	SnapshotFor(ctx context.Context, project string) (id string, err error)
+	StopDeeper(project string)
 	MonitorFor(ctx context.Context, project, baseline string, on bool) error
 	PinFor(id string, on bool) error
 	Refs(ctx context.Context, project string) []string
@@ -48,11 +50,13 @@ const (
 	partFilter = "filter"
 )
 
-// wide is the width from which the detail stands beside the tree; roomy the one
-// from which the tree gets its full share.
+// wide is the width from which the detail stands beside the list, roomy the one
+// from which the list gets its full share, and broad the one from which who is
+// hit has a pane of its own.
 const (
 	wide  = 60
 	roomy = 100
+	broad = 160
 )
 
 // Page is the drift page.
@@ -107,7 +111,7 @@ type run struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partTree, view: view{closed: map[string]bool{"s:content only": true}}, fresh: map[string]time.Time{}}
+	p := &Page{opts: o, part: partTree, view: view{closed: folded()}, fresh: map[string]time.Time{}}
 	p.edit.Placeholder = "path, name, field, sign"
 	p.list.Cursor = -1
 	return p
@@ -242,7 +246,7 @@ func (p *Page) lay() {
 	}
 	if p.board == nil || p.board.result != r {
 		old := p.board
-		if x, ok := p.selected(); ok && x.kind == sameRow && p.list.Cursor == 0 {
+		if !slices.ContainsFunc(p.rows, row.isChange) {
 			p.rows = nil // nothing had changed: the cursor is to be on what has now
 		}
 		p.board = newBoard(r)
@@ -277,7 +281,7 @@ func (p *Page) reflow() {
 	p.rows = p.board.rows(p.view)
 	p.list.SetLen(len(p.rows))
 	for i, x := range p.rows {
-		if x.key == key {
+		if x.key == key || key == "" && x.isChange() {
 			p.list.MoveTo(i)
 			return
 		}
@@ -309,7 +313,9 @@ func (p *Page) reveal(key string) bool {
 				return true
 			}
 		}
-		delete(p.view.closed, "s:contracts")
+		for key := range folded() {
+			delete(p.view.closed, key)
+		}
 		p.reflow()
 	}
 	return false
@@ -341,14 +347,19 @@ func (p *Page) overDetail(x int) bool {
 	if p.w < wide {
 		return p.part == partDetail
 	}
-	return x >= treeWidth(p.w)
+	tree, _ := panes(p.w)
+	return x >= tree
 }
 
-func treeWidth(w int) int {
-	if w >= roomy {
-		return w * 2 / 5
+// panes are the widths of the list and of who is hit; 0 for none of its own.
+func panes(w int) (tree, hit int) {
+	switch {
+	case w >= broad:
+		return w * 3 / 10, w * 3 / 10
+	case w >= roomy:
+		return w * 2 / 5, 0
 	}
-	return max(w*2/5, 28)
+	return max(w*2/5, 28), 0
 }
 
 // sourceFile is the file behind the selected row, "" when there is none.
@@ -362,6 +373,8 @@ func (p *Page) sourceFile() string {
 		return filepath.Join(p.path, filepath.FromSlash(x.bundle.EntryID))
 	case contractRow:
 		return filepath.Join(p.path, filepath.FromSlash(x.contract.EntryID))
+	case signatureRow:
+		return filepath.Join(p.path, filepath.FromSlash(x.signature.EntryID))
 	case contentRow, uncoveredRow:
 		return filepath.Join(p.path, filepath.FromSlash(x.name))
 	}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -56,24 +57,26 @@ func TestScreens(t *testing.T) {
 		keys    []string
 		ascii   bool
 	}{
-		{"120x34-diff", frame.Size{W: 120, H: 34}, all, []string{"n"}, false},
-		{"120x34-cause", frame.Size{W: 120, H: 34}, all, []string{"n", "enter"}, false},
-		{"120x34-side", frame.Size{W: 120, H: 34}, all, []string{"]", "]", "s"}, false},
-		{"120x34-raw", frame.Size{W: 120, H: 34}, all, []string{"]", "]", "R"}, false},
-		{"120x34-ascii", frame.Size{W: 120, H: 34}, all, []string{"]", "]"}, true},
+		{"120x34-diff", frame.Size{W: 120, H: 34}, all, nil, false},
+		{"120x34-affected", frame.Size{W: 120, H: 34}, all, []string{"end", "up", "up", "enter", "down"}, false},
+		{"120x34-side", frame.Size{W: 120, H: 34}, all, []string{"s"}, false},
+		{"120x34-raw", frame.Size{W: 120, H: 34}, all, []string{"R"}, false},
+		{"120x34-ascii", frame.Size{W: 120, H: 34}, all, nil, true},
 		{"120x34-pass", frame.Size{W: 120, H: 34}, one(fake.DriftPass), nil, false},
 		{"120x34-stale", frame.Size{W: 120, H: 34}, one(fake.DriftStale), nil, false},
 		{"120x34-error", frame.Size{W: 120, H: 34}, one(missing), nil, false},
 		{"120x34-many", frame.Size{W: 120, H: 34}, many, []string{"n"}, false},
 		{"120x34-baseline", frame.Size{W: 120, H: 34}, all, []string{"B"}, false},
 		{"120x34-none", frame.Size{W: 120, H: 34}, func(time.Time) []*compare.Result { return nil }, nil, false},
-		{"80x24-diff", frame.Size{W: 80, H: 24}, all, []string{"n", "n"}, false},
-		{"80x24-uncovered", frame.Size{W: 80, H: 24}, all, []string{"end", "up", "up", "up"}, false},
+		{"120x34-new", frame.Size{W: 120, H: 34}, all, []string{"n", "n"}, false},
+		{"200x60-diff", frame.Size{W: 200, H: 60}, all, nil, false},
+		{"80x24-diff", frame.Size{W: 80, H: 24}, all, nil, false},
+		{"80x24-uncovered", frame.Size{W: 80, H: 24}, all, []string{"n", "n", "n", "n"}, false},
 		{"80x24-filter", frame.Size{W: 80, H: 24}, all, []string{"/", "l", "o", "c", "k", "e", "d", "enter"}, false},
-		{"60x20-diff", frame.Size{W: 60, H: 20}, all, []string{"]", "]"}, false},
+		{"60x20-diff", frame.Size{W: 60, H: 20}, all, nil, false},
 		{"60x20-pass", frame.Size{W: 60, H: 20}, one(fake.DriftPass), nil, false},
 		{"40x12-diff", frame.Size{W: 40, H: 12}, all, nil, false},
-		{"40x12-detail", frame.Size{W: 40, H: 12}, all, []string{"]", "]", "enter"}, false},
+		{"40x12-detail", frame.Size{W: 40, H: 12}, all, []string{"enter"}, false},
 		{"40x12-error", frame.Size{W: 40, H: 12}, one(missing), nil, false},
 		{"40x12-stale", frame.Size{W: 40, H: 12}, one(fake.DriftStale), nil, false},
 		{"40x12-ascii", frame.Size{W: 40, H: 12}, all, nil, true},
@@ -91,7 +94,8 @@ func TestScreens(t *testing.T) {
 // TestAJumpGoesToTheCauseAndBack holds V-2.
 func TestAJumpGoesToTheCauseAndBack(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
-		s.Keys("n")
+		s.Has("in the bundle of src/Shell.tsx") // what breaks comes first
+		s.Keys("end", "up", "up", "enter", "down")
 		s.Has("changed through what it reaches")
 		s.Keys("enter")
 		s.Has("in the bundle of src/Shell.tsx", "1 unchanged")
@@ -106,14 +110,14 @@ func TestComparingShowsItsTimeAndCanBeStopped(t *testing.T) {
 		d.Delay, d.Next = 10*time.Second, fake.DriftResult(time.Now())
 		s.Keys("r")
 		s.Wait(3 * time.Second)
-		s.Has("comparing with snapshot", "3.0 s")
+		s.Has("comparing with snapshot …3034172", "3.0 s")
 		s.Keys("x")
 		s.Has("stopped", "[PASS]")
 		s.Lacks("comparing with")
 		s.Keys("F")
 		s.Wait(11 * time.Second)
 		s.Has("[DIFF]", "result 2 of 2")
-		if want := []string{"compare snapshot false", "compare snapshot true"}; !slices.Equal(d.Asked, want) {
+		if want := []string{"compare snapshot:snap_1764033034172 false", "compare snapshot:snap_1764033034172 true"}; !slices.Equal(d.Asked, want) {
 			t.Errorf("asked %q", d.Asked)
 		}
 		s.Keys("<")
@@ -126,7 +130,6 @@ func TestComparingShowsItsTimeAndCanBeStopped(t *testing.T) {
 // TestANewResultKeepsTheSelection holds V-7.
 func TestANewResultKeepsTheSelection(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, d *fake.Drift) {
-		s.Keys("]", "]")
 		s.Has("in the bundle of src/Shell.tsx")
 		next := fake.DriftResult(time.Now())
 		next.FolderDiffs = next.FolderDiffs[:1]
@@ -151,7 +154,7 @@ func TestTheKeysReachTheService(t *testing.T) {
 		s.Type("HEAD~3")
 		s.Keys("esc", "e", "m")
 		s.Has("copied the result as Markdown")
-		want := []string{"monitor snapshot true", "pin snap_1764033034172 false", "snapshot", "compare git:v1.2.0 false"}
+		want := []string{"monitor snapshot:snap_1764033034172 true", "pin snap_1764033034172 false", "snapshot", "compare git:v1.2.0 false"}
 		if !slices.Equal(d.Asked, want) {
 			t.Errorf("asked %q", d.Asked)
 		}
@@ -251,18 +254,18 @@ func TestAJumpGoesToWhatBreaks(t *testing.T) {
 		return r
 	}
 	show(t, frame.Size{W: 120, H: 34}, false, one(mixed), func(s *frame.Screen, _ *fake.Drift) {
-		s.Keys("n", "enter")
+		s.Keys("end", "up", "up", "enter", "down", "enter")
 		s.Has("in the bundle of src/Shell.tsx", "prop removed: locked")
 	})
 }
 
 func TestTheCursorGoesToTheFirstChangeAfterNone(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
-		s.Has("▌   = 12 unchanged")
+		s.Has("▌ ▸ content only")
 		s.Do(func() { d.Add(fake.DriftResult(time.Now())) })
 		s.Wait(time.Second)
 		s.Has("[DIFF]")
-		s.Lacks("▌   = ", "▌ ▸ = ")
+		s.Has("▌     ✖ Knob")
 	})
 }
 
@@ -291,17 +294,79 @@ func TestInstallingIsAskedForFirst(t *testing.T) {
 // TestFiltersAndFolds holds V-2 and V-6.
 func TestFiltersAndFolds(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
+		s.Lacks("≈ Shell") // what others caused is folded
 		s.Keys("b")
-		s.Has("only breaking", "Knob")
+		s.Has("only breaking", "Knob", "≈ Shell")
 		s.Lacks("useClock")
 		s.Keys("esc", "f")
 		s.Has("only +", "extra")
 		s.Lacks("useClock")
 		s.Keys("esc", "home", "left")
-		s.Lacks("Shell")
+		s.Lacks("✖ Knob")
 		s.Keys("right")
-		s.Has("Shell")
-		s.Click(10, 4)
-		s.Has("Shell")
+		s.Has("✖ Knob")
+	})
+}
+
+// What broke, where and who is hit is on the first frame, at every width that has
+// room for the details: its name, what of it changed, its line, who imports it.
+func TestTheFirstFrameTellsWhatBrokeWhereAndWhoIsHit(t *testing.T) {
+	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 110, H: 34}, {W: 200, H: 60}} {
+		show(t, size, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
+			s.Has("✖ Knob", "−locked", "prop removed: locked", "KnobProps { locked?: boolean }", "was 3", "imported by", "src/parts/Tile.tsx:2", "src/parts/index.ts:1")
+		})
+	}
+	show(t, frame.Size{W: 40, H: 12}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
+		s.Has("✖ Knob", "−locked")
+	})
+}
+
+// E4: a new component shows its members, and a key that takes long says at once
+// that it works.
+func TestANewComponentShowsItsMembers(t *testing.T) {
+	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
+		s.Keys("n", "n")
+		s.Has("its file is new", "functions", "+ extra", "imports", "+ ./format")
+	})
+}
+
+func TestMakingASnapshotShowsAtOnce(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
+		d.SnapshotDelay = time.Minute
+		s.Keys("S")
+		s.Has("making a snapshot of shop")
+		s.Wait(5 * time.Second)
+		s.Has("making a snapshot", "5.0 s", "x stops")
+		s.Keys("x")
+		s.Has("stopped")
+	})
+}
+
+func TestTheNextProjectIsCounted(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
+		s.Do(func() { d.AddProject("/home/ann/till") })
+		s.Wait(time.Second)
+		s.Has("shop 1 of 2")
+		s.Keys("P")
+		s.Has("till 2 of 2", "till, project 2 of 2")
+	})
+}
+
+// The deeper analysis in the background is shown, and stopped with x.
+func TestTheDeeperAnalysisIsShownAndStopped(t *testing.T) {
+	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
+		s.Do(func() {
+			d.Change(func(p *logicstamp.ProjectState) {
+				p.Deeper = &logicstamp.DeeperRun{Since: time.Now(), Limit: 10 * time.Minute}
+			})
+		})
+		s.Wait(2 * time.Second)
+		s.Has("analysing deeper in the background", "10 m", "x stops")
+		s.Keys("x")
+		s.Has("the deeper analysis is stopped")
+		s.Lacks("in the background, for")
+		if want := []string{"stop deeper"}; !slices.Equal(d.Asked, want) {
+			t.Errorf("asked %q", d.Asked)
+		}
 	})
 }

@@ -3,9 +3,11 @@ package drift
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -70,6 +72,12 @@ func (p *Page) header(f *tui.Frame) []string {
 	th := f.Theme
 	r := p.result()
 	name := th.Strong.Render(plain.Line(filepath.Base(p.project().Path)))
+	if n := len(p.state.Projects); n > 1 {
+		at := slices.IndexFunc(p.state.Projects, func(one logicstamp.ProjectState) bool { return one.Path == p.path })
+		if at >= 0 {
+			name += th.Faint.Render(fmt.Sprintf(" %d of %d", at+1, n))
+		}
+	}
 	if r == nil {
 		return []string{widget.Fit(" "+name+"  "+th.Faint.Render("not compared yet"), f.W)}
 	}
@@ -87,18 +95,44 @@ func (p *Page) header(f *tui.Frame) []string {
 		return fold(f.W, badge, against)
 	}
 	s := r.Summary
-	folders, contracts := report.Totals(r)
-	counts := []string{
-		th.Muted.Render("folders ") + ascii(th, folders), th.Muted.Render("contracts ") + ascii(th, contracts),
-	}
+	counts := []string{contractCounts(th, s.Contracts, f.W >= roomy)}
 	if s.Breaking.Errors > 0 {
 		counts = append([]string{th.Bad.Render(glyph(th, report.Breaking) + fmt.Sprintf(" %d breaking", s.Breaking.Errors))}, counts...)
 	}
 	if s.Breaking.Warnings > 0 {
-		counts = append(counts, th.Warn.Render(glyph(th, report.Warning)+fmt.Sprintf(" %d", s.Breaking.Warnings)))
+		counts = append(counts, th.Warn.Render(glyph(th, report.Warning)+fmt.Sprintf(" %d may break", s.Breaking.Warnings)))
+	}
+	if n := s.ChangedFolders + s.AddedFolders + s.RemovedFolders; n > 0 {
+		counts = append(counts, th.Muted.Render(fmt.Sprintf("in %d of %s", n, plural(s.TotalFolders, "folder"))))
 	}
 	counts = append(counts, tokens(th, r))
 	return append(fold(f.W, badge, against, made), join(f.W, counts))
+}
+
+// contractCounts are what happened to how many contracts, in words where there
+// is room for them.
+func contractCounts(th *theme.Theme, c compare.Contracts, wide bool) string {
+	out := th.Muted.Render("contracts")
+	any := false
+	for _, one := range []struct {
+		n    int
+		sign report.Sign
+		text string
+	}{{c.Added + c.Revealed, report.Added, "new"}, {c.Removed + c.Hidden, report.Removed, "gone"}, {c.Changed, report.Changed, "changed"}, {c.Moved, report.Moved, "moved"}} {
+		if one.n == 0 {
+			continue
+		}
+		any = true
+		if wide {
+			out += fmt.Sprintf(" %d %s", one.n, th.Muted.Render(one.text))
+		} else {
+			out += " " + glyph(th, one.sign) + fmt.Sprint(one.n)
+		}
+	}
+	if !any {
+		return out + th.Muted.Render(" unchanged")
+	}
+	return out
 }
 
 // baselineText names the baseline with its age.
@@ -107,6 +141,9 @@ func (p *Page) baselineText(f *tui.Frame, r *compare.Result) string {
 	if i := r.BaselineInfo; i != nil {
 		if i.SnapshotID != "" {
 			text = "snapshot " + shortID(i.SnapshotID)
+			if i.MadeBy != "" {
+				text += " of " + plain.Line(i.MadeBy)
+			}
 			for _, s := range p.project().Snapshots {
 				if s.ID == i.SnapshotID && s.Pinned {
 					text += " pinned"
@@ -211,11 +248,19 @@ func (p *Page) timeline(f *tui.Frame) string {
 	return b.String()
 }
 
-// runningText says that a comparison runs, and since when.
+// runningText says what runs, and since when: what the user waits for, else the
+// deeper analysis in the background.
 func (p *Page) runningText(f *tui.Frame) string {
-	if p.run == nil {
+	what, since := "", time.Time{}
+	if d := p.project().Deeper; d != nil {
+		what, since = "analysing deeper in the background, for "+span.Took(d.Limit)+" at most", d.Since
+	}
+	if p.run != nil {
+		what, since = p.run.what, p.run.since
+	}
+	if what == "" {
 		return ""
 	}
 	f.RedrawAfter(time.Second)
-	return f.Theme.Info.Render(f.Theme.Glyph.Run+" "+plain.Line(p.run.what)+"  "+span.Took(f.Now.Sub(p.run.since).Truncate(time.Second))) + f.Theme.Faint.Render("  x stops")
+	return f.Theme.Info.Render(f.Theme.Glyph.Run+" "+plain.Line(what)+"  "+span.Took(max(f.Now.Sub(since), 0).Truncate(time.Second))) + f.Theme.Faint.Render("  x stops")
 }

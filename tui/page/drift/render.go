@@ -1,12 +1,14 @@
 package drift
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -34,8 +36,12 @@ func (p *Page) Render(f *tui.Frame) []string {
 	case f.W < wide:
 		return append(head, p.treeBox(f, f.W, body)...)
 	}
-	tree := treeWidth(f.W)
-	return append(head, widget.Beside(p.treeBox(f, tree, body), p.detailBox(f, f.W-tree, body))...)
+	tree, hit := panes(f.W)
+	out := widget.Beside(p.treeBox(f, tree, body), p.detailBox(f, f.W-tree-hit, body))
+	if hit > 0 {
+		out = widget.Beside(out, p.hitBox(f, hit, body))
+	}
+	return append(head, out...)
 }
 
 func (p *Page) treeBox(f *tui.Frame, w, h int) []string {
@@ -57,7 +63,7 @@ func (p *Page) treeBox(f *tui.Frame, w, h int) []string {
 	} else {
 		rows = append(rows, p.list.Render(th, inner, listH, focus, func(i, w int) string { return p.row(f, p.rows[i], w) })...)
 	}
-	return widget.Box(th, "Changes", p.treeNote(f), focus, rows, w, h)
+	return widget.Box(th, "Changes", p.treeNote(f), focus, p.legend(f, rows, inner, h-2), w, h)
 }
 
 func (p *Page) treeNote(f *tui.Frame) string {
@@ -106,21 +112,123 @@ func (p *Page) row(f *tui.Frame, x row, w int) string {
 		}
 	}
 	sign := signStyle(th, x.sign).Render(glyph(th, x.sign)) + " "
-	right := th.Faint.Render(note)
-	if x.breaking > 0 {
-		right = th.Bad.Render(note)
-		if x.kind == bundleRow {
-			right = th.Bad.Render(glyph(th, report.Breaking)) + " " + th.Faint.Render(note)
-		}
+	right := ""
+	if x.kind == bundleRow && x.breaking > 0 {
+		right = th.Bad.Render(glyph(th, report.Breaking)) + " "
 	}
-	room := w - widget.Width(lead) - 2 - widget.Width(right) - 1
+	right += th.Faint.Render(note)
+	room := w - widget.Width(lead) - 2
+	if right != "" {
+		room -= widget.Width(right) + 1
+	}
 	if strings.Contains(x.name, "/") && name == plain.Line(x.name) {
 		name = middle(name, room)
 	}
-	if x.kind == folderRow && x.depth == 0 {
-		name = th.Strong.Render(name)
+	left := name + wordsText(th, x.words, room-widget.Width(name))
+	// The folder goes before the words are cut, the words before the name.
+	if rest := room - widget.Width(left) - 2; x.where != "" && x.where != "." && right == "" && rest >= 12 {
+		right = th.Faint.Render(middle(plain.Line(x.where), rest))
 	}
-	return widget.Ends(lead+sign+name, right, w)
+	return widget.Ends(lead+sign+left, right, w)
+}
+
+// wordsText is what changed, as far as there is room.
+func wordsText(th *theme.Theme, list []word, room int) string {
+	out := ""
+	for i, one := range list {
+		sign := glyph(th, one.sign)
+		text := plain.Line(one.text)
+		more := ""
+		if left := len(list) - i - 1; left > 0 {
+			more = fmt.Sprintf("  +%d", left)
+		}
+		need := 2 + widget.Width(sign) + widget.Width(text)
+		if need+widget.Width(more) > room {
+			if i == 0 && room > 8 {
+				return "  " + signStyle(th, one.sign).Render(sign+widget.Cut(text, room-3))
+			}
+			if i > 0 && room >= 4 {
+				out += th.Faint.Render(fmt.Sprintf("  +%d", len(list)-i))
+			}
+			return out
+		}
+		out += "  " + signStyle(th, one.sign).Render(sign+text)
+		room -= need
+	}
+	return out
+}
+
+// legend puts what the signs of the list mean below it, where there is room.
+func (p *Page) legend(f *tui.Frame, rows []string, w, h int) []string {
+	used := map[report.Sign]bool{}
+	for _, x := range p.rows {
+		if x.kind != sectionRow {
+			used[x.sign] = true
+		}
+		for _, one := range x.words {
+			used[one.sign] = true
+		}
+	}
+	var lines []string
+	line := ""
+	for _, m := range meanings() {
+		if !used[m.sign] {
+			continue
+		}
+		part := signStyle(f.Theme, m.sign).Render(glyph(f.Theme, m.sign)) + " " + f.Theme.Faint.Render(m.text)
+		if line != "" && widget.Width(line)+2+widget.Width(part) > w {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += "  "
+		}
+		line += part
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 || len(p.rows)+len(lines)+1 > h {
+		return rows
+	}
+	for len(rows) > len(p.rows) && len(rows) > h-len(lines) {
+		rows = rows[:len(rows)-1]
+	}
+	for len(rows) < h-len(lines) {
+		rows = append(rows, "")
+	}
+	return append(rows, lines...)
+}
+
+type meaning struct {
+	sign report.Sign
+	text string
+}
+
+func meanings() []meaning {
+	return []meaning{
+		{report.Breaking, "breaks"},
+		{report.Warning, "may break"},
+		{report.Added, "new"},
+		{report.Removed, "gone"},
+		{report.Changed, "changed"},
+		{report.Moved, "moved"},
+		{report.Through, "affected"},
+		{report.Unseen, "not covered"},
+		{report.Same, "same"},
+	}
+}
+
+// hitBox shows who is hit by what stands under the cursor.
+func (p *Page) hitBox(f *tui.Frame, w, h int) []string {
+	x, _ := p.selected()
+	d := &writer{th: f.Theme, w: w - 5}
+	if x.contract != nil {
+		d.hit(x.contract, h)
+	}
+	if len(d.out) == 0 {
+		d.add(f.Theme.Faint.Render("nobody that is known"))
+	}
+	return widget.Box(f.Theme, "Who is hit", "", false, d.out[:min(len(d.out), h-2)], w, h)
 }
 
 func (p *Page) detailBox(f *tui.Frame, w, h int) []string {
@@ -146,7 +254,7 @@ func (p *Page) detail(f *tui.Frame, w int) []string {
 	d := &p.drawn
 	if d.key != x.key || d.board != p.board || d.w != w || d.mode != p.mode || d.theme != f.Theme || d.lines == nil {
 		*d = drawn{key: x.key, board: p.board, w: w, mode: p.mode, theme: f.Theme}
-		d.lines = detailLines(f.Theme, p.board, x, p.mode, w)
+		d.lines = detailLines(f.Theme, p.board, x, p.mode, w, f.W >= broad)
 	}
 	return d.lines
 }

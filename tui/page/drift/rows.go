@@ -2,6 +2,7 @@ package drift
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -21,25 +22,30 @@ const (
 	contentRow
 	uncoveredRow
 	warningRow
+	signatureRow
 )
 
 // row is one line of the tree. It holds what is needed to draw it and to find
 // what it stands for again in another result.
 type row struct {
-	kind  kind
-	key   string // stays the same over results
-	sign  report.Sign
-	name  string
-	note  string
+	kind kind
+	key  string // stays the same over results
+	sign report.Sign
+	name string
+	note string
+	// where is its folder, or its file; words are what changed in it.
+	where string
+	words []word
 	depth int
 	// folder and bundle rows point into the result.
-	folder   *compare.FolderDiff
-	bundle   *compare.ComponentChange
-	contract *compare.ContractChange
-	warning  string
-	breaking int
-	opens    bool // has rows below it
-	open     bool
+	folder    *compare.FolderDiff
+	bundle    *compare.ComponentChange
+	contract  *compare.ContractChange
+	signature *compare.Signature
+	warning   string
+	breaking  int
+	opens     bool // has rows below it
+	open      bool
 }
 
 // view is what the person chose to see of a result.
@@ -99,31 +105,31 @@ func searchText(c *compare.ContractChange) string {
 	return strings.ToLower(strings.Join(words, " "))
 }
 
-// rows lists the tree as the view wants it.
+// rows lists what changed as the view wants it: what breaks first.
 func (b *board) rows(v view) []row {
 	var out []row
 	r := b.result
-	for i := range r.FolderDiffs {
-		out = b.folderRows(out, &r.FolderDiffs[i], v)
-	}
-	if n := r.Summary.UnchangedFolders; n > 0 && !v.narrowed() {
-		out = append(out, row{kind: sameRow, key: "=", sign: report.Same, name: plural(n, "unchanged folder"), opens: b.hasSame(), open: v.same})
-		if v.same {
-			for i := range r.FolderDiffs {
-				if f := &r.FolderDiffs[i]; f.Status == compare.FolderUnchanged {
-					out = append(out, row{kind: folderRow, key: "d:" + f.Path, sign: report.Same, name: f.Path, folder: f, depth: 1})
-				}
-			}
-		}
-	}
-	var contracts []row
+	var breaking, changed, comes []row
 	for _, c := range b.ordered {
-		if x := b.contractRow(c); v.shows(x, b.text[c.EntryID]) {
-			contracts = append(contracts, x)
+		x := b.contractRow(c)
+		if !v.shows(x, b.text[c.EntryID]) {
+			continue
+		}
+		switch {
+		case x.breaking > 0:
+			breaking = append(breaking, x)
+		case c.Change == compare.Changed:
+			changed = append(changed, x)
+		default:
+			comes = append(comes, x)
 		}
 	}
-	out = section(out, v, "contracts", len(contracts), contracts)
-	out = section(out, v, "content only", r.Summary.ContentOnly, names(v, contentRow, report.Same, "t:", r.ContentOnly))
+	out = section(out, v, "breaking", len(breaking), breaking)
+	out = section(out, v, "changed", len(changed), changed)
+	out = section(out, v, "new, gone or moved", len(comes), comes)
+	roots, affected := b.bundleRows(v)
+	out = section(out, v, "roots", len(roots), roots)
+	out = section(out, v, "signatures no contract holds", len(r.Signatures), b.signatureRows(v))
 	if r.Coverage != nil {
 		out = section(out, v, "not covered", len(r.Coverage.Uncovered), names(v, uncoveredRow, report.Unseen, "u:", r.Coverage.Uncovered))
 	}
@@ -134,7 +140,26 @@ func (b *board) rows(v view) []row {
 			warnings = append(warnings, x)
 		}
 	}
-	return section(out, v, "warnings", len(warnings), warnings)
+	out = section(out, v, "warnings", len(warnings), warnings)
+	out = section(out, v, "affected only", len(affected), affected)
+	out = section(out, v, "content only", r.Summary.ContentOnly, names(v, contentRow, report.Same, "t:", r.ContentOnly))
+	if n := r.Summary.UnchangedFolders; n > 0 && !v.narrowed() {
+		out = append(out, row{kind: sameRow, key: "=", sign: report.Same, name: plural(n, "unchanged folder"), opens: b.hasSame(), open: v.same})
+		if v.same {
+			for i := range r.FolderDiffs {
+				if f := &r.FolderDiffs[i]; f.Status == compare.FolderUnchanged {
+					out = append(out, row{kind: folderRow, key: "d:" + f.Path, sign: report.Same, name: f.Path, folder: f, depth: 1})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// folded are the sections that are closed at first: what others caused, and what
+// is no drift.
+func folded() map[string]bool {
+	return map[string]bool{"s:content only": true, "s:affected only": true}
 }
 
 // hasSame tells whether the result names its unchanged folders.
@@ -145,58 +170,110 @@ func (b *board) hasSame() bool {
 // words makes a code readable: STALE_CONTEXT is "stale context".
 func words(code string) string { return strings.ToLower(strings.ReplaceAll(code, "_", " ")) }
 
-func (b *board) folderRows(out []row, f *compare.FolderDiff, v view) []row {
-	if f.Status == compare.FolderUnchanged {
-		return out
-	}
-	var below []row
-	delta := 0
-	for i := range f.Changes {
-		c := &f.Changes[i]
-		delta += c.TokenDelta
-		x := row{
-			kind: bundleRow, key: "b:" + c.EntryID, sign: report.SignOf(*c), name: c.RootComponent, note: report.Signed(c.TokenDelta),
-			bundle: c, contract: b.contracts[c.EntryID], depth: 1, breaking: b.errors[c.EntryID],
-		}
-		if c.Details != nil {
-			for _, d := range c.Details.ChangedDependencies {
-				x.breaking += b.errors[d.EntryID]
+// bundleRows are the roots that came or went though no contract did, and those
+// that changed only through what they reach.
+func (b *board) bundleRows(v view) (roots, affected []row) {
+	for i := range b.result.FolderDiffs {
+		f := &b.result.FolderDiffs[i]
+		for j := range f.Changes {
+			c := &f.Changes[j]
+			x := row{
+				kind: bundleRow, key: "b:" + c.EntryID, sign: report.SignOf(*c), name: c.RootComponent, where: path.Dir(c.EntryID), note: report.Signed(c.TokenDelta),
+				bundle: c, contract: b.contracts[c.EntryID], depth: 1,
+			}
+			if c.Type != compare.HashChanged && x.contract != nil || c.Type == compare.BundleAdded && c.Details != nil && c.Details.MovedFrom != "" {
+				continue // told as a contract
+			}
+			if c.Details != nil {
+				for _, d := range c.Details.ChangedDependencies {
+					x.breaking += b.errors[d.EntryID]
+				}
+			}
+			if !v.shows(x, strings.ToLower(c.EntryID)+" "+b.text[c.EntryID]) {
+				continue
+			}
+			if c.Type == compare.HashChanged {
+				affected = append(affected, x)
+			} else {
+				roots = append(roots, x)
 			}
 		}
-		if v.shows(x, strings.ToLower(c.EntryID)+" "+b.text[c.EntryID]) {
-			below = append(below, x)
+	}
+	return roots, affected
+}
+
+func (b *board) signatureRows(v view) []row {
+	var out []row
+	for i := range b.result.Signatures {
+		s := &b.result.Signatures[i]
+		x := row{
+			kind: signatureRow, key: "h:" + s.EntryID + " " + s.Name, sign: report.Changed, name: s.Name, where: s.EntryID, signature: s, depth: 1,
+			words: []word{{report.Changed, strings.TrimPrefix(s.After, s.Name)}},
 		}
-	}
-	if v.narrowed() && len(below) == 0 {
-		return out
-	}
-	key := "f:" + f.Path
-	open := !v.closed[key]
-	out = append(out, row{
-		kind: folderRow, key: key, sign: report.SignOfFolder(*f), name: f.Path, note: report.Signed(delta), folder: f,
-		opens: len(below) > 0, open: open,
-	})
-	if open {
-		out = append(out, below...)
+		if v.shows(x, strings.ToLower(s.EntryID+" "+s.Before+" "+s.After)) {
+			out = append(out, x)
+		}
 	}
 	return out
 }
 
 func (b *board) contractRow(c *compare.ContractChange) row {
 	x := row{
-		kind: contractRow, key: "c:" + c.EntryID, sign: report.SignOfContract(*c), name: c.Name, contract: c, depth: 1,
-		breaking: b.errors[c.EntryID],
+		kind: contractRow, key: "c:" + c.EntryID, sign: report.SignOfContract(*c), name: c.Name, where: path.Dir(c.EntryID), contract: c, depth: 1,
+		breaking: b.errors[c.EntryID], words: changedWords(c),
 	}
 	switch {
 	case x.breaking > 0:
-		x.note = fmt.Sprintf("%d breaking", x.breaking)
 		x.sign = report.Breaking
 	case c.Change == compare.Hidden || c.Change == compare.Revealed:
-		x.note = string(c.Change)
-	case max(len(c.Affects), c.AffectsTotal) > 1:
-		x.note = plural(max(len(c.Affects), c.AffectsTotal), "root")
+		x.words = []word{{x.sign, string(c.Change)}}
+	case c.Change == compare.Moved && c.Details != nil:
+		x.words = []word{{report.Moved, c.Details.MovedTo}}
+	case len(c.Breaking) > 0:
+		x.sign = report.Warning
 	}
 	return x
+}
+
+// word is what changed, in a few words with its sign.
+type word struct {
+	sign report.Sign
+	text string
+}
+
+// changedWords are what changed in a contract, what breaks first.
+func changedWords(c *compare.ContractChange) []word {
+	var out []word
+	told := map[string]bool{}
+	for _, x := range c.Breaking {
+		w := word{report.Removed, x.Name}
+		switch x.Kind {
+		case "contract_removed":
+			w.text = "file gone"
+		case "prop_required", "generic_changed", "prop_type", "kind_changed", "member_changed":
+			w.sign = report.Changed
+		case "enum_member_removed", "member_removed":
+			_, w.text, _ = strings.Cut(x.Message, ": ")
+		}
+		if !told[w.text] {
+			out = append(out, w)
+		}
+		told[w.text], told[x.Name] = true, true
+	}
+	for _, f := range report.Fields(*c) {
+		for _, l := range f.Lines {
+			text := l.Text
+			if l.Sign == report.Changed {
+				text = l.After
+			}
+			name, _, _ := strings.Cut(strings.TrimSuffix(text, "?"), ":")
+			if name = strings.TrimSuffix(name, "?"); !told[name] && !told[text] {
+				told[name] = true
+				out = append(out, word{l.Sign, name})
+			}
+		}
+	}
+	return out
 }
 
 // section adds a titled part with its rows, folded or not; a part without any
@@ -206,7 +283,7 @@ func section(out []row, v view, title string, total int, below []row) []row {
 		return out
 	}
 	key := "s:" + title
-	open := !v.closed[key]
+	open := !v.closed[key] || v.narrowed()
 	out = append(out, row{kind: sectionRow, key: key, name: title, note: fmt.Sprint(total), opens: true, open: open})
 	if open {
 		out = append(out, below...)
@@ -243,7 +320,7 @@ func (v view) shows(x row, text string) bool {
 
 // isChange tells whether n and N stop at a row.
 func (x row) isChange() bool {
-	return x.kind == bundleRow || x.kind == contractRow || x.kind == uncoveredRow
+	return x.kind == bundleRow || x.kind == contractRow || x.kind == uncoveredRow || x.kind == signatureRow
 }
 
 func plural(n int, one string) string {
