@@ -147,6 +147,25 @@ func padLeft(s string, w int) string {
 	return widget.Blank(w-n) + s
 }
 
+// CallLegend explains the marks of calls.
+func CallLegend(th *theme.Theme) []Sign {
+	var out []Sign
+	for _, c := range []struct {
+		call  servers.Call
+		means string
+	}{
+		{servers.Call{Status: servers.Running}, "running"},
+		{servers.Call{Status: servers.Running, Waiting: true}, "waits for you"},
+		{servers.Call{Status: servers.OK}, "done"},
+		{servers.Call{Status: servers.ToolError}, "failed or refused"},
+		{servers.Call{Status: servers.Cancelled}, "cancelled or lost"},
+	} {
+		mark, style := CallMark(th, &c.call)
+		out = append(out, Sign{style.Render(mark), c.means})
+	}
+	return out
+}
+
 // ServerMark is the lamp of a server.
 func ServerMark(th *theme.Theme, s servers.Status) (string, theme.Style) {
 	switch s {

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -182,20 +183,46 @@ func (me *menu) filter() {
 
 func (me *menu) Render(f *Frame) []string {
 	w := min(f.W, 76)
-	h := min(f.H, len(me.all)+4, 24)
 	inner := w - 6
+	signs := me.legend(f.Theme, inner)
+	h := min(f.H, len(me.all)+4+len(signs), 24+len(signs))
+	if h < 16+len(signs) { // the keys come first
+		signs, h = nil, min(h, len(me.all)+4)
+	}
 	edit, x, _ := me.edit.Render(f.Theme, inner-2, 1, true)
 	rows := []string{f.Theme.Key.Render("> ") + edit[0], f.Theme.Border.Render(widget.Repeat(f.Theme.Glyph.H, inner))}
 	me.y = 1 + len(rows)
 	if len(me.found) == 0 {
 		rows = append(rows, f.Theme.Faint.Render("nothing like that; ")+f.Theme.Key.Render("backspace")+f.Theme.Faint.Render(" takes letters back"))
 	}
-	listH := max(h-2-len(rows), 1)
+	listH := max(h-2-len(rows)-len(signs), 1)
 	if len(me.found) > 0 {
 		rows = append(rows, me.list.Render(f.Theme, inner, listH, true, func(i, w int) string { return me.row(f, i, w) })...)
 	}
 	f.Cursor(3+2+x, 1)
-	return widget.Dialog(f.Theme, me.title, "", widget.Rows(rows, inner, h-2), f.W, h)
+	rows = append(widget.Rows(rows, inner, h-2-len(signs)), signs...)
+	return widget.Dialog(f.Theme, me.title, "", rows, f.W, h)
+}
+
+// legend explains the signs of the page in the help, below a rule.
+func (me *menu) legend(th *theme.Theme, w int) []string {
+	p, ok := me.m.page().(Legender)
+	if !ok || me.id != "help" {
+		return nil
+	}
+	rows := []string{th.Border.Render(widget.Repeat(th.Glyph.H, w))}
+	row := ""
+	for _, s := range p.Legend(th) {
+		item := s.Mark + " " + th.Muted.Render(s.Means)
+		if row != "" && widget.Width(row)+3+widget.Width(item) > w {
+			rows, row = append(rows, row), ""
+		}
+		if row != "" {
+			row += "   "
+		}
+		row += item
+	}
+	return append(rows, row)
 }
 
 func (me *menu) row(f *Frame, i, w int) string {

@@ -51,6 +51,10 @@ type (
 	// Noter is a page that has something for the right end of a footer of w
 	// cells; more than half of it is not shown.
 	Noter interface{ FooterNote(w int) string }
+	// Legender is a page with signs, which its help explains.
+	Legender interface {
+		Legend(th *theme.Theme) []Sign
+	}
 	// Hoverer is a page that wants to hear of the mouse over it, as HoverMsg, while
 	// Hovers says so.
 	Hoverer interface{ Hovers() bool }
@@ -61,6 +65,9 @@ type (
 	// that ends in Quit or Close; nil lets it end.
 	Quitter interface{ BeforeQuit() Overlay }
 )
+
+// Sign is a mark on a page and what it means.
+type Sign struct{ Mark, Means string }
 
 // Frame is what a Render gets to know and says beside its rows.
 type Frame struct {

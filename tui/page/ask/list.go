@@ -12,6 +12,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -335,4 +336,20 @@ func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
 		out[i] = " " + r
 	}
 	return out
+}
+
+// Legend explains the marks of the list and of the questions of one request.
+func (p *Page) Legend(th *theme.Theme) []tui.Sign {
+	g := th.Glyph
+	return []tui.Sign{
+		{Mark: th.Warn.Render(g.Wait), Means: "waits for you"},
+		{Mark: th.Muted.Render(g.Wait), Means: "its agent comes back for the answer"},
+		{Mark: th.Muted.Render(g.Half), Means: "snoozed, or not sent"},
+		{Mark: th.Good.Render(g.Run), Means: "being sent"},
+		{Mark: th.Faint.Render(g.Fail), Means: "no agent is waiting"},
+		{Mark: th.Faint.Render(g.Off), Means: "open"},
+		{Mark: th.Good.Render(g.OK), Means: "answered"},
+		{Mark: th.Info.Render("?"), Means: "you ask back"},
+		{Mark: th.Muted.Render("-"), Means: "skipped"},
+	}
 }

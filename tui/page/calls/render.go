@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -155,3 +156,6 @@ func (p *Page) nothing() string {
 	}
 	return "No call is like that; esc shows all."
 }
+
+// Legend explains the marks of the calls.
+func (p *Page) Legend(th *theme.Theme) []tui.Sign { return tui.CallLegend(th) }

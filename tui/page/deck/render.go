@@ -345,3 +345,13 @@ func counted(n uint64, thing string) string {
 	}
 	return strconv.FormatUint(n, 10) + " " + thing + "s"
 }
+
+// Legend explains the lamps of the servers, and the marks of agents and calls.
+func (p *Page) Legend(th *theme.Theme) []tui.Sign {
+	var out []tui.Sign
+	for _, s := range []servers.Status{servers.Ready, servers.Starting, servers.Degraded, servers.Failed} {
+		mark, style := tui.ServerMark(th, s)
+		out = append(out, tui.Sign{Mark: style.Render(mark), Means: "server " + string(s)})
+	}
+	return append(out, tui.CallLegend(th)...)
+}
