@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // sizeLimit of a configuration file, in bytes.
@@ -66,50 +67,49 @@ func ofUser(path string) (place, error) {
 
 func (p place) path() string { return filepath.Join(p.dir, p.name) }
 
-// read returns a file's bytes and its permissions; nil bytes if there is no
-// file.
-func (p place) read() ([]byte, fs.FileMode, error) {
+// read returns a file's bytes, nil if there is no file.
+func (p place) read() ([]byte, error) {
 	root, err := os.OpenRoot(p.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer root.Close()
 	// Without waiting for a writer, should it be a named pipe.
 	f, err := root.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s is not a regular file", p.path())
+		return nil, fmt.Errorf("%s is not a regular file", p.path())
 	}
 	b, err := io.ReadAll(io.LimitReader(f, sizeLimit+1))
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if len(b) > sizeLimit {
-		return nil, 0, fmt.Errorf("%s is larger than %d MiB", p.path(), sizeLimit>>20)
+		return nil, fmt.Errorf("%s is larger than %d MiB", p.path(), sizeLimit>>20)
 	}
 	if b == nil {
 		b = []byte{}
 	}
-	return b, info.Mode().Perm(), nil
+	return b, nil
 }
 
 // write replaces the file at once and keeps its permissions. A new file that is
 // shared gets those that the umask leaves, another is the user's alone. It returns the
 // folders that it made, outermost first.
-func (p place) write(content []byte, mode fs.FileMode, isNew bool) (made []string, err error) {
+func (p place) write(content []byte) (made []string, err error) {
 	if made, err = p.makeFolders(); err != nil {
 		return made, err
 	}
@@ -118,34 +118,16 @@ func (p place) write(content []byte, mode fs.FileMode, isNew bool) (made []strin
 		return made, err
 	}
 	defer root.Close()
-	if isNew {
-		mode = 0o600
-		if p.shared {
-			mode = 0o666
-		}
-	}
-	temp := filepath.Join(filepath.Dir(p.name), "."+filepath.Base(p.name)+"."+rand.Text())
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	folder, err := root.OpenRoot(filepath.Dir(p.name))
 	if err != nil {
 		return made, err
 	}
-	_, err = f.Write(content)
-	if err == nil && !isNew {
-		err = f.Chmod(mode)
+	defer folder.Close()
+	o := file.Options{Mode: 0o600, Keep: true}
+	if p.shared {
+		o.Mode = 0o666
 	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = root.Rename(temp, p.name)
-	}
-	if err != nil {
-		root.Remove(temp)
-	}
-	return made, err
+	return made, file.WriteIn(folder, filepath.Base(p.name), content, o)
 }
 
 // makeFolders makes the folders above the file.

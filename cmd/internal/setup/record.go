@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // record is what Undo needs. It lies in the state folder: beside a project's
@@ -32,7 +34,7 @@ func recordFile(state, path string) string {
 
 // loadRecord returns nil if nothing is recorded for the file.
 func loadRecord(state, path string) (*record, error) {
-	b, err := os.ReadFile(recordFile(state, path))
+	b, err := file.Read(recordFile(state, path), 2*sizeLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -50,11 +52,13 @@ func (r record) save(state string) error {
 	path := recordFile(state, r.Path)
 	b, err := json.Marshal(r)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
+		err = os.MkdirAll(state, 0o700)
 	}
 	if err == nil {
-		p := place{dir: filepath.Dir(path), name: filepath.Base(path)}
-		_, err = p.write(b, 0, true)
+		err = file.Private(filepath.Dir(path))
+	}
+	if err == nil {
+		err = file.Write(path, b, file.Options{})
 	}
 	if err != nil {
 		return fmt.Errorf("record the change for --undo: %w", err)

@@ -56,7 +56,6 @@ type Change struct {
 	Notes []string // what the user has to do beside it
 	place place
 	state string
-	mode  fs.FileMode
 	// before is nil if there is no file.
 	before, after []byte
 }
@@ -72,7 +71,7 @@ func Plan(name string, e Entry) (*Change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the configuration of %s: %w", c.name, err)
 	}
-	before, mode, err := p.read()
+	before, err := p.read()
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration of %s: %w", c.name, err)
 	}
@@ -80,7 +79,7 @@ func Plan(name string, e Entry) (*Change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("edit %s: %w", p.path(), err)
 	}
-	change := &Change{Path: p.path(), place: p, state: e.State, mode: mode, before: before, after: after}
+	change := &Change{Path: p.path(), place: p, state: e.State, before: before, after: after}
 	e.User = !p.shared
 	if c.note != nil {
 		change.note(c.note(e))
@@ -109,7 +108,7 @@ func (c *Change) Preview() []string { return diff(lines(c.before), lines(c.after
 // Apply writes the file, and a record of what it was. It refuses when the file
 // is no longer the one that the plan was made from.
 func (c *Change) Apply() error {
-	now, _, err := c.place.read()
+	now, err := c.place.read()
 	if err != nil {
 		return fmt.Errorf("read %s again: %w", c.Path, err)
 	}
@@ -128,7 +127,7 @@ func (c *Change) Apply() error {
 	if err := r.save(c.state); err != nil {
 		return err
 	}
-	made, err := c.place.write(c.after, c.mode, c.before == nil)
+	made, err := c.place.write(c.after)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", c.Path, err)
 	}
@@ -150,7 +149,7 @@ func Undo(name string, e Entry) (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("find the configuration of %s: %w", c.name, err)
 	}
-	now, mode, err := p.read()
+	now, err := p.read()
 	if err != nil {
 		return "", fmt.Errorf("read the configuration of %s: %w", c.name, err)
 	}
@@ -170,7 +169,7 @@ func Undo(name string, e Entry) (path string, err error) {
 	if r.Missing {
 		err = p.remove(r.Folders)
 	} else {
-		_, err = p.write(r.Before, mode, false)
+		_, err = p.write(r.Before)
 	}
 	if err != nil {
 		return "", fmt.Errorf("undo the change of %s: %w", p.path(), err)

@@ -60,7 +60,7 @@ func (c client) status(e Entry) Status {
 	s.Path = p.path()
 	if err == nil {
 		var b []byte
-		if b, _, err = p.read(); err == nil {
+		if b, err = p.read(); err == nil {
 			s.State, err = c.state(b, e)
 		}
 	}
