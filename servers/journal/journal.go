@@ -43,6 +43,7 @@ type Journal struct {
 	run int64 // start of this run in microseconds since 1970
 
 	maxCalls, maxBytes int // in the queue
+	tickEvery          time.Duration
 
 	wake chan struct{}
 	quit chan struct{}
@@ -84,7 +85,7 @@ func New(opt Options) *Journal {
 		opt.Warn = func(string) {}
 	}
 	return &Journal{
-		opt: opt, run: time.Now().UnixMicro(), maxCalls: queueCalls, maxBytes: queueBytes,
+		opt: opt, run: time.Now().UnixMicro(), maxCalls: queueCalls, maxBytes: queueBytes, tickEvery: retryWait,
 		calls: map[uint64]*begun{}, wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -225,7 +226,7 @@ func (j *Journal) Sync(ctx context.Context) error {
 
 // write is the one goroutine that changes the store.
 func (j *Journal) write() {
-	retry := time.NewTicker(retryWait)
+	retry := time.NewTicker(j.tickEvery)
 	defer retry.Stop()
 	calls, bytes := pruneCalls, 0 // prune at the start
 	for {

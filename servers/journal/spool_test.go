@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers"
 )
@@ -78,13 +79,15 @@ func TestACallIsTakenOnceThoughItEndsAfterADeckHasOpened(t *testing.T) {
 	headless.mu.Unlock()
 	must(t, headless.Sync(t.Context()))
 	deck, _ := testJournal(t, Options{Spool: path})
+	deck.tickEvery = 10 * time.Millisecond
 	must(t, deck.Open(t.Context()))
 	if got, err := deck.Search(t.Context(), Query{}); err != nil || len(got) != 1 || got[0].Status != servers.Lost {
 		t.Fatalf("%v, %+v", err, got)
 	}
 	headless.Record(c, body)
 	must(t, headless.Close(t.Context()))
-	deck.tick()
+	for end := time.Now().Add(time.Minute); there(path) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	}
 	if got, err := deck.Search(t.Context(), Query{}); err != nil || len(got) != 1 || got[0].Status != c.Status || got[0].Result != c.Result {
 		t.Errorf("%v, %+v", err, got)
 	}
