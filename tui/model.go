@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -405,9 +406,18 @@ func (m *Model) run(a *Action) tea.Cmd {
 	return m.try(a.ID, a.Run)
 }
 
+// maxPaste is the longest text that is taken at once, in bytes: a text field keeps
+// several times as much.
+const maxPaste = 1 << 20
+
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if m.blind() || m.top() == nil && m.undrawn {
 		return nil
+	}
+	if n := len(msg.Content); n > maxPaste {
+		// A copy, so that the rest can go.
+		msg.Content = strings.Clone(strings.ToValidUTF8(msg.Content[:maxPaste], ""))
+		m.toasts.add(Warn, fmt.Sprintf("only the first %d MB of the %d MB you pasted were taken", maxPaste>>20, n>>20))
 	}
 	if o := m.top(); o != nil {
 		return m.tell(o.overlay, msg)
