@@ -197,6 +197,25 @@ func (l *Listener) Close() error {
 	return err
 }
 
+// Heal opens sockets again that somebody has deleted, and tells whether it had
+// to. Connections stay.
+func (l *Listener) Heal() (healed bool, err error) {
+	healed, err = l.main.Heal()
+	l.mu.Lock()
+	sessions := maps.Clone(l.sessions)
+	l.mu.Unlock()
+	for _, s := range sessions {
+		again, e := s.l.Heal()
+		healed, err = healed || again, errors.Join(err, e)
+	}
+	if healed {
+		l.mu.Lock()
+		l.remember()
+		l.mu.Unlock()
+	}
+	return healed, err
+}
+
 // Session opens a socket of its own for an agent's session and returns its
 // path. It goes a day after its last use.
 func (l *Listener) Session(label string) (string, error) {

@@ -314,6 +314,9 @@ func (q *Queue) Hints() (<-chan struct{}, func()) {
 	}
 }
 
+// Save writes the state file again, which somebody may have deleted.
+func (q *Queue) Save() { q.store.save(q.saved) }
+
 // changed makes a new version; save says that the state file is behind.
 func (q *Queue) changed(save bool) {
 	q.version++

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -143,14 +142,12 @@ func checkDeck(ctx context.Context, cfg *config.Config) finding {
 }
 
 func checkToken(cfg *config.Config) finding {
-	info, err := os.Stat(cfg.Paths.Token)
+	_, err := storedToken(cfg.Paths.Token)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return finding{"ok", "token", "none yet; the deck makes one when it serves HTTP"}
 	case err != nil:
-		return finding{"bad", "token", err.Error()}
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return finding{"bad", "token", cfg.Paths.Token + " can be read by others; make a new one with: mcpdeck token rotate"}
+		return finding{"bad", "token", err.Error() + "; make a new one with: mcpdeck token rotate"}
 	}
 	return finding{"ok", "token", cfg.Paths.Token}
 }

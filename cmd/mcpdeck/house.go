@@ -40,7 +40,7 @@ type house struct {
 	stamp    *logicstamp.Module
 	pixels   *pixelsrc.Server
 	pictures *pixels.Page // nil when headless
-	logFile  *os.File
+	logFile  *logFile
 	bell     atomic.Pointer[clippyscreen.Bell] // the screen's; nil when there is none
 }
 
@@ -142,7 +142,7 @@ func (h *house) openLog(to io.Writer) error {
 	if info, err := os.Stat(path); err == nil && info.Size() > most {
 		_ = file.Move(path, path+".old") // the log then goes on in the old file
 	}
-	f, err := file.Open(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
+	f, err := openLogFile(path)
 	if err != nil {
 		return fmt.Errorf("open the log: %w", err)
 	}
@@ -201,7 +201,7 @@ func (h *house) stop() {
 		}
 	}
 	if h.logFile != nil {
-		h.logFile.Close()
+		_ = h.logFile.Close() // nothing is written after
 	}
 }
 

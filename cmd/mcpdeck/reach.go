@@ -105,6 +105,7 @@ func (r *reach) serve() error {
 	r.cancel = cancel
 	deck := &wire.Server{Host: r.house.host, Version: version(), Controls: r.house.controls()}
 	deck.Controls["token"] = func(context.Context, wire.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
+	safe.Go("state folder", func() { r.watch(ctx) })
 	safe.Go("deck socket", func() { r.report("socket", deck.Serve(ctx, r.socket)) })
 	if r.web == nil {
 		return nil
@@ -164,26 +165,51 @@ func (h *house) agentProcesses() []int {
 
 // readToken returns the HTTP token, made on first use.
 func readToken(p config.Paths) (string, error) {
-	b, err := os.ReadFile(p.Token)
+	token, err := storedToken(p.Token)
 	if errors.Is(err, fs.ErrNotExist) {
 		return newToken(p)
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the token: %w", err)
+		return "", fmt.Errorf("read the token: %w; make a new one with: mcpdeck token rotate", err)
 	}
-	if token := strings.TrimSpace(string(b)); token != "" {
-		return token, os.Chmod(p.Token, 0o600)
+	return token, nil
+}
+
+// tokenBytes are random.
+const tokenBytes = 32
+
+// storedToken reads a token that only this program can have made and only the user
+// can have read.
+func storedToken(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", err
 	}
-	return newToken(p)
+	b, err := file.Read(path, 1<<10)
+	if err != nil {
+		return "", err
+	}
+	if file.OpenToOthers(info) {
+		return "", fmt.Errorf("%s can be read by others (mode %04o)", path, info.Mode().Perm())
+	}
+	token := strings.TrimSpace(string(b))
+	if raw, err := hex.DecodeString(token); err != nil || len(raw) != tokenBytes {
+		return "", fmt.Errorf("%s holds no token of mcpdeck, which has %d hexadecimal digits", path, 2*tokenBytes)
+	}
+	return token, nil
 }
 
 // newToken replaces the token: 32 random bytes as hexadecimal digits.
 func newToken(p config.Paths) (string, error) {
-	var b [32]byte
+	var b [tokenBytes]byte
 	_, _ = rand.Read(b[:]) // never fails
 	token := hex.EncodeToString(b[:])
+	return token, writeToken(p, token)
+}
+
+func writeToken(p config.Paths, token string) error {
 	if err := file.Write(p.Token, []byte(token+"\n"), file.Options{}); err != nil {
-		return "", fmt.Errorf("write the token: %w", err)
+		return fmt.Errorf("write the token: %w", err)
 	}
-	return token, nil
+	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ var update = flag.Bool("update", false, "write the list of keys into the README"
 // TestKeysInTheReadme holds the README's list of keys to the table of actions.
 func TestKeysInTheReadme(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
-	cfg, err := config.Load(config.Flags{Port: -1, State: t.TempDir()})
+	cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestNoServerReadsOutsideAProject(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" {
 		refused = append(
-			refused, "/proc", "/proc/self", "/proc/self/root", "/proc/self/root/", "/proc/self/root"+d.home, "/proc/self/root"+secret,
+			refused, "/proc", "/proc/self", "/proc/self/root", "/proc/self/root"+"/", "/proc/self/root"+d.home, "/proc/self/root"+secret,
 			"/proc/self/cwd", "/proc/1/root", "/sys", "/dev",
 		)
 	}

@@ -337,6 +337,9 @@ func (j *Journal) keep(batch []item) {
 	}
 	ctx := context.Background()
 	s := j.current()
+	if s.gone(j.opt.Path) {
+		s = j.renew(ctx, s)
+	}
 	err := s.insert(ctx, j.run, batch)
 	if err == nil || s.memory {
 		return
@@ -354,6 +357,21 @@ func (j *Journal) keep(batch []item) {
 		j.opt.Warn("calls are missing from the call log: " + reason(err))
 	}
 	j.replace(next)
+}
+
+// renew begins a new file where somebody has deleted the one that was written.
+func (j *Journal) renew(ctx context.Context, s *store) *store {
+	_ = s.close() // first: its end removes what belongs to a file of the name
+	next, warning, err := openBest(ctx, j.opt)
+	if err != nil {
+		return s // whose errors are told
+	}
+	if warning == "" {
+		warning = "the call log was deleted; a new one was begun"
+	}
+	j.opt.Warn(warning)
+	j.replace(next)
+	return next
 }
 
 func (j *Journal) replace(s *store) {

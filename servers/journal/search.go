@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // Entry is one call of the journal.
@@ -300,8 +301,13 @@ type Reader struct{ store *store }
 // OpenReader opens the file for reading. The error wraps fs.ErrNotExist when
 // there is no journal yet.
 func OpenReader(ctx context.Context, path string) (*Reader, error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("open journal: %w", err)
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		f, err := file.Open(name, os.O_RDONLY)
+		if err == nil {
+			f.Close()
+		} else if name == path || !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("open journal: %w", err)
+		}
 	}
 	db, err := open(ctx, fileDSN(path, "query_only(1)"), 1)
 	if err != nil {

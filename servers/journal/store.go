@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ type store struct {
 	db     *sql.DB // writes; also reads when in memory
 	reader *sql.DB
 	memory bool
+	file   os.FileInfo // what is open; nil when in memory
 
 	// For the writer: how much there is, and when old calls were looked for.
 	calls int
@@ -75,18 +77,17 @@ func openDisk(ctx context.Context, opt Options) (*store, error) {
 	if err := os.MkdirAll(filepath.Dir(opt.Path), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(opt.Path, os.O_RDWR|os.O_CREATE, 0o600)
+	info, err := claim(opt.Path)
 	if err != nil {
 		return nil, err
 	}
-	f.Close()
 	// NORMAL in WAL mode survives the death of the process; only a power cut may
 	// take the last transactions, never the file.
 	db, err := open(ctx, fileDSN(opt.Path, "journal_mode(WAL)", "synchronous(NORMAL)", "journal_size_limit(8388608)"), 1)
 	if err != nil {
 		return nil, err
 	}
-	s := &store{db: db}
+	s := &store{db: db, file: info}
 	if err := s.prepare(ctx); err != nil {
 		_ = db.Close()
 		return nil, err
@@ -96,6 +97,40 @@ func openDisk(ctx context.Context, opt Options) (*store, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// claim makes the file if it is missing, and makes sure that the database will
+// open no link and nobody else's file.
+func claim(path string) (os.FileInfo, error) {
+	extra := []string{path + "-wal", path + "-shm"}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		for _, name := range extra { // of a file that was deleted
+			_ = os.Remove(name)
+		}
+	}
+	for _, name := range extra {
+		f, err := file.Open(name, os.O_RDONLY)
+		if err == nil {
+			f.Close()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	f, err := file.Open(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Stat()
+}
+
+// gone tells whether the file that is open is no longer the one at path.
+func (s *store) gone(path string) bool {
+	if s.memory || s.file == nil {
+		return false
+	}
+	now, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, s.file)
 }
 
 func (s *store) prepare(ctx context.Context) error {

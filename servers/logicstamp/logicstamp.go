@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -158,6 +159,9 @@ type Service struct {
 // New opens the store and makes a service. Nothing is started.
 func New(opts Options) (*Service, error) {
 	opts.fill()
+	if err := file.Folder(opts.Dir); err != nil {
+		return nil, fmt.Errorf("make the folder for snapshots: %w", err)
+	}
 	st, err := store.Open(store.Options{
 		Dir: filepath.Join(opts.Dir, "snapshots"), TTL: opts.TTL, Max: opts.MaxSnapshots,
 		KeepExpired: opts.KeepExpired, Now: opts.Now,

@@ -210,7 +210,7 @@ func (p *pins) save() error {
 	if err != nil {
 		return fmt.Errorf("write accepted definitions: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+	if err := file.Folder(filepath.Dir(p.path)); err != nil {
 		return fmt.Errorf("write accepted definitions: %w", err)
 	}
 	if err := file.Write(p.path, raw, file.Options{}); err != nil {

@@ -11,6 +11,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
+// kernelTop is another name of the top of the file system.
+const kernelTop = "/proc/self/root"
+
 // user is a home with what a home has.
 func user(t *testing.T) (home string, r *roots.Rules) {
 	t.Helper()
@@ -96,7 +99,7 @@ func TestFoldersOfTheSystemAreNoProjects(t *testing.T) {
 	switch runtime.GOOS {
 	case "linux":
 		refused = []string{
-			"/etc", "/etc/ssl", "/usr", "/usr/share", "/usr/local", "/proc", "/proc/self", "/proc/self/task", "/proc/self/root", "/proc/self/root/etc", "/sys",
+			"/etc", "/etc/ssl", "/usr", "/usr/share", "/usr/local", "/proc", "/proc/self", "/proc/self/task", kernelTop, kernelTop + "/etc", "/sys",
 			"/sys/kernel", "/dev", "/dev/pts", "/boot", "/run", "/var", "/var/lib", "/bin", "//etc", "/etc/../usr", "/var/www/../lib",
 		}
 		allowed = []string{"/dev/shm", "/var/tmp", "/usr/src"}
@@ -127,12 +130,12 @@ func TestOtherSpellingsOfTheKernel(t *testing.T) {
 	open, err := os.Open(home)
 	must(t, err)
 	defer open.Close()
-	for _, dir := range []string{"/proc/self/root" + home, "/proc/self/root" + home + "/.ssh", "/proc/self/cwd/../../.ssh", "/proc/thread-self/root"} {
+	for _, dir := range []string{kernelTop + home, kernelTop + home + "/.ssh", "/proc/self/cwd/../../.ssh", "/proc/thread-self/root"} {
 		if got, err := rules.Folder(dir); err == nil {
 			t.Errorf("%s is a project: %s", dir, got)
 		}
 	}
-	for _, dir := range []string{"/proc/self/cwd", "/proc/self/root" + home + "/src/shop"} {
+	for _, dir := range []string{"/proc/self/cwd", kernelTop + home + "/src/shop"} {
 		if got, err := rules.Folder(dir); err != nil || got != filepath.Join(home, "src", "shop") {
 			t.Errorf("%s: %q, %v", dir, got, err)
 		}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"net"
 	"os"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // ErrUnsafe says that what lies at a socket's path may be another user's.
@@ -22,7 +24,7 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 		return nil, err
 	case info.Mode().Type()&(fs.ModeSymlink|fs.ModeDir) != 0:
 		return nil, fmt.Errorf("connect to %s: %w: it is a link or a folder; remove it", path, ErrUnsafe)
-	case !ownedByUser(info):
+	case !file.OwnedByUser(info):
 		return nil, fmt.Errorf("connect to %s: %w: its file belongs to another user", path, ErrUnsafe)
 	}
 	var d net.Dialer

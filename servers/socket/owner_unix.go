@@ -4,8 +4,6 @@ package socket
 
 import (
 	"errors"
-	"io/fs"
-	"os"
 	"syscall"
 )
 
@@ -17,10 +15,3 @@ func Alive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
-
-func ownedByUser(info fs.FileInfo) bool {
-	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(s.Uid) == os.Geteuid()
-}
-
-func openToOthers(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }

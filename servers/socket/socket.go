@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"github.com/gofrs/flock"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // MaxPath is the longest socket path in bytes that all systems take.
@@ -34,11 +36,14 @@ func (e *InUseError) Error() string {
 
 // Listener accepts connections on a socket file that it owns.
 type Listener struct {
-	*net.UnixListener
-	path  string
-	inode fs.FileInfo
-	lock  *flock.Flock
-	once  sync.Once
+	path string
+
+	mu     sync.Mutex // guards what follows
+	inner  *net.UnixListener
+	inode  fs.FileInfo // of the socket
+	lock   *flock.Flock
+	locked fs.FileInfo // the lock's file
+	closed bool
 }
 
 // Listen binds path: folder 0700 and owned by the user, socket 0600. A socket
@@ -48,59 +53,142 @@ func Listen(path string) (*Listener, error) {
 	if len(path) > MaxPath {
 		return nil, fmt.Errorf("listen on %s: the path has %d bytes, at most %d are possible; choose a shorter one", path, len(path), MaxPath)
 	}
-	if err := privateFolder(filepath.Dir(path)); err != nil {
+	l := &Listener{path: path}
+	if err := l.open(); err != nil {
 		return nil, err
 	}
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
-	free, err := lock.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	if !free {
-		return nil, &InUseError{Path: path, PID: holder(path)}
-	}
-	l, err := bind(path)
-	if err != nil {
-		_ = lock.Unlock() // the first error counts
-		return nil, err
-	}
-	l.lock = lock
-	// The number is only for the sentence a second process prints.
-	_ = os.WriteFile(path+".lock", []byte(strconv.Itoa(os.Getpid())), 0o600)
 	return l, nil
 }
 
-func bind(path string) (*Listener, error) {
+// open takes the lock, unless it is held, and binds the path.
+func (l *Listener) open() error {
+	if err := file.Private(filepath.Dir(l.path)); err != nil {
+		return err
+	}
+	lock, locked := l.lock, l.locked
+	if now, err := os.Lstat(l.path + ".lock"); err != nil || locked == nil || !os.SameFile(now, locked) {
+		if lock, locked, err = takeLock(l.path); err != nil {
+			return err
+		}
+	}
+	inner, inode, err := bind(l.path)
+	if err != nil {
+		if lock != l.lock {
+			_ = lock.Unlock() // the first error counts
+		}
+		return err
+	}
+	if l.lock != nil && lock != l.lock {
+		_ = l.lock.Unlock() // of a file that nobody sees any more
+	}
+	l.inner, l.inode, l.lock, l.locked = inner, inode, lock, locked
+	return nil
+}
+
+// takeLock locks the file beside a socket and writes this process's number into
+// it, which is only for the sentence that a second process prints.
+func takeLock(path string) (*flock.Flock, fs.FileInfo, error) {
+	name := path + ".lock"
+	f, err := file.Open(name, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, nil, fmt.Errorf("lock %s: %w; remove it", path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	lock := flock.New(name, flock.SetFlag(os.O_RDWR|file.NoFollow))
+	switch free, err := lock.TryLock(); {
+	case err != nil:
+		return nil, nil, fmt.Errorf("lock %s: %w", path, err)
+	case !free:
+		return nil, nil, &InUseError{Path: path, PID: holder(path)}
+	}
+	if err := f.Truncate(0); err == nil {
+		_, _ = f.WriteString(strconv.Itoa(os.Getpid()))
+	}
+	return lock, info, nil
+}
+
+// Heal binds the path again if its socket is gone or is another one: somebody has
+// deleted it. Connections stay. It tells whether it had to.
+func (l *Listener) Heal() (healed bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false, nil
+	}
+	if now, err := os.Lstat(l.path); err == nil && os.SameFile(now, l.inode) {
+		return false, nil
+	}
+	old := l.inner
+	if err := l.open(); err != nil {
+		return false, err
+	}
+	_ = old.Close() // Accept goes on with the new one
+	return true, nil
+}
+
+func (l *Listener) current() *net.UnixListener {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inner
+}
+
+// Accept implements net.Listener.
+func (l *Listener) Accept() (net.Conn, error) {
+	c, err := l.AcceptUnix()
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// AcceptUnix is Accept.
+func (l *Listener) AcceptUnix() (*net.UnixConn, error) {
+	for {
+		inner := l.current()
+		if c, err := inner.AcceptUnix(); err == nil || inner == l.current() {
+			return c, err
+		}
+	}
+}
+
+// Addr implements net.Listener.
+func (l *Listener) Addr() net.Addr { return l.current().Addr() }
+
+func bind(path string) (*net.UnixListener, fs.FileInfo, error) {
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return nil, fmt.Errorf("listen on %s: %w", path, err)
+		return nil, nil, fmt.Errorf("listen on %s: %w", path, err)
 	case info.Mode().Type() != fs.ModeSocket:
-		return nil, fmt.Errorf("listen on %s: something that is not a socket is in the way; remove it", path)
+		return nil, nil, fmt.Errorf("listen on %s: something that is not a socket is in the way; remove it", path)
 	default:
 		if c, err := net.Dial("unix", path); err == nil {
 			c.Close()
-			return nil, &InUseError{Path: path}
+			return nil, nil, &InUseError{Path: path}
 		}
 		if err := os.Remove(path); err != nil {
-			return nil, fmt.Errorf("remove the stale socket %s: %w", path, err)
+			return nil, nil, fmt.Errorf("remove the stale socket %s: %w", path, err)
 		}
 	}
 	inner, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", path, err)
+		return nil, nil, fmt.Errorf("listen on %s: %w", path, err)
 	}
 	inner.SetUnlinkOnClose(false)
 	if err := os.Chmod(path, 0o600); err != nil {
 		inner.Close()
-		return nil, fmt.Errorf("listen on %s: %w", path, err)
+		return nil, nil, fmt.Errorf("listen on %s: %w", path, err)
 	}
 	info, err := os.Lstat(path)
 	if err != nil {
 		inner.Close()
-		return nil, fmt.Errorf("listen on %s: %w", path, err)
+		return nil, nil, fmt.Errorf("listen on %s: %w", path, err)
 	}
-	return &Listener{UnixListener: inner, path: path, inode: info}, nil
+	return inner, info, nil
 }
 
 // Path of the socket file.
@@ -109,41 +197,22 @@ func (l *Listener) Path() string { return l.path }
 // Close ends the listener and removes the file if it is still the one that was
 // bound.
 func (l *Listener) Close() error {
-	err := l.UnixListener.Close()
-	l.once.Do(func() {
-		if now, e := os.Lstat(l.path); e == nil && os.SameFile(now, l.inode) {
-			os.Remove(l.path)
-		}
-		if l.lock != nil {
-			_ = l.lock.Unlock() // the process's end would release it too
-		}
-	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.inner.Close()
+	if l.closed {
+		return err
+	}
+	l.closed = true
+	if now, e := os.Lstat(l.path); e == nil && os.SameFile(now, l.inode) {
+		os.Remove(l.path)
+	}
+	_ = l.lock.Unlock() // the process's end would release it too
 	return err
 }
 
-// privateFolder makes sure that only the user can reach what is in dir. A folder
-// that is there already is taken as it is or not at all: it may hold something
-// else.
-func privateFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the folder %s: %w", dir, err)
-	}
-	info, err := os.Lstat(dir)
-	switch {
-	case err != nil:
-		return fmt.Errorf("look at the folder %s: %w", dir, err)
-	case !info.IsDir():
-		return fmt.Errorf("use the folder %s: it is a link or a file, not a folder", dir)
-	case !ownedByUser(info):
-		return fmt.Errorf("use the folder %s: it belongs to another user", dir)
-	case openToOthers(info):
-		return fmt.Errorf("use the folder %s: others may reach into it (mode %04o); close it with: chmod 700 %s", dir, info.Mode().Perm(), dir)
-	}
-	return nil
-}
-
 func holder(path string) int {
-	b, err := os.ReadFile(path + ".lock")
+	b, err := file.Read(path+".lock", 100)
 	if err != nil {
 		return 0
 	}

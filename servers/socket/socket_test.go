@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // folder is short enough for a socket path, which a test's own may not be.
@@ -92,7 +94,7 @@ func TestH3_FolderThatIsALinkIsRefused(t *testing.T) {
 // S-1: what is not closed to others is refused with the path and the reason, and
 // left as it is.
 func TestS1_FolderOpenToOthersIsRefused(t *testing.T) {
-	if !openToOthers(mode(0o755)) {
+	if !file.OpenToOthers(mode(0o755)) {
 		t.Skip("the system does not say who may reach into a folder")
 	}
 	for _, perm := range []os.FileMode{0o755, 0o710, 0o701, 0o777 | os.ModeSticky} {
@@ -227,5 +229,132 @@ func TestPeerOf(t *testing.T) {
 	}
 	if p.PID != 0 && (p.PID != os.Getpid() || Parent(p.PID) != os.Getppid() || Program(p.PID) == "") {
 		t.Errorf("pid %d, parent %d, program %q", p.PID, Parent(p.PID), Program(p.PID))
+	}
+}
+
+func TestALockThatIsALinkIsNotFollowed(t *testing.T) {
+	dir := folder(t)
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path, other := filepath.Join(dir, "deck.sock"), filepath.Join(dir, "other")
+	if err := os.WriteFile(other, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{other, filepath.Join(dir, "missing")} {
+		if err := os.Symlink(target, path+".lock"); err != nil {
+			t.Skipf("no links here: %v", err)
+		}
+		if l, err := Listen(path); err == nil {
+			l.Close()
+			t.Errorf("a lock that leads to %s was taken", target)
+		}
+		if err := os.Remove(path + ".lock"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, err := os.ReadFile(other); err != nil || string(b) != "precious" {
+		t.Errorf("what the link led to is %q, %v", b, err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "missing")); err == nil {
+		t.Error("a file was made at the end of the link")
+	}
+}
+
+func TestASocketThatWasDeletedIsBoundAgain(t *testing.T) {
+	tests := []struct {
+		name   string
+		remove func(path string) error
+	}{
+		{"the socket", os.Remove},
+		{"the socket and its lock", func(path string) error { return errors.Join(os.Remove(path), os.Remove(path+".lock")) }},
+		{"the folder", func(path string) error { return os.RemoveAll(filepath.Dir(path)) }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(folder(t), "run", "deck.sock")
+			l, err := Listen(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			accepted := make(chan net.Conn, 2)
+			ended := make(chan error, 1)
+			go func() {
+				for {
+					c, err := l.Accept()
+					if err != nil {
+						ended <- err
+						return
+					}
+					accepted <- c
+				}
+			}()
+			ctx := t.Context()
+			before, err := Dial(ctx, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer before.Close()
+			kept := <-accepted
+			defer kept.Close()
+			if healed, err := l.Heal(); healed || err != nil {
+				t.Errorf("nothing was wrong: %v, %v", healed, err)
+			}
+			if err := tt.remove(path); err != nil {
+				t.Skipf("it cannot be deleted here: %v", err)
+			}
+			if healed, err := l.Heal(); !healed || err != nil {
+				t.Fatalf("not healed: %v, %v", healed, err)
+			}
+			after, err := Dial(ctx, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer after.Close()
+			(<-accepted).Close()
+			if _, err := kept.Write([]byte("x")); err != nil {
+				t.Errorf("the connection of before has ended: %v", err)
+			}
+			var used *InUseError
+			if _, err := Listen(path); !errors.As(err, &used) || used.PID != os.Getpid() {
+				t.Errorf("a second listener: %v", err)
+			}
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := <-ended; !errors.Is(err, net.ErrClosed) {
+				t.Error(err)
+			}
+			if _, err := os.Lstat(path); err == nil {
+				t.Error("the socket stayed")
+			}
+		})
+	}
+}
+
+func TestADeletedSocketThatAnotherDeckHasIsLeftToIt(t *testing.T) {
+	path := filepath.Join(folder(t), "run", "deck.sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Skipf("it cannot be deleted here: %v", err)
+	}
+	other, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if healed, err := l.Heal(); healed || !errors.As(err, new(*InUseError)) {
+		t.Errorf("got %v, %v", healed, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path); err != nil {
+		t.Errorf("the other's socket is gone: %v", err)
 	}
 }

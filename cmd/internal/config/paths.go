@@ -7,6 +7,8 @@ import (
 	"os/user"
 	"path/filepath"
 	"regexp"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // Paths are the files of one deck. All lie in the state folder but the
@@ -98,10 +100,13 @@ func configFile(home string, f Flags) string {
 	return filepath.Join(home, ".config", "mcpdeck", "config.toml")
 }
 
-// Make makes the state folder and checks that it can be written.
+// Make makes the state folder and checks that it can be written, and that nobody
+// but the user gets at what is in it.
 func (p Paths) Make() error {
-	if err := os.MkdirAll(filepath.Join(p.State, "run"), 0o700); err != nil {
-		return fmt.Errorf("make the state folder: %w; choose another with --state DIR", err)
+	for _, dir := range []string{p.State, filepath.Join(p.State, "run")} {
+		if err := file.Private(dir); err != nil {
+			return fmt.Errorf("make the state folder: %w; or choose another with --state DIR", err)
+		}
 	}
 	probe, err := os.CreateTemp(p.State, ".probe-*")
 	if err != nil {

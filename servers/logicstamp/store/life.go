@@ -14,7 +14,7 @@ import (
 
 // lastUse is when an entry was last used; an error means no such entry.
 func (s *Store) lastUse(id string) (time.Time, error) {
-	data, err := os.ReadFile(filepath.Join(s.opts.Dir, id+usedSuffix))
+	data, err := file.Read(filepath.Join(s.opts.Dir, id+usedSuffix), 1<<10)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -74,7 +74,7 @@ func (s *Store) Hold(id string) error {
 
 // Pinned tells whether a snapshot is pinned.
 func (s *Store) Pinned(id string) bool {
-	data, err := os.ReadFile(filepath.Join(s.opts.Dir, id+pinSuffix))
+	data, err := file.Read(filepath.Join(s.opts.Dir, id+pinSuffix), 1<<10)
 	if err != nil {
 		return false
 	}

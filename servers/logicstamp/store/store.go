@@ -54,6 +54,7 @@ const (
 	usedSuffix   = ".used"
 	pinSuffix    = ".pin"
 	stagingStart = ".staging-"
+	maxFile      = 1 << 30
 	// keepPrivate is how many private contexts a project keeps, keepDeep how many
 	// deep ones of sources that no snapshot has.
 	keepPrivate = 3
@@ -135,7 +136,7 @@ func Open(opts Options) (*Store, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if err := os.MkdirAll(opts.Dir, 0o700); err != nil {
+	if err := file.Folder(opts.Dir); err != nil {
 		return nil, fmt.Errorf("make the snapshot store: %w", err)
 	}
 	s := &Store{
@@ -149,6 +150,9 @@ func Open(opts Options) (*Store, error) {
 // Staging makes an empty folder to build an entry in. Remove it when the entry
 // is not sealed.
 func (s *Store) Staging() (string, error) {
+	if err := file.Folder(s.opts.Dir); err != nil { // it may have been deleted
+		return "", fmt.Errorf("make the snapshot store: %w", err)
+	}
 	dir, err := os.MkdirTemp(s.opts.Dir, stagingStart+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
 		return "", fmt.Errorf("make a staging folder: %w", err)
@@ -337,7 +341,10 @@ func (s *Store) load(id string) (*Entry, error) {
 		_, err := os.Stat(filepath.Join(dir, metaFile))
 		return e, err
 	}
-	data, err := os.ReadFile(filepath.Join(dir, metaFile))
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", dir)
+	}
+	data, err := file.Read(filepath.Join(dir, metaFile), maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -359,7 +366,7 @@ func (s *Store) Sources(e *Entry) (*manifest.Manifest, error) {
 	if m != nil {
 		return m, nil
 	}
-	data, err := os.ReadFile(filepath.Join(e.Dir, sourcesFile))
+	data, err := file.Read(filepath.Join(e.Dir, sourcesFile), maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("read the source list of %s: %w", e.ID, err)
 	}
@@ -379,7 +386,7 @@ func (s *Store) Sources(e *Entry) (*manifest.Manifest, error) {
 // with.
 func (s *Store) Verify(e *Entry) error {
 	for name, want := range e.Files {
-		data, err := os.ReadFile(filepath.Join(e.Dir, filepath.FromSlash(name)))
+		data, err := file.Read(filepath.Join(e.Dir, filepath.FromSlash(name)), maxFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			return problem.New(problem.SnapshotLost, refreshHint, "the file %s of the snapshot %s is gone", name, e.ID)
 		}

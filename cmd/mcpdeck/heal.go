@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
+)
+
+// lookEvery is how often the deck looks for its files.
+const lookEvery = 2 * time.Second
+
+// watch makes again what is deleted of the deck's files while it runs, and says
+// so, until ctx ends.
+func (r *reach) watch(ctx context.Context) {
+	t := time.NewTicker(lookEvery)
+	defer t.Stop()
+	told := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		healed, err := r.heal()
+		if len(healed) > 0 {
+			r.house.host.Warn("state", "deleted while mcpdeck runs, and made again in "+r.house.cfg.Paths.State+": "+strings.Join(healed, ", "))
+		}
+		switch {
+		case err == nil:
+			told = ""
+		case err.Error() != told:
+			told = err.Error()
+			r.house.host.Warn("state", "deleted while mcpdeck runs, and not made again: "+told+"; restart mcpdeck")
+		}
+	}
+}
+
+// heal looks at the deck's files once and names those that it made again.
+func (r *reach) heal() (healed []string, err error) {
+	paths := r.house.cfg.Paths
+	if missing(paths.State) {
+		if err := paths.Make(); err != nil {
+			return nil, err
+		}
+		if r.house.queue != nil {
+			r.house.queue.Save()
+		}
+	}
+	did := func(what string, ok bool, e error) {
+		if ok {
+			healed = append(healed, what)
+		}
+		err = errors.Join(err, e)
+	}
+	ok, e := r.socket.Heal()
+	did("the socket of agents", ok, e)
+	if r.questions != nil {
+		ok, e = r.questions.Heal()
+		did("the socket of questions", ok, e)
+	}
+	if token := r.token.Load(); token != nil && missing(paths.Token) {
+		e = writeToken(paths, *token)
+		did("the token", e == nil, e)
+	}
+	if f := r.house.logFile; f != nil {
+		ok, e = f.heal()
+		did("the log", ok, e)
+	}
+	return healed, err
+}
+
+func missing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// logFile is the deck's log.
+type logFile struct {
+	path string
+
+	mu sync.Mutex // guards what follows
+	f  *os.File
+}
+
+func openLogFile(path string) (*logFile, error) {
+	f, err := file.Open(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{path: path, f: f}, nil
+}
+
+// Write appends to the file.
+func (l *logFile) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.f.Write(b)
+}
+
+// heal begins a new file if there is none any more.
+func (l *logFile) heal() (bool, error) {
+	if !missing(l.path) {
+		return false, nil
+	}
+	next, err := openLogFile(l.path)
+	if err != nil {
+		return false, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.f.Close() // of a file that nobody sees any more
+	l.f = next.f
+	return true, nil
+}
+
+// Close closes the file; nothing can be written after.
+func (l *logFile) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.f.Close()
+}
