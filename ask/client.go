@@ -18,6 +18,9 @@ type ClientOptions struct {
 	Lost    func() bool   // whether a deck was there and has gone; then it is waited for longer. May be nil
 	Session string        // label of the agent's session
 	Version string        // of the program
+	// Prove asks the user for what a deck wants to be shown before it takes an
+	// answer: "pair" or "passphrase".
+	Prove func(method string) (string, error)
 }
 
 // Client asks through the socket of a deck in another process. A lost deck is
@@ -29,6 +32,10 @@ type Client struct {
 	calls map[string]*RemoteCall // by key and owner; those that may be resumed
 	last  *RemoteCall            // the newest
 }
+
+// commandWithin is how long a deck may take for one line; a passphrase takes a
+// moment to be checked.
+const commandWithin = 15 * time.Second
 
 // NewClient returns a client that connects when it is asked something.
 func NewClient(opt ClientOptions) *Client {
@@ -409,14 +416,40 @@ func (c *Client) List() ([]Listed, error) {
 	return out.Items, err
 }
 
-// Answer answers the deck's request id for the person.
+// Answer answers the deck's request id for the user, who is asked for a proof.
 func (c *Client) Answer(id int, results []Result) error {
-	return c.command(map[string]any{"type": "answer", "request": id, "answers": results}, nil)
+	return c.asUser(map[string]any{"type": "answer", "request": id, "answers": results})
 }
 
-// Decline declines the deck's request id for the person.
+// Decline declines the deck's request id for the user, who is asked for a proof.
 func (c *Client) Decline(id int, reason string) error {
-	return c.command(map[string]any{"type": "answer", "request": id, "decline": true, "reason": reason}, nil)
+	return c.asUser(map[string]any{"type": "answer", "request": id, "decline": true, "reason": reason})
+}
+
+// asUser sends one line on a connection that has shown a proof.
+func (c *Client) asUser(req map[string]any) error {
+	conn, err := c.dial()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	d := json.NewDecoder(conn)
+	challenge, _, err := exchange(conn, d, map[string]any{"type": "prove"})
+	if err != nil {
+		return err
+	}
+	if challenge.Type != "challenge" || c.opt.Prove == nil {
+		return errors.New("read mcpdeck's reply: it asks for no proof")
+	}
+	secret, err := c.opt.Prove(challenge.Method)
+	if err != nil {
+		return err
+	}
+	if _, _, err := exchange(conn, d, map[string]any{"type": "proof", "secret": secret}); err != nil {
+		return err
+	}
+	_, _, err = exchange(conn, d, req)
+	return err
 }
 
 // OpenSession returns the path of a new socket for an agent's session.
@@ -450,27 +483,30 @@ func (c *Client) command(req map[string]any, into any) error {
 		return err
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(writeWithin)) // fails only on a closed connection
-	if _, err := conn.Write(append(encode(req), '\n')); err != nil {
-		return fmt.Errorf("send to mcpdeck: %w", err)
-	}
-	d := json.NewDecoder(conn)
-	var raw json.RawMessage
-	if err := d.Decode(&raw); err != nil {
-		return fmt.Errorf("read mcpdeck's reply: %w", err)
-	}
-	var l line
-	if err := json.Unmarshal(raw, &l); err != nil {
-		return fmt.Errorf("read mcpdeck's reply: %w", err)
-	}
-	if l.Type == "error" {
-		return &Error{Code: l.Code, Message: l.Message, Retry: l.Retry}
-	}
-	if into == nil {
-		return nil
+	_, raw, err := exchange(conn, json.NewDecoder(conn), req)
+	if err != nil || into == nil {
+		return err
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return fmt.Errorf("read mcpdeck's reply: %w", err)
 	}
 	return nil
+}
+
+// exchange sends one line on a connection and reads one.
+func exchange(conn net.Conn, d *json.Decoder, req any) (l line, raw json.RawMessage, err error) {
+	_ = conn.SetDeadline(time.Now().Add(commandWithin)) // fails only on a closed connection
+	if _, err := conn.Write(append(encode(req), '\n')); err != nil {
+		return l, nil, fmt.Errorf("send to mcpdeck: %w", err)
+	}
+	if err := d.Decode(&raw); err != nil {
+		return l, nil, fmt.Errorf("read mcpdeck's reply: %w", err)
+	}
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return l, nil, fmt.Errorf("read mcpdeck's reply: %w", err)
+	}
+	if l.Type == "error" {
+		return l, nil, &Error{Code: l.Code, Message: l.Message, Retry: l.Retry}
+	}
+	return l, raw, nil
 }

@@ -2,12 +2,9 @@ package ask
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
 // Listed is an open request as the command line shows it.
@@ -39,62 +36,6 @@ func (c *conn) list(m *message) {
 		items = append(items, v)
 	}
 	_ = c.send(line{ID: m.id, Type: "list", V: 1, Items: items}) // who asked and left needs no list
-}
-
-// answer answers or declines a request for the person, if that is allowed.
-func (c *conn) answer(m *message) {
-	var args struct {
-		Request int      `json:"request"`
-		Answers []Result `json:"answers"`
-		Decline bool     `json:"decline"`
-		Reason  string   `json:"reason"`
-	}
-	m.v = true
-	if err := c.mayAnswer(); err != nil {
-		_ = c.send(m.fail("refused", err.Error(), "", false))
-		return
-	}
-	b := encode(m.fields)
-	if err := json.Unmarshal(b, &args); err != nil {
-		_ = c.send(m.failure(invalid("answers are not in the form of results: %s", plain.Line(err.Error()))))
-		return
-	}
-	err := error(nil)
-	if args.Decline {
-		err = c.l.q.Decline(args.Request, args.Reason)
-	} else {
-		err = c.l.q.Answer(args.Request, args.Answers)
-	}
-	if err != nil {
-		_ = c.send(m.failure(invalid("%s", err)))
-		return
-	}
-	_ = c.send(line{ID: m.id, Type: "ok", V: 1}) // the answer is given either way
-}
-
-// mayAnswer keeps agents from answering their own questions.
-func (c *conn) mayAnswer() error {
-	if !c.l.opt.AllowAnswers {
-		return errors.New("answering from the command line is off; set ask.cli_answers = true in the configuration to allow it")
-	}
-	agents := map[int]bool{}
-	if c.l.opt.Agents != nil {
-		for _, pid := range c.l.opt.Agents() {
-			agents[pid] = true
-		}
-	}
-	for _, it := range c.l.q.Pending().Items {
-		if agent, _ := socket.AgentOf(it.Request.Peer.PID); agent != 0 {
-			agents[agent] = true
-		}
-	}
-	delete(agents, 0)
-	for _, pid := range socket.Ancestors(c.peer.PID) {
-		if agents[pid] {
-			return fmt.Errorf("process %d was started by an agent that asks; only the person may answer", c.peer.PID)
-		}
-	}
-	return nil
 }
 
 // session opens a session socket, or ends the one named.

@@ -67,7 +67,7 @@ func (c *conn) serve() {
 // deck's own commands.
 func handlers() map[string]func(*conn, *message) {
 	return map[string]func(*conn, *message){
-		"ask": (*conn).ask, "resume": (*conn).resume, "ping": (*conn).ping, "list": (*conn).list, "answer": (*conn).answer, "session": (*conn).session,
+		"ask": (*conn).ask, "resume": (*conn).resume, "ping": (*conn).ping, "list": (*conn).list, "answer": (*conn).unproven, "prove": (*conn).prove, "session": (*conn).session,
 	}
 }
 

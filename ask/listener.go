@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
@@ -26,10 +27,10 @@ type ListenOptions struct {
 	Path     string // of the socket; its folder also gets the session sockets
 	Version  string // of the program, told to who asks
 	Sessions string // file that remembers the session sockets; "" forgets them
-	// AllowAnswers lets other processes of the user answer for the person.
-	AllowAnswers bool
-	// Agents are the ids of processes that ask; what descends from them must not
-	// answer. May be nil.
+	// Gate decides which connections act for the user; nil: none.
+	Gate *proof.Gate
+	// Agents are the ids of processes that ask; what descends from them is not even
+	// asked for a proof. May be nil.
 	Agents func() []int
 	Log    *slog.Logger
 }

@@ -107,6 +107,7 @@ type line struct {
 	Version  string          `json:"version,omitempty"`
 	Pending  *int            `json:"pending,omitempty"`
 	Socket   string          `json:"socket,omitempty"`
+	Method   string          `json:"method,omitempty"`
 	Items    any             `json:"items,omitempty"`
 }
 

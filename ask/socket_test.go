@@ -414,25 +414,6 @@ func TestS5StaleSocketIsReplaced(t *testing.T) {
 	d.stop()
 }
 
-func TestCommandLineAnswers(t *testing.T) {
-	d := newDeck(t, Options{}, ListenOptions{})
-	c := NewClient(ClientOptions{Path: d.l.Path()})
-	d.send(plainAsk)
-	d.pending(1)
-	list, err := c.List()
-	if err != nil || len(list) != 1 || list[0].Questions[0].ID != "auth" {
-		t.Fatalf("list: %+v, %v", list, err)
-	}
-	if err := c.Answer(1, nil); err == nil || !strings.Contains(err.Error(), "ask.cli_answers") {
-		t.Errorf("off by default: %v", err)
-	}
-	d.l.opt.AllowAnswers = true
-	d.l.opt.Agents = func() []int { return []int{os.Getpid()} }
-	if err := c.Answer(1, nil); err == nil || !strings.Contains(err.Error(), "only the person") {
-		t.Errorf("descends from an agent: %v", err)
-	}
-}
-
 func TestCase64(t *testing.T) {
 	q := New(Options{})
 	defer q.Close()

@@ -65,7 +65,8 @@ func openDeck(a *app, f deckFlags) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	watchSignals(cancel, keepTerminal())
-	h, r, err := a.open()
+	full := !f.plain && terminal()
+	h, r, err := a.open(full)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func openDeck(a *app, f deckFlags) error {
 			h.earlier.load(ctx)
 		}
 	})
-	if f.plain || !terminal() {
+	if !full {
 		h.follow(ctx, a)
 		err = h.plain(ctx, f)
 	} else {

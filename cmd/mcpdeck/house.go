@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -32,7 +33,8 @@ type house struct {
 	cfg      *config.Config
 	redact   redact.Rules
 	host     *servers.Host
-	queue    *ask.Queue // nil when headless: there is no person to answer here
+	queue    *ask.Queue  // nil when headless: there is no person to answer here
+	gate     *proof.Gate // nil when headless
 	pencil   *pencil.Pencil
 	clippy   *clippy.Server
 	journal  *journal.Journal // nil: none is kept
@@ -59,6 +61,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 	desk := askserver.Remote(ask.NewClient(ask.ClientOptions{Path: cfg.Paths.AskSocket, Lost: lost, Version: version()}))
 	if person {
 		h.queue = ask.New(cfg.AskOptions())
+		h.gate = proof.New(proof.Options{Method: cfg.File.Ask.CLIAnswers.Method(), Path: cfg.Paths.Passphrase})
 		desk = askserver.InProcess(h.queue)
 	}
 	stamp, err := logicstamp.New(cfg.LogicstampOptions())

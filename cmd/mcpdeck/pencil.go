@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	server "github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -20,9 +24,20 @@ func pencilCommand(a *app) *cobra.Command {
 		if err != nil {
 			return reply, err
 		}
-		err = wire.Ask(ctx, cfg.Paths.Socket, "pencil", r, &reply)
+		talk := wire.Talk{Prove: proveIfAsked, Note: func(s string) { fmt.Fprintln(console.Err(), s) }}
+		err = talk.Ask(ctx, cfg.Paths.Socket, "pencil", r, &reply)
 		return reply, err
 	})
+}
+
+// proveIfAsked is prompt.Proof, and shows nothing where nobody can be asked: the
+// deck then asks on its screen.
+func proveIfAsked(method string) (string, error) {
+	secret, err := prompt.Proof(method)
+	if errors.Is(err, prompt.ErrNoTerminal) {
+		return "", nil
+	}
+	return secret, err
 }
 
 // pencilOptions joins the configuration and what a person at a deck can do.

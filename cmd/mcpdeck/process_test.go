@@ -32,6 +32,7 @@ type desk struct {
 	program string
 	path    string // PATH
 	log     lines  // of the deck
+	address string // of its HTTP, where the test has chosen one
 }
 
 func newDesk(t *testing.T) *desk {

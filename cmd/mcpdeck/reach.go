@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -36,8 +37,12 @@ type reach struct {
 	token     atomic.Pointer[string] // of HTTP
 }
 
-// open builds a house with a person and binds its addresses.
-func (a *app) open() (*house, *reach, error) {
+// open builds a house with a person and binds its addresses. screen tells whether
+// the person gets a whole screen.
+func (a *app) open(screen bool) (*house, *reach, error) {
+	if err := proof.Hide(); err != nil {
+		return nil, nil, fmt.Errorf("keep other programs out of this process: %w", err)
+	}
 	cfg, err := a.load()
 	if err != nil {
 		return nil, nil, err
@@ -45,6 +50,9 @@ func (a *app) open() (*house, *reach, error) {
 	h, err := build(cfg, true, nil)
 	if err != nil {
 		return nil, nil, err
+	}
+	if err := h.gate.Open(screen); err != nil {
+		h.host.Warn("ask", err.Error())
 	}
 	r, err := openReach(h)
 	return h, r, err
@@ -75,7 +83,7 @@ func (r *reach) askOptions() ask.ListenOptions {
 	h := r.house
 	return ask.ListenOptions{
 		Path: h.cfg.Paths.AskSocket, Version: version(), Sessions: h.cfg.Paths.Sessions,
-		AllowAnswers: h.cfg.File.Ask.CLIAnswers, Agents: h.agentProcesses, Log: slog.Default(),
+		Gate: h.gate, Agents: h.agentProcesses, Log: slog.Default(),
 	}
 }
 

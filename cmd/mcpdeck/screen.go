@@ -38,7 +38,7 @@ func (h *house) screen(f deckFlags) tui.Options {
 	o := tui.Options{
 		Deck:       h.host,
 		Pages:      h.pages(f.watch),
-		Feeds:      []tui.Feed{bell.Feed()},
+		Feeds:      []tui.Feed{bell.Feed(), ask.GateFeed(h.gate)},
 		Theme:      s.Theme,
 		Background: s.Background,
 		Keys:       s.Keys,
@@ -60,7 +60,7 @@ func (h *house) screen(f deckFlags) tui.Options {
 
 func (h *house) pages(watch bool) []tui.Page {
 	questions := h.cfg.AskScreen()
-	questions.Watch = watch
+	questions.Watch, questions.Gate = watch, h.gate
 	contracts := drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()})
 	callsOptions := calls.Options{Bodies: h, Pictures: h.host}
 	if h.earlier != nil {

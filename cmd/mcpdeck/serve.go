@@ -25,7 +25,7 @@ func serve(a *app) error {
 	// Whoever sees the socket may already send a signal.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	h, r, err := a.open()
+	h, r, err := a.open(false)
 	if err != nil {
 		return err
 	}

@@ -42,20 +42,23 @@ func (d *desk) window(args ...string) *window {
 	}
 	w.tty = tty
 	d.t.Cleanup(func() { d.kill(w.cmd); tty.Close() })
-	go func() {
-		defer close(w.done)
-		buf := make([]byte, 64<<10)
-		for {
-			n, err := tty.Read(buf)
-			w.mu.Lock()
-			w.out.Write(buf[:n])
-			w.mu.Unlock()
-			if err != nil {
-				return
-			}
-		}
-	}()
+	go w.record()
 	return w
+}
+
+// record keeps what the program writes.
+func (w *window) record() {
+	defer close(w.done)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := w.tty.Read(buf)
+		w.mu.Lock()
+		w.out.Write(buf[:n])
+		w.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
 }
 
 func (w *window) text() string {

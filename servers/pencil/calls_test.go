@@ -295,7 +295,6 @@ func TestControl(t *testing.T) {
 	w := start(t)
 	tests := []struct{ verb, want string }{
 		{"off", "Pencil mode is already off."},
-		{"accept", "Nothing is held."},
 		{"on", "Pencil mode is on: 14 tools offered."},
 		{"on", "Pencil mode is already on: 14 tools offered."},
 		{"status", "tools      14, offered"},
@@ -303,12 +302,12 @@ func TestControl(t *testing.T) {
 		{"toggle", "Pencil mode is off; Pencil's MCP server answers with 14 tools."},
 	}
 	for _, tt := range tests {
-		r, err := w.Control(t.Context(), "", Request{Verb: tt.verb})
+		r, err := w.Control(t.Context(), Request{Verb: tt.verb})
 		if err != nil || !strings.Contains(r.Text, tt.want) {
 			t.Errorf("%s: %q, %v", tt.verb, r.Text, err)
 		}
 	}
-	if _, err := w.Control(t.Context(), "", Request{Verb: "dance"}); err == nil {
+	if _, err := w.Control(t.Context(), Request{Verb: "dance"}); err == nil {
 		t.Error("an unknown verb was taken")
 	}
 }

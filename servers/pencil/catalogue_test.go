@@ -1,6 +1,7 @@
 package pencil
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -226,6 +227,36 @@ func TestWhatIsAcceptedIsWhatWasShown(t *testing.T) {
 	p, _ := list(`[{"name":"a","description":"worse"},{"name":"z"}]`, "Look first.", "1.0")
 	if n, err := p.Accept(shown); n != 0 || err != nil || offered(p) != "z" {
 		t.Errorf("%d accepted, %v, offered %s", n, err, offered(p))
+	}
+}
+
+func TestACommandWaitsForTheUserToAccept(t *testing.T) {
+	list := onePinned(t)
+	p, shown := list(`[{"name":"a","description":"y"},{"name":"z"}]`, "Look first.", "1.0")
+	hint, stop := p.Subscribe()
+	defer stop()
+	over := make(chan error, 1)
+	go func() {
+		_, err := p.WaitAccepted(t.Context(), "zsh (process 7)", shown)
+		over <- err
+	}()
+	for len(p.Status().Asked) == 0 {
+		<-hint
+	}
+	if got := p.Status().Asked[0]; got != "zsh (process 7)" {
+		t.Errorf("the page shows %q", got)
+	}
+	if _, err := p.Accept(shown); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-over; err != nil || len(p.Status().Asked) != 0 {
+		t.Errorf("%v, still %q", err, p.Status().Asked)
+	}
+	_, shown = list(`[{"name":"a","description":"again"},{"name":"z"}]`, "Look first.", "1.0")
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.WaitAccepted(gone, "zsh", shown); err == nil || len(p.Status().Asked) != 0 || len(p.Status().Held) != 1 {
+		t.Errorf("given up: %v, %q", err, p.Status().Asked)
 	}
 }
 

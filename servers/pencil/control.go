@@ -20,10 +20,9 @@ type Reply struct {
 	Text string `json:"text"`
 }
 
-// Control does what the person asks for and returns when it is done. agent is
-// the name of the connected agent that the request comes from, "" for none:
-// accepting a changed definition is for the person alone.
-func (p *Pencil) Control(ctx context.Context, agent string, r Request) (Reply, error) {
+// Control does what a command asks for and returns when it is done. Accepting is
+// not among it: whether a command may do that is decided elsewhere.
+func (p *Pencil) Control(ctx context.Context, r Request) (Reply, error) {
 	before := p.now.Load().mode
 	switch r.Verb {
 	case "toggle":
@@ -43,8 +42,6 @@ func (p *Pencil) Control(ctx context.Context, agent string, r Request) (Reply, e
 		p.Reconnect()
 	case "status":
 		return Reply{p.Status().Text(r.Long)}, nil
-	case "accept":
-		return p.accept(agent, r.Tools)
 	default:
 		return Reply{}, fmt.Errorf("pencil: no command %q (on, off, toggle, status, reconnect, accept)", r.Verb)
 	}
@@ -72,19 +69,45 @@ func (p *Pencil) confirm(ctx context.Context, on string) (Reply, error) {
 	return Reply{"Pencil mode is off."}, nil
 }
 
-func (p *Pencil) accept(agent string, names []string) (Reply, error) {
-	if agent != "" {
-		return Reply{}, fmt.Errorf("pencil accept: only the user may accept definitions, and this comes from %s; use the Pencil page or a terminal of your own", agent)
-	}
-	shown, err := p.HeldBy(names)
-	if err != nil || len(shown) == 0 {
-		return Reply{"Nothing is held."}, err
-	}
+// AcceptShown accepts definitions and says how many.
+func (p *Pencil) AcceptShown(shown []Held) (Reply, error) {
 	n, err := p.Accept(shown)
 	if err != nil {
 		return Reply{}, err
 	}
 	return Reply{fmt.Sprintf("Accepted %d of %d definitions.", n, len(shown))}, nil
+}
+
+// maxAsking is how many commands may wait for the user at once.
+const maxAsking = 8
+
+// WaitAccepted shows the user that who asks for definitions to be accepted, and
+// waits until all of them are.
+func (p *Pencil) WaitAccepted(ctx context.Context, who string, shown []Held) (Reply, error) {
+	hint, stop := p.Subscribe()
+	defer stop()
+	full := false
+	p.update(func() {
+		if full = len(p.asked) >= maxAsking; !full {
+			p.asked = append(p.asked, who)
+		}
+	})
+	if full {
+		return Reply{}, errors.New("pencil accept: too many commands wait for the user already")
+	}
+	defer p.update(func() {
+		if i := slices.Index(p.asked, who); i >= 0 {
+			p.asked = slices.Delete(p.asked, i, i+1)
+		}
+	})
+	for !p.pins.accepted(shown) {
+		select {
+		case <-hint:
+		case <-ctx.Done():
+			return Reply{}, ctx.Err()
+		}
+	}
+	return Reply{"Accepted on the Pencil page."}, nil
 }
 
 // HeldBy are the held definitions with these names, original or exposed; without

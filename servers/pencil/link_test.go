@@ -337,10 +337,14 @@ func TestH12_ChangedDescriptionIsHeld(t *testing.T) {
 	if got := firstText(w.call(t, "pencil_batch_design", `{}`)); !strings.HasPrefix(got, "Pencil offers no tool") {
 		t.Errorf("a held tool was called: %q", got)
 	}
-	if _, err := w.Control(t.Context(), "claude", Request{Verb: "accept"}); err == nil {
-		t.Error("an agent accepted a change")
+	if _, err := w.Control(t.Context(), Request{Verb: "accept"}); err == nil || len(w.Status().Held) != 1 {
+		t.Error("a command accepted a change")
 	}
-	if r, err := w.Control(t.Context(), "", Request{Verb: "accept", Tools: []string{"pencil_batch_design"}}); err != nil || r.Text != "Accepted 1 of 1 definitions." {
+	shown, err := w.HeldBy([]string{"pencil_batch_design"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := w.AcceptShown(shown); err != nil || r.Text != "Accepted 1 of 1 definitions." {
 		t.Fatalf("%q, %v", r.Text, err)
 	}
 	if s := w.Status(); len(s.Tools) != 14 || len(s.Held) != 0 || w.lists() != 2 {

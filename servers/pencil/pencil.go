@@ -114,6 +114,7 @@ type core struct {
 	listing listing // of the child, also after its end
 	notes   []Note
 	verdict verdict    // on the listing
+	asked   []string   // programs that wait for the user to accept what is held
 	offer   *Catalogue // made of it
 	listed  *Catalogue // what agents have; nil: nothing
 

@@ -168,6 +168,18 @@ func (p *pins) accept(shown []Held) error {
 	return p.save()
 }
 
+// accepted tells whether definitions are pinned as they were shown.
+func (p *pins) accepted(shown []Held) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !slices.ContainsFunc(shown, func(h Held) bool {
+		if h.Tool == "" {
+			return p.file.Guide == nil || *p.file.Guide != h.now
+		}
+		return p.file.Tools[h.Tool] != h.now
+	})
+}
+
 // forget drops tools that are no longer listed: one that comes back is new.
 func (p *pins) forget(gone []Note) error {
 	p.mu.Lock()

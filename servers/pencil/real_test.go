@@ -153,7 +153,7 @@ func TestT3_TheRealProgram(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("yellow after %v", took)
 	}
-	if _, err := w.Control(t.Context(), "", Request{Verb: "reconnect"}); err != nil {
+	if _, err := w.Control(t.Context(), Request{Verb: "reconnect"}); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.Status(); s.Sign().Tone != Good || s.PID == 0 || s.PID == pid {

@@ -31,10 +31,11 @@ type Status struct {
 	Tools        []Tool // of the catalogue, also while off and the child is kept
 	Notes        []Note
 	Held         []Held
-	Updated      bool   // the program file changed, and with it what is held
-	Accepted     string // version of the server that the accepted definitions came from; may be empty
-	Listed       bool   // the tools are offered to agents now
-	Bytes        int    // of the definitions when offered
+	Asked        []string // programs that wait for what is held to be accepted
+	Updated      bool     // the program file changed, and with it what is held
+	Accepted     string   // version of the server that the accepted definitions came from; may be empty
+	Listed       bool     // the tools are offered to agents now
+	Bytes        int      // of the definitions when offered
 	Instructions string
 
 	OK, Failed int // calls that reached the child
@@ -56,7 +57,7 @@ func (p *Pencil) Status() Status {
 	s := Status{
 		Mode: p.mode, Link: p.link, AppName: p.found.App, Source: p.found.Source,
 		Program: p.opts.short(p.found.Program), Searched: slices.Clone(p.searched), Restarts: p.restarts,
-		Held: slices.Clone(p.verdict.held), Updated: p.verdict.updated, Accepted: plain.Line(p.verdict.was), Listed: p.listed != nil,
+		Held: slices.Clone(p.verdict.held), Asked: slices.Clone(p.asked), Updated: p.verdict.updated, Accepted: plain.Line(p.verdict.was), Listed: p.listed != nil,
 		Error: p.lastError, ErrorAt: p.lastErrorAt, Broken: !p.failedAt.IsZero(),
 	}
 	if c := p.child; c != nil {

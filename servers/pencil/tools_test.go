@@ -72,7 +72,7 @@ func hostOf(t testing.TB, modules ...servers.Module) *servers.Host {
 
 func (d *deck) on() {
 	d.t.Helper()
-	if _, err := d.p.Control(context.Background(), "", Request{Verb: "on"}); err != nil {
+	if _, err := d.p.Control(context.Background(), Request{Verb: "on"}); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -394,7 +394,7 @@ func TestG2_AgentsThatKeepAnOldListAreSeen(t *testing.T) {
 		}
 		stale := func() bool { return h.Snapshot().Agents[0].Stale }
 		list()
-		if _, err := p.Control(t.Context(), "", Request{Verb: "on"}); err != nil {
+		if _, err := p.Control(t.Context(), Request{Verb: "on"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(9 * time.Second)

@@ -32,6 +32,17 @@ func AgentOf(pid int) (agent int, program string) {
 	return 0, ""
 }
 
+// Behind looks for the program that runs this one as the process pid: a shell, or
+// what else has started the command.
+func Behind(pid int) (id int, program string) {
+	for _, p := range Ancestors(pid) {
+		if name := Program(p); name != "mcpdeck" && name != "" {
+			return p, name
+		}
+	}
+	return pid, ""
+}
+
 func isShell(name string) bool {
 	switch name {
 	case "sh", "bash", "zsh", "fish", "dash", "ksh", "login", "sudo", "tmux: server":

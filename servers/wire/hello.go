@@ -34,6 +34,17 @@ type Welcome struct {
 	Usage   bool            `json:"usage,omitempty"`  // the error is the caller's mistake
 	Final   bool            `json:"final,omitempty"`  // asking again soon is in vain
 	Result  json.RawMessage `json:"result,omitempty"` // of a control request
+	// Note and Prove come before the answer to a control request: what to tell the
+	// user meanwhile, and what the user is to show ("pair" or "passphrase"), which
+	// goes back as a Proof.
+	Note  string `json:"note,omitempty"`
+	Prove string `json:"prove,omitempty"`
+}
+
+// Proof is the line that answers a Welcome with Prove. An empty one says that
+// there is nobody to ask.
+type Proof struct {
+	Proof string `json:"proof"`
 }
 
 const (

@@ -46,6 +46,12 @@ func startDeck(t *testing.T, path string, modules ...servers.Module) *deck {
 	done := make(chan struct{})
 	s := &wire.Server{Host: h, Version: "test", Controls: map[string]wire.Control{
 		"echo": func(_ context.Context, _ wire.Requester, args json.RawMessage) (any, error) { return args, nil },
+		"back": func(ctx context.Context, from wire.Requester, _ json.RawMessage) (any, error) {
+			if err := from.Say("one moment"); err != nil {
+				return nil, err
+			}
+			return from.Prove(ctx, "pair")
+		},
 	}}
 	go func() { defer close(done); _ = s.Serve(ctx, l) }()
 	d := &deck{host: h}
@@ -297,6 +303,23 @@ func TestAsk(t *testing.T) {
 	}
 	if err := wire.Ask(context.Background(), path, "nope", nil, nil); err == nil || !strings.Contains(err.Error(), `no request "nope"`) {
 		t.Fatalf("got %v", err)
+	}
+}
+
+func TestADeckAsksACommandBack(t *testing.T) {
+	path := socketPath(t)
+	startDeck(t, path, newFixture())
+	var said, shown string
+	talk := wire.Talk{
+		Note:  func(s string) { said = s },
+		Prove: func(method string) (string, error) { return method + " it is", nil },
+	}
+	if err := talk.Ask(context.Background(), path, "back", nil, &shown); err != nil || said != "one moment" || shown != "pair it is" {
+		t.Errorf("said %q, shown %q, %v", said, shown, err)
+	}
+	shown = "?"
+	if err := wire.Ask(context.Background(), path, "back", nil, &shown); err != nil || shown != "" {
+		t.Errorf("who has nothing to show shows %q, %v", shown, err)
 	}
 }
 

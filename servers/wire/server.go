@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -36,6 +37,30 @@ type Requester struct {
 	// Agent is the name of the connected agent that the process descends from,
 	// "" when it descends from none.
 	Agent string
+
+	say    func(Welcome) error
+	proofs <-chan string
+}
+
+// errOlder is what a command reads that does not know what comes between its
+// request and the answer.
+const errOlder = "this command is older than the deck"
+
+// Say tells whoever asked something while the answer takes its time.
+func (r Requester) Say(note string) error { return r.say(Welcome{Note: note, Error: errOlder}) }
+
+// Prove asks for a proof of the method, and returns what was shown; "" when
+// nobody is there to show one.
+func (r Requester) Prove(ctx context.Context, method string) (string, error) {
+	if err := r.say(Welcome{Prove: method, Error: errOlder}); err != nil {
+		return "", err
+	}
+	select {
+	case secret := <-r.proofs:
+		return secret, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
 // Serve accepts connections until the listener is closed. Its return ends those
@@ -90,7 +115,7 @@ func (s *Server) connection(ctx context.Context, c net.Conn) {
 		return
 	}
 	if hello.Control != "" {
-		s.control(ctx, c, peer, hello)
+		s.control(ctx, c, lines, peer, hello)
 		return
 	}
 	view, err := s.Host.View(servers.ViewSpec{Servers: hello.Servers, Gateway: hello.Gateway})
@@ -118,7 +143,7 @@ func (s *Server) reply(c net.Conn, w Welcome) error {
 	return err
 }
 
-func (s *Server) control(ctx context.Context, c net.Conn, peer socket.Peer, h Hello) {
+func (s *Server) control(ctx context.Context, c net.Conn, lines *lineReader, peer socket.Peer, h Hello) {
 	handler := s.Controls[h.Control]
 	if handler == nil {
 		_ = s.reply(c, Welcome{Error: fmt.Sprintf("this deck has no request %q; it may be older than the command", h.Control), Usage: true})
@@ -126,13 +151,25 @@ func (s *Server) control(ctx context.Context, c net.Conn, peer socket.Peer, h He
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	proofs := make(chan string, 1)
 	safe.Go("control hang-up", func() { // whoever asked may give up
-		_, _ = c.Read(make([]byte, 1))
-		cancel()
+		defer cancel()
+		for {
+			line, err := lines.next()
+			var p Proof
+			if err != nil || json.Unmarshal(line, &p) != nil {
+				return
+			}
+			select {
+			case proofs <- p.Proof:
+			default: // nobody asked for so many
+			}
+		}
 	})
+	from := Requester{Peer: peer, Agent: s.agentAbove(peer.PID), proofs: proofs, say: func(w Welcome) error { return s.reply(c, w) }}
 	var w Welcome
 	err := safe.Call(h.Control, func() error {
-		result, err := handler(ctx, Requester{Peer: peer, Agent: s.agentAbove(peer.PID)}, h.Args)
+		result, err := handler(ctx, from, h.Args)
 		if err != nil {
 			return err
 		}
@@ -176,9 +213,21 @@ func callerOf(peer socket.Peer, h Hello) servers.Caller {
 	return c
 }
 
+// Talk is what a command does while the deck works on its request. Without
+// Prove it has nothing to show.
+type Talk struct {
+	Note  func(string)
+	Prove func(method string) (string, error)
+}
+
 // Ask sends one control request to the deck at path and decodes its result. A
 // nil result drops it.
 func Ask(ctx context.Context, path, name string, args, result any) error {
+	return Talk{}.Ask(ctx, path, name, args, result)
+}
+
+// Ask sends a control request that the deck may ask back about.
+func (t Talk) Ask(ctx context.Context, path, name string, args, result any) error {
 	raw, err := json.Marshal(args)
 	if err != nil {
 		return err
@@ -193,7 +242,10 @@ func Ask(ctx context.Context, path, name string, args, result any) error {
 	defer c.Close()
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
-	w, _, err := Greet(c, Hello{Control: name, Args: raw})
+	w, r, err := Greet(c, Hello{Control: name, Args: raw})
+	for err == nil && (w.Note != "" || w.Prove != "") {
+		w, err = t.next(c, r, w)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -203,6 +255,35 @@ func Ask(ctx context.Context, path, name string, args, result any) error {
 		return nil
 	}
 	return json.Unmarshal(w.Result, result)
+}
+
+// next answers what comes before the result, and reads on.
+func (t Talk) next(c io.Writer, r *bufio.Reader, w Welcome) (Welcome, error) {
+	if w.Note != "" && t.Note != nil {
+		t.Note(w.Note)
+	}
+	if w.Prove != "" {
+		var p Proof
+		if t.Prove != nil {
+			var err error
+			if p.Proof, err = t.Prove(w.Prove); err != nil {
+				return w, err
+			}
+		}
+		line, err := encodeLine(p)
+		if err != nil {
+			return w, err
+		}
+		if _, err := c.Write(line); err != nil {
+			return w, fmt.Errorf("answer the deck: %w", err)
+		}
+	}
+	line, err := r.ReadBytes('\n')
+	if err != nil {
+		return w, fmt.Errorf("read the deck's answer: %w", err)
+	}
+	w = Welcome{}
+	return w, json.Unmarshal(line, &w)
 }
 
 // ErrNoDeck says that no deck answers on the socket.

@@ -16,6 +16,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/journal"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
@@ -132,12 +133,15 @@ func answerCommand(load func() (Settings, error)) *cobra.Command {
 	var raw, reason string
 	var decline bool
 	c := &cobra.Command{
-		Use: "answer ID", Short: "Answer an open question for the person",
+		Use: "answer ID", Short: "Answer an open question from a shell",
 		Long: `Answer an open question of the running deck.
 
-The deck must allow it (ask.cli_answers = true), and whoever runs this must not
-have been started by an agent that asks. The answers are one object per question:
-its id, and selectedOptions, customInput, notes, skipped or clarify.`,
+The deck must allow it: ask.cli_answers is off, pair or passphrase. With pair, P on
+the deck's Ask page shows a code that counts once; with passphrase, P sets one. This
+command asks for it on the terminal; it takes none from arguments, the environment or
+standard input, and nothing that an agent started may answer. The answers are one
+object per question: its id, and selectedOptions, customInput, notes, skipped or
+clarify.`,
 		Example: `  mcpdeck ask answer 3 --json '[{"id":"auth","selectedOptions":["OAuth"]}]'
   mcpdeck ask answer 3 --decline --reason "not now"`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -149,7 +153,7 @@ its id, and selectedOptions, customInput, notes, skipped or clarify.`,
 			if err != nil {
 				return err
 			}
-			client := questions.NewClient(questions.ClientOptions{Path: s.Socket})
+			client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Prove: prompt.Proof})
 			if decline {
 				return noDeck(client.Decline(id, reason))
 			}

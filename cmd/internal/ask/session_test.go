@@ -336,7 +336,7 @@ func TestFromTheShell(t *testing.T) {
 	if err := os.MkdirAll(state, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(state, "config.toml"), []byte("[ask]\ncli_answers = true\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(state, "config.toml"), []byte("[ask]\ncli_answers = \"pair\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run := func(args ...string) string {
@@ -350,7 +350,7 @@ func TestFromTheShell(t *testing.T) {
 	if got := run("ask", "list"); !strings.Contains(got, "no deck is running") {
 		t.Errorf("without a deck: %q", got)
 	}
-	w.open()
+	d := w.open()
 	if got := run("ask", "list"); got != "no open questions\n" {
 		t.Errorf("list: %q", got)
 	}
@@ -392,11 +392,18 @@ func TestFromTheShell(t *testing.T) {
 	if !strings.Contains(list, "a: Which?\n     - x\n     - y") {
 		t.Fatalf("list: %q", list)
 	}
-	if got := run("ask", "answer", "1", "--json", `[{"id":"a","selectedOptions":["x"]}]`); !strings.Contains(got, "only the person may answer") {
+	answer := []string{"ask", "answer", "1", "--json", `[{"id":"a","selectedOptions":["x"]}]`}
+	if got := run(answer...); !strings.Contains(got, "no pairing code is valid") {
+		t.Errorf("without a code: %q", got)
+	}
+	time.Sleep(500 * time.Millisecond) // the question came by itself: keys count after a moment
+	d.press("P")
+	d.wait("Pairing code for a shell", "It counts once")
+	if got := run(answer...); !strings.Contains(got, "only the user may answer") {
 		t.Errorf("a process of the agent's: %q", got)
 	}
-	if got := w.orphan("ask", "answer", "1", "--json", `[{"id":"a","selectedOptions":["z"]}]`); !strings.Contains(got, `there is no option "z"`) {
-		t.Errorf("case 64: %q", got)
+	if got := w.orphan(answer...); !strings.Contains(got, "no terminal") {
+		t.Errorf("a process that has left the agent: %q", got)
 	}
 	// T-10: a signal ends the server within a second and withdraws the question.
 	_ = cmd.Process.Signal(os.Interrupt)

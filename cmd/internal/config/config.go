@@ -9,11 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
@@ -92,11 +94,11 @@ type Ask struct {
 	Snooze            Duration `toml:"snooze"`
 	Sort              string   `toml:"sort"` // "" or "deadline"
 	AutoDeliverParked bool     `toml:"auto_deliver_parked"`
-	CLIAnswers        bool     `toml:"cli_answers"`
-	Persist           string   `toml:"persist"`   // "on" or "off"
-	History           string   `toml:"history"`   // "on" or "off"
-	Autofocus         string   `toml:"autofocus"` // "idle", "never" or "always"
-	Notify            string   `toml:"notify"`    // "all", "bell", "title" or "off"
+	CLIAnswers        Proof    `toml:"cli_answers"` // what a shell must show to answer
+	Persist           string   `toml:"persist"`     // "on" or "off"
+	History           string   `toml:"history"`     // "on" or "off"
+	Autofocus         string   `toml:"autofocus"`   // "idle", "never" or "always"
+	Notify            string   `toml:"notify"`      // "all", "bell", "title" or "off"
 	NotifyPrivate     bool     `toml:"notify_private"`
 	NotifyCommand     []string `toml:"notify_command"`
 }
@@ -146,12 +148,32 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// Proof is what a shell must show before it may answer.
+type Proof string
+
+// UnmarshalText implements encoding.TextUnmarshaler, also for true and false.
+func (p *Proof) UnmarshalText(b []byte) error {
+	*p = Proof(b)
+	return nil
+}
+
+// Method is the way to prove that p names; what is not one proves nothing.
+func (p Proof) Method() proof.Method {
+	switch m := proof.Method(p); {
+	case p == "true":
+		return proof.Pair
+	case slices.Contains(proof.Methods(), string(m)):
+		return m
+	}
+	return proof.Off
+}
+
 func defaults() File {
 	return File{
 		HTTP:    HTTP{Enabled: true, Port: 7337},
 		UI:      UI{Mouse: true, Pictures: "auto"},
 		Journal: Journal{Enabled: true, MaxCalls: 100_000, MaxDays: 30},
-		Ask:     Ask{UndoSeconds: 2, Autofocus: "idle", Notify: "all", Persist: "on", History: "on"},
+		Ask:     Ask{UndoSeconds: 2, CLIAnswers: Proof(proof.Off), Autofocus: "idle", Notify: "all", Persist: "on", History: "on"},
 		Clippy:  Clippy{Enabled: true},
 		Pencil:  Pencil{MaxInFlight: 1, Gateway: "auto"},
 

@@ -14,21 +14,22 @@ import (
 // Paths are the files of one deck. All lie in the state folder but the
 // configuration.
 type Paths struct {
-	State     string // folder
-	Config    string
-	Socket    string // agents and commands
-	AskSocket string
-	Token     string // of the HTTP endpoint
-	Journal   string
-	Spool     string // calls that wait for a deck's journal
-	Log       string
-	Screen    string // what the screen remembers between runs
-	Drafts    string // of answers
-	History   string // of questions
-	Sessions  string // the session sockets of ask
-	Pencil    string // folder: accepted definitions
-	Stamp     string // folder: snapshots
-	Cache     string // folder; "" for none
+	State      string // folder
+	Config     string
+	Socket     string // agents and commands
+	AskSocket  string
+	Token      string // of the HTTP endpoint
+	Passphrase string // hash of what a shell shows to answer
+	Journal    string
+	Spool      string // calls that wait for a deck's journal
+	Log        string
+	Screen     string // what the screen remembers between runs
+	Drafts     string // of answers
+	History    string // of questions
+	Sessions   string // the session sockets of ask
+	Pencil     string // folder: accepted definitions
+	Stamp      string // folder: snapshots
+	Cache      string // folder; "" for none
 }
 
 // home is found without XDG variables: some clients start their servers with
@@ -61,20 +62,21 @@ func paths(home string, f Flags) (Paths, error) {
 		return Paths{}, fmt.Errorf("find the state folder: %w", err)
 	}
 	p := Paths{
-		State:     state,
-		Config:    configFile(home, f),
-		Socket:    filepath.Join(state, "run", "deck"+suffix+".sock"),
-		AskSocket: filepath.Join(state, "run", "ask"+suffix+".sock"),
-		Token:     filepath.Join(state, "run", "token"+suffix),
-		Journal:   filepath.Join(state, "journal"+suffix+".db"),
-		Spool:     filepath.Join(state, "spool"+suffix+".jsonl"),
-		Log:       filepath.Join(state, "log"+suffix+".txt"),
-		Screen:    filepath.Join(state, "screen"+suffix+".json"),
-		Drafts:    filepath.Join(state, "drafts"+suffix+".json"),
-		History:   filepath.Join(state, "history"+suffix+".jsonl"),
-		Sessions:  filepath.Join(state, "sessions"+suffix+".json"),
-		Pencil:    filepath.Join(state, "pencil"),
-		Stamp:     filepath.Join(state, "logicstamp"),
+		State:      state,
+		Config:     configFile(home, f),
+		Socket:     filepath.Join(state, "run", "deck"+suffix+".sock"),
+		AskSocket:  filepath.Join(state, "run", "ask"+suffix+".sock"),
+		Token:      filepath.Join(state, "run", "token"+suffix),
+		Passphrase: filepath.Join(state, "passphrase"+suffix),
+		Journal:    filepath.Join(state, "journal"+suffix+".db"),
+		Spool:      filepath.Join(state, "spool"+suffix+".jsonl"),
+		Log:        filepath.Join(state, "log"+suffix+".txt"),
+		Screen:     filepath.Join(state, "screen"+suffix+".json"),
+		Drafts:     filepath.Join(state, "drafts"+suffix+".json"),
+		History:    filepath.Join(state, "history"+suffix+".jsonl"),
+		Sessions:   filepath.Join(state, "sessions"+suffix+".json"),
+		Pencil:     filepath.Join(state, "pencil"),
+		Stamp:      filepath.Join(state, "logicstamp"),
 	}
 	if s := os.Getenv("MCPDECK_SOCKET"); s != "" {
 		if !filepath.IsAbs(s) {

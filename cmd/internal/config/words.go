@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/proof"
 )
 
 // checkWords warns of settings that know only some words and have another one;
@@ -18,11 +20,15 @@ func (c *Config) checkWords() {
 		{"ui.background", f.UI.Background, []string{"", "dark", "light"}},
 		{"ui.start", f.UI.Start, append([]string{""}, PageNames()...)},
 		{"ask.sort", f.Ask.Sort, []string{"", "deadline"}},
+		{"ask.cli_answers", string(f.Ask.CLIAnswers), append(proof.Methods(), "true", "false")},
 		{"ask.persist", f.Ask.Persist, []string{"on", "off"}},
 		{"ask.history", f.Ask.History, []string{"on", "off"}},
 		{"ask.autofocus", f.Ask.Autofocus, []string{"idle", "never", "always"}},
 		{"ask.notify", f.Ask.Notify, []string{"all", "bell", "title", "off"}},
 		{"pencil.gateway", f.Pencil.Gateway, []string{"auto", "always", "never"}},
+	}
+	if f.Ask.CLIAnswers == "true" {
+		c.Warnings = append(c.Warnings, `ask.cli_answers: true means "pair"; say so in the configuration`)
 	}
 	for _, r := range rows {
 		c.warnWord(r.name, r.value, r.words)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
 )
 
 func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
@@ -16,6 +17,10 @@ func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
 		{"known words", "[ui]\nbackground = \"dark\"\n[clippy]\npolicy = { haunt_desktop = \"ask\" }\n", ""},
 		{"background", "[ui]\nbackground = \"pink\"\n", `ui.background: nothing is called "pink"; use dark, light`},
 		{"focus", "[ask]\nautofocus = \"maybe\"\n", `ask.autofocus: nothing is called "maybe"`},
+		{"proof", "[ask]\ncli_answers = \"pair\"\n", ""},
+		{"no proof", "[ask]\ncli_answers = false\n", ""},
+		{"a proof as of old", "[ask]\ncli_answers = true\n", `ask.cli_answers: true means "pair"`},
+		{"a proof that there is not", "[ask]\ncli_answers = \"key\"\n", `ask.cli_answers: nothing is called "key"; use off, pair, passphrase`},
 		{"policy", "[clippy]\npolicy = { haunt_desktop = \"sometimes\" }\n", `clippy.policy.haunt_desktop: nothing is called "sometimes"; use allow, ask, off`},
 		{"colour", "[theme.dark]\naccent = \"bluish\"\n", "theme.dark: "},
 	} {
@@ -33,6 +38,26 @@ func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
 				t.Fatalf("warnings %q, want %q", c.Warnings, row.want)
 			}
 		})
+	}
+}
+
+func TestAShellProvesNothingUnlessConfigured(t *testing.T) {
+	for value, want := range map[string]proof.Method{
+		"": proof.Off, "cli_answers = false": proof.Off, "cli_answers = true": proof.Pair, `cli_answers = "yes"`: proof.Off,
+		`cli_answers = "passphrase"`: proof.Passphrase, "cli_answers = 1": proof.Off,
+	} {
+		path := filepath.Join(t.TempDir(), "config.toml")
+		if err := os.WriteFile(path, []byte("[ask]\n"+value+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("HOME", t.TempDir())
+		c, err := config.Load(config.Flags{File: path, Port: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.File.Ask.CLIAnswers.Method(); got != want {
+			t.Errorf("%s: %s, want %s", value, got, want)
+		}
 	}
 }
 

@@ -66,7 +66,10 @@ func acceptCommand(ask Ask) *cobra.Command {
 		Short: "Offer tools that are new or whose definition changed",
 		Long: "A tool that is new, or whose description or schema changed since you last accepted it,\n" +
 			"is held back: agents obey such texts. mcpdeck pencil status --long shows what changed.\n" +
-			"Without names everything held is accepted.",
+			"Without names everything held is accepted.\n\n" +
+			"Accepting is the user's alone. This command asks for the proof that ask.cli_answers\n" +
+			"names (a pairing code or a passphrase); without one it waits until you accept on the\n" +
+			"deck's Pencil page.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return send(c, ask, pencil.Request{Verb: "accept", Tools: args})
 		},

@@ -29,6 +29,7 @@ func (p *Page) Actions() []tui.Action {
 	out = append(out, p.textActions()...)
 	out = append(out, p.listActions()...)
 	out = append(out, p.historyActions()...)
+	out = append(out, p.pairAction())
 	for i := range out {
 		if out[i].Enabled == nil {
 			out[i].Enabled = p.reachable(out[i].Part)

@@ -11,6 +11,7 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -43,6 +44,7 @@ type Options struct {
 	Notify Notify
 	Editor process.Command // to edit text with; no program: none
 	Watch  bool            // nothing can be changed: no text field opens
+	Gate   Gate            // for shells that answer; nil: none may
 }
 
 // The parts of the page.
@@ -85,6 +87,7 @@ type Page struct {
 	reader  widget.Scroll
 	review  widget.List
 	past    history
+	gate    proof.State // as it was last
 	alerts  alerts
 	notices int // notices already shown
 	seen    map[int]bool
@@ -238,6 +241,8 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case snapshotMsg:
 		return p.take(msg.snap)
+	case gateMsg:
+		return p.takeGate(msg.State)
 	case tui.FocusMsg:
 		p.alerts.focus(msg.Focused)
 	case alertMsg:

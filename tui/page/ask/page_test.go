@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	page "github.com/mcpdeck/mcpdeck/tui/page/ask"
@@ -17,8 +18,9 @@ import (
 // desk is a queue with the page on an emulated terminal.
 type desk struct {
 	*frame.Screen
-	t *testing.T
-	q *questions.Queue
+	t    *testing.T
+	q    *questions.Queue
+	gate gate
 }
 
 type setup struct {
@@ -27,6 +29,7 @@ type setup struct {
 	page  page.Options
 	first tui.Page // before the page; nil: none
 	ask   []string // open before the screen
+	gate  proof.Method
 }
 
 func (s setup) run(t *testing.T, test func(d *desk)) {
@@ -40,11 +43,19 @@ func (s setup) run(t *testing.T, test func(d *desk)) {
 		for _, raw := range s.ask {
 			d.ask(raw)
 		}
+		if s.gate != "" {
+			d.gate = gated(t, s.gate)
+			s.page.Gate = d.gate
+		}
 		pages := []tui.Page{page.New(d.q, s.page)}
 		if s.first != nil {
 			pages = append([]tui.Page{s.first}, pages...)
 		}
-		return tui.New(tui.Options{Pages: pages, Background: "dark", Watch: s.page.Watch})
+		o := tui.Options{Pages: pages, Background: "dark", Watch: s.page.Watch}
+		if s.page.Gate != nil {
+			o.Feeds = []tui.Feed{page.GateFeed(s.page.Gate)}
+		}
+		return tui.New(o)
 	}, func(sc *frame.Screen) {
 		d.Screen = sc
 		test(d)

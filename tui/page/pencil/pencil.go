@@ -148,6 +148,8 @@ func (p *Page) take(s pencil.Status) tea.Cmd {
 	p.tools.SetLen(len(p.items))
 	p.calls.SetLen(len(s.Calls))
 	switch {
+	case len(s.Asked) > len(before.Asked):
+		return tui.Toast(tui.Warn, plain.Line(s.Asked[len(s.Asked)-1])+" asks to accept what is held of Pencil; the Pencil page shows it")
 	case !known || before.Mode == s.Mode:
 		return nil
 	case s.Mode == pencil.On:

@@ -117,6 +117,13 @@ func (p *Page) head(f *tui.Frame) []string {
 		text := th.Warn.Render("! held: " + s.Holding() + "; agents do not get them until you accept")
 		keys := th.Key.Render("a") + th.Muted.Render(" accept")
 		rows = append(rows, " "+widget.Ends(text, keys, f.W-2))
+		if n := len(s.Asked); n > 0 {
+			text := "! mcpdeck pencil accept was run by " + plain.Line(s.Asked[n-1])
+			if n > 1 {
+				text = fmt.Sprintf("! mcpdeck pencil accept was run %d times, last by %s", n, plain.Line(s.Asked[n-1]))
+			}
+			rows = append(rows, " "+widget.Fit(th.Warn.Render(text), f.W-2))
+		}
 	}
 	return rows
 }

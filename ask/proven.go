@@ -1,0 +1,144 @@
+package ask
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+)
+
+const (
+	proofWithin = 3 * time.Minute  // for the user to type it
+	provenFor   = 10 * time.Minute // without use
+)
+
+var errNoGate = errors.New("this deck takes no answers from a shell")
+
+// prove lets a connection act for the user once it has shown a proof. The proof
+// is worth as much as the connection: it ends with it, and leaves no token.
+func (c *conn) prove(m *message) {
+	m.v = true
+	if err := c.mayProve(m); err != nil {
+		_ = c.send(m.fail("refused", err.Error(), "", false)) // who is refused may be gone
+		return
+	}
+	if c.send(line{ID: m.id, Type: "ok", V: 1}) != nil {
+		return
+	}
+	for {
+		m, err := c.another(provenFor)
+		if err != nil {
+			return // it has gone, or been idle too long
+		}
+		m.v = true
+		switch m.kind {
+		case "answer":
+			c.answer(&m)
+		case "list":
+			c.list(&m)
+		default:
+			_ = c.send(m.failure(unsupported(m.kind))) // it may have left
+		}
+	}
+}
+
+// mayProve returns nil if the connection has shown a proof.
+func (c *conn) mayProve(m *message) error {
+	gate := c.l.opt.Gate
+	if gate == nil {
+		return errNoGate
+	}
+	method, err := gate.Ready()
+	if err != nil {
+		return err
+	}
+	if err := c.fromAnAgent(); err != nil {
+		return err
+	}
+	if err := c.send(line{ID: m.id, Type: "challenge", V: 1, Method: string(method)}); err != nil {
+		return err
+	}
+	answer, err := c.another(proofWithin)
+	if err != nil || answer.kind != "proof" {
+		return errors.New("no proof came")
+	}
+	var secret string
+	_ = json.Unmarshal(answer.fields["secret"], &secret) // not a string: wrong
+	who := proof.Who{Folder: c.peer.Cwd}
+	who.PID, who.Program = socket.Behind(c.peer.PID)
+	return gate.Try(who, secret)
+}
+
+// another reads one more message of a connection that has sent one.
+func (c *conn) another(within time.Duration) (message, error) {
+	_ = c.SetReadDeadline(time.Now().Add(within)) // fails only on a closed connection, which the read reports
+	raw, err := c.in.request()
+	if err != nil {
+		return message{}, err
+	}
+	return parseMessage(raw)
+}
+
+// unproven refuses to act for who has shown nothing.
+func (c *conn) unproven(m *message) {
+	m.v = true
+	why := "answering takes a proof first; use mcpdeck ask answer of this version"
+	if c.l.opt.Gate == nil {
+		why = errNoGate.Error()
+	} else if _, err := c.l.opt.Gate.Ready(); err != nil {
+		why = err.Error()
+	}
+	_ = c.send(m.fail("refused", why, "", false)) // it may have left
+}
+
+// answer answers or declines a request for the user.
+func (c *conn) answer(m *message) {
+	var args struct {
+		Request int      `json:"request"`
+		Answers []Result `json:"answers"`
+		Decline bool     `json:"decline"`
+		Reason  string   `json:"reason"`
+	}
+	if err := json.Unmarshal(encode(m.fields), &args); err != nil {
+		_ = c.send(m.failure(invalid("answers are not in the form of results: %s", plain.Line(err.Error()))))
+		return
+	}
+	var err error
+	if args.Decline {
+		err = c.l.q.Decline(args.Request, args.Reason)
+	} else {
+		err = c.l.q.Answer(args.Request, args.Answers)
+	}
+	if err != nil {
+		_ = c.send(m.failure(invalid("%s", err)))
+		return
+	}
+	_ = c.send(line{ID: m.id, Type: "ok", V: 1}) // the answer is given either way
+}
+
+// fromAnAgent refuses what an agent has visibly started. It is no more than a
+// clearer word: a process can leave its parents.
+func (c *conn) fromAnAgent() error {
+	agents := map[int]bool{}
+	if c.l.opt.Agents != nil {
+		for _, pid := range c.l.opt.Agents() {
+			agents[pid] = true
+		}
+	}
+	for _, it := range c.l.q.Pending().Items {
+		if agent, _ := socket.AgentOf(it.Request.Peer.PID); agent != 0 {
+			agents[agent] = true
+		}
+	}
+	delete(agents, 0)
+	for _, pid := range socket.Ancestors(c.peer.PID) {
+		if agents[pid] {
+			return fmt.Errorf("process %d was started by an agent that asks; only the user may answer", c.peer.PID)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package ask
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/proof"
+)
+
+func TestCommandLineAnswers(t *testing.T) {
+	d := newDeck(t, Options{}, ListenOptions{})
+	c := NewClient(ClientOptions{Path: d.l.Path()})
+	d.send(plainAsk)
+	d.pending(1)
+	list, err := c.List()
+	if err != nil || len(list) != 1 || list[0].Questions[0].ID != "auth" {
+		t.Fatalf("list: %+v, %v", list, err)
+	}
+	if err := c.Answer(1, nil); err == nil || !strings.Contains(err.Error(), "takes no answers") {
+		t.Errorf("without a gate: %v", err)
+	}
+	d.l.opt.Gate = proof.New(proof.Options{Method: proof.Off})
+	if err := c.Answer(1, nil); err == nil || !strings.Contains(err.Error(), "ask.cli_answers") {
+		t.Errorf("off by default: %v", err)
+	}
+	d.l.opt.Gate = pairing(t)
+	d.l.opt.Gate.Pair()
+	d.l.opt.Agents = func() []int { return []int{os.Getpid()} }
+	if err := c.Answer(1, nil); err == nil || !strings.Contains(err.Error(), "only the user") {
+		t.Errorf("descends from an agent: %v", err)
+	}
+}
+
+func pairing(t *testing.T) *proof.Gate {
+	t.Helper()
+	g := proof.New(proof.Options{Method: proof.Pair})
+	if err := g.Open(true); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// paired is a deck with one question and a gate that pairs.
+func paired(t *testing.T) (*deck, *proof.Gate) {
+	t.Helper()
+	gate := pairing(t)
+	d := newDeck(t, Options{}, ListenOptions{Gate: gate})
+	open(t, d.q, request(t)) // not by this process, which is to answer
+	return d, gate
+}
+
+func TestOnlyAProvenConnectionAnswers(t *testing.T) {
+	d, gate := paired(t)
+	answer := []Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}
+	show := func(secret string) *Client {
+		return NewClient(ClientOptions{Path: d.l.Path(), Prove: func(method string) (string, error) {
+			if method != "pair" {
+				t.Errorf("asked for %q", method)
+			}
+			return secret, nil
+		}})
+	}
+	if err := show("").Answer(1, answer); err == nil || !strings.Contains(err.Error(), "no pairing code") {
+		t.Errorf("without a code: %v", err)
+	}
+	code := gate.Pair()
+	if err := show("ABCD-EFGH").Answer(1, answer); err == nil || !strings.Contains(err.Error(), "wrong code") {
+		t.Errorf("with a wrong code: %v", err)
+	}
+	for _, first := range []string{
+		`{"type":"answer","request":1,"decline":true}`,
+		`{"type":"answer","request":1,"decline":true,"secret":"` + code + `"}`,
+		`{"type":"proof","secret":"` + code + `"}` + "\n" + `{"type":"answer","request":1,"decline":true}`,
+		`{"type":"prove","secret":"` + code + `"}` + "\n" + `{"type":"answer","request":1,"decline":true}`,
+		`{"type":"prove"}` + "\n" + `{"type":"answer","request":1,"decline":true}`,
+		`{"type":"prove"}` + "\n" + `{"type":"proof","secret":"x"}` + "\n" + `{"type":"answer","request":1,"decline":true}`,
+	} {
+		p := d.send(first + "\n")
+		_ = p.CloseWrite()
+		_ = p.SetReadDeadline(time.Now().Add(20 * time.Second))
+		if got, _ := io.ReadAll(p.r); strings.Contains(string(got), `"ok"`) {
+			t.Errorf("%s got %s", first, got)
+		}
+	}
+	d.pending(1)
+	if n := len(gate.State().Tries); n != 2 {
+		t.Errorf("%d tries were shown, want 2", n)
+	}
+	if err := show(code).Answer(1, answer); err != nil {
+		t.Errorf("with the code: %v", err)
+	}
+	d.pending(0)
+	if err := show(code).Answer(1, answer); err == nil {
+		t.Error("a code counted twice")
+	}
+}

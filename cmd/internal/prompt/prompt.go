@@ -1,0 +1,73 @@
+// Package prompt asks the user at the terminal for a secret.
+package prompt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/charmbracelet/x/term"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// ErrNoTerminal says that nobody can be asked. A secret is taken from a terminal
+// alone: arguments, the environment and standard input can be read by others or
+// come from others.
+var ErrNoTerminal = errors.New("there is no terminal to ask on")
+
+// Proof asks for what a deck wants to be shown: "pair" or "passphrase".
+func Proof(method string) (string, error) {
+	switch proof.Method(method) {
+	case proof.Pair:
+		return secret("Pairing code on the deck's screen: ")
+	case proof.Passphrase:
+		return secret("Passphrase of the deck: ")
+	}
+	return "", fmt.Errorf("the deck asks for %q, which this mcpdeck does not know", method)
+}
+
+// secret reads a line from the process's terminal without echo.
+func secret(question string) (string, error) {
+	if err := proof.Hide(); err != nil {
+		return "", fmt.Errorf("keep other programs out of this process: %w", err)
+	}
+	in, err := os.OpenFile(terminalIn, os.O_RDWR, 0)
+	if err != nil {
+		return "", ErrNoTerminal
+	}
+	defer in.Close()
+	state, err := term.GetState(in.Fd())
+	if err != nil {
+		return "", ErrNoTerminal
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	done := make(chan struct{})
+	defer close(done)
+	safe.Go("prompt", func() {
+		select {
+		case <-signals: // reading cannot be interrupted
+			_ = term.Restore(in.Fd(), state) // nothing else can be done
+			os.Exit(130)
+		case <-done:
+		}
+	})
+	out := io.Writer(in)
+	if terminalOut != terminalIn {
+		out = console.Err()
+	}
+	fmt.Fprint(out, question)
+	b, err := term.ReadPassword(in.Fd())
+	fmt.Fprintln(out)
+	if err != nil {
+		return "", fmt.Errorf("read from the terminal: %w", err)
+	}
+	return string(b), nil
+}

@@ -1,0 +1,8 @@
+//go:build !windows
+
+package prompt
+
+const (
+	terminalIn  = "/dev/tty"
+	terminalOut = "/dev/tty"
+)

@@ -1,0 +1,6 @@
+package prompt
+
+const (
+	terminalIn  = "CONIN$"
+	terminalOut = "CONOUT$"
+)

@@ -1,0 +1,284 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// guarded is a deck on a screen that pairs, with a question of an agent over
+// HTTP and a tool of Pencil that is held.
+func guarded(t *testing.T) (*desk, *window) {
+	t.Helper()
+	d := newDesk(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.address = l.Addr().String()
+	l.Close()
+	_, port, _ := net.SplitHostPort(d.address)
+	build := exec.Command("go", "build", "-o", d.home+"/", "../../servers/pencil/internal/standin/fakepencil")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	d.configure("[ask]\ncli_answers = \"pair\"\n[pencil]\nargs = [\"--change\"]\nstart_on = true\ncommand = \"" + d.home + "/fakepencil\"\n")
+	w := d.window("--page", "ask", "--port", port)
+	d.until("a held tool", func() bool {
+		out, _ := d.command("pencil", "status").Output()
+		return strings.Contains(string(out), "1 changed")
+	})
+	return d, w
+}
+
+func (d *desk) configure(text string) {
+	d.t.Helper()
+	dir := filepath.Join(d.home, ".config", "mcpdeck")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+const whichOne = `{"name":"ask","arguments":{"questions":[{"id":"q","question":"Which?","options":["a","b"]}]}}`
+
+// askOverHTTP asks as an agent without a process that the deck could know of.
+func (d *desk) askOverHTTP(questions int) {
+	d.t.Helper()
+	token, err := os.ReadFile(filepath.Join(d.home, ".local/state/mcpdeck/run/token"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + strings.TrimSuffix(whichOne, "}") + "," + modern + `}}`
+	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, "http://"+d.address+"/mcp", strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "ask",
+	} {
+		r.Header.Set(name, value)
+	}
+	go func() {
+		if answer, err := http.DefaultClient.Do(r); err == nil {
+			_, _ = io.Copy(io.Discard, answer.Body)
+			answer.Body.Close()
+		}
+	}()
+	d.until("the question", func() bool { return d.asked() == questions })
+}
+
+// code has the deck show a pairing code and reads it off the screen.
+func (w *window) code(d *desk) string {
+	w.t.Helper()
+	form := regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}`)
+	before := form.FindAllString(w.text(), -1)
+	var all []string
+	time.Sleep(500 * time.Millisecond) // what came by itself drops keys for a moment
+	w.press("P")
+	d.until("a code on the screen", func() bool {
+		all = form.FindAllString(w.text(), -1)
+		return len(all) > len(before)
+	})
+	return all[len(all)-1]
+}
+
+func (w *window) press(keys string) {
+	w.t.Helper()
+	if _, err := w.tty.Write([]byte(keys)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// TestNothingThatAnAgentStartsActsAsTheUser tries the ways in which a process
+// hides where it comes from, while a pairing code is valid.
+func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
+	d, w := guarded(t)
+	d.askOverHTTP(1)
+	a := d.relay() // its agent is this test
+	a.handshake("claude")
+	a.send(7, "tools/call", whichOne)
+	d.until("two questions", func() bool { return d.asked() == 2 })
+	w.code(d)
+	ways := []struct{ name, run string }{
+		{"a child", `"$@"`},
+		{"a guess on standard input", `yes ABCD-EFGH | head -20 | "$@"`},
+		{"a guess in the environment", `MCPDECK_CODE=ABCD-EFGH MCPDECK_PASSPHRASE=x "$@"`},
+		{"two forks", `( ( "$@" ) & ) ; wait`},
+		{"a session of its own", `setsid "$@"`},
+		{"two forks and a session of its own", `( ( setsid "$@" ) & )`},
+		{"a terminal of its own", `( ( setsid script -qec "$*" /dev/null < /dev/null ) & )`},
+		{"a guess on a terminal of its own", `( ( ( sleep 1; echo ABCD-EFGH; sleep 1 ) | setsid script -qec "$*" /dev/null ) & )`},
+		{"a guess in tmux", `tmux -L "$TMUXNAME" -f /dev/null new-session -d "$* > $OUT.tmux 2>&1; echo over >> $OUT.tmux"
+			sleep 1; tmux -L "$TMUXNAME" send-keys ABCD-EFGH Enter; for i in $(seq 60); do grep -q over $OUT.tmux && break; sleep 0.1; done; cat $OUT.tmux`},
+	}
+	actions := map[string][]string{
+		"answers": {"ask", "answer", "1", "--json", "'[{\"id\":\"q\",\"selectedOptions\":[\"a\"]}]'"},
+		"accepts": {"pencil", "accept"},
+	}
+	try := func(t *testing.T, run string, action []string) {
+		t.Helper()
+		out := filepath.Join(t.TempDir(), "out")
+		quoted := strings.Join(append([]string{d.program}, action...), " ")
+		name := fmt.Sprintf("mcpdeck-%d", os.Getpid())
+		// Where accepting waits for the user's key, giving up is all an agent can do.
+		file := filepath.Join(t.TempDir(), "try.sh")
+		if err := os.WriteFile(file, []byte("#!/bin/sh\nexec timeout --foreground -s INT 4 "+quoted+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		script := fmt.Sprintf("set -- %s\n{ %s ; } > $OUT 2>&1", file, run)
+		c := d.command()
+		c.Path, c.Args = "/bin/sh", []string{"sh", "-c", script}
+		c.Env = append(c.Env, "OUT="+out, "TMUXNAME="+name, "TMUX_TMPDIR="+d.home)
+		if b, err := c.CombinedOutput(); err != nil && len(b) > 0 {
+			t.Logf("%v: %s", err, b)
+		}
+		refusal := regexp.MustCompile(`only the user may|no terminal|wrong code|Waiting for you|too many wrong tries|Pairing code|over`)
+		d.until("a refusal", func() bool {
+			b, _ := os.ReadFile(out)
+			return refusal.Match(b)
+		})
+		b, _ := os.ReadFile(out)
+		t.Logf("%s", strings.TrimSpace(string(b)))
+		if n := d.asked(); n != 2 {
+			t.Errorf("%d questions are left, want 2", n)
+		}
+		status, _ := d.command("pencil", "status").Output()
+		if !strings.Contains(string(status), "1 changed") {
+			t.Errorf("nothing is held:\n%s", status)
+		}
+	}
+	t.Cleanup(func() {
+		c := d.command()
+		c.Path, c.Args = "/usr/bin/tmux", []string{"tmux", "-L", fmt.Sprintf("mcpdeck-%d", os.Getpid()), "kill-server"}
+		c.Env = append(c.Env, "TMUX_TMPDIR="+d.home)
+		_ = c.Run() // there may be none
+	})
+	for _, way := range ways {
+		tool, _, _ := strings.Cut(way.run, " ")
+		if _, err := exec.LookPath(tool); tool == "tmux" && err != nil {
+			t.Logf("%s is not installed: %s is left out", tool, way.name)
+			continue
+		}
+		for what, action := range actions {
+			t.Run(way.name+" "+what, func(t *testing.T) { try(t, way.run, action) })
+		}
+	}
+	d.kill(a.cmd) // the relay, so that nobody is an agent by its processes
+	for what, action := range actions {
+		t.Run("a killed relay "+what, func(t *testing.T) { try(t, `( ( setsid "$@" ) & )`, action) })
+	}
+	t.Run("lines on the sockets", func(t *testing.T) {
+		for _, send := range []struct{ socket, lines string }{
+			{"ask.sock", `{"type":"answer","request":1,"decline":true}`},
+			{"ask.sock", `{"type":"prove"}` + "\n" + `{"type":"answer","request":1,"decline":true}`},
+			{"ask.sock", `{"type":"prove"}` + "\n" + `{"type":"proof","secret":true}` + "\n" + `{"type":"answer","request":1,"decline":true}`},
+			{"deck.sock", `{"mcpdeck":1,"control":"pencil","args":{"verb":"accept"}}` + "\n" + `{"proof":"ABCD-EFGH"}`},
+		} {
+			c, err := net.Dial("unix", filepath.Join(d.home, ".local/state/mcpdeck/run", send.socket))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(c, send.lines+"\n")
+			_ = c.(*net.UnixConn).CloseWrite()
+			_ = c.SetReadDeadline(time.Now().Add(patience))
+			s := bufio.NewScanner(c)
+			for s.Scan() {
+				if line := s.Text(); strings.Contains(line, `"ok"`) || strings.Contains(line, "Accepted") {
+					t.Errorf("%s got %s", send.lines, line)
+				}
+			}
+			if s.Err() != nil {
+				t.Errorf("%s: the deck does not notice that this end has hung up", send.lines)
+			}
+			c.Close()
+		}
+		if d.asked() != 2 {
+			t.Error("a question was answered")
+		}
+	})
+}
+
+// shell is a command in a terminal of its own, as the user types it.
+func (d *desk) shell(args ...string) *window {
+	d.t.Helper()
+	w := &window{t: d.t, cmd: d.command(args...), done: make(chan struct{})}
+	tty, err := pty.Start(w.cmd)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	w.tty = tty
+	d.t.Cleanup(func() { d.kill(w.cmd); tty.Close() })
+	go w.record()
+	return w
+}
+
+func (d *desk) shows(w *window, text string) {
+	d.t.Helper()
+	d.until(text, func() bool { return strings.Contains(w.text(), text) })
+}
+
+func TestAPairedShellAnswersAndAccepts(t *testing.T) {
+	d, w := guarded(t)
+	d.askOverHTTP(1)
+	answer := []string{"ask", "answer", "1", "--json", `[{"id":"q","selectedOptions":["a"]}]`}
+	code := w.code(d)
+	s := d.shell(answer...)
+	d.shows(s, "Pairing code on the deck's screen: ")
+	s.press(strings.ToLower(code) + "\n")
+	if n := s.ended(); n != 0 || d.asked() != 0 {
+		t.Fatalf("exit %d, %d questions are left: %s", n, d.asked(), s.text())
+	}
+	if strings.Contains(strings.ToUpper(s.text()), code) {
+		t.Error("the code was echoed")
+	}
+
+	d.askOverHTTP(1)
+	s = d.shell("ask", "answer", "2", "--decline")
+	d.shows(s, "no pairing code is valid")
+	if n := s.ended(); n == 0 || d.asked() != 1 {
+		t.Errorf("without a new code: exit %d, %d questions are left", n, d.asked())
+	}
+
+	code = w.code(d)
+	s = d.shell("pencil", "accept")
+	d.shows(s, "Pairing code on the deck's screen: ")
+	s.press(code + "\n")
+	d.shows(s, "Accepted 1 of 1 definitions.")
+	if n := s.ended(); n != 0 {
+		t.Errorf("exit %d", n)
+	}
+}
+
+func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
+	d, w := guarded(t)
+	s := d.shell("pencil", "accept")
+	d.shows(s, "press a on the deck's Pencil page")
+	w.press("\x1b6")
+	d.shows(w, "mcpdeck pencil accept")
+	time.Sleep(200 * time.Millisecond)
+	w.press("a")
+	d.shows(w, "Accept 1 definition?")
+	w.press("y")
+	d.shows(s, "Accepted on the Pencil page.")
+	if n := s.ended(); n != 0 {
+		t.Errorf("exit %d", n)
+	}
+}

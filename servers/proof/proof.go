@@ -1,0 +1,266 @@
+// Package proof decides whether a connection acts for the user: whether it has
+// shown something that no agent is told.
+//
+// A process that an agent started looks like any other process of the user. It
+// can leave its parents (two forks and setsid), its terminal (tmux) and its
+// control group (systemd-run), so none of these tells who it is. A code that
+// stands on the deck's screen for a moment, or a passphrase that is kept as a
+// slow hash, does.
+package proof
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Method is what a connection has to show.
+type Method string
+
+// The methods. Off refuses everybody.
+const (
+	Off        Method = "off"
+	Pair       Method = "pair"
+	Passphrase Method = "passphrase"
+)
+
+// Methods are the words for them in the configuration.
+func Methods() []string { return []string{string(Off), string(Pair), string(Passphrase)} }
+
+const (
+	codeFor     = 10 * time.Minute
+	codeLetters = 8
+	someWrong   = 3 // wrong tries that bring a pause
+	pause       = time.Minute
+	tooMany     = 10 // wrong tries that lock until the user unlocks
+	keptTries   = 20
+)
+
+// Who is the process that tries.
+type Who struct {
+	PID     int
+	Program string
+	Folder  string
+}
+
+// String is for a person.
+func (w Who) String() string {
+	s := w.Program
+	if s == "" {
+		s = "a program"
+	}
+	s += fmt.Sprintf(" (process %d)", w.PID)
+	if w.Folder != "" {
+		s += " in " + w.Folder
+	}
+	return s
+}
+
+// Try is one attempt, right or wrong.
+type Try struct {
+	At time.Time
+	Who
+	OK bool
+}
+
+// Options say how a Gate decides.
+type Options struct {
+	Method Method
+	Path   string // the file that keeps the hash of the passphrase
+}
+
+// Gate decides. Its methods may be called from any goroutine.
+type Gate struct {
+	opt  Options
+	hint chan struct{}
+
+	slow sync.Mutex // held while a passphrase is hashed: that takes memory
+
+	mu     sync.Mutex
+	screen bool
+	code   string // valid until
+	until  time.Time
+	sealed string // the passphrase's hash; "" when none is set
+	wrong  int    // tries since the last right one
+	paused time.Time
+	tries  []Try
+	total  int
+}
+
+// New makes a Gate that refuses everybody until it is opened.
+func New(o Options) *Gate { return &Gate{opt: o, hint: make(chan struct{}, 1)} }
+
+// Open reads what is kept; an error refuses everybody until the user sets a new
+// passphrase. screen tells whether the deck has a screen that can show a code.
+func (g *Gate) Open(screen bool) error {
+	sealed, err := "", error(nil)
+	if g.opt.Method == Passphrase {
+		sealed, err = readHash(g.opt.Path)
+	}
+	g.mu.Lock()
+	g.screen, g.sealed = screen, sealed
+	g.mu.Unlock()
+	return err
+}
+
+// Screen tells whether the deck has a screen on which the user can decide.
+func (g *Gate) Screen() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.screen
+}
+
+// State is what the screen shows of a Gate.
+type State struct {
+	Method Method
+	Until  time.Time // of the code that is valid; zero when none is
+	Set    bool      // there is a passphrase
+	Locked bool
+	Tries  []Try // the last ones, oldest first
+	Total  int   // of all tries
+}
+
+// State returns how things stand.
+func (g *Gate) State() State {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := State{Method: g.opt.Method, Set: g.sealed != "", Locked: g.wrong >= tooMany, Tries: slices.Clone(g.tries), Total: g.total}
+	if g.valid() {
+		s.Until = g.until
+	}
+	return s
+}
+
+// Hint says, on a channel of one slot for one reader, that State differs.
+func (g *Gate) Hint() <-chan struct{} { return g.hint }
+
+func (g *Gate) changed() {
+	select {
+	case g.hint <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+func (g *Gate) valid() bool { return g.code != "" && time.Now().Before(g.until) }
+
+// Pair makes a new code, valid once and for ten minutes, in place of the one
+// before. It is for a key on the deck's screen. The code is kept in memory
+// alone.
+func (g *Gate) Pair() string {
+	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ" // none that look alike
+	b := make([]byte, codeLetters)
+	_, _ = rand.Read(b) // never fails
+	for i := range b {
+		b[i] = letters[int(b[i])%len(letters)]
+	}
+	g.mu.Lock()
+	g.code, g.until = string(b), time.Now().Add(codeFor)
+	g.mu.Unlock()
+	g.changed()
+	return string(b[:codeLetters/2]) + "-" + string(b[codeLetters/2:])
+}
+
+// Withdraw ends the code that is valid.
+func (g *Gate) Withdraw() {
+	g.mu.Lock()
+	g.code = ""
+	g.mu.Unlock()
+	g.changed()
+}
+
+// Unlock forgets wrong tries. It is for a key on the deck's screen.
+func (g *Gate) Unlock() {
+	g.mu.Lock()
+	g.wrong, g.paused = 0, time.Time{}
+	g.mu.Unlock()
+	g.changed()
+}
+
+// Errors of a Gate that cannot be opened now.
+var (
+	errOff    = errors.New(`answers from a shell are off; answer in the deck, or set ask.cli_answers to "pair" or "passphrase" and restart it`)
+	errLocked = errors.New("too many wrong tries: unlock in the deck, on its Ask page")
+	errWrong  = errors.New("wrong")
+)
+
+// Ready returns what a connection has to show, or why nothing it could show
+// would do now.
+func (g *Gate) Ready() (Method, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.opt.Method, g.ready()
+}
+
+func (g *Gate) ready() error {
+	wait := time.Until(g.paused)
+	switch {
+	case g.opt.Method == Pair && !g.screen:
+		return errors.New(`this deck has no screen that could show a pairing code; answer elsewhere, or set ask.cli_answers to "passphrase"`)
+	case g.opt.Method == Pair && g.wrong < tooMany && !g.valid():
+		return errors.New("no pairing code is valid: show one in the deck, with P on its Ask page, then try again")
+	case g.opt.Method == Passphrase && g.sealed == "":
+		return errors.New("no passphrase is set: set one in the deck, with P on its Ask page")
+	case g.opt.Method != Pair && g.opt.Method != Passphrase:
+		return errOff
+	case g.wrong >= tooMany:
+		return errLocked
+	case wait > 0:
+		return fmt.Errorf("too many wrong tries: wait %d s", int(wait.Seconds())+1)
+	}
+	return nil
+}
+
+// Try compares what a connection shows. An error says that it is not the
+// user's; it does not say how far off the secret was.
+func (g *Gate) Try(who Who, secret string) error {
+	g.slow.Lock() // one at a time, so that nobody gets ahead of the count
+	defer g.slow.Unlock()
+	g.mu.Lock()
+	err, code, sealed := g.ready(), g.code, g.sealed
+	g.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	ok := false
+	if g.opt.Method == Pair {
+		ok = subtle.ConstantTimeCompare([]byte(tidy(secret)), []byte(code)) == 1
+	} else {
+		ok = matches(sealed, secret)
+	}
+	return g.settle(who, ok)
+}
+
+// settle counts a try.
+func (g *Gate) settle(who Who, ok bool) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	defer g.changed()
+	g.total++
+	g.tries = append(g.tries, Try{At: time.Now(), Who: who, OK: ok})
+	g.tries = g.tries[max(0, len(g.tries)-keptTries):]
+	if ok {
+		g.code, g.wrong = "", 0
+		return nil
+	}
+	if g.wrong++; g.wrong%someWrong == 0 {
+		g.paused = time.Now().Add(pause)
+	}
+	if g.wrong >= tooMany {
+		g.code = ""
+		return errLocked
+	}
+	if g.opt.Method == Pair {
+		return fmt.Errorf("that is the %w code", errWrong)
+	}
+	return fmt.Errorf("that is the %w passphrase", errWrong)
+}
+
+// tidy takes a code however it is typed.
+func tidy(code string) string {
+	return strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(strings.TrimSpace(code)))
+}

@@ -1,0 +1,108 @@
+package ask_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/proof"
+	page "github.com/mcpdeck/mcpdeck/tui/page/ask"
+)
+
+// gate is one whose code is known.
+type gate struct{ *proof.Gate }
+
+func (g gate) Pair() string {
+	g.Gate.Pair()
+	return "K7QF-2MWX"
+}
+
+func gated(t *testing.T, m proof.Method) gate {
+	t.Helper()
+	g := proof.New(proof.Options{Method: m, Path: t.TempDir() + "/passphrase"})
+	if err := g.Open(true); err != nil {
+		t.Fatal(err)
+	}
+	return gate{g}
+}
+
+func TestAPairingCodeIsShownUntilItIsUsedOrHidden(t *testing.T) {
+	setup{gate: proof.Pair}.run(t, func(d *desk) {
+		g := d.gate
+		d.Keys("P")
+		d.Golden("pair")
+		d.Keys("esc")
+		d.Lacks("K7QF")
+		if g.State().Until.IsZero() {
+			t.Error("hiding the code ended it")
+		}
+		d.Keys("P", "d")
+		d.Lacks("K7QF")
+		if !g.State().Until.IsZero() {
+			t.Error("the code is still valid")
+		}
+		d.Keys("P")
+		_ = g.Try(proof.Who{PID: 7, Program: "sh\x1b[2J", Folder: "/tmp"}, "wrong")
+		d.Wait(time.Second)
+		d.Has("sh (process 7) in /tmp showed a wrong code", "K7QF-2MWX")
+		d.Wait(11 * time.Minute)
+		d.Has("has expired")
+	})
+}
+
+func TestAnUnlockedGateIsTheUsersDoing(t *testing.T) {
+	setup{gate: proof.Pair}.run(t, func(d *desk) {
+		g := d.gate
+		for range 10 {
+			g.Gate.Pair()
+			_ = g.Try(proof.Who{PID: 7, Program: "sh"}, "wrong")
+			d.Wait(2 * time.Minute)
+		}
+		d.Keys("P")
+		d.Has("Unlock answers from a shell?", "sh (process 7)")
+		d.Keys("enter")
+		if !g.State().Locked {
+			t.Fatal("enter unlocked")
+		}
+		d.Keys("P", "u")
+		if g.State().Locked {
+			t.Error("still locked")
+		}
+	})
+}
+
+func TestAPassphraseIsSetUnseen(t *testing.T) {
+	setup{gate: proof.Passphrase}.run(t, func(d *desk) {
+		g := d.gate
+		d.Keys("P")
+		d.Type("short")
+		d.Keys("enter")
+		d.Wait(time.Second)
+		d.Has("at least 12 characters")
+		d.Type(" but longer")
+		d.Has("****************")
+		d.Lacks("longer")
+		d.Keys("enter")
+		d.Wait(time.Second)
+		d.Has("the passphrase is set")
+		if err := g.Try(proof.Who{}, "short but longer"); err != nil {
+			t.Error(err)
+		}
+		if strings.Contains(d.Raw(), "longer") {
+			t.Error("it was drawn")
+		}
+	})
+}
+
+func TestNobodyPairsWhereAnswersFromAShellAreOff(t *testing.T) {
+	for name, su := range map[string]setup{
+		"off": {gate: proof.Off}, "no gate": {}, "watching only": {gate: proof.Pair, page: page.Options{Watch: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			su.run(t, func(d *desk) {
+				d.Keys("P")
+				d.Lacks("K7QF")
+			})
+		})
+	}
+}
