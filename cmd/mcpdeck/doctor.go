@@ -110,7 +110,7 @@ func checkClients(cfg *config.Config) []finding {
 			have = append(have, s.Client)
 			out = append(out, finding{"note", "clients", fmt.Sprintf("%s: %s has another entry mcpdeck than setup writes; see the difference with: mcpdeck setup %[1]s", s.Client, s.Path)})
 		case setup.Broken:
-			out = append(out, finding{"note", "clients", fmt.Sprintf("%s: %s: %v", s.Client, s.Path, s.Err)})
+			out = append(out, finding{"bad", "clients", fmt.Sprintf("%s: %s: %v", s.Client, s.Path, s.Err)})
 		case setup.NotSetUp:
 			if s.Installed {
 				could = append(could, s.Client)

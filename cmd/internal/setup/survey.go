@@ -24,7 +24,7 @@ type Status struct {
 	Installed bool   // its program or its folder was found
 	Path      string // of the file that has the entry, or would get it
 	State     State
-	Err       error // of a Broken one
+	Err       error // why it is Broken, or why setup cannot write there
 }
 
 // Survey tells which clients are here and which are set up, in their project's
@@ -58,11 +58,13 @@ func (c client) status(e Entry) Status {
 	s := Status{Client: c.name}
 	p, err := c.place(e)
 	s.Path = p.path()
+	if err != nil { // of a link, which setup does not follow; the client may
+		s.Err = err
+		return s
+	}
+	b, err := p.read()
 	if err == nil {
-		var b []byte
-		if b, err = p.read(); err == nil {
-			s.State, err = c.state(b, e)
-		}
+		s.State, err = c.state(b, e)
 	}
 	if err != nil {
 		s.State, s.Err = Broken, err
