@@ -82,13 +82,18 @@ func (p *Page) openRow() tea.Cmd {
 		p.refresh()
 		return nil
 	}
+	p.openOrShow(id)
+	return nil
+}
+
+// openOrShow opens a request, or the record of one that has ended.
+func (p *Page) openOrShow(id int) {
 	if _, open := p.snap.Item(id); !open && id > 0 {
 		p.toHistory()
 		p.past.show(id)
-		return nil
+		return
 	}
 	p.open(id)
-	return nil
 }
 
 // renderList draws all open requests, or that there are none.

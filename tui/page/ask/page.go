@@ -406,10 +406,15 @@ func (p *Page) keep() {
 	p.refresh()
 }
 
-// FooterNote is how many requests there are beside the open one.
+// FooterNote is how many answers were not delivered, where the list does not show
+// them.
 func (p *Page) FooterNote(int) string {
-	if n := len(p.snap.Kept); n > 0 && p.place != partList {
-		return fmt.Sprintf("%d answers not fetched", n)
+	switch n := len(p.snap.Kept); {
+	case n == 0 || p.place == partList:
+		return ""
+	case n == 1:
+		return "1 answer not delivered"
+	default:
+		return fmt.Sprintf("%d answers not delivered", n)
 	}
-	return ""
 }

@@ -162,3 +162,20 @@ func TestHistoryTellsTheEndsApart(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatWasNotDeliveredStandsBesideAQuestion(t *testing.T) {
+	setup{size: frame.Size{W: 200, H: 40}}.run(t, func(d *desk) {
+		c := d.ask(`[{"id":"a","question":"Which colour?","options":["red","blue"]}]`)
+		d.Do(func() { c.Leave("hung up") })
+		d.press("esc", "wait", "enter", "wait", "2", "wait")
+		d.ask(abc)
+		d.Wait(5 * time.Second)
+		d.Has("Queue", "Which colour? → blue", "1 answer not delivered")
+		for y, l := range strings.Split(d.Text(), "\n") {
+			if strings.Contains(l, "Which colour?") {
+				d.Click(130, y)
+			}
+		}
+		d.Has("Answered before")
+	})
+}

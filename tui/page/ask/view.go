@@ -59,7 +59,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return p.past.render(f, &p.editor)
 	case partRequest, partReader:
 		if it, ok := p.current(); ok {
-			if f.W >= besideFrom && len(p.snap.Items) > 1 {
+			if f.W >= besideFrom && len(p.snap.Items)+len(p.snap.Kept) > 1 {
 				return p.wide(f, it)
 			}
 			return p.one(f, it)
