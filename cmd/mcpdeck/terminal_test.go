@@ -5,7 +5,9 @@ package main
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -240,4 +242,38 @@ func TestAnAgentRingsTheTerminal(t *testing.T) {
 	}
 	titles := regexp.MustCompile(`\x1b[\]P_][^\x07\x1b]*(\x07|\x1b\\)`) // a bell ends some of them
 	d.until("a bell", func() bool { return strings.Contains(titles.ReplaceAllString(w.text(), ""), "\a") })
+}
+
+// TestAQuestionIsShownAsItWasAsked asks in decomposed letters, keycaps and families
+// of a terminal that does not say how it measures, and in a draft of 300 KB goes on
+// typing.
+func TestAQuestionIsShownAsItWasAsked(t *testing.T) {
+	d := newDesk(t)
+	w := d.window("--page", "ask")
+	a := d.relay()
+	a.handshake("claude")
+	const asked = "Vie\u0323\u0302t cafe\u0301 1\ufe0f\u20e3 👨‍👩‍👧‍👦 שָׁ?"
+	d.until("the deck", func() bool { return strings.Contains(w.text(), "No questions") })
+	a.send(7, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"`+asked+`","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`)
+	sequences := regexp.MustCompile(`\x1b\[[0-9;:?]*[a-zA-Z]`)
+	shown := func(text string) bool {
+		return strings.Contains(strings.ReplaceAll(sequences.ReplaceAllString(w.text(), ""), " ", ""), strings.ReplaceAll(text, " ", ""))
+	}
+	d.until("the question, mark by mark", func() bool { return shown(asked) })
+	time.Sleep(time.Second) // a key right after a question came is not meant for it
+	fmt.Fprint(w.tty, "o")
+	d.until("the text field", func() bool { return shown("your answer") })
+	fmt.Fprint(w.tty, "\x1b[200~"+strings.Repeat("word ", 60_000)+"\x1b[201~")
+	d.until("what was pasted", func() bool { return shown("word word word") })
+	for i := range 5 {
+		fmt.Fprintf(w.tty, "z%d", i)
+	}
+	rows := uint16(24)
+	d.until("what was typed", func() bool {
+		rows ^= 4 // only what changed is written, else
+		if err := pty.Setsize(w.tty.(*os.File), &pty.Winsize{Rows: rows, Cols: 80}); err != nil {
+			t.Fatal(err)
+		}
+		return shown("z0z1z2z3z4")
+	})
 }

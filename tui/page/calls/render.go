@@ -54,7 +54,7 @@ type box struct{ x, y, w, h int }
 func listSize(w, h int) (int, int) {
 	switch shapeOf(w, h) {
 	case beside:
-		return w * 11 / 20, h
+		return max(w*11/20, w-80), h // arguments are cut before a detail has more than it needs
 	case over:
 		return w, h * 2 / 5
 	}
