@@ -38,6 +38,10 @@ func secretName(name string, plainTokens bool) bool {
 		return !plainTokens && !isPlainToken(joined)
 	case last == "key" || last == "keys":
 		return len(words) > 1 && isKeyKind(words[len(words)-2])
+	case strings.HasSuffix(last, "key"):
+		return isKeyKind(strings.TrimSuffix(last, "key"))
+	case words[0] == "id" && (last == "rsa" || last == "ed25519" || last == "ecdsa"):
+		return true
 	case last == "url" || last == "uri" || last == "dsn":
 		return last == "dsn" || slices.ContainsFunc(words[:len(words)-1], isStore)
 	}

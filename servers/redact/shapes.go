@@ -17,7 +17,7 @@ type shape struct{ name, words, secret string }
 // moreShapes are those that the kept rules leave to a program's own knowledge of
 // what it reads, or draw too narrowly for a log.
 var moreShapes = [...]shape{
-	{"sk-", "sk-", `\bsk-[A-Za-z0-9_-]{16,}`},
+	{"sk-", "sk-", `\bsk-[A-Za-z0-9_-]{12,}`},
 	{"GitHub", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", `\b(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{16,}`},
 	{"GitLab", "glpat-", `\bglpat-[A-Za-z0-9_-]{16,}`},
 	{"AWS", "akia asia", `\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`},
@@ -27,12 +27,12 @@ var moreShapes = [...]shape{
 var wideShapes = [...]shape{
 	{"scheme", "bearer basic", `(?i)^(?:bearer|basic)[ \t]+([A-Za-z0-9._~+/-]{6,}=*)`},
 	{"address", "://", `^://([^\s:/?#@"'<>\\]*:[^\s/"'<>\\]+|[^\s:/?#@"'<>\\]{16,})@`},
-	{"host", "@", `(?:^|[\s"'=(,])[\w.+-]+:([^\s:@/"'\\]{3,})@(?:[\w-]+(?:\.[\w-]+)*\.[A-Za-z][\w-]*|localhost|\d+\.\d+\.\d+\.\d+|[\w-]+[:/])`},
+	{"host", "@", `(?:^|[\s"'=(,])[\w.+-]+:([^\s:@/"'\\]{3,})@(?:[\w-]+(?:\.[\w-]+)*\.[A-Za-z][\w-]*|\d+\.\d+\.\d+\.\d+|[A-Za-z][\w-]*)`},
 	{"curl", "curl", `\bcurl\b.*?\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"']*:([^\s"']+)`},
 }
 
 const (
-	leastRun = 16   // letters, digits and signs in one piece that a secret has
+	leastRun = 15   // letters, digits and signs in one piece that a secret has
 	mostRun  = 4096 // of one that is looked at
 )
 
@@ -193,6 +193,9 @@ func excused(text string, s span) bool {
 		if e := strings.ToLower(end); strings.HasSuffix(e, "bearer") || strings.HasSuffix(e, "basic") {
 			return isEnglish(found)
 		}
+	}
+	if strings.HasPrefix(text[s.to:], "@sha256:") { // of an image
+		return true
 	}
 	if scheme, ok := strings.CutSuffix(lead, ":"); ok {
 		for _, s := range [...]string{"mailto", "acct", "sip", "sips", "xmpp", "npm", "workspace"} {
