@@ -81,9 +81,28 @@ func TestImportersOfARemovedExportAreFoundThroughBarrels(t *testing.T) {
 	for _, i := range r.ContractChanges[0].Importers {
 		got = append(got, strings.Join(append([]string{i.EntryID, i.Via}, i.Lost...), " "))
 	}
-	want := []string{"src/Bill.tsx  pay", "src/Till.tsx src/lib/index.ts pay", "src/lib/index.ts  *", "src/lib/a.ts "}
+	want := []string{"src/Bill.tsx  pay", "src/Till.tsx src/lib/index.ts pay", "src/lib/index.ts  *", "src/Page.tsx src/lib/index.ts", "src/lib/a.ts "}
 	if !slices.Equal(got, want) {
 		t.Errorf("importers = %q\nwant %q", got, want)
+	}
+}
+
+// Who imports a component with a broken prop is found through a barrel, too; who
+// takes something else from the barrel is not named.
+func TestImportersOfAComponentAreThoseThatTakeIt(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.write("src/parts/Knob.tsx", "// props: size locked\nexport const Knob = 1;\n")
+	s.write("src/parts/index.ts", "export { Knob } from './Knob';\nexport * from './helpers';\n")
+	s.write("src/Yes.tsx", "import { Knob } from './parts';\n")
+	s.write("src/No.tsx", "import { other } from './parts';\n")
+	s.refresh(logicstamp.RefreshArgs{})
+	s.write("src/parts/Knob.tsx", "// props: size\nexport const Knob = 1;\n")
+	var got []string
+	for _, i := range s.compare(logicstamp.CompareArgs{}).ContractChanges[0].Importers {
+		got = append(got, i.EntryID)
+	}
+	if want := []string{"src/Yes.tsx", "src/parts/index.ts"}; !slices.Equal(got, want) {
+		t.Errorf("importers = %q, want %q", got, want)
 	}
 }
 

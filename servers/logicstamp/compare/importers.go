@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ type hit struct {
 // importers finds who imports what changed so that it breaks.
 func (c *comparison) importers() {
 	any := slices.ContainsFunc(c.result.ContractChanges, func(x ContractChange) bool { return len(x.Breaking) > 0 })
-	if c.cur.Sources == nil || !any {
+	if c.cur.Sources == nil || c.base.Sources == nil || !any {
 		return
 	}
 	files := map[string]*outline.Outline{}
@@ -43,13 +44,7 @@ func (c *comparison) importers() {
 		if len(x.Breaking) == 0 {
 			continue
 		}
-		lost := map[string]bool{}
-		for _, b := range x.Breaking {
-			if b.Kind == "export_removed" || strings.HasPrefix(b.Kind, "enum_") || b.Kind == "generic_changed" || strings.HasPrefix(b.Kind, "member_") {
-				lost[b.Name] = true
-			}
-		}
-		x.Importers = follow(x.EntryID, lost, by, files)
+		x.Importers = follow(x.EntryID, c.given(x), by, files)
 		if len(x.Importers) > maxImporters {
 			x.ImportersTotal = len(x.Importers)
 			x.Importers = x.Importers[:maxImporters]
@@ -57,53 +52,65 @@ func (c *comparison) importers() {
 	}
 }
 
-// follow lists who imports a source, also by way of others that pass it on;
-// those who take what is lost come first.
-func follow(p string, lost map[string]bool, by map[string][]hit, files map[string]*outline.Outline) []Importer {
+// given are the names that a source gives or gave to others, and whether they
+// break.
+func (c *comparison) given(x *ContractChange) map[string]bool {
+	out := map[string]bool{}
+	gone := slices.ContainsFunc(x.Breaking, func(b Breaking) bool { return b.Kind == "contract_removed" })
+	for _, side := range []Side{c.base, c.cur} {
+		f, _ := side.Sources.Find(x.EntryID)
+		if f.Outline == nil {
+			continue
+		}
+		for _, e := range f.Outline.Exports {
+			out[e.Name] = gone
+		}
+	}
+	for _, b := range x.Breaking {
+		if b.Kind == "export_removed" || strings.HasPrefix(b.Kind, "enum_") || b.Kind == "generic_changed" || strings.HasPrefix(b.Kind, "member_") {
+			out[b.Name] = true
+		}
+	}
+	return out
+}
+
+// follow lists who imports a source, also by way of others that pass its names
+// on; those who take what breaks come first. given are the names, and whether
+// they break.
+func follow(p string, given map[string]bool, by map[string][]hit, files map[string]*outline.Outline) []Importer {
 	type step struct {
-		path string
-		lost map[string]bool
-		via  string
+		path  string
+		given map[string]bool
+		via   string
 	}
 	var out []Importer
 	seen := map[string]bool{p: true}
-	for queue := []step{{p, lost, ""}}; len(queue) > 0; queue = queue[1:] {
+	for queue := []step{{p, given, ""}}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
 		for _, h := range by[at.path] {
 			one := Importer{EntryID: h.path, Line: h.in.Line, Via: at.via}
-			passed := map[string]bool{}
+			takes := at.via == ""
 			for _, name := range h.in.Names {
-				if at.lost[name] || name == "*" && len(at.lost) > 0 {
+				broken, named := at.given[name]
+				if name == "*" {
+					named, broken = true, slices.Contains(slices.Collect(maps.Values(at.given)), true)
+				}
+				takes = takes || named
+				if broken {
 					one.Lost = append(one.Lost, name)
 				}
 			}
-			passes := false
-			for _, e := range files[h.path].Exports {
-				if e.From != h.in.From {
-					continue
-				}
-				passes = true
-				switch {
-				case e.Name == "*":
-					for name := range at.lost {
-						passed[name] = true
-					}
-				case at.lost[e.Local]:
-					passed[e.Name] = true
-				}
-			}
-			one.PassesOn = passes
-			if !slices.ContainsFunc(out, func(o Importer) bool { return o.EntryID == one.EntryID && o.Line == one.Line }) {
+			passed := passedOn(files[h.path], h.in.From, at.given)
+			one.PassesOn = len(passed) > 0
+			again := slices.ContainsFunc(out, func(o Importer) bool { return o.EntryID == one.EntryID && o.Line == one.Line })
+			if takes && !again {
 				out = append(out, one)
 			}
-			if passes && !seen[h.path] && (len(passed) > 0 || len(lost) == 0) {
+			if one.PassesOn && !seen[h.path] {
 				seen[h.path] = true
 				queue = append(queue, step{h.path, passed, h.path})
 			}
 		}
-	}
-	if len(lost) > 0 { // of those that import a barrel only who takes the name
-		out = slices.DeleteFunc(out, func(i Importer) bool { return i.Via != "" && len(i.Lost) == 0 })
 	}
 	slices.SortStableFunc(out, func(a, b Importer) int {
 		if d := len(b.Lost) - len(a.Lost); d != 0 {
@@ -111,6 +118,27 @@ func follow(p string, lost map[string]bool, by map[string][]hit, files map[strin
 		}
 		return strings.Compare(a.EntryID, b.EntryID)
 	})
+	return out
+}
+
+// passedOn are the names, as others see them, that a source exports from
+// another.
+func passedOn(o *outline.Outline, from string, given map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for _, e := range o.Exports {
+		if e.From != from {
+			continue
+		}
+		if e.Name == "*" {
+			for name, broken := range given {
+				if name != "default" {
+					out[name] = broken
+				}
+			}
+		} else if broken, ok := given[e.Local]; ok {
+			out[e.Name] = broken
+		}
+	}
 	return out
 }
 

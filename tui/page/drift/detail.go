@@ -2,6 +2,7 @@ package drift
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
@@ -232,12 +233,13 @@ func (d *writer) hit(c *compare.ContractChange, h int) {
 		d.gap()
 		d.add(d.th.Faint.Render("imported by nobody here"))
 	}
-	if len(c.Affects) == 0 {
+	affects := slices.DeleteFunc(slices.Clone(c.Affects), func(p string) bool { return p == c.EntryID }) // its own bundle
+	if len(affects) == 0 {
 		return
 	}
-	n := max(len(c.Affects), c.AffectsTotal)
+	n := max(len(affects), c.AffectsTotal)
 	if h == 0 {
-		text := "in the bundle of " + strings.Join(c.Affects[:min(n, 3)], ", ")
+		text := "in the bundle of " + strings.Join(affects[:min(len(affects), 3)], ", ")
 		if n > 3 {
 			text += fmt.Sprintf(" and %d more", n-3)
 		}
@@ -246,7 +248,7 @@ func (d *writer) hit(c *compare.ContractChange, h int) {
 	}
 	d.gap()
 	d.add(d.th.Strong.Render("in the bundles of ") + d.th.Muted.Render(fmt.Sprint(n)))
-	for _, root := range c.Affects {
+	for _, root := range affects {
 		d.add("  " + d.th.Muted.Render(middle(plain.Line(root), d.w-2)))
 	}
 }
@@ -293,7 +295,7 @@ func middle(s string, w int) string {
 	if n <= w || w < 8 {
 		return widget.Cut(s, w)
 	}
-	left := widget.Cut(s, w/2)
+	left := strings.TrimSuffix(widget.Cut(s, w/2), "…") // the other half has one
 	return left + widget.CutLeft(s, w-widget.Width(left))
 }
 

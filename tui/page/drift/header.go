@@ -182,7 +182,10 @@ func tokens(th *theme.Theme, r *compare.Result) string {
 	d := r.Summary.TokenDelta
 	text := report.Signed(d.GPT4oMini) + " gpt  " + report.Signed(d.Claude) + " claude"
 	if n := r.Summary.TokensBefore; n > 0 && d.GPT4oMini != 0 {
-		text += strings.Replace(fmt.Sprintf(" (%+.1f %%)", 100*float64(d.GPT4oMini)/float64(n)), "-", "−", 1)
+		share := fmt.Sprintf(" (%+.1f %%)", 100*float64(d.GPT4oMini)/float64(n))
+		if !strings.Contains(share, "0.0 ") {
+			text += strings.Replace(share, "-", "−", 1)
+		}
 	}
 	return th.Faint.Render("tokens ") + ascii(th, text)
 }
