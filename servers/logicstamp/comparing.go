@@ -149,7 +149,10 @@ func (s *Service) bothSides(ctx context.Context, call Call, project string, args
 		}
 	}
 	call.stage("compare", 0)
-	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged})
+	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged, Context: ctx})
+	if err := ctx.Err(); err != nil {
+		return nil, nil, nil, nil, err
+	}
 	mayRun := args.ForceRegenerate == nil || *args.ForceRegenerate
 	return base, cur, result, s.compareDeeper(project, base, cur, result, mayRun), nil
 }

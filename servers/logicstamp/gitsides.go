@@ -78,7 +78,10 @@ func (s *Service) compareGit(ctx context.Context, call Call, project, ref string
 	}
 	base, cur = both.base, both.cur
 	call.stage("compare", 0)
-	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged})
+	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged, Context: ctx})
+	if err := ctx.Err(); err != nil {
+		return nil, nil, nil, nil, err
+	}
 	if result.Coverage == nil || len(result.Coverage.Uncovered) == 0 {
 		return base, cur, result, nil, nil
 	}

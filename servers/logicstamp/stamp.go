@@ -104,7 +104,7 @@ func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Pro
 		s.mu.Unlock()
 	}
 	call.stage("read", expected)
-	out.context, err = contract.Read(dir, contract.Options{Project: project})
+	out.context, err = contract.Read(dir, contract.Options{Project: project, Context: ctx})
 	if err != nil {
 		return nil, incompleteRun(err)
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"maps"
 	"math"
 	"path"
@@ -35,10 +36,16 @@ type Side struct {
 type Options struct {
 	// IncludeUnchanged lists unchanged folders too.
 	IncludeUnchanged bool
+	// Context ends the comparison, which is then incomplete; nil: nothing does.
+	Context context.Context //nolint:containedctx // that of one comparison
 }
+
+// stopped tells whether the comparison is to end.
+func (o Options) stopped() bool { return o.Context != nil && o.Context.Err() != nil }
 
 // comparison is one run.
 type comparison struct {
+	opts        Options
 	base, cur   Side
 	old, now    map[string]contract.Visible
 	sameTool    bool
@@ -53,7 +60,7 @@ type comparison struct {
 // how the sides were made are the caller's to fill in.
 func Compare(base, cur Side, opts Options) *Result {
 	c := &comparison{
-		base: base, cur: cur, old: base.Context.Visible(), now: cur.Context.Visible(),
+		opts: opts, base: base, cur: cur, old: base.Context.Visible(), now: cur.Context.Visible(),
 		sameTool:  base.Context.Tool == cur.Context.Tool,
 		sameShape: base.Context.Depth() == cur.Context.Depth() && (base.Profile == "llm-safe") == (cur.Profile == "llm-safe"),
 		samePlace: base.Context.Project == cur.Context.Project,
@@ -136,6 +143,9 @@ func (c *comparison) findMoves() {
 	}
 	forward, backward := map[string][]string{}, map[string][]string{}
 	for _, from := range gone {
+		if c.opts.stopped() {
+			return
+		}
 		for _, to := range fresh {
 			if match(from, to) {
 				forward[from] = append(forward[from], to)
@@ -153,6 +163,9 @@ func (c *comparison) findMoves() {
 // compareContracts finds the change of every contract.
 func (c *comparison) compareContracts() {
 	for _, p := range unionKeys(c.old, c.now) {
+		if c.opts.stopped() {
+			break
+		}
 		before, was := c.old[p]
 		after, is := c.now[p]
 		switch {

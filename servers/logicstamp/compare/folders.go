@@ -31,6 +31,9 @@ func (c *comparison) compareFolders(opts Options) {
 	s := &c.result.Summary
 	delta := 0
 	for _, p := range folderOrder(unionKeys(before, after)) {
+		if opts.stopped() {
+			break
+		}
 		b, a := before[p], after[p]
 		diff := FolderDiff{Path: p, Changes: c.folderChanges(b, a)}
 		s.TotalFolders++

@@ -33,6 +33,9 @@ func (c *comparison) importers() {
 	sources := newResolver(files, c.old)
 	by := map[string][]hit{}
 	for _, p := range unionKeys(files, map[string]int{}) {
+		if c.opts.stopped() {
+			return
+		}
 		for _, in := range files[p].Imports {
 			if to := sources.find(p, in.From); to != "" {
 				by[to] = append(by[to], hit{p, in})

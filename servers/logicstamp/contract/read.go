@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -37,6 +38,15 @@ type Options struct {
 	Project string
 	// Side names the context in errors: "baseline", "current".
 	Side string
+	// Context ends the reading, with its error; nil: nothing does.
+	Context context.Context //nolint:containedctx // that of one reading
+}
+
+func (o Options) stopped() error {
+	if o.Context == nil {
+		return nil
+	}
+	return o.Context.Err()
 }
 
 type indexJSON struct {
@@ -116,7 +126,11 @@ func ReadFrom(dir string, opts Options, get func(name string, limit int64) ([]by
 		return nil, err
 	}
 	nodes := 0
-	for i, err := range c.readFolders(ids, opts, get) {
+	read := c.readFolders(ids, opts, get)
+	if err := opts.stopped(); err != nil {
+		return nil, err
+	}
+	for i, err := range read {
 		if err != nil {
 			return nil, err
 		}
@@ -295,6 +309,9 @@ func (c *Context) readFolders(ids idRules, opts Options, get func(string, int64)
 		})
 	}
 	for i := range c.Folders {
+		if opts.stopped() != nil {
+			break
+		}
 		next <- i
 	}
 	close(next)
