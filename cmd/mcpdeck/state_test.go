@@ -162,13 +162,12 @@ func TestLinksInTheStateFolderAreNotFollowed(t *testing.T) {
 			if err := deck.Start(); err != nil {
 				t.Fatal(err)
 			}
-			defer d.kill(deck)
-			over := make(chan error, 1)
-			go func() { over <- deck.Wait() }()
+			over := make(chan struct{})
+			go func() { defer close(over); _ = deck.Wait() }() // how it ends does not matter
+			defer func() { _ = deck.Process.Kill(); <-over }()
 			d.until("a deck, or its end", func() bool {
 				select {
-				case err := <-over:
-					over <- err
+				case <-over:
 					return true
 				default:
 					return strings.Contains(d.log.String(), "serving")
