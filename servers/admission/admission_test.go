@@ -52,6 +52,7 @@ func TestCallsTakeTurnsBetweenAgents(t *testing.T) {
 		queue("c", 3)
 		first.Leave()
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		got := strings.Join(order, "")
 		if len(got) != 12 || strings.Count(got[:9], "b") < 2 || strings.Count(got[:9], "c") < 2 || strings.Count(got[:9], "a") < 2 {
 			t.Errorf("the order was %s", got)
@@ -99,6 +100,7 @@ func TestMemoryAndCountAreNeverExceeded(t *testing.T) {
 			}()
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if mostCalls < 3 || mostCalls > limits.Slots || most > limits.Memory {
 			t.Errorf("%d calls with %d MiB ran at once", mostCalls, most>>20)
 		}
