@@ -414,10 +414,10 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if m.blind() || m.top() == nil && m.undrawn {
 		return nil
 	}
-	if n := len(msg.Content); n > maxPaste {
+	if len(msg.Content) > maxPaste {
 		// A copy, so that the rest can go.
 		msg.Content = strings.Clone(strings.ToValidUTF8(msg.Content[:maxPaste], ""))
-		m.toasts.add(Warn, fmt.Sprintf("only the first %d MB of the %d MB you pasted were taken", maxPaste>>20, n>>20))
+		m.toasts.add(Warn, fmt.Sprintf("only the first %d MB of what you pasted was taken", maxPaste>>20))
 	}
 	if o := m.top(); o != nil {
 		return m.tell(o.overlay, msg)

@@ -83,8 +83,13 @@ func (m *Model) programOptions(ctx context.Context) []tea.ProgramOption {
 		tea.WithContext(ctx), tea.WithFPS(fps), tea.WithFilter(wheelFilter()),
 		tea.WithoutSignalHandler(), // signals end ctx
 	}
-	if o.Input != nil {
-		opts = append(opts, tea.WithInput(o.Input))
+	switch in := o.Input.(type) {
+	case nil:
+		opts = append(opts, tea.WithInput(&terminalInput{File: os.Stdin}))
+	case *os.File:
+		opts = append(opts, tea.WithInput(&terminalInput{File: in}))
+	default:
+		opts = append(opts, tea.WithInput(in))
 	}
 	opts = append(opts, tea.WithOutput(m.pictures.gallery.Output(m.opts.Output)))
 	if o.Environ != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"runtime"
 	"time"
@@ -85,8 +86,14 @@ type Foreground struct {
 	out, err io.Writer
 }
 
-// SetStdin sets where the program reads.
-func (f *Foreground) SetStdin(r io.Reader) { f.in = r }
+// SetStdin sets where the program reads. It gets the terminal itself where r
+// reads from that, not what r makes of it.
+func (f *Foreground) SetStdin(r io.Reader) {
+	if t, ok := r.(interface{ Unwrap() *os.File }); ok {
+		r = t.Unwrap()
+	}
+	f.in = r
+}
 
 // SetStdout sets where the program writes.
 func (f *Foreground) SetStdout(w io.Writer) { f.out = w }
