@@ -50,10 +50,10 @@ func (t *terminalInput) keep(in []byte) []byte {
 		if t.pasting {
 			sequence = pasteEnd
 		}
-		switch {
-		case c == sequence[t.match]:
+		switch c {
+		case sequence[t.match]:
 			t.match++
-		case c == sequence[0]:
+		case sequence[0]:
 			t.match = 1
 		default:
 			t.match = 0
