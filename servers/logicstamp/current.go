@@ -37,7 +37,7 @@ func (s *Service) current(ctx context.Context, call Call, project string, want s
 	if force != nil && *force {
 		return s.regenerate(ctx, call, project, want, true, publish)
 	}
-	now, err := s.takeManifest(ctx, project, want.IncludeStyle)
+	now, err := s.takeSources(ctx, project, want.IncludeStyle)
 	if err != nil {
 		return nil, err
 	}

@@ -123,8 +123,7 @@ func (g gitRun) share(ctx context.Context, call Call, force bool) (gitSides, err
 // analysed.
 func (g gitRun) both(ctx context.Context, force bool) (gitSides, error) {
 	if g.keptOnly {
-		data, _ := os.ReadFile(filepath.Join(g.repo.Project, ".stampignore"))
-		g.ignore = string(data)
+		g.readIgnore()
 		base, cur, err := g.sides(ctx, false)
 		return gitSides{base, cur}, err
 	}
@@ -160,15 +159,20 @@ func (g *gitRun) lock(ctx context.Context) (unlock func(), err error) {
 	if _, err := l.TryLockContext(ctx, 200*time.Millisecond); err != nil {
 		return nil, err
 	}
-	if project, err := os.OpenRoot(g.repo.Project); err == nil { // a link may lead out of it
-		data, _ := project.ReadFile(".stampignore")
-		g.ignore = string(data)
-		project.Close()
-	}
+	g.readIgnore()
 	return func() {
 		_ = os.RemoveAll(g.tree)
 		_ = l.Unlock()
 	}, nil
+}
+
+// readIgnore reads the project's .stampignore, unless a link leads out of it.
+func (g *gitRun) readIgnore() {
+	if project, err := os.OpenRoot(g.repo.Project); err == nil {
+		data, _ := project.ReadFile(".stampignore")
+		g.ignore = string(data)
+		project.Close()
+	}
 }
 
 func (g *gitRun) empty() error {

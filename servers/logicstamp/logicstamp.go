@@ -330,7 +330,7 @@ func (s *Service) takeManifest(ctx context.Context, project string, style bool) 
 	s.mu.Lock()
 	known := s.known[project]
 	s.mu.Unlock()
-	m, err := manifest.Take(ctx, project, manifest.Options{Style: style, Known: known})
+	m, err := manifest.Take(ctx, project, manifest.Options{Style: style, Known: known, Allowed: s.everybodys()})
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -253,7 +253,7 @@ func (s *Service) analyse(ctx context.Context, call Call, project string, a stor
 			return made, err
 		}
 		// What changed before this caller came may have been read before it did.
-		now, err := s.takeManifest(ctx, project, a.IncludeStyle)
+		now, err := s.takeSources(ctx, project, a.IncludeStyle)
 		if err != nil || now.Since(made.sources).Empty() || len(made.doubt) > 0 {
 			return made, err
 		}
@@ -296,7 +296,7 @@ func (s *Service) reuse(ctx context.Context, project string, a store.Analysis, f
 	if err != nil {
 		return Incremental{}, nil, nil //nolint:nilerr // an unreadable old snapshot is no reason to refuse a new one
 	}
-	now, err := s.takeManifest(ctx, project, a.IncludeStyle)
+	now, err := s.takeSources(ctx, project, a.IncludeStyle)
 	if err != nil {
 		return Incremental{}, nil, err
 	}
@@ -318,24 +318,27 @@ func (s *Service) sameTool(ctx context.Context, project string, e *store.Entry) 
 // clean removes what the CLI can rebuild, when asked or when the index is not
 // JSON.
 func (s *Service) clean(project string, asked bool) {
-	index := filepath.Join(project, contract.IndexFile)
 	_, err := contract.Read(project, contract.Options{})
 	// One that is being written is not broken.
 	broken := problem.CodeOf(err) == problem.BadJSON && !watch.Look(project).Active
 	if !asked && !broken {
 		return
 	}
-	own := filepath.Join(project, ".logicstamp")
-	_ = os.RemoveAll(filepath.Join(own, "compare"))
+	root, err := os.OpenRoot(project) // a link may lead out of it
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	_ = root.RemoveAll(".logicstamp/compare")
 	for _, pattern := range []string{"*.tmp", "*.lock"} {
-		found, _ := filepath.Glob(filepath.Join(own, pattern))
+		found, _ := fs.Glob(root.FS(), ".logicstamp/"+pattern)
 		for _, f := range found {
-			_ = os.Remove(f)
+			_ = root.Remove(f)
 		}
 	}
 	watch.Clean(project)
 	if broken {
-		_ = os.Remove(index)
+		_ = root.Remove(contract.IndexFile)
 	}
 }
 

@@ -65,7 +65,7 @@ func (s *Service) stamp(ctx context.Context, call Call, project string, a store.
 		}
 	}
 	call.stage("store", expected)
-	out.warnings = append(out.warnings, riskWarnings(project, a, out.sources)...)
+	out.warnings = append(out.warnings, riskWarnings(project, a)...)
 	meta := store.Meta{Kind: store.Private, Project: project, Analysis: a, Tool: out.context.Tool}
 	out.entry, err = s.store.Seal(filepath.Join(staging, "out"), namesOf(out.context), meta, out.sources, s.store.Latest(project, &a))
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Pro
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("empty the staging folder: %w", err)
 	}
-	before, err := s.takeManifest(ctx, project, a.IncludeStyle)
+	before, err := s.takeSources(ctx, project, a.IncludeStyle)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Pro
 	if err != nil {
 		return nil, incompleteRun(err)
 	}
-	after, err := s.takeManifest(ctx, project, a.IncludeStyle)
+	after, err := s.takeSources(ctx, project, a.IncludeStyle)
 	if err != nil {
 		return nil, err
 	}
@@ -141,15 +141,12 @@ func namesOf(c *contract.Context) []string {
 }
 
 // riskWarnings says what in a context may be more than the caller expects.
-func riskWarnings(project string, a store.Analysis, sources *manifest.Manifest) []problem.Warning {
+func riskWarnings(project string, a store.Analysis) []problem.Warning {
 	var out []problem.Warning
 	if a.Mode == "full" {
 		if _, err := os.Stat(filepath.Join(project, "stamp_security_report.json")); err != nil {
 			out = append(out, problem.Warn(problem.SecretsUnmasked, "mode full keeps source text and no security report says what to mask; run `stamp security scan`"))
 		}
-	}
-	if files := sources.Outside(); len(files) > 0 {
-		out = append(out, problem.Warn(problem.LinkedSources, "%d sources are links to files outside the project: %s", len(files), strings.Join(files[:min(len(files), 10)], ", ")))
 	}
 	return out
 }

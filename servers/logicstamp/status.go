@@ -183,6 +183,10 @@ func (s *Service) modes(ctx context.Context, call Call, project string, cleanCac
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(staging) }()
+	// Its answer holds counts alone, but they are those of what it read.
+	if _, err := s.takeSources(ctx, project, true); err != nil {
+		return nil, err
+	}
 	done, err := s.gate.run(ctx)
 	if err != nil {
 		return nil, err
@@ -190,6 +194,9 @@ func (s *Service) modes(ctx context.Context, call Call, project string, cleanCac
 	defer done()
 	call.stage("stamp in every mode", 0)
 	if err := s.cli.CompareModes(ctx, program, project, staging); err != nil {
+		return nil, err
+	}
+	if _, err := s.takeSources(ctx, project, true); err != nil {
 		return nil, err
 	}
 	raw, err := os.ReadFile(filepath.Join(staging, stampcli.ModesFile))

@@ -105,7 +105,7 @@ func (s *Service) awaitFresh(ctx context.Context, dir, project string, style boo
 		if err != nil {
 			return nil, nil, nil, nil, err
 		}
-		now, err := s.takeManifest(ctx, project, style)
+		now, err := s.takeSources(ctx, project, style)
 		if err != nil {
 			return nil, nil, nil, nil, err
 		}

@@ -2,9 +2,7 @@ package manifest
 
 import (
 	"encoding/json"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -24,9 +22,19 @@ type ignoreGlob struct {
 	nameOnly bool
 }
 
-func readIgnore(root string) ignoreRules {
+// readIgnore reads the rules of a project; none where the file is missing or
+// lies elsewhere.
+func readIgnore(p *places) ignoreRules {
 	var rules ignoreRules
-	data, err := os.ReadFile(filepath.Join(root, ignoreFile))
+	target, _, err := p.resolve(ignoreFile)
+	if err != nil {
+		return rules
+	}
+	at, ok := p.find(target)
+	if !ok {
+		return rules
+	}
+	data, err := at.read()
 	if err != nil {
 		return rules
 	}

@@ -35,12 +35,15 @@ type File struct {
 	// FileHash is the CLI's own hash of a source text ("uif:" and 24 hex
 	// digits); style sheets and inputs have none.
 	FileHash string `json:"fileHash,omitempty"`
-	// Outside is set for a link whose target lies outside the project.
-	Outside bool `json:"outside,omitempty"`
 	// Outline is what the source declares; nil where it is not known. It is kept
 	// beside the list, not in it.
 	Outline *outline.Outline `json:"-"`
+	// at is where the text lies, which for a link is where it leads.
+	at place
 }
+
+// Link is a link whose target lies outside the project.
+type Link struct{ Path, Target string }
 
 // Manifest is the set of files an analysis depends on.
 type Manifest struct {
@@ -49,6 +52,9 @@ type Manifest struct {
 	// Inputs are other files that change what the analysis says.
 	Inputs []File `json:"inputs"`
 	Style  bool   `json:"style"`
+	// Outside are the links that the CLI would follow to where nobody allowed it
+	// to read, sorted by path. They are in none of the lists.
+	Outside []Link `json:"-"`
 }
 
 // Options say which files count and what is already known.
@@ -58,15 +64,18 @@ type Options struct {
 	// Known is an earlier manifest: files of equal size and time are not
 	// hashed again.
 	Known *Manifest
-	// Ignore replaces the project's own .stampignore by the one in this folder.
-	Ignore string
+	// Allowed are the folders outside the project that links may lead to, every
+	// path without links.
+	Allowed []string
 }
 
 func inputNames() []string {
-	return []string{
-		ignoreFile, "stamp_security_report.json", "package.json",
-		"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
-	}
+	return append([]string{ignoreFile, "stamp_security_report.json", "package.json"}, locks()...)
+}
+
+// locks are the inputs that the CLI itself does not read.
+func locks() []string {
+	return []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"}
 }
 
 // IsSource tells whether the CLI analyses a file of this slash path (or, with
@@ -105,91 +114,96 @@ func skipFolder(name string) bool {
 }
 
 // Take lists the project at root. It fails only when the root cannot be read or
-// the context ends; files that vanish while it runs are left out.
+// the context ends; files that vanish while it runs are left out. What a link
+// puts in a file's place meanwhile is not read where it lies outside.
 func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
-	rules := readIgnore(root)
-	if opts.Ignore != "" {
-		rules = readIgnore(opts.Ignore)
+	p, err := openPlaces(root, opts.Allowed)
+	if err != nil {
+		return nil, fmt.Errorf("list the sources of %s: %w", root, err)
 	}
+	defer p.close()
+	rules := readIgnore(p)
 	m := &Manifest{Style: opts.Style}
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
+	err = fs.WalkDir(p.project.FS(), ".", func(rel string, d fs.DirEntry, err error) error {
+		switch link := d != nil && d.Type()&fs.ModeSymlink != 0; {
+		case ctx.Err() != nil:
 			return ctx.Err()
-		}
-		if err != nil {
-			if p == root {
-				return err
+		case err != nil && rel == ".":
+			return err
+		case err != nil || rel == ".":
+			return nil
+		case d.IsDir() && skipFolder(d.Name()):
+			return filepath.SkipDir
+		case d.IsDir() || rules.match(rel):
+			return nil
+		case link:
+			m.link(p, rel, d.Name(), rules)
+		case d.Type().IsRegular() && sourceName(d.Name(), opts.Style):
+			if info, err := d.Info(); err == nil {
+				m.Files = append(m.Files, newFile(rel, info, place{p.project, rel}))
 			}
-			return nil
-		}
-		if d.IsDir() {
-			if p != root && skipFolder(d.Name()) {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !sourceName(d.Name(), opts.Style) {
-			return nil
-		}
-		rel := relative(root, p)
-		if rules.match(rel) {
-			return nil
-		}
-		f, ok := stat(root, rel, d)
-		if ok {
-			m.Files = append(m.Files, f)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the sources of %s: %w", root, err)
 	}
-	for _, name := range inputNames() {
-		info, err := os.Stat(filepath.Join(root, name))
-		if err == nil && info.Mode().IsRegular() {
-			m.Inputs = append(m.Inputs, File{Path: name, Size: info.Size(), ModTime: info.ModTime().UnixNano()})
-		}
-	}
+	m.takeInputs(p)
 	sortFiles(m.Files)
 	sortFiles(m.Inputs)
-	if err := hashAll(ctx, root, m, opts.Known); err != nil {
+	slices.SortFunc(m.Outside, func(a, b Link) int { return strings.Compare(a.Path, b.Path) })
+	if err := hashAll(ctx, m, opts.Known); err != nil {
 		return nil, err
 	}
 	return m, nil
+}
+
+func newFile(rel string, info fs.FileInfo, at place) File {
+	return File{Path: rel, Size: info.Size(), ModTime: info.ModTime().UnixNano(), at: at}
+}
+
+// link takes a link in: to a file, where that may be read; else as one that leads
+// outside, if the CLI would follow it. Of folders the CLI lists none behind a
+// link, but the TypeScript compiler reads there what a source imports.
+func (m *Manifest) link(p *places, rel, name string, rules ignoreRules) {
+	target, info, err := p.resolve(rel)
+	if err != nil || info.IsDir() && (skipFolder(name) || rules.match(rel+"/any.ts")) || !info.IsDir() && !sourceName(name, m.Style) {
+		return
+	}
+	at, ok := p.find(target)
+	switch {
+	case !ok:
+		m.Outside = append(m.Outside, Link{Path: rel, Target: target})
+	case info.Mode().IsRegular():
+		m.Files = append(m.Files, newFile(rel, info, at))
+	}
+}
+
+// takeInputs lists the other files that matter. The CLI reads and writes below
+// .logicstamp, too.
+func (m *Manifest) takeInputs(p *places) {
+	for _, name := range append(inputNames(), ".logicstamp") {
+		target, info, err := p.resolve(name)
+		if err != nil {
+			continue
+		}
+		at, ok := p.find(target)
+		switch {
+		case !ok && !slices.Contains(locks(), name):
+			m.Outside = append(m.Outside, Link{Path: name, Target: target})
+		case ok && info.Mode().IsRegular():
+			m.Inputs = append(m.Inputs, newFile(name, info, at))
+		}
+	}
 }
 
 func sortFiles(files []File) {
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 }
 
-func relative(root, p string) string {
-	rel, err := filepath.Rel(root, p)
-	if err != nil {
-		return filepath.ToSlash(p)
-	}
-	return filepath.ToSlash(rel)
-}
-
-// stat describes a file; links to files count, links to folders do not.
-func stat(root, rel string, d fs.DirEntry) (File, bool) {
-	full := filepath.Join(root, filepath.FromSlash(rel))
-	info, err := os.Stat(full)
-	if err != nil || !info.Mode().IsRegular() {
-		return File{}, false
-	}
-	f := File{Path: rel, Size: info.Size(), ModTime: info.ModTime().UnixNano()}
-	if d.Type()&fs.ModeSymlink != 0 {
-		if target, err := filepath.EvalSymlinks(full); err == nil {
-			r, err := filepath.Rel(root, target)
-			f.Outside = err != nil || r == ".." || strings.HasPrefix(r, ".."+string(filepath.Separator))
-		}
-	}
-	return f, true
-}
-
 // hashAll fills the hashes, from known where size and time agree, and drops the
 // files that can no longer be read.
-func hashAll(ctx context.Context, root string, m *Manifest, known *Manifest) error {
+func hashAll(ctx context.Context, m *Manifest, known *Manifest) error {
 	have := known.byPath()
 	var todo []*File
 	for _, files := range [][]File{m.Files, m.Inputs} {
@@ -208,7 +222,7 @@ func hashAll(ctx context.Context, root string, m *Manifest, known *Manifest) err
 		wg.Go(func() {
 			defer safe.Recover("hash sources")
 			for f := range work {
-				f.hash(root)
+				f.hash()
 			}
 		})
 	}
@@ -223,14 +237,19 @@ func hashAll(ctx context.Context, root string, m *Manifest, known *Manifest) err
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	for _, files := range [][]File{m.Files, m.Inputs} {
+		for i := range files {
+			files[i].at = place{}
+		}
+	}
 	gone := func(f File) bool { return f.SHA256 == "" }
 	m.Files = slices.DeleteFunc(m.Files, gone)
 	m.Inputs = slices.DeleteFunc(m.Inputs, gone)
 	return nil
 }
 
-func (f *File) hash(root string) {
-	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path)))
+func (f *File) hash() {
+	data, err := f.at.read()
 	if err != nil {
 		return
 	}
@@ -370,17 +389,6 @@ func (m *Manifest) Components() []string {
 	var out []string
 	for _, f := range m.Files {
 		if f.FileHash != "" {
-			out = append(out, f.Path)
-		}
-	}
-	return out
-}
-
-// Outside names the sources that are links to files outside the project.
-func (m *Manifest) Outside() []string {
-	var out []string
-	for _, f := range m.Files {
-		if f.Outside {
 			out = append(out, f.Path)
 		}
 	}

@@ -41,23 +41,36 @@ func TestWhatIsASource(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "src/linked.ts")); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	if err := os.Symlink(filepath.Dir(outside), filepath.Join(dir, "src/folder")); err != nil {
-		t.Fatal(err)
+	for name, target := range map[string]string{
+		"src/folder": filepath.Dir(outside), "src/node_modules": filepath.Dir(outside), "src/skip/far.ts": outside, "src/far.test.ts": outside,
+		"src/far.css": outside, "src/twin.ts": "q.ts", "src/again.ts": filepath.Join(dir, "src/b.tsx"), "src/inner": dir, "src/none.ts": "nowhere.ts",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	m := take(t, dir, manifest.Options{})
 	// "**" reaches one folder less than it says: the command's own quirk.
-	want := []string{"a.ts", "src/D.stories.tsx", "src/b.tsx", "src/c.d.ts", "src/legacy/deep/p.ts", "src/linked.ts"}
+	want := []string{"a.ts", "src/D.stories.tsx", "src/again.ts", "src/b.tsx", "src/c.d.ts", "src/legacy/deep/p.ts", "src/twin.ts"}
 	if got := paths(m.Files); !slices.Equal(got, want) {
 		t.Errorf("sources = %q", got)
 	}
 	if got := paths(m.Inputs); !slices.Equal(got, []string{".stampignore", "package.json"}) {
 		t.Errorf("inputs = %q", got)
 	}
-	if got := m.Outside(); !slices.Equal(got, []string{"src/linked.ts"}) {
+	if got := m.Outside; len(got) != 2 || got[0].Path != "src/folder" || got[1].Path != "src/linked.ts" {
 		t.Errorf("outside = %q", got)
 	}
+	far, err := filepath.EvalSymlinks(filepath.Dir(outside))
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := take(t, dir, manifest.Options{Allowed: []string{far}})
+	if f, ok := allowed.Find("src/linked.ts"); !ok || f.FileHash != manifest.FileHash([]byte("export {}")) || len(allowed.Outside) > 0 {
+		t.Errorf("allowed: %q, outside %q", paths(allowed.Files), allowed.Outside)
+	}
 	styled := take(t, dir, manifest.Options{Style: true})
-	if f, ok := styled.Find("src/style.css"); !ok || f.FileHash != "" || len(styled.Components()) != len(want) {
+	if f, ok := styled.Find("src/style.css"); !ok || f.FileHash != "" || len(styled.Components()) != len(want) || len(styled.Outside) != 3 {
 		t.Errorf("with style: %q", paths(styled.Files))
 	}
 }

@@ -45,6 +45,7 @@ const (
 	GitBadRef          Code = "GIT_BAD_REF"
 	GitFailed          Code = "GIT_FAILED"
 	GitUnsafe          Code = "GIT_UNSAFE"
+	SourcesUnsafe      Code = "SOURCES_UNSAFE"
 	BadCursor          Code = "BAD_CURSOR"
 	CursorStale        Code = "CURSOR_STALE"
 	Busy               Code = "BUSY"
@@ -69,7 +70,6 @@ const (
 	GitSubmodules      Code = "GIT_SUBMODULES"
 	CLINewer           Code = "CLI_NEWER"
 	SecretsUnmasked    Code = "SECRETS_UNMASKED"
-	LinkedSources      Code = "LINKED_SOURCES"
 )
 
 // Warning is one fact that lessens an answer.

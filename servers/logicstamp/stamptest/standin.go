@@ -1,6 +1,7 @@
 package stamptest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,10 @@ type StandIn struct {
 	Touch string
 	// TouchLate is one that it changes after it has read everything.
 	TouchLate string
+	// Swap is a source that it finds replaced by a link to SwapFor, and with
+	// SwapBack there again when it ends.
+	Swap, SwapFor string
+	SwapBack      bool
 	// Until is a file that it waits for when it has begun.
 	Until string
 	// UntilDeep makes it wait only when it goes deeper than the default.
@@ -112,7 +117,13 @@ func Play(dir string, args []string) int {
 	if err != nil {
 		return 97
 	}
+	if b.Swap != "" && (os.Rename(b.Swap, b.Swap+"~") != nil || os.Symlink(b.SwapFor, b.Swap) != nil) {
+		return 96
+	}
 	code := writeContext(wd, out, depth, b)
+	if b.SwapBack && os.Rename(b.Swap+"~", b.Swap) != nil {
+		return 95
+	}
 	touch(b.TouchLate, name)
 	return code
 }
@@ -147,16 +158,20 @@ func writeContext(project, out string, depth int, b StandIn) int {
 	used := map[string]bool{}
 	nodes := map[string]map[string]any{}
 	uses := map[string][]string{}
-	_ = filepath.WalkDir(project, func(p string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	list, err := manifest.Take(context.Background(), project, manifest.Options{})
+	if err != nil {
+		return 94
+	}
+	// Links to files are followed wherever they lead, those to folders are not.
+	for _, l := range list.Outside {
+		list.Files = append(list.Files, manifest.File{Path: l.Path})
+	}
+	for _, f := range list.Files {
+		rel := f.Path
+		text, err := os.ReadFile(filepath.Join(project, rel))
+		if err != nil || !manifest.IsSource(rel, false) {
+			continue
 		}
-		rel, _ := filepath.Rel(project, p)
-		rel = filepath.ToSlash(rel)
-		if !manifest.IsSource(rel, false) {
-			return nil
-		}
-		text, _ := os.ReadFile(p)
 		props := map[string]string{}
 		for line := range strings.Lines(string(text)) {
 			if rest, ok := strings.CutPrefix(line, "// props:"); ok {
@@ -174,8 +189,7 @@ func writeContext(project, out string, depth int, b StandIn) int {
 			"entryId": rel, "kind": "react:component", "composition": map[string]any{"functions": []string{path.Base(rel)}},
 			"interface": map[string]any{"props": props}, "exports": "named", "semanticHash": fmt.Sprint("uif:", props), "fileHash": manifest.FileHash(text),
 		}}
-		return nil
-	})
+	}
 	folders := map[string][]any{}
 	for rel, node := range nodes {
 		if used[rel] {

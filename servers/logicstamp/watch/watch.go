@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,7 +52,7 @@ type statusJSON struct {
 
 // Look reads the status of a project, whose path is absolute and resolved.
 func Look(project string) Status {
-	raw, err := readSome(filepath.Join(project, statusFile))
+	raw, err := readSome(project, statusFile)
 	if err != nil {
 		return Status{OutputDir: project}
 	}
@@ -83,22 +84,32 @@ func Look(project string) Status {
 	return s
 }
 
-func readSome(name string) ([]byte, error) {
-	info, err := os.Stat(name)
+func readSome(project, name string) ([]byte, error) {
+	root, err := os.OpenRoot(project) // a link may lead out of it
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if info.Size() > maxFile || !info.Mode().IsRegular() {
 		return nil, os.ErrInvalid
 	}
-	return os.ReadFile(name)
+	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
 // Logs gives the newest entries of the watch log, oldest first; nil when there
 // are none or the log is damaged. The log is {"entries": newest first}, a list,
 // one object, or one object per line.
 func Logs(project string, limit int) []json.RawMessage {
-	raw, err := readSome(filepath.Join(project, logFile))
+	raw, err := readSome(project, logFile)
 	if err != nil {
 		return nil
 	}
@@ -164,7 +175,7 @@ func logEntries(raw []byte) []json.RawMessage {
 
 // Violations is the report of the strict watch; nil without one.
 func Violations(project string) json.RawMessage {
-	raw, err := readSome(filepath.Join(project, strictFile))
+	raw, err := readSome(project, strictFile)
 	if err != nil || !json.Valid(raw) {
 		return nil
 	}
@@ -173,7 +184,12 @@ func Violations(project string) json.RawMessage {
 
 // Clean removes the status file of a watch that no longer runs.
 func Clean(project string) {
+	root, err := os.OpenRoot(project) // a link may lead out of it
+	if err != nil {
+		return
+	}
+	defer root.Close()
 	if s := Look(project); !s.Active {
-		_ = os.Remove(filepath.Join(project, statusFile))
+		_ = root.Remove(statusFile)
 	}
 }

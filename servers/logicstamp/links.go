@@ -1,0 +1,55 @@
+package logicstamp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+)
+
+// maxLinks is how many links a refusal names.
+const maxLinks = 5
+
+// everybodys are the folders that every caller may read: an analysis is shared by
+// callers whose own folders differ.
+func (s *Service) everybodys() []string {
+	var out []string
+	for _, dir := range append(slices.Clone(s.opts.AllowedPaths), s.opts.ProjectPath) {
+		if full, err := s.opts.Roots.Folder(dir); err == nil && !slices.Contains(out, full) {
+			out = append(out, full)
+		}
+	}
+	return out
+}
+
+// takeSources is takeManifest for what the CLI analyses in place, or has: it
+// follows links wherever they lead, so that none may lead outside. Called before
+// a run and after it, before anything of it is kept or told.
+func (s *Service) takeSources(ctx context.Context, project string, style bool) (*manifest.Manifest, error) {
+	m, err := s.takeManifest(ctx, project, style)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseLinks(m.Outside); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func refuseLinks(links []manifest.Link) error {
+	if len(links) == 0 {
+		return nil
+	}
+	var list []string
+	for _, l := range links[:min(len(links), maxLinks)] {
+		list = append(list, l.Path+" → "+l.Target)
+	}
+	if more := len(links) - maxLinks; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return problem.New(problem.SourcesUnsafe, "remove the link or name it in .stampignore, or let the user allow the folder it leads to (logicstamp.allowed_paths, or start mcpdeck with --allow-dir)",
+		"stamp would read outside the project through a link: %s", strings.Join(list, ", "))
+}

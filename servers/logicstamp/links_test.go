@@ -1,0 +1,172 @@
+package logicstamp_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+)
+
+// far makes a folder outside of every project, with a source and a package.json.
+func far(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"far.ts": "// props: faraway\n", "package.json": "{}", "x.lock": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func (s *stage) link(target, name string) {
+	s.t.Helper()
+	if err := os.Symlink(target, filepath.Join(s.project, name)); err != nil {
+		s.t.Skipf("no links here: %v", err)
+	}
+}
+
+// What is analysed in place is read through links: where one leads outside,
+// nothing is analysed, in no way to ask for it.
+func TestAnAnalysisInPlaceReadsNothingOutside(t *testing.T) {
+	yes := true
+	ways := map[string]func(s *stage) error{
+		"refresh": func(s *stage) error {
+			_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
+			return err
+		},
+		"forced refresh": func(s *stage) error {
+			_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{Force: true})
+			return err
+		},
+		"compare": func(s *stage) error {
+			return refused(s.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{}))
+		},
+		"forced compare": func(s *stage) error {
+			return refused(s.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{ForceRegenerate: &yes}))
+		},
+		"compare modes": func(s *stage) error {
+			_, err := s.Modes(t.Context(), logicstamp.Call{}, logicstamp.ModesArgs{})
+			return err
+		},
+	}
+	links := map[string]func(dir string) (target, name string){
+		"source": func(dir string) (string, string) { return filepath.Join(dir, "far.ts"), "src/linked.ts" },
+		"folder": func(dir string) (string, string) { return dir, "src/linked" },
+		"input":  func(dir string) (string, string) { return filepath.Join(dir, "package.json"), "package.json" },
+		"state":  func(dir string) (string, string) { return dir, ".logicstamp" },
+	}
+	for what, link := range links {
+		for how, run := range ways {
+			t.Run(what+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				s, dir := newStage(t, standIn{}), far(t)
+				s.refresh(logicstamp.RefreshArgs{})
+				runs := len(s.calls())
+				target, name := link(dir)
+				s.link(target, name)
+				err := run(s)
+				if problem.CodeOf(err) != problem.SourcesUnsafe || !strings.Contains(err.Error(), name+" → "+target) {
+					t.Errorf("err = %v", err)
+				}
+				if n := len(s.calls()); n != runs {
+					t.Errorf("stamp ran %d times", n-runs)
+				}
+			})
+		}
+	}
+}
+
+// refused is the error that a comparison kept as its result.
+func refused(r *compare.Result, err error) error {
+	if err == nil && r.Status == compare.Failed {
+		return problem.New(r.ErrorCode, "", "%s", r.Error)
+	}
+	return err
+}
+
+// Links that stay inside the project, lead where everybody may read, or are none
+// of stamp's business are no reason to refuse.
+func TestLinksThatMayBeFollowed(t *testing.T) {
+	dir := far(t)
+	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.AllowedPaths = []string{dir} })
+	elsewhere := far(t)
+	s.link(filepath.Join(dir, "far.ts"), "src/linked.ts")
+	s.link(dir, "src/linked")
+	s.link("parts", "src/inner")
+	s.link(elsewhere, "node_modules")
+	s.link(elsewhere, ".hidden")
+	s.link(filepath.Join(elsewhere, "far.ts"), "src/far.test.ts")
+	s.link(filepath.Join(elsewhere, "far.ts"), "src/ignored.ts")
+	s.write(".stampignore", `{"ignore":["src/ignored.ts"]}`)
+	r := s.refresh(logicstamp.RefreshArgs{})
+	data, err := os.ReadFile(filepath.Join(s.contextDir(r.SnapshotID), "src/context.json"))
+	if err != nil || !strings.Contains(string(data), "faraway") {
+		t.Errorf("the linked source is not analysed: %s %v", data, err)
+	}
+	if again := s.refresh(logicstamp.RefreshArgs{}); !again.Incremental.Reused {
+		t.Errorf("the linked source is never the same: %+v", again.Incremental)
+	}
+}
+
+// A link that takes a source's place while stamp runs gets nothing into an
+// answer or a snapshot.
+func TestALinkSwappedInDuringARunIsRefused(t *testing.T) {
+	s, dir := newStage(t, standIn{}), far(t)
+	s.link("App.tsx", "src/can.tsx") // skips where there are no links
+	source := filepath.Join(s.project, "src/App.tsx")
+	s.behave(standIn{Swap: source, SwapFor: filepath.Join(dir, "far.ts")})
+	if _, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{}); problem.CodeOf(err) != problem.SourcesUnsafe {
+		t.Errorf("err = %v", err)
+	}
+	if len(s.calls()) != 1 {
+		t.Errorf("%d runs", len(s.calls()))
+	}
+	s.holdsNothingOf("faraway")
+}
+
+// holdsNothingOf looks for a text in everything that the service keeps.
+func (s *stage) holdsNothingOf(text string) {
+	s.t.Helper()
+	err := filepath.WalkDir(s.opts.Dir, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(p)
+		if err == nil && strings.Contains(string(data), text) {
+			err = errors.New(p + " holds " + text)
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Error(err)
+	}
+}
+
+// Cleaning and the words of a watch stay inside the project.
+func TestWhatStampLeavesIsNotFollowedOutside(t *testing.T) {
+	s, dir := newStage(t, standIn{}), far(t)
+	if err := os.WriteFile(filepath.Join(dir, "context_watch-mode-logs.json"), []byte(`{"secret":"faraway"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.link(dir, ".logicstamp")
+	_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{CleanCache: true})
+	if problem.CodeOf(err) != problem.SourcesUnsafe {
+		t.Errorf("err = %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "x.lock")); err != nil {
+		t.Errorf("a file outside was removed: %v", err)
+	}
+	out, failure := s.use("logicstamp_watch_status", map[string]any{"projectPath": s.project, "includeRecentLogs": true})
+	if failure != "" || out["recentLogs"] != nil {
+		t.Errorf("%v %s", out, failure)
+	}
+}
