@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
@@ -52,4 +53,25 @@ func refuseLinks(links []manifest.Link) error {
 	}
 	return problem.New(problem.SourcesUnsafe, "remove the link or name it in .stampignore, or let the user allow the folder it leads to (logicstamp.allowed_paths, or start mcpdeck with --allow-dir)",
 		"stamp would read outside the project through a link: %s", strings.Join(list, ", "))
+}
+
+// foreign are the sources of which an analysis read another text than they had
+// before or after it. Somebody wrote them twice meanwhile, or put a link in their
+// place and took it away again.
+func foreign(c *contract.Context, before, after *manifest.Manifest) []string {
+	var out []string
+	for p, hash := range hashesOf(c) {
+		was, _ := before.Find(p)
+		is, _ := after.Find(p)
+		if hash != was.FileHash && hash != is.FileHash {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func refuseForeign(files []string) error {
+	return problem.New(problem.SourcesUnsafe, "call again when nothing replaces these files",
+		"stamp read other texts than the sources hold, twice: %s", strings.Join(files[:min(len(files), maxLinks)], ", "))
 }

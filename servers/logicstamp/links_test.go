@@ -133,6 +133,19 @@ func TestALinkSwappedInDuringARunIsRefused(t *testing.T) {
 	s.holdsNothingOf("faraway")
 }
 
+// Nor does one that is gone again when the run has ended: what was read is the
+// text of no source.
+func TestALinkThatIsThereDuringARunOnlyIsRefused(t *testing.T) {
+	s, dir := newStage(t, standIn{}), far(t)
+	s.link("App.tsx", "src/can.tsx") // skips where there are no links
+	s.behave(standIn{Swap: filepath.Join(s.project, "src/App.tsx"), SwapFor: filepath.Join(dir, "far.ts"), SwapBack: true})
+	_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
+	if problem.CodeOf(err) != problem.SourcesUnsafe || !strings.Contains(err.Error(), "src/App.tsx") {
+		t.Errorf("err = %v", err)
+	}
+	s.holdsNothingOf("faraway")
+}
+
 // holdsNothingOf looks for a text in everything that the service keeps.
 func (s *stage) holdsNothingOf(text string) {
 	s.t.Helper()

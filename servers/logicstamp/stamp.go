@@ -25,7 +25,10 @@ type stamped struct {
 	warnings []problem.Warning
 	// doubt are files of which it is not known what the run read.
 	doubt []string
-	inc   Incremental
+	// foreign are those of which it read a text that they had neither before nor
+	// after.
+	foreign []string
+	inc     Incremental
 	// nodes replaces the profile's limit on a bundle when above 0; such a run is
 	// no measure for the others.
 	nodes int
@@ -58,6 +61,9 @@ func (s *Service) stamp(ctx context.Context, call Call, project string, a store.
 		}
 		if len(moved) == 0 {
 			break
+		}
+		if attempt == 2 && len(out.foreign) > 0 {
+			return nil, refuseForeign(out.foreign)
 		}
 		if files := moved; attempt == 2 {
 			out.warnings = append(out.warnings, problem.Warn(problem.SourcesMoving, "%d files changed while they were analysed: %s", len(files), strings.Join(files[:min(len(files), 10)], ", ")))
@@ -113,7 +119,8 @@ func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Pro
 		return nil, err
 	}
 	out.sources, out.doubt = analysed(out.context, before, after)
-	return union(after.Since(before).All(), out.doubt), nil
+	out.foreign = foreign(out.context, before, after)
+	return union(after.Since(before).All(), union(out.doubt, out.foreign)), nil
 }
 
 // incompleteRun says of a context that the CLI has just written and that cannot

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -265,6 +266,9 @@ func (f *File) hash() {
 // FileHash is the CLI's hash of a source text: SHA-256 over the text without
 // its first contract comment and with Unix line ends, 24 hex digits.
 func FileHash(text []byte) string {
+	if !utf8.Valid(text) {
+		text = []byte(string([]rune(string(text)))) // as the CLI reads what is no UTF-8
+	}
 	sum := sha256.Sum256(bytes.ReplaceAll(stripHeader(text), []byte("\r\n"), []byte("\n")))
 	return "uif:" + hex.EncodeToString(sum[:])[:24]
 }

@@ -103,6 +103,9 @@ func TestFileHashIgnoresTheHeaderAndLineEnds(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, plain)
 		}
 	}
+	if manifest.FileHash([]byte("// caf\xe9\n")) != manifest.FileHash([]byte("// caf\ufffd\n")) {
+		t.Error("what is no UTF-8 is not read as the command reads it")
+	}
 	for name, text := range map[string]string{
 		"another comment": "/** hello */\nexport const x = 1;\n", "another text": "export const x = 2;\n",
 		"a tag outside": "// @uif\n/** x */\nexport const x = 1;\n",
