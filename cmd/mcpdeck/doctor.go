@@ -13,6 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -77,12 +78,12 @@ func checkConfig(cfg *config.Config) []finding {
 }
 
 // checkKeys says which of the user's keys are refused or never come. The pages
-// are made for that alone: the queue that they look at is nobody's.
+// are made for that alone: the queue and the gate that they look at are nobody's.
 func (h *house) checkKeys() []finding {
 	if len(h.cfg.File.Keys) == 0 {
 		return []finding{{"ok", "keys", "the default ones"}}
 	}
-	h.queue, h.pictures = ask.New(ask.Options{}), h.pixelsPage()
+	h.queue, h.gate, h.pictures = ask.New(ask.Options{}), proof.New(proof.Options{}), h.pixelsPage()
 	var out []finding
 	for _, p := range tui.CheckKeys(h.screen(deckFlags{})) {
 		mark := "note"

@@ -59,8 +59,15 @@ func setupCommand(a *app) *cobra.Command {
 
 // setupEntry is what clients are given to start.
 func setupEntry(cfg *config.Config) setup.Entry {
+	var options []string
+	if name := cfg.Name(); name != "" {
+		options = append(options, "--name", name)
+	}
+	if cfg.OwnState {
+		options = append(options, "--state", cfg.Paths.State)
+	}
 	return setup.Entry{
-		Command: ownPath(), Name: cfg.Name(), Root: cfg.ProjectRoot(), State: cfg.Paths.State,
+		Command: ownPath(), Options: options, Root: cfg.ProjectRoot(), State: cfg.Paths.State,
 		Folders: setup.Folders{
 			Home: cfg.Home, Config: config.Env("XDG_CONFIG_HOME"), AppData: config.Env("APPDATA"),
 			Claude: config.Env("CLAUDE_CONFIG_DIR"), Codex: config.Env("CODEX_HOME"),

@@ -39,6 +39,7 @@ type Config struct {
 	File     File
 	Warnings []string       // sentences about the configuration file
 	KeyLines map[string]int // of the entries of [keys] in it
+	OwnState bool           // the state folder was chosen by a flag
 
 	name string
 }
@@ -184,7 +185,7 @@ func defaults() File {
 
 // Load reads the configuration. An error says which file and line to mend.
 func Load(f Flags) (*Config, error) {
-	c := &Config{Environ: os.Environ(), File: defaults(), name: f.Name}
+	c := &Config{Environ: os.Environ(), File: defaults(), name: f.Name, OwnState: f.State != ""}
 	var err error
 	if c.Dir, err = os.Getwd(); err != nil {
 		return nil, fmt.Errorf("find the working folder: %w", err)

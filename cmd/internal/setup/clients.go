@@ -15,8 +15,8 @@ const raised = 3600
 type client struct {
 	name     string
 	programs []string               // that start it; none when it is no command
-	project  []string               // file below a project, as path elements; none when it has none
 	user     func(Folders) []string // the user's own files: the first that exists, else the first
+	project  []string               // the same below a project; none when it has no file there
 	grammar  grammar
 	section  string // of the file: holds the servers by name
 	entry    func(Entry) []member
@@ -113,24 +113,24 @@ func clients() []client {
 			note: say("Codex does not refresh its list of tools: tools that are turned on later are reached through the gateway tools."),
 		},
 		{
-			name: "opencode", programs: one("opencode"), grammar: jsonc, section: "mcp", project: one("opencode.json"),
+			name: "opencode", programs: one("opencode"), grammar: jsonc, section: "mcp", project: one("opencode.json", "opencode.jsonc"),
 			user: config("opencode", "opencode.json", "opencode.jsonc"), entry: openCode,
 		},
 		{
-			name: "gemini", programs: one("gemini"), grammar: comments, section: "mcpServers", project: one(".gemini", "settings.json"),
+			name: "gemini", programs: one("gemini"), grammar: comments, section: "mcpServers", project: one(filepath.Join(".gemini", "settings.json")),
 			user: home(".gemini", "settings.json"), entry: members(stdio, timeoutMillis),
 			note: say("Gemini CLI starts no server in a folder that it does not trust: trust this one when it asks."),
 		},
 		{
-			name: "cursor", programs: one("cursor", "cursor-agent"), grammar: jsonc, section: "mcpServers", project: one(".cursor", "mcp.json"),
+			name: "cursor", programs: one("cursor", "cursor-agent"), grammar: jsonc, section: "mcpServers", project: one(filepath.Join(".cursor", "mcp.json")),
 			user: home(".cursor", "mcp.json"), entry: fixed,
 		},
 		{
-			name: "vscode", programs: one("code"), grammar: jsonc, section: "servers", project: one(".vscode", "mcp.json"),
+			name: "vscode", programs: one("code"), grammar: jsonc, section: "servers", project: one(filepath.Join(".vscode", "mcp.json")),
 			user: support("Code", "User", "mcp.json"), entry: members(stdio, typeStdio),
 		},
 		{
-			name: "kiro", programs: one("kiro", "kiro-cli"), grammar: jsonc, section: "mcpServers", project: one(".kiro", "settings", "mcp.json"),
+			name: "kiro", programs: one("kiro", "kiro-cli"), grammar: jsonc, section: "mcpServers", project: one(filepath.Join(".kiro", "settings", "mcp.json")),
 			user: home(".kiro", "settings", "mcp.json"), entry: fixed,
 		},
 		{
@@ -142,11 +142,11 @@ func clients() []client {
 			user: zedUser, entry: members(stdio, zed),
 		},
 		{
-			name: "pi", programs: one("pi"), grammar: jsonc, section: "mcpServers", project: one(".pi", "mcp.json"),
+			name: "pi", programs: one("pi"), grammar: jsonc, section: "mcpServers", project: one(filepath.Join(".pi", "mcp.json")),
 			user: home(".pi", "agent", "mcp.json"), entry: members(stdio, timeoutSeconds),
 		},
 		{
-			name: "crush", programs: one("crush"), grammar: plainJSON, section: "mcp", project: one("crush.json"),
+			name: "crush", programs: one("crush"), grammar: plainJSON, section: "mcp", project: one("crush.json", ".crush.json"),
 			user: config("crush", "crush.json"), entry: members(stdio, typeStdio),
 		},
 	}

@@ -138,6 +138,8 @@ func TestAFileThatItsClientCannotReadIsNotEdited(t *testing.T) {
 		{"cursor", `{"mcpServers": {"m\u0063pdeck": {}, "mcpdeck": {}}}`, `"mcpdeck" stands twice`},
 		{"cursor", `{"mcpServers": null}`, "not a table"},
 		{"cursor", `[]`, "read it as JSON"},
+		{"cursor", `null`, "read it as JSON: it holds null"},
+		{"claude", " null\n", "read it as JSON: it holds null"},
 		{"codex", "[mcp_servers.a]\n[mcp_servers.a]\n", "line 2"},
 		{"codex", "mcp_servers = 1\n", "not a table"},
 	}
@@ -247,6 +249,32 @@ func TestOpenCodesOtherFileIsUsedWhereItIsThere(t *testing.T) {
 	change, err := Plan("opencode", e)
 	if err != nil || change.Path != path {
 		t.Errorf("got %v, %v, want %s", change, err, path)
+	}
+}
+
+func TestTheFileThatAProjectHasIsUsed(t *testing.T) {
+	for client, file := range map[string]string{"opencode": "opencode.jsonc", "crush": ".crush.json"} {
+		e := entry(t)
+		path := filepath.Join(e.Root, file)
+		write(t, path, "{}\n")
+		change, err := Plan(client, e)
+		if err != nil || change.Path != path {
+			t.Errorf("%s: got %v, %v, want %s", client, change, err, path)
+		}
+	}
+}
+
+func TestAgentsReachTheDeckOfAnotherStateFolder(t *testing.T) {
+	e := entry(t)
+	e.Options = []string{"--state", "/srv/deck"}
+	for _, c := range clients() {
+		change, err := Plan(c.name, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(change.after); !strings.Contains(got, `"--state", "/srv/deck"`) {
+			t.Errorf("%s starts another deck's relay:\n%s", c.name, got)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -35,6 +36,9 @@ func (g jsonGrammar) decode(b []byte) (map[string]any, error) {
 	root.Standardize()
 	if err := json.Unmarshal(root.Pack(), &out); err != nil {
 		return nil, fmt.Errorf("read it as JSON: %w", err)
+	}
+	if out == nil {
+		return nil, errors.New("read it as JSON: it holds null; remove that, or write {}")
 	}
 	return out, nil
 }

@@ -14,11 +14,11 @@ import (
 
 // Entry is what a client starts, and where its configuration is.
 type Entry struct {
-	Command string // of mcpdeck
-	Name    string // of the deck; "" for the default one
-	Root    string // project folder, for clients with a file a project; "" for none
-	User    bool   // the user's own file, where there is also one a project
-	State   string // folder that records what Undo needs
+	Command string   // of mcpdeck
+	Options []string // by which the relay finds the deck; none for the default one
+	Root    string   // project folder, for clients with a file a project; "" for none
+	User    bool     // the user's own file, where there is also one a project
+	State   string   // folder that records what Undo needs
 	Folders Folders
 }
 
@@ -28,16 +28,18 @@ func (e Entry) args(gateway bool) []string {
 	if gateway {
 		args = append(args, "--gateway")
 	}
-	if e.Name != "" {
-		args = append(args, "--name", e.Name)
-	}
-	return args
+	return append(args, e.Options...)
 }
 
 // place finds a client's file.
 func (c client) place(e Entry) (place, error) {
 	if c.inProject(e) {
-		return inProject(e.Root, filepath.Join(c.project...))
+		for _, f := range c.project {
+			if _, err := os.Lstat(filepath.Join(e.Root, f)); err == nil {
+				return inProject(e.Root, f)
+			}
+		}
+		return inProject(e.Root, c.project[0])
 	}
 	files := c.user(e.Folders)
 	for _, f := range files {
