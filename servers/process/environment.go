@@ -2,6 +2,7 @@ package process
 
 import (
 	"os/user"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -97,6 +98,12 @@ func Environment(k Kind, own []string, extra ...string) []string {
 			return fold(name) == fold(a) || wild && strings.HasPrefix(fold(name), fold(family))
 		}) {
 			home = home || name == "HOME" && value != ""
+			if fold(name) == "PATH" {
+				if value = absolute(value); value == "" {
+					continue // an empty one means the working folder
+				}
+				entry = name + "=" + value
+			}
 			env = append(env, entry)
 		}
 	}
@@ -106,4 +113,12 @@ func Environment(k Kind, own []string, extra ...string) []string {
 		}
 	}
 	return append(env, extra...)
+}
+
+// absolute is a PATH without the entries that depend on the working folder: for
+// a program that is started in a project they lead into it, and the interpreter
+// of a script would be what the project has by that name.
+func absolute(path string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(dirs, string(filepath.ListSeparator))
 }

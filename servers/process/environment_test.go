@@ -1,6 +1,7 @@
 package process
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,39 @@ func TestChildrenGetNamedVariablesOnly(t *testing.T) {
 			got := Environment(row.kind, own, "MORE=1")
 			if want := append(row.want, "MORE=1"); !slices.Equal(got, want) {
 				t.Errorf("got  %q\nwant %q", got, want)
+			}
+		})
+	}
+}
+
+// A script such as stamp finds its interpreter by PATH, in the folder it was
+// started in: a project.
+func TestChildrenSearchNoFolderOfTheProject(t *testing.T) {
+	list := func(dirs ...string) string { return "PATH=" + strings.Join(dirs, string(filepath.ListSeparator)) }
+	abs, err := filepath.Abs("bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name, own, want string
+	}{
+		{"whole paths", list(abs, abs), list(abs, abs)},
+		{"the working folder", list(".", abs), list(abs)},
+		{"an empty entry is the working folder, too", list("", abs, ""), list(abs)},
+		{"a folder below it", list("node_modules/.bin", abs, "./bin", "../bin"), list(abs)},
+		{"nothing else", list(".", "bin"), ""}, // an empty PATH is the working folder again
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, kind := range []Kind{Tool, Server, Install, Desktop, Terminal} {
+				var got string
+				for _, entry := range Environment(kind, []string{"HOME=/h", row.own}) {
+					if strings.HasPrefix(entry, "PATH=") {
+						got = entry
+					}
+				}
+				if got != row.want {
+					t.Errorf("kind %d: got %q, want %q", kind, got, row.want)
+				}
 			}
 		})
 	}
