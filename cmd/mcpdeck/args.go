@@ -40,10 +40,33 @@ type property struct {
 	Default     any    `json:"default"`
 }
 
+// kinds are the property's types; null, which says as much as to leave it out,
+// is none of them.
+func (p property) kinds() []string {
+	all, ok := p.Type.([]any)
+	if !ok {
+		all = []any{p.Type}
+	}
+	var out []string
+	for _, t := range all {
+		if s, ok := t.(string); ok && s != "null" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // kind is the property's type in a word; "" when it may have several.
 func (p property) kind() string {
-	s, _ := p.Type.(string)
-	return s
+	if kinds := p.kinds(); len(kinds) == 1 {
+		return kinds[0]
+	}
+	return ""
+}
+
+// values are those the property is limited to, null apart.
+func (p property) values() []any {
+	return slices.DeleteFunc(slices.Clone(p.Enum), func(v any) bool { return v == nil })
 }
 
 // short is a tool in some words.
@@ -194,12 +217,12 @@ func toolHelp(c *cobra.Command, a *app, name string) error {
 	c.Println("\nParameters:")
 	for _, n := range names {
 		p := tool.InputSchema.Properties[n]
-		line := fmt.Sprintf("  %-20s %s", n, cmp.Or(p.kind(), "any"))
+		line := fmt.Sprintf("  %-20s %s", n, cmp.Or(strings.Join(p.kinds(), " or "), "any"))
 		if slices.Contains(tool.InputSchema.Required, n) {
 			line += ", required"
 		}
-		if len(p.Enum) > 0 {
-			line += ", one of " + inJSON(p.Enum...)
+		if values := p.values(); len(values) > 0 {
+			line += ", one of " + inJSON(values...)
 		}
 		if p.Default != nil {
 			line += ", default " + inJSON(p.Default)
