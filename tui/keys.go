@@ -261,6 +261,11 @@ func sameInTerminal(key string) string {
 	case "ctrl+[":
 		return "esc"
 	}
+	if rest, ok := strings.CutPrefix(key, "shift+"); ok && utf8.RuneCountInString(rest) == 1 {
+		if upper := strings.ToUpper(rest); upper != rest {
+			return upper
+		}
+	}
 	return ""
 }
 

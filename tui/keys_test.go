@@ -66,6 +66,7 @@ func TestKeysThatCannotBeAreRefused(t *testing.T) {
 		{"in a menu", keys{"menu.down": {"esc"}}, nil, []string{"keys: menu.down: the key esc is already menu.close (menus)"}},
 		{"a letter in a text field", keys{"one.send": {"s"}}, nil, []string{"keys: one.send: the key s does nothing: it types a letter"}},
 		{"what terminals do not tell apart", keys{"one.copy": {"ctrl+i"}}, nil, []string{"keys: one.copy: the key ctrl+i does nothing: most terminals send tab"}},
+		{"a letter with shift", keys{"one.copy": {"shift+d"}}, nil, []string{"keys: one.copy: the key shift+d does nothing: most terminals send D"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

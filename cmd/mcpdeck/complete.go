@@ -31,6 +31,38 @@ func completeServers(_ *cobra.Command, args []string, _ string) ([]string, cobra
 
 // completeCall completes a tool, and then its arguments, as KEY=.
 func completeCall(ctx context.Context, a *app, args []string) ([]string, cobra.ShellCompDirective) {
+	tools, err := toolsWithin(ctx, a)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	if len(args) == 0 {
+		return toolWords(tools), cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []string
+	for i := range tools {
+		t := &tools[i]
+		if t.Name != args[0] {
+			continue
+		}
+		for _, n := range t.parameters() {
+			if !slices.ContainsFunc(args[1:], func(arg string) bool { return strings.HasPrefix(arg, n+"=") }) {
+				words = append(words, cobra.CompletionWithDesc(plain.Line(n)+"=", plain.Cut(plain.Line(t.InputSchema.Properties[n].Description), 60)))
+			}
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+func toolWords(tools []toolInfo) []string {
+	var words []string
+	for i := range tools {
+		words = append(words, cobra.CompletionWithDesc(plain.Line(tools[i].Name), tools[i].short()))
+	}
+	return words
+}
+
+// toolsWithin are the tools for a shell that waits for words.
+func toolsWithin(ctx context.Context, a *app) ([]toolInfo, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -38,42 +70,21 @@ func completeCall(ctx context.Context, a *app, args []string) ([]string, cobra.S
 	defer cancel()
 	cfg, err := a.load()
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
+		return nil, err
 	}
 	client, end, err := connect(ctx, cfg, nil)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
+		return nil, err
 	}
 	defer end()
-	tools, err := listTools(ctx, client)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var words []string
-	for i := range tools {
-		t := &tools[i]
-		switch {
-		case len(args) == 0:
-			words = append(words, cobra.CompletionWithDesc(plain.Line(t.Name), t.short()))
-		case t.Name == args[0]:
-			for _, n := range t.parameters() {
-				if !slices.ContainsFunc(args[1:], func(arg string) bool { return strings.HasPrefix(arg, n+"=") }) {
-					words = append(words, cobra.CompletionWithDesc(plain.Line(n)+"=", plain.Cut(plain.Line(t.InputSchema.Properties[n].Description), 60)))
-				}
-			}
-		}
-	}
-	if len(args) == 0 {
-		return words, cobra.ShellCompDirectiveNoFileComp
-	}
-	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	return listTools(ctx, client)
 }
 
 // serverNames are the servers that a connection can name.
 func serverNames() []string { return []string{"pencil", "ask", "pixelsrc", "logicstamp", "clippy"} }
 
 // completeWords makes arguments and flags of fixed words complete.
-func completeWords(root *cobra.Command) {
+func completeWords(root *cobra.Command, a *app) {
 	for _, name := range []string{"mcp", "tools"} {
 		if c, _, err := root.Find([]string{name}); err == nil {
 			c.ValidArgsFunction = completeServers
@@ -86,6 +97,15 @@ func completeWords(root *cobra.Command) {
 			}
 			return setup.Names(), cobra.ShellCompDirectiveNoFileComp
 		}
+	}
+	if c, _, err := root.Find([]string{"log"}); err == nil {
+		_ = c.RegisterFlagCompletionFunc("tool", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			tools, err := toolsWithin(c.Context(), a)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveError
+			}
+			return toolWords(tools), cobra.ShellCompDirectiveNoFileComp
+		})
 	}
 	for _, f := range []struct {
 		command, flag string

@@ -13,6 +13,42 @@ import (
 
 var update = flag.Bool("update", false, "write the list of keys into the README")
 
+// TestTheReadmesExamplesOfTheConfigurationAreTaken reads what a user would copy.
+func TestTheReadmesExamplesOfTheConfigurationAreTaken(t *testing.T) {
+	b, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(b), "`[keys]` with lines such as `")
+	key, _, foundKey := strings.Cut(rest, "`")
+	_, rest, _ = strings.Cut(rest, "```toml\n")
+	file, _, foundFile := strings.Cut(rest, "```")
+	if !foundKey || !foundFile {
+		t.Fatal("the README has no example of the configuration")
+	}
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	path := filepath.Join(home, "config.toml")
+	if err := os.WriteFile(path, []byte(file+"[keys]\n"+key+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(config.Flags{File: path, Port: -1, State: filepath.Join(home, "state")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cfg.Warnings) > 0 {
+		t.Errorf("warnings: %q", cfg.Warnings)
+	}
+	h, err := build(cfg, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.stop()
+	for _, p := range tui.CheckKeys(h.screen(deckFlags{})) {
+		t.Error(p.Text)
+	}
+}
+
 // TestKeysInTheReadme holds the README's list of keys to the table of actions.
 func TestKeysInTheReadme(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())

@@ -48,7 +48,7 @@ func newRoot() *cobra.Command {
 	f.StringArrayVar(&a.flags.Allow, "allow-dir", nil, "one more folder that agents' paths may lie in")
 	root.AddCommand(a.subcommands()...)
 	root.AddCommand(askCommands(a)...)
-	completeWords(root)
+	completeWords(root, a)
 	strict(root)
 	return root
 }

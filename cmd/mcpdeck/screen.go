@@ -28,10 +28,7 @@ import (
 // screen is what the terminal shows of a house.
 func (h *house) screen(f deckFlags) tui.Options {
 	ui := h.cfg.File.UI
-	mode, err := picture.ParseMode(ui.Pictures)
-	if err != nil {
-		h.host.Warn("config", "ui.pictures: "+err.Error())
-	}
+	mode, _ := picture.ParseMode(ui.Pictures) // what it does not know, the configuration has warned of
 	bell := clippy.NewBell()
 	h.bell.Store(bell)
 	s := screenSettings(h.cfg, f)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
 // checkWords warns of settings that know only some words and have another one;
@@ -19,6 +20,7 @@ func (c *Config) checkWords() {
 	}{
 		{"ui.background", f.UI.Background, []string{"", "dark", "light"}},
 		{"ui.start", f.UI.Start, append([]string{""}, PageNames()...)},
+		{"ui.pictures", f.UI.Pictures, append(picture.ModeNames(), "", "ascii")},
 		{"ask.sort", f.Ask.Sort, []string{"", "deadline"}},
 		{"ask.cli_answers", string(f.Ask.CLIAnswers), append(proof.Methods(), "true", "false")},
 		{"ask.persist", f.Ask.Persist, []string{"on", "off"}},

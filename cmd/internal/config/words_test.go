@@ -16,6 +16,8 @@ func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
 		{"nothing set", "", ""},
 		{"known words", "[ui]\nbackground = \"dark\"\n[clippy]\npolicy = { haunt_desktop = \"ask\" }\n", ""},
 		{"background", "[ui]\nbackground = \"pink\"\n", `ui.background: nothing is called "pink"; use dark, light`},
+		{"pictures", "[ui]\npictures = \"ascii\"\n", ""},
+		{"pictures that there are not", "[ui]\npictures = \"cinema\"\n", `ui.pictures: nothing is called "cinema"; use auto, `},
 		{"focus", "[ask]\nautofocus = \"maybe\"\n", `ask.autofocus: nothing is called "maybe"`},
 		{"proof", "[ask]\ncli_answers = \"pair\"\n", ""},
 		{"no proof", "[ask]\ncli_answers = false\n", ""},

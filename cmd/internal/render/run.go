@@ -379,7 +379,11 @@ func (r *runner) atlas(rep *report, file string, doc *pxl.Document, o pxl.Render
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		b := p.Image.Bounds()
-		what := fmt.Sprintf("atlas of %d sprites, %d×%d", len(p.Sprites), b.Dx(), b.Dy())
+		sprites := "sprites"
+		if len(p.Sprites) == 1 {
+			sprites = "sprite"
+		}
+		what := fmt.Sprintf("atlas of %d %s, %d×%d", len(p.Sprites), sprites, b.Dx(), b.Dy())
 		if err := r.write(name+".png", pixelsrc.PNG(p.Image), what); err != nil {
 			return err
 		}
