@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/mark3labs/mcp-go/server"
 )
 
 // A body must come at a rate, however long it is; the first bytes get a moment.
@@ -39,12 +41,14 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, releas
 	if grace == 0 {
 		grace = bodyGrace
 	}
-	start := time.Now()
+	start, payer := time.Now(), h.payer(r)
 	var all bytes.Buffer
 	for room := bodyFree; ; {
 		if room == 0 {
-			one, ok := h.Host.Hold("http", bodyStep)
+			one, ok := h.Host.Hold(payer, bodyStep)
 			if !ok {
+				release()
+				hearOut(r.Body, all.Len(), func(read int) { _ = control.SetReadDeadline(due(start, grace, read)) })
 				return nil, release, http.StatusServiceUnavailable, busyBytes
 			}
 			held = append(held, one)
@@ -60,6 +64,31 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, releas
 			return nil, release, http.StatusRequestTimeout, "the body comes too slowly"
 		case err != nil:
 			return nil, release, http.StatusRequestEntityTooLarge, "the body is too large or was cut short"
+		}
+	}
+}
+
+// payer is who the bytes of a body are counted for: the agent of its session, or all
+// without one together.
+func (h *HTTP) payer(r *http.Request) string {
+	h.mu.Lock()
+	a := h.agents["session "+r.Header.Get(server.HeaderKeySessionID)]
+	h.mu.Unlock()
+	if a == nil {
+		return "http"
+	}
+	return a.Caller().Identity
+}
+
+// hearOut reads the rest of a body that is refused and forgets it: a client that sends
+// all before it listens would see its connection break, and not why. wait is told how
+// much has been read.
+func hearOut(body io.Reader, read int, wait func(read int)) {
+	for {
+		wait(read)
+		n, err := io.CopyN(io.Discard, body, bodyFree)
+		if read += int(n); err != nil {
+			return
 		}
 	}
 }

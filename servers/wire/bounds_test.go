@@ -146,3 +146,58 @@ func TestBodiesBeingReadAreBounded(t *testing.T) {
 		release()
 	}
 }
+
+// A client that sends all of a body before it listens would otherwise see its
+// connection break, and not why.
+func TestTheBodyOfARefusedRequestIsHeardOut(t *testing.T) {
+	host, err := servers.New(servers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := host.Hold("http", 96<<20); !ok {
+		t.Fatal("there is no room to begin with")
+	}
+	srv := httptest.NewServer(&HTTP{Host: host})
+	defer srv.Close()
+	c, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	const size = 20 << 20
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	if _, err := fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat(" ", size)); err != nil {
+		t.Errorf("the body is not taken: %v", err)
+	}
+	answer, _ := io.ReadAll(io.LimitReader(c, 1000)) // what came before an error says enough
+	if s := string(answer); !strings.HasPrefix(s, "HTTP/1.1 503") || !strings.Contains(s, "Retry-After") || !strings.Contains(s, busyBytes) {
+		t.Errorf("answered %q", s)
+	}
+}
+
+func TestLargeBodiesOfOneClientLeaveRoomForAnother(t *testing.T) {
+	host, err := servers.New(servers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &HTTP{Host: host}
+	session := func(client string) string {
+		return post(h, "", strings.Replace(initializeBody, `"name":"x"`, `"name":"`+client+`"`, 1)).Header().Get("Mcp-Session-Id")
+	}
+	statusOf := func(session string) int {
+		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(strings.Repeat(" ", 20<<20)))
+		r.Header.Set("Mcp-Session-Id", session)
+		_, release, status, _ := h.body(httptest.NewRecorder(), r)
+		t.Cleanup(release)
+		return status
+	}
+	greedy, other := session("greedy"), session("other")
+	for range 4 {
+		if status := statusOf(greedy); status != 0 {
+			t.Fatalf("a body within the bounds is refused: %d", status)
+		}
+	}
+	if greedy, other, unknown := statusOf(greedy), statusOf(other), statusOf("made up"); greedy != http.StatusServiceUnavailable || other != 0 || unknown != 0 {
+		t.Errorf("the client with its share got %d, another one %d, one without a session %d", greedy, other, unknown)
+	}
+}

@@ -61,7 +61,11 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		read, release, status, why := h.body(w, r)
 		defer release()
-		if status > 0 {
+		switch {
+		case status == http.StatusServiceUnavailable:
+			tooBusy(w, nil, why)
+			return
+		case status > 0:
 			refuse(w, status, why)
 			return
 		}
