@@ -31,7 +31,7 @@ func TestASavedPictureStaysInItsFolder(t *testing.T) {
 
 func TestAllServersAreCompleted(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
-	a := &app{flags: config.Flags{Port: -1, State: t.TempDir()}}
+	a := &app{flags: config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")}}
 	cfg, err := a.load()
 	if err != nil {
 		t.Fatal(err)

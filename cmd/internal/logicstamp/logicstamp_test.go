@@ -57,7 +57,7 @@ func TestDiffTellsByItsExitCode(t *testing.T) {
 	}
 	stamptest.Replace(t, project, "src/parts/Knob.tsx", " locked?: boolean;", "")
 	out, errs, code := run(t, o)
-	if code != 1 || !strings.Contains(out, "✖ src/parts/Knob.tsx: prop removed: locked") || !strings.Contains(out, "− locked?: boolean") || errs != "analysing …\n" {
+	if code != 1 || !strings.Contains(out, "✖ src/parts/Knob.tsx:3: prop removed: locked") || !strings.Contains(out, "− locked?: boolean") || errs != "analysing …\n" {
 		t.Errorf("changed: %d\n%s%s", code, out, errs)
 	}
 	again, _, _ := run(t, o)
