@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -46,27 +47,25 @@ func CallRow(f *Frame, c *servers.Call, w int) string {
 		rw = 9
 	}
 	left -= rw
-	agentW, toolW, restW := callColumns(left)
+	agentW, toolW := callColumns(left)
 	name := plain.Line(c.AgentName)
 	b.WriteString(th.Hue(name).Render(widget.Fit(name, agentW)) + "  ")
-	tool := th.Text
+	toolStyle, restStyle, what := th.Text, th.Faint, cmp.Or(Question(c), plain.Line(c.Args))
 	if failed {
-		tool = th.Bad
+		toolStyle, restStyle, what = th.Bad, th.Bad, plain.Line(c.Result)
 	}
-	b.WriteString(tool.Render(widget.Fit(plain.Line(c.Tool), toolW)))
-	if restW > 0 {
-		what := Question(c)
-		if what == "" {
-			what = plain.Line(c.Args)
-		}
-		rest := th.Faint.Render(widget.Cut(what, restW))
-		if failed {
-			rest = th.Bad.Render(widget.Cut(plain.Line(c.Result), restW))
-		}
-		b.WriteString("  " + rest)
+	left -= agentW + 2
+	tool := widget.Cut(plain.Line(c.Tool), left)
+	toolW = max(toolW, widget.Width(tool))
+	b.WriteString(toolStyle.Render(widget.Fit(tool, toolW)))
+	if restW := left - toolW - 2; restW >= leastRest {
+		b.WriteString("  " + restStyle.Render(widget.Cut(what, restW)))
 	}
 	return widget.Fit(b.String(), w-rw) + padLeft(right, rw)
 }
+
+// leastRest is how many cells of the arguments say anything.
+const leastRest = 6
 
 // Question is what a call of ask asks, of several the first and how many more; ""
 // of other calls. The arguments of a call are cut for a list, so they are not
@@ -100,17 +99,17 @@ func Question(c *servers.Call) string {
 	return s
 }
 
-// callColumns shares w cells among agent, tool and the rest: the rest needs
-// twelve cells to say anything.
-func callColumns(w int) (agent, tool, rest int) {
-	agent = min(max(w/4, 6), 16)
-	for _, c := range [][2]int{{agent, 28}, {agent, 22}, {8, 16}} {
-		if agent, tool = c[0], c[1]; w-agent-2-tool-2 >= 12 {
-			return agent, tool, w - agent - 2 - tool - 2
+// callColumns is how wide agent and tool are of w cells; the rest has what they
+// leave. Where cells are few, a long name of a tool takes what it needs from the
+// rest of its own row, so that not every row loses the reason of a failure to it.
+func callColumns(w int) (agent, tool int) {
+	agent = min(max(w/5, 11), 16)
+	for _, c := range []struct{ agent, tool, rest int }{{agent, 28, 24}, {agent, 20, 12}, {8, 16, 12}} {
+		if w-c.agent-2-c.tool-2 >= c.rest {
+			return c.agent, c.tool
 		}
 	}
-	agent = min(max(w/3, 6), 18)
-	return agent, w - agent - 2, 0
+	return min(max(w/3, 6), 11), 1
 }
 
 // callEnd is how long a call took, or runs.

@@ -205,10 +205,31 @@ func TestWhyACallWasRefusedIsSaidOnce(t *testing.T) {
 		d.Add(servers.Call{AgentName: "codex", Tool: "nope", Status: servers.Refused, Result: "no such tool in this view", Args: `{}`})
 		s.Wait(time.Second)
 		s.Keys("end")
-		if n := strings.Count(s.Text(), "no such tool in this view"); n != 1 {
-			t.Errorf("said %d times:\n%s", n, s.Text())
+		_, detail, _ := strings.Cut(s.Text(), "✗ refused")
+		said := 0
+		for l := range strings.SplitSeq(detail, "\n") {
+			if at := strings.LastIndex(l, "┃│"); at >= 0 { // beside the row of the list, which tells why, too
+				said += strings.Count(l[at:], "no such tool in this view")
+			}
+		}
+		if said != 1 {
+			t.Errorf("said %d times:\n%s", said, s.Text())
 		}
 		s.Keys("enter", "v")
 		s.Has("-32602")
 	})
+}
+
+// A narrow list has room for why a call failed and for what is asked: the names of
+// most tools are short, and a long one costs its own row alone.
+func TestANarrowListTellsWhyAndWhat(t *testing.T) {
+	for _, tt := range []struct {
+		size frame.Size
+		want []string
+	}{
+		{frame.Size{W: 80, H: 24}, []string{"claude-code  read_project_context", "no memory named p", "Which database?"}},
+		{frame.Size{W: 40, H: 12}, []string{"ask  Which data"}},
+	} {
+		show(t, tt.size, func(s *frame.Screen, _ *fake.Deck) { s.Has(tt.want...) })
+	}
 }
