@@ -218,6 +218,9 @@ func (p *Page) Actions() []tui.Action {
 		return func() tea.Cmd { p.next(d); return nil }
 	}
 	out := []tui.Action{
+		{ID: "deck.answer", Title: "Answer what is asked", Hint: "answer", Keys: []string{"a"}, Enabled: p.whyNoAnswer, Run: func() tea.Cmd {
+			return tui.Go(p.opts.AskPage)
+		}},
 		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Run: p.openServer},
 		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: p.whyNoRestart, Run: p.confirmRestart},
 		{ID: "deck.agent", Title: "Show the agent", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNoAgent, Run: p.openAgent},
@@ -229,9 +232,6 @@ func (p *Page) Actions() []tui.Action {
 				return p.filterCalls(s.Name)
 			}
 			return nil
-		}},
-		{ID: "deck.answer", Title: "Answer what is asked", Hint: "answer", Keys: []string{"a"}, Enabled: p.whyNoAnswer, Run: func() tea.Cmd {
-			return tui.Go(p.opts.AskPage)
 		}},
 		{ID: "deck.call", Title: "Show the call", Hint: "show", Keys: []string{"enter"}, Part: partCalls, Enabled: p.whyNoCall, Run: p.openCall},
 		{ID: "deck.next", Title: "Next pane", Hint: "pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},

@@ -328,3 +328,26 @@ func TestAnAskShowsItsQuestion(t *testing.T) {
 		t.Errorf("another server's call asks %q", got)
 	}
 }
+
+func TestAnsweringIsTheFirstHintWhileAnAgentAsks(t *testing.T) {
+	var d *fake.Deck
+	frame.RunWith(t, frame.Size{W: 40, H: 12}, colorprofile.TrueColor, func() tea.Model {
+		d = fake.NewDeck(time.Now())
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deck.New(deck.Options{Host: d, AskPage: "ask"})}})
+	}, func(s *frame.Screen) {
+		rows := strings.Split(strings.TrimRight(s.Text(), "\n"), "\n")
+		if foot := strings.TrimSpace(rows[len(rows)-1]); !strings.HasPrefix(foot, "a answer  enter") {
+			t.Errorf("the footer starts with %q", foot)
+		}
+		d.Change(func(s *servers.Snapshot) {
+			for i := range s.Agents {
+				s.Agents[i].Waiting = false
+			}
+			for i := range s.Calls {
+				s.Calls[i].Waiting = false
+			}
+		})
+		s.Wait(time.Second)
+		s.Lacks("a answer")
+	})
+}
