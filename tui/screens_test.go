@@ -116,3 +116,21 @@ func TestTitle(t *testing.T) {
 		}
 	})
 }
+
+// A number alone beside the number of another page could be either's.
+func TestATabThatWantsToBeSeenKeepsItsTitle(t *testing.T) {
+	pages := func() (out []tui.Page) {
+		for _, title := range []string{"Deck", "Ask", "Pixels", "Calls", "Drift", "Pencil"} {
+			p := &page{id: strings.ToLower(title), title: title}
+			if title == "Ask" {
+				p.badge = 3
+			}
+			out = append(out, p)
+		}
+		return out
+	}
+	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: pages()}, func(s *frame.Screen) {
+		s.Has("1 Deck", "2 Ask  3 ")
+		s.Lacks("Pixels")
+	})
+}

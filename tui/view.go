@@ -162,7 +162,7 @@ func (m *Model) header(l layout) []string {
 	brand += " "
 	status := m.status(false)
 	room := m.w - widget.Width(status) - 1
-	tabs, width := m.tabs(false, l.rule)
+	tabs, width := m.tabs(titleAll, l.rule)
 	if widget.Width(brand)+width > room {
 		brand = " "
 	}
@@ -171,7 +171,10 @@ func (m *Model) header(l layout) []string {
 		room = m.w - widget.Width(status) - 1
 	}
 	if 1+width > room {
-		tabs, width = m.tabs(true, l.rule)
+		tabs, width = m.tabs(titleCalling, l.rule)
+	}
+	if 1+width > room {
+		tabs, width = m.tabs(titleShown, l.rule)
 	}
 	if 1+width > room {
 		status = ""
@@ -212,14 +215,24 @@ func (m *Model) tabKey(page string) string {
 	return KeyLabel(k, m.theme.Glyph.ASCII)
 }
 
-// tabs draws one label a page. With few cells only the shown page has its title,
-// and those that no key goes to two letters of it.
-func (m *Model) tabs(short, rule bool) ([]string, int) {
+// titles says which tabs have their titles.
+type titles int
+
+const (
+	titleAll     titles = iota
+	titleCalling        // the shown page and those that want to be seen: a number beside a number says nothing
+	titleShown
+)
+
+// tabs draws one label a page. Without a title it is the page's key, or two letters
+// where no key goes there.
+func (m *Model) tabs(with titles, rule bool) ([]string, int) {
 	th := m.theme
 	out := make([]string, len(m.pages))
 	width := 0
 	for i, p := range m.pages {
 		key, title := m.tabKey(p.ID()), p.Title()
+		short := with == titleShown || with == titleCalling && p.Badge() == 0
 		switch {
 		case short && i != m.at && key != "":
 			title = ""
