@@ -137,13 +137,9 @@ func contractCounts(th *theme.Theme, c compare.Contracts, wide bool) string {
 
 // baselineText names the baseline with its age.
 func (p *Page) baselineText(f *tui.Frame, r *compare.Result) string {
-	text := plain.Line(report.BaselineName(r))
+	text := baselineName(r)
 	if i := r.BaselineInfo; i != nil {
 		if i.SnapshotID != "" {
-			text = "snapshot " + shortID(i.SnapshotID)
-			if i.MadeBy != "" {
-				text += " of " + plain.Line(i.MadeBy)
-			}
 			for _, s := range p.project().Snapshots {
 				if s.ID == i.SnapshotID && s.Pinned {
 					text += " pinned"
@@ -153,6 +149,19 @@ func (p *Page) baselineText(f *tui.Frame, r *compare.Result) string {
 		if !i.CreatedAt.IsZero() {
 			text += " (" + f.Ago(i.CreatedAt) + ")"
 		}
+	}
+	return text
+}
+
+// baselineName names a snapshot by the end of its id and who made it.
+func baselineName(r *compare.Result) string {
+	i := r.BaselineInfo
+	if i == nil || i.SnapshotID == "" {
+		return plain.Line(report.BaselineName(r))
+	}
+	text := "snapshot " + shortID(i.SnapshotID)
+	if i.MadeBy != "" {
+		text += " of " + plain.Line(i.MadeBy)
 	}
 	return text
 }

@@ -71,10 +71,9 @@ func (w *Widget) Line(f *tui.Frame, width int) string {
 	if r.Status == compare.Failed {
 		parts = append(parts, th.Muted.Render(words(string(r.ErrorCode))))
 	}
-	parts = append(parts, th.Faint.Render("vs "+plain.Line(report.BaselineName(r))))
+	parts = append(parts, th.Faint.Render("vs "+baselineName(r)))
 	if r.Status == compare.Diff {
-		_, contracts := report.Totals(r)
-		parts = append(parts, th.Muted.Render("contracts ")+ascii(th, contracts))
+		parts = append(parts, contractCounts(th, r.Summary.Contracts, width >= roomy))
 	}
 	left := parts[0]
 	right := th.Faint.Render(f.Ago(r.ComparedAt))
