@@ -46,11 +46,14 @@ func (p *Page) queueBox(f *tui.Frame, it questions.Item, x, w int) []string {
 }
 
 // position is which of the requests this is; "" when it is the only one.
-func (p *Page) position(it questions.Item) string {
+func (p *Page) position(it questions.Item, w int) string {
 	n := len(p.snap.Items)
 	if n < 2 {
 		return ""
 	}
 	i := slices.IndexFunc(p.snap.Items, func(o questions.Item) bool { return o.ID == it.ID })
-	return fmt.Sprintf("%d/%d", i+1, n)
+	if w < sideFrom-2 {
+		return fmt.Sprintf("%d/%d", i+1, n)
+	}
+	return fmt.Sprintf("request %d of %d", i+1, n)
 }

@@ -21,7 +21,7 @@ func TestTheQueueStandsBesideTheQuestion(t *testing.T) {
 		d.askAs(abc, "codex", "/home/ana/src/payments")
 		d.ask(previews)
 		d.Wait(5 * time.Second)
-		d.Has("Queue", "How should the shop's API", "1/3", "Which layout for the settings page?")
+		d.Has("Queue", "How should the shop's API", "request 1 of 3", "Which layout for the settings page?")
 		d.Golden("question-200x60")
 		for y, l := range strings.Split(d.Text(), "\n") {
 			if strings.Contains(l, "Which layout for the settings page?") {
@@ -33,7 +33,7 @@ func TestTheQueueStandsBesideTheQuestion(t *testing.T) {
 	setup{size: frame.Size{W: 140, H: 34}, ask: []string{shop, previews}}.run(t, func(d *desk) {
 		d.Lacks("Queue")
 		for l := range strings.SplitSeq(d.Text(), "\n") {
-			if at := strings.Index(l, "1/2"); at >= 0 && len([]rune(l)) < 138 {
+			if at := strings.Index(l, "request 1 of 2"); at >= 0 && len([]rune(l)) < 138 {
 				t.Errorf("the number stands in the middle: %q", l)
 			}
 		}
@@ -220,4 +220,15 @@ func TestGoldenFrames(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The mark of a question whose agent is away differs by its colour alone.
+func TestTheListSaysThatAnAgentIsAway(t *testing.T) {
+	with(t, abc, func(d *desk, c *questions.Call) {
+		d.Keys("esc")
+		d.Lacks("agent away")
+		c.HandOver()
+		d.Wait(time.Second)
+		d.Has("agent away")
+	})
 }

@@ -151,8 +151,7 @@ func (p *Page) listRow(f *tui.Frame, i, w int) string {
 	it, ok := p.snap.Item(max(id, -id))
 	switch {
 	case id == 0:
-		return widget.Ends(th.Warn.Render("not delivered")+th.Muted.Render(" "+th.Glyph.Dot+" kept for a day, until the agent asks again"),
-			th.Muted.Render(strconv.Itoa(len(p.snap.Kept))), w-1)
+		return widget.Cut(th.Warn.Render("not delivered")+th.Muted.Render(" "+th.Glyph.Dot+" kept for a day, until the agent asks again"), w-1)
 	case !ok:
 		return p.keptRow(f, id, w)
 	}
@@ -174,7 +173,7 @@ func (p *Page) listRow(f *tui.Frame, i, w int) string {
 		f.RedrawAfter(left%time.Minute + time.Millisecond)
 		mark, state = th.Muted.Render(th.Glyph.Half), fmt.Sprintf("back in %d m", int(max(left, 0)/time.Minute)+1)
 	case it.Absent != questions.Present:
-		mark = th.Muted.Render(th.Glyph.Wait)
+		mark, state = th.Muted.Render(th.Glyph.Wait), "agent away"
 	}
 	if !it.Draft.Empty() && state == "" {
 		state = "draft"
@@ -210,7 +209,7 @@ func (p *Page) keptRow(f *tui.Frame, id, w int) string {
 	return ""
 }
 
-// heading is an asker with the number of its requests.
+// heading is an asker, with the number of its requests when it has several.
 func (p *Page) heading(f *tui.Frame, it questions.Item, w int) string {
 	th := f.Theme
 	who := it.Request.Asker()
@@ -227,7 +226,10 @@ func (p *Page) heading(f *tui.Frame, it questions.Item, w int) string {
 	if why := it.Request.Doubt(); why != "" {
 		s += th.Warn.Render(" " + plain.Line(why))
 	}
-	return widget.Ends(s, th.Muted.Render(strconv.Itoa(n)), w-1)
+	if n > 1 {
+		s += th.Muted.Render(fmt.Sprintf(" %s %d requests", th.Glyph.Dot, n))
+	}
+	return widget.Cut(s, w-1)
 }
 
 // until is how long the asker still waits, when that is near.
@@ -348,7 +350,7 @@ func (p *Page) Legend(th *theme.Theme) []tui.Sign {
 	g := th.Glyph
 	return []tui.Sign{
 		{Mark: th.Warn.Render(g.Wait), Means: "waits for you"},
-		{Mark: th.Muted.Render(g.Wait), Means: "its agent comes back for the answer"},
+		{Mark: th.Muted.Render(g.Wait), Means: "agent away, it comes back for the answer"},
 		{Mark: th.Muted.Render(g.Half), Means: "snoozed, or not sent"},
 		{Mark: th.Good.Render(g.Run), Means: "being sent"},
 		{Mark: th.Faint.Render(g.Fail), Means: "no agent is waiting"},

@@ -172,7 +172,7 @@ func TestU23Autofocus(t *testing.T) {
 			d.Wait(time.Minute)
 			d.askAs(abc, "codex", "/b")
 			d.Wait(5 * time.Second)
-			d.Has("First?", "1/2")
+			d.Has("First?", "request 1 of 2")
 		})
 	})
 }
@@ -370,7 +370,7 @@ func TestU25List(t *testing.T) {
 		d.Keys("2", "space", "esc")
 		d.Has("claude-code · shop", "codex · menu", "1/2", "draft", "nobody waits")
 		d.Keys("down", "down", "down", "enter")
-		if s := d.Text(); !strings.Contains(s, "4/4") {
+		if s := d.Text(); !strings.Contains(s, "request 4 of 4") {
 			t.Errorf("the cursor skips headings:\n%s", s)
 		}
 		d.Keys("D")

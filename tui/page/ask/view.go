@@ -103,7 +103,7 @@ func (p *Page) header(f *tui.Frame, it questions.Item, w int) []string {
 	th := f.Theme
 	r := &it.Request
 	left := th.Hue(r.Client()).Render(th.Glyph.Wait+" "+widget.Cut(plain.Line(r.Client()), 24)) + p.whence(f, it)
-	rows := []string{widget.Ends(left, th.Muted.Render(p.position(it)), w)}
+	rows := []string{widget.Ends(left, th.Muted.Render(p.position(it, w)), w)}
 	if b := p.banner(f, it); b != "" {
 		rows = append(rows, widget.Fit(b, w))
 	}
