@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,24 @@ func TestMarkdownHoldsWhateverNamesThereAre(t *testing.T) {
 	}
 	if strings.Contains(text, "\x1b") {
 		t.Error("an escape sequence came through")
+	}
+}
+
+// TestWhatMayBreakIsNamed holds that a count of warnings is no riddle.
+func TestWhatMayBreakIsNamed(t *testing.T) {
+	r := sample()
+	r.Summary.Breaking.Warnings = 1
+	r.ContractChanges[1].Breaking = append(r.ContractChanges[1].Breaking,
+		compare.Breaking{Severity: compare.Caution, Kind: "member_changed", Name: "Pair.b", Message: "member changed: Pair.b", Line: 2})
+	var plain, markdown strings.Builder
+	if err := errors.Join(report.Plain(&plain, r), report.Markdown(&markdown, r)); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nmay break\n  ▲ src/Knob.tsx:2: member changed: Pair.b\n"; !strings.Contains(plain.String(), want) {
+		t.Errorf("%q is missing:\n%s", want, plain.String())
+	}
+	if want := "\n### May break\n\n- ▲ `src/Knob.tsx:2`: member changed: Pair.b\n"; !strings.Contains(markdown.String(), want) {
+		t.Errorf("%q is missing:\n%s", want, markdown.String())
 	}
 }
 

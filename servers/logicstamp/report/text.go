@@ -97,6 +97,10 @@ func Plain(w io.Writer, r *compare.Result) error {
 			}
 		}
 	}
+	if s.Breaking.Warnings > 0 {
+		heading(&b, "may break")
+		eachWarning(ordered, func(place, message string) { line(1, "%c %s: %s", Warning, place, message) })
+	}
 	for _, f := range r.FolderDiffs {
 		b.WriteString("\n")
 		line(0, "%c %s", SignOfFolder(f), f.Path)
@@ -133,6 +137,17 @@ func Plain(w io.Writer, r *compare.Result) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// eachWarning calls f for what may break.
+func eachWarning(changes []compare.ContractChange, f func(place, message string)) {
+	for _, c := range changes {
+		for _, x := range c.Breaking {
+			if x.Severity != compare.Error {
+				f(Place(c.EntryID, x), x.Message)
+			}
+		}
+	}
 }
 
 func heading(b *strings.Builder, title string) { b.WriteString("\n" + title + "\n") }
@@ -262,6 +277,10 @@ func Markdown(w io.Writer, r *compare.Result) error {
 				}
 			}
 		}
+	}
+	if s.Breaking.Warnings > 0 {
+		line("\n### May break\n")
+		eachWarning(ordered, func(place, message string) { line("- %c %s: %s", Warning, code(place), escape(message)) })
 	}
 	for _, f := range r.FolderDiffs {
 		line("\n<details><summary>%c %s (%d)</summary>\n", SignOfFolder(f), escape(f.Path), len(f.Changes))
