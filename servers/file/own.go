@@ -100,15 +100,38 @@ func read(path string, limit int64, follow, own bool) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return readAll(f, path, limit)
+}
+
+// OpenToOthers tells whether anybody but the owner may read or write a file.
+func OpenToOthers(info fs.FileInfo) bool { return modeOf(info)&0o077 != 0 }
+
+// Inside reads a plain file, whosever it is, of at most limit bytes, below an
+// open folder that no link leads out of.
+func Inside(root *os.Root, name string, limit int64) ([]byte, error) {
+	// A FIFO must not be waited for.
+	f, err := root.OpenFile(name, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotPlain}
+	}
+	return readAll(f, name, limit)
+}
+
+func readAll(f *os.File, name string, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(data)) > limit {
-		err = &fs.PathError{Op: "read", Path: path, Err: ErrTooLarge}
+		err = &fs.PathError{Op: "read", Path: name, Err: ErrTooLarge}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return data, nil
 }
-
-// OpenToOthers tells whether anybody but the owner may read or write a file.
-func OpenToOthers(info fs.FileInfo) bool { return modeOf(info)&0o077 != 0 }

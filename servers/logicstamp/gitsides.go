@@ -166,10 +166,12 @@ func (g *gitRun) lock(ctx context.Context) (unlock func(), err error) {
 	}, nil
 }
 
+const maxIgnore = 1 << 20
+
 // readIgnore reads the project's .stampignore, unless a link leads out of it.
 func (g *gitRun) readIgnore() {
 	if project, err := os.OpenRoot(g.repo.Project); err == nil {
-		data, _ := project.ReadFile(".stampignore")
+		data, _ := file.Inside(project, ".stampignore", maxIgnore)
 		g.ignore = string(data)
 		project.Close()
 	}

@@ -72,10 +72,12 @@ func (s *Service) recordPublished(project string, sources *manifest.Manifest) er
 	return file.Write(name, data, file.Options{})
 }
 
+const maxPublished = 256 << 20 // more than is ever read of one
+
 // publishFile writes one file by way of a temporary one beside it.
 func publishFile(project, name string, data []byte) (*problem.Warning, error) {
 	full := filepath.Join(project, filepath.FromSlash(name))
-	before, err := os.ReadFile(full)
+	before, err := file.ReadPlain(full, true, maxPublished)
 	switch {
 	case err == nil && !oursToReplace(before, name):
 		w := problem.Warn(problem.PublishSkipped, "%s was left alone: what is there is not a context of the CLI", name)

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -82,10 +83,7 @@ type indexJSON struct {
 // CONTEXT_INCOMPLETE, never an empty folder.
 func Read(dir string, opts Options) (*Context, error) {
 	return ReadFrom(dir, opts, func(name string, limit int64) ([]byte, error) {
-		if !localFile(dir, name) {
-			return nil, leaves(name)
-		}
-		return readLimited(filepath.Join(dir, filepath.FromSlash(name)), limit)
+		return readInside(dir, name, limit)
 	})
 }
 
@@ -95,10 +93,7 @@ func ReadCopy(dir string, opts Options) (*Context, map[string][]byte, error) {
 	var mu sync.Mutex
 	files := map[string][]byte{}
 	c, err := ReadFrom(dir, opts, func(name string, limit int64) ([]byte, error) {
-		if !localFile(dir, name) {
-			return nil, leaves(name)
-		}
-		data, err := readLimited(filepath.Join(dir, filepath.FromSlash(name)), limit)
+		data, err := readInside(dir, name, limit)
 		if err == nil {
 			mu.Lock()
 			files[name] = data
@@ -154,7 +149,7 @@ func ReadFrom(dir string, opts Options, get func(name string, limit int64) ([]by
 // Names are the files that the index in dir lists, without reading them; nil
 // when there is no index.
 func Names(dir string) []string {
-	raw, err := readLimited(filepath.Join(dir, IndexFile), maxIndex)
+	raw, err := readInside(dir, IndexFile, maxIndex)
 	if err != nil {
 		return nil
 	}
@@ -265,26 +260,6 @@ func cleanFolder(p string) string {
 	return p
 }
 
-// localFile tells whether a name from the index stays inside the context, also
-// through links.
-func localFile(dir, name string) bool {
-	local := filepath.FromSlash(name)
-	if !filepath.IsLocal(local) || isAbsolute(name) {
-		return false
-	}
-	full := filepath.Join(dir, local)
-	target, err := filepath.EvalSymlinks(full)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	base, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(base, target)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // readFolders reads all folder files, several at once, and gives what went wrong
 // with each.
 func (c *Context) readFolders(ids idRules, opts Options, get func(string, int64) ([]byte, error)) []error {
@@ -359,21 +334,39 @@ func (c *Context) NeedBundles() error {
 	return nil
 }
 
-func readLimited(name string, limit int64) ([]byte, error) {
-	f, err := os.Open(name)
+// readInside reads a file by its slash path below dir, at most limit bytes. What
+// lies outside, through links too, is refused.
+func readInside(dir, name string, limit int64) ([]byte, error) {
+	local := filepath.FromSlash(name)
+	if !filepath.IsLocal(local) || isAbsolute(name) {
+		return nil, leaves(name)
+	}
+	base, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	target, err := filepath.EvalSymlinks(filepath.Join(base, local)) // a root takes no absolute link, not even one that stays in it
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	rel, relErr := filepath.Rel(base, target)
+	if err != nil || relErr != nil || !filepath.IsLocal(rel) {
+		return nil, leaves(name)
+	}
+	root, err := os.OpenRoot(base)
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(data)) > limit {
+	defer root.Close()
+	data, err := file.Inside(root, rel, limit)
+	switch {
+	case errors.Is(err, file.ErrTooLarge):
 		return nil, problem.New(problem.ContextTooLarge, "narrow the project with .stampignore or use mode header",
-			"%s is larger than %d MiB", filepath.Base(name), limit>>20)
+			"%s is larger than %d MiB", path.Base(name), limit>>20)
+	case errors.Is(err, file.ErrNotPlain):
+		return nil, problem.New(problem.NotAnIndex, refreshHint, "%s is not a regular file", name)
 	}
-	return data, nil
+	return data, err
 }
 
 func trimBOM(b []byte) []byte { return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")) }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -266,7 +267,7 @@ func copyFile(from, to *os.Root, name string) (link bool, err error) {
 	case !info.Mode().IsRegular() || info.Size() > largest:
 		return false, nil
 	}
-	data, err := from.ReadFile(local)
+	data, err := file.Inside(from, local, largest)
 	if err != nil {
 		return false, err
 	}

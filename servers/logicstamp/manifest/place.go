@@ -1,12 +1,16 @@
 package manifest
 
 import (
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
+
+// maxSource is more than anybody writes.
+const maxSource = 1 << 30
 
 // place is a file below an open folder, which nothing leads out of.
 type place struct {
@@ -15,15 +19,7 @@ type place struct {
 }
 
 func (p place) read() ([]byte, error) {
-	f, err := p.root.Open(filepath.FromSlash(p.rel))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fs.ErrInvalid
-	}
-	return io.ReadAll(f)
+	return file.Inside(p.root, filepath.FromSlash(p.rel), maxSource)
 }
 
 // places are the folders that the files of a project may lie in.

@@ -6,11 +6,12 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // Files of the watch mode below a project.
@@ -90,19 +91,7 @@ func readSome(project, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxFile || !info.Mode().IsRegular() {
-		return nil, os.ErrInvalid
-	}
-	return io.ReadAll(io.LimitReader(f, maxFile))
+	return file.Inside(root, name, maxFile)
 }
 
 // Logs gives the newest entries of the watch log, oldest first; nil when there
