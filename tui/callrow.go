@@ -44,7 +44,7 @@ func CallRow(f *Frame, c *servers.Call, w int) string {
 	}
 	right, rw := callEnd(f, c), 0
 	if w >= 48 {
-		rw = 9
+		rw = 10 // the longest, "59 m 59 s", and a gap
 	}
 	left -= rw
 	agentW, toolW := callColumns(left)

@@ -173,7 +173,7 @@ func (m *Model) header(l layout) []string {
 	if 1+width > room {
 		tabs, width = m.tabs(titleCalling, l.rule)
 	}
-	if 1+width > room {
+	if 1+width > m.w { // else the status makes room
 		tabs, width = m.tabs(titleShown, l.rule)
 	}
 	if 1+width > room {
@@ -246,7 +246,11 @@ func (m *Model) tabs(with titles, rule bool) ([]string, int) {
 		}
 		badge := ""
 		if b := p.Badge(); b > 0 {
-			badge = " " + th.Badge.Render(" "+itoa(b)+" ")
+			badge = itoa(b)
+			if with != titleCalling {
+				badge = " " + badge + " "
+			}
+			badge = " " + th.Badge.Render(badge)
 		}
 		switch {
 		case i != m.at:

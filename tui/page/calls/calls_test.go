@@ -227,9 +227,17 @@ func TestANarrowListTellsWhyAndWhat(t *testing.T) {
 		size frame.Size
 		want []string
 	}{
-		{frame.Size{W: 80, H: 24}, []string{"claude-code  read_project_context", "no memory named p", "Which database?"}},
+		{frame.Size{W: 80, H: 24}, []string{"claude-code  read_project_context", "no memory named", "Which database?"}},
 		{frame.Size{W: 40, H: 12}, []string{"ask  Which data"}},
 	} {
 		show(t, tt.size, func(s *frame.Screen, _ *fake.Deck) { s.Has(tt.want...) })
 	}
+}
+
+func TestALongCallKeepsItsDurationApart(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
+		d.Add(servers.Call{AgentName: "codex", Tool: "slow", Status: servers.ToolError, Result: strings.Repeat("reason ", 20), Duration: 59*time.Minute + 59*time.Second})
+		s.Wait(time.Second)
+		s.Has("… 59 m 59 s")
+	})
 }
