@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -175,7 +176,8 @@ func (h *HTTP) Start(ctx context.Context, l net.Listener, token func() string) e
 	served, end := context.WithCancel(ctx)
 	defer end()
 	safe.Go("http agents", func() { h.expire(served) })
-	if err := srv.Serve(l); err != nil && ctx.Err() == nil {
+	// A listener is closed before the rest, so that calls in flight are answered.
+	if err := srv.Serve(l); err != nil && ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil
