@@ -384,7 +384,11 @@ func (m *Model) hints(t table, part string, text bool) []*Action {
 		if text && (!a.InText || len(a.Keys) > 0 && writes(a.Keys[0])) {
 			continue
 		}
-		if a.Hint != "" && len(a.Keys) > 0 && (a.Part == "" || a.Part == part) && a.why(m.opts.Watch) == "" {
+		if a.Hint == "" || len(a.Keys) == 0 || a.Part != "" && a.Part != part || a.why(m.opts.Watch) != "" {
+			continue
+		}
+		// The key does the first of those that it could do.
+		if !slices.ContainsFunc(out, func(o *Action) bool { return o.Keys[0] == a.Keys[0] }) {
 			out = append(out, a)
 		}
 	}

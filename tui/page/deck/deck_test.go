@@ -275,6 +275,11 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 		if !slices.Equal(c.written, []string{"claude", "codex"}) {
 			t.Errorf("written: %v", c.written)
 		}
+		d.Change(func(s *servers.Snapshot) { s.Agents = fake.NewDeck(time.Now()).Snapshot().Agents })
+		s.Wait(time.Second)
+		s.Lacks("enter set up")
+		s.Keys("enter")
+		s.Has("esc close")
 	})
 	c.written = nil
 	run(true, func(s *frame.Screen) {
