@@ -13,6 +13,8 @@ func assigned(text string, plainTokens bool) []span {
 			v = assignment(text, i, plainTokens)
 		case '-':
 			v = option(text, i, plainTokens)
+		case '>':
+			v = element(text, i, plainTokens)
 		default:
 			continue
 		}
@@ -32,7 +34,7 @@ func assignment(text string, i int, plainTokens bool) span {
 	if sign == '=' && end > 0 && text[end-1] == ':' {
 		end--
 	}
-	for end > 0 && text[end-1] == ' ' && i-end < 8 {
+	for end > 0 && (text[end-1] == ' ' || text[end-1] == '\t') && i-end < 8 {
 		end--
 	}
 	spaced := end < i
@@ -56,7 +58,10 @@ func assignment(text string, i int, plainTokens bool) span {
 		at++
 	}
 	first := quoted || atLineStart(text, start)
-	v, inQuotes := value(text, at, isHeader(name) && sign == ':')
+	v, inQuotes := value(text, at)
+	if !inQuotes && isHeader(name) && sign == ':' {
+		v.to = endOfHeader(text, start, at)
+	}
 	got := text[v.from:v.to]
 	switch {
 	case inQuotes && !isReference(got):
@@ -90,16 +95,52 @@ func option(text string, i int, plainTokens bool) span {
 	if end == len(text) || text[end] != ' ' || !secretName(text[i+2:end], plainTokens) {
 		return span{}
 	}
-	v, _ := value(text, end+1, false)
+	v, _ := value(text, end+1)
 	if got := text[v.from:v.to]; isReference(got) || strings.HasPrefix(got, "-") {
 		return span{}
 	}
 	return v
 }
 
-// value returns what stands at a place: in quotes, to the end of the line where
-// whole is set, else one word.
-func value(text string, at int, whole bool) (v span, quoted bool) {
+// element returns what is between <name> and </name>.
+func element(text string, i int, plainTokens bool) span {
+	start := i
+	for start > 0 && i-start < 100 && isNameByte(text[start-1]) {
+		start--
+	}
+	if name := text[start:i]; start > 0 && text[start-1] == '<' && secretName(name, plainTokens) {
+		n := strings.IndexAny(text[i+1:], "< \t\r\n")
+		if n > 0 && strings.HasPrefix(text[i+1+n:], "</"+name+">") && !isReference(text[i+1:i+1+n]) {
+			return span{i + 1, i + 1 + n}
+		}
+	}
+	return span{}
+}
+
+// endOfHeader is where the line of a header ends that has its name at start and
+// its value at a place. What has quotes in it itself may be in quotes.
+func endOfHeader(text string, start, at int) int {
+	if start > 0 && strings.IndexByte("\"'`", text[start-1]) >= 0 {
+		escaped := start > 1 && text[start-2] == '\\'
+		for i := at; i < len(text); i++ {
+			if text[i] == '\r' || text[i] == '\n' || text[i] == text[start-1] && (escaped || text[i-1] != '\\') {
+				return i
+			}
+		}
+		return len(text)
+	}
+	stop := "\r\n\"'`"
+	if before := strings.TrimRight(text[max(0, start-100):start], " \t"); before == "" || strings.HasSuffix(before, "\n") {
+		stop = "\r\n"
+	}
+	if n := strings.IndexAny(text[at:], stop); n >= 0 {
+		return at + n
+	}
+	return len(text)
+}
+
+// value returns what stands at a place: in quotes, or one word.
+func value(text string, at int) (v span, quoted bool) {
 	open := at
 	if open < len(text) && text[open] == '\\' {
 		open++
@@ -122,9 +163,6 @@ func value(text string, at int, whole bool) (v span, quoted bool) {
 		return span{from, len(text)}, true
 	}
 	stop := " \t\r\n,;&\"'<>()[]|`\\"
-	if whole {
-		stop = "\r\n\"'`"
-	}
 	n := strings.IndexAny(text[at:], stop)
 	if n < 0 {
 		n = len(text) - at

@@ -16,12 +16,19 @@ func secretName(name string, plainTokens bool) bool {
 		return false
 	}
 	words := split(name)
+	for len(words) > 1 && isVersion(words[len(words)-1]) {
+		words = words[:len(words)-1]
+	}
+	if len(words) > 0 && words[len(words)-1] != "auth0" {
+		last := &words[len(words)-1]
+		*last = strings.TrimRight(*last, "0123456789")
+	}
 	if len(words) == 0 || isAbout(words[len(words)-1]) {
 		return false
 	}
 	joined := strings.Join(words, "")
 	for _, part := range [...]string{
-		"password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "privatekey", "privkey", "signingkey", "credential",
+		"password", "passwort", "passwd", "seedphrase", "passphrase", "passcode", "secret", "apikey", "accesskey", "privatekey", "privkey", "signingkey", "credential",
 		"authorization", "cookie", "bearer", "connectionstring", "connstr", "mnemonic", "pincode", "recoverycode", "backupcode",
 	} {
 		if i := strings.Index(joined, part); i >= 0 && !strings.HasPrefix(joined[i:], "secretar") {
@@ -29,7 +36,7 @@ func secretName(name string, plainTokens bool) bool {
 		}
 	}
 	for i, w := range words {
-		if isSecretWord(w) && (i == len(words)-1 || w != "auth" && w != "pass") {
+		if isSecretWord(w) && (i == len(words)-1 || w != "auth" && w != "pass" && w != "pw") {
 			return true
 		}
 	}
@@ -77,10 +84,20 @@ func split(name string) []string {
 
 func isSecretWord(w string) bool {
 	switch w {
-	case "pass", "pwd", "auth", "otp", "totp", "jwt", "creds", "pat", "dbpass", "dbpwd", "userpass", "webhook":
+	case "pass", "pwd", "pw", "auth", "otp", "totp", "jwt", "creds", "pat", "dbpass", "dbpwd", "userpass", "webhook":
 		return true
 	}
 	return false
+}
+
+// isVersion tells of a last word that says which of several secrets is meant.
+func isVersion(w string) bool {
+	switch w {
+	case "prod", "production", "dev", "staging", "live":
+		return true
+	}
+	w = strings.TrimRight(w, "0123456789")
+	return w == "" || w == "v"
 }
 
 // isAbout tells of a last word that names something about a secret.
@@ -136,14 +153,22 @@ func isHeader(name string) bool {
 	return false
 }
 
+// likeHeader tells of a text that is the name of a header rather than of a
+// column.
+func likeHeader(s string) bool {
+	return isHeader(s) || len(s) > 2 && strings.EqualFold(s[:2], "x-")
+}
+
 // isReference tells whether s stands for a value that is elsewhere: a variable
-// or a place to fill in.
+// or a place to fill in. A colour is no secret either.
 func isReference(s string) bool {
 	if s == "" || len(s) > 64 {
 		return s == ""
 	}
 	last := s[len(s)-1]
 	switch s[0] {
+	case '#':
+		return isColour(s[1:])
 	case '$':
 		return len(s) > 1 && (s[1] == '{' && last == '}' || s[1] == '(' || isVariable(s[1:]))
 	case '%':
@@ -166,8 +191,32 @@ func isVariable(s string) bool {
 	return s != ""
 }
 
-// isType tells whether s is a word of a schema or of a language, not a value.
+// isColour tells whether s is what stands behind the # of a colour.
+func isColour(s string) bool {
+	return (len(s) == 3 || len(s) == 4 || len(s) == 6 || len(s) == 8) && strings.Trim(s, "0123456789abcdefABCDEF") == ""
+}
+
+// isType tells whether s is a type, as a schema or a language writes it, not a
+// value.
 func isType(s string) bool {
+	if !strings.ContainsAny(s, " (") {
+		return isTypeWord(s)
+	}
+	if call, _, _ := strings.Cut(s, "("); strings.HasSuffix(s, ")") && (call == "rgb" || call == "rgba" || call == "hsl" || call == "hsla") {
+		return true
+	}
+	if strings.HasPrefix(s, "(") && strings.Contains(s, ") => ") {
+		return true
+	}
+	for part := range strings.SplitSeq(s, " | ") {
+		if part = strings.TrimSuffix(part, "[]"); !isTypeWord(part) && !(len(part) > 1 && part[0] == '\'' && strings.IndexByte(part[1:], '\'') == len(part)-2) {
+			return false
+		}
+	}
+	return true
+}
+
+func isTypeWord(s string) bool {
 	switch s {
 	case "string", "number", "boolean", "object", "array", "null", "undefined", "any", "unknown", "void", "true", "false", "nil", "None", "none", "bool", "int":
 		return true

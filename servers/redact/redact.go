@@ -36,6 +36,7 @@ const (
 	keptNote   = 200     // runes of a note's content
 	blobLength = 1024    // from here on a text of base64 alone is taken for a picture
 	nestedJSON = 1 << 20 // bytes of JSON inside a text that are looked into
+	mostNested = 4       // texts of JSON inside each other
 
 	hidden = "[redacted]"
 	memory = "manage_memory"
@@ -78,7 +79,7 @@ type walker struct {
 	result bool
 	memory bool // the tool is manage_memory, or misspelt so
 	holds  bool // its result has a remembered value in it
-	inner  bool // the value was found inside a text
+	inner  int  // texts that the value was found inside of
 	in     *json.Decoder
 	body   []byte // that in reads
 	out    bytes.Buffer
@@ -136,7 +137,7 @@ func (w *walker) value(secret bool) error {
 		switch {
 		case w.rules.ShapeOnly:
 			w.instead("[number]")
-		case (secret || w.isMemory()) && !w.under("pass"): // so many tests did
+		case (secret && !w.plainTokens || w.isMemory()) && !w.under("pass"): // so many tests did; a token's place in pixel art
 			w.instead(hidden)
 		default:
 			w.out.WriteString(t.String())
@@ -190,7 +191,7 @@ func (w *walker) object(secret bool) error {
 
 func (w *walker) array(secret bool) error {
 	w.out.WriteByte('[')
-	inList := w.under("")
+	inList, headers := w.under(""), w.underHeaders()
 	w.path = append(w.path, "")
 	var p pair
 	option, n := false, 0
@@ -204,7 +205,7 @@ func (w *walker) array(secret bool) error {
 		}
 		last := span{from, w.out.Len()}
 		said := w.said(last)
-		option = strings.HasPrefix(said, "-") && !strings.Contains(said, "=") && secretName(said, w.plainTokens)
+		option = (strings.HasPrefix(said, "-") && !strings.Contains(said, "=") || headers && n%2 == 0 && likeHeader(said)) && secretName(said, w.plainTokens)
 		if n == 0 {
 			p.named = inList && secretName(said, w.plainTokens)
 		} else {
@@ -229,9 +230,11 @@ type pair struct {
 
 func (p *pair) take(key string, at span, w *walker) {
 	switch strings.ToLower(key) {
-	case "name", "key", "id", "field", "header", "variable", "var", "param", "parameter", "label", "property":
+	case "name", "key", "id", "field", "header", "variable", "var", "param", "parameter", "label", "property", "k":
 		p.named = p.named || secretName(w.said(at), w.plainTokens)
-	case "value", "val", "values", "content", "text", "data", "custominput", "input", "default", "answer", "string":
+	case "type": // of a field in a form
+		p.named = p.named || strings.EqualFold(w.said(at), "password")
+	case "value", "val", "v", "values", "content", "text", "data", "custominput", "input", "default", "answer", "string":
 		p.values = append(p.values, at)
 	}
 }
@@ -280,7 +283,7 @@ func (w *walker) text(s string, secret bool) string {
 	switch {
 	case w.rules.ShapeOnly && !w.structural():
 		return fmt.Sprintf("[text, %d characters]", n)
-	case secret && !isReference(s) && !isType(s) && !w.isFolder(s):
+	case secret && !isReference(s) && !isType(s) && !w.isFolder(s) && !w.isMode(s) && !(w.plainTokens && isEnglish(s)):
 		return hidden
 	case w.isMemory():
 		return fmt.Sprintf("[redacted, %d characters]", n)
@@ -292,8 +295,8 @@ func (w *walker) text(s string, secret bool) string {
 		return fmt.Sprintf("[%d bytes, sha256 %s]", len(b), hex.EncodeToString(sum[:]))
 	}
 	// A structured result is often repeated as text.
-	if start := strings.TrimLeft(s, " \t\r\n"); !w.inner && len(s) <= nestedJSON && start != "" && (start[0] == '{' || start[0] == '[') {
-		in := walker{rules: w.rules, result: w.result, inner: true, plainTokens: w.plainTokens}
+	if start := strings.TrimLeft(s, " \t\r\n"); w.inner < mostNested && len(s) <= nestedJSON && start != "" && strings.IndexByte(`{["`, start[0]) >= 0 {
+		in := walker{rules: w.rules, result: w.result, inner: w.inner + 1, plainTokens: w.plainTokens}
 		if in.walk([]byte(s)) == nil {
 			if in.taken > 0 {
 				return in.out.String()
@@ -308,6 +311,17 @@ func (w *walker) text(s string, secret bool) string {
 // which is a short word for password, too.
 func (w *walker) isFolder(s string) bool {
 	return w.under("pwd") && strings.HasPrefix(s, "/")
+}
+
+// isMode tells of what a browser's fetch does with credentials.
+func (w *walker) isMode(s string) bool {
+	return w.under("credentials") && (s == "include" || s == "omit" || s == "same-origin")
+}
+
+// underHeaders tells whether the walker is at a list that may have headers and
+// their values in turn.
+func (w *walker) underHeaders() bool {
+	return len(w.path) > 0 && strings.HasSuffix(strings.ToLower(w.path[len(w.path)-1]), "headers")
 }
 
 // under tells whether the walker is at a member of that name, in any case.

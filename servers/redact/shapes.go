@@ -20,6 +20,7 @@ var moreShapes = [...]shape{
 	{"sk-", "sk-", `\bsk-[A-Za-z0-9_-]{12,}`},
 	{"GitHub", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", `\b(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{16,}`},
 	{"GitLab", "glpat-", `\bglpat-[A-Za-z0-9_-]{16,}`},
+	{"signed address", "sig= signature=", `(?i)\b(?:sig|signature)=([A-Za-z0-9%+/=_-]{32,})`},
 	{"AWS", "akia asia", `\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`},
 }
 
@@ -69,7 +70,7 @@ func (sh shape) window(text string, at int) (w span, ok bool) {
 
 // run returns the piece without spaces and quotes that a place is in.
 func run(text string, at int) (s span, ok bool) {
-	in := func(b byte) bool { return isNameByte(b) || strings.IndexByte("~+/=:@", b) >= 0 }
+	in := func(b byte) bool { return isNameByte(b) || strings.IndexByte("~+/=:@%", b) >= 0 }
 	s = span{at, at}
 	for s.from > 0 && at-s.from < mostRun && in(text[s.from-1]) {
 		s.from--
