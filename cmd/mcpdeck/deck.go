@@ -31,7 +31,7 @@ func deckCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcpdeck",
 		Short: "Open the deck: watch and answer coding agents",
-		Args:  noArgs,
+		Args:  noSuchCommand,
 		RunE:  func(*cobra.Command, []string) error { return openDeck(a, f) },
 	}
 	c.Flags().BoolVar(&f.plain, "plain", false, "no full screen: one line an event, questions answered by number")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/servers/near"
 )
 
 // app is what the subcommands share: the flags, and through load everything
@@ -106,6 +107,22 @@ func versionCommand() *cobra.Command {
 		Use: "version", Short: "Print the version", Args: noArgs,
 		Run: func(c *cobra.Command, _ []string) { c.Println("mcpdeck " + version()) },
 	}
+}
+
+// noSuchCommand refuses what the deck itself would be given: it takes nothing, so
+// that a command was meant.
+func noSuchCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	if meant := near.Meant(args[0], names); meant != "" {
+		return usagef("unknown command %q; did you mean %q?", args[0], meant)
+	}
+	return usagef("unknown command %q; mcpdeck --help lists them", args[0])
 }
 
 func noArgs(_ *cobra.Command, args []string) error {

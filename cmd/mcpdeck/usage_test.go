@@ -15,6 +15,8 @@ func TestWrongUsage(t *testing.T) {
 		{"no such port", "--port 99999", "use a number up to 65535"},
 		{"no such port to serve", "serve --port -5", "use a number up to 65535"},
 		{"a word too many", "version now", `unexpected argument "now"`},
+		{"no such command", "nonsense", `unknown command "nonsense"`},
+		{"a command that is misspelt", "docter", `did you mean "doctor"?`},
 		{"no such command of a group that does nothing itself", "logicstamp nonsense", `unknown command "nonsense"`},
 		{"no such command of a group that prints its help", "ask nonsense", `unknown command "nonsense"`},
 		{"no such client", "setup nonsense", "name one of"},

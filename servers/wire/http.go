@@ -162,7 +162,7 @@ func clientOf(e envelope) mcp.Implementation {
 	return p.ClientInfo
 }
 
-// Start serves on l, behind a guard with the token, until ctx ends.
+// Start serves on l, behind a guard with the token, until ctx ends or l is closed.
 func (h *HTTP) Start(ctx context.Context, l net.Listener, token func() string) error {
 	srv := &http.Server{
 		Handler:           &Guard{Token: token, Next: h},

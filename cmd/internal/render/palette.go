@@ -92,6 +92,9 @@ func convert(file, name, output string) (text []byte, left int, err error) {
 	}
 	colours, found := doc.Colours(&pxl.PaletteRef{Name: name})
 	if !found {
+		if name == "" {
+			return nil, 0, fmt.Errorf("%s: it has no palette object; those inside sprites are not taken", file)
+		}
 		return nil, 0, fmt.Errorf("%s: no palette %q", file, name)
 	}
 	var list []swatch.Colour
