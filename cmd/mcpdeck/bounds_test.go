@@ -1,0 +1,121 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// render asks for n pictures at once; the ids begin with first.
+func (a *agent) render(first, n int, args string) {
+	a.t.Helper()
+	for i := range n {
+		a.send(first+i, "tools/call", `{"name":"pixelsrc_render","arguments":`+args+`}`)
+	}
+}
+
+// answers waits for n results that are no errors.
+func (a *agent) answers(n int) {
+	a.t.Helper()
+	for limit := time.After(4 * patience); n > 0; {
+		select {
+		case m, ok := <-a.lines:
+			if !ok {
+				a.t.Fatal("the relay has ended")
+			}
+			if m["id"] == nil || m["method"] != nil {
+				continue
+			}
+			if result, ok := m["result"].(map[string]any); !ok || result["isError"] == true {
+				a.t.Fatalf("answered %v", m)
+			}
+			n--
+		case <-limit:
+			a.t.Fatalf("%d answers have not come", n)
+		}
+	}
+}
+
+// peak is the most memory that a process has had, in KiB.
+func peak(t *testing.T, c *exec.Cmd) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
+	if most == nil {
+		t.Skip("this system does not tell the most memory that a process has had")
+	}
+	n, err := strconv.Atoi(string(most[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Two pictures of this size are drawn at once for an agent, the others wait.
+func TestManyCallsAtOnceTakeTheDeckTheMemoryOfAFew(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the most memory that a process has had is read from /proc, which only Linux has")
+	}
+	d := newDesk(t)
+	deck := d.serve()
+	a := d.relay()
+	a.handshake("many")
+	const picture = `{"source":"{type:\"sprite\",name:\"c\",size:[1024,1024],palette:{a:\"#f00\"},regions:{a:{rect:[0,0,1024,1024]}}}"}`
+	idle := peak(t, deck)
+	for i := range 5 { // until the garbage between two collections is at its most, too
+		a.render(100+10*i, 2, picture)
+		a.answers(2)
+	}
+	few := peak(t, deck) - idle
+	a.render(1000, 32, picture)
+	a.answers(32)
+	many := peak(t, deck) - idle
+	t.Logf("idle %d MiB, and for 2 at once %d, for 32 %d", idle>>10, few>>10, many>>10)
+	if many > 2*few {
+		t.Errorf("32 calls at once took %d MiB, 2 take %d", many>>10, few>>10)
+	}
+}
+
+func TestWorkInTheDeckEndsWithTheRelayThatAskedForIt(t *testing.T) {
+	d := newDesk(t)
+	d.serve()
+	a := d.relay()
+	a.handshake("leaver")
+	var colours, regions, first, second strings.Builder
+	for i := range 64 {
+		fmt.Fprintf(&colours, `,t%d:\"#%06x\"`, i, i*65793)
+		fmt.Fprintf(&regions, `,t%d:{rect:[%d,0,8,512]}`, i, i*8)
+		half := &first
+		if i > 30 {
+			half = &second
+		}
+		fmt.Fprintf(half, `,\"t%d\"`, i)
+	}
+	// Colours that go round at two paces: seconds of work from little text.
+	long := `{"animation":"an","source":"{type:\"sprite\",name:\"w\",size:[512,512],palette:{` + colours.String()[1:] + `},regions:{` + regions.String()[1:] +
+		`}}\n{type:\"animation\",name:\"an\",frames:[\"w\"],duration:10,palette_cycle:[{tokens:[` + first.String()[1:] + `],fps:7},{tokens:[` + second.String()[1:] + `],fps:11}]}"}`
+	const calls = 30
+	a.render(100, calls, long)
+	a.request("ping", "{}") // requests are read in their order
+	d.kill(a.cmd)
+	count := func(flags ...string) int {
+		out, _ := d.command(append([]string{"log", "-n", "0", "--json", "--tool", "pixelsrc_render"}, flags...)...).Output()
+		return bytes.Count(out, []byte("\n"))
+	}
+	d.until("all calls are over", func() bool { return count() == calls })
+	if n := count("--status", "cancelled"); n < calls-2 { // two may be done at that moment
+		t.Errorf("%d of %d calls were ended with their agent", n, calls)
+	}
+}
