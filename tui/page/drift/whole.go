@@ -41,7 +41,13 @@ func entriesOf(c *contract.Contract) []entry {
 	types("emits", c.Emits)
 	types("state", c.State)
 	text("apiSignature", c.API)
-	text("exports", strings.Trim(c.Exports.Raw, `"`))
+	if c.Exports.Default {
+		set("exports", []string{"default"})
+	}
+	set("exports", c.Exports.Names)
+	if c.Exports.Unnamed || !c.Exports.Known() {
+		text("exports", strings.Trim(c.Exports.Raw, `"`))
+	}
 	set("hooks", c.Hooks)
 	set("components", c.Components)
 	set("functions", c.Functions)
@@ -111,7 +117,7 @@ func (d *writer) whole(c *compare.ContractChange) {
 		p.before, p.after = plain.Line(p.before), plain.Line(p.after)
 		sign := p.sign()
 		if side {
-			d.add(d.pairSide(p, sign, half))
+			d.pairSide(p, sign, half)
 			continue
 		}
 		switch sign {
@@ -128,12 +134,25 @@ func (d *writer) whole(c *compare.ContractChange) {
 	}
 }
 
-// pairSide is one row of the side by side view.
-func (d *writer) pairSide(p pair, sign report.Sign, half int) string {
+// pairSide adds an entry of the side by side view, in as many rows as the longer
+// side takes.
+func (d *writer) pairSide(p pair, sign report.Sign, half int) {
 	left, right := d.th.Faint, d.th.Faint
 	if sign != report.Same {
 		left, right = signStyle(d.th, report.Removed), signStyle(d.th, report.Added)
 	}
 	mark := signStyle(d.th, sign).Render(glyph(d.th, sign))
-	return left.Render(widget.Fit(p.before, half)) + " " + mark + " " + right.Render(widget.Cut(p.after, half))
+	before, after := widget.Wrap(p.before, half), widget.Wrap(p.after, half)
+	row := func(rows []string, i int) string {
+		if i < len(rows) {
+			return rows[i]
+		}
+		return ""
+	}
+	for i := range max(len(before), len(after), 1) {
+		if i > 0 {
+			mark = " "
+		}
+		d.add(left.Render(widget.Fit(row(before, i), half)) + " " + mark + " " + right.Render(row(after, i)))
+	}
 }
