@@ -177,7 +177,7 @@ func (l *callLog) finish(r *record, status CallStatus, result *mcp.CallToolResul
 			break
 		}
 	}
-	if status != OK {
+	if status.Failed() {
 		a.errors++
 	}
 	a.mu.Unlock()
@@ -273,7 +273,7 @@ func (l *callLog) end(e *entry) {
 	l.bodies += len(body)
 	l.total++
 	l.servers[k.Server]++
-	if k.Status != OK {
+	if k.Status.Failed() {
 		l.errors++
 	}
 	l.touch(k)

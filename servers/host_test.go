@@ -148,6 +148,28 @@ func (k *kepts) Record(c Call, b CallBody) {
 	k.calls, k.body = append(k.calls, c), append(k.body, b)
 }
 
+// TestACancelledCallDidNotFail holds that what the agent withdraws is counted as
+// a call, not as a failed one.
+func TestACancelledCallDidNotFail(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &module{name: "m", tools: []string{"t"}, handler: func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		cancel()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	h := started(t, Options{Modules: []Module{m}})
+	a := h.Connect(Caller{Transport: "unix"}, nil)
+	v, err := h.View(ViewSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.MCP.HandleMessage(a.Context(ctx), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{}}}`))
+	s := settled(h, 1)
+	if len(s.Calls) != 1 || s.Calls[0].Status != Cancelled || s.Errors != 0 || s.Agents[0].Errors != 0 {
+		t.Errorf("calls %+v, %d failed", s.Calls, s.Errors)
+	}
+}
+
 func TestH11_CallsAreLoggedRedactedAndComplete(t *testing.T) {
 	rec := &kepts{}
 	m := &module{name: "m", tools: []string{"t"}, handler: func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {

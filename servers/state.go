@@ -36,7 +36,7 @@ type Snapshot struct {
 	Agents    []AgentInfo // by arrival; those gone for less than a minute at the end
 	Calls     []Call      // the newest, oldest first, at most 512
 	Total     uint64      // calls since the start
-	Errors    uint64      // of these, not successful
+	Errors    uint64      // of these, failed or refused
 	Endpoints Endpoints
 	Warnings  []Warning // newest last, at most 32
 }
@@ -81,6 +81,10 @@ const (
 	Cancelled CallStatus = "cancelled"
 	Lost      CallStatus = "lost"
 )
+
+// Failed tells whether the call ended in an error. One that was cancelled or lost
+// did not.
+func (s CallStatus) Failed() bool { return s == ToolError || s == Refused }
 
 // Call is one tool call, redacted and cut for a list. CallBody has the rest.
 type Call struct {

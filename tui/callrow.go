@@ -34,7 +34,7 @@ func CallMark(th *theme.Theme, c *servers.Call) (string, theme.Style) {
 func CallRow(f *Frame, c *servers.Call, w int) string {
 	th := f.Theme
 	mark, style := CallMark(th, c)
-	failed := c.Status == servers.ToolError || c.Status == servers.Refused
+	failed := c.Status.Failed()
 	var b strings.Builder
 	b.WriteString(style.Render(mark) + " ")
 	left := w - 2

@@ -198,7 +198,7 @@ func newFilter(text string, failed bool, now time.Time) filter {
 func (f *filter) empty() bool { return f.text == "" && !f.failed }
 
 func failed(c *servers.Call) bool {
-	return c.Status == servers.ToolError || c.Status == servers.Refused
+	return c.Status.Failed()
 }
 
 func (f *filter) lets(c *servers.Call) bool {
