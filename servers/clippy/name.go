@@ -48,7 +48,7 @@ func checkName(name string, anyExtension bool) error {
 func unseen(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r <= 0x9f,
-		r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e,
+		r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e,
 		r >= 0x2060 && r <= 0x2064, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
 		return true
 	}

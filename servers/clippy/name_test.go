@@ -27,6 +27,8 @@ func TestNamesOfNotesAreOnAnAllowList(t *testing.T) {
 		{"umlaut", "Grüße.md", ""},
 		{"emoji", "👻 boo.txt", ""},
 		{"joined emoji has a zero width joiner", "👩\u200d💻.txt", control},
+		{"line separator", "note\u2028.txt", control},
+		{"paragraph separator", "note\u2029.txt", control},
 		{"percent is text", "%2e%2e", ""},
 		{"percent slash is text", "..%2fetc", hiddenErr},
 		{"tilde", "~note", ""},
