@@ -268,7 +268,7 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	first.ask(1, `{"questions":[{"id":"auth","question":"Which login?","options":["OAuth","API key"]},{"id":"cache","question":"Which cache?","options":["Redis","none"]}]}`)
 	d.wait("Which login?", "claude-code", "shop")
 	second.ask(1, `{"questions":[{"id":"auth","question":"Which colour?","options":["red","blue"]}]}`)
-	d.wait("1/2")
+	d.wait("1 of 2")
 	time.Sleep(500 * time.Millisecond) // the question came by itself: keys count after a moment
 
 	d.press("\r", "j", "\t", "u", "s", "e", " ", "v", "2", "\x1b[D")
@@ -278,7 +278,7 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	time.Sleep(3 * time.Second) // long enough for the relay to go on without a deck
 
 	d = w.open()
-	d.wait("Which cache?", "→", "use v2", "1/2", "asked again")
+	d.wait("Which cache?", "→", "use v2", "1 of 2", "asked again")
 	if _, err := io.WriteString(d.tty, "X"); err != nil { // the caret was before the 2
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestQuitKeepsWaitingQuestions(t *testing.T) {
 	relayed.ask(1, `{"questions":[{"id":"a","question":"Which login?","options":["OAuth","API key"]}]}`)
 	d.wait("Which login?")
 	served.ask(1, `{"questions":[{"id":"a","question":"Which colour?","options":["red","blue"]}]}`)
-	d.wait("1/2")
+	d.wait("1 of 2")
 	d.press("q")
 	d.wait("Quit mcpdeck?", "keep the questions")
 	d.press("k")
@@ -316,7 +316,7 @@ func TestQuitKeepsWaitingQuestions(t *testing.T) {
 	}
 
 	d = w.open()
-	d.wait("Which login?", "1/2", "asked again")
+	d.wait("Which login?", "1 of 2", "asked again")
 	time.Sleep(500 * time.Millisecond)
 	d.press("2")
 	if got := text(relayed.reply(1)); got != "User answers:\na: API key" {

@@ -112,7 +112,7 @@ func TestTwoAgentsWithOneQuestion(t *testing.T) {
 	}
 	second.ask(1, which)
 	w.listed(2)
-	d.wait("1/2")
+	d.wait("1 of 2")
 	time.Sleep(500 * time.Millisecond) // as above
 	d.press("1")
 	d.wait("sent to")
