@@ -176,7 +176,7 @@ func TestAFolderThatWasExchangedIsNotOpened(t *testing.T) {
 func TestAPathIsFoundBelowItsRootHoweverItIsSpelled(t *testing.T) {
 	home, _ := user(t)
 	root := filepath.Join(home, "src", "shop")
-	must(t, os.Symlink(root, filepath.Join(home, "work")))
+	must(t, os.Symlink(root, filepath.Join(home, "current")))
 	must(t, os.Symlink("/", filepath.Join(root, "all")))
 	tests := []struct {
 		name, path, want string
@@ -184,11 +184,11 @@ func TestAPathIsFoundBelowItsRootHoweverItIsSpelled(t *testing.T) {
 	}{
 		{"as it is", root + "/a/b.pxl", "a/b.pxl", true},
 		{"the root", root, ".", true},
-		{"through a link to the root", home + "/work/app/x.pxl", "app/x.pxl", true},
-		{"one that is not there", home + "/work/none/x.pxl", "none/x.pxl", true},
+		{"through a link to the root", home + "/current/app/x.pxl", "app/x.pxl", true},
+		{"one that is not there", home + "/current/none/x.pxl", "none/x.pxl", true},
 		{"beside it", home + "/src/file", "", false},
 		{"a name that begins like it", root + "2/x", "", false},
-		{"climbing out of the link", home + "/work/../.ssh", "", false},
+		{"climbing out of the link", home + "/current/../.ssh", "", false},
 		{"a link out of it stays below, for the opening to refuse", root + "/all/etc/passwd", "all/etc/passwd", true},
 		{"relative", "app", "", false},
 		{"a NUL", root + "/a\x00", "", false},
