@@ -101,14 +101,14 @@ func TestClientOutcomes(t *testing.T) {
 	}
 }
 
-func TestT15NoDeckIsUnavailable(t *testing.T) {
+func TestWithoutADeckTheQuestionIsUnavailable(t *testing.T) {
 	c := NewClient(ClientOptions{Path: filepath.Join(shortDir(t), "none.sock"), Wait: -1})
 	if _, err := c.Open(Request{Questions: mustParse(t, twoWays)}); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestT16P3RestartedDeckGetsTheRequestAgain(t *testing.T) {
+func TestRestartedDeckGetsTheRequestAgain(t *testing.T) {
 	dir := shortDir(t)
 	opt := Options{StateFile: filepath.Join(dir, "state.json"), HistoryFile: filepath.Join(dir, "history.jsonl")}
 	lopt := ListenOptions{Path: filepath.Join(dir, "ask.sock")}
@@ -159,7 +159,7 @@ func TestClientResumesWhatAnotherAsked(t *testing.T) {
 	}
 }
 
-func TestT15ADeckThatComesLate(t *testing.T) {
+func TestClientWaitsForADeckThatComesLate(t *testing.T) {
 	path := filepath.Join(shortDir(t), "ask.sock")
 	c := NewClient(ClientOptions{Path: path, Wait: time.Minute})
 	call := remote(t, c, Request{Questions: mustParse(t, twoWays)})

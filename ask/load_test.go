@@ -74,7 +74,7 @@ func TestHundredPendingFromTwentyPeersLeakNothing(t *testing.T) {
 	}
 }
 
-func TestW30AStuckClientDelaysNobody(t *testing.T) {
+func TestStuckClientDelaysNobody(t *testing.T) {
 	d := newDeck(t, Options{}, ListenOptions{})
 	d.dial(d.l.Path())     // says nothing
 	d.send(`{"id":1,"que`) // stops in the middle
@@ -86,7 +86,7 @@ func TestW30AStuckClientDelaysNobody(t *testing.T) {
 	}
 }
 
-func TestQ4Q5EachRequestIsItsOwn(t *testing.T) {
+func TestEachRequestIsItsOwn(t *testing.T) {
 	d := newDeck(t, Options{Hold: -1}, ListenOptions{})
 	first := d.send(plainAsk)
 	d.pending(1)
@@ -105,7 +105,7 @@ func TestQ4Q5EachRequestIsItsOwn(t *testing.T) {
 	}
 }
 
-func TestQ3S4PeerIsWhatTheSystemSays(t *testing.T) {
+func TestPeerIsWhatTheSystemSays(t *testing.T) {
 	d := newDeck(t, Options{}, ListenOptions{})
 	p := d.dial(d.l.Path())
 	_, _ = io.WriteString(p, `{"id":1,"from":{"client":"claude\u001b[31m","cwd":"/claimed"},"questions":[{"question":"A?"}]}`+"\n")
@@ -118,7 +118,7 @@ func TestQ3S4PeerIsWhatTheSystemSays(t *testing.T) {
 	}
 }
 
-func TestP2DraftsGoAfterAWeek(t *testing.T) {
+func TestDraftsGoAfterAWeek(t *testing.T) {
 	opt := storeOptions(t)
 	b := encode(savedState{Version: 1, Drafts: []savedDraft{
 		{Print: "old", At: time.Now().Add(-8 * 24 * time.Hour)}, {Print: "new", At: time.Now()},
@@ -133,7 +133,7 @@ func TestP2DraftsGoAfterAWeek(t *testing.T) {
 	}
 }
 
-func TestP2PlainClientsDraftIsFoundByTheQuestions(t *testing.T) {
+func TestPlainClientsDraftIsFoundByTheQuestions(t *testing.T) {
 	q := New(Options{Hold: -1})
 	defer q.Close()
 	open(t, q, request(t)).Leave("hung up")
@@ -147,7 +147,7 @@ func TestP2PlainClientsDraftIsFoundByTheQuestions(t *testing.T) {
 	}
 }
 
-func TestS1FolderMustBeTheUsersOwn(t *testing.T) {
+func TestFolderMustBeTheUsersOwn(t *testing.T) {
 	dir := shortDir(t)
 	if err := os.Mkdir(filepath.Join(dir, "real"), 0o700); err != nil {
 		t.Fatal(err)

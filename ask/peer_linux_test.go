@@ -14,7 +14,7 @@ import (
 
 // Another user who gets as far as the socket is hung up on without a word, and
 // counted.
-func TestS4_OtherUsersAreTurnedAway(t *testing.T) {
+func TestOtherUsersAreTurnedAway(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only the superuser can be somebody else for a moment")
 	}

@@ -60,7 +60,7 @@ func ended(t testing.TB, c *Call) Reply {
 	return r
 }
 
-func TestQ10UndoHold(t *testing.T) {
+func TestSentAnswerCanBeTakenBackDuringTheHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(Options{})
 		defer q.Close()
@@ -91,7 +91,7 @@ func TestQ10UndoHold(t *testing.T) {
 	})
 }
 
-func TestQ10SecondEnterSendsAtOnce(t *testing.T) {
+func TestSecondEnterSendsAtOnce(t *testing.T) {
 	q := New(Options{})
 	defer q.Close()
 	c := open(t, q, request(t))
@@ -114,7 +114,7 @@ func TestSendNeedsAnAnswer(t *testing.T) {
 	}
 }
 
-func TestQ1Order(t *testing.T) {
+func TestQueueIsInOrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(Options{})
 		defer q.Close()
@@ -144,7 +144,7 @@ func TestQ1Order(t *testing.T) {
 	})
 }
 
-func TestQ1DeadlineFirst(t *testing.T) {
+func TestQueueCanBeInOrderOfDeadlines(t *testing.T) {
 	q := New(Options{DeadlineFirst: true})
 	defer q.Close()
 	open(t, q, request(t))
@@ -156,7 +156,7 @@ func TestQ1DeadlineFirst(t *testing.T) {
 	}
 }
 
-func TestQ2Limits(t *testing.T) {
+func TestQueueIsLimitedAsAWholeAndByAsker(t *testing.T) {
 	q := New(Options{})
 	defer q.Close()
 	for i := range 100 {
@@ -178,7 +178,7 @@ func TestQ2Limits(t *testing.T) {
 	}
 }
 
-func TestQ6WithdrawnStaysMarkedAndIsNotCounted(t *testing.T) {
+func TestWithdrawnStaysMarkedAndIsNotCounted(t *testing.T) {
 	q := New(Options{})
 	defer q.Close()
 	c := open(t, q, request(t))
@@ -192,7 +192,7 @@ func TestQ6WithdrawnStaysMarkedAndIsNotCounted(t *testing.T) {
 	}
 }
 
-func TestQ7AnAnswerToNobodyIsParkedAndFetched(t *testing.T) {
+func TestAnswerToNobodyIsParkedAndFetched(t *testing.T) {
 	q := New(Options{})
 	defer q.Close()
 	r := request(t)
@@ -220,7 +220,7 @@ func TestQ7AnAnswerToNobodyIsParkedAndFetched(t *testing.T) {
 	}
 }
 
-func TestQ8UndeliveredIsParked(t *testing.T) {
+func TestUndeliveredAnswerIsParked(t *testing.T) {
 	q := New(Options{Hold: -1})
 	defer q.Close()
 	c := open(t, q, request(t))
@@ -231,7 +231,7 @@ func TestQ8UndeliveredIsParked(t *testing.T) {
 	}
 }
 
-func TestQ9ReAsk(t *testing.T) {
+func TestAskedAgainFindsItsDraftAndItsAnswer(t *testing.T) {
 	tests := []struct {
 		name string
 		auto bool
@@ -271,7 +271,7 @@ func TestQ9ReAsk(t *testing.T) {
 	}
 }
 
-func TestQ9Superseded(t *testing.T) {
+func TestNewerCallTakesTheQuestionOver(t *testing.T) {
 	q := New(Options{})
 	defer q.Close()
 	r := request(t)
@@ -290,7 +290,7 @@ func TestQ9Superseded(t *testing.T) {
 	ended(t, second)
 }
 
-func TestQ10WithdrawalWhileHeldParks(t *testing.T) {
+func TestWithdrawalWhileHeldParksTheAnswer(t *testing.T) {
 	q := New(Options{})
 	defer q.Close()
 	c := open(t, q, request(t))
@@ -301,7 +301,7 @@ func TestQ10WithdrawalWhileHeldParks(t *testing.T) {
 	}
 }
 
-func TestQ11Timeout(t *testing.T) {
+func TestQuestionTimesOut(t *testing.T) {
 	tests := []struct {
 		name    string
 		timeout time.Duration

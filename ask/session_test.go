@@ -100,7 +100,7 @@ func TestSessionSocketsGoADayAfterTheirLastClient(t *testing.T) {
 	}
 }
 
-func TestS9SessionSockets(t *testing.T) {
+func TestSessionHasASocketOfItsOwn(t *testing.T) {
 	dir, err := os.MkdirTemp("", "ask")
 	if err != nil {
 		t.Fatal(err)

@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestW12HalfClosedRequestIsServed(t *testing.T) {
+func TestHalfClosedRequestIsServed(t *testing.T) {
 	for _, in := range []string{plainAsk, strings.TrimSpace(plainAsk)} {
 		d := newDeck(t, Options{}, ListenOptions{})
 		p := d.send(in)
@@ -208,7 +208,7 @@ func TestW12HalfClosedRequestIsServed(t *testing.T) {
 	}
 }
 
-func TestW27HangUpWithdraws(t *testing.T) {
+func TestHangUpWithdrawsTheQuestion(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		t.Run(fmt.Sprint("half closed before: ", half), func(t *testing.T) {
 			d := newDeck(t, Options{}, ListenOptions{})
@@ -224,7 +224,7 @@ func TestW27HangUpWithdraws(t *testing.T) {
 	}
 }
 
-func TestW28AnswerThatCannotBeWrittenIsParked(t *testing.T) {
+func TestAnswerThatCannotBeWrittenIsParked(t *testing.T) {
 	d := newDeck(t, Options{Hold: -1}, ListenOptions{})
 	p := d.send(plainAsk)
 	d.pending(1)
@@ -240,7 +240,7 @@ func TestW28AnswerThatCannotBeWrittenIsParked(t *testing.T) {
 	d.until("parked", func(s *Snapshot) bool { return s.Parked == 1 && len(s.Items) == 0 })
 }
 
-func TestW11(t *testing.T) {
+func TestEndOfInputWithoutARequest(t *testing.T) {
 	t.Run("a probe leaves no trace", func(t *testing.T) {
 		d := newDeck(t, Options{}, ListenOptions{})
 		p := d.dial(d.l.Path())
@@ -268,7 +268,7 @@ type expired struct{ net.Conn }
 
 func (expired) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
-func TestW29Shutdown(t *testing.T) {
+func TestDeckThatEndsTellsItsClients(t *testing.T) {
 	d := newDeck(t, Options{}, ListenOptions{})
 	old := d.send(plainAsk)
 	newer := d.send(`{"v":1,"features":["resume"],"id":2,"resumeKey":"k","questions":[{"question":"B?"}]}` + "\n")
@@ -285,7 +285,7 @@ func TestW29Shutdown(t *testing.T) {
 	}
 }
 
-func TestW31Status(t *testing.T) {
+func TestClientsThatAskForTheirPlaceAreTold(t *testing.T) {
 	d := newDeck(t, Options{}, ListenOptions{})
 	d.send(plainAsk)
 	d.pending(1)
@@ -300,7 +300,7 @@ func TestW31Status(t *testing.T) {
 	}
 }
 
-func TestW32Ack(t *testing.T) {
+func TestDeliveryIsWhatTheClientConfirms(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(p *peer)
@@ -329,7 +329,7 @@ func TestW32Ack(t *testing.T) {
 
 // The hang-up must not overtake the last word: both are there at once, so only
 // many rounds show it.
-func TestW32LastWordBeforeHangUp(t *testing.T) {
+func TestConfirmationBeforeHangUpCounts(t *testing.T) {
 	d := newDeck(t, Options{Hold: -1}, ListenOptions{})
 	for range 100 {
 		p := d.send(`{"v":1,"features":["ack"],"id":2,"questions":[{"id":"b","question":"B?"}]}` + "\n")
@@ -346,7 +346,7 @@ func TestW32LastWordBeforeHangUp(t *testing.T) {
 	}
 }
 
-func TestW33Cancel(t *testing.T) {
+func TestCancelWithdrawsWithItsReason(t *testing.T) {
 	d := newDeck(t, Options{}, ListenOptions{})
 	d.send(plainAsk + `{"type":"cancel","id":"6f1c","reason":"found it"}` + "\n")
 	s := d.until("withdrawn", func(s *Snapshot) bool { return len(s.Items) == 1 && s.Items[0].Absent == Gone })
@@ -355,7 +355,7 @@ func TestW33Cancel(t *testing.T) {
 	}
 }
 
-func TestS2Modes(t *testing.T) {
+func TestSocketAndFolderAreTheUsersAlone(t *testing.T) {
 	d := newDeck(t, Options{}, ListenOptions{})
 	info, err := os.Lstat(d.l.Path())
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -387,7 +387,7 @@ func TestListenRefuses(t *testing.T) {
 	}
 }
 
-func TestS5StaleSocketIsReplaced(t *testing.T) {
+func TestStaleSocketIsReplaced(t *testing.T) {
 	dir, err := os.MkdirTemp("", "ask")
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func killed(t *testing.T, q *Queue) {
 	t.Fatal("the state file is behind")
 }
 
-func TestP1DraftSurvivesAKill(t *testing.T) {
+func TestDraftSurvivesAKill(t *testing.T) {
 	opt := storeOptions(t)
 	q := New(opt)
 	r := request(t)
@@ -72,7 +72,7 @@ func TestP1DraftSurvivesAKill(t *testing.T) {
 	q.Close()
 }
 
-func TestP1DamagedStateIsSetAside(t *testing.T) {
+func TestDamagedStateIsSetAside(t *testing.T) {
 	opt := storeOptions(t)
 	if err := replaceFile(opt.StateFile, []byte(`{"version":1,"items":[{`)); err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestHandedOverSurvivesARestart(t *testing.T) {
 	}
 }
 
-func TestP4HistoryIsKeptNewest200(t *testing.T) {
+func TestHistoryKeepsTheNewest200(t *testing.T) {
 	opt := storeOptions(t)
 	q := New(opt)
 	for range 210 {

@@ -67,14 +67,14 @@ func started(t *testing.T, opts Options) *Host {
 	return h
 }
 
-func TestH2_AClashOfToolNamesRefusesToStart(t *testing.T) {
+func TestClashOfToolNamesRefusesToStart(t *testing.T) {
 	_, err := New(Options{Modules: []Module{&module{name: "one", tools: []string{"same"}}, &module{name: "two", tools: []string{"same"}}}})
 	if err == nil || !strings.Contains(err.Error(), `"same" is offered by both one and two`) {
 		t.Fatalf("got %v", err)
 	}
 }
 
-func TestH1_AFailingModuleTakesNoOtherWithIt(t *testing.T) {
+func TestFailingModuleTakesNoOtherWithIt(t *testing.T) {
 	h := started(t, Options{Modules: []Module{
 		&module{name: "bad", failure: errors.New("no luck\x1b[31m")}, &module{name: "good", tools: []string{"t"}},
 	}})
@@ -84,7 +84,7 @@ func TestH1_AFailingModuleTakesNoOtherWithIt(t *testing.T) {
 	}
 }
 
-func TestH2_Views(t *testing.T) {
+func TestViews(t *testing.T) {
 	h := started(t, Options{Modules: []Module{&module{name: "a", tools: []string{"a1"}}, &module{name: "b", tools: []string{"b1"}}}})
 	view := func(names ...string) *View {
 		t.Helper()
@@ -170,7 +170,7 @@ func TestACancelledCallDidNotFail(t *testing.T) {
 	}
 }
 
-func TestH11_CallsAreLoggedRedactedAndComplete(t *testing.T) {
+func TestCallsAreLoggedRedactedAndComplete(t *testing.T) {
 	rec := &kepts{}
 	m := &module{name: "m", tools: []string{"t"}, handler: func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if r.GetString("mode", "") == "fail" {
@@ -269,7 +269,7 @@ func TestTheLogIsBounded(t *testing.T) {
 	}
 }
 
-func TestH7_Agents(t *testing.T) {
+func TestAgentsAreListed(t *testing.T) {
 	h := started(t, Options{Root: "/deck", Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
 	a := h.Connect(Caller{Transport: "unix", PID: 7, Program: "claude", Root: "/p"}, []string{"m"})
 	b := h.Connect(Caller{Transport: "http"}, nil)
@@ -321,7 +321,7 @@ func TestTheDecksOwnCommandIsNoAgent(t *testing.T) {
 	}
 }
 
-func TestH8_FoldersThatNoProjectLivesIn(t *testing.T) {
+func TestFoldersThatNoProjectLivesIn(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(home, link); err != nil {
@@ -391,7 +391,7 @@ func TestWaitForPerson(t *testing.T) {
 	}
 }
 
-func TestH14_AHostThatClosesTakesNoMoreCalls(t *testing.T) {
+func TestHostThatClosesTakesNoMoreCalls(t *testing.T) {
 	h := started(t, Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
 	a := h.Connect(Caller{}, nil)
 	if err := h.Stop(context.Background()); err != nil {

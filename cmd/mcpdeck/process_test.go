@@ -213,9 +213,9 @@ func (a *agent) note(d *desk, name, meta string) {
 
 const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"new","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 
-// TestH4_TheDeckIsKilled ends the deck in the hardest way while an agent is
+// TestSessionOutlivesAKilledDeck ends the deck in the hardest way while an agent is
 // connected, in both eras of the protocol.
-func TestH4_TheDeckIsKilled(t *testing.T) {
+func TestSessionOutlivesAKilledDeck(t *testing.T) {
 	tests := []struct{ name, meta, client string }{
 		{"initialize", "", "old"},
 		{"2026-07-28", "," + modern, "new"},
@@ -264,7 +264,7 @@ func (d *desk) ends(a *agent) {
 	d.t.Logf("the relay ended %v after its input", time.Since(began).Round(time.Millisecond))
 }
 
-func TestH4_ADeckIsOpenedLater(t *testing.T) {
+func TestRelaySwitchesToADeckOpenedLater(t *testing.T) {
 	d := newDesk(t)
 	a := d.relay()
 	a.handshake("early")
@@ -296,7 +296,7 @@ func names(answer map[string]any) (list []any) {
 	return list
 }
 
-func TestH4_EndOfInput(t *testing.T) {
+func TestRelayEndsWithItsInput(t *testing.T) {
 	d := newDesk(t)
 	d.ends(d.relay()) // alone
 	deck := d.serve()
@@ -312,8 +312,8 @@ func TestH4_EndOfInput(t *testing.T) {
 	}
 }
 
-// TestH5_RotatedToken holds that a running deck refuses the old token at once.
-func TestH5_RotatedToken(t *testing.T) {
+// TestRotatedTokenEndsTheOldOne holds that a running deck refuses the old token at once.
+func TestRotatedTokenEndsTheOldOne(t *testing.T) {
 	d := newDesk(t)
 	d.serve()
 	read := func(args ...string) string {

@@ -132,7 +132,7 @@ func plainTerminal(t *testing.T) *unix.Termios {
 	return m
 }
 
-func TestH14_TheTerminalIsRestored(t *testing.T) {
+func TestTerminalIsRestored(t *testing.T) {
 	send := func(signals ...syscall.Signal) func(*window) {
 		return func(w *window) {
 			for _, s := range signals {
@@ -188,8 +188,8 @@ func TestTheFirstFrameIsOutAtOnce(t *testing.T) {
 	}
 }
 
-// TestH14_TheWindowIsClosed takes the terminal away.
-func TestH14_TheWindowIsClosed(t *testing.T) {
+// TestDeckEndsWithItsTerminal takes the terminal away.
+func TestDeckEndsWithItsTerminal(t *testing.T) {
 	d := newDesk(t)
 	w := d.window()
 	d.until("a screen", func() bool { return strings.Contains(w.text(), "Pixelsrc") })
@@ -197,9 +197,9 @@ func TestH14_TheWindowIsClosed(t *testing.T) {
 	w.ended()
 }
 
-// TestH11_EarlierCallsAreShown kills a deck while a call runs, and looks at the
+// TestEarlierCallsAreShown kills a deck while a call runs, and looks at the
 // page of calls of the next one.
-func TestH11_EarlierCallsAreShown(t *testing.T) {
+func TestEarlierCallsAreShown(t *testing.T) {
 	d := newDesk(t)
 	deck := d.serve()
 	a := d.relay()

@@ -13,7 +13,7 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 )
 
-func TestT17FormInHandshakeVersions(t *testing.T) {
+func TestElicitationWithHandshake(t *testing.T) {
 	tests := []struct {
 		name   string
 		action mcp.ElicitationResponseAction
@@ -47,7 +47,7 @@ func TestT17FormInHandshakeVersions(t *testing.T) {
 	}
 }
 
-func TestT17OldSchema(t *testing.T) {
+func TestElicitationSchemaForOldClients(t *testing.T) {
 	qs, err := questions.ParseQuestions(json.RawMessage(`[{"question":"A?","options":["x","y"],"recommended":1},{"question":"B?","multi":true,"options":["x"]},{"question":"C?"}]`))
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestT17OldSchema(t *testing.T) {
 	}
 }
 
-func TestT18FormInPerRequestVersions(t *testing.T) {
+func TestElicitationAnswersCarryASignedState(t *testing.T) {
 	m := New(nil)
 	qs, _ := questions.ParseQuestions(json.RawMessage(`[{"question":"A?","options":["x","y"]}]`))
 	other, _ := questions.ParseQuestions(json.RawMessage(`[{"question":"B?","options":["x","y"]}]`))
@@ -94,7 +94,7 @@ func TestT18FormInPerRequestVersions(t *testing.T) {
 	}
 }
 
-func TestT18InputRequired(t *testing.T) {
+func TestElicitationWithoutHandshake(t *testing.T) {
 	b := newBench(t, nobody{}, nil, "x")
 	params := func(caps string, more map[string]any) map[string]any {
 		p := askParams(oneQuestion, nil)
@@ -126,7 +126,7 @@ func TestT18InputRequired(t *testing.T) {
 	}
 }
 
-func TestT20AFormMayTakeLong(t *testing.T) {
+func TestElicitationMayTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nobody{}, nil, "x")
 		b.ses.caps.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}}

@@ -19,7 +19,7 @@ func TestPatienceOfTheCommand(t *testing.T) {
 
 // A call is handed over before its client gives up, which is a matter of the
 // client unless the environment says.
-func TestT13_Patience(t *testing.T) {
+func TestCallIsHandedOverBeforeItsClientGivesUp(t *testing.T) {
 	tests := []struct {
 		name, client, hint string
 		progress           bool

@@ -147,7 +147,7 @@ func TestAskAnswered(t *testing.T) {
 	}
 }
 
-func TestT7DeclinedAndTimedOutAreNoErrors(t *testing.T) {
+func TestDeclinedAndTimedOutAreNoErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := questions.New(questions.Options{})
 		defer q.Close()
@@ -177,7 +177,7 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
-func TestT12ProgressAtOnceThenEvery15Seconds(t *testing.T) {
+func TestProgressAtOnceThenEvery15Seconds(t *testing.T) {
 	for _, token := range []any{"", "tok", 0, 7} {
 		t.Run(fmt.Sprintf("%T %v", token, token), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -288,7 +288,7 @@ func TestAskWait(t *testing.T) {
 	})
 }
 
-func TestT10CancelMarksTheQuestion(t *testing.T) {
+func TestCancelMarksTheQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := questions.New(questions.Options{})
 		defer q.Close()
@@ -332,14 +332,14 @@ func TestDeclaration(t *testing.T) {
 	}
 }
 
-func TestT15NoDeck(t *testing.T) {
+func TestAskWithoutADeckIsUnavailable(t *testing.T) {
 	b := newBench(t, nobody{}, nil, "x")
 	if got := b.call(b.ctx, askParams(oneQuestion, nil)); !got.IsError || got.StructuredContent.Status != "unavailable" {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestT11SeveralCallsAtOnce(t *testing.T) {
+func TestSeveralCallsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := questions.New(questions.Options{})
 		defer q.Close()

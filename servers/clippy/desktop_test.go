@@ -32,7 +32,7 @@ func newDesktop(t *testing.T) testDesktop {
 	return testDesktop{d, dir, env}
 }
 
-func TestH2UserDirs(t *testing.T) {
+func TestDesktopIsReadFromUserDirs(t *testing.T) {
 	const home = "/home/ada"
 	tests := []struct{ name, text, want string }{
 		{"usual", `XDG_DESKTOP_DIR="$HOME/Desktop"`, "/home/ada/Desktop"},
@@ -69,7 +69,7 @@ func TestH2UserDirs(t *testing.T) {
 	}
 }
 
-func FuzzH2UserDirs(f *testing.F) {
+func FuzzUserDirs(f *testing.F) {
 	f.Add(`XDG_DESKTOP_DIR="$HOME/Desktop"`)
 	f.Add("XDG_DESKTOP_DIR=\"/a\\\"`\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -79,7 +79,7 @@ func FuzzH2UserDirs(f *testing.F) {
 	})
 }
 
-func TestH1Folder(t *testing.T) {
+func TestDesktopFolder(t *testing.T) {
 	tests := []struct {
 		name, system, configured string
 		env                      map[string]string

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestE1Wording(t *testing.T) {
+func TestErrorsAreSaidInWords(t *testing.T) {
 	tests := []struct {
 		name string
 		err  error

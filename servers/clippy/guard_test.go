@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestA4Guard(t *testing.T) {
+func TestStuckFileSystemIsNotWaitedFor(t *testing.T) {
 	t.Run("a stuck file system", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := &guard{}
@@ -61,7 +61,7 @@ func TestA4Guard(t *testing.T) {
 	})
 }
 
-func TestA5Rate(t *testing.T) {
+func TestRateOfCalls(t *testing.T) {
 	r := &rate{max: 3}
 	now := time.Unix(1000, 0)
 	for i := range 3 {
@@ -77,7 +77,7 @@ func TestA5Rate(t *testing.T) {
 	}
 }
 
-func TestL1Lines(t *testing.T) {
+func TestLogLines(t *testing.T) {
 	var b bytes.Buffer
 	l := slog.New(NewLineHandler(&b, slog.LevelDebug)).With("deck", "a b")
 	at := time.Date(2025, 12, 4, 11, 30, 15, 999, time.FixedZone("CET", 3600))

@@ -23,7 +23,7 @@ func testMemory(t testing.TB, content ...string) *memory {
 	return m
 }
 
-func TestM4M5Limits(t *testing.T) {
+func TestKeysAndValuesHaveLimits(t *testing.T) {
 	long := strings.Repeat("k", maxKey)
 	tests := []struct{ name, key, value, err string }{
 		{"usual", "colour", "green", ""},
@@ -64,7 +64,7 @@ func TestM4M5Limits(t *testing.T) {
 	}
 }
 
-func TestM3MissingAndEmpty(t *testing.T) {
+func TestMissingAndEmptyMemory(t *testing.T) {
 	m := testMemory(t)
 	if r, made, err := m.read("k"); r.Found || made != nil || err != nil || get(t, m.path) != "{}\n" {
 		t.Errorf("missing: %+v, %v, %v, file %q", r, made, err, get(t, m.path))
@@ -85,7 +85,7 @@ func TestM3MissingAndEmpty(t *testing.T) {
 	}
 }
 
-func TestM7M8File(t *testing.T) {
+func TestWritingKeepsWhatOthersWroteInTheMemory(t *testing.T) {
 	const before = "\ufeff{\"z\": {\"a\": [1, 1e400, null]},\r\n \"n\": 12345678901234567890, \"dup\":1, \"dup\":\"two\"}"
 	m := testMemory(t, before)
 	r, _, err := m.read("n")
@@ -126,7 +126,7 @@ func TestM7M8File(t *testing.T) {
 	}
 }
 
-func TestM6Corrupted(t *testing.T) {
+func TestCorruptedMemoryIsNotTouched(t *testing.T) {
 	tests := []struct{ name, content, bak, err string }{
 		{"half", "{\n  \"a\": \"b", "", "the memory file is corrupted (line 2, column 9); nothing was changed"},
 		{"no JSON", "hello", "", "the memory file is corrupted (line 1, column 1); nothing was changed"},
@@ -172,7 +172,7 @@ func TestM6Corrupted(t *testing.T) {
 	}
 }
 
-func TestM2NotPlain(t *testing.T) {
+func TestMemoryMustBeAPlainFile(t *testing.T) {
 	const want = "the memory file is not a plain file"
 	for name, prepare := range map[string]func(t *testing.T, path string){
 		"link":          func(t *testing.T, path string) { put(t, path+".real", "{}"); must(t, os.Symlink(path+".real", path)) },
@@ -204,7 +204,7 @@ func TestM2NotPlain(t *testing.T) {
 	})
 }
 
-func TestM5Full(t *testing.T) {
+func TestFullMemoryIsNotChanged(t *testing.T) {
 	all := map[string]string{}
 	for i := range maxKeys {
 		all[fmt.Sprint(i)] = ""
@@ -230,7 +230,7 @@ func TestM5Full(t *testing.T) {
 	}
 }
 
-func TestM8LockHeldElsewhere(t *testing.T) {
+func TestMemoryLockHeldElsewhere(t *testing.T) {
 	m := testMemory(t)
 	other := newMemory(m.path, time.Now)
 	held, free := make(chan struct{}), make(chan struct{})
@@ -251,7 +251,7 @@ func TestM8LockHeldElsewhere(t *testing.T) {
 	must(t, m.write(t.Context(), "k", "v"))
 }
 
-func TestM8Sweep(t *testing.T) {
+func TestOldTemporaryFilesAreSwept(t *testing.T) {
 	m := testMemory(t, "{}")
 	dir := filepath.Dir(m.path)
 	old, fresh, other := filepath.Join(dir, ".mcpdeck-a.tmp"), filepath.Join(dir, ".mcpdeck-b.tmp"), filepath.Join(dir, ".other.json.x.tmp")

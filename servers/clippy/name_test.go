@@ -145,7 +145,7 @@ func TestNamesOfNotesAreOnAnAllowList(t *testing.T) {
 	}
 }
 
-func FuzzH5Name(f *testing.F) {
+func FuzzNoteName(f *testing.F) {
 	for _, s := range []string{"note.txt", "../x", "a\u202eb", "CON", "a:b", " a", "%2e%2e", "👻"} {
 		f.Add(s)
 	}

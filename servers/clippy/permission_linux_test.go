@@ -68,7 +68,7 @@ func asOrdinaryUser(t *testing.T, fn func()) {
 	<-done
 }
 
-func TestT4TmpfsFull(t *testing.T) {
+func TestMemoryOnAFullFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
 		t.Skipf("no small file system can be mounted here: %v", err)

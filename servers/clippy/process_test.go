@@ -98,7 +98,7 @@ func role(t *testing.T, name, path, key string) *exec.Cmd {
 	return cmd
 }
 
-func TestT4EightProcesses(t *testing.T) {
+func TestEightProcessesWriteTheMemory(t *testing.T) {
 	m := testMemory(t)
 	var writers sync.WaitGroup
 	for i := range 8 {
@@ -130,7 +130,7 @@ func TestT4EightProcesses(t *testing.T) {
 	}
 }
 
-func TestT4KilledWriter(t *testing.T) {
+func TestKilledWriterLeavesAWholeMemory(t *testing.T) {
 	rounds := 200
 	if testing.Short() {
 		rounds = 20
@@ -161,7 +161,7 @@ func TestT4KilledWriter(t *testing.T) {
 	}
 }
 
-func TestT4FileSystemFull(t *testing.T) {
+func TestMemoryBeyondTheFileSizeLimit(t *testing.T) {
 	m := testMemory(t, `{"a":"b"}`)
 	out, err := role(t, "limited", m.path, "").CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "the operation failed (EFBIG)") {
@@ -175,7 +175,7 @@ func TestT4FileSystemFull(t *testing.T) {
 	}
 }
 
-func TestT6Stdio(t *testing.T) {
+func TestToolsOverStdio(t *testing.T) {
 	dir := t.TempDir()
 	project := filepath.Join(dir, "project")
 	mkdir(t, filepath.Join(dir, "Desktop"))

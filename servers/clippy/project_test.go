@@ -41,7 +41,7 @@ func testProject(t testing.TB) (root, outside string) {
 	return root, outside
 }
 
-func TestR2Paths(t *testing.T) {
+func TestPathsStayInTheProject(t *testing.T) {
 	root, outside := testProject(t)
 	spelled := filepath.Join(filepath.Dir(root), "spelled")
 	must(t, os.Symlink(root, spelled))
@@ -104,7 +104,7 @@ func TestR2Paths(t *testing.T) {
 	}
 }
 
-func TestR5Entries(t *testing.T) {
+func TestEntriesOfAFolder(t *testing.T) {
 	root, _ := testProject(t)
 	makeFIFO(t, filepath.Join(root, "pipe"))
 	p := &projects{}
@@ -139,7 +139,7 @@ func TestR5Entries(t *testing.T) {
 	}
 }
 
-func TestR7Cut(t *testing.T) {
+func TestLongListingIsCut(t *testing.T) {
 	root := t.TempDir()
 	for i := range maxEntries + 5 {
 		put(t, filepath.Join(root, fmt.Sprintf("f%04d", i)), "")
@@ -155,7 +155,7 @@ func TestR7Cut(t *testing.T) {
 	}
 }
 
-func TestR1Root(t *testing.T) {
+func TestProjectRoot(t *testing.T) {
 	root, outside := testProject(t)
 	p := &projects{rules: roots.New(roots.Options{Homes: []string{outside}})}
 	for name, tt := range map[string]struct {
@@ -201,7 +201,7 @@ func TestR1Root(t *testing.T) {
 	})
 }
 
-func FuzzR2Path(f *testing.F) {
+func FuzzProjectPath(f *testing.F) {
 	for _, s := range []string{".", "..", "src/../..", "to-outside", "to-src/deep", "absolute", "src/up/..", "/etc", "src//deep/.", "loop/.."} {
 		f.Add(s)
 	}

@@ -76,7 +76,7 @@ func (th *theatre) idle(t *testing.T) {
 	}
 }
 
-func TestT3Players(t *testing.T) {
+func TestPlayersAreTriedInOrder(t *testing.T) {
 	const tone = "DIR/cache/tone-error.wav"
 	tests := []struct {
 		name    string
@@ -119,7 +119,7 @@ func TestT3Players(t *testing.T) {
 	}
 }
 
-func TestS6OneAtATime(t *testing.T) {
+func TestOneSoundAtATime(t *testing.T) {
 	th := newTheatre(t, map[string]string{"paplay": "sleep 60"})
 	th.timing.limit = time.Minute
 	if p, err := th.play("success"); err != nil || p.State != "playing" {
@@ -140,7 +140,7 @@ func TestS6OneAtATime(t *testing.T) {
 	}
 }
 
-func TestS7NoWayAtAll(t *testing.T) {
+func TestNoWayToMakeASound(t *testing.T) {
 	for name, bell := range map[string]func() error{"none": nil, "fails": func() error { return os.ErrNotExist }} {
 		t.Run(name, func(t *testing.T) {
 			th := newTheatre(t, nil)
@@ -155,7 +155,7 @@ func TestS7NoWayAtAll(t *testing.T) {
 	}
 }
 
-func TestS1S2Commands(t *testing.T) {
+func TestPlayerCommandsOfEachSystem(t *testing.T) {
 	const win = "foreach ($n in 'tada.wav','chimes.wav','ding.wav')"
 	tests := []struct {
 		name    string
@@ -217,7 +217,7 @@ func TestS1S2Commands(t *testing.T) {
 	}
 }
 
-func TestS1Tone(t *testing.T) {
+func TestEachSoundHasAToneOfItsOwn(t *testing.T) {
 	seen := map[string]bool{}
 	for sound := range soundRows() {
 		w := tone(sound)

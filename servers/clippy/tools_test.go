@@ -82,7 +82,7 @@ func (ts *testServer) request(t *testing.T, tool, args string) (string, *mcp.Cal
 	return "", nil
 }
 
-func TestA1Definitions(t *testing.T) {
+func TestClippyDefinitions(t *testing.T) {
 	ts := newServer(t, nil)
 	tools := ts.Offer().Tools
 	if len(tools) != 4 {
@@ -120,7 +120,7 @@ func TestA1Definitions(t *testing.T) {
 	}
 }
 
-func TestA2A3Calls(t *testing.T) {
+func TestClippyCalls(t *testing.T) {
 	desk := func(ts *testServer, name string) string { return filepath.Join(ts.home, "Desktop", name) }
 	tests := []struct{ name, tool, args, text, data string }{
 		{"note", HauntDesktop, `{"filename":"a.txt","content":"boo"}`, "File created at DESK/a.txt (3 bytes)", `{"bytes":3,"path":"DESK/a.txt","replaced":false}`},
@@ -195,7 +195,7 @@ func canonical(t *testing.T, v any) string {
 	return string(b)
 }
 
-func TestE3NoPathsInErrors(t *testing.T) {
+func TestErrorsHoldNoPaths(t *testing.T) {
 	ts := newServer(t, nil)
 	must(t, os.Remove(filepath.Join(ts.home, "Desktop")))
 	put(t, ts.MemoryPath(), "{")
@@ -243,7 +243,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-func TestA5Policy(t *testing.T) {
+func TestPolicyOfATool(t *testing.T) {
 	var asked Approval
 	allow := true
 	ts := newServer(t, func(o *Options) {

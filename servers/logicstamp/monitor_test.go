@@ -51,7 +51,7 @@ func TestAMonitorsCommitDoesNotMove(t *testing.T) {
 }
 
 // N-7: the snapshot that a monitor kept may expire again when the deck ends.
-func TestN7_AMonitorsPinEndsWithTheService(t *testing.T) {
+func TestMonitorsPinEndsWithTheService(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.refresh(logicstamp.RefreshArgs{})
 	if err := s.MonitorFor(t.Context(), s.project, "snapshot", true); err != nil {
@@ -68,7 +68,7 @@ func TestN7_AMonitorsPinEndsWithTheService(t *testing.T) {
 }
 
 // N-7: a monitor that takes the place of another keeps what that one kept.
-func TestN7_APinOutlivesTheMonitorThatIsReplaced(t *testing.T) {
+func TestPinOutlivesTheMonitorThatIsReplaced(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.refresh(logicstamp.RefreshArgs{})
 	for range 2 {
@@ -88,7 +88,7 @@ func TestN7_APinOutlivesTheMonitorThatIsReplaced(t *testing.T) {
 }
 
 // N-7: nor does the pin of a monitor hold when its process died.
-func TestN7_APinOfADeadProcessDoesNotHold(t *testing.T) {
+func TestPinOfADeadProcessDoesNotHold(t *testing.T) {
 	s := newStage(t, standIn{})
 	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
 	pin := filepath.Join(s.opts.Dir, "snapshots", id+".pin")
@@ -132,7 +132,7 @@ func (h *heard) Log(level mcp.LoggingLevel, data any, to func(servers.Caller) bo
 
 // W-8: what a monitor finds is told to subscribers and, without its body, to the
 // logs of those who may read the project; what a call finds to subscribers only.
-func TestW8_TheMonitorLogs(t *testing.T) {
+func TestMonitorLogs(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.MinInterval, o.ProjectPath = time.Second, "" })
 	h := &heard{make(chan string, 20), make(chan logged, 20)}
 	if err := s.module.Start(t.Context(), h); err != nil {

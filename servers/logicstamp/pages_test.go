@@ -89,7 +89,7 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 }
 
 // a folder too large for a page comes in parts, one that is not whole.
-func TestR2_ALargeFolderIsPagedInside(t *testing.T) {
+func TestLargeFolderIsPagedInside(t *testing.T) {
 	s := newStage(t, standIn{})
 	for i := range 60 {
 		s.write(fmt.Sprintf("src/crowd/W%02d.tsx", i), "// props: a b c\n")

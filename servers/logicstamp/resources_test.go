@@ -32,7 +32,7 @@ func (s *stage) resource(uri, root string) (string, error) {
 
 // files of snapshots and the newest result are resources, under the checks
 // of the tools.
-func TestR5_Resources(t *testing.T) {
+func TestSnapshotFilesAreResources(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.ProjectPath = "" })
 	refreshed, _ := s.use("logicstamp_refresh_snapshot", nil)
 	snapshot := "logicstamp://snapshot/" + refreshed["snapshotId"].(string) + "/"
@@ -60,7 +60,7 @@ func TestR5_Resources(t *testing.T) {
 
 // snapshots are for their user alone and cannot be written; what they may
 // hold beyond contracts is said.
-func TestX6_SnapshotsArePrivateAndRisksAreTold(t *testing.T) {
+func TestSnapshotsArePrivateAndRisksAreTold(t *testing.T) {
 	s := newStage(t, standIn{})
 	full := "full"
 	r := s.refresh(logicstamp.RefreshArgs{AnalysisArgs: logicstamp.AnalysisArgs{Mode: &full}})
@@ -93,7 +93,7 @@ func TestX6_SnapshotsArePrivateAndRisksAreTold(t *testing.T) {
 
 // B-2, B-6: a project that a commit does not have is new as a whole, submodules
 // take no part, and both are said.
-func TestB6_FoldersThatACommitHasNotOrOnlyNames(t *testing.T) {
+func TestFoldersThatACommitHasNotOrOnlyNames(t *testing.T) {
 	s := newStage(t, standIn{})
 	top := filepath.Dir(s.project)
 	module := filepath.Join(t.TempDir(), "module")

@@ -13,7 +13,7 @@ import (
 )
 
 // E-1: whatever goes wrong is a result. W-2: what it says about the app.
-func TestE2_ErrorsAreReadByTheirText(t *testing.T) {
+func TestErrorsAreReadByTheirText(t *testing.T) {
 	tests := []struct {
 		name  string
 		flags []string
@@ -56,7 +56,7 @@ func TestE2_ErrorsAreReadByTheirText(t *testing.T) {
 	}
 }
 
-func TestK6_TwoUnansweredCallsMeanThatTheAppIsSilent(t *testing.T) {
+func TestTwoUnansweredCallsMeanThatTheAppIsSilent(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		o.becomes(pipes("--silent", "62s"))
 		w.switchedOn(t)
@@ -70,7 +70,7 @@ func TestK6_TwoUnansweredCallsMeanThatTheAppIsSilent(t *testing.T) {
 	})
 }
 
-func TestK7_OnlyReadsAreRepeated(t *testing.T) {
+func TestOnlyReadsAreRepeated(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		o.becomes(pipes("--confused", "1"))
 		w.switchedOn(t)
@@ -82,7 +82,7 @@ func TestK7_OnlyReadsAreRepeated(t *testing.T) {
 	})
 }
 
-func TestK3_CallsWaitTheirTurn(t *testing.T) {
+func TestCallsWaitTheirTurn(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		o.becomes(pipes("--absent", "3s"))
 		w.switchedOn(t)
@@ -119,7 +119,7 @@ func TestK3_CallsWaitTheirTurn(t *testing.T) {
 	})
 }
 
-func TestK3_TheQueueHasAnEnd(t *testing.T) {
+func TestQueueOfCallsHasAnEnd(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		o.becomes(pipes("--silent", "2h"))
 		w.switchedOn(t)
@@ -146,7 +146,7 @@ func TestK3_TheQueueHasAnEnd(t *testing.T) {
 	})
 }
 
-func TestM4_OffTurnsAwayWhoWaits(t *testing.T) {
+func TestOffTurnsAwayWhoWaits(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		o.becomes(pipes("--absent", "3s"))
 		w.switchedOn(t)
@@ -165,7 +165,7 @@ func TestM4_OffTurnsAwayWhoWaits(t *testing.T) {
 	})
 }
 
-func TestK5_WithdrawnCallFreesTheAgentNotTheSlot(t *testing.T) {
+func TestWithdrawnCallFreesTheAgentNotTheSlot(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		o.becomes(pipes("--silent", "20s"))
 		w.switchedOn(t)
@@ -188,7 +188,7 @@ func TestK5_WithdrawnCallFreesTheAgentNotTheSlot(t *testing.T) {
 	})
 }
 
-func TestK1_ProgressIsMappedAndGrows(t *testing.T) {
+func TestProgressIsMappedAndGrows(t *testing.T) {
 	w := start(t, "--progress", "3")
 	w.switchedOn(t)
 	var got []Progress
@@ -201,7 +201,7 @@ func TestK1_ProgressIsMappedAndGrows(t *testing.T) {
 	}
 }
 
-func TestK1_MetaPassesButForTheToken(t *testing.T) {
+func TestMetaPassesButForTheToken(t *testing.T) {
 	tests := []struct {
 		name, meta string
 		progress   bool
@@ -228,7 +228,7 @@ func TestStatusShowsTheActiveFile(t *testing.T) {
 	w.until(t, "the file", func(s Status) bool { return s.File == "/designs/menu.pen" && s.App == AppReachable })
 }
 
-func TestG4_Gateway(t *testing.T) {
+func TestGatewayListsDescribesAndCalls(t *testing.T) {
 	w := start(t)
 	call := func(args string) (string, bool) {
 		t.Helper()
@@ -274,7 +274,7 @@ func TestG4_Gateway(t *testing.T) {
 	}
 }
 
-func TestG4_FailedGatewayCallSaysToDescribe(t *testing.T) {
+func TestFailedGatewayCallSaysToDescribe(t *testing.T) {
 	w := start(t, "--result", "error")
 	w.switchedOn(t)
 	r, err := w.Gateway(t.Context(), Invocation{Args: json.RawMessage(`{"tool":"batch_get"}`)})
@@ -283,7 +283,7 @@ func TestG4_FailedGatewayCallSaysToDescribe(t *testing.T) {
 	}
 }
 
-func TestG3_GatewayIsSmall(t *testing.T) {
+func TestGatewayIsSmall(t *testing.T) {
 	m := NewModule(New(Options{}))
 	b, err := json.Marshal(m.gateway().Tool)
 	if err != nil || len(b) >= 700 {
@@ -313,7 +313,7 @@ func TestControl(t *testing.T) {
 }
 
 // 20 agents that come and go while a person plays with the switch.
-func TestT4_ManyAtOnce(t *testing.T) {
+func TestManyCallsWhileTheSwitchMoves(t *testing.T) {
 	o := options(t, "--progress", "2")
 	o.MaxInFlight = 4
 	w := startWith(t, o)

@@ -15,7 +15,7 @@ import (
 )
 
 // C-1, C-2.
-func TestC2_ExposedNames(t *testing.T) {
+func TestExposedNames(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"prefixed", "batch_get", "pencil_batch_get"},
 		{"has the prefix", "pencil_x", "pencil_x"},
@@ -37,7 +37,7 @@ func TestC2_ExposedNames(t *testing.T) {
 	}
 }
 
-func TestI3_OnlyNamesAreRewritten(t *testing.T) {
+func TestOnlyNamesAreRewritten(t *testing.T) {
 	r := newRenamer(map[string]string{
 		"batch_get": "pencil_batch_get", "batch_get_all": "pencil_batch_get_all", "execute": "pencil_execute", "browser": "pencil_browser", "pencil_own": "pencil_own",
 	})
@@ -67,7 +67,7 @@ func TestI3_OnlyNamesAreRewritten(t *testing.T) {
 	}
 }
 
-func TestI3_SchemasKeepAllButDescriptions(t *testing.T) {
+func TestSchemasKeepAllButDescriptions(t *testing.T) {
 	r := newRenamer(map[string]string{"batch_get": "pencil_batch_get"})
 	const in = `{ "$ref":"#/definitions/batch_get", "description" : "see batch_get", "properties":{"batch_get":{"description":"batch_get \u00e9"},
 		"description":{"type":"string","enum":["batch_get"],"default":"batch_get","examples":[{"description":"batch_get"}]}},
@@ -78,7 +78,7 @@ func TestI3_SchemasKeepAllButDescriptions(t *testing.T) {
 	}
 }
 
-func TestI4_LongTextsAreCutAtASentence(t *testing.T) {
+func TestLongTextsAreCutAtASentence(t *testing.T) {
 	s := strings.Repeat("A sentence é. ", 300)
 	got := cutSentence(s, 2000)
 	if n := utf8.RuneCountInString(got); n > 2000 || n < 1900 || !strings.HasSuffix(got, "é. […]") {
@@ -89,7 +89,7 @@ func TestI4_LongTextsAreCutAtASentence(t *testing.T) {
 	}
 }
 
-func TestI1_EntryToolIsFoundInAnyCatalogue(t *testing.T) {
+func TestEntryToolIsFoundInAnyCatalogue(t *testing.T) {
 	tests := []struct{ name, tools, want string }{
 		{"preferred", `[{"name":"a"},{"name":"get_editor_state"}]`, "get_editor_state"},
 		{"a read without arguments", `[{"name":"a"},{"name":"b","annotations":{"readOnlyHint":true},"inputSchema":{"required":["x"]}},{"name":"c","annotations":{"readOnlyHint":true}}]`, "c"},
@@ -106,7 +106,7 @@ func TestI1_EntryToolIsFoundInAnyCatalogue(t *testing.T) {
 	}
 }
 
-func TestH12_PinsOutliveTheDeckAndSayWhatChanged(t *testing.T) {
+func TestPinsOutliveTheDeckAndSayWhatChanged(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")
 	write := func(content string) {
@@ -285,7 +285,7 @@ func TestAnUpdateIsNamedBeforeWhatItBrought(t *testing.T) {
 	}
 }
 
-func TestH12_DamagedPinsAreNotGuessedAt(t *testing.T) {
+func TestDamagedPinsAreNotGuessedAt(t *testing.T) {
 	o := options(t)
 	if err := os.WriteFile(filepath.Join(o.StateDir, "pencil-tools.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)

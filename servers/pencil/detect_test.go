@@ -46,7 +46,7 @@ const (
 
 // D-1, D-2, D-3, D-6: each kind of place, under the names that the system and the
 // processor allow, and the app that it stands for.
-func TestD1_Places(t *testing.T) {
+func TestPlacesOfTheProgram(t *testing.T) {
 	linux, mac, win := platform{"linux", "amd64"}, platform{"darwin", "arm64"}, platform{"windows", "amd64"}
 	macOut := ".app/Contents/Resources/app.asar.unpacked/out/mcp-server-darwin-arm64"
 	winOut := `/resources/app.asar.unpacked/out/mcp-server-windows-x64.exe`
@@ -86,7 +86,7 @@ func TestD1_Places(t *testing.T) {
 	}
 }
 
-func TestD1_Order(t *testing.T) {
+func TestPlacesAreSearchedInOrder(t *testing.T) {
 	h := newHouse(t, platform{"linux", "amd64"})
 	_, err := h.s.run()
 	if err == nil || !strings.Contains(err.Error(), "places searched). Install it from pen.dev") {
@@ -117,7 +117,7 @@ func TestD1_Order(t *testing.T) {
 	}
 }
 
-func TestD1_CommandLinePackage(t *testing.T) {
+func TestCommandLinePackageIsFound(t *testing.T) {
 	h := newHouse(t, platform{"linux", "amd64"})
 	h.put("~/lib/cli/dist/index.mjs", "", 0o700)
 	h.put("~/lib/cli/dist/out/"+linux64, "", 0o700)
@@ -131,7 +131,7 @@ func TestD1_CommandLinePackage(t *testing.T) {
 	}
 }
 
-func TestD4_ClientConfigurations(t *testing.T) {
+func TestProgramIsFoundInClientConfigurations(t *testing.T) {
 	entry := `{"command":"~/x/` + linux64 + `","args":["--app","cursor"]}`
 	tests := []struct{ name, file, content, app string }{
 		{"Claude Code", "~/.claude.json", `{"mcpServers":{"pencil":` + entry + `}}`, "cursor"},
@@ -162,7 +162,7 @@ func TestD4_ClientConfigurations(t *testing.T) {
 }
 
 // D-5, D-7.
-func TestD7_RejectedCandidatesSayWhy(t *testing.T) {
+func TestRejectedCandidatesSayWhy(t *testing.T) {
 	h := newHouse(t, platform{"linux", "amd64"})
 	h.put("$S/opt/Pen"+outDir+linux64, "", 0o600)
 	h.put("~/.local/share/Pen"+outDir+linux64+"/x", "", 0o600)
@@ -189,7 +189,7 @@ func TestD7_RejectedCandidatesSayWhy(t *testing.T) {
 	}
 }
 
-func TestD1_ConfiguredCommandIsTheOnlyOne(t *testing.T) {
+func TestConfiguredCommandIsTheOnlyOne(t *testing.T) {
 	h := newHouse(t, platform{"linux", "amd64"})
 	h.put("$S/opt/Pen"+outDir+linux64, "", 0o700)
 	h.put("~/mine", "", 0o700)

@@ -65,7 +65,7 @@ func TestElicitation_TheChildMayAsk(t *testing.T) {
 
 // What a person takes is not counted in a call's time, nor held against the app;
 // the agent is seen to wait.
-func TestK4_WaitingForThePersonIsNotCounted(t *testing.T) {
+func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		o.becomes(pipes("--form", oneField))
 		var waits atomic.Int32

@@ -13,7 +13,7 @@ import (
 
 // Clients that ask for the tools once have the gateway in both modes, and all
 // tools if they start while the mode is on; no other client hears of it.
-func TestG3_ClientsThatKeepTheirListHaveTheGateway(t *testing.T) {
+func TestClientsThatKeepTheirListHaveTheGateway(t *testing.T) {
 	tests := []struct {
 		client, setting string
 		clients         []string
@@ -65,7 +65,7 @@ func TestG3_ClientsThatKeepTheirListHaveTheGateway(t *testing.T) {
 }
 
 // The same through HTTP, where a request may bring the client's name.
-func TestG3_GatewayThroughHTTP(t *testing.T) {
+func TestGatewayThroughHTTP(t *testing.T) {
 	d := newDeck(t, options(t))
 	h := &wire.HTTP{Host: d.host}
 	for client, has := range map[string]bool{"codex-mcp-client": true, "claude-code": false} {
@@ -86,7 +86,7 @@ func TestG3_GatewayThroughHTTP(t *testing.T) {
 
 // What such a client did not ask for again it reaches all the same, and the
 // list of agents can say so.
-func TestG2_AgentsWithTheGatewayAreKnown(t *testing.T) {
+func TestAgentsWithTheGatewayAreKnown(t *testing.T) {
 	d := newDeck(t, options(t))
 	for client, has := range map[string]bool{"codex-mcp-client": true, "claude-code": false} {
 		a := connectAs(t, d.host, servers.ViewSpec{}, client)

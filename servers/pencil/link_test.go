@@ -16,7 +16,7 @@ import (
 )
 
 // C-6, L-7: nothing is left of a child that cannot be used.
-func TestE3_StartFailuresSayWhy(t *testing.T) {
+func TestStartFailuresSayWhy(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string, mode os.FileMode) string {
 		path := dir + "/" + name
@@ -103,7 +103,7 @@ func (p *program) run(c process.Command) (*process.Child, error) {
 	return starter(c)
 }
 
-func TestL7_HandshakeHasADeadline(t *testing.T) {
+func TestHandshakeHasADeadline(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		o.becomes(pipes("--mute"))
 		began := time.Now()
@@ -119,7 +119,7 @@ func TestL7_HandshakeHasADeadline(t *testing.T) {
 	})
 }
 
-func TestM3_ToggleWhileTurningOnCancels(t *testing.T) {
+func TestToggleWhileTurningOnCancels(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		o.becomes(pipes("--mute"))
 		w.Toggle()
@@ -148,7 +148,7 @@ func TestQuittingGivesABusyChild300Milliseconds(t *testing.T) {
 	})
 }
 
-func TestM4_TheChildIsKeptForAMinute(t *testing.T) {
+func TestChildIsKeptForAMinute(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, _ *program) {
 		w.switchedOn(t)
 		w.Off()
@@ -170,7 +170,7 @@ func TestM4_TheChildIsKeptForAMinute(t *testing.T) {
 	})
 }
 
-func TestL9_LossIsRetriedThenGivenUp(t *testing.T) {
+func TestLossIsRetriedThenGivenUp(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		w.switchedOn(t)
 		works := pipes()
@@ -221,7 +221,7 @@ func TestL9_LossIsRetriedThenGivenUp(t *testing.T) {
 	})
 }
 
-func TestL9_CallsWaitForTheChild(t *testing.T) {
+func TestCallsWaitForTheChild(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, _ *program) {
 		w.switchedOn(t)
 		w.Pencil.mu.Lock()
@@ -239,7 +239,7 @@ func TestL9_CallsWaitForTheChild(t *testing.T) {
 	})
 }
 
-func TestL10_ReconnectTakesTheNewCatalogue(t *testing.T) {
+func TestReconnectTakesTheNewCatalogue(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		w.switchedOn(t)
 		o.becomes(pipes("--tools", "C"))
@@ -270,7 +270,7 @@ func TestL10_ReconnectTakesTheNewCatalogue(t *testing.T) {
 	})
 }
 
-func TestL12_SilentChildIsReplaced(t *testing.T) {
+func TestSilentChildIsReplaced(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		real := pipes()
 		o.becomes(func(c process.Command) (*process.Child, error) { // stops reading after a while
@@ -303,7 +303,7 @@ func (w *sleepyWriter) Write(b []byte) (int, error) {
 	return w.WriteCloser.Write(b)
 }
 
-func TestL11_ChangedListIsReadAgain(t *testing.T) {
+func TestChangedListIsReadAgain(t *testing.T) {
 	w := start(t, "--change")
 	w.switchedOn(t)
 	s := w.until(t, "a held tool", func(s Status) bool { return len(s.Held) == 1 })
@@ -312,7 +312,7 @@ func TestL11_ChangedListIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestH12_ChangedDescriptionIsHeld(t *testing.T) {
+func TestChangedDescriptionIsHeld(t *testing.T) {
 	o := options(t)
 	first := startWith(t, o)
 	first.switchedOn(t)
@@ -368,7 +368,7 @@ func TestTheProgramFindsItsAppByHome(t *testing.T) {
 	}
 }
 
-func TestL2_AppNamesAreChecked(t *testing.T) {
+func TestAppNamesAreChecked(t *testing.T) {
 	for _, app := range []string{"../x", "-x", strings.Repeat("a", 65), "a b"} {
 		o := options(t)
 		o.App = app

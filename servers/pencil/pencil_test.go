@@ -176,7 +176,7 @@ func names(s Status) []string {
 }
 
 // L-1: nothing runs before the mode is first switched on. C-5: the list is sorted.
-func TestM2_OnOffersWhatTheChildLists(t *testing.T) {
+func TestOnOffersWhatTheChildLists(t *testing.T) {
 	tests := []struct {
 		name, set string
 		count     int
@@ -220,7 +220,7 @@ func TestM2_OnOffersWhatTheChildLists(t *testing.T) {
 }
 
 // The definitions that agents get are the child's, but for names.
-func TestC3_DefinitionsArriveAsTheyAre(t *testing.T) {
+func TestDefinitionsArriveAsTheyAre(t *testing.T) {
 	for _, set := range []string{"A", "B", "C"} {
 		t.Run(set, func(t *testing.T) {
 			w := start(t, "--tools", set, "--no-guide")
@@ -244,7 +244,7 @@ func TestC3_DefinitionsArriveAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestL6_NoiseAndGarbageAreKeptAway(t *testing.T) {
+func TestNoiseAndGarbageAreKeptAway(t *testing.T) {
 	w := start(t, "--garbage", "--noise", "1000000", "--pages", "3", "--repeat")
 	w.switchedOn(t)
 	if s := w.Status(); len(s.Tools) != 14 {
@@ -261,7 +261,7 @@ func TestL6_NoiseAndGarbageAreKeptAway(t *testing.T) {
 	}
 }
 
-func TestC4_BadEntriesDoNotLoseTheRest(t *testing.T) {
+func TestBadEntriesDoNotLoseTheRest(t *testing.T) {
 	w := start(t, "--odd")
 	w.switchedOn(t)
 	s := w.Status()
@@ -283,7 +283,7 @@ func TestC4_BadEntriesDoNotLoseTheRest(t *testing.T) {
 	}
 }
 
-func TestK2_ResultsPassUntouched(t *testing.T) {
+func TestResultsPassUntouched(t *testing.T) {
 	tests := []struct {
 		name, kind, want string
 		images           int
@@ -318,7 +318,7 @@ func TestK2_ResultsPassUntouched(t *testing.T) {
 }
 
 // K-8, too: no socket of an app is anywhere near, and no call asks for one.
-func TestK1_ArgumentsPassUntouched(t *testing.T) {
+func TestArgumentsPassUntouched(t *testing.T) {
 	w := start(t)
 	w.switchedOn(t)
 	for _, args := range []string{`{"n":9007199254740993,"Name":1,"name":2}`, `{}`, ""} {
@@ -332,7 +332,7 @@ func TestK1_ArgumentsPassUntouched(t *testing.T) {
 	}
 }
 
-func TestK10_PicturesAreSavedOnce(t *testing.T) {
+func TestPicturesAreSavedOnce(t *testing.T) {
 	w := start(t)
 	path := filepath.Join(t.TempDir(), "shot.png")
 	if err := w.SavePicture(path); err == nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // A deck that is killed takes its child along, even one that heeds nothing.
-func TestL5_TheChildDiesWithTheDeck(t *testing.T) {
+func TestChildDiesWithTheDeck(t *testing.T) {
 	deck := exec.Command(os.Args[0], asDeck)
 	out, err := deck.StdoutPipe()
 	if err != nil {

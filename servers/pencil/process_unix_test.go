@@ -17,7 +17,7 @@ import (
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
 // X-2, too: no process is left, and how the child ended is no error.
-func TestX1_ChildrenAreGoneWithinASecond(t *testing.T) {
+func TestEndedChildrenAreGone(t *testing.T) {
 	tests := []struct {
 		name  string
 		flags []string
@@ -56,7 +56,7 @@ func TestX1_ChildrenAreGoneWithinASecond(t *testing.T) {
 }
 
 // L-5: what a child has started goes with it, also when it dies by itself.
-func TestX1_GrandchildrenGoToo(t *testing.T) {
+func TestGrandchildrenGoToo(t *testing.T) {
 	for _, how := range []string{"the deck ends it", "it is killed"} {
 		t.Run(how, func(t *testing.T) {
 			w := start(t, "--brood")

@@ -24,7 +24,7 @@ func asTheChildSaid(definition []byte) string {
 // What agents have in their list is, byte for byte in canonical form, what the
 // child listed, members that the library does not know included; a stream, HTTP
 // and the gateway do not differ.
-func TestC3_ListedDefinitionsAreTheChildsOwn(t *testing.T) {
+func TestListedDefinitionsAreTheChildsOwn(t *testing.T) {
 	d := newDeck(t, options(t, "--no-guide"))
 	d.on()
 	stream := connect(t, d.host, servers.ViewSpec{})
@@ -94,7 +94,7 @@ func TestC3_ListedDefinitionsAreTheChildsOwn(t *testing.T) {
 
 // A change that only an unknown member shows is a change: the list is sent
 // again, and the pin holds the tool.
-func TestC3_UnknownMembersCount(t *testing.T) {
+func TestUnknownMembersCount(t *testing.T) {
 	list := func(cost string) *Catalogue {
 		raw, _ := rawjson.SplitArray([]byte(`[{"name":"x","inputSchema":{"type":"object"},"annotations":{"costHint":` + cost + `},"annotated":true}]`))
 		defs, notes := readDefinitions(raw)
@@ -105,7 +105,7 @@ func TestC3_UnknownMembersCount(t *testing.T) {
 	}
 }
 
-func TestC3_NullsThatClientsRefuseAreLeftOut(t *testing.T) {
+func TestNullsThatClientsRefuseAreLeftOut(t *testing.T) {
 	raw, _ := rawjson.SplitArray([]byte(`[{"name":"x","title":null,"description":null,"inputSchema":null,"outputSchema":null,"annotations":null,"later":null}]`))
 	defs, _ := readDefinitions(raw)
 	c := newCatalogue(defs, nil, "", nil, nil)

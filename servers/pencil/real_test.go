@@ -89,7 +89,7 @@ func realOptions(t *testing.T) Options {
 }
 
 // The home folder is empty, so there is no app to talk to.
-func TestT3_TheRealProgram(t *testing.T) {
+func TestRealProgram(t *testing.T) {
 	o := realOptions(t)
 	w := startWith(t, o)
 	began := time.Now()

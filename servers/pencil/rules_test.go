@@ -15,7 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-func TestD2_FileNames(t *testing.T) {
+func TestFileNamesOfTheProgram(t *testing.T) {
 	tests := []struct {
 		p    platform
 		want string
@@ -34,7 +34,7 @@ func TestD2_FileNames(t *testing.T) {
 	}
 }
 
-func TestL3_Arguments(t *testing.T) {
+func TestArgumentsOfTheProgram(t *testing.T) {
 	for want, o := range map[string]Options{
 		"--app|desktop": {},
 		"--app|desktop|--enable_spawn_agents|a b|$(x)": {SpawnAgents: true, Args: []string{"a b", "$(x)"}},
@@ -47,7 +47,7 @@ func TestL3_Arguments(t *testing.T) {
 
 // However often a person asks, there is one child in the end, and what an older
 // attempt comes to is nobody's.
-func TestL8_OneAttemptAtATime(t *testing.T) {
+func TestOneAttemptAtATime(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		var mu sync.Mutex
 		var all []*process.Child
@@ -81,7 +81,7 @@ func TestL8_OneAttemptAtATime(t *testing.T) {
 	})
 }
 
-func TestC5_EqualCataloguesAreEqual(t *testing.T) {
+func TestEqualCataloguesAreEqual(t *testing.T) {
 	list, _ := rawjson.SplitArray([]byte(`[{"name":"b","annotations":{"readOnlyHint":true}},{"name":"a"},{"name":"c"}]`))
 	make := func() *Catalogue {
 		defs, notes := readDefinitions(list)
@@ -95,7 +95,7 @@ func TestC5_EqualCataloguesAreEqual(t *testing.T) {
 }
 
 // C-8 and W-3: what a person can look up.
-func TestW3_StatusSaysEverything(t *testing.T) {
+func TestStatusSaysEverything(t *testing.T) {
 	w := start(t, "--noise", "3000")
 	w.switchedOn(t)
 	w.call(t, "pencil_get_editor_state", `{}`)
@@ -120,7 +120,7 @@ func TestW3_StatusSaysEverything(t *testing.T) {
 }
 
 // Others' tools answer while Pencil's program hangs in its handshake.
-func TestM6_OthersGoOnMeanwhile(t *testing.T) {
+func TestOtherToolsAnswerDuringTheHandshake(t *testing.T) {
 	d := newDeck(t, options(t, "--mute"))
 	a := connect(t, d.host, servers.ViewSpec{})
 	began := time.Now()
@@ -134,7 +134,7 @@ func TestM6_OthersGoOnMeanwhile(t *testing.T) {
 	d.p.Off()
 }
 
-func TestM7_OnlyChangesAreAnnounced(t *testing.T) {
+func TestOnlyChangesAreAnnounced(t *testing.T) {
 	w := start(t)
 	w.switchedOn(t)
 	if w.lists() != 1 {
@@ -156,7 +156,7 @@ func TestM7_OnlyChangesAreAnnounced(t *testing.T) {
 }
 
 // No tool that an agent has while the mode is off switches it on.
-func TestM8_NoToolSwitchesOn(t *testing.T) {
+func TestNoToolSwitchesOn(t *testing.T) {
 	d := newDeck(t, options(t))
 	for name, spec := range map[string]servers.ViewSpec{"all": {}, "alone": {Servers: []string{"pencil"}}, "gateway": {Gateway: true}} {
 		a := connectAs(t, d.host, spec, "codex")
@@ -171,7 +171,7 @@ func TestM8_NoToolSwitchesOn(t *testing.T) {
 	}
 }
 
-func TestM9_ListChangesAreAlwaysAnnounced(t *testing.T) {
+func TestListChangesAreAlwaysAnnounced(t *testing.T) {
 	without := hostOf(t, other{})
 	with := newDeck(t, options(t))
 	for name, h := range map[string]*servers.Host{"without Pencil": without, "with Pencil": with.host} {
@@ -186,7 +186,7 @@ func TestM9_ListChangesAreAlwaysAnnounced(t *testing.T) {
 	}
 }
 
-func TestK9_CallsAreKeptWithoutTheirBodies(t *testing.T) {
+func TestCallsAreKeptWithoutTheirBodies(t *testing.T) {
 	w := start(t)
 	w.switchedOn(t)
 	w.call(t, "pencil_batch_get", `{"secret":"s3cr3t"}`)
@@ -207,7 +207,7 @@ func TestK9_CallsAreKeptWithoutTheirBodies(t *testing.T) {
 
 // What an agent is told never says that nothing has happened (E-4), and shows
 // neither control characters nor without end what the child says (E-5).
-func TestE4_E5_TextsForAgents(t *testing.T) {
+func TestTextsForAgentsPromiseNothing(t *testing.T) {
 	for _, text := range []string{lostText, failedText, absentText, doubtText, offText("p"), deadlineText(time.Minute), busyText(3), noToolText("x"), pairText("a")} {
 		for _, bad := range []string{"nothing", "unchanged", "not changed", "no change"} {
 			if strings.Contains(strings.ToLower(text), bad) {
@@ -225,14 +225,14 @@ func TestE4_E5_TextsForAgents(t *testing.T) {
 }
 
 // E-5 for a name that is in no list.
-func TestE5_NamesAreCut(t *testing.T) {
+func TestNamesInTextsAreCut(t *testing.T) {
 	if got := noToolText(strings.Repeat("x", 500)); len(got) > 250 {
 		t.Errorf("%d characters", len(got))
 	}
 }
 
 // I-2, I-5.
-func TestI2_I5_Instructions(t *testing.T) {
+func TestInstructionsAreCleanedAndCut(t *testing.T) {
 	c := newCatalogue(nil, nil, cleanGuide("Look\x1b first.\x07\n\tThen "+strings.Repeat("x", 9000)), nil, nil)
 	if !strings.HasPrefix(c.Instructions, guidePreface+"\n\nLook first.\n\tThen xxx") {
 		t.Errorf("got %.150q", c.Instructions)
@@ -242,7 +242,7 @@ func TestI2_I5_Instructions(t *testing.T) {
 	}
 }
 
-func TestG5_Gateway(t *testing.T) {
+func TestGatewayIsNoReadOnlyTool(t *testing.T) {
 	m := NewModule(New(Options{}))
 	a := m.gateway().Tool.Annotations
 	if *a.ReadOnlyHint || !*a.DestructiveHint || *a.OpenWorldHint {
@@ -259,7 +259,7 @@ func TestG5_Gateway(t *testing.T) {
 }
 
 // Ending is for anybody, as often as they like, also when the child ends itself.
-func TestX3_EndingTwice(t *testing.T) {
+func TestEndingTwice(t *testing.T) {
 	w := start(t)
 	w.switchedOn(t)
 	w.Pencil.mu.Lock()

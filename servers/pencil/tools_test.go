@@ -175,7 +175,7 @@ func (a *agent) tools() []string {
 
 // M-1: the mode is the deck's, for all. M-10: a call while off is answered. G-1: a
 // list change is all that others are told.
-func TestM2_AgentsSeeTheSwitch(t *testing.T) {
+func TestAgentsSeeTheSwitch(t *testing.T) {
 	d := newDeck(t, options(t))
 	all, alone := connect(t, d.host, servers.ViewSpec{}), connect(t, d.host, servers.ViewSpec{Servers: []string{"pencil"}})
 	gate := connect(t, d.host, servers.ViewSpec{Gateway: true})
@@ -222,7 +222,7 @@ func TestM2_AgentsSeeTheSwitch(t *testing.T) {
 	}
 }
 
-func TestM5_OffCostsNothing(t *testing.T) {
+func TestOffCostsNothing(t *testing.T) {
 	with, without := newDeck(t, options(t)), hostOf(t, other{})
 	answers := func(h *servers.Host, spec servers.ViewSpec) []string {
 		a := connect(t, h, spec)
@@ -247,7 +247,7 @@ func TestM5_OffCostsNothing(t *testing.T) {
 }
 
 // What agents get, through the whole path, is what the child gave.
-func TestH10_RawThroughTheWholePath(t *testing.T) {
+func TestResultsPassTheWholePathUntouched(t *testing.T) {
 	d := newDeck(t, options(t, "--result", "odd", "--no-guide"))
 	d.on()
 	a := connect(t, d.host, servers.ViewSpec{})
@@ -256,7 +256,7 @@ func TestH10_RawThroughTheWholePath(t *testing.T) {
 	}
 }
 
-func TestC7_ToolThatTheLibraryCannotTakeIsHidden(t *testing.T) {
+func TestToolThatTheLibraryCannotTakeIsHidden(t *testing.T) {
 	m := NewModule(New(Options{}))
 	list, _ := rawjson.SplitArray([]byte(`[{"name":"good"},{"name":"bad","inputSchema":{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}}]`))
 	defs, notes := readDefinitions(list)
@@ -315,7 +315,7 @@ func BenchmarkCall(b *testing.B) {
 
 // 20 agents that call, cancel, list and hang up while a person plays with the
 // switch.
-func TestT4_ManyAgents(t *testing.T) {
+func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 	o := options(t, "--progress", "2")
 	o.MaxInFlight = 4
 	d := newDeck(t, o)
@@ -374,7 +374,7 @@ func TestT4_ManyAgents(t *testing.T) {
 }
 
 // G-2: an agent that does not ask again after a switch is shown as such.
-func TestG2_AgentsThatKeepAnOldListAreSeen(t *testing.T) {
+func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 	o := options(t)
 	synctest.Test(t, func(t *testing.T) {
 		o.start = pipes()
@@ -417,7 +417,7 @@ func TestG2_AgentsThatKeepAnOldListAreSeen(t *testing.T) {
 	})
 }
 
-func TestH1_RestartedModuleWorks(t *testing.T) {
+func TestRestartedModuleWorks(t *testing.T) {
 	d := newDeck(t, options(t))
 	a := connect(t, d.host, servers.ViewSpec{})
 	for range 2 {

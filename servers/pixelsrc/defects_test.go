@@ -28,8 +28,8 @@ func issuesOf(text string) string {
 	return strings.Join(list, " ")
 }
 
-// TestD15_Validator has the cases of the validator.
-func TestD15_Validator(t *testing.T) {
+// TestValidator has the cases of the validator.
+func TestValidator(t *testing.T) {
 	pal := `{type:"palette",name:"p",colors:{a:"#FF0000",b:"#00FF00"}}` + "\n"
 	sprite := func(region string) string {
 		return pal + `{type:"sprite",name:"s",size:[4,4],palette:"p",regions:{` + region + `}}`
@@ -205,7 +205,7 @@ func TestSuggestionsApplied(t *testing.T) {
 
 func second[A, B any](_ A, b B) B { return b }
 
-func TestD10_ExplainCounts(t *testing.T) {
+func TestExplainCounts(t *testing.T) {
 	src := &source{text: Example("hero")}
 	(&call{ctx: noContext(), server: New(Options{})}).parse(src)
 	o, _ := src.Find(pxl.KindSprite, "hero")
@@ -220,7 +220,7 @@ func TestD10_ExplainCounts(t *testing.T) {
 	}
 }
 
-func TestD09_HeroHasAFace(t *testing.T) {
+func TestHeroHasAFace(t *testing.T) {
 	d := pxl.Parse([]byte(Example("hero")), pxl.Options{})
 	regions, err := d.Regions(pxl.KindSprite, "hero")
 	if err != nil {
@@ -233,7 +233,7 @@ func TestD09_HeroHasAFace(t *testing.T) {
 	}
 }
 
-func TestD11_AnalyzeCounts(t *testing.T) {
+func TestAnalyzeCounts(t *testing.T) {
 	k := newCorpus(noContext())
 	src := &source{text: Example("hero")}
 	(&call{ctx: noContext(), server: New(Options{})}).parse(src)
@@ -243,8 +243,8 @@ func TestD11_AnalyzeCounts(t *testing.T) {
 	}
 }
 
-// TestD20_Modifiers renders what the reference ignores.
-func TestD20_Modifiers(t *testing.T) {
+// TestModifiersAreDrawn renders what the reference ignores.
+func TestModifiersAreDrawn(t *testing.T) {
 	for name, region := range map[string]string{
 		"round": `{rect:[0,0,8,8],round:4}`, "range": `{rect:[0,0,8,8],y:[0,3]}`, "repeat": `{rect:[0,0,1,1],repeat:[3,3],spacing:[1,1]}`,
 		"jitter": `{rect:[2,2,4,4],jitter:{x:[-1,1],y:[-1,1]}}`, "transform": `{rect:[0,0,4,2],transform:"translate(2,2)"}`,
@@ -279,8 +279,8 @@ func renderOf(t *testing.T, text string) *image.NRGBA {
 	return res.Image()
 }
 
-// TestR07_R08_ImportOfEveryExample imports what the examples render.
-func TestR07_R08_ImportOfEveryExample(t *testing.T) {
+// TestImportOfEveryExample imports what the examples render.
+func TestImportOfEveryExample(t *testing.T) {
 	for _, name := range Examples() {
 		d := pxl.Parse([]byte(Example(name)), pxl.Options{})
 		for _, o := range d.Objects() {
@@ -302,9 +302,9 @@ func TestR07_R08_ImportOfEveryExample(t *testing.T) {
 	}
 }
 
-// TestR07_D13_ImportProperty imports random pictures; with few colours nothing is
+// TestImportKeepsRandomPictures imports random pictures; with few colours nothing is
 // lost, with many the reduced picture is kept.
-func TestR07_D13_ImportProperty(t *testing.T) {
+func TestImportKeepsRandomPictures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {
 		w, h := 1+rng.IntN(20), 1+rng.IntN(20)
@@ -341,7 +341,7 @@ func TestR07_D13_ImportProperty(t *testing.T) {
 	}
 }
 
-func TestD13_ImportKeepsAlphaApart(t *testing.T) {
+func TestImportKeepsAlphaApart(t *testing.T) {
 	im, err := Import(t.Context(), drawn("Ah.. hA.."), ImportOptions{MaxColors: 16, Analyze: true})
 	if err != nil || im.Colours != 3 || !strings.Contains(im.Source, "#FF000080") || !strings.Contains(im.Source, `"_":"#00000000"`) {
 		t.Errorf("%+v, %v", im, err)
@@ -367,7 +367,7 @@ func TestAnalysisVector(t *testing.T) {
 	}
 }
 
-func TestD13_ContainmentIsTopological(t *testing.T) {
+func TestContainmentIsTopological(t *testing.T) {
 	im, err := Import(t.Context(), drawn("AB BA"), ImportOptions{MaxColors: 16, Analyze: true})
 	if err != nil || strings.Contains(im.Source, "contained-within") {
 		t.Errorf("%s, %v", im.Source, err)
@@ -419,8 +419,8 @@ func TestColourNames(t *testing.T) {
 	}
 }
 
-// TestD24_OneSetOfDefaults: the tool finds shapes and analyses as the package does.
-func TestD24_OneSetOfDefaults(t *testing.T) {
+// TestImportHasOneSetOfDefaults: the tool finds shapes and analyses as the package does.
+func TestImportHasOneSetOfDefaults(t *testing.T) {
 	s := New(Options{})
 	for _, analyze := range []bool{false, true} {
 		picture := "KKKKKK KRRRRK KRRRRK KRRRRK KDDDDK KKKKKK"
@@ -432,8 +432,8 @@ func TestD24_OneSetOfDefaults(t *testing.T) {
 	}
 }
 
-// TestD25_RegionsAreDrawn: a sprite of regions is not transparent.
-func TestD25_RegionsAreDrawn(t *testing.T) {
+// TestRegionsAreDrawn: a sprite of regions is not transparent.
+func TestRegionsAreDrawn(t *testing.T) {
 	samePixels(t, renderOf(t, heroSource("#FF0000", 2)), drawn("AA AA"))
 }
 

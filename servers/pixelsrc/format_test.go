@@ -178,9 +178,9 @@ const allFields = `
 {type:"state-rules",name:"q",rules:[{selector:".hurt [token=a]",apply:{color:"red",visible:false,z:3,transform:"x"}}]}
 `
 
-func TestD04_FormatLosesNothing(t *testing.T) { sameValues(t, allFields, mustFormat(t, allFields)) }
+func TestFormatLosesNothing(t *testing.T) { sameValues(t, allFields, mustFormat(t, allFields)) }
 
-func TestD02_FormatReadsJSON5(t *testing.T) {
+func TestFormatReadsJSON5(t *testing.T) {
 	mustFormat(t, "// c\n{type:'palette',name:'x',colors:{a:'red',},}")
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestR09_D18_Paths(t *testing.T) {
+func TestPathsOfSources(t *testing.T) {
 	outside := t.TempDir()
 	root := t.TempDir()
 	put := func(dir, name, text string) {

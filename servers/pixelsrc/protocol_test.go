@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestI01_Initialize(t *testing.T) {
+func TestInitialize(t *testing.T) {
 	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
 		r := newRig(t, t.TempDir())
 		m := r.initialize(version)
@@ -32,7 +32,7 @@ func TestI01_Initialize(t *testing.T) {
 	}
 }
 
-func TestI02_D22_ToolsList(t *testing.T) {
+func TestToolsList(t *testing.T) {
 	r := start(t)
 	var res struct {
 		Tools []struct {
@@ -77,13 +77,13 @@ func TestI02_D22_ToolsList(t *testing.T) {
 	}
 }
 
-func TestI03_Format(t *testing.T) {
+func TestFormatToolAnswersWithTheSource(t *testing.T) {
 	if res := start(t).ok("pixelsrc_format", args{"source": dot1}); !strings.Contains(res.Content[0].Text, "sprite") {
 		t.Error(res.text())
 	}
 }
 
-func TestI04_Render(t *testing.T) {
+func TestRenderTool(t *testing.T) {
 	res := start(t).ok("pixelsrc_render", args{"source": dot2, "scale": 2})
 	if len(res.Content) < 2 || res.Content[0].Type != "image" || res.Content[0].MIMEType != "image/png" {
 		t.Fatalf("got %+v", res)
@@ -98,7 +98,7 @@ func TestI04_Render(t *testing.T) {
 	}
 }
 
-func TestI05toI09(t *testing.T) {
+func TestRenderAndPrimeArguments(t *testing.T) {
 	r := start(t)
 	r.bad("pixelsrc_render", args{}, "Either", "source", "path")                                             // I-05
 	r.bad("pixelsrc_render", args{"source": dot1, "sprite": "nonexistent"}, "nonexistent", "Available: dot") // I-06
@@ -119,7 +119,7 @@ func TestI05toI09(t *testing.T) {
 	}
 }
 
-func TestI10toI12(t *testing.T) {
+func TestAnalyzeTool(t *testing.T) {
 	r := start(t)
 	var k corpus
 	if r.data("pixelsrc_analyze", args{"source": dot1}, &k); k.Sprites != 1 || k.Files != 1 { // I-10
@@ -135,7 +135,7 @@ func TestI10toI12(t *testing.T) {
 	}
 }
 
-func TestI13toI16_Validate(t *testing.T) {
+func TestValidateTool(t *testing.T) {
 	r := start(t)
 	braced := `{"type":"palette","name":"p","colors":{"{a}":"#FF0000"}}` + "\n" + `{"type":"sprite","name":"s","size":[2,2],"palette":"p","regions":{"a":{"rect":[0,0,2,2]}}}`
 	var v verdict
@@ -168,7 +168,7 @@ type suggestions struct {
 	Sprites     int `json:"sprites_analyzed"`
 }
 
-func TestI17toI19_Suggest(t *testing.T) {
+func TestSuggestTool(t *testing.T) {
 	r := start(t)
 	var s suggestions
 	r.data("pixelsrc_suggest", args{"source": typo}, &s) // I-17
@@ -185,7 +185,7 @@ func TestI17toI19_Suggest(t *testing.T) {
 	r.bad("pixelsrc_suggest", args{}, "Either") // I-19
 }
 
-func TestI20toI24_Explain(t *testing.T) {
+func TestExplainTool(t *testing.T) {
 	r := start(t)
 	var one struct {
 		Type, Name    string
@@ -205,7 +205,7 @@ func TestI20toI24_Explain(t *testing.T) {
 	r.bad("pixelsrc_explain", args{"source": dot1, "name": "nonexistent"}, "nonexistent") // I-24
 }
 
-func TestI25toI29_Diff(t *testing.T) {
+func TestDiffTool(t *testing.T) {
 	r := start(t)
 	diff := func(a, b string) (list []spriteDiff) {
 		r.data("pixelsrc_diff", args{"source_a": a, "source_b": b}, &list)
@@ -228,7 +228,7 @@ func TestI25toI29_Diff(t *testing.T) {
 	r.bad("pixelsrc_diff", args{"source_a": heroSource("#F00", 2), "source_b": heroSource("#F00", 2), "sprite": "nonexistent"}, "nonexistent", "Available: hero") // I-29
 }
 
-func TestI30toI34_Refusals(t *testing.T) {
+func TestRefusals(t *testing.T) {
 	r := start(t)
 	if m := r.ask("tools/call", args{"name": "pixelsrc_nope", "arguments": args{}}); m.Error == nil || m.Error.Code != -32602 || !strings.Contains(m.Error.Message, "pixelsrc_nope") { // I-30
 		t.Errorf("got %+v", m.Error)
@@ -254,7 +254,7 @@ func (r *rig) resource(uri string) (mime, text string, err *rpcError) {
 	return res.Contents[0].MIMEType, res.Contents[0].Text, nil
 }
 
-func TestI35toI38_Resources(t *testing.T) {
+func TestResources(t *testing.T) {
 	r := start(t)
 	var list struct {
 		Resources []struct{ URI, Name, Title, Description, MIMEType string }
@@ -396,7 +396,7 @@ func (r *rig) prompt(name string, a map[string]string) (description, assistant, 
 	return res.Description, res.Messages[0].Content.Text, res.Messages[1].Content.Text, nil
 }
 
-func TestI39toI44_D23_Prompts(t *testing.T) {
+func TestPrompts(t *testing.T) {
 	r := start(t)
 	var list struct {
 		Prompts []struct {

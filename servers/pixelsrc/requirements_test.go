@@ -46,7 +46,7 @@ func snippets(text string) (list []string) {
 	return list
 }
 
-func TestR01_Examples(t *testing.T) {
+func TestExamplesAreClean(t *testing.T) {
 	r := start(t)
 	if len(Examples()) < 16 {
 		t.Errorf("only %d examples", len(Examples()))
@@ -62,8 +62,8 @@ func TestR01_Examples(t *testing.T) {
 	}
 }
 
-// TestR01_RequiredExamples has what the catalogue promises of four examples.
-func TestR01_RequiredExamples(t *testing.T) {
+// TestCatalogueKeepsItsPromises has what the catalogue promises of four examples.
+func TestCatalogueKeepsItsPromises(t *testing.T) {
 	find := func(name string, kind pxl.Kind, object string) pxl.Object {
 		t.Helper()
 		d := pxl.Parse([]byte(Example(name)), pxl.Options{})
@@ -98,7 +98,7 @@ func TestR01_RequiredExamples(t *testing.T) {
 	find("hero", pxl.KindVariant, "hero_red")
 }
 
-func TestR01_D08_Guides(t *testing.T) {
+func TestSnippetsOfTheGuidesAreClean(t *testing.T) {
 	r := start(t)
 	n := 0
 	for _, text := range []string{guideFull(), guideBrief()} {
@@ -113,7 +113,7 @@ func TestR01_D08_Guides(t *testing.T) {
 	}
 }
 
-func TestR01_D07_Scaffolds(t *testing.T) {
+func TestScaffoldsAreClean(t *testing.T) {
 	r := start(t)
 	for _, a := range []args{
 		{"asset_type": "sprite", "name": "a"},
@@ -144,7 +144,7 @@ func TestR01_D07_Scaffolds(t *testing.T) {
 	}
 }
 
-func TestR01_PromptTemplates(t *testing.T) {
+func TestPromptTemplatesAreClean(t *testing.T) {
 	r := start(t)
 	for _, name := range templateTypes() {
 		text := files0(t, "guide/template_"+name+".md")
@@ -201,8 +201,8 @@ func answers() string {
 	return b.String()
 }
 
-// TestR02_D05_Deterministic compares the answers of fresh processes byte for byte.
-func TestR02_D05_Deterministic(t *testing.T) {
+// TestAnswersAreTheSameInEveryProcess compares the answers of fresh processes byte for byte.
+func TestAnswersAreTheSameInEveryProcess(t *testing.T) {
 	if os.Getenv("PIXELSRC_ANSWERS") != "" {
 		fmt.Print("BEGIN" + answers() + "END")
 		return
@@ -214,7 +214,7 @@ func TestR02_D05_Deterministic(t *testing.T) {
 		}
 	}
 	for range 5 {
-		cmd := exec.Command(os.Args[0], "-test.run=TestR02_D05_Deterministic")
+		cmd := exec.Command(os.Args[0], "-test.run=TestAnswersAreTheSameInEveryProcess")
 		cmd.Env = append(os.Environ(), "PIXELSRC_ANSWERS=1")
 		out, err := cmd.Output()
 		if err != nil {
@@ -228,7 +228,7 @@ func TestR02_D05_Deterministic(t *testing.T) {
 	}
 }
 
-func TestR03_D06_BracedAndBareTokens(t *testing.T) {
+func TestBracedAndBareTokens(t *testing.T) {
 	r := start(t)
 	for _, token := range []string{"light", "{light}"} {
 		src := `{type:"sprite",name:"s",size:[1,1],palette:"@gameboy",regions:{"` + token + `":{points:[[0,0]]}}}`
@@ -258,7 +258,7 @@ const multiline = `// first line
 } { type: "sprite", name: "t", size: [1, 1], palette: "p", regions: { skin: { points: [[0, 0]] } } }
 `
 
-func TestR04_D01_D03_MultiLineSources(t *testing.T) {
+func TestMultiLineSources(t *testing.T) {
 	r := start(t)
 	var v verdict
 	if r.data("pixelsrc_validate", args{"source": multiline}, &v); v.Errors != 0 || v.Warnings != 1 || v.WarnL[0].Line != 14 || v.WarnL[0].Code != "undefined_token" {
@@ -284,7 +284,7 @@ func TestR04_D01_D03_MultiLineSources(t *testing.T) {
 	}
 }
 
-func TestR05_D16_Recovery(t *testing.T) {
+func TestBrokenObjectSpoilsNoOther(t *testing.T) {
 	src := dot1 + "\n{type:\"palette\", name: oops oops}\n" + palspr
 	r := start(t)
 	var v verdict
@@ -304,9 +304,7 @@ func TestR05_D16_Recovery(t *testing.T) {
 	}
 }
 
-func TestR06_FormatOfEveryKind(t *testing.T) { sameValues(t, allFields, mustFormat(t, allFields)) }
-
-func TestR10_D21_ParallelAnalyze(t *testing.T) {
+func TestParallelAnalyze(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	s := New(Options{})
@@ -328,7 +326,7 @@ func TestR10_D21_ParallelAnalyze(t *testing.T) {
 	}
 }
 
-func TestR11_D17_D19_Extremes(t *testing.T) {
+func TestExtremes(t *testing.T) {
 	r := start(t)
 	deep := strings.Repeat(`{union:[`, 5000) + strings.Repeat(`]}`, 5000)
 	sprite := func(region string) string {
@@ -360,7 +358,7 @@ func TestR11_D17_D19_Extremes(t *testing.T) {
 	r.ok("pixelsrc_render", args{"source": dot1}) // still alive
 }
 
-func TestR12_D14_EveryTarget(t *testing.T) {
+func TestEveryTarget(t *testing.T) {
 	r := start(t)
 	for _, row := range []struct {
 		file, field, name, text string
@@ -402,7 +400,7 @@ func TestR12_D14_EveryTarget(t *testing.T) {
 	}
 }
 
-func TestR13_AntialiasSizes(t *testing.T) {
+func TestAntialiasSizes(t *testing.T) {
 	r := start(t)
 	for name, side := range map[string]int{"nearest": 16, "scale2x": 32, "hq2x": 32, "hq4x": 64, "xbr2x": 32, "xbr4x": 64, "aa-blur": 16} {
 		res := r.ok("pixelsrc_render", args{"source": Example("coin"), "sprite": "coin", "scale": 2, "antialias": name})
@@ -416,7 +414,7 @@ func TestR13_AntialiasSizes(t *testing.T) {
 	}
 }
 
-func TestR14_D12_Diff(t *testing.T) {
+func TestDiffSaysWhatChanged(t *testing.T) {
 	r := start(t)
 	diff := func(a, b string) spriteDiff {
 		var list []spriteDiff
@@ -444,7 +442,7 @@ func TestR14_D12_Diff(t *testing.T) {
 	}
 }
 
-func TestR15_Cancellation(t *testing.T) {
+func TestCancelledRenderEnds(t *testing.T) {
 	r := start(t)
 	slow := `{type:"sprite",name:"s",size:[2048,2048],palette:"@pico8",regions:{red:{rect:[0,0,2048,2048]}}}`
 	p, _ := json.Marshal(args{"name": "pixelsrc_render", "arguments": args{"source": slow, "antialias": "hq2x"}})

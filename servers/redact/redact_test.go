@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestH11Body(t *testing.T) {
+func TestBodiesAreRedacted(t *testing.T) {
 	picture := base64.StdEncoding.EncodeToString(make([]byte, 60))
 	const pictureSum = "[60 bytes, sha256 5dcc1b5872dd9ff1c234501f1fefda01f664164e1583c3e1bb3dbea47588ab31]"
 	long := strings.Repeat("b", 250)

@@ -24,7 +24,7 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-func TestH3_Listen(t *testing.T) {
+func TestListenMakesPrivateSockets(t *testing.T) {
 	path := filepath.Join(folder(t), "run", "deck.sock")
 	l, err := Listen(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func TestH3_Listen(t *testing.T) {
 	}
 }
 
-func TestH3_WhatIsInTheWay(t *testing.T) {
+func TestWhatIsInTheWayOfASocket(t *testing.T) {
 	tests := []struct {
 		name  string
 		place func(path string) error
@@ -81,7 +81,7 @@ func TestH3_WhatIsInTheWay(t *testing.T) {
 	}
 }
 
-func TestH3_FolderThatIsALinkIsRefused(t *testing.T) {
+func TestFolderThatIsALinkIsRefused(t *testing.T) {
 	dir := folder(t)
 	if err := os.Symlink(folder(t), filepath.Join(dir, "run")); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestH3_FolderThatIsALinkIsRefused(t *testing.T) {
 
 // S-1: what is not closed to others is refused with the path and the reason, and
 // left as it is.
-func TestS1_FolderOpenToOthersIsRefused(t *testing.T) {
+func TestFolderOpenToOthersIsRefused(t *testing.T) {
 	if !file.OpenToOthers(mode(0o755)) {
 		t.Skip("the system does not say who may reach into a folder")
 	}
@@ -134,7 +134,7 @@ func (mode) ModTime() time.Time  { return time.Time{} }
 func (mode) IsDir() bool         { return true }
 func (mode) Sys() any            { return nil }
 
-func TestH3_DialToWhatIsNotOurs(t *testing.T) {
+func TestDialToWhatIsNotOurs(t *testing.T) {
 	dir := folder(t)
 	real := filepath.Join(dir, "real.sock")
 	l, err := Listen(real)

@@ -187,7 +187,7 @@ func call(id, tool, args string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, args)
 }
 
-func TestH9_IdsAreEchoedByteForByte(t *testing.T) {
+func TestIDsAreEchoedByteForByte(t *testing.T) {
 	c := connect(t, newHost(t, newFixture()))
 	c.initialize()
 	for _, id := range []string{`1`, `"1"`, `1152921504606846977`, `-3`, `1.50`, `"a\u00e9\"b"`, `5`, `"5"`} {
@@ -207,7 +207,7 @@ func TestAnUnknownToolIsAnsweredWithAHint(t *testing.T) {
 	}
 }
 
-func TestH9_ProgressComesBeforeItsResult(t *testing.T) {
+func TestProgressComesBeforeItsResult(t *testing.T) {
 	c := connect(t, newHost(t, newFixture()))
 	c.initialize()
 	const rounds = 1000
@@ -243,7 +243,7 @@ func TestH9_ProgressComesBeforeItsResult(t *testing.T) {
 	}
 }
 
-func TestH9_CancelSuppressesTheAnswer(t *testing.T) {
+func TestCancelSuppressesTheAnswer(t *testing.T) {
 	f := newFixture()
 	c := connect(t, newHost(t, f))
 	c.initialize()
@@ -263,7 +263,7 @@ func TestH9_CancelSuppressesTheAnswer(t *testing.T) {
 	}
 }
 
-func TestH9_BlockedCallsDelayNobodyAndAreLimited(t *testing.T) {
+func TestBlockedCallsDelayNobodyAndAreLimited(t *testing.T) {
 	f := newFixture()
 	c := connect(t, newHost(t, f))
 	c.initialize()
@@ -281,7 +281,7 @@ func TestH9_BlockedCallsDelayNobodyAndAreLimited(t *testing.T) {
 	close(f.release)
 }
 
-func TestH8_AnnouncedRoots(t *testing.T) {
+func TestAnnouncedRoots(t *testing.T) {
 	c := connect(t, newHost(t, newFixture()))
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"tester","version":"1"}}}`)
 	c.next()
@@ -302,9 +302,9 @@ func TestH8_AnnouncedRoots(t *testing.T) {
 	t.Errorf("got %s", m.Result)
 }
 
-// TestH9_ASlowReaderSlowsNobody has a client that asks for much and reads
+// TestSlowReaderSlowsNobody has a client that asks for much and reads
 // nothing, while another one works and the list of tools changes.
-func TestH9_ASlowReaderSlowsNobody(t *testing.T) {
+func TestSlowReaderSlowsNobody(t *testing.T) {
 	f := newFixture()
 	h := newHost(t, f)
 	slow, quick := connect(t, h), connect(t, h)
@@ -371,7 +371,7 @@ func TestBadLinesGetOneAnswerAndTheConnectionLives(t *testing.T) {
 	}
 }
 
-func TestH1_PanicIsAnErrorForTheAgent(t *testing.T) {
+func TestPanicIsAnErrorForTheAgent(t *testing.T) {
 	c := connect(t, newHost(t, newFixture()))
 	c.initialize()
 	c.send(call(`1`, "panic", `{}`))
@@ -402,7 +402,7 @@ func TestM_SwitchedOffToolAnswersWithASentence(t *testing.T) {
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"new","version":"2"},"io.modelcontextprotocol/clientCapabilities":{}}`
 
-func TestH6_Listen(t *testing.T) {
+func TestListenTellsOfChanges(t *testing.T) {
 	f := newFixture()
 	c := connect(t, newHost(t, f))
 	listen := func(id, filter string) string {
@@ -437,7 +437,7 @@ func TestH6_Listen(t *testing.T) {
 	}
 }
 
-func TestH2_TwoHostsDoNotMix(t *testing.T) {
+func TestTwoHostsDoNotMix(t *testing.T) {
 	f1, f2 := newFixture(), newFixture()
 	c1, c2 := connect(t, newHost(t, f1)), connect(t, newHost(t, f2))
 	c1.initialize()
@@ -457,7 +457,7 @@ func TestH2_TwoHostsDoNotMix(t *testing.T) {
 	}
 }
 
-func TestH9_200ConnectionsComeAndGo(t *testing.T) {
+func TestConnectionsLeaveNoGoroutines(t *testing.T) {
 	h := newHost(t, newFixture())
 	warm := connect(t, h)
 	warm.initialize()

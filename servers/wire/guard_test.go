@@ -19,7 +19,7 @@ const (
 	jsonType  = "application/json"
 )
 
-func TestH5_Guard(t *testing.T) {
+func TestHTTPGuard(t *testing.T) {
 	tests := []struct {
 		name, method string
 		headers      map[string]string
@@ -137,7 +137,7 @@ func post(t *testing.T, url, session, body string) (*http.Response, string) {
 	return resp, string(b)
 }
 
-func TestH5_SessionOverHTTP(t *testing.T) {
+func TestSessionOverHTTP(t *testing.T) {
 	url, d := web(t, newFixture())
 	resp, body := post(t, url, "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"web","version":"3"}}}`)
 	session := resp.Header.Get("Mcp-Session-Id")
@@ -165,7 +165,7 @@ func TestH5_SessionOverHTTP(t *testing.T) {
 	}
 }
 
-func TestH5_ProgressArrivesBeforeTheResult(t *testing.T) {
+func TestProgressArrivesBeforeTheResult(t *testing.T) {
 	url, _ := web(t, newFixture())
 	resp, _ := post(t, url, "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"web","version":"3"}}}`)
 	session := resp.Header.Get("Mcp-Session-Id")

@@ -19,7 +19,7 @@ func everyone(servers.Caller) bool { return true }
 
 // W-8: a module's log goes to the clients that asked for its level and are
 // meant, and to no client of the protocol without logging/setLevel.
-func TestW8_LogMessages(t *testing.T) {
+func TestLogMessages(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		old     bool
@@ -69,7 +69,7 @@ func TestW8_LogMessages(t *testing.T) {
 }
 
 // W-8: over HTTP the message comes on the session's own stream.
-func TestW8_LogMessagesOverHTTP(t *testing.T) {
+func TestLogMessagesOverHTTP(t *testing.T) {
 	f := newFixture()
 	url, _ := web(t, f)
 	resp, _ := post(t, url, "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"web","version":"3"}}}`)

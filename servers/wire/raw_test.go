@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestC3_RawDefinitionsTakeTheirPlaces(t *testing.T) {
+func TestRawDefinitionsTakeTheirPlaces(t *testing.T) {
 	raw := map[string]json.RawMessage{"b": json.RawMessage(`{"name":"b","new":[1]}`)}
 	tests := []struct{ name, method, in, want string }{
 		{"among others", "tools/list", `{"id":1,"result":{"tools":[{"name":"a"},{"name":"b","x":{}},{"name":"c"}],"ttlMs":0}}`, `{"id":1,"result":{"tools":[{"name":"a"},{"name":"b","new":[1]},{"name":"c"}],"ttlMs":0}}`},

@@ -135,7 +135,7 @@ func (c *relayed) answer(id string) message {
 	}
 }
 
-func TestH4_RelayToADeck(t *testing.T) {
+func TestRelayToADeck(t *testing.T) {
 	path := socketPath(t)
 	d := startDeck(t, path, newFixture())
 	c := startRelay(t, path)
@@ -154,7 +154,7 @@ func TestH4_RelayToADeck(t *testing.T) {
 	}
 }
 
-func TestH4_DeckDiesInACallAndComesBack(t *testing.T) {
+func TestDeckDiesInACallAndComesBack(t *testing.T) {
 	path := socketPath(t)
 	d := startDeck(t, path, newFixture())
 	c := startRelay(t, path)
@@ -187,7 +187,7 @@ func TestACommandIsToldThatTheDeckWentAway(t *testing.T) {
 	}
 }
 
-func TestH4_HeadlessThenADeckAppears(t *testing.T) {
+func TestHeadlessThenADeckAppears(t *testing.T) {
 	path := socketPath(t)
 	c := startRelay(t, path, newFixture())
 	c.initialize()
@@ -207,7 +207,7 @@ func TestH4_HeadlessThenADeckAppears(t *testing.T) {
 	}
 }
 
-func TestH4_AQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
+func TestQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
 	path := socketPath(t)
 	alone := asking(newFixture(), false)
 	c := startRelay(t, path, alone)
@@ -236,7 +236,7 @@ func asking(f *fixture, person bool) *fixture {
 	return f
 }
 
-func TestH4_DeckGoneForGood(t *testing.T) {
+func TestDeckGoneForGood(t *testing.T) {
 	path := socketPath(t)
 	d := startDeck(t, path, newFixture())
 	c := startRelay(t, path, newFixture())
@@ -252,7 +252,7 @@ func TestH4_DeckGoneForGood(t *testing.T) {
 	}
 }
 
-func TestH4_ListenIsReplayed(t *testing.T) {
+func TestListenIsReplayed(t *testing.T) {
 	path := socketPath(t)
 	d := startDeck(t, path, newFixture())
 	c := startRelay(t, path)
@@ -278,7 +278,7 @@ func TestH4_ListenIsReplayed(t *testing.T) {
 	}
 }
 
-func TestH2_UnknownServerIsTheCallersMistake(t *testing.T) {
+func TestUnknownServerIsTheCallersMistake(t *testing.T) {
 	path := socketPath(t)
 	startDeck(t, path, newFixture())
 	r := &wire.Relay{

@@ -42,7 +42,7 @@ func TestAnswerArgs(t *testing.T) {
 	}
 }
 
-func TestS11S12Configurations(t *testing.T) {
+func TestConfigurationOfEachClientParses(t *testing.T) {
 	s := Settings{Program: "/opt/mcpdeck"}
 	for _, c := range clients() {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestS11S12Configurations(t *testing.T) {
 	}
 }
 
-func TestS9FileIsPrivate(t *testing.T) {
+func TestConfigurationFileIsPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.json")
 	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)

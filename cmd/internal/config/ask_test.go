@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestS8AskSocket(t *testing.T) {
+func TestAskSocketComesFromTheEnvironment(t *testing.T) {
 	tests := []struct {
 		name, mcpdeck, pi string
 		want              string // a path, or the error

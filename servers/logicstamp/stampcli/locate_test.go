@@ -12,7 +12,7 @@ import (
 )
 
 // C-2: a command that does not answer in time is not taken for another program.
-func TestC2_ASlowVersionIsATimeout(t *testing.T) {
+func TestSlowVersionIsATimeout(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the stand-in is a shell script")
 	}
@@ -28,7 +28,7 @@ func TestC2_ASlowVersionIsATimeout(t *testing.T) {
 
 // C-1: the command is what was configured, else what the environment names, else
 // on the PATH, else installed by the deck; a project's own only where allowed.
-func TestC1_TheCommandIsFoundInOrder(t *testing.T) {
+func TestCommandIsFoundInOrder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the stand-ins are shell scripts")
 	}

@@ -9,7 +9,7 @@ import (
 // What an asker writes is cleaned before it is drawn: nothing that hides or turns
 // text round is left, and the person is told so. The answer carries the asker's
 // own label.
-func TestU8TextIsCleaned(t *testing.T) {
+func TestTextIsCleaned(t *testing.T) {
 	tests := []struct {
 		name, ask string
 		has       []string
@@ -64,7 +64,7 @@ func TestU8TextIsCleaned(t *testing.T) {
 }
 
 // U-12: without a free-text row, o says why nothing opens.
-func TestU12NoAnswerOfOnesOwn(t *testing.T) {
+func TestNoAnswerOfOnesOwn(t *testing.T) {
 	with(t, `[{"question":"Which?","options":["a","b"],"allowOther":false}]`, func(d *desk, c *questions.Call) {
 		d.Keys("o")
 		d.Has("this question takes none but these answers")

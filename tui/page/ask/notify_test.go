@@ -14,7 +14,7 @@ import (
 	page "github.com/mcpdeck/mcpdeck/tui/page/ask"
 )
 
-func TestN1BellAndTitle(t *testing.T) {
+func TestBellAndTitleTellOfAQuestion(t *testing.T) {
 	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *desk) {
 		d.askAs(pair, "codex", "/b")
 		d.Wait(5 * time.Second)
@@ -26,7 +26,7 @@ func TestN1BellAndTitle(t *testing.T) {
 }
 
 // N-2, N-3, N-6.
-func TestN2N3N6Sequences(t *testing.T) {
+func TestNotificationSequences(t *testing.T) {
 	tests := []struct {
 		name   string
 		notify page.Notify
@@ -71,7 +71,7 @@ func TestN2N3N6Sequences(t *testing.T) {
 	}
 }
 
-func TestN4Reminders(t *testing.T) {
+func TestReminders(t *testing.T) {
 	setup{}.run(t, func(d *desk) {
 		d.askAs(abc, "codex", "/b")
 		count := func() int { return strings.Count(d.Raw(), "\x1b]9;codex asks") }
@@ -86,7 +86,7 @@ func TestN4Reminders(t *testing.T) {
 	})
 }
 
-func TestN5Command(t *testing.T) {
+func TestNotificationCommand(t *testing.T) {
 	if _, err := os.Stat("/bin/sh"); err != nil {
 		t.Skip("needs /bin/sh to write down what it is told:", err)
 	}

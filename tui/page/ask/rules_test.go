@@ -29,7 +29,7 @@ func (h *home) Render(*tui.Frame) []string { return []string{"this is home"} }
 func (h *home) Show() tea.Cmd              { return nil }
 func (h *home) Hide()                      {}
 
-func TestU13TypedTextIsWarnedOf(t *testing.T) {
+func TestTypedTextIsWarnedOf(t *testing.T) {
 	with(t, abc, func(d *desk, c *questions.Call) {
 		d.press("o", "'my own", "esc", "1")
 		d.Has("will not be sent")
@@ -47,7 +47,7 @@ func TestU13TypedTextIsWarnedOf(t *testing.T) {
 	})
 }
 
-func TestU14Limits(t *testing.T) {
+func TestNumberOfChoicesIsLimited(t *testing.T) {
 	raw := `[{"id":"a","question":"?","multi":true,"options":["A","B","C"],"minSelect":2,"maxSelect":2}]`
 	with(t, raw, func(d *desk, c *questions.Call) {
 		d.Keys("1", "enter")
@@ -60,7 +60,7 @@ func TestU14Limits(t *testing.T) {
 	})
 }
 
-func TestU15OnlyXDeclines(t *testing.T) {
+func TestOnlyXDeclines(t *testing.T) {
 	with(t, pair, func(d *desk, c *questions.Call) {
 		d.press("tab", "'n", "esc", "esc", "esc", "enter", "x", "esc", "ctrl+c")
 		d.notSent(c)
@@ -71,14 +71,14 @@ func TestU15OnlyXDeclines(t *testing.T) {
 	})
 }
 
-func TestU16WideSpace(t *testing.T) {
+func TestWideSpaceChooses(t *testing.T) {
 	with(t, several, func(d *desk, _ *questions.Call) {
 		d.Type("\u3000")
 		same(t, d.first().Chosen, []int{0})
 	})
 }
 
-func TestU18ClickChoosesAndNeverSends(t *testing.T) {
+func TestClickChoosesAndNeverSends(t *testing.T) {
 	with(t, pair, func(d *desk, c *questions.Call) {
 		at := func(text string) (int, int) {
 			for y, l := range strings.Split(d.Text(), "\n") {
@@ -100,7 +100,7 @@ func TestU18ClickChoosesAndNeverSends(t *testing.T) {
 	})
 }
 
-func TestU19KeysAreTextInAField(t *testing.T) {
+func TestKeysAreTextInAField(t *testing.T) {
 	with(t, pair, func(d *desk, c *questions.Call) {
 		d.press("tab", "'1 x s [ z q ?", "left", "right")
 		same(t, d.first().Notes[0], "1 x s [ z q ?")
@@ -108,7 +108,7 @@ func TestU19KeysAreTextInAField(t *testing.T) {
 	})
 }
 
-func TestU20Paste(t *testing.T) {
+func TestPasteIsTextAndNeverAKey(t *testing.T) {
 	with(t, pair, func(d *desk, c *questions.Call) {
 		d.Send(tea.PasteMsg{Content: "1\r\nx\r\n"})
 		same(t, len(d.first().Chosen), 0)
@@ -121,7 +121,7 @@ func TestU20Paste(t *testing.T) {
 	})
 }
 
-func TestU22Countdown(t *testing.T) {
+func TestCountdownToTheDeadline(t *testing.T) {
 	setup{}.run(t, func(d *desk) {
 		r := questions.Request{From: questions.From{Client: "codex"}, ClientDeadline: 6 * time.Minute}
 		r.Questions, _ = questions.ParseQuestions([]byte(abc))
@@ -137,7 +137,7 @@ func TestU22Countdown(t *testing.T) {
 	})
 }
 
-func TestU23Autofocus(t *testing.T) {
+func TestAutofocus(t *testing.T) {
 	tests := []struct {
 		name  string
 		focus page.Focus
@@ -177,7 +177,7 @@ func TestU23Autofocus(t *testing.T) {
 	})
 }
 
-func TestU24GuardAfterSending(t *testing.T) {
+func TestGuardAfterSending(t *testing.T) {
 	setup{ask: []string{abc, pair}}.run(t, func(d *desk) {
 		d.Wait(5 * time.Second)
 		d.Send(frame.Key("enter"), frame.Key("enter"), frame.Key("x"))
@@ -187,7 +187,7 @@ func TestU24GuardAfterSending(t *testing.T) {
 	})
 }
 
-func TestU26QuitAsks(t *testing.T) {
+func TestQuitAsksWhileQuestionsWait(t *testing.T) {
 	with(t, abc, func(d *desk, c *questions.Call) {
 		d.Keys("q")
 		d.Has("Quit mcpdeck?", "keep the questions")
@@ -198,7 +198,7 @@ func TestU26QuitAsks(t *testing.T) {
 	})
 }
 
-func TestU27History(t *testing.T) {
+func TestHistoryOfAnswers(t *testing.T) {
 	with(t, abc, func(d *desk, c *questions.Call) {
 		d.press("tab", "'because", "enter", "enter")
 		d.reply(c)
@@ -230,7 +230,7 @@ func TestHistoryGivesWayToWhatWaits(t *testing.T) {
 	})
 }
 
-func TestQ10UndoKey(t *testing.T) {
+func TestUndoKey(t *testing.T) {
 	with(t, abc, func(d *desk, c *questions.Call) {
 		d.Keys("2")
 		d.Has("sent to claude-code", "takes it back")
@@ -242,7 +242,7 @@ func TestQ10UndoKey(t *testing.T) {
 	})
 }
 
-func TestQ12DeclineIsConfirmed(t *testing.T) {
+func TestDeclineIsConfirmed(t *testing.T) {
 	with(t, pair, func(d *desk, c *questions.Call) {
 		d.Keys("space", "x")
 		d.Has("decline the whole request?")
@@ -271,7 +271,7 @@ func TestConfirmKeys(t *testing.T) {
 	same(t, got, one("a", []string{"No"}, ""))
 }
 
-func TestP3DraftCursorAndTabAreBack(t *testing.T) {
+func TestDraftCursorAndTabAreBack(t *testing.T) {
 	dir := t.TempDir()
 	opt := questions.Options{StateFile: filepath.Join(dir, "state.json")}
 	r := questions.Request{ResumeKey: "k", From: questions.From{Client: "claude-code"}}
@@ -297,7 +297,7 @@ func TestP3DraftCursorAndTabAreBack(t *testing.T) {
 	})
 }
 
-func TestU2EverySize(t *testing.T) {
+func TestEveryPageFitsEverySize(t *testing.T) {
 	setup{size: frame.Size{W: 110, H: 34}, ask: []string{shop, previews, long(30, 20)}}.run(t, func(d *desk) {
 		d.press("tab", "'a note with some words that needs more than one row of a narrow window")
 		for _, size := range [][2]int{{110, 34}, {80, 24}, {79, 9}, {40, 12}, {41, 40}, {30, 10}, {24, 8}, {10, 3}, {200, 60}} {
@@ -310,7 +310,7 @@ func TestU2EverySize(t *testing.T) {
 	})
 }
 
-func TestQ3WhoAsks(t *testing.T) {
+func TestWhoAsksIsShown(t *testing.T) {
 	setup{}.run(t, func(d *desk) {
 		r := questions.Request{From: questions.From{Client: "claude-code", Agent: "reviewer", Cwd: "/x/claimed"}, Peer: questions.Peer{}}
 		r.Questions, _ = questions.ParseQuestions([]byte(abc))
@@ -359,7 +359,7 @@ func TestDrawingRules(t *testing.T) {
 	}
 }
 
-func TestU25List(t *testing.T) {
+func TestListOfQuestions(t *testing.T) {
 	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *desk) {
 		d.askAs(pair, "claude-code", "/src/shop")
 		d.askAs(abc, "codex", "/src/menu")
@@ -378,7 +378,7 @@ func TestU25List(t *testing.T) {
 	})
 }
 
-func TestT14ClaudeHasGoneOn(t *testing.T) {
+func TestAgentHasGoneOn(t *testing.T) {
 	with(t, abc, func(d *desk, _ *questions.Call) {
 		d.Lacks("has gone on")
 		d.Wait(2 * time.Minute)
@@ -433,7 +433,7 @@ func TestThePageGoesAsItCame(t *testing.T) {
 }
 
 // U-24: where the page came from, a digit goes to a page.
-func TestU24ADigitIsNoAnswerAtFirst(t *testing.T) {
+func TestDigitIsNoAnswerAtFirst(t *testing.T) {
 	setup{first: &home{}}.run(t, func(d *desk) {
 		d.Wait(5 * time.Second)
 		c := d.ask(abc)

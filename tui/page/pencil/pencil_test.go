@@ -244,7 +244,7 @@ func TestScreenFollowsTheMode(t *testing.T) {
 
 // W-1 and the widget's table: the sign of a failure stays until a key is
 // pressed, whichever and wherever. (That it goes by itself is the mode's part.)
-func TestW1_AnyKeyTakesTheSignOfAFailureAway(t *testing.T) {
+func TestAnyKeyTakesTheSignOfAFailureAway(t *testing.T) {
 	failed := pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Broken: true, Error: "Pencil failed: it ended", ErrorAt: at()}
 	tests := []struct{ name, first, key string }{
 		{"a key of the page", "1", "tab"},
