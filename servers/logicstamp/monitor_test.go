@@ -108,6 +108,7 @@ func TestPinOfADeadProcessDoesNotHold(t *testing.T) {
 type heard struct {
 	updated chan string
 	logs    chan logged
+	states  chan servers.State
 }
 
 type logged struct {
@@ -116,11 +117,29 @@ type logged struct {
 	to    func(servers.Caller) bool
 }
 
-func (h *heard) SetState(servers.State)     {}
+func newHeard() *heard {
+	return &heard{make(chan string, 20), make(chan logged, 20), make(chan servers.State, 20)}
+}
+
+func (h *heard) SetState(s servers.State)   { h.states <- s }
 func (h *heard) Changed()                   {}
 func (h *heard) ResourceUpdated(uri string) { h.updated <- uri }
 func (h *heard) Warn(string)                {}
 func (h *heard) Tell()                      {}
+
+// The deck cuts what a server says at the width it has, so what to do comes
+// before what is wrong.
+func TestTheDeckSaysFirstHowToInstallStamp(t *testing.T) {
+	m := logicstamp.NewModule(newService(t, "", t.TempDir()))
+	h := newHeard()
+	if err := m.Start(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	<-h.states // ready, until it has looked
+	if s := <-h.states; s.Status != servers.Degraded || !strings.HasPrefix(s.Reason, "run `mcpdeck doctor --fix`") || !strings.Contains(s.Reason, "not found") {
+		t.Errorf("%s: %q, want the command that installs stamp first", s.Status, s.Reason)
+	}
+}
 
 func (h *heard) Log(level mcp.LoggingLevel, data any, to func(servers.Caller) bool) {
 	text, err := json.Marshal(data)
@@ -134,7 +153,7 @@ func (h *heard) Log(level mcp.LoggingLevel, data any, to func(servers.Caller) bo
 // logs of those who may read the project; what a call finds to subscribers only.
 func TestMonitorLogs(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.MinInterval, o.ProjectPath = time.Second, "" })
-	h := &heard{make(chan string, 20), make(chan logged, 20)}
+	h := newHeard()
 	if err := s.module.Start(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,9 @@ func (m *Module) Start(ctx context.Context, scope servers.Scope) error {
 func (m *Module) look(ctx context.Context, scope servers.Scope) {
 	_, version, err := m.s.CLI(ctx)
 	if err != nil {
-		scope.SetState(servers.State{Status: servers.Degraded, Reason: problem.Of(err).Text + "; install it with `mcpdeck doctor --fix` or `npm install -g logicstamp-context`"})
+		// What helps comes first: a narrow screen shows the beginning.
+		p := problem.Of(err)
+		scope.SetState(servers.State{Status: servers.Degraded, Reason: p.Next + "; " + p.Text})
 		return
 	}
 	scope.SetState(servers.State{Status: servers.Ready, Detail: "stamp " + version})

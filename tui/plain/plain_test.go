@@ -80,7 +80,7 @@ func TestEventsAreLines(t *testing.T) {
 		has(t, first, "mcpdeck is open", "socket: /home/ana/", "server Pencil: ready, 14 tools.",
 			"agent claude-code connected, folder /home/ana/src/menu",
 			"codex-mcp-client: manage_memory failed: no memory named palette",
-			"server LogicStamp: degraded, 8 tools. the stamp program was not found")
+			"server LogicStamp: degraded, 8 tools. run `mcpdeck doctor --fix` to install it")
 		for _, r := range first {
 			if r > 0x7e || r == 0x1b {
 				t.Errorf("%q is not ASCII", r)

@@ -102,7 +102,7 @@ func (v Version) Tool() string { return PackageName + "@" + v.String() }
 
 func notFound(tried string) *problem.Error {
 	return problem.New(problem.CLINotFound,
-		"install it with `npm install -g "+PackageName+"` (Node 20 or newer), let mcpdeck install it with `mcpdeck doctor --fix`, or set logicstamp.command; "+
+		"run `mcpdeck doctor --fix` or `npm install -g "+PackageName+"` (Node 20 or newer) to install it, or set logicstamp.command; "+
 			"listing, reading, searching, the docs and comparing existing contexts work without it",
 		"the stamp command was not found (%s)", tried)
 }

@@ -36,7 +36,7 @@ func NewDeck(now time.Time) *Deck {
 			{Name: "pencil", Title: "Pencil", State: servers.State{Status: servers.Ready, Detail: "menu.pen"}, Tools: 14, Bytes: 21_400, Calls: 12},
 			{Name: "ask", Title: "Ask", State: servers.State{Status: servers.Ready}, Tools: 2, Bytes: 3_120, Calls: 2},
 			{Name: "pixelsrc", Title: "Pixelsrc", State: servers.State{Status: servers.Starting}, Tools: 11, Bytes: 14_000, Calls: 31},
-			{Name: "logicstamp", Title: "LogicStamp", State: servers.State{Status: servers.Degraded, Reason: "the stamp program was not found; install it with npm i -g logicstamp-context"}, Tools: 8, Bytes: 9_800},
+			{Name: "logicstamp", Title: "LogicStamp", State: servers.State{Status: servers.Degraded, Reason: "run `mcpdeck doctor --fix` to install it; the stamp command was not found"}, Tools: 8, Bytes: 9_800},
 			{Name: "clippy", Title: "Clippy", State: servers.State{Status: servers.Ready}, Tools: 4, Bytes: 4_400, Calls: 7},
 		},
 		Agents: []servers.AgentInfo{

@@ -192,7 +192,7 @@ func TestMouse(t *testing.T) {
 // asks shows its question.
 func TestAWideScreenIsUsed(t *testing.T) {
 	show(t, frame.Size{W: 200, H: 60}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, _ *fake.Deck) {
-		s.Has("degraded: the stamp program was not found; install it with npm i -g logicstamp-context", "asks you  Which database?", "39 tools, 52.7 KB of context")
+		s.Has("degraded: run `mcpdeck doctor --fix` to install it; the stamp command was not found", "asks you  Which database?", "39 tools, 52.7 KB of context")
 		s.Golden("200x60")
 	})
 }
