@@ -50,7 +50,7 @@ func TestHundredPendingFromTwentyPeersLeakNothing(t *testing.T) {
 		for j, it := range s.Items {
 			answered = answered || j%3 != 0 && it.Request.Questions[0].Question == fmt.Sprintf("Number %d?", i)
 		}
-		if answered { // Q-5: to the connection of its own request
+		if answered { // to the connection of its own request
 			line, err := c.lines.ReadString('\n')
 			if err != nil || !strings.Contains(line, fmt.Sprintf(`"customInput":"Number %d?"`, i)) {
 				t.Fatalf("client %d got %q, %v", i, line, err)

@@ -17,54 +17,54 @@ func TestParseQuestions(t *testing.T) {
 		check    func(qs []Question) any
 		is       any
 	}{
-		{"W-18 string with a list", `" [{\"question\":\"A?\"}] "`, "", func(q []Question) any { return len(q) }, 1},
-		{"W-18 one object", `{"question":"A?"}`, "", func(q []Question) any { return q[0].Kind }, Text},
-		{"W-18 string that is no JSON", `"nope"`, "questions is a string that does not hold a JSON list", nil, nil},
-		{"W-19 other names", `[{"prompt":"A?","choices":["x","y"],"multiSelect":true}]`, "", func(q []Question) any {
+		{"list in a string", `" [{\"question\":\"A?\"}] "`, "", func(q []Question) any { return len(q) }, 1},
+		{"one object", `{"question":"A?"}`, "", func(q []Question) any { return q[0].Kind }, Text},
+		{"string that is no JSON", `"nope"`, "questions is a string that does not hold a JSON list", nil, nil},
+		{"other names", `[{"prompt":"A?","choices":["x","y"],"multiSelect":true}]`, "", func(q []Question) any {
 			return fmt.Sprint(q[0].Question, len(q[0].Options), q[0].Multi)
 		}, "A?2 true"},
-		{"W-19 official name wins", `[{"text":"B?","question":"A?"}]`, "", func(q []Question) any { return q[0].Question }, "A?"},
-		{"W-20 fraction of zero", `[{"question":"A?","options":["x","y"],"recommended":1.0}]`, "", rec, []int{1}},
-		{"W-20 digits", `[{"question":"A?","options":["x","y"],"recommended":"1"}]`, "", rec, []int{1}},
-		{"W-20 label", `[{"question":"A?","options":["x","y"],"recommended":"y"}]`, "", rec, []int{1}},
-		{"W-20 label of digits wins over the index", `[{"question":"A?","options":["1","2","3"],"recommended":"2"}]`, "", rec, []int{1}},
-		{"W-20 list for multi", `[{"question":"A?","multi":true,"options":["x","y","z"],"recommended":["z",0]}]`, "", rec, []int{0, 2}},
-		{"W-20 list for single is ignored", `[{"question":"A?","options":["x","y"],"recommended":[1]}]`, "", rec, []int(nil)},
-		{"W-20 out of range", `[{"question":"A?","options":["x","y"],"recommended":9}]`, "", rec, []int(nil)},
-		{"W-20 negative", `[{"question":"A?","options":["x","y"],"recommended":-1}]`, "", rec, []int(nil)},
-		{"W-20 fraction", `[{"question":"A?","options":["x","y"],"recommended":0.5}]`, "", rec, []int(nil)},
-		{"W-20 null", `[{"question":"A?","options":["x","y"],"recommended":null}]`, "", rec, []int(nil)},
-		{"W-20 label in brackets", `[{"question":"A?","options":["x","[Recommended] y"]}]`, "", rec, []int{1}},
-		{"W-20 indexes before W-22", `[{"question":"A?","options":["Other","x","y"],"recommended":2}]`, "", rec, []int{1}},
-		{"W-21 ids", `[{"question":"A?","id":"q2"},{"question":"B?"},{"question":"C?","id":" "}]`, "", func(q []Question) any {
+		{"official name wins", `[{"text":"B?","question":"A?"}]`, "", func(q []Question) any { return q[0].Question }, "A?"},
+		{"recommended: fraction of zero", `[{"question":"A?","options":["x","y"],"recommended":1.0}]`, "", rec, []int{1}},
+		{"recommended: digits", `[{"question":"A?","options":["x","y"],"recommended":"1"}]`, "", rec, []int{1}},
+		{"recommended: label", `[{"question":"A?","options":["x","y"],"recommended":"y"}]`, "", rec, []int{1}},
+		{"recommended: label of digits wins over the index", `[{"question":"A?","options":["1","2","3"],"recommended":"2"}]`, "", rec, []int{1}},
+		{"recommended: list for multi", `[{"question":"A?","multi":true,"options":["x","y","z"],"recommended":["z",0]}]`, "", rec, []int{0, 2}},
+		{"recommended: list for single is ignored", `[{"question":"A?","options":["x","y"],"recommended":[1]}]`, "", rec, []int(nil)},
+		{"recommended: out of range", `[{"question":"A?","options":["x","y"],"recommended":9}]`, "", rec, []int(nil)},
+		{"recommended: negative", `[{"question":"A?","options":["x","y"],"recommended":-1}]`, "", rec, []int(nil)},
+		{"recommended: fraction", `[{"question":"A?","options":["x","y"],"recommended":0.5}]`, "", rec, []int(nil)},
+		{"recommended: null", `[{"question":"A?","options":["x","y"],"recommended":null}]`, "", rec, []int(nil)},
+		{"recommended: label in brackets", `[{"question":"A?","options":["x","[Recommended] y"]}]`, "", rec, []int{1}},
+		{"recommended: indexes count before other is taken out", `[{"question":"A?","options":["Other","x","y"],"recommended":2}]`, "", rec, []int{1}},
+		{"ids are made up", `[{"question":"A?","id":"q2"},{"question":"B?"},{"question":"C?","id":" "}]`, "", func(q []Question) any {
 			return q[0].ID + q[1].ID + q[2].ID
 		}, "q2q3q4"},
-		{"W-22 other goes", `[{"question":"A?","options":["x"," OTHER… ","y"]}]`, "", func(q []Question) any { return len(q[0].Options) }, 2},
-		{"W-22 other stays", `[{"question":"A?","allowOther":false,"options":["x","other"]}]`, "", func(q []Question) any { return len(q[0].Options) }, 2},
-		{"W-22 recommended other", `[{"question":"A?","options":["x","other"],"recommended":1}]`, "", func(q []Question) any { return q[0].OtherFirst }, true},
-		{"W-23 CRLF", `[{"question":"A\r\nB\r\r\nC\rD","options":["a\r\nb"]}]`, "", func(q []Question) any {
+		{"other goes", `[{"question":"A?","options":["x"," OTHER… ","y"]}]`, "", func(q []Question) any { return len(q[0].Options) }, 2},
+		{"other stays", `[{"question":"A?","allowOther":false,"options":["x","other"]}]`, "", func(q []Question) any { return len(q[0].Options) }, 2},
+		{"recommended other", `[{"question":"A?","options":["x","other"],"recommended":1}]`, "", func(q []Question) any { return q[0].OtherFirst }, true},
+		{"CRLF", `[{"question":"A\r\nB\r\r\nC\rD","options":["a\r\nb"]}]`, "", func(q []Question) any {
 			return q[0].Question + q[0].Options[0].Label
 		}, "A\nB\nC\nDa\r\nb"},
-		{"W-23 backslash n", `[{"question":"A\\nB"},{"question":"A\\nB\nC"}]`, "", func(q []Question) any { return q[0].Question + q[1].Question }, "A\nBA\\nB\nC"},
-		{"W-24 none", `[]`, "questions must not be empty", nil, nil},
-		{"W-24 absent", ``, "questions is missing: give a list of 1 to 20 questions", nil, nil},
-		{"W-24 21 questions", `[` + strings.TrimSuffix(strings.Repeat(`{"question":"A?"},`, 21), ",") + `]`, "21 questions are too many (limit 20)", nil, nil},
-		{"W-24 blank", `[{"question":" "}]`, "question 1 (q1): has no question text", nil, nil},
-		{"W-24 long", `[{"question":"` + long + `"}]`, "question 1 (q1): question is longer than 8192 bytes", nil, nil},
-		{"W-24 long description", `[{"question":"A?","description":"` + long + `"}]`, "question 1 (q1): description is longer than 65536 bytes", nil, nil},
-		{"W-24 not an object", `[7]`, "question 1: is not an object", nil, nil},
-		{"W-25 200 options", `[{"question":"A?","options":` + manyOptions + `}]`, "question 1 (q1): 200 options are too many (limit 50)", nil, nil},
-		{"W-25 no label", `[{"id":"a","question":"A?"},{"id":"cache","question":"B?","options":["x","y",{"description":"d"}]}]`, "question 2 (cache): option 3 has no label", nil, nil},
-		{"W-25 same label", `[{"question":"A?","options":["x"," x "]}]`, `question 1 (q1): option 2 has the label "x", which is used twice`, nil, nil},
-		{"W-25 same id", `[{"question":"A?","id":"a"},{"question":"B?","id":"a"}]`, `question 2: the id "a" is used twice`, nil, nil},
-		{"W-26 text with options", `[{"question":"A?","kind":"text","options":["x"]}]`, "", func(q []Question) any { return q[0].Kind }, Choice},
-		{"W-26 nothing to answer with", `[{"question":"A?","kind":"choice","allowOther":false}]`, "question 1 (q1): has neither options nor free text, so it cannot be answered", nil, nil},
-		{"W-26 min above max", `[{"question":"A?","multi":true,"options":["x","y","z"],"minSelect":3,"maxSelect":2}]`, "question 1 (q1): minSelect 3 is above maxSelect 2", nil, nil},
-		{"W-26 min above options", `[{"question":"A?","multi":true,"options":["x"],"minSelect":2}]`, "question 1 (q1): minSelect 2 is above the number of options, 1", nil, nil},
+		{"backslash n", `[{"question":"A\\nB"},{"question":"A\\nB\nC"}]`, "", func(q []Question) any { return q[0].Question + q[1].Question }, "A\nBA\\nB\nC"},
+		{"no questions", `[]`, "questions must not be empty", nil, nil},
+		{"questions absent", ``, "questions is missing: give a list of 1 to 20 questions", nil, nil},
+		{"21 questions", `[` + strings.TrimSuffix(strings.Repeat(`{"question":"A?"},`, 21), ",") + `]`, "21 questions are too many (limit 20)", nil, nil},
+		{"blank question", `[{"question":" "}]`, "question 1 (q1): has no question text", nil, nil},
+		{"long question", `[{"question":"` + long + `"}]`, "question 1 (q1): question is longer than 8192 bytes", nil, nil},
+		{"long description", `[{"question":"A?","description":"` + long + `"}]`, "question 1 (q1): description is longer than 65536 bytes", nil, nil},
+		{"question that is no object", `[7]`, "question 1: is not an object", nil, nil},
+		{"200 options", `[{"question":"A?","options":` + manyOptions + `}]`, "question 1 (q1): 200 options are too many (limit 50)", nil, nil},
+		{"option without a label", `[{"id":"a","question":"A?"},{"id":"cache","question":"B?","options":["x","y",{"description":"d"}]}]`, "question 2 (cache): option 3 has no label", nil, nil},
+		{"label twice", `[{"question":"A?","options":["x"," x "]}]`, `question 1 (q1): option 2 has the label "x", which is used twice`, nil, nil},
+		{"id twice", `[{"question":"A?","id":"a"},{"question":"B?","id":"a"}]`, `question 2: the id "a" is used twice`, nil, nil},
+		{"text with options", `[{"question":"A?","kind":"text","options":["x"]}]`, "", func(q []Question) any { return q[0].Kind }, Choice},
+		{"nothing to answer with", `[{"question":"A?","kind":"choice","allowOther":false}]`, "question 1 (q1): has neither options nor free text, so it cannot be answered", nil, nil},
+		{"min above max", `[{"question":"A?","multi":true,"options":["x","y","z"],"minSelect":3,"maxSelect":2}]`, "question 1 (q1): minSelect 3 is above maxSelect 2", nil, nil},
+		{"min above options", `[{"question":"A?","multi":true,"options":["x"],"minSelect":2}]`, "question 1 (q1): minSelect 2 is above the number of options, 1", nil, nil},
 		{"confirm", `[{"question":"A?","kind":"confirm","recommended":"No"}]`, "", func(q []Question) any { return fmt.Sprint(q[0].Options[1].Label, q[0].Recommended) }, "No[1]"},
 		{"at most five problems", `[1,2,3,4,5,6,7]`, "question 1: is not an object; question 2: is not an object; question 3: is not an object; question 4: is not an object; question 5: is not an object; and 2 more", nil, nil},
-		{"W-8 unknown fields", `[{"question":"A?","colour":"red"}]`, "", func(q []Question) any { return q[0].ID }, "q1"},
-		{"W-8 duplicate keys: the last wins", `[{"question":"A?","question":"B?"}]`, "", func(q []Question) any { return q[0].Question }, "B?"},
+		{"unknown fields", `[{"question":"A?","colour":"red"}]`, "", func(q []Question) any { return q[0].ID }, "q1"},
+		{"duplicate keys: the last wins", `[{"question":"A?","question":"B?"}]`, "", func(q []Question) any { return q[0].Question }, "B?"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func FuzzParseQuestions(f *testing.F) {
 		d := NewDraft(qs)
 		d.FirstOpen(qs)
 		if n := len(d.Results(qs)); n != len(qs) {
-			t.Fatalf("W-1: %d results for %d questions", n, len(qs))
+			t.Fatalf("%d results for %d questions", n, len(qs))
 		}
 	})
 }

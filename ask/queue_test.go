@@ -311,8 +311,8 @@ func TestQuestionTimesOut(t *testing.T) {
 		want    time.Duration
 	}{
 		{"as asked", 2 * time.Minute, 0, 0, 0, 2 * time.Minute},
-		{"T-9 models pass 1", time.Second, 0, 0, 0, time.Minute},
-		{"T-9 the person's setting wins", time.Minute, 5 * time.Minute, 0, 0, 5 * time.Minute},
+		{"a model's second is a minute", time.Second, 0, 0, 0, time.Minute},
+		{"the user's setting wins", time.Minute, 5 * time.Minute, 0, 0, 5 * time.Minute},
 		{"not while typing", 2 * time.Minute, 0, 110 * time.Second, 0, 170 * time.Second},
 		{"not beyond the client", 2 * time.Minute, 0, 110 * time.Second, 150 * time.Second, 150 * time.Second},
 	}
@@ -335,7 +335,7 @@ func TestQuestionTimesOut(t *testing.T) {
 					t.Errorf("timed out after %v, want %v", got, tt.want)
 				}
 				if r, err := c.Reply(); err != nil || r.Status != TimedOut || len(r.Results) != 0 {
-					t.Errorf("T-8: got %+v, %v", r, err)
+					t.Errorf("got %+v, %v", r, err)
 				}
 			})
 		})

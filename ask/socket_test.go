@@ -119,22 +119,22 @@ func TestReplies(t *testing.T) {
 		answer   Result
 		want     string
 	}{
-		{"W-1 plain, 1.2", plainAsk, Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
-		{"W-2 unchanged labels, case 3", `{"id":1,"questions":[{"id":"a","question":"A?","options":[" Safe (Recommended) ","x"],"recommended":0}]}` + "\n", Result{ID: "a", SelectedOptions: []string{" Safe (Recommended) "}}, `{"id":1,"type":"result","results":[{"id":"a","selectedOptions":[" Safe (Recommended) "]}]}`},
-		{"W-2 option order, case 10", multi, Result{ID: "a", SelectedOptions: []string{"C", "JWT"}}, `{"id":1,"type":"result","results":[{"id":"a","selectedOptions":["JWT","C"]}]}`},
-		{"W-3 single free text, case 6", plainAsk, Result{ID: "auth", CustomInput: " custom auth\nflow "}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":[],"customInput":"custom auth\nflow"}]}`},
-		{"W-3 multi both, case 9", multi, Result{ID: "a", SelectedOptions: []string{"JWT"}, CustomInput: "organization-sso"}, `{"id":1,"type":"result","results":[{"id":"a","selectedOptions":["JWT"],"customInput":"organization-sso"}]}`},
-		{"W-4 note, plain, case 5", plainAsk, noted, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":["API key - rotate <it>"]}]}`},
-		{"W-4 note on one of several, case 8", multi, Result{ID: "a", SelectedOptions: []string{"JWT", "Session"}, Notes: map[string]string{"Session": "stateful"}}, `{"id":1,"type":"result","results":[{"id":"a","selectedOptions":["JWT","Session - stateful"]}]}`},
-		{"W-4 note, feature notes; W-17", v1, noted, `{"id":7,"type":"result","results":[{"id":"auth","selectedOptions":["API key"],"notes":{"API key":"rotate <it>"},"note":"rotate <it>"}],"v":1,"status":"answered"}`},
-		{"W-5 skip", v1, Result{ID: "auth", Skipped: true}, `{"id":7,"type":"result","results":[{"id":"auth","selectedOptions":[],"skipped":true}],"v":1,"status":"partial"}`},
-		{"W-5 skip, plain", plainAsk, Result{ID: "auth", Skipped: true}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":[]}]}`},
-		{"W-6 clarify", v1, Result{ID: "auth", Clarify: "which?"}, `{"id":7,"type":"result","results":[{"id":"auth","selectedOptions":[],"clarify":"which?"}],"v":1,"status":"partial"}`},
-		{"W-6 clarify without the feature; W-7", bare, Result{ID: "auth", Clarify: "which?"}, `{"id":7,"type":"result","results":[{"id":"auth","selectedOptions":[],"customInput":"which?"}],"v":1,"status":"partial"}`},
-		{"W-15 number", strings.Replace(plainAsk, `"6f1c"`, `7.50`, 1), Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":7.50,"type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
-		{"W-15 escapes", strings.Replace(plainAsk, `"6f1c"`, `"\u0041\/"`, 1), Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":"\u0041\/","type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
-		{"W-9 CRLF, BOM, blank lines", "\xef\xbb\xbf\n\r\n\n" + strings.TrimSpace(plainAsk) + "\r\n", Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
-		{"W-14 later lines are dropped", plainAsk + plainAsk + "garbage\n", Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
+		{"plain", plainAsk, Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
+		{"unchanged labels", `{"id":1,"questions":[{"id":"a","question":"A?","options":[" Safe (Recommended) ","x"],"recommended":0}]}` + "\n", Result{ID: "a", SelectedOptions: []string{" Safe (Recommended) "}}, `{"id":1,"type":"result","results":[{"id":"a","selectedOptions":[" Safe (Recommended) "]}]}`},
+		{"option order", multi, Result{ID: "a", SelectedOptions: []string{"C", "JWT"}}, `{"id":1,"type":"result","results":[{"id":"a","selectedOptions":["JWT","C"]}]}`},
+		{"single free text", plainAsk, Result{ID: "auth", CustomInput: " custom auth\nflow "}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":[],"customInput":"custom auth\nflow"}]}`},
+		{"multi both", multi, Result{ID: "a", SelectedOptions: []string{"JWT"}, CustomInput: "organization-sso"}, `{"id":1,"type":"result","results":[{"id":"a","selectedOptions":["JWT"],"customInput":"organization-sso"}]}`},
+		{"note, plain", plainAsk, noted, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":["API key - rotate <it>"]}]}`},
+		{"note on one of several", multi, Result{ID: "a", SelectedOptions: []string{"JWT", "Session"}, Notes: map[string]string{"Session": "stateful"}}, `{"id":1,"type":"result","results":[{"id":"a","selectedOptions":["JWT","Session - stateful"]}]}`},
+		{"note, feature notes", v1, noted, `{"id":7,"type":"result","results":[{"id":"auth","selectedOptions":["API key"],"notes":{"API key":"rotate <it>"},"note":"rotate <it>"}],"v":1,"status":"answered"}`},
+		{"skip", v1, Result{ID: "auth", Skipped: true}, `{"id":7,"type":"result","results":[{"id":"auth","selectedOptions":[],"skipped":true}],"v":1,"status":"partial"}`},
+		{"skip, plain", plainAsk, Result{ID: "auth", Skipped: true}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":[]}]}`},
+		{"clarify", v1, Result{ID: "auth", Clarify: "which?"}, `{"id":7,"type":"result","results":[{"id":"auth","selectedOptions":[],"clarify":"which?"}],"v":1,"status":"partial"}`},
+		{"clarify without the feature", bare, Result{ID: "auth", Clarify: "which?"}, `{"id":7,"type":"result","results":[{"id":"auth","selectedOptions":[],"customInput":"which?"}],"v":1,"status":"partial"}`},
+		{"id is a number", strings.Replace(plainAsk, `"6f1c"`, `7.50`, 1), Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":7.50,"type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
+		{"id with escapes", strings.Replace(plainAsk, `"6f1c"`, `"\u0041\/"`, 1), Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":"\u0041\/","type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
+		{"CRLF, BOM, blank lines", "\xef\xbb\xbf\n\r\n\n" + strings.TrimSpace(plainAsk) + "\r\n", Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
+		{"later lines are dropped", plainAsk + plainAsk + "garbage\n", Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestReplies(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 			if rest, err := io.ReadAll(p.r); len(rest) > 0 || err != nil {
-				t.Errorf("W-14: after the reply came %q, %v", rest, err)
+				t.Errorf("after the reply came %q, %v", rest, err)
 			}
 			d.until("delivered", func(s *Snapshot) bool {
 				return len(s.History) == 1 && s.History[0].Delivery == Delivered && s.Parked == 0
@@ -164,17 +164,17 @@ func TestRefusals(t *testing.T) {
 		half     bool
 		want     string
 	}{
-		{"W-7 unsupported", `{"v":1,"id":1,"type":"dance"}` + "\n", false, `{"id":1,"type":"error","message":"unsupported request type \"dance\"","v":1,"code":"unsupported"}`},
-		{"W-7 plain", `{"id":1,"type":"dance"}` + "\n", false, `{"id":1,"type":"error","message":"unsupported request type \"dance\""}`},
-		{"W-10 too large", big, false, `{"id":null,"type":"error","message":"request too large (limit 1048576 bytes)","v":1,"code":"too_large"}`},
-		{"W-10 too large without an end", big[:maxLine+2], false, `{"id":null,"type":"error","message":"request too large (limit 1048576 bytes)","v":1,"code":"too_large"}`},
-		{"W-12 half a request", `{"id":1,`, true, `{"id":null,"type":"error","message":"invalid request: not a complete JSON object","v":1,"code":"invalid"}`},
-		{"W-13 not UTF-8", "{\"id\":\"\xff\"}\n", false, `{"id":null,"type":"error","message":"invalid request: not valid UTF-8","v":1,"code":"invalid"}`},
-		{"W-15 object", `{"id":{},"questions":[]}` + "\n", false, `{"id":null,"type":"error","message":"invalid request: id is neither a string nor a number","v":1,"code":"invalid"}`},
-		{"W-16 not JSON", "hello\n", false, `{"id":null,"type":"error","message":"invalid request: not a JSON object","v":1,"code":"invalid"}`},
-		{"W-24 case 13", `{"id":"a","questions":[]}` + "\n", false, `{"id":"a","type":"error","message":"invalid request: questions must not be empty"}`},
-		{"W-9 65 blank lines", strings.Repeat("\n", 65) + plainAsk, false, `{"id":null,"type":"error","message":"invalid request: not a complete JSON object","v":1,"code":"invalid"}`},
-		{"W-34 ping", `{"type":"ping","id":1}` + "\n", false, `{"type":"pong","v":1,"app":"mcpdeck","version":"1.2","pending":0}`},
+		{"unsupported type", `{"v":1,"id":1,"type":"dance"}` + "\n", false, `{"id":1,"type":"error","message":"unsupported request type \"dance\"","v":1,"code":"unsupported"}`},
+		{"unsupported type, plain", `{"id":1,"type":"dance"}` + "\n", false, `{"id":1,"type":"error","message":"unsupported request type \"dance\""}`},
+		{"too large", big, false, `{"id":null,"type":"error","message":"request too large (limit 1048576 bytes)","v":1,"code":"too_large"}`},
+		{"too large without an end", big[:maxLine+2], false, `{"id":null,"type":"error","message":"request too large (limit 1048576 bytes)","v":1,"code":"too_large"}`},
+		{"half a request", `{"id":1,`, true, `{"id":null,"type":"error","message":"invalid request: not a complete JSON object","v":1,"code":"invalid"}`},
+		{"not UTF-8", "{\"id\":\"\xff\"}\n", false, `{"id":null,"type":"error","message":"invalid request: not valid UTF-8","v":1,"code":"invalid"}`},
+		{"id is an object", `{"id":{},"questions":[]}` + "\n", false, `{"id":null,"type":"error","message":"invalid request: id is neither a string nor a number","v":1,"code":"invalid"}`},
+		{"not JSON", "hello\n", false, `{"id":null,"type":"error","message":"invalid request: not a JSON object","v":1,"code":"invalid"}`},
+		{"no questions", `{"id":"a","questions":[]}` + "\n", false, `{"id":"a","type":"error","message":"invalid request: questions must not be empty"}`},
+		{"65 blank lines", strings.Repeat("\n", 65) + plainAsk, false, `{"id":null,"type":"error","message":"invalid request: not a complete JSON object","v":1,"code":"invalid"}`},
+		{"ping", `{"type":"ping","id":1}` + "\n", false, `{"type":"pong","v":1,"app":"mcpdeck","version":"1.2","pending":0}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -196,10 +196,10 @@ func TestHalfClosedRequestIsServed(t *testing.T) {
 		p := d.send(in)
 		_ = p.CloseWrite()
 		d.pending(1)
-		time.Sleep(2 * hangupEvery) // W-27: long enough for the poll to look
+		time.Sleep(2 * hangupEvery) // long enough for the poll to look
 		s := d.q.Pending()
 		if len(s.Items) != 1 || s.Items[0].Absent != Present {
-			t.Fatalf("W-27: half-close withdrew the request: %+v", s)
+			t.Fatalf("half-close withdrew the request: %+v", s)
 		}
 		_ = d.q.Answer(s.Items[0].ID, []Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}})
 		if got := p.line(); !strings.Contains(got, `["OAuth"]`) {
@@ -281,7 +281,7 @@ func TestDeckThatEndsTellsItsClients(t *testing.T) {
 		t.Errorf("resume: got %s", got)
 	}
 	if _, err := os.Lstat(d.l.Path()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("S-6: the socket is still there: %v", err)
+		t.Errorf("the socket is still there: %v", err)
 	}
 }
 
@@ -321,7 +321,7 @@ func TestDeliveryIsWhatTheClientConfirms(t *testing.T) {
 			tt.do(p)
 			d.until(string(tt.want), func(s *Snapshot) bool { return len(s.History) == 1 && s.History[0].Delivery == tt.want })
 			if parked := d.q.Pending().Parked; (parked == 1) != (tt.want != Delivered) {
-				t.Errorf("Q-8: %d parked", parked)
+				t.Errorf("got %d parked after %q", parked, tt.want)
 			}
 		})
 	}
@@ -359,7 +359,7 @@ func TestSocketAndFolderAreTheUsersAlone(t *testing.T) {
 	d := newDeck(t, Options{}, ListenOptions{})
 	info, err := os.Lstat(d.l.Path())
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("S-2: socket mode %v, %v", info.Mode(), err)
+		t.Errorf("socket mode %v, %v", info.Mode(), err)
 	}
 	dir, err := os.Lstat(filepath.Dir(d.l.Path()))
 	if err != nil || dir.Mode().Perm() != 0o700 {
@@ -373,17 +373,17 @@ func TestListenRefuses(t *testing.T) {
 	defer q.Close()
 	var used *socket.InUseError
 	if _, err := Listen(q, ListenOptions{Path: d.l.Path()}); !errors.As(err, &used) {
-		t.Errorf("S-5 live deck: %v", err)
+		t.Errorf("live deck: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Listen(q, ListenOptions{Path: file}); err == nil {
-		t.Error("S-5: a file was taken for a socket")
+		t.Error("a file was taken for a socket")
 	}
 	if _, err := Listen(q, ListenOptions{Path: "/" + strings.Repeat("x", 103)}); err == nil || !strings.Contains(err.Error(), "104 bytes") {
-		t.Errorf("S-3: %v", err)
+		t.Errorf("a path that is too long: got %v, want the limit of 104 bytes", err)
 	}
 }
 
@@ -409,7 +409,7 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 		t.Errorf("ping: %v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "s-00000001.sock")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("S-7: %v", err)
+		t.Errorf("a stale session's socket: got %v, want it gone", err)
 	}
 	d.stop()
 }
@@ -446,7 +446,7 @@ func FuzzLineReader(f *testing.F) {
 			_, _ = m.request()
 		}
 		if out := m.failure(errors.New("x")).bytes(); bytes.Count(out, []byte("\n")) != 1 || !json.Valid(out) {
-			t.Fatalf("W-17: %q", out)
+			t.Fatalf("got %q, want one line of JSON", out)
 		}
 	})
 }

@@ -21,12 +21,12 @@ func TestElicitationWithHandshake(t *testing.T) {
 		status string
 		text   string
 	}{
-		{"T-19 accept", "accept", map[string]any{"a0": "1"}, "answered", "auth: API key"},
-		{"T-19 free text wins", "accept", map[string]any{"a0": "1", "a0_other": "both"}, "answered", `auth: "both"`},
-		{"T-19 empty is skipped", "accept", map[string]any{}, "partial", "auth: (skipped)"},
+		{"accept", "accept", map[string]any{"a0": "1"}, "answered", "auth: API key"},
+		{"free text wins", "accept", map[string]any{"a0": "1", "a0_other": "both"}, "answered", `auth: "both"`},
+		{"empty is skipped", "accept", map[string]any{}, "partial", "auth: (skipped)"},
 		{"case 64 no such option", "accept", map[string]any{"a0": "7"}, "partial", "auth: (skipped)"},
-		{"T-19 decline", "decline", nil, "declined", ""},
-		{"T-19 cancel", "cancel", nil, "declined", ""},
+		{"decline", "decline", nil, "declined", ""},
+		{"cancel", "cancel", nil, "declined", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -118,12 +118,12 @@ func TestAskAnswered(t *testing.T) {
 		text    string
 		status  string
 	}{
-		{"T-5 single", oneQuestion, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}, "User answers:\nauth: OAuth", "answered"},
-		{"T-5 note", oneQuestion, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}, Note: "v2\tonly"}}, "User answers:\nauth: OAuth (note: v2 only)", "answered"},
-		{"T-5 free text, case 16", oneQuestion, []questions.Result{{ID: "auth", CustomInput: "enterprise\nsso"}}, "User answers:\nauth: \"enterprise sso\"", "answered"},
-		{"T-5 multi and both", `{"questions":[{"id":"a","question":"A?","multi":true,"options":["x","y","z"]}]}`, []questions.Result{{ID: "a", SelectedOptions: []string{"z", "x"}, CustomInput: "w"}}, "User answers:\na: [x, z] + Other: \"w\"", "answered"},
-		{"T-6 skipped", oneQuestion, []questions.Result{{ID: "auth", Skipped: true}}, "User answers:\nauth: (skipped)\nThe user skipped auth: do not assume an answer there.", "partial"},
-		{"T-6 asked back", oneQuestion, []questions.Result{{ID: "auth", Clarify: "which API?"}}, "User answers:\nauth: (asks back: \"which API?\")\nThe user asks back about auth: answer that first, then ask again if you still need to know.", "partial"},
+		{"single", oneQuestion, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}, "User answers:\nauth: OAuth", "answered"},
+		{"note", oneQuestion, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}, Note: "v2\tonly"}}, "User answers:\nauth: OAuth (note: v2 only)", "answered"},
+		{"free text", oneQuestion, []questions.Result{{ID: "auth", CustomInput: "enterprise\nsso"}}, "User answers:\nauth: \"enterprise sso\"", "answered"},
+		{"multi and both", `{"questions":[{"id":"a","question":"A?","multi":true,"options":["x","y","z"]}]}`, []questions.Result{{ID: "a", SelectedOptions: []string{"z", "x"}, CustomInput: "w"}}, "User answers:\na: [x, z] + Other: \"w\"", "answered"},
+		{"skipped", oneQuestion, []questions.Result{{ID: "auth", Skipped: true}}, "User answers:\nauth: (skipped)\nThe user skipped auth: do not assume an answer there.", "partial"},
+		{"asked back", oneQuestion, []questions.Result{{ID: "auth", Clarify: "which API?"}}, "User answers:\nauth: (asks back: \"which API?\")\nThe user asks back about auth: answer that first, then ask again if you still need to know.", "partial"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -313,21 +313,21 @@ func TestDeclaration(t *testing.T) {
 	for _, tool := range tools {
 		a := tool.Tool.Annotations
 		if !*a.ReadOnlyHint || *a.DestructiveHint || *a.OpenWorldHint {
-			t.Errorf("T-1 %s: hints %+v", tool.Tool.Name, a)
+			t.Errorf("%s: hints %+v", tool.Tool.Name, a)
 		}
 		if n := len(tool.Tool.Description); n == 0 || n > 1500 {
-			t.Errorf("T-2 %s: description of %d bytes", tool.Tool.Name, n)
+			t.Errorf("%s: description of %d bytes", tool.Tool.Name, n)
 		}
 		in := tool.Tool.RawInputSchema
 		if !json.Valid(in) || regexp.MustCompile(`oneOf|\$ref|"format"|maxItems|maxLength`).Match(in) {
-			t.Errorf("T-3 %s: schema %s", tool.Tool.Name, in)
+			t.Errorf("%s: schema %s", tool.Tool.Name, in)
 		}
 		if !json.Valid(tool.Tool.RawOutputSchema) {
-			t.Errorf("T-4 %s: schema %s", tool.Tool.Name, tool.Tool.RawOutputSchema)
+			t.Errorf("%s: schema %s", tool.Tool.Name, tool.Tool.RawOutputSchema)
 		}
 		b, _ := json.Marshal(tool.Tool)
 		if !bytes.Contains(b, []byte(`"anthropic/alwaysLoad":true`)) || bytes.Contains(b, []byte("requiresUserInteraction")) {
-			t.Errorf("T-1 %s: %s", tool.Tool.Name, b)
+			t.Errorf("%s: got %s, want it always loaded and no interaction required", tool.Tool.Name, b)
 		}
 	}
 }
@@ -370,7 +370,7 @@ func TestShutdownTellsTheRelayToTryAgain(t *testing.T) {
 		synctest.Wait()
 		q.Close()
 		if out := <-ch; !bytes.Contains(out, []byte(`"mcpdeck/retry":true`)) {
-			t.Errorf("T-16: %s", out)
+			t.Errorf("got %s, want an error that may be retried", out)
 		}
 	})
 }

@@ -100,7 +100,7 @@ func TestPathsStayInTheProject(t *testing.T) {
 		})
 	}
 	if after := tree(t, filepath.Dir(root)); after != before {
-		t.Errorf("R-9: listing changed the tree:\n%s\nnow\n%s", before, after)
+		t.Errorf("listing changed the tree:\n%s\nnow\n%s", before, after)
 	}
 }
 

@@ -132,7 +132,7 @@ func TestOneSoundAtATime(t *testing.T) {
 	if p, err := th.play("error"); err != nil || p != (played{"error", "none", "muted"}) {
 		t.Errorf("muted: %+v, %v", p, err)
 	}
-	th.close() // S-9
+	th.close()
 	th.idle(t)
 	th.mute(false)
 	if p, _ := th.play("error"); p.State != "skipped" && p.State != "bell" {
@@ -171,7 +171,7 @@ func TestPlayerCommandsOfEachSystem(t *testing.T) {
 		{name: "mac without sounds", system: "darwin", files: []string{"bin/afplay"}, want: []string{"afplay DIR/cache/tone-success.wav"}},
 		{name: "linux, no sounds", system: "linux", files: []string{"bin/aplay", "bin/pw-play"}, want: []string{"pw-play DIR/cache/tone-success.wav", "aplay -q DIR/cache/tone-success.wav"}},
 		{
-			name: "linux, order, S-3", system: "linux", env: map[string]string{"DISPLAY": ":0"},
+			name: "linux, order", system: "linux", env: map[string]string{"DISPLAY": ":0"},
 			files: []string{"bin/aplay", "bin/paplay", "bin/pw-play", "bin/canberra-gtk-play", "share/sounds/freedesktop/stereo/complete.oga"},
 			want: []string{
 				"pw-play DIR/share/sounds/freedesktop/stereo/complete.oga", "paplay DIR/share/sounds/freedesktop/stereo/complete.oga",

@@ -176,7 +176,7 @@ func TestClippyCalls(t *testing.T) {
 	}
 	for _, secret := range []string{"boo", "= v"} {
 		if strings.Contains(ts.log.String(), secret) {
-			t.Errorf("L-3: the log holds %q", secret)
+			t.Errorf("the log holds %q", secret)
 		}
 	}
 	if !strings.Contains(ts.log.String(), "[DEBUG] tool called tool=haunt_desktop client=claude") || !strings.Contains(ts.log.String(), "[INFO] tool done") || !strings.Contains(ts.log.String(), "[ERROR] tool failed") {

@@ -51,9 +51,8 @@ func sameTree(t *testing.T, what string, before, after map[string]string) {
 }
 
 // Drift is found with every kind of baseline after a real edit, the snapshot is
-// a copy that the edit does not reach, and a commit as baseline leaves
-// the repository as it was (B-2).
-// It holds B-1, B-3, B-4 and Q-2.
+// a copy that the edit does not reach, and a commit as baseline leaves
+// the repository as it was.
 func TestEveryBaselineFindsDrift(t *testing.T) {
 	t.Parallel()
 	cli := stamptest.CLI(t, stampcli.Wanted)

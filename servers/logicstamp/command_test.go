@@ -14,7 +14,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
 
-// TestFailuresOfTheCommandHaveCodes holds C-2, C-7 and C-8.
 func TestFailuresOfTheCommandHaveCodes(t *testing.T) {
 	for name, row := range map[string]struct {
 		b    standIn
@@ -57,7 +56,6 @@ func TestFailuresOfTheCommandHaveCodes(t *testing.T) {
 	}
 }
 
-// TestTheCommandIsRunWithoutAShell holds C-3, C-4, W-6 and X-4.
 func TestTheCommandIsRunWithoutAShell(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.refresh(logicstamp.RefreshArgs{})
@@ -83,7 +81,6 @@ func TestTheCommandIsRunWithoutAShell(t *testing.T) {
 	}
 }
 
-// TestOldCommandsGetWhatTheyUnderstand holds C-2 and C-4.
 func TestOldCommandsGetWhatTheyUnderstand(t *testing.T) {
 	safe, style := "llm-safe", true
 	s := newStage(t, standIn{Version: "0.2.7"})
@@ -102,7 +99,6 @@ func TestOldCommandsGetWhatTheyUnderstand(t *testing.T) {
 	}
 }
 
-// TestASlowCommandIsStopped holds C-6 and G-5.
 func TestASlowCommandIsStopped(t *testing.T) {
 	s := newStage(t, standIn{Sleep: time.Minute}, func(o *logicstamp.Options) { o.CLI.Timeout = 300 * time.Millisecond })
 	_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
@@ -117,7 +113,6 @@ func TestASlowCommandIsStopped(t *testing.T) {
 	}
 }
 
-// TestWithoutACommandTheRestWorks holds C-1 and G-8.
 func TestWithoutACommandTheRestWorks(t *testing.T) {
 	s := newStage(t, standIn{})
 	snap := s.refresh(logicstamp.RefreshArgs{})
@@ -135,7 +130,6 @@ func TestWithoutACommandTheRestWorks(t *testing.T) {
 	}
 }
 
-// TestSourcesThatMoveAreAnalysedAgainOnce holds M-2.
 func TestSourcesThatMoveAreAnalysedAgainOnce(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.behave(standIn{Touch: filepath.Join(s.project, "src/App.tsx")})
@@ -145,7 +139,6 @@ func TestSourcesThatMoveAreAnalysedAgainOnce(t *testing.T) {
 	}
 }
 
-// TestAnUnchangedProjectIsNotAnalysedAgain holds N-9.
 func TestAnUnchangedProjectIsNotAnalysedAgain(t *testing.T) {
 	s := newStage(t, standIn{})
 	first := s.refresh(logicstamp.RefreshArgs{})
@@ -166,7 +159,6 @@ func TestAnUnchangedProjectIsNotAnalysedAgain(t *testing.T) {
 	}
 }
 
-// TestEqualCallsAtOnceShareARun holds G-6 and N-2.
 func TestEqualCallsAtOnceShareARun(t *testing.T) {
 	s := newStage(t, standIn{Sleep: 200 * time.Millisecond})
 	ids := make([]string, 8)
@@ -188,7 +180,6 @@ func TestEqualCallsAtOnceShareARun(t *testing.T) {
 	}
 }
 
-// TestModes holds C-5 and T-5.
 func TestModes(t *testing.T) {
 	s := newStage(t, standIn{})
 	out, err := s.Modes(t.Context(), logicstamp.Call{}, logicstamp.ModesArgs{})
@@ -205,7 +196,6 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestNoCommandOutlivesTheService holds G-5.
 func TestNoCommandOutlivesTheService(t *testing.T) {
 	s := newStage(t, standIn{Sleep: time.Minute})
 	ended := make(chan error, 1)

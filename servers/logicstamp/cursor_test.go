@@ -7,7 +7,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
 
-// FuzzCursor holds.
 func FuzzCursor(f *testing.F) {
 	s, err := New(Options{Dir: f.TempDir()})
 	if err != nil {
@@ -32,7 +31,6 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// FuzzBundlePath holds.
 func FuzzBundlePath(f *testing.F) {
 	c := contract.Empty("/p", "t@1")
 	c.Folders = []*contract.Folder{{Path: "src", File: "src/context.json"}}

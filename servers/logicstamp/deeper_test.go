@@ -14,9 +14,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
 )
 
-// K-10: components deeper than the depth are compared too, whatever the
+// Components deeper than the depth are compared too, whatever the
 // baseline; a cycle that no root reaches stays uncovered.
-// It holds B-5.
 func TestBothSidesAreComparedDeeper(t *testing.T) {
 	t.Parallel()
 	cli := stamptest.CLI(t, stampcli.Wanted)
@@ -111,7 +110,7 @@ func hasWarning(list []problem.Warning, code problem.Code) bool {
 	return slices.ContainsFunc(list, func(w problem.Warning) bool { return w.Code == code })
 }
 
-// K-10: after the answer of a refresh the same sources are analysed deeper,
+// After the answer of a refresh the same sources are analysed deeper,
 // once, and what an edit did below the depth is found.
 func TestASnapshotIsAnalysedDeeperInTheBackground(t *testing.T) {
 	st := deepStage(t, "")
@@ -158,7 +157,7 @@ func TestASnapshotIsAnalysedDeeperInTheBackground(t *testing.T) {
 	}
 }
 
-// K-10: a deep run is kept only if the sources did not move, and gives way to a
+// A deep run is kept only if the sources did not move, and gives way to a
 // call that somebody waits for.
 func TestADeepRunThatNobodyCanUse(t *testing.T) {
 	t.Run("sources moved", func(t *testing.T) {
@@ -205,7 +204,7 @@ func TestADeepRunThatNobodyCanUse(t *testing.T) {
 	})
 }
 
-// K-10: a component that an edit moves below the depth is compared deeper too,
+// A component that an edit moves below the depth is compared deeper too,
 // and told once.
 func TestAComponentThatBecomesHiddenIsComparedDeeper(t *testing.T) {
 	st := newStage(t, standIn{}, deepInBackground)

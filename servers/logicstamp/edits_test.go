@@ -201,7 +201,6 @@ func areas() map[string][]string {
 
 // TestEveryKindOfEdit makes edits of different areas together: the command takes
 // more than a second each time. Two projects take turns.
-// It holds K-3, K-4, K-5, K-6, K-7, K-9, K-11 and Q-2.
 func TestEveryKindOfEdit(t *testing.T) {
 	t.Parallel()
 	cli := stamptest.CLI(t, stampcli.Wanted)

@@ -50,7 +50,7 @@ func TestAMonitorsCommitDoesNotMove(t *testing.T) {
 	}
 }
 
-// N-7: the snapshot that a monitor kept may expire again when the deck ends.
+// The snapshot that a monitor kept may expire again when the deck ends.
 func TestMonitorsPinEndsWithTheService(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.refresh(logicstamp.RefreshArgs{})
@@ -67,7 +67,7 @@ func TestMonitorsPinEndsWithTheService(t *testing.T) {
 	}
 }
 
-// N-7: a monitor that takes the place of another keeps what that one kept.
+// A monitor that takes the place of another keeps what that one kept.
 func TestPinOutlivesTheMonitorThatIsReplaced(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.refresh(logicstamp.RefreshArgs{})
@@ -87,7 +87,7 @@ func TestPinOutlivesTheMonitorThatIsReplaced(t *testing.T) {
 	}
 }
 
-// N-7: nor does the pin of a monitor hold when its process died.
+// Nor does the pin of a monitor hold when its process died.
 func TestPinOfADeadProcessDoesNotHold(t *testing.T) {
 	s := newStage(t, standIn{})
 	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
@@ -149,7 +149,7 @@ func (h *heard) Log(level mcp.LoggingLevel, data any, to func(servers.Caller) bo
 	h.logs <- logged{level, string(text), to}
 }
 
-// W-8: what a monitor finds is told to subscribers and, without its body, to the
+// What a monitor finds is told to subscribers and, without its body, to the
 // logs of those who may read the project; what a call finds to subscribers only.
 func TestMonitorLogs(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.MinInterval, o.ProjectPath = time.Second, "" })

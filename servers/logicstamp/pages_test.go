@@ -37,7 +37,6 @@ func (s *stage) pages(tool string, args map[string]any) []map[string]any {
 	return nil
 }
 
-// TestPagesTogetherAreTheWhole holds and F-1.
 func TestPagesTogetherAreTheWhole(t *testing.T) {
 	s := newStage(t, standIn{})
 	for i := range 60 {
@@ -88,7 +87,7 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 	checkCursors(t, s, snap.SnapshotID)
 }
 
-// a folder too large for a page comes in parts, one that is not whole.
+// A folder too large for a page comes in parts, one that is not whole.
 func TestLargeFolderIsPagedInside(t *testing.T) {
 	s := newStage(t, standIn{})
 	for i := range 60 {

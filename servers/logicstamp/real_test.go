@@ -44,7 +44,6 @@ func git(t testing.TB, dir string, args ...string) string {
 	return string(out)
 }
 
-// TestDriftAfterAnEditIsFound holds T-1 and Q-2.
 func TestDriftAfterAnEditIsFound(t *testing.T) {
 	t.Parallel()
 	cli := stamptest.CLI(t, stampcli.Wanted)

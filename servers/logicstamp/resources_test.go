@@ -30,7 +30,7 @@ func (s *stage) resource(uri, root string) (string, error) {
 	return out[0].(mcp.TextResourceContents).Text, nil
 }
 
-// files of snapshots and the newest result are resources, under the checks
+// Files of snapshots and the newest result are resources, under the checks
 // of the tools.
 func TestSnapshotFilesAreResources(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.ProjectPath = "" })
@@ -58,7 +58,7 @@ func TestSnapshotFilesAreResources(t *testing.T) {
 	}
 }
 
-// snapshots are for their user alone and cannot be written; what they may
+// Snapshots are for their user alone and cannot be written; what they may
 // hold beyond contracts is said.
 func TestSnapshotsArePrivateAndRisksAreTold(t *testing.T) {
 	s := newStage(t, standIn{})
@@ -91,7 +91,7 @@ func TestSnapshotsArePrivateAndRisksAreTold(t *testing.T) {
 	}
 }
 
-// B-2, B-6: a project that a commit does not have is new as a whole, submodules
+// A project that a commit does not have is new as a whole, submodules
 // take no part, and both are said.
 func TestFoldersThatACommitHasNotOrOnlyNames(t *testing.T) {
 	s := newStage(t, standIn{})

@@ -32,7 +32,6 @@ func (s *stage) contextDir(id string) string {
 	return found[0]
 }
 
-// TestASnapshotIsACopyThatNothingChanges holds N-1.
 func TestASnapshotIsACopyThatNothingChanges(t *testing.T) {
 	s := newStage(t, standIn{})
 	snap := s.refresh(logicstamp.RefreshArgs{})
@@ -48,7 +47,6 @@ func TestASnapshotIsACopyThatNothingChanges(t *testing.T) {
 	sameTree(t, "the snapshot", before, treeState(t, dir))
 }
 
-// TestSnapshotsExpireAreLostOrDamagedNeverEmpty holds N-8.
 func TestSnapshotsExpireAreLostOrDamagedNeverEmpty(t *testing.T) {
 	for name, row := range map[string]struct {
 		do   func(s *stage, id string)
@@ -96,7 +94,6 @@ func TestSnapshotsExpireAreLostOrDamagedNeverEmpty(t *testing.T) {
 	}
 }
 
-// TestUseKeepsASnapshotAndPinsHoldIt holds N-7.
 func TestUseKeepsASnapshotAndPinsHoldIt(t *testing.T) {
 	s := newStage(t, standIn{})
 	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
@@ -115,7 +112,6 @@ func TestUseKeepsASnapshotAndPinsHoldIt(t *testing.T) {
 	}
 }
 
-// TestOnlySoManySnapshotsAreKept holds N-7.
 func TestOnlySoManySnapshotsAreKept(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.MaxSnapshots = 3 })
 	var ids []string
@@ -130,7 +126,6 @@ func TestOnlySoManySnapshotsAreKept(t *testing.T) {
 	}
 }
 
-// TestAnotherProcessAdoptsASnapshot holds N-6.
 func TestAnotherProcessAdoptsASnapshot(t *testing.T) {
 	s := newStage(t, standIn{})
 	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
@@ -144,7 +139,6 @@ func TestAnotherProcessAdoptsASnapshot(t *testing.T) {
 	}
 }
 
-// TestWithoutASnapshotComparingSaysSo holds K-1 and T-8.
 func TestWithoutASnapshotComparingSaysSo(t *testing.T) {
 	s := newStage(t, standIn{})
 	for baseline, words := range map[string]string{"disk": "No snapshot found for disk comparison", "snapshot": "No snapshot found for comparison"} {
@@ -159,7 +153,6 @@ func TestWithoutASnapshotComparingSaysSo(t *testing.T) {
 	}
 }
 
-// TestTheCurrentSide holds K-1, M-3 and N-5.
 func TestTheCurrentSide(t *testing.T) {
 	yes, no := true, false
 	for name, row := range map[string]struct {
@@ -202,7 +195,6 @@ func TestTheCurrentSide(t *testing.T) {
 	}
 }
 
-// TestAChangedProjectWithoutACommandIsComparedAsItWas holds K-1.
 func TestAChangedProjectWithoutACommandIsComparedAsItWas(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.refresh(logicstamp.RefreshArgs{})
@@ -215,7 +207,6 @@ func TestAChangedProjectWithoutACommandIsComparedAsItWas(t *testing.T) {
 	}
 }
 
-// TestOptionsOfTheBaselineAreUsed holds K-1.
 func TestOptionsOfTheBaselineAreUsed(t *testing.T) {
 	s := newStage(t, standIn{})
 	depth, other := 5, 3
@@ -231,7 +222,6 @@ func TestOptionsOfTheBaselineAreUsed(t *testing.T) {
 	}
 }
 
-// TestPublishingLeavesForeignFilesAlone holds M-3 and N-4.
 func TestPublishingLeavesForeignFilesAlone(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.write("src/parts/context.json", `{"mine":true}`)
@@ -268,7 +258,6 @@ func TestPublishingLeavesForeignFilesAlone(t *testing.T) {
 	}
 }
 
-// TestAllAtOnce holds Q-8.
 func TestAllAtOnce(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.Now = time.Now; o.MaxSnapshots = 3 })
 	ctx, call := t.Context(), logicstamp.Call{}

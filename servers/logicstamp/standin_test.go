@@ -14,7 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
 )
 
-// standIn is how the stand-in for the stamp command behaves. The test
+// standIn is how the stand-in for the stamp command behaves. The test
 // binary itself is the command.
 type standIn = stamptest.StandIn
 

@@ -47,7 +47,6 @@ func (s *stage) use(name string, args map[string]any) (answer map[string]any, fa
 	return nil, ""
 }
 
-// TestTheToolListIsSmallAndComplete holds G-1.
 func TestTheToolListIsSmallAndComplete(t *testing.T) {
 	s := newStage(t, standIn{})
 	tools := s.module.Offer().Tools
@@ -77,7 +76,6 @@ func TestTheToolListIsSmallAndComplete(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreCheckedBeforeAnythingRuns holds G-2, G-3 and T-4.
 func TestArgumentsAreCheckedBeforeAnythingRuns(t *testing.T) {
 	s := newStage(t, standIn{})
 	for name, row := range map[string]struct {
@@ -119,7 +117,6 @@ func TestArgumentsAreCheckedBeforeAnythingRuns(t *testing.T) {
 	}
 }
 
-// TestPathsOutsideTheProjectAreRefused holds G-4, X-1, X-2 and X-3.
 func TestPathsOutsideTheProjectAreRefused(t *testing.T) {
 	s := newStage(t, standIn{})
 	snap := s.refresh(logicstamp.RefreshArgs{})
@@ -156,7 +153,6 @@ func TestPathsOutsideTheProjectAreRefused(t *testing.T) {
 	}
 }
 
-// TestReading holds T-2 and T-3.
 func TestReading(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.write("src/helpers.ts", "export {}\n")
@@ -209,7 +205,6 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// TestLastResult holds T-8.
 func TestLastResult(t *testing.T) {
 	s := newStage(t, standIn{})
 	if out, _ := s.use("logicstamp_get_last_compare_result", nil); out["found"] != false || out["reason"] == "" {
@@ -225,7 +220,6 @@ func TestLastResult(t *testing.T) {
 	}
 }
 
-// TestDocs holds T-6.
 func TestDocs(t *testing.T) {
 	s := newStage(t, standIn{})
 	out, _ := s.use("logicstamp_read_logicstamp_docs", nil)
@@ -246,7 +240,6 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestSearching holds S-1, S-3 and T-9.
 func TestSearching(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.refresh(logicstamp.RefreshArgs{})
@@ -282,7 +275,6 @@ func TestSearching(t *testing.T) {
 	}
 }
 
-// TestDriftIsTold holds T-10 and W-7.
 func TestDriftIsTold(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.MinInterval = time.Second })
 	s.refresh(logicstamp.RefreshArgs{})
@@ -320,7 +312,6 @@ func TestDriftIsTold(t *testing.T) {
 	}
 }
 
-// TestAMonitorEndsWithItsClient holds W-7.
 func TestAMonitorEndsWithItsClient(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.refresh(logicstamp.RefreshArgs{})
@@ -345,7 +336,6 @@ func TestAMonitorEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// FuzzSince holds Q-6.
 func FuzzSince(f *testing.F) {
 	f.Add("2026-01-02T03:04:05Z")
 	f.Add("2026-01-02")

@@ -130,10 +130,9 @@ func as(t *testing.T, dir, format string) string {
 	return out
 }
 
-// Contexts of any two versions and formats of one small tree compare as equal
-// . Those of 0.1.1 and 0.8.8 are made by the real commands; those between
-// are made from the newest by what is known to differ.
-// It holds F-2, F-3, F-5 and K-8.
+// Contexts of any two versions and formats of one small tree compare as equal.
+// Those of 0.1.1 and 0.8.8 are made by the real commands; those between are made
+// from the newest by what is known to differ.
 func TestVersionsOfOneTreeAreEqual(t *testing.T) {
 	t.Parallel()
 	newest, oldest := stamptest.CLI(t, stampcli.Wanted), stamptest.CLI(t, "0.1.1")

@@ -18,7 +18,6 @@ func (s *stage) watched(pid, started, root string) {
 	s.write(".logicstamp/context_watch-status.json", fmt.Sprintf(`{"active":true,"projectRoot":%q,"pid":%s,"startedAt":%q,"strictWatch":true}`, root, pid, started))
 }
 
-// TestWatchStatusIsNotBelievedBlindly holds T-7, W-1 and W-2.
 func TestWatchStatusIsNotBelievedBlindly(t *testing.T) {
 	dead := exec.Command(os.Args[0], standInFlag, t.TempDir(), "--version")
 	_ = dead.Run()
@@ -61,7 +60,6 @@ func TestWatchStatusIsNotBelievedBlindly(t *testing.T) {
 	}
 }
 
-// TestWatchLogs holds T-7 and W-3.
 func TestWatchLogs(t *testing.T) {
 	entry := func(n int) string { return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:%02dZ","n":%d}`, n, n) }
 	for name, row := range map[string]struct {
@@ -94,7 +92,6 @@ func TestWatchLogs(t *testing.T) {
 	}
 }
 
-// TestRefreshWhileStampWatches holds N-10, W-4 and W-5.
 func TestRefreshWhileStampWatches(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
@@ -132,7 +129,7 @@ func TestRefreshWhileStampWatches(t *testing.T) {
 			t.Errorf("%d runs", len(s.calls()))
 		}
 	})
-	t.Run("one that is being written is read again", func(t *testing.T) { // W-5
+	t.Run("one that is being written is read again", func(t *testing.T) {
 		s := active(t)
 		file := filepath.Join(s.project, "src/context.json")
 		whole, err := os.ReadFile(file)
@@ -167,7 +164,6 @@ func TestRefreshWhileStampWatches(t *testing.T) {
 	})
 }
 
-// TestCleaningSparesWhatIsThePersons holds C-9.
 func TestCleaningSparesWhatIsThePersons(t *testing.T) {
 	s := newStage(t, standIn{})
 	for _, name := range []string{"config.json", "x.tmp", "y.lock", "compare/z.json", "strict_watch_violations.json"} {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// E-1: whatever goes wrong is a result. W-2: what it says about the app.
+// Whatever goes wrong is a result, and says something about the app.
 func TestErrorsAreReadByTheirText(t *testing.T) {
 	tests := []struct {
 		name  string

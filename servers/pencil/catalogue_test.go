@@ -14,7 +14,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// C-1, C-2.
 func TestExposedNames(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"prefixed", "batch_get", "pencil_batch_get"},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// house is a made-up computer (T-2).
+// house is a made-up computer.
 type house struct {
 	t *testing.T
 	s *search
@@ -44,7 +44,7 @@ const (
 	outDir  = "/resources/app.asar.unpacked/out/"
 )
 
-// D-1, D-2, D-3, D-6: each kind of place, under the names that the system and the
+// Each kind of place, under the names that the system and the
 // processor allow, and the app that it stands for.
 func TestPlacesOfTheProgram(t *testing.T) {
 	linux, mac, win := platform{"linux", "amd64"}, platform{"darwin", "arm64"}, platform{"windows", "amd64"}
@@ -161,7 +161,6 @@ func TestProgramIsFoundInClientConfigurations(t *testing.T) {
 	}
 }
 
-// D-5, D-7.
 func TestRejectedCandidatesSayWhy(t *testing.T) {
 	h := newHouse(t, platform{"linux", "amd64"})
 	h.put("$S/opt/Pen"+outDir+linux64, "", 0o600)

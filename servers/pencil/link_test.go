@@ -15,7 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
-// C-6, L-7: nothing is left of a child that cannot be used.
+// Nothing is left of a child that cannot be used.
 func TestStartFailuresSayWhy(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string, mode os.FileMode) string {

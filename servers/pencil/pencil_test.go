@@ -21,7 +21,7 @@ import (
 
 // TestMain makes the test binary the child too: the deck starts its child with
 // --app first, which no test run does.
-// T-1: the child of most tests is the stand-in, in a process of its own.
+// The child of most tests is the stand-in, in a process of its own.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "--app" {
 		os.Exit(standin.Main(os.Args[2-1:]))
@@ -175,7 +175,7 @@ func names(s Status) []string {
 	return out
 }
 
-// L-1: nothing runs before the mode is first switched on. C-5: the list is sorted.
+// Nothing runs before the mode is first switched on. The list is sorted.
 func TestOnOffersWhatTheChildLists(t *testing.T) {
 	tests := []struct {
 		name, set string
@@ -317,7 +317,7 @@ func TestResultsPassUntouched(t *testing.T) {
 	}
 }
 
-// K-8, too: no socket of an app is anywhere near, and no call asks for one.
+// No socket of an app is anywhere near, and no call asks for one.
 func TestArgumentsPassUntouched(t *testing.T) {
 	w := start(t)
 	w.switchedOn(t)

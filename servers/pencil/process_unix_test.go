@@ -16,7 +16,7 @@ import (
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
-// X-2, too: no process is left, and how the child ended is no error.
+// No process is left, and how the child ended is no error.
 func TestEndedChildrenAreGone(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -55,7 +55,7 @@ func TestEndedChildrenAreGone(t *testing.T) {
 	}
 }
 
-// L-5: what a child has started goes with it, also when it dies by itself.
+// What a child has started goes with it, also when it dies by itself.
 func TestGrandchildrenGoToo(t *testing.T) {
 	for _, how := range []string{"the deck ends it", "it is killed"} {
 		t.Run(how, func(t *testing.T) {

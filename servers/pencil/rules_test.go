@@ -94,7 +94,7 @@ func TestEqualCataloguesAreEqual(t *testing.T) {
 	}
 }
 
-// C-8 and W-3: what a person can look up.
+// What a person can look up.
 func TestStatusSaysEverything(t *testing.T) {
 	w := start(t, "--noise", "3000")
 	w.switchedOn(t)
@@ -205,8 +205,8 @@ func TestCallsAreKeptWithoutTheirBodies(t *testing.T) {
 	}
 }
 
-// What an agent is told never says that nothing has happened (E-4), and shows
-// neither control characters nor without end what the child says (E-5).
+// What an agent is told never says that nothing has happened, and shows
+// neither control characters nor without end what the child says.
 func TestTextsForAgentsPromiseNothing(t *testing.T) {
 	for _, text := range []string{lostText, failedText, absentText, doubtText, offText("p"), deadlineText(time.Minute), busyText(3), noToolText("x"), pairText("a")} {
 		for _, bad := range []string{"nothing", "unchanged", "not changed", "no change"} {
@@ -224,14 +224,13 @@ func TestTextsForAgentsPromiseNothing(t *testing.T) {
 	}
 }
 
-// E-5 for a name that is in no list.
+// A name that is in no list is cut, too.
 func TestNamesInTextsAreCut(t *testing.T) {
 	if got := noToolText(strings.Repeat("x", 500)); len(got) > 250 {
 		t.Errorf("%d characters", len(got))
 	}
 }
 
-// I-2, I-5.
 func TestInstructionsAreCleanedAndCut(t *testing.T) {
 	c := newCatalogue(nil, nil, cleanGuide("Look\x1b first.\x07\n\tThen "+strings.Repeat("x", 9000)), nil, nil)
 	if !strings.HasPrefix(c.Instructions, guidePreface+"\n\nLook first.\n\tThen xxx") {

@@ -173,7 +173,7 @@ func (a *agent) tools() []string {
 	return out
 }
 
-// M-1: the mode is the deck's, for all. M-10: a call while off is answered. G-1: a
+// The mode is the deck's, for all. A call while off is answered. A
 // list change is all that others are told.
 func TestAgentsSeeTheSwitch(t *testing.T) {
 	d := newDeck(t, options(t))
@@ -373,7 +373,7 @@ func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 	}
 }
 
-// G-2: an agent that does not ask again after a switch is shown as such.
+// An agent that does not ask again after a switch is shown as such.
 func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 	o := options(t)
 	synctest.Test(t, func(t *testing.T) {

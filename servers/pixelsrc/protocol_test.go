@@ -69,7 +69,7 @@ func TestToolsList(t *testing.T) {
 	for i := range want {
 		want[i] = "pixelsrc_" + want[i]
 	}
-	if !slices.Equal(names, want) { // sorted by name: D-22
+	if !slices.Equal(names, want) { // sorted by name
 		t.Errorf("got %v", names)
 	}
 	if res.NextCursor != "" {
@@ -100,20 +100,20 @@ func TestRenderTool(t *testing.T) {
 
 func TestRenderAndPrimeArguments(t *testing.T) {
 	r := start(t)
-	r.bad("pixelsrc_render", args{}, "Either", "source", "path")                                             // I-05
-	r.bad("pixelsrc_render", args{"source": dot1, "sprite": "nonexistent"}, "nonexistent", "Available: dot") // I-06
-	if res := r.ok("pixelsrc_prime", args{"brief": true}); len(res.text()) <= 100 {                          // I-07
+	r.bad("pixelsrc_render", args{}, "Either", "source", "path")
+	r.bad("pixelsrc_render", args{"source": dot1, "sprite": "nonexistent"}, "nonexistent", "Available: dot")
+	if res := r.ok("pixelsrc_prime", args{"brief": true}); len(res.text()) <= 100 {
 		t.Error("the brief guide is too short")
 	}
 	var list struct{ Palettes []string }
-	if r.data("pixelsrc_palettes", args{"action": "list"}, &list); !slices.Contains(list.Palettes, "@gameboy") { // I-08
+	if r.data("pixelsrc_palettes", args{"action": "list"}, &list); !slices.Contains(list.Palettes, "@gameboy") {
 		t.Errorf("got %v", list.Palettes)
 	}
 	var show struct {
 		Name   string
 		Colors map[string]string
 	}
-	r.data("pixelsrc_palettes", args{"action": "show", "name": "gameboy"}, &show) // I-09
+	r.data("pixelsrc_palettes", args{"action": "show", "name": "gameboy"}, &show)
 	if show.Name != "@gameboy" || show.Colors["{light}"] != "#8BAC0F" {
 		t.Errorf("got %+v", show)
 	}
@@ -122,14 +122,14 @@ func TestRenderAndPrimeArguments(t *testing.T) {
 func TestAnalyzeTool(t *testing.T) {
 	r := start(t)
 	var k corpus
-	if r.data("pixelsrc_analyze", args{"source": dot1}, &k); k.Sprites != 1 || k.Files != 1 { // I-10
+	if r.data("pixelsrc_analyze", args{"source": dot1}, &k); k.Sprites != 1 || k.Files != 1 {
 		t.Errorf("got %+v", k)
 	}
-	res := r.ok("pixelsrc_scaffold", args{"asset_type": "sprite", "name": "test_sprite", "width": 8, "height": 8}) // I-11
+	res := r.ok("pixelsrc_scaffold", args{"asset_type": "sprite", "name": "test_sprite", "width": 8, "height": 8})
 	if !strings.Contains(res.text(), "test_sprite") || !strings.Contains(res.text(), `"size": [8, 8]`) {
 		t.Error(res.text())
 	}
-	res = r.ok("pixelsrc_import", args{"image": pngOf("A"), "name": "red_dot"}) // I-12
+	res = r.ok("pixelsrc_import", args{"image": pngOf("A"), "name": "red_dot"})
 	if !strings.Contains(res.text(), "red_dot") {
 		t.Error(res.text())
 	}
@@ -139,24 +139,24 @@ func TestValidateTool(t *testing.T) {
 	r := start(t)
 	braced := `{"type":"palette","name":"p","colors":{"{a}":"#FF0000"}}` + "\n" + `{"type":"sprite","name":"s","size":[2,2],"palette":"p","regions":{"a":{"rect":[0,0,2,2]}}}`
 	var v verdict
-	if r.data("pixelsrc_validate", args{"source": braced}, &v); !v.Valid || v.Errors != 0 || v.Warnings != 0 { // I-13
+	if r.data("pixelsrc_validate", args{"source": braced}, &v); !v.Valid || v.Errors != 0 || v.Warnings != 0 {
 		t.Errorf("got %+v", v)
 	}
-	if r.data("pixelsrc_validate", args{"source": "{not valid json}"}, &v); v.Valid || v.Errors == 0 { // I-14
+	if r.data("pixelsrc_validate", args{"source": "{not valid json}"}, &v); v.Valid || v.Errors == 0 {
 		t.Errorf("got %+v", v)
 	}
 	if i := v.ErrorsL[0]; i.Line != 1 || i.Code != "json_syntax" || i.Message == "" {
 		t.Errorf("got %+v", i)
 	}
 	unknown := args{"source": `{"type":"unknown","name":"x"}`}
-	if r.data("pixelsrc_validate", unknown, &v); !v.Valid || v.Warnings == 0 { // I-15
+	if r.data("pixelsrc_validate", unknown, &v); !v.Valid || v.Warnings == 0 {
 		t.Errorf("lenient: %+v", v)
 	}
 	unknown["strict"] = true
 	if r.data("pixelsrc_validate", unknown, &v); v.Valid {
 		t.Errorf("strict: %+v", v)
 	}
-	r.bad("pixelsrc_validate", args{}, "Either") // I-16
+	r.bad("pixelsrc_validate", args{}, "Either")
 	var blank verdict
 	if r.data("pixelsrc_validate", args{"source": ""}, &blank); !blank.Valid || blank.Errors+blank.Warnings != 0 {
 		t.Errorf("blank: %+v", blank)
@@ -171,7 +171,7 @@ type suggestions struct {
 func TestSuggestTool(t *testing.T) {
 	r := start(t)
 	var s suggestions
-	r.data("pixelsrc_suggest", args{"source": typo}, &s) // I-17
+	r.data("pixelsrc_suggest", args{"source": typo}, &s)
 	if s.Sprites != 1 || len(s.Suggestions) != 1 {
 		t.Fatalf("got %+v", s)
 	}
@@ -179,10 +179,10 @@ func TestSuggestTool(t *testing.T) {
 	if g.Type != "missing_token" || g.Line != 2 || g.Message == "" || g.Fix.Action != "replace_token" || g.Fix.From != "skni" || g.Fix.To != "skin" || g.Confidence != 0.75 {
 		t.Errorf("got %+v", g)
 	}
-	if r.data("pixelsrc_suggest", args{"source": palspr}, &s); len(s.Suggestions) != 0 { // I-18
+	if r.data("pixelsrc_suggest", args{"source": palspr}, &s); len(s.Suggestions) != 0 {
 		t.Errorf("got %+v", s)
 	}
-	r.bad("pixelsrc_suggest", args{}, "Either") // I-19
+	r.bad("pixelsrc_suggest", args{}, "Either")
 }
 
 func TestExplainTool(t *testing.T) {
@@ -191,18 +191,18 @@ func TestExplainTool(t *testing.T) {
 		Type, Name    string
 		Width, Height int
 	}
-	if r.data("pixelsrc_explain", args{"source": dot2}, &one); one.Type != "sprite" || one.Name != "dot" || one.Width != 2 || one.Height != 2 { // I-20
+	if r.data("pixelsrc_explain", args{"source": dot2}, &one); one.Type != "sprite" || one.Name != "dot" || one.Width != 2 || one.Height != 2 {
 		t.Errorf("got %+v", one)
 	}
 	var both []struct{ Type string }
-	if r.data("pixelsrc_explain", args{"source": palspr}, &both); len(both) != 2 || both[0].Type != "palette" || both[1].Type != "sprite" { // I-21
+	if r.data("pixelsrc_explain", args{"source": palspr}, &both); len(both) != 2 || both[0].Type != "palette" || both[1].Type != "sprite" {
 		t.Errorf("got %+v", both)
 	}
-	if r.data("pixelsrc_explain", args{"source": palspr, "name": "red_dot"}, &one); one.Type != "sprite" || one.Name != "red_dot" { // I-22
+	if r.data("pixelsrc_explain", args{"source": palspr, "name": "red_dot"}, &one); one.Type != "sprite" || one.Name != "red_dot" {
 		t.Errorf("got %+v", one)
 	}
-	r.bad("pixelsrc_explain", args{}, "Either")                                           // I-23
-	r.bad("pixelsrc_explain", args{"source": dot1, "name": "nonexistent"}, "nonexistent") // I-24
+	r.bad("pixelsrc_explain", args{}, "Either")
+	r.bad("pixelsrc_explain", args{"source": dot1, "name": "nonexistent"}, "nonexistent")
 }
 
 func TestDiffTool(t *testing.T) {
@@ -211,32 +211,32 @@ func TestDiffTool(t *testing.T) {
 		r.data("pixelsrc_diff", args{"source_a": a, "source_b": b}, &list)
 		return list
 	}
-	if d := diff(heroSource("#F00", 2), heroSource("#F00", 2)); len(d) != 1 || d[0].Sprite != "hero" || d[0].Summary != "No differences" { // I-25
+	if d := diff(heroSource("#F00", 2), heroSource("#F00", 2)); len(d) != 1 || d[0].Sprite != "hero" || d[0].Summary != "No differences" {
 		t.Errorf("got %+v", d)
 	}
-	if d := diff(heroSource("#F00", 2), heroSource("#0F0", 2)); len(d[0].Palette) != 1 || d[0].Palette[0].Type != "changed" || d[0].Palette[0].Token != "x" { // I-26
+	if d := diff(heroSource("#F00", 2), heroSource("#0F0", 2)); len(d[0].Palette) != 1 || d[0].Palette[0].Type != "changed" || d[0].Palette[0].Token != "x" {
 		t.Errorf("got %+v", d)
 	}
-	if d := diff(heroSource("#F00", 2), heroSource("#F00", 4)); d[0].Size == nil || d[0].Size.Old != [2]int{2, 2} || d[0].Size.New != [2]int{4, 4} { // I-27
+	if d := diff(heroSource("#F00", 2), heroSource("#F00", 4)); d[0].Size == nil || d[0].Size.Old != [2]int{2, 2} || d[0].Size.New != [2]int{4, 4} {
 		t.Errorf("got %+v", d)
 	}
 	var list []spriteDiff
-	r.data("pixelsrc_diff", args{"source_a": heroAndEnemy("#F00", 2), "source_b": heroAndEnemy("#F00", 2), "sprite": "enemy"}, &list) // I-28
+	r.data("pixelsrc_diff", args{"source_a": heroAndEnemy("#F00", 2), "source_b": heroAndEnemy("#F00", 2), "sprite": "enemy"}, &list)
 	if len(list) != 1 || list[0].Sprite != "enemy" {
 		t.Errorf("got %+v", list)
 	}
-	r.bad("pixelsrc_diff", args{"source_a": heroSource("#F00", 2), "source_b": heroSource("#F00", 2), "sprite": "nonexistent"}, "nonexistent", "Available: hero") // I-29
+	r.bad("pixelsrc_diff", args{"source_a": heroSource("#F00", 2), "source_b": heroSource("#F00", 2), "sprite": "nonexistent"}, "nonexistent", "Available: hero")
 }
 
 func TestRefusals(t *testing.T) {
 	r := start(t)
-	if m := r.ask("tools/call", args{"name": "pixelsrc_nope", "arguments": args{}}); m.Error == nil || m.Error.Code != -32602 || !strings.Contains(m.Error.Message, "pixelsrc_nope") { // I-30
+	if m := r.ask("tools/call", args{"name": "pixelsrc_nope", "arguments": args{}}); m.Error == nil || m.Error.Code != -32602 || !strings.Contains(m.Error.Message, "pixelsrc_nope") {
 		t.Errorf("got %+v", m.Error)
 	}
-	r.bad("pixelsrc_format", args{}, "source")                                                                                   // I-31
-	r.bad("pixelsrc_palettes", args{"action": "invalid_action"}, "invalid_action", "list", "show")                               // I-32
-	r.bad("pixelsrc_palettes", args{"action": "show", "name": "gamebuoy"}, "gamebuoy", "Did you mean '@gameboy'?", "Available:") // I-33
-	r.bad("pixelsrc_scaffold", args{"asset_type": "bogus", "name": "x"}, "bogus", "sprite, animation, palette, composition")     // I-34
+	r.bad("pixelsrc_format", args{}, "source")
+	r.bad("pixelsrc_palettes", args{"action": "invalid_action"}, "invalid_action", "list", "show")
+	r.bad("pixelsrc_palettes", args{"action": "show", "name": "gamebuoy"}, "gamebuoy", "Did you mean '@gameboy'?", "Available:")
+	r.bad("pixelsrc_scaffold", args{"asset_type": "bogus", "name": "x"}, "bogus", "sprite, animation, palette, composition")
 }
 
 func (r *rig) resource(uri string) (mime, text string, err *rpcError) {
@@ -259,7 +259,7 @@ func TestResources(t *testing.T) {
 	var list struct {
 		Resources []struct{ URI, Name, Title, Description, MIMEType string }
 	}
-	if err := json.Unmarshal(r.ask("resources/list", args{}).Result, &list); err != nil || len(list.Resources) != 3 { // I-35
+	if err := json.Unmarshal(r.ask("resources/list", args{}).Result, &list); err != nil || len(list.Resources) != 3 {
 		t.Fatalf("got %+v, %v", list, err)
 	}
 	for _, x := range list.Resources {
@@ -270,13 +270,13 @@ func TestResources(t *testing.T) {
 			t.Errorf("%s: %+v", x.URI, err)
 		}
 	}
-	if mime, text, _ := r.resource("pixelsrc://format-spec"); len(text) <= 500 || mime != "text/markdown" || !strings.Contains(text, "Pixelsrc Primer") || !strings.Contains(text, "Format Quick Reference") { // I-36
+	if mime, text, _ := r.resource("pixelsrc://format-spec"); len(text) <= 500 || mime != "text/markdown" || !strings.Contains(text, "Pixelsrc Primer") || !strings.Contains(text, "Format Quick Reference") {
 		t.Errorf("%s %d", mime, len(text))
 	}
 	if _, text, _ := r.resource("pixelsrc://format-brief"); len(text) >= 3500 || !strings.Contains(text, "Pixelsrc Quick Reference") {
 		t.Errorf("brief has %d bytes", len(text))
 	}
-	_, text, _ := r.resource("pixelsrc://palettes") // I-37
+	_, text, _ := r.resource("pixelsrc://palettes")
 	var palettes []paletteSummary
 	if err := json.Unmarshal([]byte(text), &palettes); err != nil {
 		t.Fatal(err)
@@ -288,7 +288,7 @@ func TestResources(t *testing.T) {
 	if got != "gameboy 4 nes 12 pico8 16 grayscale 8 1bit 2 dracula 11 synthwave 7 " {
 		t.Error(got)
 	}
-	for _, uri := range []string{"pixelsrc://nonexistent", "", "https://example.com/x", "pixelsrc://unknown/foo"} { // I-38
+	for _, uri := range []string{"pixelsrc://nonexistent", "", "https://example.com/x", "pixelsrc://unknown/foo"} {
 		if _, _, err := r.resource(uri); err == nil || err.Code != -32002 {
 			t.Errorf("%q: %+v", uri, err)
 		}
@@ -407,7 +407,7 @@ func TestPrompts(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(r.ask("prompts/list", args{}).Result, &list); err != nil { // I-39
+	if err := json.Unmarshal(r.ask("prompts/list", args{}).Result, &list); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -416,7 +416,7 @@ func TestPrompts(t *testing.T) {
 		if p.Title == "" || p.Description == "" || len(p.Arguments) == 0 || !p.Arguments[0].Required {
 			t.Errorf("got %+v", p)
 		}
-		if _, _, _, err := r.prompt(p.Name, map[string]string{p.Arguments[0].Name: "  "}); err == nil || err.Code != -32602 || !strings.Contains(err.Message, p.Arguments[0].Name) { // D-23
+		if _, _, _, err := r.prompt(p.Name, map[string]string{p.Arguments[0].Name: "  "}); err == nil || err.Code != -32602 || !strings.Contains(err.Message, p.Arguments[0].Name) {
 			t.Errorf("%s without its argument: %+v", p.Name, err)
 		}
 	}
@@ -429,17 +429,17 @@ func TestPrompts(t *testing.T) {
 		args                  map[string]string
 		assistant, user, desc []string
 	}{
-		{"I-40", "create_sprite", map[string]string{"description": "a brave knight", "size": "16x16", "palette": "pico8", "style": "cute"}, []string{"Pixelsrc", "@pico8", "| dark_blue | #1D2B53 |"}, []string{"a brave knight", "16x16", "pico8", "cute", "valid .pxl"}, nil},
+		{"create_sprite", "create_sprite", map[string]string{"description": "a brave knight", "size": "16x16", "palette": "pico8", "style": "cute"}, []string{"Pixelsrc", "@pico8", "| dark_blue | #1D2B53 |"}, []string{"a brave knight", "16x16", "pico8", "cute", "valid .pxl"}, nil},
 		{"default", "create_sprite", map[string]string{"description": "a cat"}, []string{"#00000000"}, []string{"a cat", "16x16"}, nil},
 		{"unknown palette", "create_sprite", map[string]string{"description": "a cat", "palette": "nope"}, []string{"no built-in palette", "@gameboy"}, []string{"nope"}, nil},
-		{"I-41", "create_animation", map[string]string{"description": "a walk", "frames": "6", "fps": "10"}, []string{"100ms", `"type": "animation"`, "step_1"}, []string{"6-frame", "10 fps", "a walk"}, nil},
+		{"create_animation", "create_animation", map[string]string{"description": "a walk", "frames": "6", "fps": "10"}, []string{"100ms", `"type": "animation"`, "step_1"}, []string{"6-frame", "10 fps", "a walk"}, nil},
 		{"fps 12", "create_animation", map[string]string{"description": "a walk", "fps": "12"}, []string{"83ms"}, []string{"4-frame", "12 fps"}, nil},
 		{"fps bad", "create_animation", map[string]string{"description": "a walk", "fps": "x", "frames": "900"}, []string{"125ms", "not within 1 to 256"}, []string{"4-frame", "8 fps"}, nil},
 		{"fps high", "create_animation", map[string]string{"description": "a walk", "fps": "5000"}, []string{"1ms"}, nil, nil},
-		{"I-42", "review_pxl", map[string]string{"source": dot1}, []string{"Review Checklist", "Common Mistakes"}, []string{dot1}, nil},
+		{"review_pxl", "review_pxl", map[string]string{"source": dot1}, []string{"Review Checklist", "Common Mistakes"}, []string{dot1}, nil},
 		{"diagnostics", "review_pxl", map[string]string{"source": typo}, []string{"undefined_token", "line 2"}, []string{typo}, nil},
 		{"fences", "review_pxl", map[string]string{"source": "````\nx"}, nil, []string{"`````json5\n````\nx\n`````"}, nil},
-		{"I-43", "pixel_art_guide", map[string]string{"genre": "RPG"}, []string{"@gameboy: 4 colors", "@pico8: 16 colors"}, []string{"RPG"}, []string{"RPG"}},
+		{"pixel_art_guide", "pixel_art_guide", map[string]string{"genre": "RPG"}, []string{"@gameboy: 4 colors", "@pico8: 16 colors"}, []string{"RPG"}, []string{"RPG"}},
 		{"platformer", "pixel_art_guide", map[string]string{"genre": "platformer"}, []string{"## Advice by genre\n\n- platformer:"}, []string{"platformer"}, []string{"platformer"}},
 	} {
 		t.Run(row.id, func(t *testing.T) {
@@ -456,7 +456,7 @@ func TestPrompts(t *testing.T) {
 			}
 		})
 	}
-	if _, _, _, err := r.prompt("nope", nil); err == nil || err.Code != -32602 { // I-44
+	if _, _, _, err := r.prompt("nope", nil); err == nil || err.Code != -32602 {
 		t.Errorf("got %+v", err)
 	}
 }

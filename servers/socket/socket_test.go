@@ -91,7 +91,7 @@ func TestFolderThatIsALinkIsRefused(t *testing.T) {
 	}
 }
 
-// S-1: what is not closed to others is refused with the path and the reason, and
+// What is not closed to others is refused with the path and the reason, and
 // left as it is.
 func TestFolderOpenToOthersIsRefused(t *testing.T) {
 	if !file.OpenToOthers(mode(0o755)) {

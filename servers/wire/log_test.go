@@ -17,7 +17,7 @@ const setLevel = `{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{
 
 func everyone(servers.Caller) bool { return true }
 
-// W-8: a module's log goes to the clients that asked for its level and are
+// A module's log goes to the clients that asked for its level and are
 // meant, and to no client of the protocol without logging/setLevel.
 func TestLogMessages(t *testing.T) {
 	for _, tt := range []struct {
@@ -68,7 +68,7 @@ func TestLogMessages(t *testing.T) {
 	}
 }
 
-// W-8: over HTTP the message comes on the session's own stream.
+// Over HTTP the message comes on the session's own stream.
 func TestLogMessagesOverHTTP(t *testing.T) {
 	f := newFixture()
 	url, _ := web(t, f)

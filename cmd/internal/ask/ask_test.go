@@ -66,7 +66,7 @@ func TestConfigurationOfEachClientParses(t *testing.T) {
 			}
 			for _, servers := range m {
 				if n := len(servers.(map[string]any)); n != 1 {
-					t.Errorf("S-12: %d servers", n)
+					t.Errorf("%d servers", n)
 				}
 			}
 		})

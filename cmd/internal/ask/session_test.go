@@ -356,7 +356,7 @@ func TestFromTheShell(t *testing.T) {
 	}
 	conf := filepath.Join(w.home, "claude.json")
 	if got := run("ask", "config", "--client", "claude-code", "--session", "payments", "--write", conf); !strings.Contains(got, "--disallowed-tools AskUserQuestion") {
-		t.Errorf("S-10: %q", got)
+		t.Errorf("config: got %q, want the flag that turns the client's own questions off", got)
 	}
 	b, err := os.ReadFile(conf)
 	if err != nil {
@@ -376,7 +376,7 @@ func TestFromTheShell(t *testing.T) {
 	}
 	s := c.Servers["mcpdeck"]
 	if info, _ := os.Stat(conf); info.Mode().Perm() != 0o600 || s.Command != w.bin || s.Timeout != 86_400_000 || !s.AlwaysLoad || s.Env["MCPDECK_SESSION"] != "payments" {
-		t.Errorf("S-9, S-10: %v %+v", info.Mode(), s)
+		t.Errorf("got mode %v and the entry %+v", info.Mode(), s)
 	}
 	cmd := w.command("shop", s.Args...)
 	cmd.Env = append(cmd.Env, "PI_ASK_SOCKET="+s.Env["PI_ASK_SOCKET"])
@@ -405,7 +405,7 @@ func TestFromTheShell(t *testing.T) {
 	if got := w.orphan(answer...); !strings.Contains(got, "no terminal") {
 		t.Errorf("a process that has left the agent: %q", got)
 	}
-	// T-10: a signal ends the server within a second and withdraws the question.
+	// A signal ends the server within a second and withdraws the question.
 	_ = cmd.Process.Signal(os.Interrupt)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()

@@ -38,7 +38,7 @@ func TestAskSettings(t *testing.T) {
 	}
 	c.File.Ask.Persist, c.File.Ask.History, c.File.Ask.UndoSeconds = "off", "off", 0
 	if o := c.AskOptions(); o.StateFile != "" || o.HistoryFile != "" || o.Hold >= 0 {
-		t.Errorf("P-4, Q-10: everything off: %+v", o)
+		t.Errorf("everything off: %+v", o)
 	}
 	t.Setenv("VISUAL", "code --wait")
 	if o := c.AskScreen(); o.Editor.Program != "code" || strings.Join(o.Editor.Args, "|") != "--wait" {

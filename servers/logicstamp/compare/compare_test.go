@@ -197,8 +197,7 @@ func essence(t testing.TB, r *compare.Result) string {
 	return string(data)
 }
 
-// FuzzCompare holds the properties of Q-5 over made-up projects.
-// It holds K-12, K-13, K-14 and K-15.
+// FuzzCompare holds over made-up projects what is true of every comparison.
 func FuzzCompare(f *testing.F) {
 	for seed := range uint64(50) {
 		f.Add(seed)

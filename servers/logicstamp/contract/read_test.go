@@ -37,7 +37,6 @@ func read(files map[string]string) (*contract.Context, error) {
 	})
 }
 
-// TestFolderFileFormats holds F-5 and F-6.
 func TestFolderFileFormats(t *testing.T) {
 	second := strings.ReplaceAll(bundle, "src/B.tsx", "src/C.tsx")
 	compact := func(s string) string { return strings.ReplaceAll(s, "\n", "") }
@@ -70,7 +69,6 @@ func TestFolderFileFormats(t *testing.T) {
 	}
 }
 
-// TestIdsOfEveryVersion holds F-3.
 func TestIdsOfEveryVersion(t *testing.T) {
 	for name, row := range map[string]struct{ resolved, id, want string }{
 		"relative":                     {"", "src/B.tsx", "src/B.tsx"},
@@ -102,7 +100,6 @@ func TestIdsOfEveryVersion(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeReadIsNeverEmpty holds F-7, F-9 and K-2.
 func TestWhatCannotBeReadIsNeverEmpty(t *testing.T) {
 	deep := strings.Repeat("[", 300) + strings.Repeat("]", 300)
 	for name, row := range map[string]struct {
@@ -130,7 +127,6 @@ func TestWhatCannotBeReadIsNeverEmpty(t *testing.T) {
 	}
 }
 
-// TestALinkOutOfTheContextIsRefused holds X-3.
 func TestALinkOutOfTheContextIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "context.json")
@@ -147,7 +143,6 @@ func TestALinkOutOfTheContextIsRefused(t *testing.T) {
 	}
 }
 
-// TestUnusualContextsAreReadWithWarnings holds F-4 and F-8.
 func TestUnusualContextsAreReadWithWarnings(t *testing.T) {
 	c, err := read(map[string]string{
 		"context_main.json": strings.Replace(index, `"schemaVersion":"0.2"`, `"schemaVersion":"9"`, 1),
@@ -165,7 +160,6 @@ func TestUnusualContextsAreReadWithWarnings(t *testing.T) {
 	}
 }
 
-// TestToonIsPassedOnOnly holds F-6.
 func TestToonIsPassedOnOnly(t *testing.T) {
 	c, err := read(map[string]string{"context_main.json": strings.ReplaceAll(index, "context.json", "context.toon"), "src/context.toon": "bundles[1]:"})
 	if err != nil {
@@ -176,7 +170,6 @@ func TestToonIsPassedOnOnly(t *testing.T) {
 	}
 }
 
-// FuzzRead holds Q-6.
 func FuzzRead(f *testing.F) {
 	f.Add(index, "["+bundle+"]")
 	f.Add(index, strings.ReplaceAll(bundle, "\n", ""))

@@ -7,7 +7,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
 
-// FuzzCheckRef holds B-1 and Q-6.
 func FuzzCheckRef(f *testing.F) {
 	for _, seed := range []string{"HEAD", "main~3", "-x", "--all", "a\x00b", " v1 ", "", strings.Repeat("x", 300)} {
 		f.Add(seed)
@@ -26,7 +25,6 @@ func FuzzCheckRef(f *testing.F) {
 	})
 }
 
-// TestLinksThatLeaveAreLeftOut holds B-6.
 func TestLinksThatLeaveAreLeftOut(t *testing.T) {
 	for name, row := range map[string]struct {
 		file, target string

@@ -27,7 +27,6 @@ func paths(files []manifest.File) []string {
 	return out
 }
 
-// TestWhatIsASource holds M-1.
 func TestWhatIsASource(t *testing.T) {
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "far.ts")
 	stamptest.Write(t, filepath.Dir(outside), map[string]string{"far.ts": "export {}"})
@@ -75,7 +74,6 @@ func TestWhatIsASource(t *testing.T) {
 	}
 }
 
-// TestChanges holds M-4.
 func TestChanges(t *testing.T) {
 	dir := t.TempDir()
 	stamptest.Write(t, dir, map[string]string{"a.ts": "1", "b.ts": "2", "c.ts": "3", "package.json": "{}"})

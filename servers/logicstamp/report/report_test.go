@@ -62,7 +62,6 @@ warnings
   ▲ UNCOVERED_CHANGES: 1 changed file
 `
 
-// TestPlain holds V-11.
 func TestPlain(t *testing.T) {
 	var b strings.Builder
 	if err := report.Plain(&b, sample()); err != nil {
@@ -73,7 +72,6 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestMarkdownHoldsWhateverNamesThereAre holds V-11 and X-5.
 func TestMarkdownHoldsWhateverNamesThereAre(t *testing.T) {
 	var one, two strings.Builder
 	for _, b := range []*strings.Builder{&one, &two} {
@@ -113,7 +111,6 @@ func TestWhatMayBreakIsNamed(t *testing.T) {
 	}
 }
 
-// TestAFailureIsNoPass holds V-8.
 func TestAFailureIsNoPass(t *testing.T) {
 	r := &compare.Result{Status: compare.Failed, Baseline: "disk", ErrorCode: problem.NoSnapshot, Error: "No snapshot found"}
 	var plain, markdown strings.Builder
@@ -124,7 +121,6 @@ func TestAFailureIsNoPass(t *testing.T) {
 	}
 }
 
-// TestEverySignHasAnASCIIOne holds V-4.
 func TestEverySignHasAnASCIIOne(t *testing.T) {
 	seen := map[report.Sign]bool{}
 	for _, s := range []report.Sign{report.Added, report.Removed, report.Changed, report.Through, report.Moved, report.Same, report.Unseen, report.Breaking, report.Warning} {

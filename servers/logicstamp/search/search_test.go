@@ -33,7 +33,6 @@ func library(tb testing.TB, n int) *contract.Context {
 	return c
 }
 
-// TestWords holds S-2.
 func TestWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"DatePicker": "date datepicker picker", "on_change-now": "change now on", "useHTTPClient2": "2 client http use usehttpclient2",
@@ -45,7 +44,6 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestTheBestComesFirst holds S-2.
 func TestTheBestComesFirst(t *testing.T) {
 	x := search.New(library(t, 50))
 	hits := x.Find(search.Query{Text: "datepicker0007"})
@@ -78,7 +76,6 @@ func FuzzFind(f *testing.F) {
 }
 
 // BenchmarkFind asks 10,000 contracts for what all of them have.
-// It holds S-4.
 func BenchmarkFind(b *testing.B) {
 	x := search.New(library(b, 10_000))
 	for b.Loop() {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 )
 
-// C-2: a command that does not answer in time is not taken for another program.
+// A command that does not answer in time is not taken for another program.
 func TestSlowVersionIsATimeout(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the stand-in is a shell script")
@@ -26,7 +26,7 @@ func TestSlowVersionIsATimeout(t *testing.T) {
 	}
 }
 
-// C-1: the command is what was configured, else what the environment names, else
+// The command is what was configured, else what the environment names, else
 // on the PATH, else installed by the deck; a project's own only where allowed.
 func TestCommandIsFoundInOrder(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -13,7 +13,6 @@ func two(more ...string) string {
 // named gives a sprite of sprite() another name.
 func named(name, src string) string { return strings.Replace(src, `"s"`, `"`+name+`"`, 1) }
 
-// TestSpriteRules holds DD-18 to DD-24.
 func TestSpriteRules(t *testing.T) {
 	derived := two() + `{type: "sprite", name: "d", palette: ` + colours + `, source: "s", transform: ["mirror-h"]}` + "\n"
 	rules := func(apply string) string {
@@ -22,103 +21,103 @@ func TestSpriteRules(t *testing.T) {
 	hurt := RenderOptions{Name: "s", States: []string{"hurt"}}
 	rows := []pictureRow{
 		{
-			name: "DD-18 transforms in compositions", src: derived + `{type: "composition", name: "c", size: [2, 1], cell_size: [2, 1], sprites: {x: "d"}, layers: [{map: ["x"]}]}`,
+			name: "transforms in compositions", src: derived + `{type: "composition", name: "c", size: [2, 1], cell_size: [2, 1], sprites: {x: "d"}, layers: [{map: ["x"]}]}`,
 			opt: RenderOptions{Kind: KindComposition}, documented: "ba", reference: "ab",
 		},
 		{
-			name: "DD-18 transforms in animations", src: derived + `{type: "animation", name: "n", frames: ["d"]}`,
+			name: "transforms in animations", src: derived + `{type: "animation", name: "n", frames: ["d"]}`,
 			opt: RenderOptions{Kind: KindAnimation}, documented: "ba", reference: ".",
 		},
 		{
-			name: "DD-18 variants in animations", src: two() + `{type: "variant", name: "v", base: "s", palette: {a: "#00f"}}` + "\n" + `{type: "animation", name: "n", frames: ["s", "v"]}`,
+			name: "variants in animations", src: two() + `{type: "variant", name: "v", base: "s", palette: {a: "#00f"}}` + "\n" + `{type: "animation", name: "n", frames: ["s", "v"]}`,
 			opt: RenderOptions{Kind: KindAnimation}, documented: "ab // cb", reference: "ab",
 		},
 		{
-			name: "DD-18 variant of a derived sprite", src: derived + `{type: "variant", name: "v", base: "d", palette: {a: "#00f"}}`,
+			name: "variant of a derived sprite", src: derived + `{type: "variant", name: "v", base: "d", palette: {a: "#00f"}}`,
 			opt: RenderOptions{Kind: KindVariant}, documented: "bc", reference: ".",
 		},
 		{
-			name: "DD-18 a derived sprite without a palette", src: two() + `{type: "sprite", name: "d", source: "s"}`,
+			name: "a derived sprite without a palette", src: two() + `{type: "sprite", name: "d", source: "s"}`,
 			opt: RenderOptions{Name: "d"}, documented: "ab", reference: "error",
 		},
 		{
-			name: "DD-19 dither checker", src: sprite(4, 2, `a: {rect: [0, 0, 4, 2]}`, `transform: ["dither:checker:a,b"]`),
+			name: "dither checker", src: sprite(4, 2, `a: {rect: [0, 0, 4, 2]}`, `transform: ["dither:checker:a,b"]`),
 			documented: "abab / baba", reference: "aaaa / aaaa",
 		},
 		{
-			name: "DD-19 dither ordered-2x2", src: sprite(4, 2, `a: {rect: [0, 0, 4, 2]}`, `transform: ["dither:ordered-2x2:a,b:0.5"]`),
+			name: "dither ordered-2x2", src: sprite(4, 2, `a: {rect: [0, 0, 4, 2]}`, `transform: ["dither:ordered-2x2:a,b:0.5"]`),
 			documented: "abab / baba", reference: "aaaa / aaaa",
 		},
 		{
-			name: "DD-19 threshold", src: sprite(4, 2, `a: {rect: [0, 0, 4, 2]}`, `transform: ["dither:ordered-2x2:a,b:0.8"]`),
+			name: "dither threshold", src: sprite(4, 2, `a: {rect: [0, 0, 4, 2]}`, `transform: ["dither:ordered-2x2:a,b:0.8"]`),
 			documented: "aaaa / baba", reference: "aaaa / aaaa",
 		},
 		{
-			name: "DD-19 other tokens stay", src: sprite(4, 1, `a: {rect: [0, 0, 2, 1]}, c: {rect: [2, 0, 2, 1]}`, `transform: ["dither:vertical:a,b"]`),
+			name: "dither leaves other tokens", src: sprite(4, 1, `a: {rect: [0, 0, 2, 1]}, c: {rect: [2, 0, 2, 1]}`, `transform: ["dither:vertical:a,b"]`),
 			documented: "abcc", reference: "aacc",
 		},
 		{
-			name: "DD-19 neither token occurs", src: sprite(4, 1, `c: {rect: [0, 0, 3, 1]}`, `transform: [{op: "dither", pattern: "vertical", tokens: ["a", "b"]}]`),
+			name: "dither of tokens that do not occur", src: sprite(4, 1, `c: {rect: [0, 0, 3, 1]}`, `transform: [{op: "dither", pattern: "vertical", tokens: ["a", "b"]}]`),
 			documented: "aba.", reference: "ccc.", codes: "invalid_transform",
 		},
 		{
-			name: "DD-19 diagonal", src: sprite(4, 2, `a: {rect: [0, 0, 4, 2]}`, `transform: ["dither:diagonal:a,b"]`),
+			name: "dither diagonal", src: sprite(4, 2, `a: {rect: [0, 0, 4, 2]}`, `transform: ["dither:diagonal:a,b"]`),
 			documented: "bbaa / baab", reference: "aaaa / aaaa",
 		},
 		{
-			name: "DD-20 dither-gradient", src: sprite(2, 4, `c: {rect: [0, 0, 2, 4]}`, `transform: ["dither-gradient:vertical:a,b:ordered-2x2"]`),
+			name: "dither-gradient", src: sprite(2, 4, `c: {rect: [0, 0, 2, 4]}`, `transform: ["dither-gradient:vertical:a,b:ordered-2x2"]`),
 			documented: "aa / aa / bb / bb", reference: "cc / cc / cc / cc",
 		},
 		{
-			name: "DD-20 horizontal over the opaque box", src: sprite(6, 1, `c: {rect: [1, 0, 3, 1]}`, `transform: [{op: "dither-gradient", direction: "horizontal", from: "a", to: "b", pattern: "checker"}]`),
+			name: "dither-gradient, horizontal over the opaque box", src: sprite(6, 1, `c: {rect: [1, 0, 3, 1]}`, `transform: [{op: "dither-gradient", direction: "horizontal", from: "a", to: "b", pattern: "checker"}]`),
 			documented: ".aba..", reference: ".ccc..",
 		},
 		{
-			name: "DD-21 sel-out by mapping", src: sprite(5, 3, `a: {rect: [1, 0, 3, 3]}`, `transform: [{op: "sel-out", mapping: {a: "k"}}]`),
+			name: "sel-out by mapping", src: sprite(5, 3, `a: {rect: [1, 0, 3, 3]}`, `transform: [{op: "sel-out", mapping: {a: "k"}}]`),
 			documented: ".kkk. / .kak. / .kkk.", reference: ".aaa. / .aaa. / .aaa.",
 		},
 		{
-			name: "DD-21 sel-out by star", src: sprite(5, 1, `a: {rect: [0, 0, 2, 1]}, b: {rect: [2, 0, 2, 1]}`, `transform: [{op: "sel-out", mapping: {a: "c", "*": "k"}}]`),
+			name: "sel-out by star", src: sprite(5, 1, `a: {rect: [0, 0, 2, 1]}, b: {rect: [2, 0, 2, 1]}`, `transform: [{op: "sel-out", mapping: {a: "c", "*": "k"}}]`),
 			documented: "cckk.", reference: "aabb.",
 		},
 		{
-			name: "DD-21 sel-out darkens", src: sprite(1, 1, `w: {points: [[0, 0]]}`, `transform: ["sel-out"]`),
+			name: "sel-out darkens", src: sprite(1, 1, `w: {points: [[0, 0]]}`, `transform: ["sel-out"]`),
 			legend: "d=#9e9e9e", documented: "d", reference: "w",
 		},
 		{
-			name: "DD-21 fallback for pixels of no token", src: sprite(3, 3, `a: {points: [[1, 1]]}`, `transform: ["outline:k", "crop:1,1,3,3", "sel-out:c"]`),
+			name: "sel-out fallback for pixels of no token", src: sprite(3, 3, `a: {points: [[1, 1]]}`, `transform: ["outline:k", "crop:1,1,3,3", "sel-out:c"]`),
 			documented: "ccc / cac / ccc", reference: "kkk / kak / kkk",
 		},
 		{
-			name: "DD-22 subpixel", src: sprite(3, 1, `w: {points: [[1, 0]]}`, `transform: ["subpixel:0.5,0"]`),
+			name: "subpixel", src: sprite(3, 1, `w: {points: [[1, 0]]}`, `transform: ["subpixel:0.5,0"]`),
 			legend: "h=#ffffff80", documented: ".hh", reference: ".w.",
 		},
-		{name: "DD-22 a whole pixel", src: sprite(3, 1, `w: {points: [[1, 0]]}`, `transform: [{op: "subpixel", x: -1, y: 0}]`), documented: "w..", reference: ".w."},
-		{name: "DD-23 no state", src: rules(`color: "#00f"`), opt: RenderOptions{Name: "s"}, documented: "ab"},
-		{name: "DD-23 color", src: rules(`color: "#00f"`), opt: hurt, documented: "cb", reference: "ab"},
-		{name: "DD-23 all states", src: rules(`color: "#00f"`), opt: RenderOptions{Name: "s", AllStates: true}, documented: "cb", reference: "ab"},
-		{name: "DD-23 visible", src: rules(`visible: false`), opt: hurt, documented: ".b", reference: "ab"},
-		{name: "DD-23 opacity", src: rules(`opacity: 0.5`), opt: hurt, legend: "h=#ff000080", documented: "hb", reference: "ab"},
-		{name: "DD-23 filter", src: rules(`filter: "invert(1)"`), opt: hurt, legend: "i=#0ff", documented: "ib", reference: "ab"},
-		{name: "DD-23 filters left to right", src: rules(`filter: "brightness(0.5) invert(1)"`), opt: hurt, legend: "i=#80ffff", documented: "ib", reference: "ab"},
-		{name: "DD-23 z", src: sprite(1, 1, `a: {points: [[0, 0]], z: 1}, b: {points: [[0, 0]], z: 2}`) +
+		{name: "subpixel of a whole pixel", src: sprite(3, 1, `w: {points: [[1, 0]]}`, `transform: [{op: "subpixel", x: -1, y: 0}]`), documented: "w..", reference: ".w."},
+		{name: "no state", src: rules(`color: "#00f"`), opt: RenderOptions{Name: "s"}, documented: "ab"},
+		{name: "state rule, color", src: rules(`color: "#00f"`), opt: hurt, documented: "cb", reference: "ab"},
+		{name: "all states", src: rules(`color: "#00f"`), opt: RenderOptions{Name: "s", AllStates: true}, documented: "cb", reference: "ab"},
+		{name: "state rule, visible", src: rules(`visible: false`), opt: hurt, documented: ".b", reference: "ab"},
+		{name: "state rule, opacity", src: rules(`opacity: 0.5`), opt: hurt, legend: "h=#ff000080", documented: "hb", reference: "ab"},
+		{name: "state rule, filter", src: rules(`filter: "invert(1)"`), opt: hurt, legend: "i=#0ff", documented: "ib", reference: "ab"},
+		{name: "state rule, filters left to right", src: rules(`filter: "brightness(0.5) invert(1)"`), opt: hurt, legend: "i=#80ffff", documented: "ib", reference: "ab"},
+		{name: "state rule, z", src: sprite(1, 1, `a: {points: [[0, 0]], z: 1}, b: {points: [[0, 0]], z: 2}`) +
 			`{type: "state-rules", name: "r", rules: [{selector: ".hurt[token*=a]", apply: {z: 9}}]}`, opt: hurt, documented: "a", reference: "b"},
-		{name: "DD-23 role", src: sprite(2, 1, `a: {points: [[0, 0]], role: "fill"}, b: {points: [[1, 0]], role: "anchor"}`) +
+		{name: "state rule, role", src: sprite(2, 1, `a: {points: [[0, 0]], role: "fill"}, b: {points: [[1, 0]], role: "anchor"}`) +
 			`{type: "state-rules", name: "r", rules: [{selector: ".hurt[role=anchor]", apply: {color: "#000"}}]}`, opt: hurt, documented: "ak", reference: "ab"},
 		{
-			name: "DD-23 a later rule wins", src: two() + `{type: "state-rules", name: "r", rules: [{selector: ".hurt", apply: {color: "#000"}}, {selector: ".hurt[token={b}]", apply: {color: "#fff"}}]}`,
+			name: "state rule, a later rule wins", src: two() + `{type: "state-rules", name: "r", rules: [{selector: ".hurt", apply: {color: "#000"}}, {selector: ".hurt[token={b}]", apply: {color: "#fff"}}]}`,
 			opt: hurt, documented: "kw", reference: "ab",
 		},
 		{
-			name: "DD-23 map form and the other spelling", src: two() + `{type: "state_rules", name: "r", rules: {".hurt[token=a]": {color: "#00f"}}}`,
+			name: "state rule, map form and the other spelling", src: two() + `{type: "state_rules", name: "r", rules: {".hurt[token=a]": {color: "#00f"}}}`,
 			opt: hurt, documented: "cb", reference: "ab",
 		},
 		{
-			name: "DD-23 named by the sprite", src: two(`"state-rules": "q"`) + `{type: "state-rules", name: "r", rules: [{selector: ".hurt", apply: {color: "#000"}}]}`,
+			name: "state rule, named by the sprite", src: two(`"state-rules": "q"`) + `{type: "state-rules", name: "r", rules: [{selector: ".hurt", apply: {color: "#000"}}]}`,
 			opt: hurt, documented: "ab",
 		},
 		{
-			name: "DD-23 drop-shadow", src: sprite(2, 2, `a: {points: [[0, 0]]}`) + `{type: "state-rules", name: "r", rules: [{selector: ".hurt", apply: {"drop-shadow": "1 1 black"}}]}`,
+			name: "state rule, drop-shadow", src: sprite(2, 2, `a: {points: [[0, 0]]}`) + `{type: "state-rules", name: "r", rules: [{selector: ".hurt", apply: {"drop-shadow": "1 1 black"}}]}`,
 			opt: hurt, documented: "a.. / .k. / ...", reference: "a. / ..",
 		},
 		{
@@ -155,19 +154,19 @@ func TestSpriteRules(t *testing.T) {
 			name: "stretch", src: sprite(3, 2, `a: {rect: [0, 0, 3, 2]}`, `transform: [{op: "stretch", amount: 0.5, anchor: [0, 2]}]`),
 			documented: "aa. / aa. / aa.", reference: "aaa / aaa",
 		},
-		{name: "DD-24 of the call", src: sprite(1, 1, `a: {points: [[0, 0]]}`), opt: RenderOptions{Antialias: "scale2x"}, documented: "aa / aa"},
+		{name: "antialias of the call", src: sprite(1, 1, `a: {points: [[0, 0]]}`), opt: RenderOptions{Antialias: "scale2x"}, documented: "aa / aa"},
 		{
-			name: "DD-24 of the sprite", src: sprite(1, 1, `a: {points: [[0, 0]]}`, `antialias: {enabled: true, algorithm: "hq4x"}`),
+			name: "antialias of the sprite", src: sprite(1, 1, `a: {points: [[0, 0]]}`, `antialias: {enabled: true, algorithm: "hq4x"}`),
 			documented: "aaaa / aaaa / aaaa / aaaa", reference: "a",
 		},
-		{name: "DD-24 of the palette", src: `{type: "palette", name: "p", colors: {a: "#f00"}, antialias: {enabled: true, algorithm: "xbr2x"}}` + "\n" +
+		{name: "antialias of the palette", src: `{type: "palette", name: "p", colors: {a: "#f00"}, antialias: {enabled: true, algorithm: "xbr2x"}}` + "\n" +
 			`{type: "sprite", name: "s", size: [1, 1], palette: "p", regions: {a: {points: [[0, 0]]}}}`, documented: "aa / aa", reference: "a"},
 		{
-			name: "DD-24 switched off by the call", src: sprite(1, 1, `a: {points: [[0, 0]]}`, `antialias: {enabled: true, algorithm: "hq4x"}`),
+			name: "antialias switched off by the call", src: sprite(1, 1, `a: {points: [[0, 0]]}`, `antialias: {enabled: true, algorithm: "hq4x"}`),
 			opt: RenderOptions{Antialias: "none"}, documented: "a",
 		},
 		{
-			name: "DD-24 anchors stay", src: sprite(3, 1, `a: {rect: [0, 0, 3, 1], z: 0}, k: {points: [[1, 0]], role: "anchor", z: 1}`), opt: RenderOptions{Antialias: "aa-blur"},
+			name: "antialias anchors stay", src: sprite(3, 1, `a: {rect: [0, 0, 3, 1], z: 0}, k: {points: [[1, 0]], role: "anchor", z: 1}`), opt: RenderOptions{Antialias: "aa-blur"},
 			legend: "r=#dd0000 s=#c70000", documented: "?k?",
 		},
 	}
@@ -176,7 +175,7 @@ func TestSpriteRules(t *testing.T) {
 	}
 }
 
-// TestStaircase holds DD-24: every published filter softens a diagonal, and leaves
+// Every published filter softens a diagonal, and leaves
 // flat areas and straight edges as they are.
 func TestStaircase(t *testing.T) {
 	stairs := sprite(8, 8, `k: {rect: [0, 0, 8, 8], z: 0}, w: {polygon: [[0, 0], [7, 7], [0, 7]], z: 1}`)
@@ -206,43 +205,42 @@ func TestStaircase(t *testing.T) {
 	}
 }
 
-// TestCompositionRules holds DD-25 to DD-27.
 func TestCompositionRules(t *testing.T) {
 	dot := named("dot", sprite(1, 1, `a: {points: [[0, 0]]}`)) + named("sea", sprite(2, 2, `b: {rect: [0, 0, 2, 2]}`))
 	comp := func(body string) string { return dot + `{type: "composition", name: "c", ` + body + "}\n" }
 	opt := RenderOptions{Kind: KindComposition, Name: "c"}
 	rows := []pictureRow{
 		{
-			name: "DD-25 sprite at x and y", src: comp(`size: [3, 2], cell_size: [9, 9], layers: [{sprite: "dot", x: 2, y: 1}]`), opt: opt,
+			name: "sprite at x and y", src: comp(`size: [3, 2], cell_size: [9, 9], layers: [{sprite: "dot", x: 2, y: 1}]`), opt: opt,
 			documented: "... / ..a", reference: "error", codes: "cell_size_mismatch",
 		},
-		{name: "DD-25 position, clipped", src: comp(`size: [2, 2], layers: [{sprite: "sea", position: [-1, -1]}]`), opt: opt, documented: "b. / ..", reference: "error"},
+		{name: "position, clipped", src: comp(`size: [2, 2], layers: [{sprite: "sea", position: [-1, -1]}]`), opt: opt, documented: "b. / ..", reference: "error"},
 		{
-			name: "DD-25 both kinds mix", src: comp(`size: [3, 1], sprites: {x: "dot"}, layers: [{map: ["x.x"]}, {sprite: "sea", x: 1}]`), opt: opt,
+			name: "both kinds mix", src: comp(`size: [3, 1], sprites: {x: "dot"}, layers: [{map: ["x.x"]}, {sprite: "sea", x: 1}]`), opt: opt,
 			documented: "abb", reference: "a.a", codes: "undefined_symbol",
 		},
-		{name: "DD-25 size from its layers", src: comp(`layers: [{sprite: "sea", x: 1}]`), opt: opt, documented: ".bb / .bb", reference: "error"},
-		{name: "DD-26 nesting", src: comp(`size: [2, 1], sprites: {x: "d"}, layers: [{map: ["x"]}]`) +
+		{name: "size from its layers", src: comp(`layers: [{sprite: "sea", x: 1}]`), opt: opt, documented: ".bb / .bb", reference: "error"},
+		{name: "compositions nest", src: comp(`size: [2, 1], sprites: {x: "d"}, layers: [{map: ["x"]}]`) +
 			`{type: "composition", name: "d", size: [2, 1], sprites: {x: "dot", ".": null}, layers: [{map: [".x"]}]}`, opt: opt, documented: ".a", reference: ".."},
 		{
-			name: "DD-26 a circle", src: comp(`size: [2, 1], sprites: {x: "d", y: "dot"}, layers: [{map: ["x"]}, {map: [".y"]}], base: "dot"`) +
+			name: "compositions in a circle", src: comp(`size: [2, 1], sprites: {x: "d", y: "dot"}, layers: [{map: ["x"]}, {map: [".y"]}], base: "dot"`) +
 				`{type: "composition", name: "d", size: [2, 1], sprites: {x: "c", y: "dot"}, layers: [{map: ["x"]}, {map: [".y"]}]}`, opt: opt,
 			documented: "aa", codes: "composition_cycle undefined_symbol undefined_symbol",
 		},
 		{
-			name: "DD-27 fill under the map", src: comp(`size: [4, 2], cell_size: [2, 2], sprites: {s: "sea", x: "dot", ".": null}, layers: [{fill: "s", map: [".x"]}]`), opt: opt,
+			name: "fill under the map", src: comp(`size: [4, 2], cell_size: [2, 2], sprites: {s: "sea", x: "dot", ".": null}, layers: [{fill: "s", map: [".x"]}]`), opt: opt,
 			documented: "bbab / bbbb", reference: "..a. / ....",
 		},
 		{
-			name: "DD-27 transform of a layer", src: comp(`size: [2, 1], sprites: {x: "dot", ".": null}, layers: [{map: ["x."], transform: ["mirror-h"]}]`), opt: opt,
+			name: "transform of a layer", src: comp(`size: [2, 1], sprites: {x: "dot", ".": null}, layers: [{map: ["x."], transform: ["mirror-h"]}]`), opt: opt,
 			documented: ".a", reference: "a.",
 		},
 		{
-			name: "DD-27 transform as a string", src: comp(`size: [2, 1], sprites: {}, layers: [{sprite: "dot", transform: "tile:2x1"}]`), opt: opt,
+			name: "transform as a string", src: comp(`size: [2, 1], sprites: {}, layers: [{sprite: "dot", transform: "tile:2x1"}]`), opt: opt,
 			documented: "aa", reference: "error",
 		},
 		{
-			name: "DD-27 var in opacity and blend", src: `{type: "palette", name: "p", colors: {"--o": "0.5", "--b": "add"}}` + "\n" +
+			name: "var in opacity and blend", src: `{type: "palette", name: "p", colors: {"--o": "0.5", "--b": "add"}}` + "\n" +
 				comp(`size: [1, 1], sprites: {x: "dot", y: "sea"}, layers: [{map: ["x"]}, {map: ["y"], blend: "var(--b)", opacity: "var(--o)"}]`), opt: opt,
 			legend: "y=#ff8000", documented: "y", reference: "b",
 		},
@@ -252,7 +250,6 @@ func TestCompositionRules(t *testing.T) {
 	}
 }
 
-// TestAnimationRules holds DD-28 to DD-32.
 func TestAnimationRules(t *testing.T) {
 	anim := func(body string) string {
 		return two() + named("u", two(`transform: ["mirror-h"]`)) + `{type: "animation", name: "n", ` + body + "}\n"
@@ -262,52 +259,52 @@ func TestAnimationRules(t *testing.T) {
 		return named("s", sprite(3, 1, `a: {points: [[0, 0]]}, b: {points: [[1, 0]]}, c: {points: [[2, 0]]}`)) + `{type: "animation", name: "n", ` + body + "}\n"
 	}
 	rows := []pictureRow{
-		{name: "DD-28 sprites hold", src: anim(`duration: 200, keyframes: {"0%": {sprite: "s"}, "50%": {sprite: "u"}}`), opt: opt, documented: "ab // ba", reference: "."},
+		{name: "keyframes, sprites hold", src: anim(`duration: 200, keyframes: {"0%": {sprite: "s"}, "50%": {sprite: "u"}}`), opt: opt, documented: "ab // ba", reference: "."},
 		{
-			name: "DD-28 numbers interpolate, the canvas holds all", src: anim(`duration: 150, keyframes: {from: {sprite: "s", transform: "translate(0, 0)"}, to: {transform: "translate(3, 0)"}}`), opt: opt,
+			name: "keyframes, numbers interpolate, the canvas holds all", src: anim(`duration: 150, keyframes: {from: {sprite: "s", transform: "translate(0, 0)"}, to: {transform: "translate(3, 0)"}}`), opt: opt,
 			documented: "ab.. // .ab. // ..ab", reference: ".",
 		},
 		{
-			name: "DD-28 without a loop the last key shows", src: anim(`duration: 100, loop: false, keyframes: {from: {sprite: "s", offset: [0, 0]}, to: {offset: [0, 1]}}`), opt: opt,
+			name: "keyframes, without a loop the last key shows", src: anim(`duration: 100, loop: false, keyframes: {from: {sprite: "s", offset: [0, 0]}, to: {offset: [0, 1]}}`), opt: opt,
 			documented: "ab / .. // .. / ab", reference: ".",
 		},
 		{
-			name: "DD-28 steps", src: anim(`duration: 200, timing_function: "steps(2)", keyframes: {from: {sprite: "s", transform: "translate(0, 0)"}, to: {transform: "translate(2, 0)"}}`), opt: opt,
+			name: "keyframes, steps", src: anim(`duration: 200, timing_function: "steps(2)", keyframes: {from: {sprite: "s", transform: "translate(0, 0)"}, to: {transform: "translate(2, 0)"}}`), opt: opt,
 			documented: "ab. // .ab", reference: ".",
 		},
-		{name: "DD-28 rotation about the centre", src: anim(`duration: 100, keyframes: {from: {sprite: "s", transform: "rotate(90deg)"}}`), opt: opt, documented: "a / b", reference: "."},
+		{name: "keyframes, rotation about the centre", src: anim(`duration: 100, keyframes: {from: {sprite: "s", transform: "rotate(90deg)"}}`), opt: opt, documented: "a / b", reference: "."},
 		{
-			name: "DD-28 the order written does not count", src: anim(`duration: 100, keyframes: {from: {sprite: "s", transform: "flip(x) scale(2, 1) translate(1, 0)"}}`), opt: opt,
+			name: "keyframes, the order written does not count", src: anim(`duration: 100, keyframes: {from: {sprite: "s", transform: "flip(x) scale(2, 1) translate(1, 0)"}}`), opt: opt,
 			documented: "bbaa", reference: ".",
 		},
-		{name: "DD-28 negative scale flips", src: anim(`duration: 100, keyframes: {from: {sprite: "s", transform: "scale(-1, 1)"}}`), opt: opt, documented: "ba", reference: "."},
-		{name: "DD-28 opacity", src: anim(`duration: 100, keyframes: {from: {sprite: "s", opacity: 0.5}}`), opt: opt, legend: "x=#ff000080 y=#00ff0080", documented: "xy", reference: "."},
-		{name: "DD-29 duration as text", src: anim(`duration: "0.1s", keyframes: {from: {sprite: "s"}, "50%": {sprite: "u"}}`), opt: opt, documented: "ab // ba", reference: "."},
-		{name: "DD-30 of a sprite", src: cyc(`sprite: "s", palette_cycle: {tokens: ["a", "b", "c"]}`), opt: opt, documented: "abc // bca // cab", reference: "error"},
-		{name: "DD-30 of one frame", src: cyc(`frames: ["s"], palette_cycle: [{tokens: ["a", "b"]}]`), opt: opt, documented: "abc // bac"},
-		{name: "DD-30 reverse", src: cyc(`frames: ["s"], palette_cycle: [{tokens: ["{a}", "b", "c"], direction: "reverse"}]`), opt: opt, documented: "abc // cab // bca", reference: "abc // acc // abb"},
+		{name: "keyframes, negative scale flips", src: anim(`duration: 100, keyframes: {from: {sprite: "s", transform: "scale(-1, 1)"}}`), opt: opt, documented: "ba", reference: "."},
+		{name: "keyframes, opacity", src: anim(`duration: 100, keyframes: {from: {sprite: "s", opacity: 0.5}}`), opt: opt, legend: "x=#ff000080 y=#00ff0080", documented: "xy", reference: "."},
+		{name: "duration as text", src: anim(`duration: "0.1s", keyframes: {from: {sprite: "s"}, "50%": {sprite: "u"}}`), opt: opt, documented: "ab // ba", reference: "."},
+		{name: "palette cycle, of a sprite", src: cyc(`sprite: "s", palette_cycle: {tokens: ["a", "b", "c"]}`), opt: opt, documented: "abc // bca // cab", reference: "error"},
+		{name: "palette cycle, of one frame", src: cyc(`frames: ["s"], palette_cycle: [{tokens: ["a", "b"]}]`), opt: opt, documented: "abc // bac"},
+		{name: "palette cycle, reverse", src: cyc(`frames: ["s"], palette_cycle: [{tokens: ["{a}", "b", "c"], direction: "reverse"}]`), opt: opt, documented: "abc // cab // bca", reference: "abc // acc // abb"},
 		{
-			name: "DD-30 several paces", src: cyc(`sprite: "s", palette_cycle: [{tokens: ["a", "b"], duration: 100}, {tokens: ["c", "c"], duration: 200}]`), opt: opt,
+			name: "palette cycle, several paces", src: cyc(`sprite: "s", palette_cycle: [{tokens: ["a", "b"], duration: 100}, {tokens: ["c", "c"], duration: 200}]`), opt: opt,
 			documented: "abc // bac // abc // bac", reference: ".",
 		},
 		{
-			name: "DD-31 compositions as frames, missing ones left out", src: anim(`frames: ["s", "none", "c"]`) +
+			name: "compositions as frames, missing ones left out", src: anim(`frames: ["s", "none", "c"]`) +
 				`{type: "composition", name: "c", size: [2, 1], cell_size: [2, 1], sprites: {x: "s"}, layers: [{map: ["x"], opacity: 1}]}`, opt: opt,
 			documented: "ab // ab", codes: "missing_frame",
 		},
-		{name: "DD-31 tag", src: anim(`frames: ["s", "u", "s"], tags: {mid: {start: 1, end: 1, fps: 5}}`), opt: RenderOptions{Kind: KindAnimation, Tag: "mid"}, documented: "ba", reference: "ab"},
-		{name: "DD-31 attachment over", src: anim(`frames: ["s"], attachments: [{name: "x", anchor: [1, 0], chain: ["s"]}]`), opt: opt, documented: "aa", reference: "ab"},
-		{name: "DD-31 attachment under", src: anim(`frames: ["s"], attachments: [{name: "x", anchor: [0, 0], chain: ["u"], z_index: -1}]`), opt: opt, documented: "ab"},
+		{name: "tag", src: anim(`frames: ["s", "u", "s"], tags: {mid: {start: 1, end: 1, fps: 5}}`), opt: RenderOptions{Kind: KindAnimation, Tag: "mid"}, documented: "ba", reference: "ab"},
+		{name: "attachment over", src: anim(`frames: ["s"], attachments: [{name: "x", anchor: [1, 0], chain: ["s"]}]`), opt: opt, documented: "aa", reference: "ab"},
+		{name: "attachment under", src: anim(`frames: ["s"], attachments: [{name: "x", anchor: [0, 0], chain: ["u"], z_index: -1}]`), opt: opt, documented: "ab"},
 		{
-			name: "DD-31 lag", src: named("s", sprite(3, 1, ``)) + named("d", sprite(1, 1, `a: {points: [[0, 0]]}`)) + named("e", sprite(1, 1, `b: {points: [[0, 0]]}`)) +
+			name: "attachment lag", src: named("s", sprite(3, 1, ``)) + named("d", sprite(1, 1, `a: {points: [[0, 0]]}`)) + named("e", sprite(1, 1, `b: {points: [[0, 0]]}`)) +
 				`{type: "animation", name: "n", frames: ["s", "s", "s"], attachments: [{name: "x", anchor: [0, 0], chain: ["e", "d"], keyframes: {"0": {offset: [0, 0]}, "1": {offset: [1, 0]}, "2": {offset: [2, 0]}}}]}`, opt: opt,
 			documented: "a.. // ab. // .ab", reference: "... // ... // ...",
 		},
 		{
-			name: "DD-31 velocity is drawn as position", src: anim(`frames: ["s"], attachments: [{name: "x", anchor: [1, 0], chain: ["s"], follow: "velocity"}]`), opt: opt,
+			name: "attachment velocity is drawn as position", src: anim(`frames: ["s"], attachments: [{name: "x", anchor: [1, 0], chain: ["s"], follow: "velocity"}]`), opt: opt,
 			documented: "aa", reference: "ab", codes: "unsupported_modifier",
 		},
-		{name: "DD-32 effects without a definition", src: anim(`frames: ["s"], squash: 0.5`), opt: opt, documented: "ab", codes: "unsupported_modifier"},
+		{name: "effects without a definition", src: anim(`frames: ["s"], squash: 0.5`), opt: opt, documented: "ab", codes: "unsupported_modifier"},
 	}
 	for _, r := range rows {
 		t.Run(r.name, r.run)

@@ -77,167 +77,165 @@ func (r *pictureRow) run(t *testing.T) {
 	}
 }
 
-// TestObjects holds DD-1 to DD-5.
 func TestObjects(t *testing.T) {
 	rows := []pictureRow{
 		{
-			name: "DD-1 braces of a built-in palette", src: `{type: "sprite", name: "s", size: [2, 1], palette: "@1bit", regions: {black: {points: [[0, 0]]}, "{white}": {points: [[1, 0]]}}}`,
+			name: "braces of a built-in palette", src: `{type: "sprite", name: "s", size: [2, 1], palette: "@1bit", regions: {black: {points: [[0, 0]]}, "{white}": {points: [[1, 0]]}}}`,
 			documented: "kw", reference: "mw",
 		},
 		{
-			name: "DD-1 exact spelling first", src: `{type: "sprite", name: "s", size: [2, 1], palette: {"{x}": "#f00", x: "#00f"}, regions: {x: {points: [[0, 0]]}, "{x}": {points: [[1, 0]]}}}`,
+			name: "exact spelling first", src: `{type: "sprite", name: "s", size: [2, 1], palette: {"{x}": "#f00", x: "#00f"}, regions: {x: {points: [[0, 0]]}, "{x}": {points: [[1, 0]]}}}`,
 			documented: "ca",
 		},
 		{
-			name: "DD-1 references between regions", src: sprite(3, 1, `a: {rect: [0, 0, 2, 1]}, b: {rect: [0, 0, 3, 1], except: ["{a}"], z: -1}`),
+			name: "references between regions", src: sprite(3, 1, `a: {rect: [0, 0, 2, 1]}, b: {rect: [0, 0, 3, 1], except: ["{a}"], z: -1}`),
 			documented: "aab", reference: "aab", codes: "",
 		},
 		{
-			name: "DD-1 transform of a token", src: sprite(1, 1, `a: {points: [[0, 0]]}`, `transform: ["pad:1", "outline:{b}"]`),
+			name: "transform of a token", src: sprite(1, 1, `a: {points: [[0, 0]]}`, `transform: ["pad:1", "outline:{b}"]`),
 			documented: "..... / .bbb. / .bab. / .bbb. / .....",
 		},
 		{
-			name: "DD-2 recovery", src: "{type: 'sprite', name: ]}\n" + sprite(1, 1, `a: {points: [[0, 0]]}`),
+			name: "recovery", src: "{type: 'sprite', name: ]}\n" + sprite(1, 1, `a: {points: [[0, 0]]}`),
 			documented: "a", reference: "error", codes: "json_syntax",
 		},
 		{
-			name: "DD-2 several on a line", src: strings.TrimSpace(sprite(1, 1, `a: {points: [[0, 0]]}`)) + `, /* two */ {type: "palette", name: "p", colors: {}}` + "/*\n*/",
+			name: "several on a line", src: strings.TrimSpace(sprite(1, 1, `a: {points: [[0, 0]]}`)) + `, /* two */ {type: "palette", name: "p", colors: {}}` + "/*\n*/",
 			documented: "a", reference: "error",
 		},
 		{
-			name: "DD-3 negative coordinates", src: sprite(3, 3, `a: {rect: [-1, -1, 3, 3]}`),
+			name: "negative coordinates", src: sprite(3, 3, `a: {rect: [-1, -1, 3, 3]}`),
 			documented: "aa. / aa. / ...", reference: "error", codes: "out_of_bounds",
 		},
-		{name: "DD-3 whole fractions", src: sprite(2, 1, `a: {rect: [0, 0, 2.0, 1]}`), documented: "aa", reference: "error"},
+		{name: "whole fractions", src: sprite(2, 1, `a: {rect: [0, 0, 2.0, 1]}`), documented: "aa", reference: "error"},
 		{
-			name: "DD-3 a bad region is skipped", src: sprite(2, 1, `a: {rect: [0, 0, 1.5, 1]}, b: {points: [[1, 0]]}`),
+			name: "a bad region is skipped", src: sprite(2, 1, `a: {rect: [0, 0, 1.5, 1]}, b: {points: [[1, 0]]}`),
 			documented: ".b", reference: "error", codes: "json_syntax",
 		},
 		{
-			name: "DD-4 variant with a named palette", src: sprite(2, 1, `a: {points: [[0, 0]]}, b: {points: [[1, 0]]}`) +
+			name: "variant with a named palette", src: sprite(2, 1, `a: {points: [[0, 0]]}, b: {points: [[1, 0]]}`) +
 				`{type: "palette", name: "p", colors: {a: "#00f"}} {type: "variant", name: "v", base: "s", palette: "p"}`,
 			opt: RenderOptions{Kind: KindVariant}, documented: "cb", reference: "error",
 		},
 		{
-			name: "DD-4 variant of a variant", src: sprite(2, 1, `a: {points: [[0, 0]]}, b: {points: [[1, 0]]}`) +
+			name: "variant of a variant", src: sprite(2, 1, `a: {points: [[0, 0]]}, b: {points: [[1, 0]]}`) +
 				`{type: "variant", name: "v", base: "s", palette: {a: "#00f"}}` + "\n" + `{type: "variant", name: "w", base: "v", palette: {b: "#fff"}}`,
 			opt: RenderOptions{Name: "w"}, documented: "cw", reference: ".",
 		},
 		{
-			name: "DD-4 var in a variant", src: sprite(1, 1, `a: {points: [[0, 0]]}`) + `{type: "variant", name: "v", base: "s", palette: {"--x": "#00f", a: "var(--x)"}}`,
+			name: "var in a variant", src: sprite(1, 1, `a: {points: [[0, 0]]}`) + `{type: "variant", name: "v", base: "s", palette: {"--x": "#00f", a: "var(--x)"}}`,
 			opt: RenderOptions{Kind: KindVariant}, documented: "c", reference: "m",
 		},
 		{
-			name: "DD-4 variants in a circle", src: `{type: "variant", name: "v", base: "w", palette: {}}` + "\n" + `{type: "variant", name: "w", base: "v", palette: {}}`,
+			name: "variants in a circle", src: `{type: "variant", name: "v", base: "w", palette: {}}` + "\n" + `{type: "variant", name: "w", base: "v", palette: {}}`,
 			opt: RenderOptions{Name: "v"}, documented: ".", codes: "missing_base",
 		},
 		{
-			name: "DD-5 missing palette", src: `{type: "sprite", name: "s", size: [1, 1], palette: "none", regions: {a: {points: [[0, 0]]}}}`,
+			name: "missing palette", src: `{type: "sprite", name: "s", size: [1, 1], palette: "none", regions: {a: {points: [[0, 0]]}}}`,
 			documented: "m", codes: "missing_palette",
 		},
-		{name: "DD-5 leaving the canvas", src: sprite(2, 2, `a: {rect: [1, 1, 5, 1]}`), documented: ".. / .a", codes: "out_of_bounds"},
+		{name: "leaving the canvas", src: sprite(2, 2, `a: {rect: [1, 1, 5, 1]}`), documented: ".. / .a", codes: "out_of_bounds"},
 	}
 	for _, r := range rows {
 		t.Run(r.name, r.run)
 	}
 }
 
-// TestRegionModifiers holds DD-6 to DD-17.
 func TestRegionModifiers(t *testing.T) {
 	rows := []pictureRow{
 		{
-			name: "DD-6 rounded rect", src: sprite(6, 6, `a: {rect: [0, 0, 6, 6], round: 2}`),
+			name: "rounded rect", src: sprite(6, 6, `a: {rect: [0, 0, 6, 6], round: 2}`),
 			documented: ".aaaa. / aaaaaa / aaaaaa / aaaaaa / aaaaaa / .aaaa.", reference: "aaaaaa / aaaaaa / aaaaaa / aaaaaa / aaaaaa / aaaaaa",
 		},
 		{
-			name: "DD-6 radius is at most half", src: sprite(6, 4, `a: {rect: [0, 0, 6, 4], round: 9}`),
+			name: "radius is at most half", src: sprite(6, 4, `a: {rect: [0, 0, 6, 4], round: 9}`),
 			documented: ".aaaa. / aaaaaa / aaaaaa / .aaaa.", reference: "aaaaaa / aaaaaa / aaaaaa / aaaaaa",
 		},
 		{
-			name: "DD-6 rounded stroke", src: sprite(6, 6, `a: {stroke: [0, 0, 6, 6], round: 2}`),
+			name: "rounded stroke", src: sprite(6, 6, `a: {stroke: [0, 0, 6, 6], round: 2}`),
 			documented: ".aaaa. / a....a / a....a / a....a / a....a / .aaaa.", reference: "aaaaaa / a....a / a....a / a....a / a....a / aaaaaa",
 		},
 		{
-			name: "DD-7 thick line", src: sprite(6, 5, `a: {line: [[1, 2], [4, 2]], thickness: 3}`),
+			name: "thick line", src: sprite(6, 5, `a: {line: [[1, 2], [4, 2]], thickness: 3}`),
 			documented: "...... / aaaaaa / aaaaaa / aaaaaa / ......", reference: "...... / ...... / .aaaa. / ...... / ......",
 		},
 		{
-			name: "DD-7 even thickness leans right and down", src: sprite(4, 4, `a: {line: [[1, 1], [1, 1]], thickness: 2}`),
+			name: "even thickness leans right and down", src: sprite(4, 4, `a: {line: [[1, 1], [1, 1]], thickness: 2}`),
 			documented: ".... / .aa. / .aa. / ....", reference: ".... / .a.. / .... / ....",
 		},
-		{name: "DD-7 thickness 0 counts as 1", src: sprite(3, 1, `a: {line: [[0, 0], [2, 0]], thickness: 0}`), documented: "aaa"},
+		{name: "thickness 0 counts as 1", src: sprite(3, 1, `a: {line: [[0, 0], [2, 0]], thickness: 0}`), documented: "aaa"},
 		{
-			name: "DD-8 ranges", src: sprite(5, 3, `a: {rect: [0, 0, 5, 3], x: [1, 3], y: [1, 1]}`),
+			name: "ranges", src: sprite(5, 3, `a: {rect: [0, 0, 5, 3], x: [1, 3], y: [1, 1]}`),
 			documented: "..... / .aaa. / .....", reference: "aaaaa / aaaaa / aaaaa",
 		},
 		{
-			name: "DD-8 reversed range", src: sprite(5, 1, `a: {rect: [0, 0, 5, 1], x: [3, 1]}`),
+			name: "reversed range", src: sprite(5, 1, `a: {rect: [0, 0, 5, 1], x: [3, 1]}`),
 			documented: ".aaa.", reference: "aaaaa", codes: "invalid_shape",
 		},
 		{
-			name: "DD-9 repeat", src: sprite(7, 4, `a: {points: [[0, 0], [1, 0]], repeat: [3, 2], spacing: [1, 1]}`),
+			name: "repeat", src: sprite(7, 4, `a: {points: [[0, 0], [1, 0]], repeat: [3, 2], spacing: [1, 1]}`),
 			documented: "aa.aa.a / ....... / aa.aa.a / .......", reference: "aa..... / ....... / ....... / .......", codes: "out_of_bounds",
 		},
 		{
-			name: "DD-9 offset-alternate", src: sprite(6, 2, `a: {points: [[0, 0]], repeat: [2, 2], spacing: [1, 0], "offset-alternate": true}`),
+			name: "offset-alternate", src: sprite(6, 2, `a: {points: [[0, 0]], repeat: [2, 2], spacing: [1, 0], "offset-alternate": true}`),
 			documented: "a.a... / .a.a..", reference: "a..... / ......",
 		},
-		{name: "DD-9 a huge repeat", src: sprite(4, 1, `a: {points: [[0, 0]], repeat: [2000000000, 2000000000]}`), documented: "aaaa", reference: "a..."},
+		{name: "a huge repeat", src: sprite(4, 1, `a: {points: [[0, 0]], repeat: [2000000000, 2000000000]}`), documented: "aaaa", reference: "a..."},
 		{
-			name: "DD-10 rotate, then translate", src: sprite(4, 4, `a: {points: [[0, 0], [1, 0], [2, 0]], transform: "rotate(90deg) translate(3, 1)"}`),
+			name: "rotate, then translate", src: sprite(4, 4, `a: {points: [[0, 0], [1, 0], [2, 0]], transform: "rotate(90deg) translate(3, 1)"}`),
 			documented: ".... / ...a / ...a / ...a", reference: "aaa. / .... / .... / ....",
 		},
 		{
-			name: "DD-10 radians", src: sprite(3, 3, `a: {line: [[0, 0], [2, 0]], transform: "rotate(1.5707963267948966rad)"}`),
+			name: "radians", src: sprite(3, 3, `a: {line: [[0, 0], [2, 0]], transform: "rotate(1.5707963267948966rad)"}`),
 			documented: "a.. / a.. / a..", reference: "aaa / ... / ...",
 		},
 		{
-			name: "DD-10 scale", src: sprite(4, 4, `a: {points: [[0, 0], [1, 1]], transform: "scale(2)"}`),
+			name: "scale", src: sprite(4, 4, `a: {points: [[0, 0], [1, 1]], transform: "scale(2)"}`),
 			documented: "aa.. / aa.. / ..aa / ..aa", reference: "a... / .a.. / .... / ....",
 		},
 		{
-			name: "DD-10 flips about the own box", src: sprite(4, 2, `a: {points: [[1, 0], [2, 0], [3, 0], [1, 1]], transform: "flip-x"}`),
+			name: "flips about the own box", src: sprite(4, 2, `a: {points: [[1, 0], [2, 0], [3, 0], [1, 1]], transform: "flip-x"}`),
 			documented: ".aaa / ...a", reference: ".aaa / .a..",
 		},
 		{
-			name: "DD-11 jitter", src: sprite(4, 3, `a: {points: [[1, 1], [2, 1]], jitter: {x: [0, 1], y: [-1, 1]}, seed: 1}`),
+			name: "jitter", src: sprite(4, 3, `a: {points: [[1, 1], [2, 1]], jitter: {x: [0, 1], y: [-1, 1]}, seed: 1}`),
 			documented: jitterPicture(4, 3, [][2]int{{1, 1}, {2, 1}}, 1), reference: ".... / .aa. / ....",
 		},
 		{
-			name: "DD-12 auto-outline", src: sprite(5, 4, `a: {points: [[2, 1]]}, b: {"auto-outline": "a"}`),
+			name: "auto-outline", src: sprite(5, 4, `a: {points: [[2, 1]]}, b: {"auto-outline": "a"}`),
 			documented: ".bbb. / .bab. / .bbb. / .....", reference: "..... / ..a.. / ..... / .....",
 		},
 		{
-			name: "DD-12 thickness", src: sprite(5, 5, `a: {points: [[2, 2]]}, b: {"auto-outline": "a", thickness: 2}`),
+			name: "auto-outline thickness", src: sprite(5, 5, `a: {points: [[2, 2]]}, b: {"auto-outline": "a", thickness: 2}`),
 			documented: "bbbbb / bbbbb / bbabb / bbbbb / bbbbb", reference: "..... / ..... / ..a.. / ..... / .....",
 		},
-		{name: "DD-13 background word", src: sprite(3, 1, `a: {points: [[1, 0]], z: -5}, b: "background"`), documented: "bab", reference: "error"},
-		{name: "DD-13 background key", src: sprite(3, 1, `a: {points: [[1, 0]], z: -5}`, `background: "b"`), documented: "bab", reference: ".a."},
-		{name: "DD-13 the region wins", src: sprite(3, 1, `c: "background", a: {points: [[1, 0]]}`, `background: "b"`), documented: "cac", reference: "error"},
-		{name: "DD-14 numeric axis", src: sprite(6, 1, `a: {points: [[0, 0]], symmetric: 2}`), documented: "a..a..", reference: "error"},
-		{name: "DD-14 equal to x at the middle", src: sprite(6, 1, `a: {points: [[0, 0]], symmetric: 3}`), documented: "a....a", reference: "error"},
-		{name: "DD-14 x", src: sprite(6, 1, `a: {points: [[0, 0]], symmetric: "x"}`), documented: "a....a"},
+		{name: "background word", src: sprite(3, 1, `a: {points: [[1, 0]], z: -5}, b: "background"`), documented: "bab", reference: "error"},
+		{name: "background key", src: sprite(3, 1, `a: {points: [[1, 0]], z: -5}`, `background: "b"`), documented: "bab", reference: ".a."},
+		{name: "the region wins", src: sprite(3, 1, `c: "background", a: {points: [[1, 0]]}`, `background: "b"`), documented: "cac", reference: "error"},
+		{name: "symmetry on a numeric axis", src: sprite(6, 1, `a: {points: [[0, 0]], symmetric: 2}`), documented: "a..a..", reference: "error"},
+		{name: "symmetry at the middle is that of x", src: sprite(6, 1, `a: {points: [[0, 0]], symmetric: 3}`), documented: "a....a", reference: "error"},
+		{name: "symmetry in x", src: sprite(6, 1, `a: {points: [[0, 0]], symmetric: "x"}`), documented: "a....a"},
 		{
-			name: "DD-15 within holds inside an outline", src: sprite(5, 5, `a: {stroke: [0, 0, 5, 5]}, b: {points: [[2, 2]], within: "a"}`),
+			name: "within holds inside an outline", src: sprite(5, 5, `a: {stroke: [0, 0, 5, 5]}, b: {points: [[2, 2]], within: "a"}`),
 			documented: "aaaaa / a...a / a.b.a / a...a / aaaaa",
 		},
 		{
-			name: "DD-15 within fails", src: sprite(4, 3, `a: {stroke: [0, 0, 3, 3]}, b: {points: [[3, 1]], within: "a"}`),
+			name: "within fails", src: sprite(4, 3, `a: {stroke: [0, 0, 3, 3]}, b: {points: [[3, 1]], within: "a"}`),
 			documented: "aaa. / a.ab / aaa.", codes: "uncertain_constraint",
 		},
-		{name: "DD-15 adjacent-to holds", src: sprite(3, 1, `a: {points: [[0, 0]]}, b: {points: [[1, 0]], "adjacent-to": "a"}`), documented: "ab."},
+		{name: "adjacent-to holds", src: sprite(3, 1, `a: {points: [[0, 0]]}, b: {points: [[1, 0]], "adjacent-to": "a"}`), documented: "ab."},
 		{
-			name: "DD-15 adjacent-to fails", src: sprite(3, 1, `a: {points: [[0, 0]]}, b: {points: [[2, 0]], "adjacent-to": "a"}`),
+			name: "adjacent-to fails", src: sprite(3, 1, `a: {points: [[0, 0]]}, b: {points: [[2, 0]], "adjacent-to": "a"}`),
 			documented: "a.b", codes: "uncertain_constraint",
 		},
-		{name: "DD-16 fill seed", src: sprite(5, 1, `a: {points: [[2, 0]]}, b: {fill: "inside(a)", seed: [4, 0]}`), documented: "..abb", reference: "error"},
+		{name: "fill seed", src: sprite(5, 1, `a: {points: [[2, 0]]}, b: {fill: "inside(a)", seed: [4, 0]}`), documented: "..abb", reference: "error"},
 		{
-			name: "DD-16 seed on the boundary", src: sprite(5, 3, `a: {stroke: [0, 0, 5, 3]}, b: {fill: "inside(a)", seed: [0, 0]}`),
+			name: "seed on the boundary", src: sprite(5, 3, `a: {stroke: [0, 0, 5, 3]}, b: {fill: "inside(a)", seed: [0, 0]}`),
 			documented: "aaaaa / abbba / aaaaa", reference: "error", codes: "invalid_shape",
 		},
-		{name: "DD-17 auto-shadow", src: sprite(3, 2, `a: {points: [[0, 0]]}, b: {"auto-shadow": "a", offset: [2, 1]}`), documented: "a.. / ..b"},
+		{name: "auto-shadow", src: sprite(3, 2, `a: {points: [[0, 0]]}, b: {"auto-shadow": "a", offset: [2, 1]}`), documented: "a.. / ..b"},
 		{
-			name: "DD-17 union of rounded parts", src: sprite(6, 4, `a: {union: [{rect: [0, 0, 4, 4], round: 2}, {points: [[5, 0]]}]}`),
+			name: "union of rounded parts", src: sprite(6, 4, `a: {union: [{rect: [0, 0, 4, 4], round: 2}, {points: [[5, 0]]}]}`),
 			documented: ".aa..a / aaaa.. / aaaa.. / .aa...", reference: "aaaa.a / aaaa.. / aaaa.. / aaaa..",
 		},
 	}

@@ -36,11 +36,11 @@
 //
 // # Where the rules of the dialects are held
 //
-//	DD-1 … DD-5    TestObjects
-//	DD-6 … DD-17   TestRegionModifiers
-//	DD-18 … DD-24  TestSpriteRules, TestStaircase
-//	DD-25 … DD-27  TestCompositionRules
-//	DD-28 … DD-32  TestAnimationRules
+//	objects        TestObjects
+//	regions        TestRegionModifiers
+//	sprites        TestSpriteRules, TestStaircase
+//	compositions   TestCompositionRules
+//	animations     TestAnimationRules
 //	particles      TestParticles
 //	what both share  TestGenerated, TestShapes, TestTransforms, TestNineSlice, TestPalettes,
 //	                 TestPaletteCycles, TestTiming, TestSplitting, TestCorpus

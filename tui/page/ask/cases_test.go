@@ -206,7 +206,7 @@ func resultCases() []refCase {
 				same(t, len(r.Results), 0)
 			})
 		}},
-		{12, "no screen: T-15", func(t *testing.T) {
+		{12, "no screen", func(t *testing.T) {
 			_, err := questions.NewClient(questions.ClientOptions{Path: "/nonexistent/ask.sock", Wait: -1}).Open(questions.Request{})
 			same(t, err, error(questions.ErrUnavailable))
 		}},

@@ -63,7 +63,7 @@ func TestTextIsCleaned(t *testing.T) {
 	}
 }
 
-// U-12: without a free-text row, o says why nothing opens.
+// Without a free-text row, o says why nothing opens.
 func TestNoAnswerOfOnesOwn(t *testing.T) {
 	with(t, `[{"question":"Which?","options":["a","b"],"allowOther":false}]`, func(d *desk, c *questions.Call) {
 		d.Keys("o")

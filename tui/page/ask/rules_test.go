@@ -330,23 +330,23 @@ func TestDrawingRules(t *testing.T) {
 		has   []string
 		lacks []string
 	}{
-		{"U-1 too small says how many wait", frame.Size{W: 30, H: 8}, abc, nil, []string{"40", "1 waiting"}, []string{"Which?"}},
-		{"U-3 options before the description", frame.Size{W: 60, H: 14}, long(50, 5), nil, []string{"option 01", "option 05"}, nil},
-		{"U-4 hidden rows are counted", frame.Size{W: 60, H: 14}, long(50, 12), nil, []string{"↓"}, nil},
-		{"U-4 reader", frame.Size{W: 60, H: 14}, long(6, 5), []string{"d"}, []string{"about", "back"}, nil},
-		{"U-5 the edited row is seen", frame.Size{W: 60, H: 14}, long(50, 12), []string{"down", "down", "tab", "'noted"}, []string{"option 03", "┃ noted"}, nil},
-		{"U-6 tabs that do not fit", frame.Size{W: 40, H: 14}, "[" + strings.TrimSuffix(strings.Repeat(`{"header":"a long header","question":"?","options":["A"]},`, 7), ",") + "]", []string{"right", "right", "right"}, []string{"‹", "›"}, nil},
-		{"U-7 descriptions of all if they fit", wide, shop, nil, []string{"one login page", "a key per device", "needs the web view"}, nil},
-		{"U-7 else of the one under the cursor", frame.Size{W: 60, H: 12}, shop, []string{"down"}, []string{"a key per device"}, []string{"one login page"}},
-		{"U-7 preview beside", wide, previews, nil, []string{"preview", "| nav | a  |"}, nil},
-		{"U-7 preview below", frame.Size{W: 60, H: 24}, previews, []string{"v"}, []string{"| nav | a  |"}, nil},
-		{"U-10 marks of a single choice", wide, abc, []string{"space", "down"}, []string{"● 1 A", "→ ○ 2 B"}, nil},
-		{"U-10 marks of several", wide, several, []string{"space"}, []string{"→ [x] 1 JWT", "[ ] 2 Session"}, nil},
-		{"U-11 U-12 the last row is free text", wide, abc, []string{"end", "down", "down"}, []string{"→ ○ o something else"}, nil},
-		{"U-12 unless it is not allowed", wide, `[{"question":"?","options":["A","B"],"allowOther":false}]`, nil, []string{"2 B"}, []string{"something else"}},
-		{"U-17 digits in review go to a question", wide, pair, []string{"left", "2"}, []string{"Second?"}, nil},
-		{"U-21 a note stays when the option is unchosen", wide, several, []string{"tab", "'kept", "enter", "space"}, []string{"[ ] 1 JWT — kept"}, nil},
-		{"U-9 nothing of another width", wide, shop, nil, []string{"Auth"}, nil},
+		{"too small says how many wait", frame.Size{W: 30, H: 8}, abc, nil, []string{"40", "1 waiting"}, []string{"Which?"}},
+		{"options before the description", frame.Size{W: 60, H: 14}, long(50, 5), nil, []string{"option 01", "option 05"}, nil},
+		{"hidden rows are counted", frame.Size{W: 60, H: 14}, long(50, 12), nil, []string{"↓"}, nil},
+		{"reader", frame.Size{W: 60, H: 14}, long(6, 5), []string{"d"}, []string{"about", "back"}, nil},
+		{"the edited row is seen", frame.Size{W: 60, H: 14}, long(50, 12), []string{"down", "down", "tab", "'noted"}, []string{"option 03", "┃ noted"}, nil},
+		{"tabs that do not fit", frame.Size{W: 40, H: 14}, "[" + strings.TrimSuffix(strings.Repeat(`{"header":"a long header","question":"?","options":["A"]},`, 7), ",") + "]", []string{"right", "right", "right"}, []string{"‹", "›"}, nil},
+		{"descriptions of all if they fit", wide, shop, nil, []string{"one login page", "a key per device", "needs the web view"}, nil},
+		{"else the description under the cursor", frame.Size{W: 60, H: 12}, shop, []string{"down"}, []string{"a key per device"}, []string{"one login page"}},
+		{"preview beside", wide, previews, nil, []string{"preview", "| nav | a  |"}, nil},
+		{"preview below", frame.Size{W: 60, H: 24}, previews, []string{"v"}, []string{"| nav | a  |"}, nil},
+		{"marks of a single choice", wide, abc, []string{"space", "down"}, []string{"● 1 A", "→ ○ 2 B"}, nil},
+		{"marks of several", wide, several, []string{"space"}, []string{"→ [x] 1 JWT", "[ ] 2 Session"}, nil},
+		{"the last row is free text", wide, abc, []string{"end", "down", "down"}, []string{"→ ○ o something else"}, nil},
+		{"no free text if it is not allowed", wide, `[{"question":"?","options":["A","B"],"allowOther":false}]`, nil, []string{"2 B"}, []string{"something else"}},
+		{"digits in review go to a question", wide, pair, []string{"left", "2"}, []string{"Second?"}, nil},
+		{"a note stays when the option is unchosen", wide, several, []string{"tab", "'kept", "enter", "space"}, []string{"[ ] 1 JWT — kept"}, nil},
+		{"nothing of another width", wide, shop, nil, []string{"Auth"}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -432,7 +432,7 @@ func TestThePageGoesAsItCame(t *testing.T) {
 	})
 }
 
-// U-24: where the page came from, a digit goes to a page.
+// Where the page came from, a digit goes to a page.
 func TestDigitIsNoAnswerAtFirst(t *testing.T) {
 	setup{first: &home{}}.run(t, func(d *desk) {
 		d.Wait(5 * time.Second)

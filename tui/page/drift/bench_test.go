@@ -15,7 +15,6 @@ var _ Source = (*logicstamp.Service)(nil)
 
 // BenchmarkMany draws a comparison with 5,000 changes: the first frame, and the
 // frame after a key.
-// It holds V-10.
 func BenchmarkMany(b *testing.B) {
 	now := time.Now()
 	results := []*compare.Result{fake.DriftMany(now, 5000)}

@@ -44,7 +44,6 @@ func missing(now time.Time) *compare.Result {
 	return fake.DriftError(now, problem.CLINotFound, "the stamp command was not found (neither stamp nor logicstamp-context is on PATH). Next: install it with `npm install -g logicstamp-context` (Node 20 or newer)")
 }
 
-// TestScreens holds V-1, V-3, V-5, V-8, V-9 and Q-7.
 func TestScreens(t *testing.T) {
 	all := func(now time.Time) []*compare.Result {
 		return []*compare.Result{fake.DriftPass(now), fake.DriftStale(now), missing(now), fake.DriftResult(now)}
@@ -91,7 +90,6 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// TestAJumpGoesToTheCauseAndBack holds V-2.
 func TestAJumpGoesToTheCauseAndBack(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
 		s.Has("in the bundle of src/Shell.tsx") // what breaks comes first
@@ -104,7 +102,6 @@ func TestAJumpGoesToTheCauseAndBack(t *testing.T) {
 	})
 }
 
-// TestComparingShowsItsTimeAndCanBeStopped holds V-7.
 func TestComparingShowsItsTimeAndCanBeStopped(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
 		d.Delay, d.Next = 10*time.Second, fake.DriftResult(time.Now())
@@ -127,7 +124,6 @@ func TestComparingShowsItsTimeAndCanBeStopped(t *testing.T) {
 	})
 }
 
-// TestANewResultKeepsTheSelection holds V-7.
 func TestANewResultKeepsTheSelection(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, d *fake.Drift) {
 		s.Has("in the bundle of src/Shell.tsx")
@@ -139,7 +135,6 @@ func TestANewResultKeepsTheSelection(t *testing.T) {
 	})
 }
 
-// TestTheKeysReachTheService holds V-6.
 func TestTheKeysReachTheService(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
 		s.Keys("w")
@@ -161,7 +156,7 @@ func TestTheKeysReachTheService(t *testing.T) {
 	})
 }
 
-// V-6: a revision that is not in the list can be typed as git says it, a folder
+// A revision that is not in the list can be typed as git says it, a folder
 // as its path.
 func TestABaselineCanBeTyped(t *testing.T) {
 	for text, row := range map[string]struct {
@@ -185,7 +180,7 @@ func TestABaselineCanBeTyped(t *testing.T) {
 	}
 }
 
-// V-8: where there is nothing to compare with, the page says how to change that.
+// Where there is nothing to compare with, the page says how to change that.
 func TestWithoutABaselineASnapshotIsOffered(t *testing.T) {
 	noRepo := func(now time.Time) *compare.Result {
 		return fake.DriftError(now, problem.GitNoRepo, "/home/ann/shop lies in no git repository. Next: compare with a snapshot")
@@ -204,7 +199,7 @@ func TestWithoutABaselineASnapshotIsOffered(t *testing.T) {
 	})
 }
 
-// V-8: a snapshot that cannot be made for want of the command says what to do.
+// A snapshot that cannot be made for want of the command says what to do.
 func TestASnapshotWithoutTheCommandSaysHowToGetIt(t *testing.T) {
 	show(t, frame.Size{W: 40, H: 12}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
 		d.Err = problem.New(problem.CLINotFound, "install it", "the stamp command was not found (neither stamp nor logicstamp-context is on PATH)")
@@ -231,7 +226,7 @@ func TestANewSnapshotIsTheNextBaseline(t *testing.T) {
 	})
 }
 
-// V-1: the header names the baseline at every width; V-2: a root leads to what
+// The header names the baseline at every width, and a root leads to what
 // breaks it first.
 func TestTheHeaderNamesTheBaselineAtEveryWidth(t *testing.T) {
 	for w := 40; w <= 130; w++ {
@@ -291,7 +286,6 @@ func TestInstallingIsAskedForFirst(t *testing.T) {
 	})
 }
 
-// TestFiltersAndFolds holds V-2 and V-6.
 func TestFiltersAndFolds(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
 		s.Lacks("≈ Shell") // what others caused is folded

@@ -138,7 +138,7 @@ func TestPageAtAllSizes(t *testing.T) {
 	}
 }
 
-// T-5: the line about the mode in every condition, with and without colour and
+// The line about the mode in every condition, with and without colour and
 // Unicode.
 func TestWidgetSaysHowThingsStand(t *testing.T) {
 	states := []struct {
@@ -242,8 +242,8 @@ func TestScreenFollowsTheMode(t *testing.T) {
 	})
 }
 
-// W-1 and the widget's table: the sign of a failure stays until a key is
-// pressed, whichever and wherever. (That it goes by itself is the mode's part.)
+// The sign of a failure stays until a key is pressed, whichever and wherever.
+// (That it goes by itself is the mode's part.)
 func TestAnyKeyTakesTheSignOfAFailureAway(t *testing.T) {
 	failed := pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Broken: true, Error: "Pencil failed: it ended", ErrorAt: at()}
 	tests := []struct{ name, first, key string }{
