@@ -34,6 +34,7 @@ type Model struct {
 	pictures *pictures
 	snap     *servers.Snapshot
 	pump     *pump
+	ticks    *ticks // nil where the renderer has its own
 
 	w, h     int
 	clusters bool      // the terminal measures text in grapheme clusters

@@ -13,8 +13,8 @@ import (
 const (
 	// dataEvery is the least time between two batches of data.
 	dataEvery = time.Second / 30
-	// frameEvery is the least time between two frames that are composed; the
-	// renderer writes at most one per sixtieth of a second.
+	// frameEvery is the least time between two frames that are composed, and
+	// between two that are written.
 	frameEvery = 8 * time.Millisecond
 )
 

@@ -23,7 +23,8 @@ const (
 	popTitle  = "\x1b[23;2t"
 )
 
-// fps is how often the renderer writes what has changed.
+// fps is how often Bubble Tea's own ticker has the renderer write what has
+// changed, where its ticks could not be taken.
 const fps = 60
 
 // wheelEvery is the least time between two notches of the wheel that count:
@@ -40,7 +41,9 @@ func Run(ctx context.Context, o Options) error {
 	out := m.opts.Output
 	_, _ = io.WriteString(out, pushTitle)
 	m.firstFrame(out)
-	_, err := tea.NewProgram(m, m.programOptions(ctx)...).Run()
+	p := tea.NewProgram(m, m.programOptions(ctx)...)
+	m.ticks = takeTicks(p)
+	_, err := p.Run()
 	if err != nil && !errors.Is(err, tea.ErrProgramPanic) {
 		// Before its own first frame, Bubble Tea does not know of this one.
 		_, _ = io.WriteString(out, ansi.ResetModeAltScreenSaveCursor+ansi.SetModeTextCursorEnable)
@@ -80,7 +83,7 @@ func (m *Model) firstFrame(out io.Writer) {
 func (m *Model) programOptions(ctx context.Context) []tea.ProgramOption {
 	o := m.opts
 	opts := []tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithFPS(fps), tea.WithFilter(wheelFilter()),
+		tea.WithContext(ctx), tea.WithFPS(fps), tea.WithFilter(m.filter()),
 		tea.WithoutSignalHandler(), // signals end ctx
 	}
 	switch in := o.Input.(type) {
@@ -103,6 +106,18 @@ func (m *Model) programOptions(ctx context.Context) []tea.ProgramOption {
 func (m *Model) freePictures() {
 	if bytes := m.pictures.gallery.Close(); bytes != "" {
 		_, _ = io.WriteString(m.opts.Output, ansi.SetModeAltScreenSaveCursor+bytes+ansi.ResetModeAltScreenSaveCursor)
+	}
+}
+
+// filter sees every message before the program does.
+func (m *Model) filter() func(tea.Model, tea.Msg) tea.Msg {
+	wheel := wheelFilter()
+	return func(model tea.Model, msg tea.Msg) tea.Msg {
+		if _, ok := msg.(tickMsg); ok {
+			m.ticks.come()
+			return nil
+		}
+		return wheel(model, msg)
 	}
 }
 

@@ -30,6 +30,7 @@ type target struct {
 // View is the frame. Bubble Tea asks after every message; what has not changed,
 // or changed less than frameEvery ago, is not drawn again.
 func (m *Model) View() tea.View {
+	m.ticks.want()
 	now := time.Now()
 	if !m.dirty {
 		return m.frame
