@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -44,14 +45,14 @@ type Agent struct {
 }
 
 // Connect registers a connection that wants the named servers (none: all). The
-// caller's Agent and Identity are filled in; an empty Root becomes the deck's.
+// caller's Agent and Identity are filled in. An empty Root becomes the deck's; one
+// that is refused leaves the connection without a project, for the deck's files are
+// none of those that its agent works on.
 func (h *Host) Connect(c Caller, view []string) *Agent {
 	c.Agent = randomID()
-	c.Root = h.projectRoot(c.Root)
-	a := &Agent{host: h, view: slices.Clone(view), since: time.Now(), rooted: c.Root != ""}
-	if c.Root == "" {
-		c.Root = h.projectRoot(h.opts.Root)
-	}
+	own := c.Root != ""
+	c.Root, c.Refused = h.project(cmp.Or(c.Root, h.opts.Root))
+	a := &Agent{host: h, view: slices.Clone(view), since: time.Now(), rooted: own && c.Root != ""}
 	a.caller = clean(c)
 	a.identify()
 	h.mu.Lock()
@@ -89,7 +90,7 @@ func (a *Agent) Close() {
 // program in the same folder: a script that calls the deck in a loop is shown
 // once.
 func (i *AgentInfo) succeeds(before AgentInfo) bool {
-	if before.Name() != i.Name() || before.Root != i.Root {
+	if before.Name() != i.Name() || before.Folder() != i.Folder() {
 		return false
 	}
 	i.Since, i.Calls, i.Errors = before.Since, i.Calls+before.Calls, i.Errors+before.Errors
@@ -125,33 +126,40 @@ func (a *Agent) Claim(client, version, protocol string) {
 	}
 }
 
-// SetRoot replaces the project root by one the client announced. It does
-// nothing, and says false, for a folder that no project lives in.
+// SetRoot replaces the project root by one the client announced. It says false
+// for a folder that no project lives in: that leaves a project that the client
+// named before, but never the deck's.
 func (a *Agent) SetRoot(root string) bool {
-	if root = a.host.projectRoot(root); root == "" {
+	if root == "" {
 		return false
 	}
+	root, refused := a.host.project(root)
 	a.mu.Lock()
-	a.caller.Root, a.rooted = root, true
-	a.identify()
+	if refused == nil || !a.rooted {
+		a.caller.Root, a.caller.Refused = root, refused
+		a.rooted = refused == nil
+		a.identify()
+	}
 	a.mu.Unlock()
 	a.host.tell()
-	return true
+	return refused == nil
 }
 
-// projectRoot returns dir as a project's folder, with links resolved, and "" for
-// one that no project may live in. One that cannot be seen from here is left as
-// it is called: whoever opens it decides again.
-func (h *Host) projectRoot(dir string) string {
+// project returns dir as a project's folder, with links resolved, or says why no
+// project may live in it. One that cannot be seen from here is left as it is
+// called: whoever opens it decides again.
+func (h *Host) project(dir string) (string, *roots.RefusedError) {
 	resolved, err := h.opts.Roots.Folder(dir)
 	var refused *roots.RefusedError
 	switch {
 	case err == nil:
-		return resolved
-	case dir == "" || errors.As(err, &refused):
-		return ""
+		return resolved, nil
+	case dir == "":
+		return "", nil
+	case errors.As(err, &refused):
+		return "", &roots.RefusedError{Dir: plain.Line(refused.Dir), Why: refused.Why}
 	}
-	return filepath.Clean(dir)
+	return filepath.Clean(dir), nil
 }
 
 // HasRoot tells whether the connection brought a project root of its own.
@@ -205,7 +213,7 @@ func (a *Agent) stale() bool {
 
 func (a *Agent) identify() {
 	c := &a.caller
-	sum := sha256.Sum256([]byte(strconv.Itoa(os.Getuid()) + "\x00" + c.Client + "\x00" + c.Root))
+	sum := sha256.Sum256([]byte(strconv.Itoa(os.Getuid()) + "\x00" + c.Client + "\x00" + c.Folder()))
 	c.Identity = hex.EncodeToString(sum[:8])
 }
 

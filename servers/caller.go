@@ -1,6 +1,10 @@
 package servers
 
-import "context"
+import (
+	"context"
+
+	"github.com/mcpdeck/mcpdeck/servers/roots"
+)
 
 // Caller is who is behind a request, for policies and for display.
 type Caller struct {
@@ -16,8 +20,10 @@ type Caller struct {
 	ClientVersion string
 
 	// Root is the project folder, absolute: the relay's working folder, else
-	// the root the client announced, else the deck's own folder.
-	Root string
+	// the root the client announced, else, if it brought neither, the deck's own
+	// folder. It is "" when there is no project; Refused then says why.
+	Root    string
+	Refused *roots.RefusedError
 
 	// Identity is the same after a reconnect of the same user's same client in
 	// the same root; for handles that must not be used by another agent.
@@ -42,6 +48,14 @@ func (c Caller) Name() string {
 		return c.Program
 	}
 	return c.Transport
+}
+
+// Folder is where the caller works, which may be no project.
+func (c Caller) Folder() string {
+	if c.Refused != nil {
+		return c.Refused.Dir
+	}
+	return c.Root
 }
 
 type callerKey struct{}

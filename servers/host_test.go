@@ -331,12 +331,14 @@ func TestFoldersThatNoProjectLivesIn(t *testing.T) {
 		{"the relay's folder", "/deck", project, "", project},
 		{"the client's, when the relay names none", "/deck", "", project, project},
 		{"the deck's, when nobody names one", "/deck", "", "", "/deck"},
-		{"the relay runs in the root", "/deck", "/", "", "/deck"},
-		{"the relay runs in the home", "/deck", home + "/", "", "/deck"},
-		{"the home by another name", "/deck", link, "", "/deck"},
-		{"a relative folder", "/deck", "x", "", "/deck"},
-		{"the client announces the home", "/deck", "", home, "/deck"},
-		{"the client announces the root", "/deck", "", "/", "/deck"},
+		{"the relay runs in the root", "/deck", "/", "", ""},
+		{"the relay runs in the home", "/deck", home + "/", "", ""},
+		{"the home by another name", "/deck", link, "", ""},
+		{"a relative folder", "/deck", "x", "", ""},
+		{"the client announces the home", "/deck", "", home, ""},
+		{"the client announces the root", "/deck", "", "/", ""},
+		{"the relay runs in the home, the client announces a project", "/deck", home, project, project},
+		{"the relay runs in a project, the client announces the home", "/deck", project, home, project},
 		{"the deck runs in the home", home, "", "", ""},
 	}
 	for _, tt := range tests {
@@ -344,14 +346,14 @@ func TestFoldersThatNoProjectLivesIn(t *testing.T) {
 			h := started(t, Options{Root: tt.deck, Roots: roots.New(roots.Options{Homes: []string{home}}), Modules: []Module{&module{name: "m"}}})
 			a := h.Connect(Caller{Transport: "unix", Root: tt.hello}, nil)
 			own := a.HasRoot()
-			if own != (tt.want == project && tt.hello != "") {
+			if own != (tt.hello == project) {
 				t.Errorf("the connection's own root: %v", own)
 			}
 			if took := a.SetRoot(tt.announced); took != (tt.announced == project) {
 				t.Errorf("the announced root was taken: %v", took)
 			}
-			if got := a.Caller().Root; got != tt.want {
-				t.Errorf("root %q, want %q", got, tt.want)
+			if c := a.Caller(); c.Root != tt.want || (c.Refused != nil) != (tt.want == "") {
+				t.Errorf("root %q, refused %v; want %q", c.Root, c.Refused, tt.want)
 			}
 		})
 	}

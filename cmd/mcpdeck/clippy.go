@@ -36,7 +36,7 @@ func (h *house) approve(ctx context.Context, a clippy.Approval) bool {
 	peer := ask.Peer{Key: a.AgentID}
 	for _, known := range h.host.Snapshot().Agents {
 		if known.Agent == a.AgentID {
-			peer.PID, peer.Program, peer.Cwd = known.PID, known.Program, known.Root
+			peer.PID, peer.Program, peer.Cwd = known.PID, known.Program, known.Folder()
 		}
 	}
 	r, err := h.queue.Ask(ctx, ask.Request{

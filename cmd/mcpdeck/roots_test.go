@@ -89,11 +89,11 @@ func TestNoServerReadsOutsideAProject(t *testing.T) {
 	for _, dir := range refused {
 		t.Run(strings.ReplaceAll(dir, "/", "|"), func(t *testing.T) {
 			a := d.from(dir)
-			if failed, said := a.failed("read_project_context", `{"directoryPath":"."}`); !failed || !strings.Contains(said, "no project folder") && !strings.Contains(said, "cannot be opened") {
+			if failed, said := a.failed("read_project_context", `{"directoryPath":"."}`); !failed || !strings.Contains(said, "has no project: ") && !strings.Contains(said, "cannot be opened") {
 				t.Errorf("read_project_context: %s", said)
 			}
 			for _, path := range []string{"id.pxl", secret + "/id.pxl", "keys/id.pxl", project + "/keys/id.pxl", "." + secret + "/id.pxl", ".ssh/id.pxl"} {
-				if failed, said := a.failed("pixelsrc_validate", fmt.Sprintf(`{"path":%q}`, path)); !failed || !strings.Contains(said, "no such file") {
+				if failed, said := a.failed("pixelsrc_validate", fmt.Sprintf(`{"path":%q}`, path)); !failed || !strings.Contains(said, "has no project: ") && !strings.Contains(said, "no such file") {
 					t.Errorf("pixelsrc_validate %s: %s", path, said)
 				}
 			}
@@ -115,4 +115,80 @@ func TestNoServerReadsOutsideAProject(t *testing.T) {
 	if log := d.log.String(); !strings.Contains(log, "allow_dirs: / cannot be a project") {
 		t.Errorf("no word about what was allowed and may not be: %s", log)
 	}
+}
+
+// TestAnAgentInARefusedFolderHasNoProject starts agents where no project can be,
+// beside a deck that was started in one.
+func TestAnAgentInARefusedFolderHasNoProject(t *testing.T) {
+	d := newDesk(t)
+	keys := filepath.Join(d.home, ".ssh")
+	if err := os.Mkdir(keys, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const art = `{type:"sprite", name:"dot", size:[1,1], palette:{a:"#f00"}, regions:{a:{points:[[0,0]]}}}`
+	for path, text := range map[string]string{
+		filepath.Join(d.project, "dot.pxl"): art, filepath.Join(d.project, "button.tsx"): "export const Button = () => null",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	without := d.started(keys) // no deck runs, so it serves itself
+	d.serve()
+	d.until("the relay has found the deck", func() bool {
+		_, said := without.failed("ask", whichOne)
+		return !strings.Contains(said, "no deck")
+	})
+	agents := map[string]struct {
+		*agent
+		where string
+	}{
+		"in ~/.ssh":                {d.started(keys), keys},
+		"in HOME":                  {d.started(d.home), d.home},
+		"in ~/.ssh, before a deck": {without, keys},
+	}
+	for name, a := range agents {
+		t.Run(name, func(t *testing.T) {
+			for tool, arguments := range map[string][]string{
+				"read_project_context":        {`{"directoryPath":"."}`},
+				"pixelsrc_validate":           {`{"path":"dot.pxl"}`, fmt.Sprintf(`{"path":%q}`, d.project+"/dot.pxl")},
+				"pixelsrc_format":             {`{"path":"dot.pxl"}`},
+				"pixelsrc_analyze":            {`{"path":"."}`, `{"path":"dot.pxl"}`},
+				"pixelsrc_import":             {`{"path":"dot.png"}`},
+				"logicstamp_refresh_snapshot": {`{}`, `{"projectPath":"."}`, fmt.Sprintf(`{"projectPath":%q}`, d.project)},
+				"logicstamp_list_bundles":     {`{}`},
+				"logicstamp_watch_status":     {`{"projectPath":"."}`},
+			} {
+				for _, given := range arguments {
+					failed, said := a.failed(tool, given)
+					if !failed || !strings.Contains(said, "this connection has no project: "+a.where+" cannot be one: ") {
+						t.Errorf("%s %s: %s", tool, given, said)
+					}
+					if strings.Contains(said, "dot.pxl:") || strings.Contains(said, "Button") {
+						t.Errorf("%s %s tells of the deck's project: %s", tool, given, said)
+					}
+				}
+			}
+			if failed, said := a.failed("pixelsrc_validate", fmt.Sprintf(`{"source":%q}`, art)); failed {
+				t.Errorf("a tool that needs no project: %s", said)
+			}
+			if failed, said := a.failed("manage_memory", `{"action":"write","key":"k","value":"v"}`); failed { // it is the deck's, and everybody's
+				t.Errorf("the memory: %s", said)
+			}
+		})
+	}
+	if failed, said := d.from("").failed("read_project_context", `{"directoryPath":"."}`); failed || !strings.Contains(said, "dot.pxl") {
+		t.Errorf("an agent that brings no folder: %s", said)
+	}
+}
+
+// started is a relay that runs in a folder, which shakes hands.
+func (d *desk) started(dir string) *agent {
+	d.t.Helper()
+	project := d.project
+	d.project = dir
+	a := d.relay()
+	d.project = project
+	a.handshake("in " + filepath.Base(dir))
+	return a
 }

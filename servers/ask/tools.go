@@ -292,7 +292,7 @@ func (m *Module) request(ctx context.Context, _ mcp.CallToolRequest, a arguments
 	r := a.Request
 	r.Owner = who.Identity
 	r.From = questions.From{
-		Client: who.Client, ClientVersion: who.ClientVersion, Cwd: who.Root, Title: r.Title,
+		Client: who.Client, ClientVersion: who.ClientVersion, Cwd: who.Folder(), Title: r.Title,
 		Session: who.Hints["MCPDECK_SESSION"],
 	}
 	r.Peer = peerOf(who)
@@ -303,7 +303,7 @@ func (m *Module) request(ctx context.Context, _ mcp.CallToolRequest, a arguments
 func peerOf(who servers.Caller) questions.Peer {
 	p := questions.Peer{PID: who.PID, Agent: who.PID, Program: who.Program, Key: who.Agent}
 	if who.Transport == "unix" {
-		p.Cwd = who.Root
+		p.Cwd = who.Folder()
 	}
 	return p
 }

@@ -3,6 +3,7 @@
 package clippy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +93,8 @@ type Approval struct {
 // who is behind a call.
 type who struct {
 	name, id string
-	root     string // project folder
+	root     string              // project folder
+	refused  *roots.RefusedError // why there is none; nil with root "": the deck's
 }
 
 // answer is a tool's success: a text, perhaps a second one, and the same as data.
@@ -286,7 +288,7 @@ func (s *Server) dispatch(ctx context.Context, tool string, args any, by who) (a
 	case PlaySystemSound:
 		run, detail, err = s.sound(in)
 	case ReadProjectContext:
-		run, detail, err = s.look(in, by.root)
+		run, detail, err = s.look(in, by)
 	case ManageMemory:
 		writes = in["action"] == "write"
 		run, detail, err = s.remember(in)
@@ -370,18 +372,16 @@ func (s *Server) sound(in map[string]any) (func(context.Context) (answer, error)
 	}, given(sound), nil
 }
 
-func (s *Server) look(in map[string]any, root string) (func(context.Context) (answer, error), string, error) {
+func (s *Server) look(in map[string]any, by who) (func(context.Context) (answer, error), string, error) {
 	dir, err := stringArg(in, "directoryPath", "directoryPath is required")
 	if err != nil {
 		return nil, "", err
 	}
 	chosen := s.Settings().ProjectRoot
-	switch {
-	case chosen != "":
-		root = chosen
-	case root == "":
-		root = s.opt.Dir
+	if chosen == "" && by.refused != nil {
+		return nil, given(dir), blame(by.refused, "%s, or have the user set clippy.project_root in config.toml", by.refused.NoProject())
 	}
+	root := cmp.Or(chosen, by.root, s.opt.Dir)
 	return func(ctx context.Context) (answer, error) {
 		l, err := s.projects.list(ctx, root, chosen != "", dir)
 		if err != nil {

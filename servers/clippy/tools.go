@@ -68,7 +68,7 @@ func refuse(tool string) string {
 
 func (s *Server) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	c := servers.CallerFrom(ctx)
-	a, err := s.call(ctx, req.Params.Name, req.Params.Arguments, who{name: c.Name(), id: c.Agent, root: c.Root})
+	a, err := s.call(ctx, req.Params.Name, req.Params.Arguments, who{name: c.Name(), id: c.Agent, root: c.Root, refused: c.Refused})
 	if err != nil {
 		return mcp.NewToolResultError("Error: " + sentence(err)), nil
 	}

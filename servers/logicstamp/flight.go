@@ -85,7 +85,7 @@ func share[T any](ctx context.Context, s *Service, key string, call Call, work f
 			defer end()
 			defer cancel()
 			f.err = safe.Call("shared analysis", func() error {
-				out, err := work(bound, Call{Root: call.Root, Hint: call.Hint, Progress: f.told})
+				out, err := work(bound, Call{Root: call.Root, Refused: call.Refused, Hint: call.Hint, Progress: f.told})
 				f.out = out
 				return err
 			})

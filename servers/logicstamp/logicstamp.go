@@ -218,8 +218,10 @@ func (s *Service) begin(ctx context.Context) (bound context.Context, end func(),
 // Call is who asks and how to tell them that work goes on.
 type Call struct {
 	// Root is the caller's project folder, Hint the PROJECT_PATH of the
-	// caller's environment; "" for none.
+	// caller's environment; "" for none. Without a Root the deck's own folder
+	// stands in, unless Refused says why the caller's cannot be a project.
 	Root, Hint string
+	Refused    *roots.RefusedError
 	// Client names the connection, for what must end with it; "" for the user.
 	Client string
 	// Identity is the same for all connections of one client, Name is what the
@@ -251,11 +253,17 @@ func (c Call) stage(name string, expected time.Duration) {
 // the caller may read.
 func (s *Service) project(call Call, arg string) (string, error) {
 	base := firstOf(call.Root, s.opts.ProjectPath, s.opts.WorkDir)
-	path := firstOf(arg, call.Hint, base)
-	if path == "" {
-		return "", problem.New(problem.ProjectNotFound, "pass projectPath", "no project was named and the caller has no project folder")
+	if call.Refused != nil {
+		base = ""
 	}
-	if !filepath.IsAbs(path) {
+	path := firstOf(arg, call.Hint, base)
+	switch {
+	case filepath.IsAbs(path):
+	case call.Refused != nil:
+		return "", problem.New(problem.ProjectNotAllowed, "pass the absolute path of a folder that the user allowed with mcpdeck --allow-dir", "%s", call.Refused.NoProject())
+	case path == "":
+		return "", problem.New(problem.ProjectNotFound, "pass projectPath", "no project was named and the caller has no project folder")
+	default:
 		path = filepath.Join(base, path)
 	}
 	full, err := filepath.EvalSymlinks(path)
@@ -287,9 +295,12 @@ func firstOf(words ...string) string {
 // roots are the folders a caller may read below.
 func (s *Service) roots(call Call) []string {
 	var out []string
-	dirs := append(slices.Clone(s.opts.AllowedPaths), call.Root, call.Hint, s.opts.ProjectPath)
-	if call.Root == "" {
-		dirs = append(dirs, s.opts.WorkDir)
+	dirs := append(slices.Clone(s.opts.AllowedPaths), call.Root, call.Hint)
+	if call.Refused == nil {
+		dirs = append(dirs, s.opts.ProjectPath)
+		if call.Root == "" {
+			dirs = append(dirs, s.opts.WorkDir)
+		}
 	}
 	for _, dir := range dirs {
 		if full, err := s.opts.Roots.Folder(dir); err == nil && !slices.Contains(out, full) {
@@ -315,8 +326,12 @@ func (s *Service) notAllowed(call Call, path string) error {
 	if len(roots) > 0 {
 		list = strings.Join(roots, ", ")
 	}
+	why := ""
+	if call.Refused != nil {
+		why = "; " + call.Refused.NoProject()
+	}
 	return problem.New(problem.ProjectNotAllowed, "use a folder below one of them, or add yours to logicstamp.allowed_paths (or start mcpdeck with --allow-dir)",
-		"%s lies outside the folders this connection may read (%s)", path, list)
+		"%s lies outside the folders this connection may read (%s)%s", path, list, why)
 }
 
 // hashOf names a project in file names and addresses.

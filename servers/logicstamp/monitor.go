@@ -106,7 +106,7 @@ func (s *Service) startMonitor(ctx context.Context, call Call, project string, a
 		interval = time.Duration(args.MinIntervalMs) * time.Millisecond
 	}
 	m := &monitor{
-		s: s, call: Call{Root: call.Root, Hint: call.Hint, Client: call.Client}, project: project, baseline: args.Baseline,
+		s: s, call: Call{Root: call.Root, Refused: call.Refused, Hint: call.Hint, Client: call.Client}, project: project, baseline: args.Baseline,
 		interval: min(max(interval, minPause), maxPause), startedAt: s.opts.Now(), done: make(chan struct{}),
 	}
 	if err := m.fix(ctx, call); err != nil {

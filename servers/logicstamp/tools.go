@@ -210,7 +210,7 @@ func (m *Module) handler(t definition, run runner) server.ToolHandlerFunc {
 func failure(err error) *mcp.CallToolResult { return mcp.NewToolResultError(problem.Of(err).Error()) }
 
 func callFrom(who servers.Caller) Call {
-	return Call{Root: who.Root, Hint: who.Hints["PROJECT_PATH"], Client: who.Agent, Identity: who.Identity, Name: cmp.Or(who.Client, who.Program)}
+	return Call{Root: who.Root, Refused: who.Refused, Hint: who.Hints["PROJECT_PATH"], Client: who.Agent, Identity: who.Identity, Name: cmp.Or(who.Client, who.Program)}
 }
 
 // callOf says who calls, and keeps a client that asked for progress informed

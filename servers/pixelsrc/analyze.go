@@ -88,7 +88,11 @@ func runAnalyze(c *call) Answer {
 	}
 	src, wrong := c.source("source", "path")
 	if wrong != nil {
-		if byPath && !inline && c.args.problem == "" {
+		switch {
+		case !byPath || inline || c.args.problem != "":
+		case c.who.Refused != nil:
+			return fail("Path not found: '%s': %s.", given, c.noProject())
+		default:
 			return fail("Path not found: '%s' is neither a .pxl or .jsonl file nor a folder in the project folder or an allowed directory.", given)
 		}
 		return *wrong

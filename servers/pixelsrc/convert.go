@@ -16,7 +16,7 @@ func runFormat(c *call) Answer {
 		if c.args.problem != "" {
 			return fail("%s", c.args.problem)
 		}
-		f, err := c.server.rootsOf(c.who).read(given, maxSource, sourceExtensions()...)
+		f, err := c.read(given, maxSource, sourceExtensions()...)
 		if err != nil {
 			return fail("Failed to read file '%s': %v.", given, err)
 		}
@@ -62,7 +62,7 @@ func runImport(c *call) Answer {
 			return fail("%v.", err)
 		}
 	case byPath:
-		f, err := c.server.rootsOf(c.who).read(given, maxImageBytes, ".png")
+		f, err := c.read(given, maxImageBytes, ".png")
 		if err != nil {
 			return fail("File not found: %s: %v.", given, err)
 		}

@@ -49,6 +49,8 @@ type Caller struct {
 	Agent string // the connection's id
 	Name  string // for people
 	Root  string // the project folder, absolute; may be empty
+	// Refused says why there is no Root although the caller brought a folder.
+	Refused *roots.RefusedError
 }
 
 // Tool is one tool: how it is offered and what it does.
@@ -149,7 +151,7 @@ func (c *call) source(sourceArg, pathArg string) (*source, *Answer) {
 			return nil, &a
 		}
 	case byPath:
-		f, err := c.server.rootsOf(c.who).read(given, maxSource, sourceExtensions()...)
+		f, err := c.read(given, maxSource, sourceExtensions()...)
 		if err != nil {
 			a := fail("Failed to read file '%s': %v.", given, err)
 			return nil, &a

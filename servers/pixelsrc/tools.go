@@ -72,7 +72,7 @@ func (m *Module) Offer() servers.Offer {
 // caller is who is behind a request.
 func caller(ctx context.Context) Caller {
 	c := servers.CallerFrom(ctx)
-	return Caller{Agent: c.Agent, Name: c.Name(), Root: c.Root}
+	return Caller{Agent: c.Agent, Name: c.Name(), Root: c.Root, Refused: c.Refused}
 }
 
 func (m *Module) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -64,6 +64,11 @@ type RefusedError struct{ Dir, Why string }
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("%s cannot be a project: %s", e.Dir, e.Why) }
 
+// NoProject tells those whose folder it is what that means for them.
+func (e *RefusedError) NoProject() string {
+	return fmt.Sprintf("this connection has no project: %s cannot be one: %s; start the agent in a project's folder", e.Dir, e.Why)
+}
+
 // HoldsState is why a folder is refused that lies in the deck's own or around it.
 const HoldsState = "it holds mcpdeck's own files"
 

@@ -176,7 +176,7 @@ func (t *teller) who(s *servers.Snapshot) {
 		}
 		here[a.Agent] = true
 		if !t.agents[a.Agent] {
-			t.say("%s agent %s connected, folder %s", stamp(a.Since), a.Name(), a.Root)
+			t.say("%s agent %s connected, folder %s", stamp(a.Since), a.Name(), a.Folder())
 		}
 	}
 	for _, a := range s.Agents {

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
@@ -185,6 +186,20 @@ func TestMouse(t *testing.T) {
 		s.Click(60, 4)
 		s.Click(60, 4)
 		s.Has("says it is")
+	})
+}
+
+func TestAnAgentWithoutAProjectSaysWhy(t *testing.T) {
+	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {
+		d.Change(func(n *servers.Snapshot) {
+			for i := range n.Agents {
+				n.Agents[i].Root, n.Agents[i].Refused = "", &roots.RefusedError{Dir: "/home/ann/.ssh", Why: "it holds secrets"}
+			}
+		})
+		s.Wait(time.Second)
+		s.Click(60, 4)
+		s.Click(60, 4)
+		s.Has("says it is", "no project", "/home/ann/.ssh cannot be a", "it holds secrets")
 	})
 }
 

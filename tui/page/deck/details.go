@@ -171,13 +171,22 @@ func (p *Page) agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
 		"old tools", stale,
 		"program", program,
 		"says it is", claim,
-		"folder", a.Root,
+		"folder", a.Folder(),
+		"no project", refused(a),
 		"through", through(a.Transport),
 		"protocol", a.Protocol,
 		"servers", cmp.Or(strings.Join(a.View, ", "), "all"),
 		"connected", f.Since(a.Since),
 		"calls", strconv.FormatUint(a.Calls, 10)+errors,
 		"last", a.LastTool)...)
+}
+
+// refused is why an agent has no project although it works in a folder.
+func refused(a *servers.AgentInfo) string {
+	if a.Refused == nil {
+		return ""
+	}
+	return a.Refused.Error() + "; start the agent in a project's folder"
 }
 
 // through is the way an agent reaches the deck, in words.

@@ -232,7 +232,7 @@ func (p *Page) agentRow(f *tui.Frame, a *servers.AgentInfo, w int) string {
 	mark, style, doing, age := p.doing(f, a)
 	left := style.Render(mark) + " " + th.Hue(name).Render(widget.Fit(name, p.nameWidth(w))) + "  "
 	if w >= 50 {
-		left += th.Muted.Render(widget.Fit(folder(a.Root), min(w/6, 16))) + "  "
+		left += th.Muted.Render(widget.Fit(folder(a.Folder()), min(w/6, 16))) + "  "
 	}
 	if a.Stale && !a.Gateway && a.Gone.IsZero() {
 		doing += th.Warn.Render("  old tools")
