@@ -2,16 +2,18 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-var update = flag.Bool("update", false, "write the list of keys into the README")
+var update = flag.Bool("update", false, "write the lists of keys and clients into the README")
 
 // TestTheReadmesExamplesOfTheConfigurationAreTaken reads what a user would copy.
 func TestTheReadmesExamplesOfTheConfigurationAreTaken(t *testing.T) {
@@ -61,8 +63,42 @@ func TestKeysInTheReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.stop()
-	keys := strings.TrimSpace(tui.KeyList(h.screen(deckFlags{})))
-	const path, begin, end = "../../README.md", "-run Keys -update -->\n", "<!-- end of keys -->"
+	readme(t, "-run Keys -update -->\n", "<!-- end of keys -->", tui.KeyList(h.screen(deckFlags{})))
+}
+
+// TestClientsInTheReadme holds the README's table of clients to the one of the
+// program.
+func TestClientsInTheReadme(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| client | `mcpdeck setup` | project's file | a call may take | tools that come and go |\n|---|---|---|---|---|\n")
+	for _, c := range clients.All() {
+		if c.User == nil {
+			continue
+		}
+		file := "–"
+		if c.Project != nil {
+			file = "`" + c.Project[0] + "`"
+		}
+		limit := "its default"
+		switch {
+		case c.Form.Timeout != "":
+			limit = "1 h, set"
+		case c.Limit > 0:
+			limit = fmt.Sprintf("%.0f s", c.Limit.Seconds())
+		}
+		tools := "in its list"
+		if c.KeepsTools {
+			tools = "through one fixed tool"
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s |\n", c.Title, c.ID, file, limit, tools)
+	}
+	readme(t, "-run Clients -update -->\n", "<!-- end of clients -->", b.String())
+}
+
+// readme holds a part of the README to a text, which -update writes there.
+func readme(t *testing.T, begin, end, want string) {
+	t.Helper()
+	const path = "../../README.md"
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -70,15 +106,16 @@ func TestKeysInTheReadme(t *testing.T) {
 	before, rest, found := strings.Cut(string(b), begin)
 	was, after, foundEnd := strings.Cut(rest, end)
 	if !found || !foundEnd {
-		t.Fatal("the README has no place for the keys")
+		t.Fatalf("the README has no place between %q and %q", begin, end)
 	}
-	if strings.TrimSpace(was) == keys {
+	want = strings.TrimSpace(want)
+	if strings.TrimSpace(was) == want {
 		return
 	}
 	if !*update {
-		t.Fatal("the README's keys are not those of the program: go test ./cmd/mcpdeck -run Keys -update")
+		t.Fatalf("the README does not say what the program does: go test ./cmd/mcpdeck %s", strings.TrimSuffix(begin, " -->\n"))
 	}
-	if err := os.WriteFile(path, []byte(before+begin+"\n"+keys+"\n\n"+end+after), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(before+begin+"\n"+want+"\n\n"+end+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

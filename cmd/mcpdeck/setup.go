@@ -68,10 +68,7 @@ func setupEntry(cfg *config.Config) setup.Entry {
 	}
 	return setup.Entry{
 		Command: ownPath(), Options: options, Root: cfg.ProjectRoot(), State: cfg.Paths.State,
-		Folders: setup.Folders{
-			Home: cfg.Home, Config: config.Env("XDG_CONFIG_HOME"), AppData: config.Env("APPDATA"),
-			Claude: config.Env("CLAUDE_CONFIG_DIR"), Codex: config.Env("CODEX_HOME"),
-		},
+		Folders: cfg.ClientFolders(),
 	}
 }
 

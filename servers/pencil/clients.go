@@ -1,152 +1,98 @@
 package pencil
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // maxConfig is the largest client configuration that is read, in bytes.
 const maxConfig = 16 << 20
 
-// entry is how a client starts an MCP server.
-type entry struct {
-	command string
-	args    []string
-}
-
 // clients finds the program in the configurations of coding agents. They are
 // read only. An entry counts when its command is named as the program is; one
 // that starts the deck itself is not.
 func (s *search) clients() []candidate {
-	type place struct {
-		path  string
-		steps [][]string // ways to the entry inside the file
-	}
-	servers := []string{"mcpServers", "pencil"}
-	places := []place{{s.home(".claude.json"), [][]string{{"projects", s.o.Root, "mcpServers", "pencil"}, servers}}}
-	add := func(path string, steps ...string) {
-		places = append(places, place{path, [][]string{steps}})
-	}
-	inProject := func(path string) string { return filepath.Join(s.o.Root, path) }
-	if s.o.Root != "" {
-		add(inProject(".mcp.json"), servers...)
-	}
-	add(s.home(".cursor/mcp.json"), servers...)
-	if s.o.Root != "" {
-		add(inProject(".cursor/mcp.json"), servers...)
-	}
-	add(s.home(".kiro/settings/mcp.json"), servers...)
-	add(s.home(".gemini/settings.json"), servers...)
-	add(s.home(".codeium/windsurf/mcp_config.json"), servers...)
-	if s.o.Root != "" {
-		add(inProject(".vscode/mcp.json"), "servers", "pencil")
-	}
-	add(s.home(".codex/config.toml"), "mcp_servers", "pencil")
-	add(s.home(".config/opencode/opencode.json"), "mcp", "pencil")
-
+	folders := s.o.Clients
+	folders.Home = s.o.Home
 	var out []candidate
-	for _, p := range places {
-		raw, err := readConfig(p.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			s.searched = append(s.searched, Candidate{Path: s.o.short(p.path), Source: "client configuration", Reason: "skipped: cannot be read"})
-			continue
-		}
-		for _, steps := range p.steps {
-			e, ok := readEntry(raw, steps)
-			if !ok {
-				continue
+	for _, c := range clients.All() {
+		if c.User != nil {
+			for _, path := range c.User(folders) {
+				var ways [][]string
+				if c.PerProject != "" {
+					ways = append(ways, []string{c.PerProject, s.o.Root, c.Section})
+				}
+				out = append(out, s.configuration(path, c.Grammar, append(ways, []string{c.Section}))...)
 			}
-			source := s.o.short(p.path)
-			if !s.named(e.command) {
-				s.searched = append(s.searched, Candidate{Path: s.o.short(e.command), Source: source, Reason: "not named as Pencil's MCP server"})
-				continue
+		}
+		for _, name := range c.Project {
+			if s.o.Root != "" {
+				out = append(out, s.configuration(filepath.Join(s.o.Root, name), c.Grammar, [][]string{{c.Section}})...)
 			}
-			out = append(out, candidate{path: e.command, source: source, app: appOf(e.args)})
 		}
 	}
 	return out
 }
 
-// readConfig reads a client's configuration as JSON.
-func readConfig(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxConfig {
-		return nil, errors.New("not a configuration file")
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return toJSON(raw, filepath.Ext(path) == ".toml")
-}
-
-func toJSON(raw []byte, isTOML bool) ([]byte, error) {
-	if isTOML {
-		var v map[string]any
-		if err := toml.Unmarshal(raw, &v); err != nil {
-			return nil, err
-		}
-		// What is not the server's entry may not be JSON (infinite numbers).
-		only, ok := v["mcp_servers"].(map[string]any)
-		if !ok {
-			return []byte(`{}`), nil
-		}
-		return json.Marshal(map[string]any{"mcp_servers": map[string]any{"pencil": only["pencil"]}})
-	}
-	raw = plainJSON(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
-	if !json.Valid(raw) {
-		return nil, errors.New("not JSON")
-	}
-	return raw, nil
-}
-
-// readEntry follows steps through valid JSON to a server's entry.
-func readEntry(raw []byte, steps []string) (entry, bool) {
-	for _, key := range steps {
-		o, err := rawjson.SplitObject(raw)
-		if err != nil {
-			return entry{}, false
-		}
-		raw = o.Get(key)
-	}
-	o, err := rawjson.SplitObject(raw)
-	if err != nil {
-		return entry{}, false
-	}
-	var e entry
-	if parts := stringList(o.Get("command")); len(parts) > 0 {
-		e.command, e.args = parts[0], parts[1:]
-	} else {
-		e.command, e.args = o.Str("command"), stringList(o.Get("args"))
-	}
-	return e, e.command != ""
-}
-
-func stringList(raw []byte) []string {
-	list, ok := rawjson.SplitArray(raw)
-	if !ok {
+// configuration finds the program in a client's file, in each of the sections of
+// servers that ways lead to.
+func (s *search) configuration(path string, g clients.Grammar, ways [][]string) []candidate {
+	source := s.o.short(path)
+	raw, err := file.ReadPlain(path, true, maxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if g != clients.TOML {
+		g = clients.JSONC // what another version of the client reads, too
+	}
+	var content map[string]any
+	if err == nil {
+		content, err = g.Decode(raw)
+	}
+	if err != nil {
+		s.searched = append(s.searched, Candidate{Path: source, Source: "client configuration", Reason: "skipped: cannot be read"})
+		return nil
+	}
+	var out []candidate
+	for _, way := range ways {
+		at := content
+		for _, key := range append(way, "pencil") {
+			at, _ = at[key].(map[string]any)
+		}
+		command, args := started(at)
+		switch {
+		case command == "":
+		case !s.named(command):
+			s.searched = append(s.searched, Candidate{Path: s.o.short(command), Source: source, Reason: "not named as Pencil's MCP server"})
+		default:
+			out = append(out, candidate{path: command, source: source, app: appOf(args)})
+		}
+	}
+	return out
+}
+
+// started is what an entry has its client start, "" when that is no command.
+func started(entry map[string]any) (command string, args []string) {
+	if parts := texts(entry["command"]); len(parts) > 0 {
+		return parts[0], parts[1:]
+	}
+	command, _ = entry["command"].(string)
+	return command, texts(entry["args"])
+}
+
+// texts is a list of texts, nil if it is anything else.
+func texts(v any) []string {
+	list, _ := v.([]any)
 	var out []string
-	for _, r := range list {
-		s, err := rawjson.Text(r)
-		if err != nil {
+	for _, e := range list {
+		s, ok := e.(string)
+		if !ok {
 			return nil
 		}
 		out = append(out, s)

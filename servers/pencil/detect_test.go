@@ -1,11 +1,12 @@
 package pencil
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
 // house is a made-up computer.
@@ -142,6 +143,7 @@ func TestProgramIsFoundInClientConfigurations(t *testing.T) {
 		{"VS Code, with comments", "$P/.vscode/mcp.json", "// mine\n{\"servers\":{\"pencil\":" + entry + ",/* no more */},}", "cursor"},
 		{"Codex", "~/.codex/config.toml", "[mcp_servers.pencil]\ncommand = '~/x/" + linux64 + "'\nargs = ['-app=vscode']\n", "vscode"},
 		{"OpenCode", "~/.config/opencode/opencode.json", `{"mcp":{"pencil":{"command":["~/x/` + linux64 + `","-app","x"]}}}`, "x"},
+		{"Gemini CLI, this project", "$P/.gemini/settings.json", `{"mcpServers":{"pencil":` + entry + `}}`, "cursor"},
 		{"no app", "~/.gemini/settings.json", `{"mcpServers":{"pencil":{"command":"~/x/` + linux64 + `"}}}`, "desktop"},
 		{"the deck itself", "~/.cursor/mcp.json", `{"mcpServers":{"pencil":{"command":"/usr/bin/mcpdeck","args":["mcp","pencil"]}}}`, ""},
 		{"the file is gone", "~/.cursor/mcp.json", `{"mcpServers":{"pencil":{"command":"/old/` + linux64 + `"}}}`, ""},
@@ -205,19 +207,18 @@ func TestConfiguredCommandIsTheOnlyOne(t *testing.T) {
 	}
 }
 
-func FuzzPlainJSON(f *testing.F) {
+func FuzzClientConfiguration(f *testing.F) {
 	f.Add([]byte("{\"a\":1,// x\n\"b\":[1,2,/* y */],}"))
-	f.Add([]byte(`{"a":"//\"/*"}`))
+	f.Add([]byte(`{"mcpServers":{"pencil":{"command":["/x",7],"args":{}}}}`))
 	f.Add([]byte("[mcp_servers.pencil]\ncommand = 'x'\nargs = ['a']\nn = inf"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		out := plainJSON(raw)
-		if json.Valid(raw) && canonical(out) != canonical(raw) {
-			t.Fatalf("%q became %q", raw, out)
-		}
-		for _, isTOML := range []bool{false, true} {
-			if again, err := toJSON(raw, isTOML); err == nil {
-				readEntry(again, []string{"mcpServers", "pencil"})
-				readEntry(again, []string{"mcp_servers", "pencil"})
+		h := newHouse(t, platform{"linux", "amd64"})
+		for file, g := range map[string]clients.Grammar{"~/a": clients.JSONC, "~/b": clients.TOML} {
+			h.put(file, string(raw), 0o600)
+			for _, c := range h.s.configuration(h.path(file), g, [][]string{{"mcpServers"}, {"mcp_servers"}}) {
+				if !filepath.IsAbs(c.path) {
+					t.Errorf("%q: %q may be started", raw, c.path)
+				}
 			}
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -21,28 +22,15 @@ const (
 	gatewayHint = "If the arguments may be wrong, use action describe first."
 )
 
-// keepers are the clients known not to ask for a server's tools again when told
-// that they have changed, by the name they give themselves: Codex, Cursor, the
-// Kiro IDE (its command line asks) and Claude Desktop. The last one also connects
-// through a proxy, which adds to the name.
-func keepers() []string {
-	return []string{"codex", "codex-*", "cursor", "cursor-*", "kiro", "kiro-ide", "kiro ide", "claude-ai", "claude-ai (via *"}
-}
-
 // keepsList tells whether a client is one that gets the gateway without being
 // connected with it.
 func (p *Pencil) keepsList(client string) bool {
-	names := p.opts.GatewayClients
-	if names == nil {
-		names = keepers()
+	if p.opts.GatewayClients == nil {
+		c, _ := clients.Of(client)
+		return c.KeepsTools
 	}
-	client = strings.ToLower(client)
-	return slices.ContainsFunc(names, func(name string) bool {
-		name = strings.ToLower(name)
-		if head, ok := strings.CutSuffix(name, "*"); ok {
-			return strings.HasPrefix(client, head)
-		}
-		return client == name
+	return slices.ContainsFunc(p.opts.GatewayClients, func(pattern string) bool {
+		return clients.Match(strings.ToLower(pattern), strings.ToLower(client))
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -24,7 +25,8 @@ type Options struct {
 	CallTimeout time.Duration
 	Gateway     string // "auto", "always" or "never"; "" is auto
 	// GatewayClients are the clients that get the gateway with "auto", by the name
-	// they give themselves in any case, * at the end for anything; nil: those known.
+	// they give themselves in any case, * at either end for anything; nil: those
+	// known to list a server's tools once.
 	GatewayClients []string
 
 	// Elicit puts a form of the program to a person and waits; it ends when ctx
@@ -32,12 +34,13 @@ type Options struct {
 	// told that nobody can be asked.
 	Elicit func(context.Context, Elicitation) (Elicited, error)
 
-	Environ  []string // the deck's environment; the program gets a few named variables of it
-	Home     string   // home folder, absolute
-	Root     string   // project folder, absolute: the program's working folder
-	StateDir string   // for accepted definitions; "" keeps them in memory
-	Version  string   // of the deck, told to the program
-	Key      string   // that switches the mode, as the person knows it; "" is p
+	Environ  []string        // the deck's environment; the program gets a few named variables of it
+	Home     string          // home folder, absolute
+	Clients  clients.Folders // where clients keep their files; Home counts for theirs
+	Root     string          // project folder, absolute: the program's working folder
+	StateDir string          // for accepted definitions; "" keeps them in memory
+	Version  string          // of the deck, told to the program
+	Key      string          // that switches the mode, as the person knows it; "" is p
 
 	// Roots to look below in place of "/", for tests.
 	sysroot string

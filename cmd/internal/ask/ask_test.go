@@ -1,14 +1,14 @@
 package ask
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/pelletier/go-toml/v2"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
 func TestAnswerArgs(t *testing.T) {
@@ -44,18 +44,14 @@ func TestAnswerArgs(t *testing.T) {
 
 func TestConfigurationOfEachClientParses(t *testing.T) {
 	s := Settings{Program: "/opt/mcpdeck"}
-	for _, c := range clients() {
-		t.Run(c.name, func(t *testing.T) {
-			text, err := c.print(s, "/run/s-1.sock", "payments")
+	for _, name := range ClientNames() {
+		t.Run(name, func(t *testing.T) {
+			c, _ := clients.Find(name)
+			text, err := setup.Snippet(c, entry(s, "/run/s-1.sock", "payments"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			var m map[string]any
-			if c.name == "codex" {
-				err = toml.Unmarshal([]byte(text), &m)
-			} else {
-				err = json.Unmarshal([]byte(text), &m)
-			}
+			m, err := c.Grammar.Decode([]byte(text))
 			if err != nil {
 				t.Fatalf("%v: %s", err, text)
 			}
@@ -68,6 +64,12 @@ func TestConfigurationOfEachClientParses(t *testing.T) {
 				if n := len(servers.(map[string]any)); n != 1 {
 					t.Errorf("%d servers", n)
 				}
+			}
+			// A limit that nothing raises is said, and the server is not told of another.
+			told, raised := strings.Contains(text, clients.LimitHint), c.Form.Timeout != ""
+			said := strings.Contains(strings.Join(notes(c), "\n"), "nothing in its configuration raises that")
+			if told != raised || said != (!raised && c.Limit > 0) {
+				t.Errorf("limit %v, raised %v: told %v, said %v", c.Limit, raised, told, said)
 			}
 		})
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -260,14 +261,19 @@ func (c *Config) Name() string { return c.name }
 // Env is a variable of the environment.
 func Env(name string) string { return os.Getenv(name) }
 
+// ClientFolders are where agents' programs keep the user's own files.
+func (c *Config) ClientFolders() clients.Folders {
+	return clients.Folders{
+		Home: c.Home, Config: Env("XDG_CONFIG_HOME"), AppData: Env("APPDATA"),
+		Claude: Env("CLAUDE_CONFIG_DIR"), Codex: Env("CODEX_HOME"),
+	}
+}
+
 // Hints are the few variables of the client's environment that the relay may
 // pass on, by name.
 func Hints() map[string]string {
 	hints := map[string]string{}
-	for _, name := range []string{
-		"PROJECT_PATH", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID",
-		"MCPDECK_CLIENT_TIMEOUT_MS", "MCPDECK_SESSION",
-	} {
+	for _, name := range append(clients.Variables(), "PROJECT_PATH", clients.LimitHint, "MCPDECK_SESSION") {
 		if v := os.Getenv(name); v != "" {
 			hints[name] = v
 		}

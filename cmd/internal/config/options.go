@@ -53,7 +53,7 @@ func (c *Config) PencilOptions(version string) pencil.Options {
 	o := pencil.Options{
 		Command: f.Command, Args: f.Args, App: f.App, SpawnAgents: f.SpawnAgents, StartOn: f.StartOn,
 		MaxInFlight: f.MaxInFlight, CallTimeout: time.Duration(f.CallTimeout), Gateway: f.Gateway, GatewayClients: f.GatewayClients,
-		Environ: c.Environ, Home: c.Home, Root: c.Dir, StateDir: c.Paths.Pencil, Version: version,
+		Environ: c.Environ, Home: c.Home, Clients: c.ClientFolders(), Root: c.Dir, StateDir: c.Paths.Pencil, Version: version,
 	}
 	if v := Env("MCPDECK_PENCIL_COMMAND"); v != "" {
 		o.Command = v

@@ -1,193 +1,87 @@
 package setup
 
 import (
+	"bytes"
+	"fmt"
+	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
-// raised is how long a call may take where the client lets that be set, in
-// seconds: people answer late.
-const raised = 3600
+// raised is how long a call may take where the client lets that be set: users
+// answer late.
+const raised = time.Hour
 
-// client is an agent's program and how its configuration is written.
-type client struct {
-	name     string
-	programs []string               // that start it; none when it is no command
-	user     func(Folders) []string // the user's own files: the first that exists, else the first
-	project  []string               // the same below a project; none when it has no file there
-	grammar  grammar
-	section  string // of the file: holds the servers by name
-	entry    func(Entry) []member
-	note     func(Entry) string // what the user does beside the change; nil for nothing
-}
+// Names are the clients that can be set up.
+func Names() []string { return clients.IDs(func(c clients.Client) bool { return c.User != nil }) }
 
-// Folders are where clients keep the user's own files. The empty ones but for
-// Home are as the client has them by default.
-type Folders struct {
-	Home    string
-	Config  string // XDG_CONFIG_HOME
-	AppData string // APPDATA, on Windows
-	Claude  string // CLAUDE_CONFIG_DIR
-	Codex   string // CODEX_HOME
-}
+// client is one that can be set up.
+type client struct{ clients.Client }
 
-func (f Folders) config() string {
-	if filepath.IsAbs(f.Config) {
-		return f.Config
-	}
-	return filepath.Join(f.Home, ".config")
-}
-
-// support is where desktop programs keep their files.
-func (f Folders) support() string {
-	switch runtime.GOOS {
-	case "darwin":
-		return filepath.Join(f.Home, "Library", "Application Support")
-	case "windows":
-		if filepath.IsAbs(f.AppData) {
-			return f.AppData
+func all() []client {
+	var out []client
+	for _, c := range clients.All() {
+		if c.User != nil {
+			out = append(out, client{c})
 		}
-		return filepath.Join(f.Home, "AppData", "Roaming")
 	}
-	return f.config()
-}
-
-// Names are the known clients.
-func Names() []string {
-	var names []string
-	for _, c := range clients() {
-		names = append(names, c.name)
-	}
-	return names
+	return out
 }
 
 func find(name string) (client, bool) {
-	all := clients()
-	i := slices.IndexFunc(all, func(c client) bool { return c.name == name })
-	if i < 0 {
-		return client{}, false
+	for _, c := range all() {
+		if c.ID == name {
+			return c, true
+		}
 	}
-	return all[i], true
+	return client{}, false
 }
 
-// What the clients' parsers take beyond JSON.
-var (
-	plainJSON = jsonGrammar{}
-	comments  = jsonGrammar{comments: true}
-	jsonc     = jsonGrammar{comments: true, commas: true}
-)
-
-func clients() []client {
-	home := func(parts ...string) func(Folders) []string {
-		return func(f Folders) []string { return []string{filepath.Join(append([]string{f.Home}, parts...)...)} }
+// members are the entry's in the client's file.
+func (c client) members(e Entry) []clients.Member {
+	args := []string{"mcp"}
+	if c.KeepsTools {
+		args = append(args, "--gateway")
 	}
-	config := func(folder string, names ...string) func(Folders) []string {
-		return func(f Folders) []string {
-			var out []string
-			for _, n := range names {
-				out = append(out, filepath.Join(f.config(), folder, n))
+	return c.Form.Members(clients.Server{Command: e.Command, Args: append(args, e.Options...), Limit: raised})
+}
+
+// place finds a client's file.
+func (c client) place(e Entry) (place, error) {
+	if c.inProject(e) {
+		for _, f := range c.Project {
+			if _, err := os.Lstat(filepath.Join(e.Root, f)); err == nil {
+				return inProject(e.Root, filepath.FromSlash(f))
 			}
-			return out
+		}
+		return inProject(e.Root, filepath.FromSlash(c.Project[0]))
+	}
+	files := c.User(e.Folders)
+	for _, f := range files {
+		if _, err := os.Lstat(f); err == nil {
+			return ofUser(f)
 		}
 	}
-	support := func(parts ...string) func(Folders) []string {
-		return func(f Folders) []string {
-			return []string{filepath.Join(append([]string{f.support()}, parts...)...)}
-		}
-	}
-	one := func(names ...string) []string { return names }
-	return []client{
-		{
-			name: "claude", programs: one("claude"), grammar: plainJSON, section: "mcpServers",
-			project: one(".mcp.json"), user: claudeUser, entry: members(stdio, timeoutMillis), note: claudeNote,
-		},
-		{
-			name: "claude-desktop", grammar: plainJSON, section: "mcpServers",
-			user: support("Claude", "claude_desktop_config.json"), entry: fixed, note: say("Restart Claude Desktop."),
-		},
-		{
-			name: "codex", programs: one("codex"), grammar: tomlGrammar{}, section: "mcp_servers",
-			user: codexUser, entry: codexEntry,
-			note: say("Codex does not refresh its list of tools: tools that are turned on later are reached through the gateway tools."),
-		},
-		{
-			name: "opencode", programs: one("opencode"), grammar: jsonc, section: "mcp", project: one("opencode.json", "opencode.jsonc"),
-			user: config("opencode", "opencode.json", "opencode.jsonc"), entry: openCode,
-		},
-		{
-			name: "gemini", programs: one("gemini"), grammar: comments, section: "mcpServers", project: one(filepath.Join(".gemini", "settings.json")),
-			user: home(".gemini", "settings.json"), entry: members(stdio, timeoutMillis),
-			note: say("Gemini CLI starts no server in a folder that it does not trust: trust this one when it asks."),
-		},
-		{
-			name: "cursor", programs: one("cursor", "cursor-agent"), grammar: jsonc, section: "mcpServers", project: one(filepath.Join(".cursor", "mcp.json")),
-			user: home(".cursor", "mcp.json"), entry: fixed,
-		},
-		{
-			name: "vscode", programs: one("code"), grammar: jsonc, section: "servers", project: one(filepath.Join(".vscode", "mcp.json")),
-			user: support("Code", "User", "mcp.json"), entry: members(stdio, typeStdio),
-		},
-		{
-			name: "kiro", programs: one("kiro", "kiro-cli"), grammar: jsonc, section: "mcpServers", project: one(filepath.Join(".kiro", "settings", "mcp.json")),
-			user: home(".kiro", "settings", "mcp.json"), entry: fixed,
-		},
-		{
-			name: "windsurf", programs: one("windsurf"), grammar: jsonc, section: "mcpServers",
-			user: home(".codeium", "windsurf", "mcp_config.json"), entry: stdio,
-		},
-		{
-			name: "zed", programs: one("zed", "zeditor"), grammar: jsonc, section: "context_servers",
-			user: zedUser, entry: members(stdio, zed),
-		},
-		{
-			name: "pi", programs: one("pi"), grammar: jsonc, section: "mcpServers", project: one(filepath.Join(".pi", "mcp.json")),
-			user: home(".pi", "agent", "mcp.json"), entry: members(stdio, timeoutSeconds),
-		},
-		{
-			name: "crush", programs: one("crush"), grammar: plainJSON, section: "mcp", project: one("crush.json", ".crush.json"),
-			user: config("crush", "crush.json"), entry: members(stdio, typeStdio),
-		},
-	}
+	return ofUser(files[0])
 }
 
-func claudeUser(f Folders) []string {
-	if filepath.IsAbs(f.Claude) {
-		return []string{filepath.Join(f.Claude, ".claude.json")}
-	}
-	return []string{filepath.Join(f.Home, ".claude.json")}
-}
+func (c client) inProject(e Entry) bool { return !e.User && e.Root != "" && c.Project != nil }
 
-func codexUser(f Folders) []string {
-	if filepath.IsAbs(f.Codex) {
-		return []string{filepath.Join(f.Codex, "config.toml")}
+// Snippet is a configuration with one server, mcpdeck, as the client reads it.
+func Snippet(c clients.Client, s clients.Server) (string, error) {
+	b, err := set(c.Grammar, nil, c.Section, append(c.Form.Members(s), c.Form.Alone...))
+	if err != nil {
+		return "", fmt.Errorf("write the configuration of %s: %w", c.ID, err)
 	}
-	return []string{filepath.Join(f.Home, ".codex", "config.toml")}
-}
-
-func zedUser(f Folders) []string {
-	switch runtime.GOOS {
-	case "darwin": // Zed does not use the folder of other programs there
-		return []string{filepath.Join(f.Home, ".config", "zed", "settings.json")}
-	case "windows":
-		return []string{filepath.Join(f.support(), "Zed", "settings.json")}
-	}
-	return []string{filepath.Join(f.config(), "zed", "settings.json")}
-}
-
-func say(note string) func(Entry) string { return func(Entry) string { return note } }
-
-func claudeNote(e Entry) string {
-	if e.User {
-		return ""
-	}
-	return "Claude Code asks once whether the project's servers may be used."
+	return string(bytes.TrimSpace(b)), nil
 }
 
 // sharedNote warns that a project's file is read on other machines, too.
-func sharedNote(e Entry) string {
-	if e.User || !strings.ContainsAny(e.Command, `/\`) {
+func sharedNote(command string) string {
+	if !strings.ContainsAny(command, `/\`) {
 		return ""
 	}
 	return "The command is a path of this machine. To share the file with others, put mcpdeck on PATH and run setup again."

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
 // TestCodexFindsTheEntryHoweverItsServersStand edits the forms that TOML has
@@ -43,8 +45,8 @@ func TestCodexFindsTheEntryHoweverItsServersStand(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			ms := codexEntry(Entry{Command: "/opt/mcpdeck"})
-			after, err := edit(tomlGrammar{}, []byte(tt.before), "mcp_servers", ms)
+			ms := entryOf(t, "codex", "/opt/mcpdeck")
+			after, err := edit(clients.TOML, []byte(tt.before), "mcp_servers", ms)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +57,7 @@ func TestCodexFindsTheEntryHoweverItsServersStand(t *testing.T) {
 			if err := toml.Unmarshal(after, &any); err != nil {
 				t.Errorf("cannot be read: %v", err)
 			}
-			if again, err := edit(tomlGrammar{}, after, "mcp_servers", ms); err != nil || string(again) != string(after) {
+			if again, err := edit(clients.TOML, after, "mcp_servers", ms); err != nil || string(again) != string(after) {
 				t.Errorf("a second time it became, with %v,\n%s", err, again)
 			}
 		})
@@ -63,7 +65,7 @@ func TestCodexFindsTheEntryHoweverItsServersStand(t *testing.T) {
 }
 
 func TestAFormWithoutAPlaceIsRefusedWithTheEntryToAdd(t *testing.T) {
-	_, err := edit(tomlGrammar{}, []byte("[mcp_servers.mcpdeck]\nenv = { A = 'b' }\n[[mcp_servers.mcpdeck.args]]\nx = 1\n"), "mcp_servers", codexEntry(Entry{Command: "/opt/mcpdeck"}))
+	_, err := edit(clients.TOML, []byte("[mcp_servers.mcpdeck]\nenv = { A = 'b' }\n[[mcp_servers.mcpdeck.args]]\nx = 1\n"), "mcp_servers", entryOf(t, "codex", "/opt/mcpdeck"))
 	if err == nil || !strings.Contains(err.Error(), "by hand") || !strings.Contains(err.Error(), `command = "/opt/mcpdeck"`) {
 		t.Fatalf("got %v", err)
 	}

@@ -2,23 +2,40 @@ package setup
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
-// grammar is the language of a configuration file, as its client reads it.
-type grammar interface {
-	// decode reads a file. What the client could not read, or would read in
-	// another way than the next parser does, is an error.
-	decode([]byte) (map[string]any, error)
-	// encode writes values that decode reads.
-	encode(map[string]any) ([]byte, error)
-	// set writes the members into the entry mcpdeck of a section and leaves
-	// all else as it stands.
-	set(before []byte, section string, ms []member) ([]byte, error)
+// serverName is the deck's name in every client's file.
+const serverName = "mcpdeck"
+
+// remote are the keys of an entry for a server that is reached by address.
+// They go when the entry becomes a command.
+var remote = []string{"url", "httpUrl", "serverUrl", "headers", "http_headers", "bearer_token_env_var"}
+
+// set writes the members into the entry mcpdeck of a section and leaves all else
+// as it stands.
+func set(g clients.Grammar, before []byte, section string, ms []clients.Member) ([]byte, error) {
+	if g == clients.TOML {
+		return setTOML(before, section, ms)
+	}
+	return setJSON(before, section, ms)
+}
+
+// encode writes values that the grammar decodes.
+func encode(g clients.Grammar, values map[string]any) ([]byte, error) {
+	if g == clients.TOML {
+		return toml.Marshal(values)
+	}
+	return json.Marshal(values)
 }
 
 // errByHand ends the error of an edit that cannot be made.
@@ -26,9 +43,9 @@ var errByHand = errors.New("add the entry by hand")
 
 // edit returns the file with the members in its entry mcpdeck. What it returns
 // was read again: the client finds what was there before, and the entry.
-func edit(g grammar, before []byte, section string, ms []member) ([]byte, error) {
-	raw, bom := bytes.CutPrefix(before, byteOrderMark)
-	old, err := g.decode(raw)
+func edit(g clients.Grammar, before []byte, section string, ms []clients.Member) ([]byte, error) {
+	raw, bom := bytes.CutPrefix(before, []byte(clients.ByteOrderMark))
+	old, err := g.Decode(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -44,36 +61,36 @@ func edit(g grammar, before []byte, section string, ms []member) ([]byte, error)
 	if crlf {
 		text = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
 	}
-	after, err := g.set(text, section, ms)
+	after, err := set(g, text, section, ms)
 	if crlf {
 		after = bytes.ReplaceAll(after, []byte("\n"), []byte("\r\n"))
 	}
 	var got map[string]any
 	if err == nil {
-		got, err = g.decode(after)
+		got, err = g.Decode(after)
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		// The snippet is what a new file would hold.
-		snippet, _ := g.set(nil, section, ms)
+		snippet, _ := set(g, nil, section, ms)
 		return nil, fmt.Errorf("its form leaves no place for the entry; %w:\n\n%s", errByHand, bytes.TrimSpace(snippet))
 	}
 	if bom {
-		after = slices.Concat(byteOrderMark, after)
+		after = slices.Concat([]byte(clients.ByteOrderMark), after)
 	}
 	return after, nil
 }
 
 // overlay is what a file means once the members are in it.
-func overlay(g grammar, old map[string]any, section string, ms []member) (map[string]any, error) {
+func overlay(g clients.Grammar, old map[string]any, section string, ms []clients.Member) (map[string]any, error) {
 	values := map[string]any{}
 	for _, m := range ms {
-		values[m.key] = m.value
+		values[m.Key] = m.Value
 	}
-	b, err := g.encode(values)
+	b, err := encode(g, values)
 	if err != nil {
 		return nil, fmt.Errorf("write the entry: %w", err)
 	}
-	ours, err := g.decode(b)
+	ours, err := g.Decode(b)
 	if err != nil {
 		return nil, fmt.Errorf("read the entry again: %w", err)
 	}
@@ -117,5 +134,3 @@ func table(in map[string]any, key string) (map[string]any, error) {
 	}
 	return maps.Clone(t), nil
 }
-
-var byteOrderMark = []byte("\xef\xbb\xbf")

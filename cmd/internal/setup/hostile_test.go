@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
 func write(t *testing.T, path, content string) {
@@ -213,24 +215,24 @@ func TestAFileKeepsItsPermissionsAndANewSharedOneHasTheUmasks(t *testing.T) {
 // TestEveryClientHasTheUsersOwnFile holds that --user is never ignored, and
 // that nothing is written below the working folder without a project.
 func TestEveryClientHasTheUsersOwnFile(t *testing.T) {
-	for _, c := range clients() {
+	for _, c := range all() {
 		for _, e := range []Entry{
-			{Root: "/project", User: true, Folders: Folders{Home: "/home/user"}},
-			{Folders: Folders{Home: "/home/user"}},
+			{Root: "/project", User: true, Folders: clients.Folders{Home: "/home/user"}},
+			{Folders: clients.Folders{Home: "/home/user"}},
 		} {
 			p, err := c.place(e)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := filepath.ToSlash(p.path()); !strings.HasPrefix(got, "/home/user/") {
-				t.Errorf("%s with %+v: %s", c.name, e, got)
+				t.Errorf("%s with %+v: %s", c.ID, e, got)
 			}
 		}
 	}
 }
 
 func TestClientsFilesAreWhereTheirVariablesSay(t *testing.T) {
-	f := Folders{Home: "/home/user", Config: "/cfg", Claude: "/cl", Codex: "/cx"}
+	f := clients.Folders{Home: "/home/user", Config: "/cfg", Claude: "/cl", Codex: "/cx"}
 	want := map[string]string{"claude": "/cl/.claude.json", "codex": "/cx/config.toml", "opencode": "/cfg/opencode/opencode.json", "crush": "/cfg/crush/crush.json"}
 	for name, path := range want {
 		c, _ := find(name)
@@ -267,13 +269,13 @@ func TestTheFileThatAProjectHasIsUsed(t *testing.T) {
 func TestAgentsReachTheDeckOfAnotherStateFolder(t *testing.T) {
 	e := entry(t)
 	e.Options = []string{"--state", "/srv/deck"}
-	for _, c := range clients() {
-		change, err := Plan(c.name, e)
+	for _, c := range all() {
+		change, err := Plan(c.ID, e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := string(change.after); !strings.Contains(got, `"--state", "/srv/deck"`) {
-			t.Errorf("%s starts another deck's relay:\n%s", c.name, got)
+			t.Errorf("%s starts another deck's relay:\n%s", c.ID, got)
 		}
 	}
 }

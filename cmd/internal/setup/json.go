@@ -3,93 +3,15 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
-// jsonGrammar is JSON with what a client's parser takes besides.
-type jsonGrammar struct {
-	comments bool
-	commas   bool // behind the last member
-}
-
-// decode implements grammar. An empty file holds an empty object.
-func (g jsonGrammar) decode(b []byte) (map[string]any, error) {
-	out := map[string]any{}
-	if len(bytes.TrimSpace(b)) == 0 {
-		return out, nil
-	}
-	root, err := hujson.Parse(bytes.Clone(b)) // Standardize writes into it
-	if err != nil {
-		return nil, fmt.Errorf("read it as JSON: %w", err)
-	}
-	root.UpdateOffsets()
-	for v := range root.All() {
-		if fault := g.fault(v); fault != "" {
-			line := 1 + bytes.Count(b[:v.StartOffset], []byte("\n"))
-			return nil, fmt.Errorf("read it as JSON: value at line %d: %s", line, fault)
-		}
-	}
-	root.Standardize()
-	if err := json.Unmarshal(root.Pack(), &out); err != nil {
-		return nil, fmt.Errorf("read it as JSON: %w", err)
-	}
-	if out == nil {
-		return nil, errors.New("read it as JSON: it holds null; remove that, or write {}")
-	}
-	return out, nil
-}
-
-// fault is why the client could not read a value.
-func (g jsonGrammar) fault(v *hujson.Value) string {
-	comment := func(extras ...hujson.Extra) bool {
-		for _, e := range extras {
-			if !g.comments && bytes.ContainsRune(e, '/') {
-				return true
-			}
-		}
-		return false
-	}
-	const commented = "a comment, which the client does not read"
-	const comma = "a comma behind the last member, which the client does not read"
-	if comment(v.BeforeExtra, v.AfterExtra) {
-		return commented
-	}
-	switch t := v.Value.(type) {
-	case *hujson.Object:
-		seen := map[string]bool{}
-		for _, m := range t.Members {
-			name := m.Name.Value.(hujson.Literal).String()
-			if seen[name] {
-				return fmt.Sprintf("the name %q stands twice; remove one", name)
-			}
-			seen[name] = true
-		}
-		if comment(t.AfterExtra) {
-			return commented
-		}
-		if n := len(t.Members); !g.commas && n > 0 && t.Members[n-1].Value.AfterExtra != nil {
-			return comma
-		}
-	case *hujson.Array:
-		if comment(t.AfterExtra) {
-			return commented
-		}
-		if n := len(t.Elements); !g.commas && n > 0 && t.Elements[n-1].AfterExtra != nil {
-			return comma
-		}
-	}
-	return ""
-}
-
-// encode implements grammar.
-func (jsonGrammar) encode(values map[string]any) ([]byte, error) { return json.Marshal(values) }
-
-// set implements grammar.
-func (jsonGrammar) set(before []byte, section string, ms []member) ([]byte, error) {
+func setJSON(before []byte, section string, ms []clients.Member) ([]byte, error) {
 	if len(bytes.TrimSpace(before)) == 0 {
 		before = []byte("{}\n")
 	}
@@ -162,19 +84,19 @@ func (w jsonWriter) object(v *hujson.Value, key string, depth int) (*hujson.Obje
 
 // merge sets members of an entry, and those of its maps, one by one: others
 // are the user's.
-func (w jsonWriter) merge(o *hujson.Object, ms []member, depth int) {
+func (w jsonWriter) merge(o *hujson.Object, ms []clients.Member, depth int) {
 	for _, m := range ms {
-		values, isMap := m.value.(map[string]string)
-		old := lookup(o, m.key)
+		values, isMap := m.Value.(map[string]string)
+		old := lookup(o, m.Key)
 		if isMap && old != nil {
 			if inner, ok := old.Value.(*hujson.Object); ok {
 				for k, v := range values {
-					w.merge(inner, []member{{k, v}}, depth+1)
+					w.merge(inner, []clients.Member{{Key: k, Value: v}}, depth+1)
 				}
 				continue
 			}
 		}
-		w.set(o, m.key, literal(m.value), depth)
+		w.set(o, m.Key, literal(m.Value), depth)
 	}
 }
 
@@ -210,10 +132,10 @@ func meaning(v hujson.Value) string {
 }
 
 // written is an entry, its members at depth+1.
-func (w jsonWriter) written(ms []member, depth int) hujson.Value {
+func (w jsonWriter) written(ms []clients.Member, depth int) hujson.Value {
 	o := &hujson.Object{}
 	for _, m := range ms {
-		w.set(o, m.key, literal(m.value), depth+1)
+		w.set(o, m.Key, literal(m.Value), depth+1)
 	}
 	return hujson.Value{Value: o}
 }

@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
 // Entry is what a client starts, and where its configuration is.
@@ -19,38 +20,8 @@ type Entry struct {
 	Root    string   // project folder, for clients with a file a project; "" for none
 	User    bool     // the user's own file, where there is also one a project
 	State   string   // folder that records what Undo needs
-	Folders Folders
+	Folders clients.Folders
 }
-
-// args are the relay's.
-func (e Entry) args(gateway bool) []string {
-	args := []string{"mcp"}
-	if gateway {
-		args = append(args, "--gateway")
-	}
-	return append(args, e.Options...)
-}
-
-// place finds a client's file.
-func (c client) place(e Entry) (place, error) {
-	if c.inProject(e) {
-		for _, f := range c.project {
-			if _, err := os.Lstat(filepath.Join(e.Root, f)); err == nil {
-				return inProject(e.Root, f)
-			}
-		}
-		return inProject(e.Root, c.project[0])
-	}
-	files := c.user(e.Folders)
-	for _, f := range files {
-		if _, err := os.Lstat(f); err == nil {
-			return ofUser(f)
-		}
-	}
-	return ofUser(files[0])
-}
-
-func (c client) inProject(e Entry) bool { return !e.User && e.Root != "" && c.project != nil }
 
 // Change is what a file becomes.
 type Change struct {
@@ -71,22 +42,22 @@ func Plan(name string, e Entry) (*Change, error) {
 	}
 	p, err := c.place(e)
 	if err != nil {
-		return nil, fmt.Errorf("find the configuration of %s: %w", c.name, err)
+		return nil, fmt.Errorf("find the configuration of %s: %w", c.ID, err)
 	}
 	before, err := p.read()
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration of %s: %w", c.name, err)
+		return nil, fmt.Errorf("read the configuration of %s: %w", c.ID, err)
 	}
-	after, err := edit(c.grammar, before, c.section, c.entry(e))
+	after, err := edit(c.Grammar, before, c.Section, c.members(e))
 	if err != nil {
 		return nil, fmt.Errorf("edit %s: %w", p.path(), err)
 	}
 	change := &Change{Path: p.path(), place: p, state: e.State, before: before, after: after}
-	e.User = !p.shared
-	if c.note != nil {
-		change.note(c.note(e))
+	change.note(c.Note)
+	if p.shared {
+		change.note(c.ProjectNote)
+		change.note(sharedNote(e.Command))
 	}
-	change.note(sharedNote(e))
 	return change, nil
 }
 
@@ -149,11 +120,11 @@ func Undo(name string, e Entry) (path string, err error) {
 	}
 	p, err := c.place(e)
 	if err != nil {
-		return "", fmt.Errorf("find the configuration of %s: %w", c.name, err)
+		return "", fmt.Errorf("find the configuration of %s: %w", c.ID, err)
 	}
 	now, err := p.read()
 	if err != nil {
-		return "", fmt.Errorf("read the configuration of %s: %w", c.name, err)
+		return "", fmt.Errorf("read the configuration of %s: %w", c.ID, err)
 	}
 	if now == nil {
 		return "", fmt.Errorf("undo the change of %s: there is no such file", p.path())

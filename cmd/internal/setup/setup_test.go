@@ -11,18 +11,20 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
 func entry(t *testing.T) Entry {
 	t.Helper()
-	return Entry{Command: "/opt/mcpdeck", Root: t.TempDir(), State: t.TempDir(), Folders: Folders{Home: t.TempDir()}}
+	return Entry{Command: "/opt/mcpdeck", Root: t.TempDir(), State: t.TempDir(), Folders: clients.Folders{Home: t.TempDir()}}
 }
 
 func TestEveryClientGetsAnEntryItCanRead(t *testing.T) {
-	for _, c := range clients() {
-		t.Run(c.name, func(t *testing.T) {
+	for _, c := range all() {
+		t.Run(c.ID, func(t *testing.T) {
 			e := entry(t)
-			change, err := Plan(c.name, e)
+			change, err := Plan(c.ID, e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,15 +45,15 @@ func TestEveryClientGetsAnEntryItCanRead(t *testing.T) {
 				t.Fatalf("%v in\n%s", err, b)
 			}
 			// Those that never ask for a changed list of tools.
-			fixed := slices.Contains([]string{"claude-desktop", "codex", "cursor", "kiro"}, c.name)
+			fixed := slices.Contains([]string{"claude-desktop", "codex", "cursor", "kiro"}, c.ID)
 			if strings.Contains(string(b), "--gateway") != fixed {
 				t.Errorf("with the gateway: %v\n%s", !fixed, b)
 			}
-			again, err := Plan(c.name, e)
+			again, err := Plan(c.ID, e)
 			if err != nil || !again.Same() {
 				t.Errorf("a second time changes something: %v\n%s", err, strings.Join(again.Preview(), "\n"))
 			}
-			if _, err := Undo(c.name, e); err != nil {
+			if _, err := Undo(c.ID, e); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := os.Stat(change.Path); !os.IsNotExist(err) {
@@ -192,16 +194,16 @@ func FuzzEditJSON(f *testing.F) {
 	f.Add([]byte(`{"mcpServers":{},/*c*/}`))
 	f.Add([]byte("{\n\t\"a\": 1 // x\n}"))
 	f.Fuzz(func(t *testing.T, before []byte) {
-		ms := stdio(Entry{Command: "x"})
-		after, err := edit(jsonc, before, "mcpServers", ms)
+		ms := entryOf(t, "cursor", "x")
+		after, err := edit(clients.JSONC, before, "mcpServers", ms)
 		if err != nil {
 			return
 		}
-		v, err := hujson.Parse(bytes.TrimPrefix(after, byteOrderMark))
+		v, err := hujson.Parse(bytes.TrimPrefix(after, []byte(clients.ByteOrderMark)))
 		if err != nil || v.Find("/mcpServers/mcpdeck/command") == nil {
 			t.Fatalf("%q became %q: %v", before, after, err)
 		}
-		if again, err := edit(jsonc, after, "mcpServers", ms); err != nil || string(again) != string(after) {
+		if again, err := edit(clients.JSONC, after, "mcpServers", ms); err != nil || string(again) != string(after) {
 			t.Fatalf("%q became %q: %v", after, again, err)
 		}
 	})
@@ -212,20 +214,30 @@ func FuzzEditTOML(f *testing.F) {
 	f.Add([]byte("[mcp_servers.mcpdeck]\ncommand = \"old\" # mine\n\n[mcp_servers.mcpdeck.env]\nA = '1'\n"))
 	f.Add([]byte("mcp_servers.mcpdeck.command = 'old'\n[x]\ny = 1"))
 	f.Fuzz(func(t *testing.T, before []byte) {
-		ms := codexEntry(Entry{Command: "x"})
-		after, err := edit(tomlGrammar{}, before, "mcp_servers", ms)
+		ms := entryOf(t, "codex", "x")
+		after, err := edit(clients.TOML, before, "mcp_servers", ms)
 		if err != nil {
 			return
 		}
 		var file map[string]any
-		err = toml.Unmarshal(bytes.TrimPrefix(after, byteOrderMark), &file)
+		err = toml.Unmarshal(bytes.TrimPrefix(after, []byte(clients.ByteOrderMark)), &file)
 		servers, _ := file["mcp_servers"].(map[string]any)
 		entry, _ := servers["mcpdeck"].(map[string]any)
 		if err != nil || entry["command"] != "x" {
 			t.Fatalf("%q became %q: %v", before, after, err)
 		}
-		if again, err := edit(tomlGrammar{}, after, "mcp_servers", ms); err != nil || string(again) != string(after) {
+		if again, err := edit(clients.TOML, after, "mcp_servers", ms); err != nil || string(again) != string(after) {
 			t.Fatalf("%q became %q: %v", after, again, err)
 		}
 	})
+}
+
+// entryOf are the members that a client's entry gets.
+func entryOf(t *testing.T, name, command string) []clients.Member {
+	t.Helper()
+	c, ok := find(name)
+	if !ok {
+		t.Fatalf("no client %s", name)
+	}
+	return c.members(Entry{Command: command})
 }

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -31,7 +30,7 @@ type Status struct {
 // file or the user's. look tells whether a program is on PATH.
 func Survey(e Entry, look func(program string) bool) []Status {
 	var out []Status
-	for _, c := range clients() {
+	for _, c := range all() {
 		s := c.status(e)
 		if own := e; s.State == NotSetUp && c.inProject(e) {
 			own.User = true
@@ -39,11 +38,11 @@ func Survey(e Entry, look func(program string) bool) []Status {
 				s = u
 			}
 		}
-		for _, p := range c.programs {
+		for _, p := range c.Programs {
 			s.Installed = s.Installed || look(p)
 		}
 		// Of a file that lies in the home itself, the folder says nothing.
-		if dir := filepath.Dir(c.user(e.Folders)[0]); dir != filepath.Clean(e.Folders.Home) {
+		if dir := filepath.Dir(c.User(e.Folders)[0]); dir != filepath.Clean(e.Folders.Home) {
 			_, err := os.Stat(dir)
 			s.Installed = s.Installed || err == nil
 		}
@@ -55,7 +54,7 @@ func Survey(e Entry, look func(program string) bool) []Status {
 // status looks at one file. An entry counts as set up whatever the user has
 // changed around the command.
 func (c client) status(e Entry) Status {
-	s := Status{Client: c.name}
+	s := Status{Client: c.ID}
 	p, err := c.place(e)
 	s.Path = p.path()
 	if err != nil { // of a link, which setup does not follow; the client may
@@ -73,20 +72,20 @@ func (c client) status(e Entry) Status {
 }
 
 func (c client) state(b []byte, e Entry) (State, error) {
-	file, err := c.grammar.decode(bytes.TrimPrefix(b, byteOrderMark))
+	file, err := c.Grammar.Decode(b)
 	if err != nil {
 		return Broken, err
 	}
-	servers, _ := file[c.section].(map[string]any)
+	servers, _ := file[c.Section].(map[string]any)
 	entry, ok := servers[serverName].(map[string]any)
 	if !ok {
 		return NotSetUp, nil
 	}
-	want, err := overlay(c.grammar, map[string]any{}, c.section, c.entry(e))
+	want, err := overlay(c.Grammar, map[string]any{}, c.Section, c.members(e))
 	if err != nil {
 		return Broken, err
 	}
-	ours := want[c.section].(map[string]any)[serverName].(map[string]any)
+	ours := want[c.Section].(map[string]any)[serverName].(map[string]any)
 	for _, k := range []string{"command", "args"} {
 		if !reflect.DeepEqual(entry[k], ours[k]) {
 			return Differs, nil

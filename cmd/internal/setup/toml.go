@@ -3,7 +3,6 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,31 +10,13 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
-// tomlGrammar is TOML. An entry may stand as a table, as dotted keys, or
-// inside an inline table: each is edited as it stands.
-type tomlGrammar struct{}
-
-// decode implements grammar. The parser refuses names that stand twice.
-func (tomlGrammar) decode(b []byte) (map[string]any, error) {
-	out := map[string]any{}
-	if err := toml.Unmarshal(b, &out); err != nil {
-		var at *toml.DecodeError
-		if errors.As(err, &at) {
-			line, _ := at.Position()
-			return nil, fmt.Errorf("read it as TOML: line %d: %w", line, err)
-		}
-		return nil, fmt.Errorf("read it as TOML: %w", err)
-	}
-	return out, nil
-}
-
-// encode implements grammar.
-func (tomlGrammar) encode(values map[string]any) ([]byte, error) { return toml.Marshal(values) }
-
-// set implements grammar.
-func (tomlGrammar) set(before []byte, section string, ms []member) ([]byte, error) {
+// setTOML edits an entry as it stands: as a table, as dotted keys, or inside an
+// inline table.
+func setTOML(before []byte, section string, ms []clients.Member) ([]byte, error) {
 	exprs, err := expressions(before)
 	if err != nil {
 		return nil, err
@@ -50,12 +31,12 @@ func (tomlGrammar) set(before []byte, section string, ms []member) ([]byte, erro
 		}
 	}
 	for _, m := range ms {
-		values, ok := m.value.(map[string]string)
+		values, ok := m.Value.(map[string]string)
 		if !ok {
-			e.put([]string{m.key}, m.value)
+			e.put([]string{m.Key}, m.Value)
 		}
 		for _, k := range slices.Sorted(maps.Keys(values)) {
-			e.put([]string{m.key, k}, values[k])
+			e.put([]string{m.Key, k}, values[k])
 		}
 	}
 	return e.done(), e.err
@@ -160,7 +141,7 @@ func (e *tomlEdit) lineEnd(at int) int {
 
 // add writes an entry that is not there yet: into the section's inline table,
 // or as a table at the end.
-func (e *tomlEdit) add(ms []member) ([]byte, error) {
+func (e *tomlEdit) add(ms []clients.Member) ([]byte, error) {
 	for _, x := range e.exprs {
 		if x.inline && slices.Equal(x.path, e.entry[:1]) {
 			inside := bytes.TrimRight(e.text[x.value:x.end-1], " \t")
@@ -182,18 +163,19 @@ func (e *tomlEdit) add(ms []member) ([]byte, error) {
 	}
 	name := strings.Join(e.entry, ".")
 	fmt.Fprintf(&b, "[%s]\n", name)
-	var maps []member
+	var tables []clients.Member
 	for _, m := range ms {
-		if _, ok := m.value.(map[string]string); ok {
-			maps = append(maps, m)
+		if _, ok := m.Value.(map[string]string); ok {
+			tables = append(tables, m)
 			continue
 		}
-		fmt.Fprintf(&b, "%s = %s\n", m.key, tomlLiteral(m.value))
+		fmt.Fprintf(&b, "%s = %s\n", m.Key, tomlLiteral(m.Value))
 	}
-	for _, m := range maps {
-		fmt.Fprintf(&b, "\n[%s.%s]\n", name, m.key)
-		for k, v := range m.value.(map[string]string) {
-			fmt.Fprintf(&b, "%s = %s\n", k, tomlLiteral(v))
+	for _, m := range tables {
+		fmt.Fprintf(&b, "\n[%s.%s]\n", name, m.Key)
+		values := m.Value.(map[string]string)
+		for _, k := range slices.Sorted(maps.Keys(values)) {
+			fmt.Fprintf(&b, "%s = %s\n", k, tomlLiteral(values[k]))
 		}
 	}
 	return b.Bytes(), nil
@@ -269,10 +251,10 @@ func (e *tomlEdit) putInline(x expression, key []string, value any) {
 	e.replace(x.value, x.end, tomlLiteral(file.X))
 }
 
-func entryMap(ms []member) map[string]any {
+func entryMap(ms []clients.Member) map[string]any {
 	out := map[string]any{}
 	for _, m := range ms {
-		out[m.key] = m.value
+		out[m.Key] = m.Value
 	}
 	return out
 }

@@ -3,12 +3,12 @@ package ask
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -18,9 +18,8 @@ import (
 const (
 	countdownFrom = 5 * time.Minute
 	countdownRed  = time.Minute
-	background    = 120 * time.Second // Claude Code moves a call to the background after this
-	sideFrom      = 80                // columns from which a preview has its own pane
-	widest        = 110               // columns a question takes at most
+	sideFrom      = 80  // columns from which a preview has its own pane
+	widest        = 110 // columns a question takes at most
 )
 
 // target is a place that a click acts on.
@@ -158,7 +157,7 @@ func (p *Page) banner(f *tui.Frame, it questions.Item) string {
 	if it.Note != "" {
 		return th.Info.Render(it.Note)
 	}
-	if strings.HasPrefix(strings.ToLower(who), "claude") && f.Now.Sub(it.Arrived) > background {
+	if c, _ := clients.Of(who); c.Background > 0 && f.Now.Sub(it.Arrived) > c.Background {
 		return th.Muted.Render("the agent has gone on; it still gets your answer")
 	}
 	if t := it.Request.Title; t != "" {

@@ -1,0 +1,79 @@
+package clients
+
+import (
+	"path/filepath"
+	"runtime"
+)
+
+// Folders are where clients keep the user's own files. The empty ones but for
+// Home are as the client has them by default.
+type Folders struct {
+	Home    string
+	Config  string // XDG_CONFIG_HOME
+	AppData string // APPDATA, on Windows
+	Claude  string // CLAUDE_CONFIG_DIR
+	Codex   string // CODEX_HOME
+}
+
+func (f Folders) config() string {
+	if filepath.IsAbs(f.Config) {
+		return f.Config
+	}
+	return filepath.Join(f.Home, ".config")
+}
+
+// support is where desktop programs keep their files.
+func (f Folders) support() string {
+	switch runtime.GOOS {
+	case "darwin":
+		return filepath.Join(f.Home, "Library", "Application Support")
+	case "windows":
+		if filepath.IsAbs(f.AppData) {
+			return f.AppData
+		}
+		return filepath.Join(f.Home, "AppData", "Roaming")
+	}
+	return f.config()
+}
+
+func home(parts ...string) func(Folders) []string {
+	return func(f Folders) []string { return list(filepath.Join(append(list(f.Home), parts...)...)) }
+}
+
+func config(folder string, names ...string) func(Folders) []string {
+	return func(f Folders) []string {
+		var out []string
+		for _, n := range names {
+			out = append(out, filepath.Join(f.config(), folder, n))
+		}
+		return out
+	}
+}
+
+func support(parts ...string) func(Folders) []string {
+	return func(f Folders) []string { return list(filepath.Join(append(list(f.support()), parts...)...)) }
+}
+
+func claudeUser(f Folders) []string {
+	if filepath.IsAbs(f.Claude) {
+		return list(filepath.Join(f.Claude, ".claude.json"))
+	}
+	return list(filepath.Join(f.Home, ".claude.json"))
+}
+
+func codexUser(f Folders) []string {
+	if filepath.IsAbs(f.Codex) {
+		return list(filepath.Join(f.Codex, "config.toml"))
+	}
+	return list(filepath.Join(f.Home, ".codex", "config.toml"))
+}
+
+func zedUser(f Folders) []string {
+	switch runtime.GOOS {
+	case "darwin": // Zed does not use the folder of other programs there
+		return list(filepath.Join(f.Home, ".config", "zed", "settings.json"))
+	case "windows":
+		return list(filepath.Join(f.support(), "Zed", "settings.json"))
+	}
+	return list(filepath.Join(f.config(), "zed", "settings.json"))
+}
