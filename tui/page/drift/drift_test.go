@@ -324,6 +324,24 @@ func TestANewComponentShowsItsMembers(t *testing.T) {
 	})
 }
 
+// A removed component says what went with it, not only that it is gone.
+func TestARemovedComponentShowsItsMembers(t *testing.T) {
+	removed := one(func(now time.Time) *compare.Result {
+		r := fake.DriftResult(now)
+		for i, c := range r.ContractChanges {
+			if c.EntryID == "src/util/extra.ts" {
+				r.ContractChanges[i].Change, r.ContractChanges[i].Before, r.ContractChanges[i].After = compare.Removed, c.After, nil
+				r.ContractChanges[i].Details = &compare.Details{Reason: "deleted"}
+			}
+		}
+		return r
+	})
+	show(t, frame.Size{W: 120, H: 34}, false, removed, func(s *frame.Screen, _ *fake.Drift) {
+		s.Keys("n", "n")
+		s.Has("its file is gone", "functions", "− extra", "imports", "− ./format")
+	})
+}
+
 func TestMakingASnapshotShowsAtOnce(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
 		d.SnapshotDelay = time.Minute
