@@ -44,6 +44,33 @@ func killed(t *testing.T, q *Queue) {
 	t.Fatal("the state file is behind")
 }
 
+// Whoever may write in the folder could have the deck write elsewhere by a link;
+// each file is one that the queue makes itself, or none.
+func TestLinksInPlaceOfTheQueuesFilesAreNotFollowed(t *testing.T) {
+	opt := storeOptions(t)
+	precious := filepath.Join(t.TempDir(), "precious")
+	if err := errors.Join(os.WriteFile(precious, []byte("precious\n"), 0o600), os.MkdirAll(filepath.Dir(opt.StateFile), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{opt.StateFile, opt.HistoryFile} {
+		if err := os.Symlink(precious, path); err != nil {
+			t.Skipf("no link can be made: %v", err)
+		}
+	}
+	q := New(opt)
+	call := open(t, q, request(t))
+	if err := q.Send(choose(t, q, 1)); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, call)
+	call.Delivered(Delivered)
+	open(t, q, request(t)) // for the state
+	_ = q.Close()          // it may say that a file cannot be written
+	if got, err := os.ReadFile(precious); err != nil || string(got) != "precious\n" {
+		t.Errorf("what the links lead to is %q, %v", got, err)
+	}
+}
+
 func TestDraftSurvivesAKill(t *testing.T) {
 	opt := storeOptions(t)
 	q := New(opt)

@@ -124,6 +124,23 @@ func TestAnAnswerToNobodyStandsInTheList(t *testing.T) {
 	})
 }
 
+// The word comes by itself, on whatever page the user is by then.
+func TestAnAnswerThatDidNotArriveIsSaidAtOnce(t *testing.T) {
+	const word = "claude-code did not get your answer"
+	with(t, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *desk, c *questions.Call) {
+		d.press("2", "wait", "wait", "wait")
+		d.Lacks(word)
+		d.Do(func() { c.Delivered(questions.Undelivered) })
+		d.Wait(time.Second)
+		d.Has(word)
+	})
+	with(t, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *desk, c *questions.Call) {
+		d.Do(func() { c.Leave("hung up") })
+		d.press("2", "wait")
+		d.Lacks(word) // the question said before that nobody waited
+	})
+}
+
 func TestHistoryTellsTheEndsApart(t *testing.T) {
 	setup{size: frame.Size{W: 100, H: 30}}.run(t, func(d *desk) {
 		asked := func(name string, end func(id int)) {
