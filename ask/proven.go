@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -51,6 +52,11 @@ func (c *conn) mayProve(m *message) error {
 	gate := c.l.opt.Gate
 	if gate == nil {
 		return errNoGate
+	}
+	// What stands in a container or brings another machine's connection has none of
+	// its agents above it.
+	if where, _, _ := strings.Cut(c.peer.Machine, " "); where != "" {
+		return fmt.Errorf("only a shell on the deck's own machine may answer, and this came through %s", where)
 	}
 	method, err := gate.Ready()
 	if err != nil {

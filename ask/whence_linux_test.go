@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -40,31 +41,40 @@ func carry(from, to string) {
 	}
 }
 
+// carrier runs a program of a name that brings what comes to a socket to the
+// deck, and returns that socket.
+func carrier(t *testing.T, d *deck, name string) (far string) {
+	t.Helper()
+	dir := shortDir(t)
+	program := filepath.Join(dir, name)
+	far = filepath.Join(dir, "far.sock")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, program); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(program)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "CARRY_FROM="+far, "CARRY_TO="+d.l.Path())
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(far); err == nil {
+			break
+		}
+	}
+	return far
+}
+
 func TestACarriedAskerIsNotTakenForItsCarrier(t *testing.T) {
 	for _, name := range []string{"ssh", "sshd", "socat", "docker-proxy"} {
 		t.Run(name, func(t *testing.T) {
 			d := newDeck(t, Options{}, ListenOptions{})
-			dir := shortDir(t)
-			program, far := filepath.Join(dir, name), filepath.Join(dir, "far.sock")
-			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(self, program); err != nil {
-				t.Fatal(err)
-			}
-			c := exec.Command(program)
-			c.Dir = dir
-			c.Env = append(os.Environ(), "CARRY_FROM="+far, "CARRY_TO="+d.l.Path())
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
-			for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-				if _, err := os.Stat(far); err == nil {
-					break
-				}
-			}
+			far := carrier(t, d, name)
 			remote(t, NewClient(ClientOptions{Path: far}), Request{Questions: mustParse(t, twoWays), From: From{Client: "claude", Cwd: "/home/her/app"}})
 			r := d.pending(1).Items[0].Request
 			if r.Verified() || r.Identity() != Claimed || r.Via() != name || r.Cwd() != "/home/her/app" || r.Client() != "claude" {
@@ -92,5 +102,23 @@ func TestAnAskerOfThisMachineIsSeen(t *testing.T) {
 	}
 	if r.Peer.Machine != "" || r.Cwd() != here {
 		t.Errorf("machine %q, folder %q", r.Peer.Machine, r.Cwd())
+	}
+}
+
+func TestWhoAnswersFromElsewhereIsRefused(t *testing.T) {
+	for _, name := range []string{"sshd", "socat"} {
+		t.Run(name, func(t *testing.T) {
+			d, gate := paired(t)
+			code := gate.Pair()
+			c := NewClient(ClientOptions{Path: carrier(t, d, name), Prove: func(string) (string, error) { return code, nil }})
+			answer := []Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}
+			if err := c.Answer(1, answer); err == nil || !strings.Contains(err.Error(), "came through "+name) {
+				t.Errorf("with the code of the screen: %v", err)
+			}
+			d.pending(1)
+			if tries := gate.State().Tries; len(tries) != 0 {
+				t.Errorf("it was asked for a proof: %v", tries)
+			}
+		})
 	}
 }

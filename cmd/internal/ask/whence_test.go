@@ -82,6 +82,25 @@ func TestAContainersAgentGetsItsOwnFiles(t *testing.T) {
 	}
 }
 
+// TestAContainersShellDoesNotActAsTheUser tries what takes a proof on the deck's
+// own machine.
+func TestAContainersShellDoesNotActAsTheUser(t *testing.T) {
+	w := newWorld(t)
+	w.write(".config/mcpdeck/config.toml", "[ask]\ncli_answers = \"pair\"\n")
+	w.open()
+	w.agent("claude-code", "shop", "mcp").ask(1, which)
+	w.listed(1)
+	for what, args := range map[string][]string{
+		"came through container":              {"ask", "answer", "1", "--json", `[{"id":"a","selectedOptions":["x"]}]`},
+		"serves the files of its own machine": {"pencil", "accept"},
+	} {
+		if out, err := w.container("", args...).CombinedOutput(); err == nil || !strings.Contains(string(out), what) {
+			t.Errorf("%v: %v, %s", args, err, out)
+		}
+	}
+	w.listed(1)
+}
+
 // TestTwoContainersAskTheSame holds that nobody gets another's answer.
 func TestTwoContainersAskTheSame(t *testing.T) {
 	w := newWorld(t)
