@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/ask"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -111,7 +110,7 @@ func completeWords(root *cobra.Command, a *app) {
 		command, flag string
 		words         []string
 	}{
-		{"", "page", config.PageNames()},
+		{"", "page", pageIDs()},
 		{"", "background", []string{"dark", "light"}},
 		{"log", "status", []string{"ok", "error", "refused", "cancelled", "lost"}},
 		{"log", "server", serverNames()},

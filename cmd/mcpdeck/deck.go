@@ -13,7 +13,6 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -49,8 +48,8 @@ func (s signalled) Error() string { return "ended by " + s.String() }
 
 // check tells of words that the flags do not know.
 func (f deckFlags) check() error {
-	if f.page != "" && !slices.Contains(config.PageNames(), f.page) {
-		return usagef("--page %q: use %s", f.page, strings.Join(config.PageNames(), ", "))
+	if f.page != "" && !slices.Contains(pageIDs(), f.page) {
+		return usagef("--page %q: use %s", f.page, strings.Join(pageIDs(), ", "))
 	}
 	if f.background != "" && f.background != "dark" && f.background != "light" {
 		return usagef("--background %q: use dark or light", f.background)

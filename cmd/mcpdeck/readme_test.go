@@ -34,7 +34,7 @@ func TestTheReadmesExamplesOfTheConfigurationAreTaken(t *testing.T) {
 	if err := os.WriteFile(path, []byte(file+"[keys]\n"+key+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Load(config.Flags{File: path, Port: -1, State: filepath.Join(home, "state")})
+	cfg, err := config.Load(config.Flags{File: path, Port: -1, State: filepath.Join(home, "state"), Pages: pageIDs()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func (a *app) portFlag(c *cobra.Command) {
 
 // newRoot is the command line.
 func newRoot() *cobra.Command {
-	a := &app{flags: config.Flags{Port: -1}}
+	a := &app{flags: config.Flags{Port: -1, Pages: pageIDs()}}
 	root := deckCommand(a)
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetOut(console.Out()) // cobra would print to standard error

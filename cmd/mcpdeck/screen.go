@@ -16,11 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
-	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	"github.com/mcpdeck/mcpdeck/tui/page/clippy"
-	"github.com/mcpdeck/mcpdeck/tui/page/deck"
-	"github.com/mcpdeck/mcpdeck/tui/page/drift"
-	"github.com/mcpdeck/mcpdeck/tui/page/pencil"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
@@ -53,26 +49,6 @@ func (h *house) screen(f deckFlags) tui.Options {
 		o.Start = f.page
 	}
 	return o
-}
-
-func (h *house) pages(watch bool) []tui.Page {
-	questions := h.cfg.AskScreen()
-	questions.Watch, questions.Gate = watch, h.gate
-	contracts := drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()})
-	callsOptions := calls.Options{Bodies: h, Pictures: h.host}
-	if h.earlier != nil {
-		callsOptions.Earlier = h.earlier
-	}
-	return []tui.Page{
-		deck.New(deck.Options{Host: h.host, CallsPage: "calls", AskPage: "ask", Setup: screenSetup{h.cfg}, Watch: watch, Widgets: []deck.Widget{
-			pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(contracts),
-		}}),
-		ask.New(h.queue, questions),
-		h.pictures,
-		calls.New(callsOptions),
-		contracts,
-		pencil.New(pencil.Options{Mode: h.pencil, Folder: h.cfg.Dir}),
-	}
 }
 
 // terminal tells whether the deck can have a screen.

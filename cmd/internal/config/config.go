@@ -28,6 +28,7 @@ type Flags struct {
 	File  string   // configuration file
 	Allow []string // more folders that agents' paths may lie in
 	Port  int      // of HTTP; -1: as configured
+	Pages []string // that the screen has; nil: ui.start is not checked
 }
 
 // Config is everything the person has set, with defaults filled in.
@@ -201,7 +202,7 @@ func Load(f Flags) (*Config, error) {
 	if err := c.read(c.Paths.Config, f.File != "" || Env("MCPDECK_CONFIG") != ""); err != nil {
 		return nil, err
 	}
-	c.checkWords()
+	c.checkWords(f.Pages)
 	c.File.AllowDirs = append(c.File.AllowDirs, f.Allow...)
 	c.decideRoots()
 	if f.Port >= 0 {

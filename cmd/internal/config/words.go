@@ -12,14 +12,13 @@ import (
 
 // checkWords warns of settings that know only some words and have another one;
 // what the default does holds then.
-func (c *Config) checkWords() {
+func (c *Config) checkWords(pages []string) {
 	f := &c.File
 	rows := []struct {
 		name, value string
 		words       []string
 	}{
 		{"ui.background", f.UI.Background, []string{"", "dark", "light"}},
-		{"ui.start", f.UI.Start, append([]string{""}, PageNames()...)},
 		{"ui.pictures", f.UI.Pictures, append(picture.ModeNames(), "", "ascii")},
 		{"ask.sort", f.Ask.Sort, []string{"", "deadline"}},
 		{"ask.cli_answers", string(f.Ask.CLIAnswers), append(proof.Methods(), "true", "false")},
@@ -31,6 +30,9 @@ func (c *Config) checkWords() {
 	}
 	if f.Ask.CLIAnswers == "true" {
 		c.Warnings = append(c.Warnings, `ask.cli_answers: true means "pair"; say so in the configuration`)
+	}
+	if pages != nil {
+		c.warnWord("ui.start", f.UI.Start, append([]string{""}, pages...))
 	}
 	for _, r := range rows {
 		c.warnWord(r.name, r.value, r.words)
@@ -53,6 +55,3 @@ func (c *Config) warnWord(name, value string, words []string) {
 	known := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
 	c.Warnings = append(c.Warnings, fmt.Sprintf("%s: nothing is called %q; use %s", name, value, strings.Join(known, ", ")))
 }
-
-// PageNames are the names of the screen's pages, in their order.
-func PageNames() []string { return []string{"deck", "ask", "pixels", "calls", "drift", "pencil"} }

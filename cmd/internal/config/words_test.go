@@ -16,6 +16,8 @@ func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
 		{"nothing set", "", ""},
 		{"known words", "[ui]\nbackground = \"dark\"\n[clippy]\npolicy = { haunt_desktop = \"ask\" }\n", ""},
 		{"background", "[ui]\nbackground = \"pink\"\n", `ui.background: nothing is called "pink"; use dark, light`},
+		{"page", "[ui]\nstart = \"two\"\n", ""},
+		{"a page that there is not", "[ui]\nstart = \"three\"\n", `ui.start: nothing is called "three"; use one, two`},
 		{"pictures", "[ui]\npictures = \"ascii\"\n", ""},
 		{"pictures that there are not", "[ui]\npictures = \"cinema\"\n", `ui.pictures: nothing is called "cinema"; use auto, `},
 		{"focus", "[ask]\nautofocus = \"maybe\"\n", `ask.autofocus: nothing is called "maybe"`},
@@ -32,7 +34,7 @@ func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Setenv("HOME", t.TempDir())
-			c, err := config.Load(config.Flags{File: path, Port: -1})
+			c, err := config.Load(config.Flags{File: path, Port: -1, Pages: []string{"one", "two"}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
+// ID is the page's name.
+const ID = "calls"
+
 // Bodies is where the arguments and results of calls are.
 type Bodies interface {
 	// Body is what a call carried; false when it is not kept any more. It may
@@ -99,8 +102,8 @@ func New(o Options) *Page {
 	return p
 }
 
-// ID is "calls".
-func (p *Page) ID() string { return "calls" }
+// ID implements tui.Page.
+func (p *Page) ID() string { return ID }
 
 // Title is "Calls".
 func (p *Page) Title() string { return "Calls" }

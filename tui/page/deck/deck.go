@@ -16,6 +16,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
+// ID is the page's name.
+const ID = "deck"
+
 // Host is what the page can do with the servers.
 type Host interface {
 	// RestartModule stops and starts a server; it may take a while.
@@ -77,8 +80,8 @@ func New(o Options) *Page {
 	return &Page{opts: o, part: partAgents, follow: true, snap: &servers.Snapshot{}}
 }
 
-// ID is "deck".
-func (p *Page) ID() string { return "deck" }
+// ID implements tui.Page.
+func (p *Page) ID() string { return ID }
 
 // Title is "Deck".
 func (p *Page) Title() string { return "Deck" }

@@ -20,6 +20,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
+// ID is the page's name.
+const ID = "drift"
+
 // Source is where comparisons come from. All methods but Subscribe may take
 // long and are called off the update loop.
 type Source interface {
@@ -117,8 +120,8 @@ func New(o Options) *Page {
 	return p
 }
 
-// ID is "drift".
-func (p *Page) ID() string { return "drift" }
+// ID implements tui.Page.
+func (p *Page) ID() string { return ID }
 
 // Title is "Drift".
 func (p *Page) Title() string { return "Drift" }

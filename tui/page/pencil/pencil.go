@@ -17,6 +17,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
+// ID is the page's name.
+const ID = "pencil"
+
 // Mode is Pencil mode as the screen sees it. But for Status and Subscribe its
 // methods may take a moment.
 type Mode interface {
@@ -71,8 +74,8 @@ type item struct {
 // New makes the page.
 func New(o Options) *Page { return &Page{opts: o, part: partTools, end: true} }
 
-// ID is "pencil".
-func (p *Page) ID() string { return "pencil" }
+// ID implements tui.Page.
+func (p *Page) ID() string { return ID }
 
 // Title is "Pencil".
 func (p *Page) Title() string { return "Pencil" }

@@ -18,6 +18,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
+// ID is the page's name.
+const ID = "pixels"
+
 // Render is a picture in the list.
 type Render struct {
 	// ID rises with every render; of two of the same thing the greater is the later.
@@ -140,8 +143,8 @@ func New(o Options) *Page {
 	return p
 }
 
-// ID is "pixels".
-func (p *Page) ID() string { return "pixels" }
+// ID implements tui.Page.
+func (p *Page) ID() string { return ID }
 
 // Title is "Pixels".
 func (p *Page) Title() string { return "Pixels" }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/page/ask"
+	"github.com/mcpdeck/mcpdeck/tui/page/calls"
+	"github.com/mcpdeck/mcpdeck/tui/page/clippy"
+	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/drift"
+	"github.com/mcpdeck/mcpdeck/tui/page/pencil"
+	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
+)
+
+// page is one page of the screen. Its place in the table gives it the digit that
+// leads to it; its title and its keys are its own.
+type page struct {
+	id   string // in actions, configuration and state
+	make func(h *house, watch bool, d *drift.Page) tui.Page
+}
+
+// pages is the table of them; the first is home. The page of drift comes with it,
+// since it has a line on the deck, too.
+func pages() []page {
+	return []page{
+		{deck.ID, func(h *house, watch bool, d *drift.Page) tui.Page {
+			return deck.New(deck.Options{
+				Host: h.host, CallsPage: calls.ID, AskPage: ask.ID, Setup: screenSetup{h.cfg}, Watch: watch,
+				Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(d)},
+			})
+		}},
+		{ask.ID, func(h *house, watch bool, _ *drift.Page) tui.Page {
+			o := h.cfg.AskScreen()
+			o.Watch, o.Gate = watch, h.gate
+			return ask.New(h.queue, o)
+		}},
+		{pixels.ID, func(h *house, _ bool, _ *drift.Page) tui.Page { return h.pictures }},
+		{calls.ID, func(h *house, _ bool, _ *drift.Page) tui.Page {
+			o := calls.Options{Bodies: h, Pictures: h.host}
+			if h.earlier != nil {
+				o.Earlier = h.earlier
+			}
+			return calls.New(o)
+		}},
+		{drift.ID, func(_ *house, _ bool, d *drift.Page) tui.Page { return d }},
+		{pencil.ID, func(h *house, _ bool, _ *drift.Page) tui.Page {
+			return pencil.New(pencil.Options{Mode: h.pencil, Folder: h.cfg.Dir})
+		}},
+	}
+}
+
+// pageIDs are those of the table, in its order.
+func pageIDs() []string {
+	var ids []string
+	for _, p := range pages() {
+		ids = append(ids, p.id)
+	}
+	return ids
+}
+
+func (h *house) pages(watch bool) []tui.Page {
+	contracts := drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()})
+	var out []tui.Page
+	for _, p := range pages() {
+		out = append(out, p.make(h, watch, contracts))
+	}
+	return out
+}
