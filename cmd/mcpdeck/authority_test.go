@@ -23,6 +23,16 @@ import (
 // HTTP and a tool of Pencil that is held.
 func guarded(t *testing.T) (*desk, *window) {
 	t.Helper()
+	d := holding(t, "pair")
+	w := d.window("--page", "ask", "--port", d.port())
+	d.holds()
+	return d, w
+}
+
+// holding is a home in which a deck takes answers by a method, and has a tool of
+// Pencil that is held.
+func holding(t *testing.T, method string) *desk {
+	t.Helper()
 	d := newDesk(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -30,18 +40,25 @@ func guarded(t *testing.T) (*desk, *window) {
 	}
 	d.address = l.Addr().String()
 	l.Close()
-	_, port, _ := net.SplitHostPort(d.address)
 	build := exec.Command("go", "build", "-o", d.home+"/", "../../servers/pencil/internal/standin/fakepencil")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	d.configure("[ask]\ncli_answers = \"pair\"\n[pencil]\nargs = [\"--change\"]\nstart_on = true\ncommand = \"" + d.home + "/fakepencil\"\n")
-	w := d.window("--page", "ask", "--port", port)
+	d.configure("[ask]\ncli_answers = \"" + method + "\"\n[pencil]\nargs = [\"--change\"]\nstart_on = true\ncommand = \"" + d.home + "/fakepencil\"\n")
+	return d
+}
+
+func (d *desk) port() string {
+	_, port, _ := net.SplitHostPort(d.address)
+	return port
+}
+
+func (d *desk) holds() {
+	d.t.Helper()
 	d.until("a held tool", func() bool {
 		out, _ := d.command("pencil", "status").Output()
 		return strings.Contains(string(out), "1 changed")
 	})
-	return d, w
 }
 
 func (d *desk) configure(text string) {
@@ -280,5 +297,76 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	d.shows(s, "Accepted on the Pencil page.")
 	if n := s.ended(); n != 0 {
 		t.Errorf("exit %d", n)
+	}
+}
+
+func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
+	const passphrase = "correct horse battery"
+	d := holding(t, "passphrase")
+	w := d.window("--page", "ask", "--port", d.port())
+	d.holds()
+	d.askOverHTTP(1)
+	answer := []string{"ask", "answer", "1", "--json", `[{"id":"q","selectedOptions":["a"]}]`}
+	s := d.shell(answer...)
+	d.shows(s, "no passphrase is set")
+	if n := s.ended(); n == 0 || d.asked() != 1 {
+		t.Errorf("before one is set: exit %d, %d questions are left", n, d.asked())
+	}
+	time.Sleep(500 * time.Millisecond) // what came by itself drops keys for a moment
+	w.press("P")
+	d.shows(w, "12 characters")
+	w.press(passphrase + "\r")
+	d.shows(w, "the passphrase is set")
+	for _, secret := range []string{"correct horse batterz", passphrase} {
+		s = d.shell(answer...)
+		d.shows(s, "assphrase")
+		s.press(secret + "\n")
+		ok := secret == passphrase
+		if n := s.ended(); (n == 0) != ok || (d.asked() == 0) != ok {
+			t.Fatalf("%s: exit %d, %d questions are left: %s", secret, n, d.asked(), s.text())
+		}
+		if strings.Contains(s.text(), secret) {
+			t.Error("what was typed was echoed")
+		}
+	}
+	d.kill(w.cmd)
+
+	d.serve("--port", d.port())
+	d.holds()
+	d.askOverHTTP(1)
+	for _, action := range [][]string{{"pencil", "accept"}, answer} {
+		if out, err := d.command(action...).CombinedOutput(); err == nil || !strings.Contains(string(out), "no terminal") {
+			t.Errorf("%v without a terminal: %v, %s", action, err, out)
+		}
+		s = d.shell(action...)
+		d.shows(s, "assphrase")
+		s.press("not the passphrase\n")
+		if n := s.ended(); n == 0 || d.asked() != 1 {
+			t.Errorf("%v with another passphrase: exit %d, %s", action, n, s.text())
+		}
+	}
+	d.holds()
+	s = d.shell("pencil", "accept")
+	d.shows(s, "assphrase")
+	s.press(passphrase + "\n")
+	d.shows(s, "Accepted 1 of 1 definitions.")
+	if n := s.ended(); n != 0 {
+		t.Errorf("exit %d", n)
+	}
+}
+
+func TestWithoutAScreenNothingButAProofAccepts(t *testing.T) {
+	for method, why := range map[string]string{"off": "answers from a shell are off", "pair": "no screen that could show a pairing code"} {
+		t.Run(method, func(t *testing.T) {
+			d := holding(t, method)
+			d.serve()
+			d.holds()
+			s := d.shell("pencil", "accept")
+			d.shows(s, why)
+			if n := s.ended(); n == 0 || strings.Contains(s.text(), "Waiting for you") {
+				t.Errorf("exit %d: %s", n, s.text())
+			}
+			d.holds()
+		})
 	}
 }
