@@ -1,6 +1,10 @@
 package theme
 
-import "strings"
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
 
 // Glyphs are the marks on the screen, each one cell wide unless said
 // otherwise. None is an emoji or from a private range, since terminals do not
@@ -9,8 +13,7 @@ type Glyphs struct {
 	ASCII bool
 
 	// Frames and rules: thin, and heavy for what has the focus.
-	H, V, TL, TR, BL, BR       string
-	FH, FV, FTL, FTR, FBL, FBR string
+	Frame, Focus lipgloss.Border
 
 	Cursor   string // before the row under the cursor
 	On, Off  string // single choice; also a status lamp
@@ -32,8 +35,7 @@ type Glyphs struct {
 
 func boxGlyphs() Glyphs {
 	return Glyphs{
-		H: "─", V: "│", TL: "╭", TR: "╮", BL: "╰", BR: "╯",
-		FH: "━", FV: "┃", FTL: "┏", FTR: "┓", FBL: "┗", FBR: "┛",
+		Frame: lipgloss.RoundedBorder(), Focus: lipgloss.ThickBorder(),
 		Cursor: "▌", On: "●", Off: "○", Half: "◐", Check: "[x]", Uncheck: "[ ]",
 		OK: "✓", Fail: "✗", Run: "▸", Wait: "◆", Right: "→", Up: "↑", Down: "↓",
 		Open: "▾", Closed: "▸",
@@ -44,8 +46,11 @@ func boxGlyphs() Glyphs {
 func asciiGlyphs() Glyphs {
 	return Glyphs{
 		ASCII: true,
-		H:     "-", V: "|", TL: "+", TR: "+", BL: "+", BR: "+",
-		FH: "=", FV: "#", FTL: "#", FTR: "#", FBL: "#", FBR: "#",
+		Frame: lipgloss.ASCIIBorder(),
+		Focus: lipgloss.Border{
+			Top: "=", Bottom: "=", Left: "#", Right: "#", TopLeft: "#", TopRight: "#", BottomLeft: "#", BottomRight: "#",
+			MiddleLeft: "#", MiddleRight: "#", Middle: "#", MiddleTop: "#", MiddleBottom: "#",
+		},
 		Cursor: ">", On: "*", Off: "o", Half: "~", Check: "[x]", Uncheck: "[ ]",
 		OK: "+", Fail: "x", Run: ">", Wait: "!", Right: ">", Up: "^", Down: "v",
 		Open: "v", Closed: ">",

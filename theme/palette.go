@@ -3,9 +3,8 @@ package theme
 import (
 	"fmt"
 	"image/color"
-	"strconv"
 
-	"github.com/charmbracelet/x/ansi"
+	"charm.land/lipgloss/v2"
 )
 
 // Palette is a set of colours by meaning, each "#rrggbb". An empty one is
@@ -69,7 +68,7 @@ type field struct {
 // Check says which colour of a user's palette cannot be read.
 func (p Palette) Check() error {
 	for _, f := range p.fields() {
-		if _, ok := parse(*f.value); *f.value != "" && !ok {
+		if *f.value != "" && !isHex(*f.value) {
 			return fmt.Errorf("read colour %s: %q is not of the form #rrggbb", f.name, *f.value)
 		}
 	}
@@ -80,38 +79,31 @@ func (p Palette) Check() error {
 func (p Palette) over(base Palette) Palette {
 	mine, out := p.fields(), base.fields()
 	for i, f := range mine {
-		if _, ok := parse(*f.value); ok {
+		if isHex(*f.value) {
 			*out[i].value = *f.value
 		}
 	}
 	return base
 }
 
-// parse reads "#rrggbb".
-func parse(s string) (color.RGBA, bool) {
-	if len(s) != 7 || s[0] != '#' {
-		return color.RGBA{}, false
-	}
-	n, err := strconv.ParseUint(s[1:], 16, 32)
-	if err != nil {
-		return color.RGBA{}, false
-	}
-	return color.RGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n), A: 0xff}, true
+// isHex tells whether s is "#rrggbb". lipgloss.Color also reads short forms and
+// numbers, and says nothing of what it cannot read.
+func isHex(s string) bool {
+	return len(s) == 7 && s[0] == '#' && lipgloss.Color(s) != lipgloss.NoColor{}
 }
 
 // basic is what the palette becomes with sixteen colours: the terminal's own,
 // so that they fit the user's scheme.
-func basic(dark bool) map[string]color.Color {
-	if dark {
-		return map[string]color.Color{
-			"muted": ansi.White, "faint": ansi.BrightBlack, "border": ansi.BrightBlack,
-			"accent": ansi.BrightBlue, "good": ansi.BrightGreen, "warn": ansi.BrightYellow,
-			"bad": ansi.BrightRed, "info": ansi.BrightCyan, "special": ansi.BrightMagenta,
-		}
-	}
+func basic(pick lipgloss.LightDarkFunc) map[string]color.Color {
 	return map[string]color.Color{
-		"muted": ansi.BrightBlack, "faint": ansi.BrightBlack, "border": ansi.BrightBlack,
-		"accent": ansi.Blue, "good": ansi.Green, "warn": ansi.Yellow,
-		"bad": ansi.Red, "info": ansi.Cyan, "special": ansi.Magenta,
+		"muted":   pick(lipgloss.BrightBlack, lipgloss.White),
+		"faint":   lipgloss.BrightBlack,
+		"border":  lipgloss.BrightBlack,
+		"accent":  pick(lipgloss.Blue, lipgloss.BrightBlue),
+		"good":    pick(lipgloss.Green, lipgloss.BrightGreen),
+		"warn":    pick(lipgloss.Yellow, lipgloss.BrightYellow),
+		"bad":     pick(lipgloss.Red, lipgloss.BrightRed),
+		"info":    pick(lipgloss.Cyan, lipgloss.BrightCyan),
+		"special": pick(lipgloss.Magenta, lipgloss.BrightMagenta),
 	}
 }

@@ -1,61 +1,35 @@
 package theme
 
 import (
-	"image/color"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
+	"charm.land/lipgloss/v2"
 )
 
 const reset = "\x1b[m"
 
-// Style is a way to draw text. The zero Style draws it as it is.
+// Style is a way to draw text: a lipgloss.Style, which widgets and blocks can be
+// given, with a Render of its own for pieces of a row. The zero Style draws text
+// as it is.
 //
-// A Style is its opening escape sequence, made once, because a frame draws
-// hundreds of styled pieces.
-type Style struct{ open string }
-
-// Attr is what a Style can be besides coloured. The values may be added.
-type Attr uint8
-
-// The attributes a Style knows.
-const (
-	Bold Attr = 1 << iota
-	Italic
-	Underline
-	Reverse
-	Strike
-	Dim
-)
-
-// NewStyle makes a Style. A nil colour leaves the terminal's own.
-func NewStyle(fg, bg color.Color, attrs Attr) Style {
-	var s ansi.Style
-	add := func(a Attr, f func(ansi.Style) ansi.Style) {
-		if attrs&a != 0 {
-			s = f(s)
-		}
-	}
-	add(Bold, ansi.Style.Bold)
-	add(Dim, ansi.Style.Faint)
-	add(Italic, func(s ansi.Style) ansi.Style { return s.Italic(true) })
-	add(Underline, func(s ansi.Style) ansi.Style { return s.Underline(true) })
-	add(Reverse, func(s ansi.Style) ansi.Style { return s.Reverse(true) })
-	add(Strike, func(s ansi.Style) ansi.Style { return s.Strikethrough(true) })
-	if fg != nil {
-		s = s.ForegroundColor(fg)
-	}
-	if bg != nil {
-		s = s.BackgroundColor(bg)
-	}
-	if len(s) == 0 {
-		return Style{}
-	}
-	return Style{open: s.String()}
+// lipgloss.Style.Render takes 2.8 µs and 5 allocations for a piece, 9.5 µs when it
+// is underlined, and takes underlined emoji apart, since it draws them rune by
+// rune; a frame has a thousand pieces. Here a piece is put between two escape
+// sequences that were made once, in 40 ns.
+type Style struct {
+	lipgloss.Style
+	open string
 }
 
-// Render draws s, which must be plain text or text in which other styles end
-// before this one is needed again; see Over for the rest.
+// NewStyle makes a Style of the colours and attributes of s.
+func NewStyle(s lipgloss.Style) Style {
+	const text = "x"
+	open, _, _ := strings.Cut(s.Inline(true).Render(text), text)
+	return Style{Style: s, open: open}
+}
+
+// Render draws s, which must be plain text of one row or text in which other styles
+// end before this one is needed again; see Over for the rest.
 func (s Style) Render(text string) string {
 	if s.open == "" || text == "" {
 		return text
@@ -64,7 +38,8 @@ func (s Style) Render(text string) string {
 }
 
 // Over draws text that holds styled pieces: the style goes on behind each of
-// them. It is what lays a row's background under its coloured parts.
+// them, which it does not with lipgloss. It is what lays a row's background under
+// its coloured parts.
 func (s Style) Over(text string) string {
 	if s.open == "" || text == "" {
 		return text

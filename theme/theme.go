@@ -1,6 +1,10 @@
 package theme
 
-import "image/color"
+import (
+	"image/color"
+
+	"charm.land/lipgloss/v2"
+)
 
 // Depth is how many colours the terminal shows.
 type Depth int
@@ -48,6 +52,7 @@ type Theme struct {
 
 	Selected Style // row under the cursor, in the part with the focus; use Over
 	Panel    Style // behind a dialog; use Over
+	Here     Style // the tab of the page that is shown, where no rule marks it
 	Badge    Style // a number that wants to be seen
 	Match    Style // letters that a filter found
 	Added    Style // lines of a diff; use Over
@@ -70,40 +75,43 @@ func New(o Options) *Theme {
 	switch o.Depth {
 	case Full:
 		for _, f := range pal.fields() {
-			if c, ok := parse(*f.value); ok {
-				t.colors[f.name] = c
+			if *f.value != "" {
+				t.colors[f.name] = lipgloss.Color(*f.value)
 			}
 		}
 	case Basic:
-		t.colors = basic(o.Dark)
+		t.colors = basic(lipgloss.LightDark(o.Dark))
 	}
 	t.styles()
 	return t
 }
 
 func (t *Theme) styles() {
-	fg := func(name string, a Attr) Style { return NewStyle(t.colors[name], nil, a) }
-	t.Text, t.Strong = fg("text", 0), fg("text", Bold)
-	t.Muted, t.Faint = fg("muted", 0), fg("faint", 0)
-	t.Border, t.Focus = fg("border", 0), fg("accent", 0)
-	t.Title, t.Accent = fg("muted", Bold), fg("accent", Bold)
-	t.Key = fg("accent", 0)
-	t.Good, t.Warn, t.Bad = fg("good", 0), fg("warn", 0), fg("bad", Bold)
-	t.Info, t.Special = fg("info", 0), fg("special", 0)
-	t.Badge = NewStyle(t.colors["warn"], nil, Bold|Reverse)
-	t.Match = fg("warn", Bold|Underline)
-	t.Added, t.Removed = fg("good", 0), fg("bad", 0)
-	t.Panel = NewStyle(t.ink("panel"), t.colors["panel"], 0)
-
-	sel, ok := t.colors["selection"]
-	if ok {
-		t.Selected = NewStyle(t.ink("selection"), sel, Bold)
+	plain := lipgloss.NewStyle()
+	bold := plain.Bold(true)
+	ink := func(name string, s lipgloss.Style) Style { return NewStyle(s.Foreground(t.colors[name])) }
+	t.Text, t.Strong = ink("text", plain), ink("text", bold)
+	t.Muted, t.Faint = ink("muted", plain), ink("faint", plain)
+	t.Border, t.Focus = ink("border", plain), ink("accent", plain)
+	t.Title, t.Accent = ink("muted", bold), ink("accent", bold)
+	t.Key = ink("accent", plain)
+	t.Good, t.Warn, t.Bad = ink("good", plain), ink("warn", plain), ink("bad", bold)
+	t.Info, t.Special = ink("info", plain), ink("special", plain)
+	t.Here = NewStyle(bold.Reverse(true))
+	t.Badge = ink("warn", bold.Reverse(true))
+	t.Match = ink("warn", bold.Underline(true))
+	t.Added, t.Removed = ink("good", plain), ink("bad", plain)
+	surface := func(name string, s lipgloss.Style) Style {
+		return NewStyle(s.Foreground(t.ink(name)).Background(t.colors[name]))
+	}
+	t.Panel = surface("panel", plain)
+	if t.colors["selection"] != nil {
+		t.Selected = surface("selection", bold)
 		return
 	}
-	t.Selected = NewStyle(nil, nil, Reverse)
+	t.Selected = NewStyle(plain.Reverse(true))
 	if t.Depth == NoColor {
-		t.Key, t.Focus = NewStyle(nil, nil, Bold), NewStyle(nil, nil, Bold)
-		t.Muted, t.Faint = Style{}, Style{}
+		t.Key, t.Focus = NewStyle(bold), NewStyle(bold)
 	}
 }
 
@@ -116,10 +124,8 @@ func (t *Theme) ink(surface string) color.Color {
 		return text
 	case t.colors[surface] == nil || t.Depth != Full:
 		return nil
-	case t.Dark:
-		return color.RGBA{0xe8, 0xe8, 0xee, 0xff}
 	}
-	return color.RGBA{0x1c, 0x1c, 0x24, 0xff}
+	return lipgloss.LightDark(t.Dark)(lipgloss.Color("#1c1c24"), lipgloss.Color("#e8e8ee"))
 }
 
 // Hue picks one of a few readable styles for a name, always the same one, so

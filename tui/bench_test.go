@@ -16,7 +16,7 @@ import (
 )
 
 // full is a deck with 10,000 calls on a terminal of 200×60.
-func full(b *testing.B, page string) (*tui.Model, *fake.Deck) {
+func full(b testing.TB, page string) (*tui.Model, *fake.Deck) {
 	b.Helper()
 	d := fake.NewDeck(time.Now())
 	for i := range 10_000 {
@@ -60,6 +60,33 @@ func BenchmarkFrame(b *testing.B) {
 				if v := m.View(); len(v.Content) < 200*60 {
 					b.Fatal("the frame is not full")
 				}
+			}
+		})
+	}
+}
+
+// A frame has a thousand styled pieces, and lipgloss takes five allocations for
+// each: with it, the frames here take three times as many as they may.
+func TestAFrameCostsNoMoreThanItDid(t *testing.T) {
+	tests := []struct {
+		page string
+		most float64 // a fifth more than measured
+	}{
+		{"deck", 1614},
+		{"calls", 1938},
+	}
+	for _, tt := range tests {
+		t.Run(tt.page, func(t *testing.T) {
+			m, _ := full(t, tt.page)
+			keys := []tea.KeyPressMsg{frame.Key("k"), frame.Key("j")}
+			i := 0
+			got := testing.AllocsPerRun(100, func() {
+				m.Update(keys[i%2])
+				m.View()
+				i++
+			})
+			if got > tt.most {
+				t.Errorf("%.0f allocations, want at most %.0f", got, tt.most)
 			}
 		})
 	}

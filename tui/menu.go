@@ -190,7 +190,7 @@ func (me *menu) Render(f *Frame) []string {
 		signs, h = nil, min(h, len(me.all)+4)
 	}
 	edit, x, _ := me.edit.Render(f.Theme, inner-2, 1, true)
-	rows := []string{f.Theme.Key.Render("> ") + edit[0], f.Theme.Border.Render(widget.Repeat(f.Theme.Glyph.H, inner))}
+	rows := []string{f.Theme.Key.Render("> ") + edit[0], f.Theme.Border.Render(widget.Repeat(f.Theme.Glyph.Frame.Top, inner))}
 	me.y = 1 + len(rows)
 	if len(me.found) == 0 {
 		rows = append(rows, f.Theme.Faint.Render("nothing like that; ")+f.Theme.Key.Render("backspace")+f.Theme.Faint.Render(" takes letters back"))
@@ -210,7 +210,7 @@ func (me *menu) legend(th *theme.Theme, w int) []string {
 	if !ok || me.id != "help" {
 		return nil
 	}
-	rows := []string{th.Border.Render(widget.Repeat(th.Glyph.H, w))}
+	rows := []string{th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, w))}
 	row := ""
 	for _, s := range p.Legend(th) {
 		item := s.Mark + " " + th.Muted.Render(s.Means)

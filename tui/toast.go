@@ -86,7 +86,7 @@ func (t *toasts) render(f *Frame, w int) []string {
 				mark = " "
 			}
 			row := " " + style.Render(mark) + " " + widget.Fit(line, width) + " "
-			out = append(out, f.Theme.Panel.Over(style.Render(f.Theme.Glyph.FV)+row))
+			out = append(out, f.Theme.Panel.Over(style.Render(f.Theme.Glyph.Focus.Left)+row))
 		}
 	}
 	return out

@@ -197,9 +197,9 @@ func (m *Model) header(l layout) []string {
 		g := th.Glyph
 		to = min(to, m.w)
 		from = min(from, to)
-		out = append(out, th.Border.Render(widget.Repeat(g.H, from))+
-			th.Accent.Render(widget.Repeat(g.FH, to-from))+
-			th.Border.Render(widget.Repeat(g.H, m.w-to)))
+		out = append(out, th.Border.Render(widget.Repeat(g.Frame.Top, from))+
+			th.Accent.Render(widget.Repeat(g.Focus.Top, to-from))+
+			th.Border.Render(widget.Repeat(g.Frame.Top, m.w-to)))
 	}
 	return out
 }
@@ -259,7 +259,7 @@ func (m *Model) tabs(with titles, rule bool) ([]string, int) {
 		case rule:
 			out[i] = " " + th.Key.Render(key) + th.Strong.Render(title) + badge + " "
 		default:
-			out[i] = theme.NewStyle(nil, nil, theme.Reverse|theme.Bold).Render(" "+key+title+" ") + badge
+			out[i] = th.Here.Render(" "+key+title+" ") + badge
 		}
 		width += widget.Width(out[i]) + 1
 	}

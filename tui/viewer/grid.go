@@ -41,13 +41,13 @@ func rulerOf(th *theme.Theme, w view, repeat image.Point) ruler {
 		return out
 	}
 	var r ruler
-	for _, one := range line(w.rows, w.crop.Min.Y, w.crop.Max.Y, w.room.UnitH*w.divisor, down, th.Glyph.V, side) {
+	for _, one := range line(w.rows, w.crop.Min.Y, w.crop.Max.Y, w.room.UnitH*w.divisor, down, th.Glyph.Frame.Left, side) {
 		r.left = append(r.left, th.Faint.Render(one))
 	}
 	if w.wide {
 		w.factor = 2
 	}
-	top := line(w.cols, w.crop.Min.X, w.crop.Max.X, w.room.UnitW*w.divisor, across, th.Glyph.H, tick)
+	top := line(w.cols, w.crop.Min.X, w.crop.Max.X, w.room.UnitW*w.divisor, across, th.Glyph.Frame.Top, tick)
 	r.top = th.Faint.Render(corner + strings.Join(top, ""))
 	return r
 }

@@ -125,7 +125,7 @@ func (p *jsonPrinter) text(depth int, key, tail, s string) error {
 		room = p.w - indent(depth, p.w)
 	}
 	for _, l := range Wrap(plain.Text(strings.TrimRight(s, "\n")), room-2) {
-		if err := p.add(depth, th.Border.Render(th.Glyph.V)+" "+th.Good.Render(l)); err != nil {
+		if err := p.add(depth, th.Border.Render(th.Glyph.Frame.Left)+" "+th.Good.Render(l)); err != nil {
 			return err
 		}
 	}

@@ -122,7 +122,7 @@ func scrollbar(th *theme.Theme, top, h, n int) []string {
 		if y >= at && y < at+size {
 			out[y] = th.Muted.Render(th.Glyph.Thumb)
 		} else {
-			out[y] = th.Border.Render(th.Glyph.V)
+			out[y] = th.Border.Render(th.Glyph.Frame.Left)
 		}
 	}
 	return out

@@ -296,7 +296,7 @@ func (p *Page) otherRows(f *tui.Frame, o *optionRows, q questions.Question, a *q
 			return
 		}
 		for _, l := range widget.Wrap(text, max(w-3, 4)) {
-			o.add(n, th.Accent.Render(g.V)+" "+l)
+			o.add(n, th.Accent.Render(g.Frame.Left)+" "+l)
 		}
 		return
 	}
@@ -350,7 +350,7 @@ func (p *Page) clarifyRows(f *tui.Frame, o *optionRows, q questions.Question, a 
 		return
 	}
 	for _, l := range widget.Wrap(plain.Text(a.Clarify), max(w-4, 4)) {
-		o.add(q.Rows(), th.Info.Render(th.Glyph.V)+" "+l)
+		o.add(q.Rows(), th.Info.Render(th.Glyph.Frame.Left)+" "+l)
 	}
 }
 
@@ -367,7 +367,7 @@ func (p *Page) editRows(f *tui.Frame, o *optionRows, owner, in, w int) {
 	}
 	o.caret, o.x = len(o.rows)+y, in+2+x
 	for _, r := range rows {
-		o.add(owner, strings.Repeat(" ", in)+th.Accent.Render(th.Glyph.FV)+" "+r)
+		o.add(owner, strings.Repeat(" ", in)+th.Accent.Render(th.Glyph.Focus.Left)+" "+r)
 	}
 }
 

@@ -123,7 +123,7 @@ func (h *history) render(f *tui.Frame, search *widget.Editor) []string {
 	rest := f.H - len(head)
 	detail := min(max(rest/2, 4), rest)
 	rows := append(head, h.list.Render(th, f.W, rest-detail, f.Focus, func(i, w int) string { return h.row(f, h.found[i], w) })...)
-	rows = append(rows, th.Border.Render(widget.Repeat(th.Glyph.H, f.W)))
+	rows = append(rows, th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, f.W)))
 	for i, l := range strings.Split(strings.TrimSpace(recordText(h.found[max(h.list.Cursor, 0)])), "\n") {
 		style := th.Text
 		if i == 0 {

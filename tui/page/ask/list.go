@@ -334,7 +334,7 @@ func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
 		}
 		if v := q.Options[i].Preview; v != "" {
 			for _, l := range previewRows(th, v, w-4) {
-				rows = append(rows, th.Border.Render("  "+th.Glyph.V+" ")+l)
+				rows = append(rows, th.Border.Render("  "+th.Glyph.Frame.Left+" ")+l)
 			}
 		}
 	}

@@ -255,7 +255,7 @@ func (p *Page) foot(f *tui.Frame, it questions.Item, w int) []string {
 		rows = append(rows, th.Warn.Render("decline the whole request?")+th.Muted.Render(how))
 		text, x, y := p.editor.Render(th, w-2, min(p.editor.Rows(w-2), 3), true)
 		for _, r := range text {
-			rows = append(rows, th.Warn.Render(th.Glyph.V)+" "+r)
+			rows = append(rows, th.Warn.Render(th.Glyph.Frame.Left)+" "+r)
 		}
 		f.Cursor(x+3, f.H-len(rows)+1+y)
 	}

@@ -147,7 +147,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 
 // line stands between the calls of earlier runs and of this one.
 func (p *Page) line(f *tui.Frame, w int) string {
-	return widget.Rule(f.Theme.Border, f.Theme.Faint, f.Theme.Glyph.H, "deck opened "+p.opened.Format(time.TimeOnly), "", w)
+	return widget.Rule(f.Theme.Border, f.Theme.Faint, f.Theme.Glyph.Frame.Top, "deck opened "+p.opened.Format(time.TimeOnly), "", w)
 }
 
 func (p *Page) nothing() string {

@@ -289,9 +289,9 @@ func (p *Page) small(f *tui.Frame, y, h int) []string {
 			return
 		}
 		title, note := p.heading(f, part, f.W)
-		line, name, glyph := th.Border, th.Title, th.Glyph.H
+		line, name, glyph := th.Border, th.Title, th.Glyph.Frame.Top
 		if p.part == part {
-			line, name, glyph = th.Focus, th.Accent, th.Glyph.FH
+			line, name, glyph = th.Focus, th.Accent, th.Glyph.Focus.Top
 		}
 		rows = append(rows, widget.Rule(line, name, glyph, title, note, f.W))
 		p.panes = append(p.panes, tui.Pane{Part: part, X: 0, Y: y + len(rows), W: f.W, H: n - 1})

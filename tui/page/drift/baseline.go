@@ -133,7 +133,7 @@ func (c *choice) Render(f *tui.Frame) []string {
 	h := min(f.H, max(len(c.all), len(c.found))+5, 20)
 	inner := min(f.W, 64) - 6
 	edit, x, _ := c.edit.Render(th, inner-2, 1, true)
-	rows := []string{th.Key.Render("> ") + edit[0], th.Border.Render(widget.Repeat(th.Glyph.H, inner))}
+	rows := []string{th.Key.Render("> ") + edit[0], th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, inner))}
 	c.y = 1 + len(rows)
 	if len(c.found) == 0 {
 		rows = append(rows, th.Faint.Render("no snapshot and no commit; type a folder"))

@@ -356,11 +356,11 @@ func (d *writer) source(x compare.Breaking) {
 	if strings.HasSuffix(x.Kind, "_removed") && x.LineBefore > 0 {
 		line, was = x.LineBefore, "was "
 	}
-	lead := fmt.Sprintf("%s%d %s ", was, line, d.th.Glyph.V)
+	lead := fmt.Sprintf("%s%d %s ", was, line, d.th.Glyph.Frame.Left)
 	room := max(d.w-2-widget.Width(lead), 10)
 	for i, text := range widget.Wrap(plain.Line(x.Source), room) {
 		if i > 0 {
-			lead = widget.Blank(widget.Width(lead)-2) + d.th.Glyph.V + " "
+			lead = widget.Blank(widget.Width(lead)-2) + d.th.Glyph.Frame.Left + " "
 		}
 		d.add("  " + d.th.Faint.Render(lead) + d.named(text, x))
 	}

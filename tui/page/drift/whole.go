@@ -107,7 +107,7 @@ func (d *writer) whole(c *compare.ContractChange) {
 	half := (d.w - 3) / 2
 	side := d.mode == beside && d.w >= sideWidth
 	if side {
-		d.add(d.th.Faint.Render(widget.Fit("before", half)) + " " + d.th.Border.Render(d.th.Glyph.V) + " " + d.th.Faint.Render("after"))
+		d.add(d.th.Faint.Render(widget.Fit("before", half)) + " " + d.th.Border.Render(d.th.Glyph.Frame.Left) + " " + d.th.Faint.Render("after"))
 	}
 	for _, p := range align(c.Before, c.After) {
 		if p.field != field {

@@ -205,7 +205,7 @@ func (p *Page) small(f *tui.Frame, y, h int) []string {
 	}
 	th := f.Theme
 	title, note := p.heading(f, p.part)
-	rows := []string{widget.Rule(th.Focus, th.Accent, th.Glyph.FH, title, note, f.W)}
+	rows := []string{widget.Rule(th.Focus, th.Accent, th.Glyph.Focus.Top, title, note, f.W)}
 	p.panes = append(p.panes, tui.Pane{Part: p.part, X: 0, Y: y + 1, W: f.W, H: h - 1})
 	return append(rows, p.rows(f, p.part, f.W, h-1, f.Focus)...)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
+
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -276,7 +278,7 @@ func (p *Page) strip(f *tui.Frame, pic *viewer.Picture, w int) string {
 		case i%2 == 0:
 			b.WriteString(th.Faint.Render(widget.Repeat(th.Glyph.BarRest, n)))
 		default:
-			b.WriteString(th.Border.Render(widget.Repeat(th.Glyph.H, n)))
+			b.WriteString(th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, n)))
 		}
 	}
 	return text + " " + widget.Fit(b.String(), room)
@@ -359,7 +361,7 @@ func (p *Page) swatch(f *tui.Frame, c color.NRGBA) string {
 		return "  "
 	}
 	c = picture.Mix(color.NRGBA{0, 0, 0, 255}, c)
-	return theme.NewStyle(nil, c, 0).Render("  ")
+	return lipgloss.NewStyle().Background(c).Render("  ")
 }
 
 // letters says what the letters of a picture stand for, where no column of colours does,
