@@ -25,6 +25,35 @@ func (d *desk) state() (dir, precious string) {
 	return dir, precious
 }
 
+// refusal is what a command says that has to end by itself, and its error. A deck
+// that serves instead is ended, which is no error.
+func (d *desk) refusal(args ...string) (said string, err error) {
+	d.t.Helper()
+	var out lines
+	c := d.command(args...)
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = c.Process.Kill() }) // it may have ended
+	over := make(chan error, 1)
+	go func() { over <- c.Wait() }()
+	d.until("an end, or a deck", func() bool {
+		select {
+		case err = <-over:
+			return true
+		default:
+		}
+		if !strings.Contains(out.String(), "serving") {
+			return false
+		}
+		_ = c.Process.Kill()
+		<-over
+		return true
+	})
+	return out.String(), err
+}
+
 // TestAStateFolderThatOthersReachIsRefused starts decks in folders that are not
 // the user's alone.
 func TestAStateFolderThatOthersReachIsRefused(t *testing.T) {
@@ -57,8 +86,8 @@ func TestAStateFolderThatOthersReachIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, args := range [][]string{{"serve", "--port", "0"}, {"token"}, {"call", "manage_memory", "action=read", "key=a"}} {
-				out, err := d.command(args...).CombinedOutput()
-				if err == nil || !bytes.Contains(out, []byte(tt.want)) || !bytes.Contains(out, []byte("--state DIR")) {
+				out, err := d.refusal(args...)
+				if err == nil || !strings.Contains(out, tt.want) || !strings.Contains(out, "--state DIR") {
 					t.Errorf("%v: %v: %s", args, err, out)
 				}
 			}
@@ -117,7 +146,7 @@ func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 			if tt.want == "" {
 				return
 			}
-			if out, err := d.command("serve", "--port", "0").CombinedOutput(); err == nil || !bytes.Contains(out, []byte("mcpdeck token rotate")) {
+			if out, err := d.refusal("serve", "--port", "0"); err == nil || !strings.Contains(out, "mcpdeck token rotate") {
 				t.Errorf("serve: %v: %s", err, out)
 			}
 			if out, err := d.command("token", "rotate").CombinedOutput(); err != nil {
