@@ -151,7 +151,7 @@ func TestQuestionsAreAnsweredByNumber(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		has(t, s.said(), "codex asks 2 questions", "Question 1 of 2: Which database?", "1. sqlite (recommended)", "Type a number or your own words")
+		has(t, s.said(), "codex (unverified) asks 2 questions", "Question 1 of 2: Which database?", "1. sqlite (recommended)", "Type a number or your own words")
 		has(t, s.type_("7"), "there is no option 7; type a number from 1 to 2")
 		has(t, s.type_("1 2"), "choose one")
 		has(t, s.type_("2"), "Question 2 of 2: Which checks?")

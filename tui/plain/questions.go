@@ -12,11 +12,19 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 )
 
+// readFor is how long a question has to be there before a line can be meant for
+// it: what comes sooner was typed, or pasted, before it could be read.
+const readFor = 800 * time.Millisecond
+
 // open is the request that is being answered, a question at a time.
 type open struct {
 	item    ask.Item
 	at      int
 	results []ask.Result
+	put     time.Time // when the question was written
+	// instead says that it took the place of one that was withdrawn: a line may
+	// have been begun for that one.
+	instead bool
 }
 
 func (o *open) question() *ask.Question { return &o.item.Request.Questions[o.at] }
@@ -27,10 +35,11 @@ func (t *teller) questions() {
 		return
 	}
 	snap := t.opts.Questions.Pending()
+	withdrawn := false
 	if t.current != nil {
 		if it, ok := snap.Item(t.current.item.ID); !ok || !it.Waits() && it.State != ask.Snoozed {
 			t.say("question %d is no longer open", t.current.item.ID)
-			t.current = nil
+			t.current, withdrawn = nil, true
 		}
 	}
 	for _, it := range snap.Items {
@@ -42,14 +51,32 @@ func (t *teller) questions() {
 		if k := len(it.Request.Questions); k > 1 {
 			n = strconv.Itoa(k) + " questions"
 		}
-		t.say("%s asks %s, number %d", it.Request.Client(), n, it.ID)
+		t.say("%s asks %s, number %d%s", who(&it.Request), n, it.ID, where(&it.Request))
 		if t.opts.In != nil && t.opts.Bell != nil {
 			t.opts.Bell()
 		}
 	}
 	if t.current == nil {
 		t.next(snap)
+		if t.current != nil {
+			t.current.instead = withdrawn
+		}
 	}
+}
+
+// who is the asker, and why that is not sure.
+func who(r *ask.Request) string {
+	if d := r.Doubt(); d != "" && d != r.Client() {
+		return r.Client() + " (" + d + ")"
+	}
+	return r.Client()
+}
+
+func where(r *ask.Request) string {
+	if r.Cwd() == "" {
+		return ""
+	}
+	return ", folder " + r.Cwd()
 }
 
 // next puts the first request that waits.
@@ -71,12 +98,9 @@ func (t *teller) put() {
 	if n := len(o.item.Request.Questions); n > 1 {
 		where = fmt.Sprintf(" %d of %d", o.at+1, n)
 	}
+	o.put = time.Now()
 	t.say("Question%s: %s", where, q.Question)
-	if q.Description != "" {
-		for line := range strings.SplitSeq(q.Description, "\n") {
-			t.say("  %s", line)
-		}
-	}
+	t.lines("  ", q.Description)
 	for i, opt := range q.Options {
 		line := fmt.Sprintf("  %d. %s", i+1, opt.Label)
 		if slices.Contains(q.Recommended, i) && !ask.MarkedRecommended(opt.Label) {
@@ -86,8 +110,19 @@ func (t *teller) put() {
 			line += ": " + opt.Description
 		}
 		t.say("%s", line)
+		t.lines("     | ", opt.Preview)
 	}
 	t.say("%s", how(q, t.opts))
+}
+
+// lines writes a text of several lines.
+func (t *teller) lines(before, text string) {
+	if text == "" {
+		return
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		t.say("%s%s", before, line)
+	}
 }
 
 // how says how a question is answered.
@@ -107,7 +142,7 @@ func how(q *ask.Question, o Options) string {
 	case len(q.Options) > 0:
 		ways = append(ways, "a number")
 	}
-	if q.HasOther() || len(q.Options) == 0 {
+	if takesWords(q) {
 		ways = append(ways, "your own words")
 	}
 	last := len(ways) - 1
@@ -124,6 +159,7 @@ func (t *teller) line(l string) {
 	switch word {
 	case "":
 		if t.current != nil {
+			t.current.instead = false
 			t.put()
 		}
 	case "/help":
@@ -132,11 +168,35 @@ func (t *teller) line(l string) {
 		t.quit = true
 	case "/list":
 		t.list()
-	case "/skip", "/decline", "/later", "/back", "/clarify":
+	case "/skip", "/decline", "/later", "/back", "/clarify", "/text":
 		t.command(word, strings.TrimSpace(rest))
 	default:
+		if name, found := strings.CutPrefix(word, "/"); found && !strings.ContainsAny(name, "/.") {
+			t.say("unknown command %s; /help lists them, /text %s answers with these words", word, l)
+			return
+		}
 		t.answer(l)
 	}
+}
+
+// meant tells whether a line can be about the question that is open, and says so
+// where it cannot.
+func (t *teller) meant() bool {
+	o := t.current
+	switch {
+	case o == nil:
+		t.say("no question is open; /help lists what can be typed")
+	case t.opts.Watch:
+		t.say("this deck only watches")
+	case time.Since(o.put) < readFor:
+		t.say("not taken: the question had only just come. Type it again")
+	case o.instead:
+		o.instead = false
+		t.say("not taken: the question before was withdrawn, and this one is another: %s Type it again to answer this one", o.question().Question)
+	default:
+		return true
+	}
+	return false
 }
 
 func (t *teller) help() {
@@ -145,6 +205,7 @@ func (t *teller) help() {
 		"an empty line repeats the question",
 		"/skip leaves the question unanswered",
 		"/clarify TEXT asks back instead of answering",
+		"/text WORDS answers with these words, also where they are a number or begin with a slash",
 		"/back goes to the question before",
 		"/later puts the request behind the others for a while, /later 30 for so many minutes",
 		"/decline REASON declines the whole request",
@@ -174,15 +235,10 @@ func (t *teller) list() {
 
 // command acts on the request that is being answered.
 func (t *teller) command(word, rest string) {
-	o := t.current
-	switch {
-	case o == nil:
-		t.say("no question is open")
-		return
-	case t.opts.Watch:
-		t.say("this deck only watches")
+	if !t.meant() {
 		return
 	}
+	o := t.current
 	switch word {
 	case "/skip":
 		t.take(ask.Result{ID: o.question().ID, Skipped: true})
@@ -192,6 +248,8 @@ func (t *teller) command(word, rest string) {
 			return
 		}
 		t.take(ask.Result{ID: o.question().ID, Clarify: rest})
+	case "/text":
+		t.text(rest)
 	case "/back":
 		if o.at > 0 {
 			o.at--
@@ -215,14 +273,24 @@ func (t *teller) later(id int, minutes string) {
 	t.end(t.opts.Questions.Snooze(id, time.Duration(n)*time.Minute), "put off")
 }
 
+// text answers with words as they are, numbers too.
+func (t *teller) text(words string) {
+	switch q := t.current.question(); {
+	case words == "":
+		t.say("type your answer behind /text")
+	case !takesWords(q):
+		t.say("type a number from 1 to %d", len(q.Options))
+	default:
+		t.take(ask.Result{ID: q.ID, SelectedOptions: []string{}, CustomInput: words})
+	}
+}
+
+// takesWords tells whether q can be answered in the user's own words.
+func takesWords(q *ask.Question) bool { return q.HasOther() || len(q.Options) == 0 }
+
 // answer reads an answer to the question that is open.
 func (t *teller) answer(l string) {
-	switch {
-	case t.current == nil:
-		t.say("no question is open; /help lists what can be typed")
-		return
-	case t.opts.Watch:
-		t.say("this deck only watches")
+	if !t.meant() {
 		return
 	}
 	r, err := parse(t.current.question(), l)
@@ -242,6 +310,10 @@ func (t *teller) take(r ask.Result) {
 		t.put()
 		return
 	}
+	done := "sent"
+	if it, ok := t.opts.Questions.Pending().Item(o.item.ID); ok && it.Absent != ask.Present {
+		done = "saved; the agent gets it when it asks again"
+	}
 	err := t.opts.Questions.Answer(o.item.ID, o.results)
 	if err != nil && !errors.Is(err, ask.ErrGone) {
 		t.say("not sent: %v", err)
@@ -249,7 +321,7 @@ func (t *teller) take(r ask.Result) {
 		t.put()
 		return
 	}
-	t.end(err, "sent")
+	t.end(err, done)
 }
 
 // end closes the request that was being answered, and puts the next.
@@ -263,8 +335,8 @@ func (t *teller) end(err error, done string) {
 	t.questions()
 }
 
-// parse reads what was typed as an answer to q: numbers of options, y or n, or
-// own words.
+// parse reads what was typed as an answer to q: numbers of options, y or n, an
+// option's own words, or the user's.
 func parse(q *ask.Question, l string) (ask.Result, error) {
 	r := ask.Result{ID: q.ID, SelectedOptions: []string{}}
 	if q.Kind == ask.Confirm && len(q.Options) >= 2 {
@@ -287,18 +359,24 @@ func parse(q *ask.Question, l string) (ask.Result, error) {
 		}
 		return r, nil
 	}
-	if !q.HasOther() && len(q.Options) > 0 {
+	for _, o := range q.Options {
+		if strings.EqualFold(strings.TrimSpace(o.Label), l) {
+			r.SelectedOptions = []string{o.Label}
+			return r, nil
+		}
+	}
+	if !takesWords(q) {
 		return r, fmt.Errorf("type a number from 1 to %d", len(q.Options))
 	}
 	r.CustomInput = l
 	return r, nil
 }
 
-// numbers reads "2", "1 3" or "1,3": ascending, each once.
+// numbers reads "2", "2.", "1 3" or "1,3": ascending, each once.
 func numbers(l string) ([]int, bool) {
 	var out []int
 	for _, f := range strings.FieldsFunc(l, func(r rune) bool { return r == ',' || r == ' ' }) {
-		n, err := strconv.Atoi(f)
+		n, err := strconv.Atoi(strings.TrimRight(f, ".)"))
 		if err != nil {
 			return nil, false
 		}
