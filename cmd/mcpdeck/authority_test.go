@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 )
 
 // guarded is a deck on a screen that pairs, with a question of an agent over
@@ -40,10 +42,7 @@ func holding(t *testing.T, method string) *desk {
 	}
 	d.address = l.Addr().String()
 	l.Close()
-	build := exec.Command("go", "build", "-o", d.home+"/", "../../servers/pencil/internal/standin/fakepencil")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	decktest.Program(t, d.home, "servers/pencil/internal/standin/fakepencil")
 	d.configure("[ask]\ncli_answers = \"" + method + "\"\n[pencil]\nargs = [\"--change\"]\nstart_on = true\ncommand = \"" + d.home + "/fakepencil\"\n")
 	return d
 }

@@ -5,7 +5,6 @@ package pencil
 import (
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
 // realPackage is the package that carries the real program. It is proprietary:
@@ -25,52 +25,13 @@ const realPackage = "@pencil.dev/cli@0.2.9"
 // realProgram is a PATH on which the real program's command line package is.
 func realProgram(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("the real program is fetched over the network: not with -short")
-	}
-	cache := os.Getenv("MCPDECK_TEST_CACHE")
-	if cache == "" {
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			t.Skipf("no cache folder for the real program: %v", err)
-		}
-		cache = filepath.Join(dir, "mcpdeck-test")
-	}
-	dir := filepath.Join(cache, "pencil-0.2.9")
-	bin := filepath.Join(dir, "bin")
-	if _, err := os.Stat(filepath.Join(bin, "pencil")); err == nil {
-		return bin
-	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Skip("the real program cannot be fetched: no npm")
-	}
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		t.Skipf("the real program cannot be kept: %v", err)
-	}
-	tmp, err := os.MkdirTemp(cache, "fetch-")
-	if err != nil {
-		t.Skipf("the real program cannot be kept: %v", err)
-	}
-	t.Cleanup(func() { os.RemoveAll(tmp) })
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for _, step := range [][]string{
-		{npm, "pack", "--silent", "--pack-destination", tmp, realPackage},
-		{"sh", "-c", "tar -xzf *.tgz && mkdir bin && ln -s ../package/dist/index.mjs bin/pencil && chmod +x package/dist/index.mjs package/dist/out/mcp-server-*"},
-	} {
-		c := exec.CommandContext(ctx, step[0], step[1:]...)
-		c.Dir = tmp
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Skipf("the real program cannot be fetched: %s: %v: %s", step[0], err, out)
-		}
-	}
-	if err := os.Rename(tmp, dir); err != nil && !errors.Is(err, os.ErrExist) {
-		if _, statErr := os.Stat(bin); statErr != nil {
-			t.Skipf("the real program cannot be kept: %v", err)
-		}
-	}
-	return bin
+	dir := realtest.Kept(t, "pencil-0.2.9", func(ctx context.Context, dir string) error {
+		pack := exec.CommandContext(ctx, "npm", "pack", "--silent", "--pack-destination", dir, realPackage)
+		unpack := exec.CommandContext(ctx, "sh", "-c", "tar -xzf *.tgz && mkdir -p bin && ln -sf ../package/dist/index.mjs bin/pencil && chmod +x package/dist/index.mjs package/dist/out/mcp-server-*")
+		unpack.Dir = dir
+		return errors.Join(realtest.Run(pack), realtest.Run(unpack))
+	})
+	return filepath.Join(dir, "bin")
 }
 
 func realOptions(t *testing.T) Options {
@@ -79,12 +40,7 @@ func realOptions(t *testing.T) Options {
 		t.Skipf("the real program does not exist for %s", runtime.GOARCH)
 	}
 	o := options(t)
-	o.Command = os.Getenv("MCPDECK_TEST_PENCIL")
-	if o.Command == "" {
-		o.Environ = []string{"PATH=" + realProgram(t)}
-	} else {
-		o.Environ = nil
-	}
+	o.Environ = []string{"PATH=" + realProgram(t)}
 	return o
 }
 
@@ -96,7 +52,7 @@ func TestRealProgram(t *testing.T) {
 	w.switchedOn(t)
 	s := w.Status()
 	t.Logf("ready after %v: %s", time.Since(began), s.Text(false))
-	if o.Command == "" && s.Source != "command line package" {
+	if s.Source != "command line package" {
 		t.Errorf("found by %q", s.Source)
 	}
 	if len(s.Tools) == 0 || len(s.Notes) != 0 || s.Instructions == "" || s.Sign().Tone != Good {

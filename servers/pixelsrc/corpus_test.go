@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
 // corpusFiles are the sources of the conformance corpus; the test is skipped
@@ -15,22 +16,19 @@ import (
 func corpusFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, dir := range []string{os.Getenv("MCPDECK_SHARED"), "../../../shared", "../../../../shared"} {
-		root := filepath.Join(dir, "conformance", "pixelsrc", "corpus")
-		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if ext := filepath.Ext(path); err == nil && !d.IsDir() && (ext == ".pxl" || ext == ".jsonl") {
-				if b, err := os.ReadFile(path); err == nil {
-					files[strings.TrimPrefix(path, root)] = string(b)
-				}
-			}
-			return nil
-		})
-		if len(files) > 0 {
-			return files
+	root := filepath.Join(realtest.Corpus(t), "corpus")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if ext := filepath.Ext(path); err != nil || d.IsDir() || ext != ".pxl" && ext != ".jsonl" {
+			return err
 		}
+		b, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, root)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Skip("no conformance folder: set MCPDECK_SHARED to the folder that holds it")
-	return nil
+	return files
 }
 
 // TestFormatCorpus formats every file of the corpus: twice is once, nothing is

@@ -1,7 +1,7 @@
 package pixelsrc
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -12,34 +12,34 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
-// corpusPictures are the small pictures of the conformance corpus where that is
-// at hand, else those of the examples.
-func corpusPictures(t *testing.T) (list []*image.NRGBA, from string) {
+// corpusPictures are the small pictures of the reference's corpus.
+func corpusPictures(t *testing.T) (list []*image.NRGBA) {
 	t.Helper()
-	for _, dir := range []string{os.Getenv("MCPDECK_SHARED"), "../../../shared", "../../../../shared"} {
-		f, err := os.Open(filepath.Join(dir, "conformance", "pixelsrc", "corpus.jsonl"))
-		if err != nil {
+	b, err := os.ReadFile(filepath.Join(realtest.Corpus(t), "corpus.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(b) {
+		var row struct {
+			W, H int
+			RGBA string
+		}
+		if json.Unmarshal(line, &row) != nil || row.RGBA == "" || row.W < 4 {
 			continue
 		}
-		defer f.Close()
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 4<<20)
-		for lines.Scan() {
-			var row struct {
-				W, H int
-				RGBA string
-			}
-			if json.Unmarshal(lines.Bytes(), &row) != nil || row.RGBA == "" || row.W < 4 {
-				continue
-			}
-			if b, err := hex.DecodeString(row.RGBA); err == nil && len(b) == 4*row.W*row.H {
-				list = append(list, &image.NRGBA{Pix: b, Stride: 4 * row.W, Rect: image.Rect(0, 0, row.W, row.H)})
-			}
+		if b, err := hex.DecodeString(row.RGBA); err == nil && len(b) == 4*row.W*row.H {
+			list = append(list, &image.NRGBA{Pix: b, Stride: 4 * row.W, Rect: image.Rect(0, 0, row.W, row.H)})
 		}
-		return list, "conformance corpus"
 	}
+	return list
+}
+
+// examplePictures are the sprites of the examples.
+func examplePictures(t *testing.T) (list []*image.NRGBA) {
+	t.Helper()
 	for _, name := range Examples() {
 		d := pxl.Parse([]byte(Example(name)), pxl.Options{})
 		for _, o := range d.Objects() {
@@ -50,7 +50,7 @@ func corpusPictures(t *testing.T) (list []*image.NRGBA, from string) {
 			}
 		}
 	}
-	return list, "examples"
+	return list
 }
 
 // plainImport is the size of the source that the reference's importer writes: a
@@ -95,7 +95,13 @@ func plainImport(img *image.NRGBA, shapes bool) int {
 // TestImportQuality compares the importer with the reference's: every pixel is
 // kept, and the source is shorter.
 func TestImportQuality(t *testing.T) {
-	list, from := corpusPictures(t)
+	for name, pictures := range map[string]func(*testing.T) []*image.NRGBA{"examples": examplePictures, "corpus": corpusPictures} {
+		t.Run(name, func(t *testing.T) { testImportQuality(t, pictures(t)) })
+	}
+}
+
+func testImportQuality(t *testing.T, list []*image.NRGBA) {
+	t.Helper()
 	var ours, points, rects, worse int
 	var shares []float64
 	for i, img := range list {
@@ -113,7 +119,7 @@ func TestImportQuality(t *testing.T) {
 		shares = append(shares, float64(len(im.Source))/float64(r))
 	}
 	slices.Sort(shares)
-	t.Logf("%d pictures of the %s: ours %d bytes, reference with shapes %d, with points only %d; median share %.2f", len(list), from, ours, rects, points, shares[len(shares)/2])
+	t.Logf("%d pictures: ours %d bytes, reference with shapes %d, with points only %d; median share %.2f", len(list), ours, rects, points, shares[len(shares)/2])
 	if worse > 0 || ours >= rects {
 		t.Errorf("%d of %d sources are longer than the reference's", worse, len(list))
 	}

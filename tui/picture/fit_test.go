@@ -22,7 +22,7 @@ func TestSpritesAreExactInEverySet(t *testing.T) {
 }
 
 func TestCorpusIsExactInEverySet(t *testing.T) {
-	sprites := sharedSprites(t)
+	sprites := corpusSprites(t)
 	if len(sprites) < 300 {
 		t.Fatalf("only %d sprites with pixels in the corpus", len(sprites))
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
 // covers says from the character's definition alone whether it paints sample x, y of an
@@ -237,18 +239,15 @@ func fidelity(a, b *image.NRGBA) (psnr, ssim, difference float64) {
 	return psnr, ssim / float64(windows), diff / n
 }
 
-// sharedSprites reads the sprites of the reference corpus where a checkout has it beside it.
-func sharedSprites(t testing.TB) map[string]*image.NRGBA {
+// corpusSprites reads the sprites of the reference's corpus.
+func corpusSprites(t testing.TB) map[string]*image.NRGBA {
 	t.Helper()
-	folder := os.Getenv("MCPDECK_SHARED")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared")
-	}
+	folder := realtest.Corpus(t)
 	sprites := map[string]*image.NRGBA{}
 	for _, name := range []string{"corpus.jsonl", "generated.jsonl"} {
-		file, err := os.Open(filepath.Join(folder, "conformance", "pixelsrc", name))
+		file, err := os.Open(filepath.Join(folder, name))
 		if err != nil {
-			t.Skip("no corpus of sprites: name the folder that holds conformance/ in MCPDECK_SHARED")
+			t.Fatal(err)
 		}
 		defer file.Close()
 		lines := bufio.NewScanner(file)

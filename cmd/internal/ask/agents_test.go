@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
 // model stands in for the model behind an agent: it asks, calls ask_wait for as
@@ -144,10 +146,7 @@ func (m model) openai(w http.ResponseWriter, tools, results []string, space map[
 // TestRealAgents has Claude Code and Codex ask and wait: for 90 s, over a
 // crash of the deck, and beyond the time they give one call.
 func TestRealAgents(t *testing.T) {
-	bin := os.Getenv("MCPDECK_AGENTS")
-	if bin == "" {
-		t.Skip("set MCPDECK_AGENTS to a folder with the programs claude and codex; takes six minutes")
-	}
+	bin := filepath.Dir(realtest.Agent(t, "claude"))
 	tests := []struct {
 		name  string
 		after time.Duration

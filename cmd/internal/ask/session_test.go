@@ -17,6 +17,8 @@ import (
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 )
 
 // world is a home folder with a deck in a terminal.
@@ -28,19 +30,12 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs the real program in a terminal")
-	}
 	home, err := os.MkdirTemp("", "md") // short: it holds sockets
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	bin := filepath.Join(home, "mcpdeck")
-	if out, err := exec.Command("go", "build", "-o", bin, "github.com/mcpdeck/mcpdeck/cmd/mcpdeck").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return &world{t: t, home: home, bin: bin}
+	return &world{t: t, home: home, bin: decktest.Program(t, home, "cmd/mcpdeck")}
 }
 
 func (w *world) command(dir string, args ...string) *exec.Cmd {

@@ -5,40 +5,22 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
-
-// agentProgram finds an agent: on the PATH, or as npm put it into the folder
-// MCPDECK_TEST_CLIENTS.
-func agentProgram(t *testing.T, name string) string {
-	t.Helper()
-	if dir := os.Getenv("MCPDECK_TEST_CLIENTS"); dir != "" {
-		if path, err := exec.LookPath(filepath.Join(dir, "node_modules/.bin", name)); err == nil {
-			return path
-		}
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("%s is not installed (on the PATH, or by npm in the folder MCPDECK_TEST_CLIENTS)", name)
-	}
-	return path
-}
 
 // A real agent makes a snapshot, a component is edited, and the agent's
 // comparison tells it what broke.
 func TestARealAgentGetsTheDiff(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("runs a real agent: not with -short")
-	}
+	realtest.On(t)
 	agents := map[string]struct {
 		files map[string]string // in HOME; HOME, @URL, DECK are replaced
 		env   []string
@@ -59,22 +41,11 @@ func TestARealAgentGetsTheDiff(t *testing.T) {
 			args: []string{"run", "go"},
 		},
 	}
-	build := sync.OnceValues(func() (string, error) {
-		deck := filepath.Join(t.TempDir(), "mcpdeck")
-		out, err := exec.Command("go", "build", "-o", deck, "github.com/mcpdeck/mcpdeck/cmd/mcpdeck").CombinedOutput()
-		if err != nil {
-			err = fmt.Errorf("%w: %s", err, out)
-		}
-		return deck, err
-	})
 	for name, agent := range agents {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			program, cli := agentProgram(t, name), stamptest.CLI(t, stampcli.Wanted)
-			deck, err := build()
-			if err != nil {
-				t.Fatal(err)
-			}
+			program, cli := realtest.Agent(t, name), stamptest.CLI(t, stampcli.Wanted)
+			deck := decktest.Program(t, t.TempDir(), "cmd/mcpdeck")
 			project := stamptest.Shop(t)
 			home, err := os.MkdirTemp("", "deck") // a socket's path has few bytes to spare
 			if err != nil {

@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
 // TestMain makes the test binary an agent too: one that connects to the deck
@@ -122,13 +124,10 @@ func TestRealAgents(t *testing.T) {
 
 // build makes the programs in a folder.
 func build(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
-	for _, pkg := range []string{"./cmd/mcpdeck", "./servers/pencil/internal/standin/fakepencil"} {
-		c := exec.Command("go", "build", "-o", dir+"/", pkg)
-		c.Dir = "../../.."
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v\n%s", pkg, err, out)
-		}
+	for _, pkg := range []string{"cmd/mcpdeck", "servers/pencil/internal/standin/fakepencil"} {
+		decktest.Program(t, dir, pkg)
 	}
 	return dir
 }
@@ -199,24 +198,6 @@ func (d *deck) pencil(verb string) func() {
 	}
 }
 
-// client finds an agent's program.
-func client(t *testing.T, name string) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("runs a real agent: not with -short")
-	}
-	if dir := os.Getenv("MCPDECK_TEST_CLIENTS"); dir != "" {
-		if path, err := exec.LookPath(filepath.Join(dir, "node_modules/.bin", name)); err == nil {
-			return path
-		}
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("%s is not installed (on the PATH, or by npm in the folder MCPDECK_TEST_CLIENTS)", name)
-	}
-	return path
-}
-
 // run runs an agent to its end.
 func (d *deck) run(env []string, name string, args ...string) string {
 	d.t.Helper()
@@ -271,7 +252,7 @@ func seeTheSwitch(t *testing.T, programs func() string) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			path := client(t, tt.name)
+			path := realtest.Agent(t, tt.name)
 			d := startDeck(t, programs())
 			list := []byte(`{"action":"list"}`)
 			model := mockmodel.New(
@@ -326,7 +307,7 @@ required = true
 `)
 	}
 	t.Run("switched off after it started", func(t *testing.T) {
-		path := client(t, "codex")
+		path := realtest.Agent(t, "codex")
 		d := startDeck(t, programs())
 		d.pencil("on")()
 		model := mockmodel.New(t, "deck", mockmodel.Step{Before: d.pencil("off"), Tool: "pencil_get_editor_state"})
@@ -337,7 +318,7 @@ required = true
 		}
 	})
 	t.Run("with the gateway", func(t *testing.T) {
-		path := client(t, "codex")
+		path := realtest.Agent(t, "codex")
 		d := startDeck(t, programs())
 		model := mockmodel.New(
 			t, "deck",

@@ -3,15 +3,15 @@ package conformance
 import (
 	"bytes"
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
 const (
@@ -22,9 +22,7 @@ const (
 // TestConformance runs the official suite against the fixtures behind the
 // production host and guard.
 func TestConformance(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the suite is not run with -short")
-	}
+	realtest.On(t)
 	node := findNode(t)
 	h, err := NewHost(t.TempDir())
 	if err != nil {
@@ -69,45 +67,10 @@ func summary(out []byte) []byte {
 	return out[max(0, len(out)-2000):]
 }
 
-// cache is where packages are kept from one run to the next.
-func cache(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("MCPDECK_TEST_CACHE")
-	if dir == "" {
-		base, err := os.UserCacheDir()
-		if err != nil {
-			t.Skipf("there is no folder for npm packages: %v", err)
-		}
-		dir = filepath.Join(base, "mcpdeck-test")
-	}
-	return dir
-}
-
-// install returns a folder that has the npm package in its node_modules. The
-// test is skipped when npm cannot install it.
+// install returns a folder that has the npm package in its node_modules.
 func install(t *testing.T, spec string) string {
 	t.Helper()
-	dir := filepath.Join(cache(t), strings.NewReplacer("@", "", "/", "-").Replace(spec)+"-"+runtime.GOOS+"-"+runtime.GOARCH)
-	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
-		return dir
-	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Skip("npm is not installed, so the conformance suite cannot be fetched")
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Skipf("there is no folder for npm packages: %v", err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, npm, "install", "--no-audit", "--no-fund", "--no-save", "--prefix", dir, spec)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("npm cannot install %s: %v: %s", spec, err, bytes.TrimSpace(out))
-	}
-	if err := os.WriteFile(filepath.Join(dir, "complete"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	return realtest.Packages(t, strings.NewReplacer("@", "", "/", "-").Replace(spec), spec)
 }
 
 // findNode returns a Node that the suite runs on: version 22 or newer, from the

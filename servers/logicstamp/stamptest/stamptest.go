@@ -2,61 +2,20 @@
 package stamptest
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
-// CLI gives the path of a real stamp command of the given version. It is
-// installed once with npm into a cache folder, $MCPDECK_TEST_CACHE or
-// mcpdeck-test in the user's cache; the test is skipped where that cannot be
-// done. LOGICSTAMP_TEST_CLI names another one for every version.
+// CLI gives the path of a real stamp command of the given version. The test is
+// skipped if real programs are not asked for; see package realtest.
 func CLI(t testing.TB, version string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("the real stamp command takes seconds; not with -short")
-	}
-	if own := os.Getenv("LOGICSTAMP_TEST_CLI"); own != "" {
-		return own
-	}
-	base := os.Getenv("MCPDECK_TEST_CACHE")
-	if base == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Skipf("no cache folder to install stamp into: %v", err)
-		}
-		base = filepath.Join(cache, "mcpdeck-test")
-	}
-	dir := filepath.Join(base, "logicstamp-context-"+version)
-	bin := filepath.Join(dir, "node_modules", ".bin", "stamp")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Skipf("no cache folder to install stamp into: %v", err)
-	}
-	lock := flock.New(filepath.Join(dir, "lock"))
-	if err := lock.Lock(); err != nil {
-		t.Skipf("cannot lock the cache folder: %v", err)
-	}
-	defer func() { _ = lock.Unlock() }()
-	if _, err := os.Stat(bin); err == nil {
-		return bin
-	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Skip("npm is not installed, so there is no real stamp command to test with")
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, npm, "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "logicstamp-context@"+version)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("npm cannot install logicstamp-context@%s: %v\n%s", version, err, out)
-	}
-	return bin
+	dir := realtest.Packages(t, "logicstamp-context-"+version, "--ignore-scripts", "logicstamp-context@"+version)
+	return filepath.Join(dir, "node_modules", ".bin", "stamp")
 }
 
 // Write writes files below dir, making folders as needed. A content of "" makes

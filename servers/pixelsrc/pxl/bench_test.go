@@ -11,11 +11,12 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
 // BenchmarkCorpus parses every file of the corpus and renders every object in it.
 func BenchmarkCorpus(b *testing.B) {
-	dir := filepath.Join(shared(b), "corpus")
+	dir := filepath.Join(realtest.Corpus(b), "corpus")
 	type file struct {
 		text    []byte
 		include func(string) ([]byte, error)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
 // codesOf lists diagnostics as line:code.
@@ -18,7 +20,7 @@ func codesOf(ds []Diagnostic) string {
 
 // TestFixtures asserts code and line of everything wrong with the corpus's broken files.
 func TestFixtures(t *testing.T) {
-	dir := filepath.Join(shared(t), "corpus", "tests", "fixtures")
+	dir := filepath.Join(realtest.Corpus(t), "corpus", "tests", "fixtures")
 	for _, r := range []struct{ file, want string }{
 		{"invalid/invalid_color.jsonl", "1:invalid_color"},
 		{"invalid/invalid_json.jsonl", "1:json_syntax"},

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
 // expected is one row of a conformance file.
@@ -41,19 +42,6 @@ func readRows(t testing.TB, r io.Reader) []expected {
 		rows = append(rows, e)
 	}
 	return rows
-}
-
-// shared finds the folder with expected pictures that may not be part of the repository.
-func shared(t testing.TB) string {
-	t.Helper()
-	for _, dir := range []string{os.Getenv("MCPDECK_SHARED"), "../../../../shared"} {
-		dir = filepath.Join(dir, "conformance", "pixelsrc")
-		if _, err := os.Stat(filepath.Join(dir, "corpus.jsonl")); err == nil {
-			return dir
-		}
-	}
-	t.Skip("no conformance folder: set MCPDECK_SHARED to the folder that holds it")
-	return ""
 }
 
 // compare checks a picture against a row.
@@ -112,7 +100,7 @@ func TestGenerated(t *testing.T) {
 }
 
 func TestCorpus(t *testing.T) {
-	dir := shared(t)
+	dir := realtest.Corpus(t)
 	f, err := os.Open(filepath.Join(dir, "corpus.jsonl"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,127 @@
+// Package realtest gives tests the real programs: agents, the stamp command,
+// Pencil's server and the conformance suite, all fetched from npm.
+//
+// One switch turns such tests on: MCPDECK_TEST_REAL=1 (task test:real). Without
+// it they are skipped, and nothing is fetched. With it whatever is missing fails
+// the test.
+package realtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// On skips a test that needs real programs unless the switch is on.
+func On(t testing.TB) {
+	t.Helper()
+	if on, _ := strconv.ParseBool(os.Getenv("MCPDECK_TEST_REAL")); !on {
+		t.Skip("needs real programs, up to 500 MB from npm: set MCPDECK_TEST_REAL=1 (task test:real)")
+	}
+}
+
+// Kept returns the folder name of the cache, which fill has filled once, in
+// whatever process. The test is skipped if the switch is off.
+func Kept(t testing.TB, name string, fill func(ctx context.Context, dir string) error) string {
+	t.Helper()
+	On(t)
+	cache := os.Getenv("MCPDECK_TEST_CACHE")
+	if cache == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatalf("no folder to keep programs in: %v", err)
+		}
+		cache = filepath.Join(base, "mcpdeck-test")
+	}
+	dir := filepath.Join(cache, name+"-"+runtime.GOOS+"-"+runtime.GOARCH)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lock := flock.New(filepath.Join(dir, "lock"))
+	if err := lock.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	whole := filepath.Join(dir, "complete")
+	if _, err := os.Stat(whole); err == nil {
+		return dir
+	}
+	const tries = 3
+	for i := range tries {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		err := fill(ctx, dir)
+		cancel()
+		if err == nil {
+			break
+		}
+		t.Logf("try %d: %v", i+1, err)
+		if i == tries-1 {
+			t.Fatalf("cannot fetch %s: %v", name, err)
+		}
+		time.Sleep(time.Duration(i+1) * 10 * time.Second)
+	}
+	if err := os.WriteFile(whole, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Packages returns a folder with npm packages below node_modules; the arguments
+// are those of npm install. The test is skipped if the switch is off.
+func Packages(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	return Kept(t, name, func(ctx context.Context, dir string) error {
+		return Run(exec.CommandContext(ctx, "npm", append([]string{"install", "--no-audit", "--no-fund", "--prefix", dir}, args...)...))
+	})
+}
+
+// Run runs a command; its error has what the command said.
+func Run(c *exec.Cmd) error {
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(c.Args, " "), err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// Agent returns the path of a real agent, claude, codex, opencode or gemini, or of
+// the node that they run on. The test is skipped if the switch is off.
+func Agent(t testing.TB, name string) string {
+	t.Helper()
+	dir := Kept(t, "agents", func(ctx context.Context, dir string) error {
+		err := Run(exec.CommandContext(
+			ctx, "npm", "install", "--no-audit", "--no-fund", "--prefix", dir,
+			"node@22", "@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.169.0", "opencode-ai@1.18.33", "@google/gemini-cli@0.61.0",
+		))
+		if err != nil {
+			return err
+		}
+		modules := filepath.Join(dir, "node_modules") // npm may not have run the script that puts the program in its place
+		return Run(exec.CommandContext(ctx, filepath.Join(modules, ".bin", "node"), filepath.Join(modules, "@anthropic-ai/claude-code/install.cjs")))
+	})
+	return filepath.Join(dir, "node_modules", ".bin", name)
+}
+
+// Corpus returns the folder with the expected pictures of the reference
+// implementation, which are no part of this repository; MCPDECK_TEST_CORPUS
+// names it. The test is skipped without.
+func Corpus(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("MCPDECK_TEST_CORPUS")
+	if dir == "" {
+		t.Skip("no pictures of the reference: set MCPDECK_TEST_CORPUS to the folder with corpus.jsonl")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "corpus.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
