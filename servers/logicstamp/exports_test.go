@@ -1,6 +1,9 @@
 package logicstamp_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -119,5 +122,92 @@ func TestASignatureThatNoContractHoldsIsToldBesideThePass(t *testing.T) {
 	want := compare.Signature{EntryID: "src/parts/helpers.ts", Name: "pad", Before: "pad(s: string, n: number)", After: "pad(s: string, n: bigint)", Line: 1}
 	if len(r.Signatures) != 1 || r.Signatures[0] != want {
 		t.Errorf("signatures = %+v", r.Signatures)
+	}
+}
+
+// An entry that breaks shows what the file has there, with its number: as it was
+// analysed, so that what is gone is shown as the baseline had it, and a later edit
+// shifts nothing.
+func TestWhatBreaksIsShownAsTheFileHasIt(t *testing.T) {
+	const file = "src/parts/Knob.tsx"
+	for name, row := range map[string]struct {
+		before, after string
+		// asItIs compares the project's own context, which is older than the file.
+		asItIs bool
+		want   []string
+	}{
+		"a prop that is gone": {
+			"// props: size locked\nexport interface KnobProps {\n  size: number;\n\tlocked?: boolean; // while it turns\n}\n", "// props: size\nexport interface KnobProps {\n  size: number;\n}\n", false,
+			[]string{"was 4: \tlocked?: boolean; // while it turns"},
+		},
+		"a new prop, with Windows line ends": {
+			"// props: size\r\nexport interface KnobProps {\r\n  size: number;\r\n}\r\n", "// props: size tone\r\nexport interface KnobProps {\r\n  tone   : string,  // calm or loud\r\n  size: number;\r\n}\r\n", false,
+			[]string{"3:   tone   : string,  // calm or loud"},
+		},
+		"a prop of an inline type": {
+			"// props: size locked\nexport function Knob({\n  size,\n  locked,\n}: {\n  size: number;\n  locked: boolean;\n}) {}\n", "// props: size\nexport function Knob({\n  size,\n}: {\n  size: number;\n}) {}\n", false,
+			[]string{"was 7:   locked: boolean;"},
+		},
+		"an export that is gone, over several lines": {
+			"// props: size\nexport const pad = (\n  s: string,\n  n = 2,\n): string =>\n  s.padStart(n);\nexport const x = 1;\n", "// props: size\nexport const x = 1;\n", false,
+			[]string{"was 2: export const pad = (|  s: string,|  n = 2,|): string =>"},
+		},
+		"an export that is there, but not for others": {
+			"// props: size\n\nexport const far = 1; export const x = 1;\n", "// props: size\nconst far = 1; export const x = 1;\n", false,
+			[]string{"was 3: export const far = 1; export const x = 1;"},
+		},
+		"a member and type parameters": {
+			"// props: size\nexport type Box<T> = {\n  v: T;\n};\n", "// props: size\n\nexport type Box<T, K> = {\n  v: T | K;\n};\n", false,
+			[]string{"3: export type Box<T, K> = {", "4:   v: T | K;"},
+		},
+		"a file that changed after it was analysed": {
+			"// props: size locked\nexport type KnobProps = {\n  locked: boolean;\n};\n", "// props: size\nexport type KnobProps = {\n};\n", true,
+			[]string{"was 3:   locked: boolean;"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, standIn{})
+			s.write(file, row.before)
+			id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
+			s.write(file, row.after)
+			args := logicstamp.CompareArgs{Baseline: "snapshot:" + id}
+			if row.asItIs {
+				yes, no := true, false
+				s.refresh(logicstamp.RefreshArgs{Publish: &yes})
+				s.write(file, "// edited again\n\n\n"+row.after)
+				args.ForceRegenerate = &no
+			}
+			for _, service := range []*logicstamp.Service{s.Service, s.open()} { // from memory and from the disk
+				r, err := service.Compare(t.Context(), logicstamp.Call{}, args)
+				if err != nil || len(r.ContractChanges) != 1 {
+					t.Fatalf("%+v, %v", r, err)
+				}
+				var got []string
+				for _, b := range r.ContractChanges[0].Breaking {
+					line, was := b.Place()
+					text := fmt.Sprintf("%d: %s", line, strings.ReplaceAll(b.Source, "\n", "|"))
+					if was {
+						text = "was " + text
+					}
+					got = append(got, text)
+				}
+				if !slices.Equal(got, row.want) {
+					t.Errorf("sources = %q, want %q", got, row.want)
+				}
+			}
+		})
+	}
+}
+
+func TestAComponentThatIsGoneShowsItsDeclaration(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.write("src/parts/Dial.tsx", "export const STEP = 2;\n\nexport function Dial() {\n}\n")
+	s.refresh(logicstamp.RefreshArgs{})
+	if err := os.Remove(filepath.Join(s.project, "src/parts/Dial.tsx")); err != nil {
+		t.Fatal(err)
+	}
+	b := s.compare(logicstamp.CompareArgs{}).ContractChanges[0].Breaking[0]
+	if line, was := b.Place(); line != 3 || !was || b.Source != "export function Dial() {" {
+		t.Errorf("breaking = %+v", b)
 	}
 }

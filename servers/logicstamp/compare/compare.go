@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
 
@@ -238,7 +239,15 @@ func (c *comparison) onlyBefore(p string, before contract.Visible) {
 		change.SemanticHashAfter, change.FileHashAfter, change.After = to.SemanticHash, to.FileHash, to.Contract
 	}
 	if kind == Removed {
-		change.Breaking = []Breaking{{Severity: Error, Kind: "contract_removed", Name: change.Name, Message: "component removed: " + p}}
+		gone := Breaking{Severity: Error, Kind: "contract_removed", Name: change.Name, Message: "component removed: " + p}
+		if f, _ := c.base.Sources.Find(p); f.Outline != nil {
+			for _, e := range f.Outline.Exports {
+				if decl, ok := f.Outline.Decl(e.Local); ok && (gone.LineBefore == 0 || e.Name == change.Name || e.Name == "default") {
+					gone.put(f.Outline, &outline.Outline{}, spanOf(decl), span{})
+				}
+			}
+		}
+		change.Breaking = []Breaking{gone}
 	}
 }
 

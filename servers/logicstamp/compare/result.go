@@ -4,6 +4,7 @@ package compare
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
@@ -244,11 +245,21 @@ type Breaking struct {
 	Kind     string   `json:"kind"`
 	Name     string   `json:"name"`
 	Message  string   `json:"message"`
-	// Line is where it is in the present source, LineBefore where it was in that
-	// of the baseline, and Source what stands or stood there; as far as known.
+	// Line is where it is in the present source and LineBefore where it was in
+	// that of the baseline, as far as known. Source is what the file had there
+	// when it was analysed, a few lines at most.
 	Line       int    `json:"line,omitempty"`
 	LineBefore int    `json:"lineBefore,omitempty"`
 	Source     string `json:"source,omitempty"`
+}
+
+// Place is the line that Source begins on, and whether it is the baseline's: that
+// of what is gone, or of what the present source is not known of.
+func (b Breaking) Place() (line int, was bool) {
+	if b.LineBefore > 0 && (b.Line == 0 || strings.HasSuffix(b.Kind, "_removed")) {
+		return b.LineBefore, true
+	}
+	return b.Line, false
 }
 
 // Importer is a source that imports one that breaks.

@@ -1,9 +1,11 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
@@ -12,18 +14,18 @@ import (
 // maxSignatures is how many changed signatures a result lists.
 const maxSignatures = 200
 
-// outlines are what both sides of a source declare; ok is false where that is
-// not known, or cannot be true because the contract names an export that is not
-// among them.
-func (c *comparison) outlines(p string, before, after *contract.Contract) (was, is *outline.Outline, ok bool) {
+// outlines are what both sides of a source declare, as far as that is known;
+// whole tells that all of it is: neither is missing, nor names a contract an
+// export that is not among those of its side.
+func (c *comparison) outlines(p string, before, after *contract.Contract) (was, is *outline.Outline, whole bool) {
 	if c.base.Sources == nil || c.cur.Sources == nil {
-		return nil, nil, false
+		return &outline.Outline{}, &outline.Outline{}, false
 	}
 	b, _ := c.base.Sources.Find(p)
 	a, _ := c.cur.Sources.Find(p)
 	// An equal text was read by another version of us at most.
-	ok = b.FileHash != a.FileHash && b.Outline != nil && a.Outline != nil && covers(b.Outline, before.Exports) && covers(a.Outline, after.Exports)
-	return b.Outline, a.Outline, ok
+	whole = b.FileHash != a.FileHash && b.Outline != nil && a.Outline != nil && covers(b.Outline, before.Exports) && covers(a.Outline, after.Exports)
+	return cmp.Or(b.Outline, &outline.Outline{}), cmp.Or(a.Outline, &outline.Outline{}), whole
 }
 
 func covers(o *outline.Outline, e contract.Exports) bool {
@@ -48,8 +50,15 @@ func exportKeys(o *outline.Outline) map[string]outline.Export {
 }
 
 // surface compares what two states of a source give to those who import it.
-func surface(was, is *outline.Outline, d *Details) (out []Breaking, heads []Signature) {
+// Members that are props are left out: the contracts tell of them.
+func surface(was, is *outline.Outline, prop func(name string) bool, d *Details) (out []Breaking, heads []Signature) {
 	before, after := exportKeys(was), exportKeys(is)
+	own := func(x outline.Decl) outline.Decl {
+		if x.Kind != "enum" {
+			x.Members = slices.DeleteFunc(slices.Clone(x.Members), func(m outline.Member) bool { return prop(m.Name) })
+		}
+		return x
+	}
 	for _, key := range unionKeys(before, after) {
 		b, had := before[key]
 		a, has := after[key]
@@ -64,7 +73,7 @@ func surface(was, is *outline.Outline, d *Details) (out []Breaking, heads []Sign
 			x, known := was.Decl(b.Local)
 			y, still := is.Decl(a.Local)
 			if known && still {
-				broken, head := declared(key, x, y, d)
+				broken, head := declared(key, was, is, own(x), own(y), d)
 				out = append(out, broken...)
 				heads = append(heads, head...)
 			}
@@ -85,28 +94,53 @@ func removals(was, is *outline.Outline, before, after map[string]outline.Export,
 	var out []Breaking
 	taken := map[string]bool{}
 	for _, key := range d.RemovedExports {
-		b := Breaking{Severity: Error, Kind: "export_removed", Name: key, Message: "export removed: " + key, LineBefore: before[key].Line}
+		b := Breaking{Severity: Error, Kind: "export_removed", Name: key, Message: "export removed: " + key}
+		from, to := span{first: before[key].Line}, span{}
 		if decl, ok := was.Decl(before[key].Local); ok && before[key].From == "" {
-			b.LineBefore, b.Source = decl.Line, source(decl)
-			if to := renamed(is, decl, after, d.AddedExports); to != "" && !taken[to] {
-				taken[to] = true
-				b.Message = "export renamed: " + key + " → " + to
+			from = spanOf(decl)
+			if name := renamed(is, decl, after, d.AddedExports); name != "" && !taken[name] {
+				taken[name] = true
+				b.Message = "export renamed: " + key + " → " + name
 			}
 			if still, ok := is.Decl(decl.Name); ok {
-				b.Line = still.Line
+				to = spanOf(still)
 			}
 		}
+		b.put(was, is, from, to)
 		out = append(out, b)
 	}
 	return out
 }
 
-// source is a declaration as one line.
-func source(d outline.Decl) string {
+// maxSource is how many lines of a source an entry shows.
+const maxSource = 4
+
+// span is where something stands in a source. short is what to show where the
+// lines are not known, as of a snapshot that another version made.
+type span struct {
+	first, last int
+	short       string
+}
+
+func spanOf(d outline.Decl) span {
 	if d.Kind == "const" {
-		return "const " + d.Head
+		return span{d.Line, d.End, "const " + d.Head}
 	}
-	return d.Kind + " " + d.Head
+	return span{d.Line, d.End, d.Kind + " " + d.Head}
+}
+
+func spanOfMember(d outline.Decl, m outline.Member) span {
+	return span{m.Line, m.End, d.Name + " { " + m.Text + " }"}
+}
+
+// put says where an entry stood and stands; first is 0 for nowhere.
+func (b *Breaking) put(was, is *outline.Outline, from, to span) {
+	b.LineBefore, b.Line = from.first, to.first
+	side, at := is, to
+	if _, old := b.Place(); old {
+		side, at = was, from
+	}
+	b.Source = cmp.Or(side.Text(at.first, min(at.last, at.first+maxSource-1)), at.short)
 }
 
 // renamed is the one new export that says of itself what a removed one said.
@@ -125,39 +159,37 @@ func renamed(is *outline.Outline, gone outline.Decl, after map[string]outline.Ex
 }
 
 // declared compares two states of an exported declaration.
-func declared(name string, was, is outline.Decl, d *Details) (out []Breaking, heads []Signature) {
-	changed := func(severity Severity, kind, message string, before, after string, lineBefore, line int) {
-		d.ChangedExports = append(d.ChangedExports, TypeChange{name, before, after})
-		text := after
-		if text == "" {
-			text = before
-		}
-		out = append(out, Breaking{Severity: severity, Kind: kind, Name: name, Message: message, LineBefore: lineBefore, Line: line, Source: text})
+func declared(name string, before, after *outline.Outline, was, is outline.Decl, d *Details) (out []Breaking, heads []Signature) {
+	changed := func(severity Severity, kind, message, old, now string, from, to span) {
+		d.ChangedExports = append(d.ChangedExports, TypeChange{name, old, now})
+		b := Breaking{Severity: severity, Kind: kind, Name: name, Message: message}
+		b.put(before, after, from, to)
+		out = append(out, b)
 	}
 	if was.Generic != is.Generic {
 		severity := Caution
 		if is.Kind != "function" && is.Kind != "const" && required(was.Generic) != required(is.Generic) {
 			severity = Error // whoever names the type has to say as many
 		}
-		changed(severity, "generic_changed", fmt.Sprintf("type parameters changed: %s%s → %s%s", name, was.Generic, name, is.Generic), was.Head, is.Head, was.Line, is.Line)
+		changed(severity, "generic_changed", fmt.Sprintf("type parameters changed: %s%s → %s%s", name, was.Generic, name, is.Generic), was.Head, is.Head, spanOf(was), spanOf(is))
 	} else if was.Head != is.Head {
 		heads = append(heads, Signature{Name: name, Before: was.Head, After: is.Head, Line: is.Line})
 	}
-	before, after := members(was), members(is)
+	old, present := members(was), members(is)
 	for _, m := range was.Members {
-		now, still := after[m.Name]
+		now, still := present[m.Name]
 		label := name + "." + m.Name
 		switch {
 		case !still && was.Kind == "enum":
-			changed(Error, "enum_member_removed", "enum member removed: "+label, name+"."+m.Text, "", m.Line, is.Line)
+			changed(Error, "enum_member_removed", "enum member removed: "+label, name+"."+m.Text, "", spanOfMember(was, m), spanOf(is))
 		case !still:
-			changed(Error, "member_removed", "member removed: "+label, name+"."+m.Text, "", m.Line, is.Line)
+			changed(Error, "member_removed", "member removed: "+label, name+"."+m.Text, "", spanOfMember(was, m), spanOf(is))
 		case now.Text != m.Text:
-			changed(Caution, "member_changed", fmt.Sprintf("member changed: %s.%s → %s", name, m.Text, now.Text), name+"."+m.Text, name+"."+now.Text, m.Line, now.Line)
+			changed(Caution, "member_changed", fmt.Sprintf("member changed: %s.%s → %s", name, m.Text, now.Text), name+"."+m.Text, name+"."+now.Text, spanOfMember(was, m), spanOfMember(is, now))
 		}
 	}
 	for _, m := range is.Members {
-		if _, had := before[m.Name]; !had {
+		if _, had := old[m.Name]; !had {
 			d.ChangedExports = append(d.ChangedExports, TypeChange{name, "", name + "." + m.Text})
 		}
 	}
@@ -199,33 +231,26 @@ func required(generic string) int {
 	return n
 }
 
-// addSurface adds what the outlines of a source say to what its contracts say.
-// The members of a type that are the component's props are told once, as props.
+// addSurface adds what the outlines of a source say to what its contracts say,
+// and where it stands.
 func (c *comparison) addSurface(p string, d *Details, broken []Breaking, before, after *contract.Contract) (*Details, []Breaking) {
-	was, is, ok := c.outlines(p, before, after)
-	if !ok {
-		return d, broken
+	was, is, whole := c.outlines(p, before, after)
+	if whole {
+		d, broken = c.compareOutlines(p, was, is, d, broken, before, after)
 	}
+	for i := range broken {
+		locate(&broken[i], was, is)
+	}
+	return d, broken
+}
+
+func (c *comparison) compareOutlines(p string, was, is *outline.Outline, d *Details, broken []Breaking, before, after *contract.Contract) (*Details, []Breaking) {
 	found := &Details{}
-	list, heads := surface(was, is, found)
-	props := func(name, text string) bool {
-		member := strings.TrimPrefix(strings.SplitN(text, ":", 2)[0], name+".")
-		member = strings.TrimSuffix(member, "?")
-		_, a := before.Props[member]
-		_, b := after.Props[member]
-		return a || b
-	}
-	told := func(x Breaking) bool {
-		return (x.Kind == "member_removed" || x.Kind == "member_changed") && props(x.Name, x.Source)
-	}
-	list = slices.DeleteFunc(list, told)
-	found.ChangedExports = slices.DeleteFunc(found.ChangedExports, func(t TypeChange) bool {
-		text := t.After
-		if text == "" {
-			text = t.Before
-		}
-		return strings.HasPrefix(text, t.Name+".") && props(t.Name, text)
-	})
+	list, heads := surface(was, is, func(name string) bool {
+		_, had := before.Props[name]
+		_, has := after.Props[name]
+		return had || has
+	}, found)
 	// By name they are known exactly.
 	broken = slices.DeleteFunc(broken, func(b Breaking) bool {
 		return b.Kind == "export_removed" || (b.Kind == "function_removed" || b.Kind == "variable_removed") && slices.Contains(found.RemovedExports, b.Name)
@@ -241,9 +266,6 @@ func (c *comparison) addSurface(p string, d *Details, broken []Breaking, before,
 			slices.Sort(d.ModifiedFields)
 		}
 	}
-	for i := range broken {
-		locate(&broken[i], was, is)
-	}
 	slices.SortStableFunc(broken, func(a, b Breaking) int { return rank(a.Severity) - rank(b.Severity) })
 	if d == nil || slices.Equal(d.ModifiedFields, []string{"semanticHash"}) {
 		for _, h := range heads {
@@ -254,7 +276,8 @@ func (c *comparison) addSurface(p string, d *Details, broken []Breaking, before,
 	return d, broken
 }
 
-// locate finds the lines of a prop or a function that broke.
+// locate finds the lines of what broke: of a declaration, of a member that
+// differs, of a type in a head; else those of what only one side knows.
 func locate(b *Breaking, was, is *outline.Outline) {
 	if b.Line > 0 || b.LineBefore > 0 {
 		return
@@ -265,13 +288,13 @@ func locate(b *Breaking, was, is *outline.Outline) {
 		now, has := members(y)[b.Name]
 		switch {
 		case x.Name == b.Name:
-			b.LineBefore, b.Source = x.Line, source(x)
+			b.put(was, is, spanOf(x), spanOf(y))
 			return
-		case had && (!has || m.Text != now.Text):
-			b.LineBefore, b.Line, b.Source = m.Line, y.Line, x.Name+" { "+m.Text+" }"
-			if has {
-				b.Line, b.Source = now.Line, y.Name+" { "+now.Text+" }"
-			}
+		case had && has && m.Text != now.Text:
+			b.put(was, is, spanOfMember(x, m), spanOfMember(y, now))
+			return
+		case had && !has:
+			b.put(was, is, spanOfMember(x, m), spanOf(y))
 			return
 		}
 	}
@@ -279,17 +302,29 @@ func locate(b *Breaking, was, is *outline.Outline) {
 		x, _ := was.Decl(y.Name)
 		if m, has := members(y)[b.Name]; has {
 			if _, had := members(x)[b.Name]; !had {
-				b.Line, b.Source = m.Line, y.Name+" { "+m.Text+" }"
+				b.put(was, is, spanOf(x), spanOfMember(y, m))
 				return
 			}
 		}
 	}
-	// Types that stand in a head.
 	for _, y := range is.Decls {
 		x, _ := was.Decl(y.Name)
 		if x.Head != y.Head && (strings.Contains(x.Head, b.Name) || strings.Contains(y.Head, b.Name)) {
-			b.LineBefore, b.Line, b.Source = x.Line, y.Line, source(y)
+			b.put(was, is, within(was, x, b.Name), within(is, y, b.Name))
 			return
 		}
 	}
+}
+
+// within is where a name stands in the head of a declaration; the last line that
+// has it is that of its type.
+func within(o *outline.Outline, d outline.Decl, name string) span {
+	out := spanOf(d)
+	for n := d.End; n > d.Line; n-- {
+		if slices.Contains(strings.FieldsFunc(o.Lines[n], func(r rune) bool { return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }), name) {
+			out.first, out.last = n, n
+			break
+		}
+	}
+	return out
 }

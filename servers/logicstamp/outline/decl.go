@@ -80,7 +80,7 @@ func (p *parser) function(d Decl) {
 		p.skipGroup()
 	}
 	p.returnType()
-	d.Head = d.Name + text(p.since(start))
+	d.Head, d.End = d.Name+text(p.since(start)), p.lastLine()
 	if p.peek(0) == "{" {
 		p.skipGroup()
 	}
@@ -132,6 +132,9 @@ func (p *parser) variable(line int) {
 			end--
 		}
 		d.Head = d.Name + text(p.tokens[start:min(end, len(p.tokens))])
+	}
+	if d.End == 0 {
+		d.End = p.lastLine()
 	}
 	p.out.Decls = append(p.out.Decls, d)
 	for begin := p.at; p.at < len(p.tokens); {
@@ -192,6 +195,7 @@ func (p *parser) value(d *Decl) {
 
 // object reads the keys of an object, and the values that are constants.
 func (p *parser) object(d *Decl, start int) {
+	d.End = p.line()
 	list := p.members(true)
 	frozen := p.peek(0) == "as" && p.peek(1) == "const"
 	for i, m := range list {
@@ -210,7 +214,7 @@ func (p *parser) typed(d Decl) {
 	start := p.at
 	d.Generic = p.generic()
 	if d.Kind == "namespace" || d.Kind == "module" {
-		d.Kind, d.Head = "namespace", d.Name
+		d.Kind, d.Head, d.End = "namespace", d.Name, p.lastLine()
 		p.skipStatement()
 		p.out.Decls = append(p.out.Decls, d)
 		return
@@ -220,11 +224,13 @@ func (p *parser) typed(d Decl) {
 		from := p.at
 		p.accept("|")
 		if p.peek(0) == "{" && p.alone() {
+			d.End = p.line()
 			d.Members = p.members(false)
 			d.Head = d.Name + d.Generic
 		} else {
 			p.typeEnd()
 			d.Head = d.Name + d.Generic + " = " + strings.TrimSpace(strings.TrimPrefix(text(p.since(from)), "|"))
+			d.End = p.lastLine()
 		}
 		p.accept(";")
 		p.out.Decls = append(p.out.Decls, d)
@@ -240,7 +246,7 @@ func (p *parser) typed(d Decl) {
 		}
 		p.at++
 	}
-	d.Head = d.Name + text(p.since(start))
+	d.Head, d.End = d.Name+text(p.since(start)), p.lastLine()
 	if start < p.at && start < len(p.tokens) && p.tokens[start].word {
 		d.Head = d.Name + " " + text(p.since(start))
 	}
@@ -279,7 +285,7 @@ func (p *parser) members(enum bool) []Member {
 	p.at++
 	var out []Member
 	for p.at < len(p.tokens) && p.peek(0) != "}" {
-		start, line := p.at, p.line()
+		start := p.at
 		for p.at < len(p.tokens) {
 			t := p.tokens[p.at]
 			if t.text == ";" || t.text == "," || t.text == "}" {
@@ -298,7 +304,7 @@ func (p *parser) members(enum bool) []Member {
 			}
 			p.at++
 		}
-		if m := member(p.since(start), line); m.Name != "" {
+		if m := member(p.since(start)); m.Name != "" {
 			out = append(out, m)
 		}
 		if p.peek(0) == ";" || p.peek(0) == "," || p.at == start {
@@ -314,7 +320,7 @@ func goesOn(last, next string) bool {
 	return strings.Contains("|&:=<,?", last) || last == "=>" || strings.Contains("|&:=>?.", next) || next == "=>" || next == "extends"
 }
 
-func member(tokens []token, line int) Member {
+func member(tokens []token) Member {
 	i := 0
 	for i+1 < len(tokens) && tokens[i+1].word && (tokens[i].text == "readonly" || tokens[i].text == "get" || tokens[i].text == "set" || tokens[i].text == "public" || tokens[i].text == "static" || tokens[i].text == "async" || tokens[i].text == "override" || tokens[i].text == "abstract") {
 		i++
@@ -331,7 +337,7 @@ func member(tokens []token, line int) Member {
 	case !tokens[i].word:
 		return Member{}
 	}
-	return Member{Name: name, Text: text(tokens), Line: line}
+	return Member{Name: name, Text: text(tokens), Line: tokens[0].line, End: tokens[len(tokens)-1].line}
 }
 
 // class reads a class after its name: its head, and the heads of what is not
@@ -347,6 +353,7 @@ func (p *parser) class(d Decl) {
 		p.at++
 	}
 	d.Head = strings.TrimSpace(d.Name + d.Generic + " " + strings.TrimSpace(strings.TrimPrefix(text(p.since(start)), d.Generic)))
+	d.End = p.lastLine()
 	p.accept("{")
 	for p.at < len(p.tokens) && p.peek(0) != "}" {
 		if p.tokens[p.at].first && opensStatement(p.peek(0)) {
@@ -368,7 +375,7 @@ func (p *parser) classMember(d *Decl) {
 			p.skipGroup()
 		}
 	}
-	start, line := p.at, p.line()
+	start := p.at
 	for p.at < len(p.tokens) {
 		t := p.tokens[p.at]
 		if t.text == ";" || t.text == "=" || t.text == "{" || t.text == "}" || p.at > start && t.line > p.tokens[p.at-1].line && !goesOn(p.tokens[p.at-1].text, t.text) {
@@ -387,7 +394,7 @@ func (p *parser) classMember(d *Decl) {
 	}
 	head := p.since(start)
 	hidden := len(head) > 0 && (head[0].text == "private" || head[0].text == "protected" || strings.HasPrefix(head[0].text, "#"))
-	if m := member(head, line); m.Name != "" && !hidden {
+	if m := member(head); m.Name != "" && !hidden {
 		d.Members = append(d.Members, m)
 	}
 	switch p.peek(0) {

@@ -15,8 +15,9 @@ const Version = 1
 
 // Limits of what is kept of a source.
 const (
-	maxHead    = 400
+	maxHead    = 400 // bytes; of a line, too
 	maxEntries = 2000
+	maxLines   = 30 // of one declaration
 )
 
 // Decl is a declaration at the top of a source.
@@ -25,6 +26,8 @@ type Decl struct {
 	// Kind is function, class, interface, type, enum, namespace or const.
 	Kind string `json:"kind"`
 	Line int    `json:"line"`
+	// End is the line on which the head ends.
+	End int `json:"end,omitempty"`
 	// Head is its text without bodies and values; of an interface, a type or an
 	// enum it is without the members, if it has any.
 	Head string `json:"head,omitempty"`
@@ -38,6 +41,7 @@ type Member struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 	Line int    `json:"line"`
+	End  int    `json:"end,omitempty"`
 }
 
 // Export is a name that others can import.
@@ -73,6 +77,22 @@ type Outline struct {
 	Decls   []Decl   `json:"decls,omitempty"`
 	Exports []Export `json:"exports,omitempty"`
 	Imports []Import `json:"imports,omitempty"`
+	// Lines are those on which something is declared or exported, by number, as
+	// the source has them, except that long ones are cut.
+	Lines map[int]string `json:"lines,omitempty"`
+}
+
+// Text is what stands on the lines from first to last, as far as it is known.
+func (o *Outline) Text(first, last int) string {
+	var out []string
+	for n := first; n <= max(first, last); n++ {
+		line, ok := o.Lines[n]
+		if !ok {
+			break
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
 }
 
 // Decl finds a declaration by its name; of several with one name, such as
@@ -91,7 +111,31 @@ func Read(src []byte) *Outline {
 	for p.at < len(p.tokens) && len(p.out.Decls)+len(p.out.Exports)+len(p.out.Imports) < maxEntries {
 		p.statement()
 	}
+	p.out.keepLines(string(src))
 	return p.out
+}
+
+func (o *Outline) keepLines(src string) {
+	all := strings.Split(src, "\n")
+	o.Lines = map[int]string{}
+	keep := func(first, last int) {
+		for n := max(first, 1); n <= min(max(first, last), first+maxLines-1, len(all)); n++ {
+			line := strings.TrimSuffix(all[n-1], "\r")
+			if len(line) > maxHead {
+				line = strings.ToValidUTF8(line[:maxHead], "") + "…"
+			}
+			o.Lines[n] = line
+		}
+	}
+	for _, d := range o.Decls {
+		keep(d.Line, d.End)
+		for _, m := range d.Members {
+			keep(m.Line, m.End)
+		}
+	}
+	for _, e := range o.Exports {
+		keep(e.Line, e.Line)
+	}
 }
 
 type parser struct {
@@ -110,6 +154,14 @@ func (p *parser) peek(n int) string {
 func (p *parser) line() int {
 	if p.at < len(p.tokens) {
 		return p.tokens[p.at].line
+	}
+	return 0
+}
+
+// lastLine is the line of the token before this one.
+func (p *parser) lastLine() int {
+	if n := min(p.at, len(p.tokens)); n > 0 {
+		return p.tokens[n-1].line
 	}
 	return 0
 }

@@ -224,8 +224,8 @@ func DriftResult(now time.Time) *compare.Result {
 				Totals:       map[string]int{"interface.props": 3, "composition.hooks": 1, "composition.components": 1, "composition.functions": 1, "composition.variables": 1, "composition.imports": 2, "exports": 1},
 			},
 			Breaking: []compare.Breaking{
-				{Severity: compare.Error, Kind: "prop_removed", Name: "locked", Message: "prop removed: locked", LineBefore: 3, Line: 3, Source: "KnobProps { locked?: boolean }"},
-				{Severity: compare.Caution, Kind: "prop_type", Name: "size", Message: "prop type changed: size: number → size: number | string", Line: 3, Source: "KnobProps { size: number | string }"},
+				{Severity: compare.Error, Kind: "prop_removed", Name: "locked", Message: "prop removed: locked", LineBefore: 5, Line: 3, Source: "  locked?: boolean; // at rest"},
+				{Severity: compare.Caution, Kind: "prop_type", Name: "size", Message: "prop type changed: size: number → size: number | string", LineBefore: 4, Line: 4, Source: "  size: number | string;"},
 			},
 			Importers: []compare.Importer{{EntryID: "src/parts/Tile.tsx", Line: 2}, {EntryID: "src/parts/index.ts", Line: 1, PassesOn: true}},
 		},

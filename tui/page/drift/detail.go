@@ -2,7 +2,6 @@ package drift
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
@@ -195,6 +194,7 @@ func (d *writer) through(b *board, det *compare.Details) {
 func (d *writer) contract(b *board, c *compare.ContractChange) {
 	d.title(c.Name, c.Kind, c.Role)
 	d.path(c.EntryID)
+	d.outdated(c, b.result.Freshness)
 	if reason := report.Reason(c.Details, *c, depthOf(b.result)); reason != "" {
 		d.wrap(d.th.Text, glyph(d.th, report.SignOfContract(*c))+" "+reason)
 	}
@@ -209,65 +209,6 @@ func (d *writer) contract(b *board, c *compare.ContractChange) {
 	d.gap()
 	d.hash("semantic", c.SemanticHashBefore, c.SemanticHashAfter)
 	d.hash("file", c.FileHashBefore, c.FileHashAfter)
-}
-
-// hit shows who imports a component that breaks, and in whose bundles it is. A
-// height bounds how many are named; 0 is a few.
-func (d *writer) hit(c *compare.ContractChange, h int) {
-	most := 5
-	if h > 0 {
-		most = max(h-6, 5)
-	}
-	if len(c.Importers) > 0 {
-		d.gap()
-		total := max(len(c.Importers), c.ImportersTotal)
-		d.add(d.th.Strong.Render("imported by ") + d.th.Muted.Render(fmt.Sprint(total)))
-		for i, one := range c.Importers {
-			if i == most {
-				d.add(d.th.Faint.Render(fmt.Sprintf("  and %d more", total-i)))
-				break
-			}
-			d.importer(one)
-		}
-	} else if report.Errors(*c) > 0 {
-		d.gap()
-		d.add(d.th.Faint.Render("imported by nobody here"))
-	}
-	affects := slices.DeleteFunc(slices.Clone(c.Affects), func(p string) bool { return p == c.EntryID }) // its own bundle
-	if len(affects) == 0 {
-		return
-	}
-	n := max(len(affects), c.AffectsTotal)
-	if h == 0 {
-		text := "in the bundle of " + strings.Join(affects[:min(len(affects), 3)], ", ")
-		if n > 3 {
-			text += fmt.Sprintf(" and %d more", n-3)
-		}
-		d.wrap(d.th.Faint, text)
-		return
-	}
-	d.gap()
-	d.add(d.th.Strong.Render("in the bundles of ") + d.th.Muted.Render(fmt.Sprint(n)))
-	for _, root := range affects {
-		d.add("  " + d.th.Muted.Render(middle(plain.Line(root), d.w-2)))
-	}
-}
-
-// importer is one line: where, and what of it breaks.
-func (d *writer) importer(one compare.Importer) {
-	place := plain.Line(fmt.Sprintf("%s:%d", one.EntryID, one.Line))
-	lost := plain.Line(strings.Join(one.Lost, ", "))
-	if one.PassesOn {
-		lost = strings.TrimSpace(lost + " exports it on")
-	}
-	if lost != "" {
-		lost = "  " + widget.Cut(lost, max(d.w/3, 8))
-	}
-	style := d.th.Text
-	if len(one.Lost) == 0 {
-		style = d.th.Muted
-	}
-	d.add("  " + style.Render(middle(place, d.w-2-widget.Width(lost))) + d.th.Bad.Render(lost))
 }
 
 // members lists what a component that is there on one side only consists of.
@@ -333,76 +274,6 @@ func (d *writer) tokens(before, after int) {
 		text = fmt.Sprint(after)
 	}
 	d.add(d.th.Faint.Render("tokens    ") + text)
-}
-
-func (d *writer) breaking(c *compare.ContractChange) {
-	if len(c.Breaking) == 0 {
-		return
-	}
-	d.gap()
-	for _, x := range c.Breaking {
-		d.breakingLine(x, 0)
-		d.source(x)
-	}
-}
-
-// source shows the line that broke, of the present source or, where it is gone,
-// of the baseline's.
-func (d *writer) source(x compare.Breaking) {
-	if x.Source == "" && x.Line == 0 && x.LineBefore == 0 {
-		return
-	}
-	line, was := x.Line, ""
-	if strings.HasSuffix(x.Kind, "_removed") && x.LineBefore > 0 {
-		line, was = x.LineBefore, "was "
-	}
-	lead := fmt.Sprintf("%s%d %s ", was, line, d.th.Glyph.Frame.Left)
-	room := max(d.w-2-widget.Width(lead), 10)
-	for i, text := range widget.Wrap(plain.Line(x.Source), room) {
-		if i > 0 {
-			lead = widget.Blank(widget.Width(lead)-2) + d.th.Glyph.Frame.Left + " "
-		}
-		d.add("  " + d.th.Faint.Render(lead) + d.named(text, x))
-	}
-}
-
-// named makes the name strong that broke.
-func (d *writer) named(text string, x compare.Breaking) string {
-	name := x.Name
-	if _, member, ok := strings.Cut(x.Message, x.Name+"."); ok {
-		name = member
-	}
-	before, after, ok := strings.Cut(text, name)
-	if !ok || name == "" {
-		return d.th.Text.Render(text)
-	}
-	return d.th.Text.Render(before) + d.th.Match.Render(name) + d.th.Text.Render(after)
-}
-
-func (d *writer) breakingLine(x compare.Breaking, indent int) {
-	sign, style := report.Breaking, d.th.Bad
-	if x.Severity != compare.Error {
-		sign, style = report.Warning, d.th.Warn
-	}
-	lead := widget.Blank(indent) + style.Render(glyph(d.th, sign)) + " "
-	what, rest, _ := strings.Cut(x.Message, ": ")
-	if before, after, ok := strings.Cut(rest, " → "); ok {
-		d.add(lead + style.Render(plain.Line(what)))
-		d.line(report.Line{Sign: report.Changed, Before: before, After: after}, indent+4)
-		return
-	}
-	text := widget.Wrap(ascii(d.th, plain.Line(what+": "+rest)), max(d.w-widget.Width(lead), 10))
-	for i, line := range text {
-		if i > 0 {
-			lead = widget.Blank(indent + 2)
-		}
-		if head, tail, ok := strings.Cut(line, ": "); ok && i == 0 {
-			line = style.Render(head+": ") + d.th.Strong.Over(style.Render(tail))
-		} else {
-			line = style.Render(line)
-		}
-		d.add(lead + line)
-	}
 }
 
 // fields shows a contract in the mode that was chosen.

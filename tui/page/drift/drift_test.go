@@ -2,6 +2,7 @@ package drift_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -307,11 +308,28 @@ func TestFiltersAndFolds(t *testing.T) {
 func TestTheFirstFrameTellsWhatBrokeWhereAndWhoIsHit(t *testing.T) {
 	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 110, H: 34}, {W: 200, H: 60}} {
 		show(t, size, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
-			s.Has("✖ Knob", "−locked", "prop removed: locked", "KnobProps { locked?: boolean }", "was 3", "imported by", "src/parts/Tile.tsx:2", "src/parts/index.ts:1")
+			s.Has("✖ Knob", "−locked", "prop removed: locked", "was 5 │ locked?: boolean; // at rest", "4 │ size: number | string;", "imported by", "src/parts/Tile.tsx:2", "src/parts/index.ts:1")
 		})
 	}
 	show(t, frame.Size{W: 40, H: 12}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
 		s.Has("✖ Knob", "−locked")
+	})
+}
+
+// A line that is longer than the pane is cut so that what broke is seen, each line
+// has its number, and a file that is another by now is said to be.
+func TestTheSourceLinesFitAndShowWhatBroke(t *testing.T) {
+	result := func(now time.Time) *compare.Result {
+		r := fake.DriftResult(now)
+		x := &r.ContractChanges[0]
+		x.Breaking[0].Source = "export type KnobProps = { " + strings.Repeat("more: string; ", 20) + "locked?: boolean }; // the end"
+		x.Breaking[1].Line, x.Breaking[1].Source = 99, "\texport function Knob({\n\t\tsize,\n\n\t}: KnobProps) {"
+		r.Freshness = &compare.Freshness{State: "stale", ChangedFiles: []string{x.EntryID}}
+		return r
+	}
+	show(t, frame.Size{W: 80, H: 24}, false, one(result), func(s *frame.Screen, _ *fake.Drift) {
+		s.Has("changed since it was analysed", "was 5 │", "locked?:", " 99 │ export function Knob({", "100 │     size,", "102 │ }: KnobProps) {")
+		s.Lacks("export type", "the end")
 	})
 }
 
