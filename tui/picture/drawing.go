@@ -9,7 +9,7 @@ import (
 func (g *Gallery) key(s Spec) string { return keyFor(s, g.caps) }
 
 func keyFor(s Spec, c Caps) string {
-	return fmt.Sprintf("%dx%d %d %d %dx%d %v\x00%s", s.Cols, s.Rows, c.Mode, c.Depth, c.CellW, c.CellH, s.Smooth, s.Key)
+	return fmt.Sprintf("%dx%d %s %d %dx%d %v\x00%s", s.Cols, s.Rows, c.Mode, c.Depth, c.CellW, c.CellH, s.Smooth, s.Key)
 }
 
 // sameBox says whether two keys differ in their pixels only.
@@ -26,42 +26,7 @@ const hold = "\u00a0"
 // drawingOf brings a picture into the form its mode needs.
 func drawingOf(s Spec, key string, c Caps) *drawing {
 	d := &drawing{key: key}
-	img := s.Make()
-	switch c.Mode {
-	case ModeKitty, ModePlacement:
-		d.payload = Kitty{Small: c.Slow || !s.Smooth}.Payload(img) // flat areas make small files
-		d.lines = blankLines(s.Cols, s.Rows)
-	case ModeITerm2, ModeSixel:
-		if c.Mode == ModeITerm2 {
-			d.strips = ITerm2Strips(img, s.Cols, c.CellH)
-		} else {
-			d.strips = SixelStrips(img, c.CellH, c.Registers)
-		}
-		d.holes = !img.Opaque()
-		for range s.Rows {
-			d.lines = append(d.lines, strings.Repeat(hold, s.Cols))
-		}
-	case ModeLetters:
-		if s.Letters != nil {
-			d.lines = s.Letters.Lines(img)
-		} else {
-			d.lines = Shades(img, s.Cols, s.Rows)
-		}
-	default:
-		set, ok := c.Mode.Set()
-		if !ok {
-			set = Half
-		}
-		o := Options{Set: set}
-		if s.Smooth {
-			o.Snap = 0.75
-			if c.Depth == Colors256 || c.Depth == Colors16 {
-				img, o.Set = Dither(Shrink(img, s.Cols, 2*s.Rows), c.Depth), Half
-			}
-		}
-		cells := Fit(img, s.Cols, s.Rows, o)
-		d.lines = cells.Lines(NewPalette(c.Depth, cells))
-	}
+	wayOf(c.Mode).draw(d, s.Make(), s, c)
 	d.bytes = len(d.payload.data)
 	for _, line := range d.lines {
 		d.bytes += len(line)

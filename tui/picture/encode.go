@@ -2,7 +2,6 @@ package picture
 
 import (
 	"image"
-	"strconv"
 	"strings"
 )
 
@@ -16,13 +15,8 @@ type Room struct {
 
 // RoomFor returns the room of cols by rows cells in a mode.
 func RoomFor(m Mode, cols, rows, cellW, cellH int) Room {
-	switch {
-	case m.Pixels():
-		return Room{cols, rows, max(cellW, 1), max(cellH, 1)}
-	case m == ModeLetters:
-		return Room{cols, rows, 1, 1} // a letter a pixel
-	}
-	return Room{cols, rows, 1, 2}
+	w, h := wayOf(m).unit(cellW, cellH)
+	return Room{cols, rows, w, h}
 }
 
 // Fitted says how large a picture is drawn: Factor units a pixel, or with Divisor above
@@ -116,36 +110,13 @@ func Encode(img *image.NRGBA, t Target) string {
 	if room.Rows <= 0 {
 		room.Rows = unbounded
 	}
-	if t.Mode == ModeLetters {
-		return encodeLetters(img, room)
-	}
-	frame, cols, rows := frameFor(img, room, t)
+	return wayOf(t.Mode).print(img, room, t)
+}
+
+// joined is lines with their ends.
+func joined(lines []string) string {
 	var b strings.Builder
-	switch t.Mode {
-	case ModeKitty, ModePlacement:
-		k := Kitty{Tmux: t.Tmux}
-		if t.ID == 0 {
-			return k.TransmitAndShow(k.Payload(frame)) + "\n"
-		}
-		b.WriteString(k.TransmitVirtual(k.Payload(frame), t.ID, cols, rows))
-		writeLines(&b, Placeholders(t.ID, cols, rows))
-	case ModeITerm2:
-		b := frame.Bounds() // in device pixels: the size of a cell is a guess here
-		return inlineFile(frame, strconv.Itoa(b.Dx())+"px", strconv.Itoa(b.Dy())+"px") + "\n"
-	case ModeSixel:
-		return Sixel(frame, t.Registers) + "\n"
-	default:
-		set, _ := t.Mode.Set()
-		o := Options{Set: set}
-		if t.Smooth {
-			o.Snap = 0.75
-			if t.Depth == Colors256 || t.Depth == Colors16 {
-				frame, o.Set = Dither(Shrink(frame, cols, 2*rows), t.Depth), Half
-			}
-		}
-		cells := Fit(frame, cols, rows, o)
-		writeLines(&b, cells.Lines(NewPalette(t.Depth, cells)))
-	}
+	writeLines(&b, lines)
 	return b.String()
 }
 
@@ -184,24 +155,4 @@ func frameFor(img *image.NRGBA, room Room, t Target) (frame *image.NRGBA, cols, 
 	frame = ground(frame, f.Factor)
 	frame = Pad(frame, f.Cols*room.UnitW*f.Divisor, f.Rows*room.UnitH*f.Divisor)
 	return frame, f.Cols, f.Rows
-}
-
-func encodeLetters(img *image.NRGBA, room Room) string {
-	var b strings.Builder
-	w, h := img.Bounds().Dx(), img.Bounds().Dy()
-	if w <= room.Cols && h <= room.Rows {
-		if lines, legend, ok := Letters(img, 2*w <= room.Cols); ok {
-			writeLines(&b, lines)
-			for _, one := range legend {
-				b.WriteString("\n" + string(one.Char) + " " + Hex(one.Color))
-			}
-			if len(legend) > 0 {
-				b.WriteByte('\n')
-			}
-			return b.String()
-		}
-	}
-	cols, rows := FitSmooth(w, h, Room{room.Cols, room.Rows, 1, 2})
-	writeLines(&b, Shades(img, cols, rows))
-	return b.String()
 }

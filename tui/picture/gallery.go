@@ -40,6 +40,7 @@ type Placed struct {
 type Gallery struct {
 	mu      sync.Mutex
 	caps    Caps
+	way     way // of caps
 	ids     *IDs
 	slots   map[string]*slot
 	cache   cache
@@ -82,7 +83,7 @@ type drawing struct {
 // top keeps two programs in one terminal apart; see [NewIDs].
 func NewGallery(c Caps, top uint8) *Gallery {
 	return &Gallery{
-		caps: c, ids: NewIDs(top), slots: map[string]*slot{},
+		caps: c, way: wayOf(c.Mode), ids: NewIDs(top), slots: map[string]*slot{},
 		cache: cache{limit: 64 << 20}, waiting: map[string]Spec{}, hint: make(chan struct{}, 1),
 	}
 }
@@ -102,7 +103,7 @@ func (g *Gallery) SetCaps(c Caps) {
 		g.forget()
 		g.cache.clear()
 	}
-	g.caps = c
+	g.caps, g.way = c, wayOf(c.Mode)
 }
 
 // Forget assumes that the terminal has lost all pictures, as after another program had
@@ -124,20 +125,17 @@ func (g *Gallery) forget() {
 
 func (g *Gallery) delete(id uint32) {
 	if id != 0 {
-		g.send.WriteString(g.kitty().Delete(id))
+		if p, ok := g.way.(protocol); ok {
+			g.send.WriteString(p.free(g.caps, id))
+		}
 	}
 }
-
-func (g *Gallery) kitty() Kitty { return Kitty{Tmux: g.caps.Tmux, Small: g.caps.Slow} }
 
 // Room is the space that a box of cells gives in the present mode.
 func (g *Gallery) Room(cols, rows int) Room {
 	c := g.Caps()
-	switch {
-	case c.Mode == ModeKitty:
-		cols, rows = min(cols, MaxPlaceholders), min(rows, MaxPlaceholders)
-	case c.Mode == ModeSixel && c.MaxW >= c.CellW: // a strip is one row high, so only the width counts
-		cols = min(cols, c.MaxW/c.CellW)
+	if p, ok := wayOf(c.Mode).(protocol); ok {
+		cols, rows = p.most(c, cols, rows)
 	}
 	return RoomFor(c.Mode, cols, rows, c.CellW, c.CellH)
 }
@@ -194,9 +192,8 @@ func (g *Gallery) Lines(spec Spec) []string {
 	if s.shown == nil {
 		return blankLines(spec.Cols, spec.Rows)
 	}
-	if g.caps.Mode == ModeKitty {
-		g.transmit(s)
-		return Placeholders(s.id, spec.Cols, spec.Rows)
+	if p, ok := g.way.(protocol); ok {
+		return p.lines(g, s)
 	}
 	return s.shown.lines
 }
@@ -207,21 +204,6 @@ func blankLines(cols, rows int) []string {
 		lines[i] = strings.Repeat(" ", cols)
 	}
 	return lines
-}
-
-// transmit sends what a place shows, under the id its cells name already when the box is
-// the same (the picture then changes in place), else under a new one.
-func (g *Gallery) transmit(s *slot) {
-	if s.id == 0 || s.cols != s.spec.Cols || s.rows != s.spec.Rows {
-		g.delete(s.old)
-		s.old, s.id, s.sent = s.id, g.ids.Next(), nil
-		s.cols, s.rows = s.spec.Cols, s.spec.Rows
-	}
-	if s.sent != s.shown {
-		s.sent = s.shown
-		g.send.WriteString(g.kitty().TransmitVirtual(s.shown.payload, s.id, s.cols, s.rows))
-		g.poke()
-	}
 }
 
 // poke hints that there is something to load or to send.

@@ -15,6 +15,86 @@ import (
 	"github.com/charmbracelet/x/ansi/kitty"
 )
 
+// ModeKitty is kitty's protocol with placeholder cells.
+const ModeKitty Mode = "kitty"
+
+// kittyCells shows pictures by kitty's protocol, where cells of placeholders stand.
+type kittyCells struct{ silent }
+
+func (kittyCells) mode() Mode { return ModeKitty }
+
+func (kittyCells) query() (ask string, through bool) {
+	return "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\", true
+}
+
+// Kitty takes the payload of the answer to the kitty query: OK or an error.
+func (p *Probe) Kitty(payload string) {
+	if payload == "" {
+		payload = "(empty)"
+	}
+	p.kitty = payload
+}
+
+func (kittyCells) facts(p *Probe) []Fact {
+	return []Fact{{"kitty pictures", p.said(p.kitty), "OK: understands the protocol"}}
+}
+
+// detect goes by the answer and the name: some answer OK and have no placeholders.
+func (w kittyCells) detect(p *Probe, t terminal, c Caps) verdict {
+	switch {
+	case p.kitty != "OK" || p.name == "" || t.name == "" || c.Version < t.placeholders:
+		return verdict{}
+	case w.refused(c.Depth) != "":
+		return verdict{stop: true, why: "kitty placeholders need 256 colours, the renderer writes " + c.Depth.String()}
+	}
+	return verdict{use: true, why: "it answered the kitty query and draws placeholders"}
+}
+
+func (kittyCells) refused(d Depth) string {
+	if d >= Colors16 {
+		return "their ids need 256 colours"
+	}
+	return ""
+}
+
+func (kittyCells) most(_ Caps, cols, rows int) (int, int) {
+	return min(cols, MaxPlaceholders), min(rows, MaxPlaceholders)
+}
+
+func (kittyCells) draw(d *drawing, img *image.NRGBA, s Spec, c Caps) {
+	d.payload = Kitty{Small: c.Slow || !s.Smooth}.Payload(img) // flat areas make small files
+	d.lines = blankLines(s.Cols, s.Rows)
+}
+
+func (kittyCells) print(img *image.NRGBA, r Room, t Target) string {
+	frame, cols, rows := frameFor(img, r, t)
+	k := Kitty{Tmux: t.Tmux}
+	if t.ID == 0 {
+		return k.TransmitAndShow(k.Payload(frame)) + "\n"
+	}
+	return k.TransmitVirtual(k.Payload(frame), t.ID, cols, rows) + joined(Placeholders(t.ID, cols, rows))
+}
+
+// lines sends what a place shows, under the id its cells name already when the box is
+// the same (the picture then changes in place), else under a new one.
+func (kittyCells) lines(g *Gallery, s *slot) []string {
+	if s.id == 0 || s.cols != s.spec.Cols || s.rows != s.spec.Rows {
+		g.delete(s.old)
+		s.old, s.id, s.sent = s.id, g.ids.Next(), nil
+		s.cols, s.rows = s.spec.Cols, s.spec.Rows
+	}
+	if s.sent != s.shown {
+		s.sent = s.shown
+		g.send.WriteString(kittyOf(g.caps).TransmitVirtual(s.shown.payload, s.id, s.cols, s.rows))
+		g.poke()
+	}
+	return Placeholders(s.id, s.spec.Cols, s.spec.Rows)
+}
+
+func (kittyCells) free(c Caps, id uint32) string { return kittyOf(c).Delete(id) }
+
+func kittyOf(c Caps) Kitty { return Kitty{Tmux: c.Tmux, Small: c.Slow} }
+
 // MaxPlaceholders is the most cells a placeholder picture may have each way: so many
 // marks there are to number rows and columns with.
 const MaxPlaceholders = 297

@@ -8,6 +8,45 @@ import (
 	"strings"
 )
 
+// ModeLetters is one letter per colour, or shades of plain characters.
+const ModeLetters Mode = "letters"
+
+// lettered shows a picture without any colour.
+type lettered struct{}
+
+func (lettered) mode() Mode { return ModeLetters }
+
+// unit is a cell: a letter a pixel.
+func (lettered) unit(int, int) (w, h int) { return 1, 1 }
+
+func (lettered) draw(d *drawing, img *image.NRGBA, s Spec, _ Caps) {
+	if s.Letters != nil {
+		d.lines = s.Letters.Lines(img)
+		return
+	}
+	d.lines = Shades(img, s.Cols, s.Rows)
+}
+
+func (lettered) print(img *image.NRGBA, room Room, _ Target) string {
+	var b strings.Builder
+	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	if w <= room.Cols && h <= room.Rows {
+		if lines, legend, ok := Letters(img, 2*w <= room.Cols); ok {
+			writeLines(&b, lines)
+			for _, one := range legend {
+				b.WriteString("\n" + string(one.Char) + " " + Hex(one.Color))
+			}
+			if len(legend) > 0 {
+				b.WriteByte('\n')
+			}
+			return b.String()
+		}
+	}
+	cols, rows := FitSmooth(w, h, Room{room.Cols, room.Rows, 1, 2})
+	writeLines(&b, Shades(img, cols, rows))
+	return b.String()
+}
+
 // letters are given to the colours of a sprite, the commonest first.
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 

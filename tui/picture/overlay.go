@@ -36,67 +36,14 @@ func (g *Gallery) End(rows []string, pictures []Placed) {
 		if s.shown == nil {
 			continue
 		}
-		switch g.caps.Mode {
-		case ModePlacement:
-			g.place(s)
-		case ModeITerm2, ModeSixel:
-			g.strips(s, rows)
+		if p, ok := g.way.(protocol); ok {
+			p.place(g, s, rows)
 		}
 	}
 	g.frameDue = g.frameDue || !slices.Equal(g.last, rows)
 	g.last = append(g.last[:0], rows...)
 	if g.send.Len() > 0 || g.anyDue() {
 		g.poke()
-	}
-}
-
-// place sends a picture and puts it under the text where it is.
-func (g *Gallery) place(s *slot) {
-	k := g.kitty()
-	if s.id == 0 || s.sent != s.shown {
-		g.delete(s.id)
-		s.id, s.sent, s.placedAt = g.ids.Next(), s.shown, Placed{}
-		g.send.WriteString(k.Transmit(s.shown.payload, s.id))
-	}
-	if s.placedAt != s.at {
-		s.placedAt = s.at
-		g.send.WriteString(k.Place(s.id, s.at.X, s.at.Y, s.at.Cols, s.at.Rows))
-	}
-}
-
-// strips finds the rows of a picture that the coming frame may wipe, or that show
-// something else now. A row that something lies over is left out: a strip would paint
-// over it.
-func (g *Gallery) strips(s *slot, rows []string) {
-	n := len(s.shown.strips)
-	switch {
-	case s.placedAt != s.at || len(s.drawn) != n:
-		s.sent, s.placedAt, s.drawn, s.due = s.shown, s.at, make([]bool, n), make([]bool, n)
-		s.clear = nil
-	case s.sent != s.shown: // the next frame of an animation: only the strips that differ
-		for i := range n {
-			s.drawn[i] = s.drawn[i] && s.sent.strips[i] == s.shown.strips[i]
-		}
-		s.sent = s.shown
-	}
-	want := strings.Repeat(hold, s.at.Cols)
-	fresh := s.clear == nil
-	if fresh {
-		s.clear = make([]bool, n)
-	}
-	for i := range n {
-		y := s.at.Y + i
-		if y < 0 || y >= len(rows)-1 { // the last row could scroll the screen
-			continue
-		}
-		changed := y >= len(g.last) || g.last[y] != rows[y]
-		if !changed && s.drawn[i] {
-			continue
-		}
-		if changed || fresh {
-			s.clear[i] = ansi.Strip(ansi.Cut(rows[y], s.at.X, s.at.X+s.at.Cols)) == want
-		}
-		s.drawn[i], s.due[i] = s.clear[i], s.clear[i]
 	}
 }
 

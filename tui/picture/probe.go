@@ -89,8 +89,6 @@ func NewProbe(a Ask) *Probe {
 	return p
 }
 
-const kittyQuery = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"
-
 // Queries returns what to write to the terminal, in one go and after the first frame is
 // on the alternate screen, so that a terminal that prints what it does not know is painted
 // over. It is "" for a terminal that must not be asked.
@@ -99,11 +97,18 @@ func (p *Probe) Queries() string {
 		return ""
 	}
 	// The device attributes come last: when they are answered the others have been.
-	q := "\x1b[>q" + kittyQuery
+	q := "\x1b[>q"
 	if p.mux == "tmux" {
-		q = "\x1b[>q" + ansi.TmuxPassthrough("\x1b[>q") + ansi.TmuxPassthrough(kittyQuery)
+		q += ansi.TmuxPassthrough("\x1b[>q")
 	}
-	return q + "\x1b[16t\x1b[14t\x1b[?2;1;0S\x1b[?1;1;0S\x1b[c"
+	for _, one := range protocols() {
+		ask, through := one.query()
+		if through && p.mux == "tmux" {
+			ask = ansi.TmuxPassthrough(ask)
+		}
+		q += ask
+	}
+	return q + "\x1b[16t\x1b[14t\x1b[c"
 }
 
 // Patience is how long to wait for the answers.
@@ -134,14 +139,6 @@ func (p *Probe) Version(name string) {
 	}
 }
 
-// Kitty takes the payload of the answer to the kitty query: OK or an error.
-func (p *Probe) Kitty(payload string) {
-	if payload == "" {
-		payload = "(empty)"
-	}
-	p.kitty = payload
-}
-
 // CellSize takes a cell's size in device pixels.
 func (p *Probe) CellSize(w, h int) {
 	if w > 0 && h > 0 {
@@ -158,26 +155,10 @@ func (p *Probe) Window(cols, rows int) { p.cols, p.rows = cols, rows }
 // Attributes takes the primary device attributes.
 func (p *Probe) Attributes(list []int) { p.da1 = append([]int{}, list...) }
 
-// CSI takes a sequence the input reader did not know: the answers about sixels look like
-// ESC [ ? 2 ; 0 ; 1000 ; 680 S. Others are ignored.
+// CSI takes a sequence that the input reader did not know.
 func (p *Probe) CSI(sequence string) {
-	body, ok := strings.CutPrefix(sequence, "\x1b[?")
-	if !ok || !strings.HasSuffix(body, "S") {
-		return
-	}
-	var n []int
-	for part := range strings.SplitSeq(strings.TrimSuffix(body, "S"), ";") {
-		v, err := strconv.Atoi(part)
-		if err != nil || v < 0 || v > 1<<20 {
-			return
-		}
-		n = append(n, v)
-	}
-	switch {
-	case len(n) == 3 && n[0] == 1 && n[1] == 0:
-		p.registers = n[2]
-	case len(n) == 4 && n[0] == 2 && n[1] == 0:
-		p.maxW, p.maxH = n[2], n[3]
+	for _, one := range protocols() {
+		one.answer(p, sequence)
 	}
 }
 
@@ -277,8 +258,8 @@ func (p *Probe) cells(c *Caps, t terminal, known bool) {
 func (p *Probe) override(c *Caps) {
 	m := p.ask.Mode
 	switch {
-	case m == ModeKitty && c.Depth >= Colors16:
-		c.say("the setting asks for kitty pictures, but their ids need 256 colours: %s", c.Cells)
+	case refused(m, c.Depth) != "":
+		c.say("the setting asks for %s pictures, but %s: %s", m, refused(m, c.Depth), c.Cells)
 		return
 	case m.Pixels() && !c.Done:
 		c.say("the setting asks for %s; %s until the terminal has answered", m, c.Cells)
@@ -290,36 +271,40 @@ func (p *Probe) override(c *Caps) {
 	c.say("the setting asks for %s", m)
 }
 
+func refused(m Mode, d Depth) string {
+	if one, ok := wayOf(m).(protocol); ok {
+		return one.refused(d)
+	}
+	return ""
+}
+
 // pixels chooses a mode that sends pixels, where there is one.
 func (p *Probe) pixels(c *Caps, t terminal) {
-	sixel := slices.Contains(p.da1, 4)
-	named := p.name != ""
-	switch {
-	case c.Depth == NoColor:
+	if c.Depth == NoColor {
 		c.say("no colours are wanted, so no pictures either")
-	case p.kitty == "OK" && named && t.name != "" && c.Version >= t.placeholders:
-		if c.Depth >= Colors16 {
-			c.say("kitty placeholders need 256 colours, the renderer writes %s", c.Depth)
+		return
+	}
+	why := "it can show text only"
+	for _, one := range protocols() {
+		v := one.detect(p, t, *c)
+		if v.use {
+			c.Mode = one.mode()
+		}
+		if v.use || v.stop {
+			c.say("%s", v.why)
 			return
 		}
-		c.Mode = ModeKitty
-		c.say("it answered the kitty query and draws placeholders")
-	case p.mux == "tmux":
+		if v.why != "" {
+			why = v.why
+		}
+	}
+	switch p.mux {
+	case "":
+		c.say("%s", why)
+	case "tmux":
 		c.say("tmux lets no pictures through (allow-passthrough on would): text")
-	case p.mux != "":
-		c.say("%s keeps pictures from the terminal: text", p.mux)
-	case t.iterm && (named || sixel):
-		c.Mode = ModeITerm2
-		c.say("%s shows inline files", t.name)
-	case sixel && p.cellKnown():
-		c.Mode = ModeSixel
-		c.say("its attributes say sixels")
-	case sixel:
-		c.say("its attributes say sixels, but the size of a cell is not known: text")
-	case p.kitty == "OK":
-		c.say("it answered the kitty query, but is not known to draw placeholders: text (the setting placement is there to be tried)")
 	default:
-		c.say("it can show text only")
+		c.say("%s keeps pictures from the terminal: text", p.mux)
 	}
 }
 
@@ -327,48 +312,48 @@ func (p *Probe) cellKnown() bool {
 	return p.cellW > 0 || p.windowW > 0 && p.cols > 0
 }
 
+// said is an answer as the list of facts has it.
+func (p *Probe) said(answer string) string {
+	switch {
+	case answer != "":
+		return answer
+	case p.mute:
+		return "not asked"
+	case p.done():
+		return "no answer"
+	}
+	return "waiting"
+}
+
+// saidSize is said of a size, 0 by 0 for none.
+func (p *Probe) saidSize(w, h int) string {
+	if w <= 0 || h <= 0 {
+		return p.said("")
+	}
+	return fmt.Sprintf("%d by %d", w, h)
+}
+
 func (p *Probe) facts() []Fact {
-	answer := func(s string) string {
-		switch {
-		case s != "":
-			return s
-		case p.mute:
-			return "not asked"
-		case p.done():
-			return "no answer"
-		}
-		return "waiting"
-	}
-	pair := func(w, h int) string {
-		if w <= 0 || h <= 0 {
-			return ""
-		}
-		return fmt.Sprintf("%d by %d", w, h)
-	}
-	number := func(n int) string {
-		if n <= 0 {
-			return ""
-		}
-		return strconv.Itoa(n)
-	}
 	attributes := ""
 	if p.da1 != nil {
 		attributes = strings.Trim(fmt.Sprint(p.da1), "[]")
-		if slices.Contains(p.da1, 4) {
+		if slices.Contains(p.da1, sixelAttribute) {
 			attributes += " (sixels)"
 		}
 	}
-	return []Fact{
-		{"name and version", answer(p.name), "which glyphs and protocols to trust"},
+	out := []Fact{
+		{"name and version", p.said(p.name), "which glyphs and protocols to trust"},
 		{"multiplexer", cmpOr(p.answers["multiplexer"], cmpOr(p.mux, "none")), "whether pictures come through"},
-		{"kitty pictures", answer(p.kitty), "OK: understands the protocol"},
-		{"cell size in pixels", answer(pair(p.cellW, p.cellH)), "exact scale"},
-		{"window in pixels", answer(pair(p.windowW, p.windowH)), "cell size where that has no answer"},
-		{"sixel colours", answer(number(p.registers)), "palette size"},
-		{"largest sixel picture", answer(pair(p.maxW, p.maxH)), "larger ones are cut"},
-		{"attributes", answer(attributes), "4: sixels; ends the wait"},
-		{"colours", p.ask.Depth.String(), "what the renderer writes"},
+		{"cell size in pixels", p.saidSize(p.cellW, p.cellH), "exact scale"},
+		{"window in pixels", p.saidSize(p.windowW, p.windowH), "cell size where that has no answer"},
 	}
+	for _, one := range protocols() {
+		out = append(out, one.facts(p)...)
+	}
+	return append(out,
+		Fact{"attributes", p.said(attributes), "4: sixels; ends the wait"},
+		Fact{"colours", p.ask.Depth.String(), "what the renderer writes"},
+	)
 }
 
 func cmpOr(a, b string) string {

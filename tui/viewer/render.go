@@ -194,7 +194,7 @@ func (v *Viewer) checker(th *theme.Theme, caps picture.Caps) *picture.Checker {
 	case v.ground == GroundLight:
 		return grey(240, 240)
 	case v.ground == GroundTheme:
-		if caps.Mode == picture.ModeSixel { // sixels know no half-transparent pixels
+		if !caps.Mode.Alpha() {
 			if th.Dark {
 				return grey(0, 0)
 			}

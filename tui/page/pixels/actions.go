@@ -326,6 +326,6 @@ func (p *Page) slicer() *prompt {
 
 // nextMode goes on to another way to show pictures, until the program ends.
 func (p *Page) nextMode() tea.Cmd {
-	p.mode = (p.mode + 1) % (picture.ModeSixel + 1)
+	p.mode = p.mode.Next()
 	return tea.Batch(tui.SetPictureMode(p.mode), tui.Toast(tui.Info, "pictures: "+p.mode.String()))
 }

@@ -1,0 +1,58 @@
+package picture
+
+import (
+	"encoding/base64"
+	"fmt"
+	"image"
+	"slices"
+	"strconv"
+)
+
+// ModeITerm2 is inline files.
+const ModeITerm2 Mode = "iterm"
+
+// inlineFiles shows pictures as files in iTerm2's sequence.
+type inlineFiles struct{ stripped }
+
+func (inlineFiles) mode() Mode { return ModeITerm2 }
+
+// detect goes by the name, and believes a name of the environment only where the
+// attributes tell of pictures, too.
+func (inlineFiles) detect(p *Probe, t terminal, _ Caps) verdict {
+	if p.mux == "" && t.iterm && (p.name != "" || slices.Contains(p.da1, sixelAttribute)) {
+		return verdict{use: true, why: t.name + " shows inline files"}
+	}
+	return verdict{}
+}
+
+func (w inlineFiles) draw(d *drawing, img *image.NRGBA, s Spec, c Caps) {
+	w.keep(d, ITerm2Strips(img, s.Cols, c.CellH), img, s)
+}
+
+func (inlineFiles) print(img *image.NRGBA, r Room, t Target) string {
+	frame, _, _ := frameFor(img, r, t)
+	b := frame.Bounds() // in device pixels: the size of a cell is a guess here
+	return inlineFile(frame, strconv.Itoa(b.Dx())+"px", strconv.Itoa(b.Dy())+"px") + "\n"
+}
+
+// ITerm2Strips cuts a picture into one file per text row of cellH pixels, each as wide
+// as cols cells, so that a row can be sent again alone. The picture must have the exact
+// size of its cells.
+func ITerm2Strips(img *image.NRGBA, cols, cellH int) []string {
+	strips := make([]string, (img.Bounds().Dy()+cellH-1)/cellH)
+	for i := range strips {
+		strips[i] = ITerm2(Pad(rowOf(img, i, cellH), 0, cellH), cols, 1)
+	}
+	return strips
+}
+
+// ITerm2 is a picture as an inline file of cols by rows cells at the cursor.
+func ITerm2(img *image.NRGBA, cols, rows int) string {
+	return inlineFile(img, strconv.Itoa(cols), strconv.Itoa(rows)+";doNotMoveCursor=1")
+}
+
+func inlineFile(img *image.NRGBA, width, height string) string {
+	data := encodePNG(img)
+	return fmt.Sprintf("\x1b]1337;File=inline=1;size=%d;width=%s;height=%s;preserveAspectRatio=0:%s\a",
+		len(data), width, height, base64.StdEncoding.EncodeToString(data))
+}
