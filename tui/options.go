@@ -4,6 +4,7 @@ import (
 	"io"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -33,6 +34,9 @@ type Options struct {
 	Settings <-chan Settings
 
 	Output io.Writer // the terminal
+	// Colors is how many colours Output shows. Unknown finds out, for which it may
+	// run tmux.
+	Colors colorprofile.Profile
 
 	// For tests and for a terminal that is not the process's own.
 	Input   io.Reader

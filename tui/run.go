@@ -39,6 +39,9 @@ func Run(ctx context.Context, o Options) error {
 	defer m.pump.close()
 	// Bubble Tea leaves an empty title behind; the terminal keeps the old one.
 	out := m.opts.Output
+	if m.opts.Colors == colorprofile.Unknown && o.Environ != nil {
+		m.opts.Colors = colorprofile.Detect(out, o.Environ)
+	}
 	_, _ = io.WriteString(out, pushTitle)
 	m.firstFrame(out)
 	p := tea.NewProgram(m, m.programOptions(ctx)...)
@@ -77,7 +80,7 @@ func (m *Model) firstFrame(out io.Writer) {
 	}
 	frame := ansi.SetModeAltScreenSaveCursor + ansi.ResetModeTextCursorEnable + ansi.CursorHomePosition +
 		strings.ReplaceAll(m.View().Content, "\n", "\r\n")
-	_, _ = io.WriteString(colorprofile.NewWriter(out, m.opts.Environ), frame) // the next frame will tell
+	_, _ = io.WriteString(&colorprofile.Writer{Forward: out, Profile: m.opts.Colors}, frame) // the next frame will tell
 }
 
 func (m *Model) programOptions(ctx context.Context) []tea.ProgramOption {
@@ -97,6 +100,9 @@ func (m *Model) programOptions(ctx context.Context) []tea.ProgramOption {
 	opts = append(opts, tea.WithOutput(m.pictures.gallery.Output(m.opts.Output)))
 	if o.Environ != nil {
 		opts = append(opts, tea.WithEnvironment(o.Environ))
+	}
+	if o.Colors != colorprofile.Unknown {
+		opts = append(opts, tea.WithColorProfile(o.Colors))
 	}
 	return append(opts, o.Program...)
 }

@@ -44,6 +44,7 @@ func (h *house) screen(f deckFlags) tui.Options {
 		Store:      newStore(h.cfg.Paths.Screen),
 		Environ:    h.cfg.Environ,
 		Output:     console.Bytes(console.Out()),
+		Colors:     console.Colors(),
 	}
 	if f.page != "" {
 		o.Start = f.page

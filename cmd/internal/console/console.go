@@ -13,6 +13,8 @@ import (
 	"io"
 	"os"
 
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -57,6 +59,10 @@ func Bytes(w io.Writer) io.Writer {
 
 // IsTerminal tells whether standard output is a terminal.
 func IsTerminal() bool { return term.IsTerminal(os.Stdout.Fd()) }
+
+// Colors is how many colours standard output shows. lipgloss finds that out when
+// it is imported; looking again could run tmux again.
+func Colors() colorprofile.Profile { return lipgloss.Writer.Profile }
 
 // JSON returns a writer for JSON, each Write a piece that ends between two
 // characters. What a terminal would obey or hide is escaped.
