@@ -7,12 +7,12 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
-	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
 )
 
 // full is a deck with 10,000 calls on a terminal of 200×60.
@@ -20,14 +20,14 @@ func full(b testing.TB, page string) (*tui.Model, *fake.Deck) {
 	b.Helper()
 	d := fake.NewDeck(time.Now())
 	for i := range 10_000 {
-		d.Add(servers.Call{
-			Agent: "a1", AgentName: "claude-code", Server: "clippy", Tool: "read_project_context", Status: servers.OK,
+		d.Add(deck.Call{
+			Agent: "a1", AgentName: "claude-code", Server: "clippy", Tool: "read_project_context", Status: deck.OK,
 			Started: time.Now(), Duration: time.Duration(i) * time.Microsecond,
 			Args: fmt.Sprintf(`{"path":"src/components/button-%d/README.md","recursive":true,"depth":3}`, i), Result: "ok",
 		})
 	}
 	m := tui.New(tui.Options{Deck: d, Start: page, Background: "dark", Pages: []tui.Page{
-		deck.New(deck.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d}),
+		deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d}),
 	}})
 	b.Cleanup(m.Close)
 	drain(m, m.Init())

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -14,15 +14,15 @@ import (
 )
 
 // CallMark is the mark and the style of how a call stands.
-func CallMark(th *theme.Theme, c *servers.Call) (string, theme.Style) {
+func CallMark(th *theme.Theme, c *deck.Call) (string, theme.Style) {
 	switch {
-	case c.Waiting && c.Status == servers.Running:
+	case c.Waiting && c.Status == deck.Running:
 		return th.Glyph.Wait, th.Warn
-	case c.Status == servers.Running:
+	case c.Status == deck.Running:
 		return th.Glyph.Run, th.Info
-	case c.Status == servers.OK:
+	case c.Status == deck.OK:
 		return th.Glyph.OK, th.Good
-	case c.Status == servers.Cancelled, c.Status == servers.Lost:
+	case c.Status == deck.Cancelled, c.Status == deck.Lost:
 		return th.Glyph.Off, th.Muted
 	}
 	return th.Glyph.Fail, th.Bad
@@ -31,7 +31,7 @@ func CallMark(th *theme.Theme, c *servers.Call) (string, theme.Style) {
 // CallRow draws a call as one row of w cells: when, who, what, with which
 // arguments, how it went. Of a call that failed it shows the sentence instead of
 // the arguments.
-func CallRow(f *Frame, c *servers.Call, w int) string {
+func CallRow(f *Frame, c *deck.Call, w int) string {
 	th := f.Theme
 	mark, style := CallMark(th, c)
 	failed := c.Status.Failed()
@@ -70,7 +70,7 @@ const leastRest = 6
 // Question is what a call of ask asks, of several the first and how many more; ""
 // of other calls. The arguments of a call are cut for a list, so they are not
 // read as JSON.
-func Question(c *servers.Call) string {
+func Question(c *deck.Call) string {
 	if c.Server != "ask" {
 		return ""
 	}
@@ -113,15 +113,15 @@ func callColumns(w int) (agent, tool int) {
 }
 
 // callEnd is how long a call took, or runs.
-func callEnd(f *Frame, c *servers.Call) string {
+func callEnd(f *Frame, c *deck.Call) string {
 	th := f.Theme
-	if c.Status == servers.Running {
+	if c.Status == deck.Running {
 		if c.Waiting {
 			return th.Warn.Render(f.Ago(c.Started))
 		}
 		return th.Info.Render(f.Ago(c.Started))
 	}
-	if c.Status == servers.Lost {
+	if c.Status == deck.Lost {
 		return ""
 	}
 	return th.Muted.Render(span.Took(c.Duration))
@@ -150,14 +150,14 @@ func padLeft(s string, w int) string {
 func CallLegend(th *theme.Theme) []Sign {
 	var out []Sign
 	for _, c := range []struct {
-		call  servers.Call
+		call  deck.Call
 		means string
 	}{
-		{servers.Call{Status: servers.Running}, "running"},
-		{servers.Call{Status: servers.Running, Waiting: true}, "waits for you"},
-		{servers.Call{Status: servers.OK}, "done"},
-		{servers.Call{Status: servers.ToolError}, "failed or refused"},
-		{servers.Call{Status: servers.Cancelled}, "cancelled or lost"},
+		{deck.Call{Status: deck.Running}, "running"},
+		{deck.Call{Status: deck.Running, Waiting: true}, "waits for you"},
+		{deck.Call{Status: deck.OK}, "done"},
+		{deck.Call{Status: deck.ToolError}, "failed or refused"},
+		{deck.Call{Status: deck.Cancelled}, "cancelled or lost"},
 	} {
 		mark, style := CallMark(th, &c.call)
 		out = append(out, Sign{style.Render(mark), c.means})
@@ -166,18 +166,16 @@ func CallLegend(th *theme.Theme) []Sign {
 }
 
 // ServerMark is the lamp of a server.
-func ServerMark(th *theme.Theme, s servers.Status) (string, theme.Style) {
+func ServerMark(th *theme.Theme, s deck.Status) (string, theme.Style) {
 	switch s {
-	case servers.Ready:
+	case deck.Ready:
 		return th.Glyph.On, th.Good
-	case servers.Starting:
+	case deck.Starting:
 		return th.Glyph.Half, th.Info
-	case servers.Degraded:
+	case deck.Degraded:
 		return "!", th.Warn
-	case servers.Failed:
+	case deck.Failed:
 		return th.Glyph.Fail, th.Bad
-	case servers.NotBuilt:
-		return th.Glyph.Dot, th.Faint
 	}
 	return th.Glyph.Off, th.Faint
 }

@@ -12,7 +12,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
@@ -32,7 +32,7 @@ type Model struct {
 	toasts   toasts
 	broken   string // why the settings cannot be read
 	pictures *pictures
-	snap     *servers.Snapshot
+	snap     *deck.Snapshot
 	pump     *pump
 	ticks    *ticks // nil where the renderer has its own
 

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -298,7 +298,7 @@ func TestEventsAreBatched(t *testing.T) {
 	}, func(s *frame.Screen) {
 		s.Do(func() { p.got, p.renders = nil, 0 })
 		for range 1000 { // a second of a thousand events
-			d.Add(servers.Call{Agent: "a1", Tool: "echo", Status: servers.OK})
+			d.Add(deck.Call{Agent: "a1", Tool: "echo", Status: deck.OK})
 			time.Sleep(time.Millisecond)
 		}
 		s.Wait(time.Second)

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
@@ -47,12 +47,12 @@ type Options struct {
 // Deck is what the screen shows. Its methods return at once.
 type Deck interface {
 	// Snapshot is the newest version of all but the calls' bodies.
-	Snapshot() *servers.Snapshot
+	Snapshot() *deck.Snapshot
 	// Subscribe hints, on a channel of one slot, that Snapshot or Calls differ.
 	Subscribe() (hint <-chan struct{}, cancel func())
 	// Calls are those that changed since a version, oldest first, and the version
 	// to ask with next time.
-	Calls(since uint64) ([]servers.Call, uint64)
+	Calls(since uint64) ([]deck.Call, uint64)
 }
 
 // Store keeps a few words between runs. Get is called before the first frame,
@@ -65,8 +65,8 @@ type Store interface {
 // DeckMsg is the deck as it is now. Calls are those that changed since the
 // last DeckMsg, oldest first; a call changes when it ends.
 type DeckMsg struct {
-	Snapshot *servers.Snapshot
-	Calls    []servers.Call
+	Snapshot *deck.Snapshot
+	Calls    []deck.Call
 }
 
 // LookMsg asks the page of pictures to show those in the result of a call.

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
@@ -176,7 +176,7 @@ type ShowCallMsg struct {
 
 // EarlierMsg is the newest calls of earlier runs, as they began. Their IDs are
 // not those of this run's calls.
-type EarlierMsg struct{ Calls []servers.Call }
+type EarlierMsg struct{ Calls []deck.Call }
 
 // FilterCallsMsg asks the page of calls for those that have all words of a text.
 type FilterCallsMsg struct{ Text string }

@@ -9,7 +9,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -32,10 +33,10 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Cli
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := h.stream(servers.ViewSpec{Servers: names}, servers.Caller{Transport: servers.ByCommand, Root: cfg.ProjectRoot()})
+	s, err := h.stream(host.ViewSpec{Servers: names}, deck.Caller{Transport: deck.ByCommand, Root: cfg.ProjectRoot()})
 	if err != nil {
 		h.stop()
-		if errors.Is(err, servers.ErrUnknownServer) {
+		if errors.Is(err, host.ErrUnknownServer) {
 			return nil, nil, usage{err}
 		}
 		return nil, nil, err
@@ -56,7 +57,7 @@ func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*wire
 		return nil, wire.ErrNoDeck
 	}
 	w, lines, err := wire.Greet(conn, wire.Hello{
-		Servers: names, Cwd: cfg.Dir, PID: os.Getpid(), Transport: servers.ByCommand, Hints: config.Hints(),
+		Servers: names, Cwd: cfg.Dir, PID: os.Getpid(), Transport: deck.ByCommand, Hints: config.Hints(),
 	})
 	switch {
 	case err != nil:

@@ -9,8 +9,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 // clippyOptions joins the configuration and what a person at a deck can do.
@@ -32,7 +32,7 @@ func (h *house) clippyOptions(cfg *config.Config, person bool) clippy.Options {
 // approve asks the person whether an agent may call a tool. No answer is a no.
 func (h *house) approve(ctx context.Context, a clippy.Approval) bool {
 	const yes, wait = "Allow it", time.Minute
-	defer servers.WaitForPerson(ctx)()
+	defer host.WaitForUser(ctx)()
 	peer := ask.Peer{Key: a.AgentID}
 	for _, known := range h.host.Snapshot().Agents {
 		if known.Agent == a.AgentID {

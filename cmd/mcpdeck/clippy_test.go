@@ -8,8 +8,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	clippyscreen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
 )
 
@@ -32,11 +32,11 @@ func TestApprove(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				host, err := servers.New(servers.Options{})
+				running, err := host.New(host.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				h := &house{host: host, queue: ask.New(ask.Options{Hold: -1})}
+				h := &house{host: running, queue: ask.New(ask.Options{Hold: -1})}
 				begun := time.Now()
 				got := make(chan bool, 1)
 				go func() {
@@ -58,7 +58,7 @@ func TestApprove(t *testing.T) {
 				if err := h.queue.Close(); err != nil {
 					t.Fatal(err)
 				}
-				if err := host.Stop(t.Context()); err != nil {
+				if err := running.Stop(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			})

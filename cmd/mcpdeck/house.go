@@ -12,11 +12,13 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers"
 	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
+	"github.com/mcpdeck/mcpdeck/servers/calls"
+	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/journal"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
@@ -32,7 +34,7 @@ import (
 type house struct {
 	cfg      *config.Config
 	redact   redact.Rules
-	host     *servers.Host
+	host     *host.Host
 	queue    *ask.Queue  // nil when headless: there is no person to answer here
 	gate     *proof.Gate // nil when headless
 	pencil   *pencil.Pencil
@@ -69,9 +71,9 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 		return nil, err
 	}
 	h.stamp = logicstamp.NewModule(stamp)
-	h.host, err = servers.New(servers.Options{
+	h.host, err = host.New(host.Options{
 		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
-		Modules: []servers.Module{
+		Modules: []host.Module{
 			pencil.NewModule(h.pencil),
 			askserver.New(desk),
 			pixelsrc.NewModule(h.pixels),
@@ -93,7 +95,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 
 // recorder is the journal, where there is one. Only a deck writes its file; what
 // is called without one waits in the spool.
-func (h *house) recorder(person bool) servers.Recorder {
+func (h *house) recorder(person bool) calls.Recorder {
 	f := h.cfg.File.Journal
 	if !f.Enabled {
 		return nil
@@ -129,7 +131,7 @@ func (h *house) openJournal() bool {
 
 // Body implements calls.Bodies: what a call carried, from memory, else from the
 // journal.
-func (h *house) Body(ctx context.Context, id uint64) (servers.CallBody, bool) {
+func (h *house) Body(ctx context.Context, id uint64) (deck.CallBody, bool) {
 	if b, ok := h.host.Body(id); ok || h.journal == nil {
 		return b, ok
 	}
@@ -209,7 +211,7 @@ func (h *house) stop() {
 }
 
 // stream serves a view of the house inside the process.
-func (h *house) stream(spec servers.ViewSpec, who servers.Caller) (wire.Stream, error) {
+func (h *house) stream(spec host.ViewSpec, who deck.Caller) (wire.Stream, error) {
 	view, err := h.host.View(spec)
 	if err != nil {
 		return nil, err
@@ -220,7 +222,7 @@ func (h *house) stream(spec servers.ViewSpec, who servers.Caller) (wire.Stream, 
 	return ours, nil
 }
 
-func serveStream(s wire.Stream, view *servers.View, agent *servers.Agent) {
+func serveStream(s wire.Stream, view *host.View, agent *host.Agent) {
 	defer agent.Close()
 	defer s.Close()
 	_ = wire.Serve(context.Background(), s, s, view, agent) // how it ended is nobody's concern

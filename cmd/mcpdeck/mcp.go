@@ -14,7 +14,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -44,7 +45,7 @@ logicstamp, clippy; none named means all.`,
 func relay(cfg *config.Config, names []string, gateway bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	spec := servers.ViewSpec{Servers: names, Gateway: gateway}
+	spec := host.ViewSpec{Servers: names, Gateway: gateway}
 	var local *house
 	var linked atomic.Bool // to a deck, at least once
 	dial := dialer(cfg)
@@ -66,7 +67,7 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 				}
 			}
 			pid, program := socket.AgentOf(os.Getppid())
-			return local.stream(spec, servers.Caller{
+			return local.stream(spec, deck.Caller{
 				Transport: "stdio", Root: cfg.ProjectRoot(), PID: pid, Program: program, Hints: config.Hints(),
 			})
 		},
@@ -77,7 +78,7 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 	if local != nil {
 		local.stop()
 	}
-	if wire.IsUsage(err) || errors.Is(err, servers.ErrUnknownServer) {
+	if wire.IsUsage(err) || errors.Is(err, host.ErrUnknownServer) {
 		return usage{err}
 	}
 	if ctx.Err() != nil {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -32,7 +32,7 @@ type reach struct {
 	socket    *socket.Listener
 	questions *ask.Listener
 	web       net.Listener
-	endpoints servers.Endpoints
+	endpoints deck.Endpoints
 	cancel    context.CancelFunc
 	token     atomic.Pointer[string] // of HTTP
 }
@@ -68,7 +68,7 @@ func openReach(h *house) (*reach, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reach{house: h, socket: l, endpoints: servers.Endpoints{Socket: l.Path()}}
+	r := &reach{house: h, socket: l, endpoints: deck.Endpoints{Socket: l.Path()}}
 	if h.queue != nil {
 		if r.questions, err = ask.Listen(h.queue, r.askOptions()); err != nil {
 			h.host.Warn("ask", err.Error())
@@ -111,10 +111,10 @@ func (r *reach) openWeb() {
 func (r *reach) serve() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
-	deck := &wire.Server{Host: r.house.host, Version: version(), Controls: r.house.controls()}
-	deck.Controls["token"] = func(context.Context, wire.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
+	srv := &wire.Server{Host: r.house.host, Version: version(), Controls: r.house.controls()}
+	srv.Controls["token"] = func(context.Context, wire.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
 	safe.Go("state folder", func() { r.watch(ctx) })
-	safe.Go("deck socket", func() { r.report("socket", deck.Serve(ctx, r.socket)) })
+	safe.Go("deck socket", func() { r.report("socket", srv.Serve(ctx, r.socket)) })
 	if r.web == nil {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (r *reach) close() {
 func (h *house) agentProcesses() []int {
 	var ids []int
 	for _, a := range h.host.Snapshot().Agents {
-		if a.PID != 0 && a.Transport != servers.ByCommand && a.Gone.IsZero() {
+		if a.PID != 0 && a.Transport != deck.ByCommand && a.Gone.IsZero() {
 			ids = append(ids, a.PID)
 		}
 	}

@@ -14,8 +14,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 // Desk is where questions go: the queue of this process, or the socket of
@@ -86,7 +87,7 @@ type Module struct {
 	sign signer
 
 	mu    sync.Mutex
-	scope servers.Scope
+	scope host.Scope
 }
 
 // Remote is the desk of another process, reached by its socket.
@@ -130,28 +131,28 @@ func New(desk Desk) *Module {
 	return &Module{desk: desk, sign: newSigner()}
 }
 
-// Identity implements [servers.Module].
-func (m *Module) Identity() servers.Identity {
-	return servers.Identity{Name: "ask", Title: "Ask", ServerName: "pi-ask-mcp"}
+// Identity implements [host.Module].
+func (m *Module) Identity() host.Identity {
+	return host.Identity{Name: "ask", Title: "Ask", ServerName: "pi-ask-mcp"}
 }
 
-// Start implements [servers.Module].
-func (m *Module) Start(_ context.Context, scope servers.Scope) error {
+// Start implements [host.Module].
+func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	m.mu.Lock()
 	m.scope = scope
 	m.mu.Unlock()
-	scope.SetState(servers.State{Status: servers.Ready})
+	scope.SetState(deck.State{Status: deck.Ready})
 	return nil
 }
 
-// Stop implements [servers.Module].
+// Stop implements [host.Module].
 func (m *Module) Stop(context.Context) error { return nil }
 
-// AgentGone implements [servers.Leaver].
+// AgentGone implements [host.Leaver].
 func (m *Module) AgentGone(agent string) { m.desk.Left(agent) }
 
-// Offer implements [servers.Module].
-func (m *Module) Offer() servers.Offer {
+// Offer implements [host.Module].
+func (m *Module) Offer() host.Offer {
 	hints := mcp.ToolAnnotation{
 		Title: "Ask the user", ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
 		IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(false),
@@ -161,7 +162,7 @@ func (m *Module) Offer() servers.Offer {
 	meta := func(search string) *mcp.Meta {
 		return mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true, "anthropic/searchHint": search})
 	}
-	return servers.Offer{
+	return host.Offer{
 		Instructions: "Use ask when only the user can decide something that changes what you do next. " +
 			"If it returns status pending, call ask_wait with the id until there is an answer.",
 		Work: map[string]admission.Class{"ask": admission.Waits, "ask_wait": admission.Waits},
@@ -194,7 +195,7 @@ func (m *Module) ask(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToo
 	if res, done := m.elicited(ctx, req, args.Questions); done {
 		return res, nil
 	}
-	next := servers.TakeTurn(ctx)
+	next := host.TakeTurn(ctx)
 	call, err := m.desk.Open(m.request(ctx, req, args))
 	next()
 	w := waitFor{call: call, questions: args.Questions, key: args.ResumeKey, fallback: func() *mcp.CallToolResult {
@@ -212,7 +213,7 @@ func (m *Module) askWait(ctx context.Context, req mcp.CallToolRequest) (*mcp.Cal
 	if id == "" {
 		return refusal("ask_wait needs the id that ask returned with status pending."), nil
 	}
-	who := servers.CallerFrom(ctx)
+	who := host.CallerFrom(ctx)
 	call, err := m.desk.Resume(id, who.Identity, peerOf(who))
 	if err != nil {
 		return failure(err), nil
@@ -288,7 +289,7 @@ func seconds(v any) (time.Duration, bool) {
 
 // request adds who is asking.
 func (m *Module) request(ctx context.Context, _ mcp.CallToolRequest, a arguments) questions.Request {
-	who := servers.CallerFrom(ctx)
+	who := host.CallerFrom(ctx)
 	r := a.Request
 	r.Owner = who.Identity
 	r.From = questions.From{
@@ -300,7 +301,7 @@ func (m *Module) request(ctx context.Context, _ mcp.CallToolRequest, a arguments
 }
 
 // peerOf is what the system says about a caller.
-func peerOf(who servers.Caller) questions.Peer {
+func peerOf(who deck.Caller) questions.Peer {
 	p := questions.Peer{PID: who.PID, Agent: who.PID, Program: who.Program, Key: who.Agent}
 	if who.Transport == "unix" {
 		p.Cwd = who.Folder()
@@ -332,11 +333,11 @@ func (w *waitFor) failed(err error) *mcp.CallToolResult {
 // wait keeps the call alive until there is an answer, the client is about to
 // give up, or has.
 func (m *Module) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (*mcp.CallToolResult, error) {
-	defer servers.WaitForPerson(ctx)()
+	defer host.WaitForUser(ctx)()
 	now := time.Now()
 	start := askedAt(req, now)
 	progress := newProgress(ctx, req, w, start)
-	limit := Patience(servers.CallerFrom(ctx), progress.token != nil)
+	limit := Patience(host.CallerFrom(ctx), progress.token != nil)
 	if w.limit > 0 && (limit == 0 || w.limit < limit) {
 		limit = w.limit
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 // session is a client connection that keeps what is sent to it.
@@ -53,8 +54,8 @@ func newBench(t *testing.T, desk Desk, q *questions.Queue, client string) *bench
 		desk = InProcess(q)
 	}
 	b.srv.AddTools(New(desk).Offer().Tools...)
-	b.ctx = servers.WithCaller(b.srv.WithContext(t.Context(), b.ses), func() servers.Caller {
-		return servers.Caller{Client: client, Identity: "me", Agent: "a1", Root: "/home/me/shop"}
+	b.ctx = host.WithCaller(b.srv.WithContext(t.Context(), b.ses), func() deck.Caller {
+		return deck.Caller{Client: client, Identity: "me", Agent: "a1", Root: "/home/me/shop"}
 	})
 	return b
 }
@@ -237,8 +238,8 @@ func TestPendingHandOver(t *testing.T) {
 				q := questions.New(questions.Options{})
 				defer q.Close()
 				b := newBench(t, nil, q, tt.client)
-				b.ctx = servers.WithCaller(b.ctx, func() servers.Caller {
-					return servers.Caller{Client: tt.client, Identity: "me", Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}
+				b.ctx = host.WithCaller(b.ctx, func() deck.Caller {
+					return deck.Caller{Client: tt.client, Identity: "me", Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}
 				})
 				start := time.Now()
 				got := <-b.start(askParams(oneQuestion, tt.token))
@@ -271,7 +272,7 @@ func TestAskWait(t *testing.T) {
 		if err := q.Answer(1, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}); err != nil {
 			t.Fatal(err)
 		}
-		stranger := servers.WithCaller(b.ctx, func() servers.Caller { return servers.Caller{Identity: "other"} })
+		stranger := host.WithCaller(b.ctx, func() deck.Caller { return deck.Caller{Identity: "other"} })
 		wait := map[string]any{"name": "ask_wait", "arguments": map[string]any{"id": id}}
 		if got := b.call(stranger, wait); !got.IsError {
 			t.Errorf("another agent fetched the answer: %+v", got)

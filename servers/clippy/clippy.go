@@ -117,11 +117,11 @@ type Server struct {
 
 	mu       sync.Mutex
 	settings Settings
-	host     host
+	hooks    hooks
 }
 
-// host is what the outside wants to know of the server.
-type host struct {
+// hooks are what the outside wants to know of the server.
+type hooks struct {
 	changed func()            // other tools are offered now
 	trouble func(text string) // with the memory; "" when all is well
 }
@@ -170,7 +170,7 @@ func (s *Server) Apply(next Settings) {
 	before := s.offered()
 	s.settings = next
 	differ := !slices.Equal(before, s.offered())
-	changed := s.host.changed
+	changed := s.hooks.changed
 	s.mu.Unlock()
 	s.sounds.mute(next.Muted)
 	if differ && changed != nil {
@@ -231,9 +231,9 @@ func (s *Server) RepairMemory(ctx context.Context) (aside string, err error) {
 }
 
 // begin removes what killed processes left and looks at the memory.
-func (s *Server) begin(h host) {
+func (s *Server) begin(h hooks) {
 	s.mu.Lock()
-	s.host = h
+	s.hooks = h
 	s.mu.Unlock()
 	s.sounds.open()
 	safe.Go("clippy start", func() {
@@ -248,7 +248,7 @@ func (s *Server) end() { s.sounds.close() }
 // note tells whether the memory is corrupted.
 func (s *Server) note(err error) {
 	s.mu.Lock()
-	trouble := s.host.trouble
+	trouble := s.hooks.trouble
 	s.mu.Unlock()
 	if trouble == nil {
 		return

@@ -8,41 +8,42 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
-var _ servers.Module = (*Server)(nil)
+var _ host.Module = (*Server)(nil)
 
-// Identity implements servers.Module.
-func (s *Server) Identity() servers.Identity {
-	return servers.Identity{Name: "clippy", Title: "Clippy", ServerName: "clippy"}
+// Identity implements host.Module.
+func (s *Server) Identity() host.Identity {
+	return host.Identity{Name: "clippy", Title: "Clippy", ServerName: "clippy"}
 }
 
-// Start implements servers.Module.
-func (s *Server) Start(_ context.Context, scope servers.Scope) error {
-	scope.SetState(servers.State{Status: servers.Ready})
-	s.begin(host{
+// Start implements host.Module.
+func (s *Server) Start(_ context.Context, scope host.Scope) error {
+	scope.SetState(deck.State{Status: deck.Ready})
+	s.begin(hooks{
 		changed: scope.Changed,
 		trouble: func(text string) {
 			if text == "" {
-				scope.SetState(servers.State{Status: servers.Ready})
+				scope.SetState(deck.State{Status: deck.Ready})
 				return
 			}
-			scope.SetState(servers.State{Status: servers.Degraded, Reason: text + ". Repair it from the palette or fix " + s.MemoryPath()})
+			scope.SetState(deck.State{Status: deck.Degraded, Reason: text + ". Repair it from the palette or fix " + s.MemoryPath()})
 		},
 	})
 	return nil
 }
 
-// Stop implements servers.Module.
+// Stop implements host.Module.
 func (s *Server) Stop(context.Context) error {
 	s.end()
 	return nil
 }
 
-// Offer implements servers.Module.
-func (s *Server) Offer() servers.Offer {
+// Offer implements host.Module.
+func (s *Server) Offer() host.Offer {
 	s.mu.Lock()
 	names := s.offered()
 	s.mu.Unlock()
@@ -54,7 +55,7 @@ func (s *Server) Offer() servers.Offer {
 			work[d.name] = admission.Small
 		}
 	}
-	return servers.Offer{Tools: tools, Work: work, Refuse: refuse}
+	return host.Offer{Tools: tools, Work: work, Refuse: refuse}
 }
 
 func refuse(tool string) string {
@@ -67,7 +68,7 @@ func refuse(tool string) string {
 }
 
 func (s *Server) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	c := servers.CallerFrom(ctx)
+	c := host.CallerFrom(ctx)
 	a, err := s.call(ctx, req.Params.Name, req.Params.Arguments, who{name: c.Name(), id: c.Agent, root: c.Root, refused: c.Refused})
 	if err != nil {
 		return mcp.NewToolResultError("Error: " + sentence(err)), nil

@@ -15,16 +15,17 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 type testScope struct {
 	mu      sync.Mutex
-	state   servers.State
+	state   deck.State
 	changes int
 }
 
-func (s *testScope) SetState(st servers.State) {
+func (s *testScope) SetState(st deck.State) {
 	s.mu.Lock()
 	s.state = st
 	s.mu.Unlock()
@@ -33,10 +34,10 @@ func (s *testScope) SetState(st servers.State) {
 func (s *testScope) Changed()             { s.mu.Lock(); s.changes++; s.mu.Unlock() }
 func (*testScope) ResourceUpdated(string) {}
 
-func (*testScope) Log(mcp.LoggingLevel, any, func(servers.Caller) bool) {}
-func (*testScope) Warn(string)                                          {}
-func (*testScope) Tell()                                                {}
-func (s *testScope) status() servers.Status                             { s.mu.Lock(); defer s.mu.Unlock(); return s.state.Status }
+func (*testScope) Log(mcp.LoggingLevel, any, func(deck.Caller) bool) {}
+func (*testScope) Warn(string)                                       {}
+func (*testScope) Tell()                                             {}
+func (s *testScope) status() deck.Status                             { s.mu.Lock(); defer s.mu.Unlock(); return s.state.Status }
 
 type testServer struct {
 	*Server
@@ -68,7 +69,7 @@ func (ts *testServer) request(t *testing.T, tool, args string) (string, *mcp.Cal
 	if args != "" {
 		must(t, json.Unmarshal([]byte(args), &a))
 	}
-	ctx := servers.WithCaller(t.Context(), func() servers.Caller { return servers.Caller{Agent: "a1", Client: "claude", Root: ts.project} })
+	ctx := host.WithCaller(t.Context(), func() deck.Caller { return deck.Caller{Agent: "a1", Client: "claude", Root: ts.project} })
 	req := mcp.CallToolRequest{}
 	req.Params.Name, req.Params.Arguments = tool, a
 	for _, st := range ts.Offer().Tools {
@@ -209,10 +210,10 @@ func TestErrorsHoldNoPaths(t *testing.T) {
 			t.Errorf("%s: %q", tool, text)
 		}
 	}
-	if ts.scope.status() != servers.Degraded {
+	if ts.scope.status() != deck.Degraded {
 		t.Errorf("a corrupted memory leaves the state %q", ts.scope.status())
 	}
-	if _, err := ts.RepairMemory(t.Context()); err != nil || ts.scope.status() != servers.Ready {
+	if _, err := ts.RepairMemory(t.Context()); err != nil || ts.scope.status() != deck.Ready {
 		t.Errorf("after the repair: %q, %v", ts.scope.status(), err)
 	}
 }

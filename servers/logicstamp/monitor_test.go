@@ -12,7 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 )
 
@@ -108,20 +108,20 @@ func TestPinOfADeadProcessDoesNotHold(t *testing.T) {
 type heard struct {
 	updated chan string
 	logs    chan logged
-	states  chan servers.State
+	states  chan deck.State
 }
 
 type logged struct {
 	level mcp.LoggingLevel
 	data  string
-	to    func(servers.Caller) bool
+	to    func(deck.Caller) bool
 }
 
 func newHeard() *heard {
-	return &heard{make(chan string, 20), make(chan logged, 20), make(chan servers.State, 20)}
+	return &heard{make(chan string, 20), make(chan logged, 20), make(chan deck.State, 20)}
 }
 
-func (h *heard) SetState(s servers.State)   { h.states <- s }
+func (h *heard) SetState(s deck.State)      { h.states <- s }
 func (h *heard) Changed()                   {}
 func (h *heard) ResourceUpdated(uri string) { h.updated <- uri }
 func (h *heard) Warn(string)                {}
@@ -136,12 +136,12 @@ func TestTheDeckSaysFirstHowToInstallStamp(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-h.states // ready, until it has looked
-	if s := <-h.states; s.Status != servers.Degraded || !strings.HasPrefix(s.Reason, "run `mcpdeck doctor --fix`") || !strings.Contains(s.Reason, "not found") {
+	if s := <-h.states; s.Status != deck.Degraded || !strings.HasPrefix(s.Reason, "run `mcpdeck doctor --fix`") || !strings.Contains(s.Reason, "not found") {
 		t.Errorf("%s: %q, want the command that installs stamp first", s.Status, s.Reason)
 	}
 }
 
-func (h *heard) Log(level mcp.LoggingLevel, data any, to func(servers.Caller) bool) {
+func (h *heard) Log(level mcp.LoggingLevel, data any, to func(deck.Caller) bool) {
 	text, err := json.Marshal(data)
 	if err != nil {
 		text = []byte(err.Error())
@@ -188,7 +188,7 @@ func TestMonitorLogs(t *testing.T) {
 	if l.level != mcp.LoggingLevelInfo || strings.Contains(l.data, "folderDiffs") || len(l.data) > 1000 {
 		t.Errorf("level %s, %d bytes", l.level, len(l.data))
 	}
-	if !l.to(servers.Caller{Root: s.project}) || l.to(servers.Caller{Root: t.TempDir()}) {
+	if !l.to(deck.Caller{Root: s.project}) || l.to(deck.Caller{Root: t.TempDir()}) {
 		t.Error("it is not for those who may read the project")
 	}
 }

@@ -9,7 +9,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -22,7 +23,7 @@ func (s *stage) resource(uri, root string) (string, error) {
 	if strings.HasPrefix(uri, "logicstamp://drift/") {
 		at = 1
 	}
-	ctx := servers.WithCaller(s.t.Context(), func() servers.Caller { return servers.Caller{Root: root} })
+	ctx := host.WithCaller(s.t.Context(), func() deck.Caller { return deck.Caller{Root: root} })
 	out, err := s.module.Offer().Templates[at].Handler(ctx, mcp.ReadResourceRequest{Params: mcp.ReadResourceParams{URI: uri}})
 	if err != nil {
 		return "", err

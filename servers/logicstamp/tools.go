@@ -11,8 +11,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/docs"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -21,8 +22,8 @@ import (
 )
 
 var (
-	_ servers.Module = (*Module)(nil)
-	_ servers.Leaver = (*Module)(nil)
+	_ host.Module = (*Module)(nil)
+	_ host.Leaver = (*Module)(nil)
 )
 
 // Module offers a Service over MCP.
@@ -30,7 +31,7 @@ type Module struct {
 	s *Service
 
 	mu    sync.Mutex
-	scope servers.Scope
+	scope host.Scope
 }
 
 // NewModule makes the module of a service, which it closes when it stops.
@@ -44,31 +45,31 @@ func NewModule(s *Service) *Module {
 // Service is the domain behind the module.
 func (m *Module) Service() *Service { return m.s }
 
-// Identity implements servers.Module.
-func (m *Module) Identity() servers.Identity {
-	return servers.Identity{Name: "logicstamp", Title: "LogicStamp", ServerName: "logicstamp-context"}
+// Identity implements host.Module.
+func (m *Module) Identity() host.Identity {
+	return host.Identity{Name: "logicstamp", Title: "LogicStamp", ServerName: "logicstamp-context"}
 }
 
-// Start implements servers.Module. That the stamp command is missing is told as
+// Start implements host.Module. That the stamp command is missing is told as
 // a degraded state: most tools work without it.
-func (m *Module) Start(ctx context.Context, scope servers.Scope) error {
+func (m *Module) Start(ctx context.Context, scope host.Scope) error {
 	m.mu.Lock()
 	m.scope = scope
 	m.mu.Unlock()
-	scope.SetState(servers.State{Status: servers.Ready})
+	scope.SetState(deck.State{Status: deck.Ready})
 	safe.Go("look for stamp", func() { m.look(ctx, scope) })
 	return nil
 }
 
-func (m *Module) look(ctx context.Context, scope servers.Scope) {
+func (m *Module) look(ctx context.Context, scope host.Scope) {
 	_, version, err := m.s.CLI(ctx)
 	if err != nil {
 		// What helps comes first: a narrow screen shows the beginning.
 		p := problem.Of(err)
-		scope.SetState(servers.State{Status: servers.Degraded, Reason: p.Next + "; " + p.Text})
+		scope.SetState(deck.State{Status: deck.Degraded, Reason: p.Next + "; " + p.Text})
 		return
 	}
-	scope.SetState(servers.State{Status: servers.Ready, Detail: "stamp " + version})
+	scope.SetState(deck.State{Status: deck.Ready, Detail: "stamp " + version})
 }
 
 // Look looks for the stamp command again, after an install.
@@ -93,7 +94,7 @@ func (m *Module) told(r *compare.Result, monitored bool) {
 	scope.ResourceUpdated(DriftURI(r.ProjectPath))
 	scope.Tell()
 	if monitored {
-		scope.Log(mcp.LoggingLevelInfo, driftMessage(r), func(who servers.Caller) bool {
+		scope.Log(mcp.LoggingLevelInfo, driftMessage(r), func(who deck.Caller) bool {
 			return m.s.allowed(callFrom(who), r.ProjectPath)
 		})
 	}
@@ -125,7 +126,7 @@ func driftMessage(r *compare.Result) map[string]any {
 	return out
 }
 
-// Stop implements servers.Module.
+// Stop implements host.Module.
 func (m *Module) Stop(ctx context.Context) error {
 	done := make(chan struct{})
 	safe.Go("close logicstamp", func() {
@@ -140,15 +141,15 @@ func (m *Module) Stop(ctx context.Context) error {
 	}
 }
 
-// AgentGone implements servers.Leaver: monitors end with those who started them.
+// AgentGone implements host.Leaver: monitors end with those who started them.
 func (m *Module) AgentGone(agent string) { m.s.ClientGone(agent) }
 
 const instructions = "Before editing TypeScript or React components call logicstamp_refresh_snapshot, after it logicstamp_compare_snapshot: " +
 	"it tells which contracts changed and what breaks. logicstamp_read_logicstamp_docs explains bundles, depth and results."
 
-// Offer implements servers.Module.
-func (m *Module) Offer() servers.Offer {
-	offer := servers.Offer{Instructions: instructions, Templates: m.templates(), Work: map[string]admission.Class{}}
+// Offer implements host.Module.
+func (m *Module) Offer() host.Offer {
+	offer := host.Offer{Instructions: instructions, Templates: m.templates(), Work: map[string]admission.Class{}}
 	run := m.runners()
 	for _, t := range definitions(m.s.opts.MaxTokens) {
 		offer.Tools = append(offer.Tools, server.ServerTool{Tool: t.tool(), Handler: m.handler(t, run[t.name])})
@@ -209,16 +210,16 @@ func (m *Module) handler(t definition, run runner) server.ToolHandlerFunc {
 
 func failure(err error) *mcp.CallToolResult { return mcp.NewToolResultError(problem.Of(err).Error()) }
 
-func callFrom(who servers.Caller) Call {
+func callFrom(who deck.Caller) Call {
 	return Call{Root: who.Root, Refused: who.Refused, Hint: who.Hints["PROJECT_PATH"], Client: who.Agent, Identity: who.Identity, Name: cmp.Or(who.Client, who.Program)}
 }
 
 // callOf says who calls, and keeps a client that asked for progress informed
 // until done.
 func callOf(ctx context.Context, req mcp.CallToolRequest) (call Call, done func()) {
-	who := servers.CallerFrom(ctx)
+	who := host.CallerFrom(ctx)
 	call = callFrom(who)
-	call.Pause = func() func(context.Context) error { return servers.Pause(ctx) }
+	call.Pause = func() func(context.Context) error { return host.Pause(ctx) }
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return call, func() {}
 	}
@@ -283,7 +284,7 @@ func (p *progress) send() {
 	if p.total > now {
 		params["total"] = p.total
 	}
-	_ = servers.Notify(p.ctx, "notifications/progress", params)
+	_ = host.Notify(p.ctx, "notifications/progress", params)
 }
 
 func (p *progress) end() {
@@ -444,7 +445,7 @@ func jsonResource(uri string, v any) ([]mcp.ResourceContents, error) {
 }
 
 func (m *Module) readSnapshotFile(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	who := servers.CallerFrom(ctx)
+	who := host.CallerFrom(ctx)
 	id, path, _ := strings.Cut(strings.TrimPrefix(req.Params.URI, "logicstamp://snapshot/"), "/")
 	if path == "index" {
 		path = "context_main.json"
@@ -457,7 +458,7 @@ func (m *Module) readSnapshotFile(ctx context.Context, req mcp.ReadResourceReque
 }
 
 func (m *Module) readDrift(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	who := servers.CallerFrom(ctx)
+	who := host.CallerFrom(ctx)
 	call := callFrom(who)
 	r := m.s.results.last("", func(p string) bool { return DriftURI(p) == req.Params.URI && m.s.allowed(call, p) })
 	if r == nil {

@@ -12,7 +12,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
@@ -24,7 +25,7 @@ func (s *stage) use(name string, args map[string]any) (answer map[string]any, fa
 		if tool.Tool.Name != name {
 			continue
 		}
-		ctx := servers.WithCaller(s.t.Context(), func() servers.Caller { return servers.Caller{Root: s.project} })
+		ctx := host.WithCaller(s.t.Context(), func() deck.Caller { return deck.Caller{Root: s.project} })
 		result, err := tool.Handler(ctx, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, Arguments: args}})
 		if err != nil {
 			s.t.Fatal(err)

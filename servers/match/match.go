@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
 // Query is what a call must have. The zero value lets all through.
@@ -33,8 +33,8 @@ type Query struct {
 func Fields() []string { return []string{"tool", "server", "agent", "status", "since", "until"} }
 
 // Statuses are those that a call can have.
-func Statuses() []servers.CallStatus {
-	return []servers.CallStatus{servers.Running, servers.OK, servers.ToolError, servers.Refused, servers.Cancelled, servers.Lost}
+func Statuses() []deck.CallStatus {
+	return []deck.CallStatus{deck.Running, deck.OK, deck.ToolError, deck.Refused, deck.Cancelled, deck.Lost}
 }
 
 // Parse reads a query. What begins like a field that there is not is a word. An
@@ -89,7 +89,7 @@ func (q *Query) set(name, value string, now time.Time) (err error) {
 	return nil
 }
 
-func (q *Query) isStatus(s servers.CallStatus) bool { return strings.HasPrefix(string(s), q.Status) }
+func (q *Query) isStatus(s deck.CallStatus) bool { return strings.HasPrefix(string(s), q.Status) }
 
 // FullStatus is the status that the query means; "" when it asks for none.
 func (q *Query) FullStatus() string {
@@ -101,7 +101,7 @@ func (q *Query) FullStatus() string {
 }
 
 // Lets tells whether a call is one that the query asks for.
-func (q *Query) Lets(c *servers.Call) bool {
+func (q *Query) Lets(c *deck.Call) bool {
 	switch {
 	case q.Tool != "" && !like(c.Tool, q.Tool),
 		q.Server != "" && !like(c.Server, q.Server),
@@ -110,7 +110,7 @@ func (q *Query) Lets(c *servers.Call) bool {
 		!q.Since.IsZero() && c.Started.Before(q.Since),
 		!q.Until.IsZero() && !c.Started.Before(q.Until),
 		q.Longer > 0 && c.Duration <= q.Longer,
-		q.Less > 0 && (c.Status == servers.Running || c.Duration >= q.Less):
+		q.Less > 0 && (c.Status == deck.Running || c.Duration >= q.Less):
 		return false
 	}
 	for _, w := range q.Words {

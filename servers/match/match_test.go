@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
 func TestQueries(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	call := servers.Call{
-		AgentName: "claude-code", Server: "pencil", Tool: "pencil_batch_get", Status: servers.ToolError,
+	call := deck.Call{
+		AgentName: "claude-code", Server: "pencil", Tool: "pencil_batch_get", Status: deck.ToolError,
 		Started: now.Add(-time.Hour), Duration: 700 * time.Millisecond, Args: `{"ids":["hero"]}`, Result: "no such node",
 	}
 	tests := []struct {
@@ -73,7 +73,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		q, err := Parse(s, time.Unix(0, 0))
 		if err == nil {
-			q.Lets(&servers.Call{Tool: s})
+			q.Lets(&deck.Call{Tool: s})
 		}
 	})
 }

@@ -17,9 +17,9 @@ type Invocation struct {
 	Meta     json.RawMessage // an object without the agent's progress token; nil when there was none
 	Agent    string          // who calls, for the list of calls
 	Progress func(Progress)  // nil when the agent wants none; must not wait
-	// WaitForPerson notes that the call waits for a person until done is called; may
+	// WaitForUser notes that the call waits for a person until done is called; may
 	// be nil.
-	WaitForPerson func() (done func())
+	WaitForUser func() (done func())
 }
 
 // Result is what the agent gets. Its JSON is the child's own.

@@ -194,8 +194,8 @@ func (p *person) join(c *call) (leave func()) {
 
 // wait says that the call waits for the person.
 func (in Invocation) wait() (done func()) {
-	if in.WaitForPerson == nil {
+	if in.WaitForUser == nil {
 		return nil
 	}
-	return in.WaitForPerson()
+	return in.WaitForUser()
 }

@@ -80,7 +80,7 @@ func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 		var last Progress
 		r, err := w.Call(t.Context(), Invocation{
 			Tool: "pencil_batch_get", Progress: func(p Progress) { last = p },
-			WaitForPerson: func() func() { waits.Add(1); return func() { waits.Add(-1) } },
+			WaitForUser: func() func() { waits.Add(1); return func() { waits.Add(-1) } },
 		})
 		if err != nil || firstText(r) != `{"action":"accept","content":{"n":1}}` {
 			t.Errorf("got %s, %v", firstText(r), err)

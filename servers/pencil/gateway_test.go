@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -51,12 +51,12 @@ func TestClientsThatKeepTheirListHaveTheGateway(t *testing.T) {
 					t.Errorf("%s: %d other tools, want %d", when, len(got), others)
 				}
 			}
-			a := connectAs(t, d.host, servers.ViewSpec{}, tt.client)
+			a := connectAs(t, d.host, host.ViewSpec{}, tt.client)
 			look("off", a, 1)
 			d.on()
 			a.read() // the list has changed
 			look("on", a, 15)
-			look("alone", connectAs(t, d.host, servers.ViewSpec{Servers: []string{"pencil"}}, tt.client), 15)
+			look("alone", connectAs(t, d.host, host.ViewSpec{Servers: []string{"pencil"}}, tt.client), 15)
 			if got := a.call("tools/call", `{"name":"pencil_call","arguments":{"tool":"batch_get","arguments":{"n":1}}}`); tt.has && !strings.Contains(got, `{\"n\":1}`) {
 				t.Errorf("through the gateway: %s", got)
 			}
@@ -89,7 +89,7 @@ func TestGatewayThroughHTTP(t *testing.T) {
 func TestAgentsWithTheGatewayAreKnown(t *testing.T) {
 	d := newDeck(t, options(t))
 	for client, has := range map[string]bool{"codex-mcp-client": true, "claude-code": false} {
-		a := connectAs(t, d.host, servers.ViewSpec{}, client)
+		a := connectAs(t, d.host, host.ViewSpec{}, client)
 		a.tools()
 		for _, info := range d.host.Snapshot().Agents {
 			if info.Client == client && info.Gateway != has {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -27,7 +27,7 @@ func asTheChildSaid(definition []byte) string {
 func TestListedDefinitionsAreTheChildsOwn(t *testing.T) {
 	d := newDeck(t, options(t, "--no-guide"))
 	d.on()
-	stream := connect(t, d.host, servers.ViewSpec{})
+	stream := connect(t, d.host, host.ViewSpec{})
 	overHTTP := &wire.HTTP{Host: d.host}
 	tests := []struct {
 		name string
@@ -35,7 +35,7 @@ func TestListedDefinitionsAreTheChildsOwn(t *testing.T) {
 	}{
 		{"stream", func() string { return stream.call("tools/list", `{}`) }},
 		{"stream, alone", func() string {
-			return connect(t, d.host, servers.ViewSpec{Servers: []string{"pencil"}}).call("tools/list", `{}`)
+			return connect(t, d.host, host.ViewSpec{Servers: []string{"pencil"}}).call("tools/list", `{}`)
 		}},
 		{"HTTP", func() string {
 			r := httptest.NewRequest(http.MethodPost, "/mcp/pencil", strings.NewReader(`{"jsonrpc":"2.0","id":"l","method":"tools/list","params":{"_meta":`+

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -122,7 +122,7 @@ func TestStatusSaysEverything(t *testing.T) {
 // Others' tools answer while Pencil's program hangs in its handshake.
 func TestOtherToolsAnswerDuringTheHandshake(t *testing.T) {
 	d := newDeck(t, options(t, "--mute"))
-	a := connect(t, d.host, servers.ViewSpec{})
+	a := connect(t, d.host, host.ViewSpec{})
 	began := time.Now()
 	d.p.On()
 	if got := a.call("tools/call", `{"name":"echo","arguments":{"n":1}}`); !strings.Contains(got, `{\"n\":1}`) {
@@ -158,7 +158,7 @@ func TestOnlyChangesAreAnnounced(t *testing.T) {
 // No tool that an agent has while the mode is off switches it on.
 func TestNoToolSwitchesOn(t *testing.T) {
 	d := newDeck(t, options(t))
-	for name, spec := range map[string]servers.ViewSpec{"all": {}, "alone": {Servers: []string{"pencil"}}, "gateway": {Gateway: true}} {
+	for name, spec := range map[string]host.ViewSpec{"all": {}, "alone": {Servers: []string{"pencil"}}, "gateway": {Gateway: true}} {
 		a := connectAs(t, d.host, spec, "codex")
 		for _, tool := range append(a.tools(), "pencil_on", "pencil_mode", "pencil_toggle") {
 			for _, args := range []string{`{}`, `{"action":"on"}`, `{"action":"call","tool":"on"}`, `{"mode":"on"}`} {
@@ -174,13 +174,13 @@ func TestNoToolSwitchesOn(t *testing.T) {
 func TestListChangesAreAlwaysAnnounced(t *testing.T) {
 	without := hostOf(t, other{})
 	with := newDeck(t, options(t))
-	for name, h := range map[string]*servers.Host{"without Pencil": without, "with Pencil": with.host} {
-		a := connect(t, h, servers.ViewSpec{})
+	for name, h := range map[string]*host.Host{"without Pencil": without, "with Pencil": with.host} {
+		a := connect(t, h, host.ViewSpec{})
 		if got := a.call("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}`); !strings.Contains(got, `"tools":{"listChanged":true}`) {
 			t.Errorf("%s: %s", name, got)
 		}
 		meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
-		if got := connect(t, h, servers.ViewSpec{}).call("tools/list", meta); !strings.Contains(got, `"ttlMs":0`) {
+		if got := connect(t, h, host.ViewSpec{}).call("tools/list", meta); !strings.Contains(got, `"ttlMs":0`) {
 			t.Errorf("%s: a list that may be kept: %s", name, got)
 		}
 	}

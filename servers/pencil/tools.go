@@ -11,8 +11,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -22,8 +23,8 @@ type Module struct {
 	p *Pencil
 
 	mu    sync.Mutex
-	scope servers.Scope
-	state servers.State
+	scope host.Scope
+	state deck.State
 	print string // of the catalogue that the rest was made of
 	tools []server.ServerTool
 	raw   map[string]json.RawMessage
@@ -32,42 +33,42 @@ type Module struct {
 // NewModule makes a module of p.
 func NewModule(p *Pencil) *Module { return &Module{p: p} }
 
-// Identity implements [servers.Module].
-func (m *Module) Identity() servers.Identity {
-	return servers.Identity{Name: "pencil", Title: "Pencil", ServerName: "pencil"}
+// Identity implements [host.Module].
+func (m *Module) Identity() host.Identity {
+	return host.Identity{Name: "pencil", Title: "Pencil", ServerName: "pencil"}
 }
 
-// Start implements [servers.Module]. No program is started unless the person
+// Start implements [host.Module]. No program is started unless the person
 // configured that.
-func (m *Module) Start(_ context.Context, scope servers.Scope) error {
+func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	m.mu.Lock()
-	m.scope, m.state = scope, servers.State{}
+	m.scope, m.state = scope, deck.State{}
 	m.mu.Unlock()
 	m.look()
 	m.p.Start(Events{Listed: scope.Changed, Look: m.look, Warn: scope.Warn})
 	return nil
 }
 
-// Quit implements [servers.Quitter].
+// Quit implements [host.Quitter].
 func (m *Module) Quit() { m.p.quit() }
 
-// Stop implements [servers.Module].
+// Stop implements [host.Module].
 func (m *Module) Stop(ctx context.Context) error { return m.p.Stop(ctx) }
 
 // look passes the state on.
 func (m *Module) look() {
 	s := m.p.Status()
-	state := servers.State{Status: servers.Off, Reason: s.Error}
+	state := deck.State{Status: deck.Off, Reason: s.Error}
 	sign := s.Sign()
 	switch {
 	case s.Mode == TurningOn:
-		state = servers.State{Status: servers.Starting}
+		state = deck.State{Status: deck.Starting}
 	case s.Mode == On && sign.Tone == Warning:
-		state = servers.State{Status: servers.Degraded, Reason: sign.Note}
+		state = deck.State{Status: deck.Degraded, Reason: sign.Note}
 	case s.Mode == On:
-		state = servers.State{Status: servers.Ready, Detail: s.File}
+		state = deck.State{Status: deck.Ready, Detail: s.File}
 	case s.Broken:
-		state.Status = servers.Failed
+		state.Status = deck.Failed
 	case s.Link != LinkFailed:
 		state.Reason = ""
 	}
@@ -82,9 +83,9 @@ func (m *Module) look() {
 	}
 }
 
-// Offer implements [servers.Module].
-func (m *Module) Offer() servers.Offer {
-	o := servers.Offer{
+// Offer implements [host.Module].
+func (m *Module) Offer() host.Offer {
+	o := host.Offer{
 		Stub:   []server.ServerTool{m.status()},
 		Refuse: m.p.Refuse,
 	}
@@ -163,8 +164,8 @@ func (m *Module) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 // _meta for the connection between agent and deck does not go to the child.
 func invocation(ctx context.Context, req mcp.CallToolRequest) Invocation {
 	in := Invocation{
-		Tool: req.Params.Name, Args: req.Params.RawArguments, Agent: servers.CallerFrom(ctx).Name(),
-		WaitForPerson: func() func() { return servers.WaitForPerson(ctx) },
+		Tool: req.Params.Name, Args: req.Params.RawArguments, Agent: host.CallerFrom(ctx).Name(),
+		WaitForUser: func() func() { return host.WaitForUser(ctx) },
 	}
 	meta := req.Params.Meta
 	if meta == nil {
@@ -190,7 +191,7 @@ func invocation(ctx context.Context, req mcp.CallToolRequest) Invocation {
 			if p.Message != "" {
 				params["message"] = p.Message
 			}
-			_ = servers.Notify(ctx, "notifications/progress", params) // the agent may be gone
+			_ = host.Notify(ctx, "notifications/progress", params) // the agent may be gone
 		}
 	}
 	return in

@@ -17,7 +17,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -26,13 +27,13 @@ import (
 // other is a server beside Pencil.
 type other struct{}
 
-func (other) Identity() servers.Identity {
-	return servers.Identity{Name: "other", Title: "Other", ServerName: "other"}
+func (other) Identity() host.Identity {
+	return host.Identity{Name: "other", Title: "Other", ServerName: "other"}
 }
-func (other) Start(context.Context, servers.Scope) error { return nil }
-func (other) Stop(context.Context) error                 { return nil }
-func (other) Offer() servers.Offer {
-	return servers.Offer{Instructions: "Other.", Tools: []server.ServerTool{{
+func (other) Start(context.Context, host.Scope) error { return nil }
+func (other) Stop(context.Context) error              { return nil }
+func (other) Offer() host.Offer {
+	return host.Offer{Instructions: "Other.", Tools: []server.ServerTool{{
 		Tool: mcp.NewToolWithRawSchema("echo", "echo", json.RawMessage(`{"type":"object"}`)),
 		Handler: func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText(string(r.Params.RawArguments)), nil
@@ -40,22 +41,22 @@ func (other) Offer() servers.Offer {
 	}}}
 }
 
-// deck is a host with Pencil and another server.
-type deck struct {
+// testDeck is a host with Pencil and another server.
+type testDeck struct {
 	t    testing.TB
 	p    *Pencil
-	host *servers.Host
+	host *host.Host
 }
 
-func newDeck(t testing.TB, o Options) *deck {
+func newDeck(t testing.TB, o Options) *testDeck {
 	t.Helper()
 	p := New(o)
-	return &deck{t, p, hostOf(t, NewModule(p), other{})}
+	return &testDeck{t, p, hostOf(t, NewModule(p), other{})}
 }
 
-func hostOf(t testing.TB, modules ...servers.Module) *servers.Host {
+func hostOf(t testing.TB, modules ...host.Module) *host.Host {
 	t.Helper()
-	h, err := servers.New(servers.Options{Version: "test", Modules: modules, Root: "/deck"})
+	h, err := host.New(host.Options{Version: "test", Modules: modules, Root: "/deck"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func hostOf(t testing.TB, modules ...servers.Module) *servers.Host {
 	return h
 }
 
-func (d *deck) on() {
+func (d *testDeck) on() {
 	d.t.Helper()
 	if _, err := d.p.Control(context.Background(), Request{Verb: "on"}); err != nil {
 		d.t.Fatal(err)
@@ -85,19 +86,19 @@ type agent struct {
 	id   int
 }
 
-func connect(t testing.TB, h *servers.Host, spec servers.ViewSpec) *agent {
+func connect(t testing.TB, h *host.Host, spec host.ViewSpec) *agent {
 	t.Helper()
 	return connectAs(t, h, spec, "tester")
 }
 
-func connectAs(t testing.TB, h *servers.Host, spec servers.ViewSpec, client string) *agent {
+func connectAs(t testing.TB, h *host.Host, spec host.ViewSpec, client string) *agent {
 	t.Helper()
 	view, err := h.View(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ours, theirs := net.Pipe()
-	a := h.Connect(servers.Caller{Transport: "unix"}, spec.Servers)
+	a := h.Connect(deck.Caller{Transport: "unix"}, spec.Servers)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -177,8 +178,8 @@ func (a *agent) tools() []string {
 // list change is all that others are told.
 func TestAgentsSeeTheSwitch(t *testing.T) {
 	d := newDeck(t, options(t))
-	all, alone := connect(t, d.host, servers.ViewSpec{}), connect(t, d.host, servers.ViewSpec{Servers: []string{"pencil"}})
-	gate := connect(t, d.host, servers.ViewSpec{Gateway: true})
+	all, alone := connect(t, d.host, host.ViewSpec{}), connect(t, d.host, host.ViewSpec{Servers: []string{"pencil"}})
+	gate := connect(t, d.host, host.ViewSpec{Gateway: true})
 	look := func(name string, a *agent, want int, has ...string) {
 		t.Helper()
 		got := a.tools()
@@ -224,7 +225,7 @@ func TestAgentsSeeTheSwitch(t *testing.T) {
 
 func TestOffCostsNothing(t *testing.T) {
 	with, without := newDeck(t, options(t)), hostOf(t, other{})
-	answers := func(h *servers.Host, spec servers.ViewSpec) []string {
+	answers := func(h *host.Host, spec host.ViewSpec) []string {
 		a := connect(t, h, spec)
 		out := []string{a.call("tools/list", `{}`)}
 		for _, m := range []string{"initialize", "server/discover"} {
@@ -234,11 +235,11 @@ func TestOffCostsNothing(t *testing.T) {
 		}
 		return out
 	}
-	want := answers(without, servers.ViewSpec{})
-	got := answers(with.host, servers.ViewSpec{})
+	want := answers(without, host.ViewSpec{})
+	got := answers(with.host, host.ViewSpec{})
 	with.on()
 	with.p.Off()
-	again := answers(with.host, servers.ViewSpec{})
+	again := answers(with.host, host.ViewSpec{})
 	for i := range want {
 		if got[i] != want[i] || again[i] != want[i] {
 			t.Errorf("without Pencil: %s\nnever on: %s\noff again: %s", want[i], got[i], again[i])
@@ -250,7 +251,7 @@ func TestOffCostsNothing(t *testing.T) {
 func TestResultsPassTheWholePathUntouched(t *testing.T) {
 	d := newDeck(t, options(t, "--result", "odd", "--no-guide"))
 	d.on()
-	a := connect(t, d.host, servers.ViewSpec{})
+	a := connect(t, d.host, host.ViewSpec{})
 	if got := canonical([]byte(a.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`))); got != canonical([]byte(standin.OddResult())) {
 		t.Errorf("got  %s\nwant %s", got, canonical([]byte(standin.OddResult())))
 	}
@@ -282,7 +283,7 @@ func BenchmarkToggle(b *testing.B) {
 	d.on()
 	agents := make([]*agent, 50)
 	for i := range agents {
-		agents[i] = connect(b, d.host, servers.ViewSpec{})
+		agents[i] = connect(b, d.host, host.ViewSpec{})
 	}
 	for b.Loop() {
 		d.p.Toggle()
@@ -299,7 +300,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			d := newDeck(b, options(b, "--result", "big", "--size", fmt.Sprint(size)))
 			d.on()
-			a := connect(b, d.host, servers.ViewSpec{})
+			a := connect(b, d.host, host.ViewSpec{})
 			var times []time.Duration
 			for b.Loop() {
 				began := time.Now()
@@ -320,7 +321,7 @@ func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 	o.MaxInFlight = 4
 	d := newDeck(t, o)
 	d.on()
-	view, err := d.host.View(servers.ViewSpec{})
+	view, err := d.host.View(host.ViewSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +329,7 @@ func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 	for i := range 20 {
 		agents.Go(func() {
 			ours, theirs := net.Pipe()
-			a := d.host.Connect(servers.Caller{Transport: "unix"}, nil)
+			a := d.host.Connect(deck.Caller{Transport: "unix"}, nil)
 			served, drained := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(served)
@@ -367,7 +368,7 @@ func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 	agents.Wait()
 	d.p.Off()
 	d.on()
-	a := connect(t, d.host, servers.ViewSpec{})
+	a := connect(t, d.host, host.ViewSpec{})
 	if got := a.call("tools/call", `{"name":"pencil_batch_get","arguments":{"a":1}}`); !strings.Contains(got, `{\"a\":1}`) {
 		t.Errorf("afterwards: %s", got)
 	}
@@ -379,16 +380,16 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o.start = pipes()
 		p := New(o)
-		h, err := servers.New(servers.Options{Version: "test", Modules: []servers.Module{NewModule(p), other{}}, Root: "/deck"})
+		h, err := host.New(host.Options{Version: "test", Modules: []host.Module{NewModule(p), other{}}, Root: "/deck"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.Start()
-		view, err := h.View(servers.ViewSpec{})
+		view, err := h.View(host.ViewSpec{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := h.Connect(servers.Caller{}, nil)
+		a := h.Connect(deck.Caller{}, nil)
 		list := func() {
 			view.MCP.HandleMessage(a.Context(t.Context()), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`))
 		}
@@ -419,7 +420,7 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 
 func TestRestartedModuleWorks(t *testing.T) {
 	d := newDeck(t, options(t))
-	a := connect(t, d.host, servers.ViewSpec{})
+	a := connect(t, d.host, host.ViewSpec{})
 	for range 2 {
 		d.on()
 		a.read() // the list has changed

@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 // What many imports at once take is what those that run at once take, not what all
@@ -32,18 +33,18 @@ func TestManyImportsTakeTheMemoryOfAFew(t *testing.T) {
 	if err := png.Encode(&file, noise); err != nil {
 		t.Fatal(err)
 	}
-	h, err := servers.New(servers.Options{
-		Modules: []servers.Module{NewModule(New(Options{Timeout: time.Hour}))}, Limits: admission.Limits{Slots: 3, AgentQueue: 100},
+	h, err := host.New(host.Options{
+		Modules: []host.Module{NewModule(New(Options{Timeout: time.Hour}))}, Limits: admission.Limits{Slots: 3, AgentQueue: 100},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.Start()
-	v, err := h.View(servers.ViewSpec{})
+	v, err := h.View(host.ViewSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent := h.Connect(servers.Caller{Transport: "unix", Client: "x"}, nil)
+	agent := h.Connect(deck.Caller{Transport: "unix", Client: "x"}, nil)
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
 		"name": "pixelsrc_import", "arguments": map[string]any{"image": base64.StdEncoding.EncodeToString(file.Bytes()), "max_colors": 16},
 	}})

@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -70,17 +71,17 @@ type result struct {
 func newRig(t *testing.T, root string) *rig {
 	t.Helper()
 	s := New(Options{})
-	h, err := servers.New(servers.Options{Version: "test", Modules: []servers.Module{NewModule(s)}, Root: root})
+	h, err := host.New(host.Options{Version: "test", Modules: []host.Module{NewModule(s)}, Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.Start()
-	view, err := h.View(servers.ViewSpec{Servers: []string{"pixelsrc"}})
+	view, err := h.View(host.ViewSpec{Servers: []string{"pixelsrc"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ours, theirs := net.Pipe()
-	agent := h.Connect(servers.Caller{Transport: "unix", Root: root}, nil)
+	agent := h.Connect(deck.Caller{Transport: "unix", Root: root}, nil)
 	done := make(chan error, 1)
 	go func() {
 		done <- wire.Serve(context.Background(), theirs, theirs, view, agent)

@@ -8,8 +8,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 // Module offers a Server over MCP.
@@ -18,27 +19,27 @@ type Module struct{ server *Server }
 // NewModule returns the module of a server.
 func NewModule(s *Server) *Module { return &Module{s} }
 
-// Identity implements [servers.Module].
-func (m *Module) Identity() servers.Identity {
-	return servers.Identity{Name: "pixelsrc", Title: "Pixelsrc", ServerName: "pixelsrc-mcp"}
+// Identity implements [host.Module].
+func (m *Module) Identity() host.Identity {
+	return host.Identity{Name: "pixelsrc", Title: "Pixelsrc", ServerName: "pixelsrc-mcp"}
 }
 
-// Start implements [servers.Module].
-func (m *Module) Start(_ context.Context, scope servers.Scope) error {
+// Start implements [host.Module].
+func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	m.server.recent.notify(scope.Tell)
-	scope.SetState(servers.State{Status: servers.Ready})
+	scope.SetState(deck.State{Status: deck.Ready})
 	return nil
 }
 
-// Stop implements [servers.Module].
+// Stop implements [host.Module].
 func (m *Module) Stop(context.Context) error {
 	m.server.recent.notify(nil)
 	return nil
 }
 
-// Offer implements [servers.Module].
-func (m *Module) Offer() servers.Offer {
-	o := servers.Offer{Instructions: Instructions, PromptCompletion: m, ResourceCompletion: m, Work: map[string]admission.Class{}}
+// Offer implements [host.Module].
+func (m *Module) Offer() host.Offer {
+	o := host.Offer{Instructions: Instructions, PromptCompletion: m, ResourceCompletion: m, Work: map[string]admission.Class{}}
 	for _, t := range m.server.Tools() {
 		tool := mcp.NewToolWithRawSchema(t.Name, t.Description, t.Schema)
 		tool.Title = t.Title
@@ -71,7 +72,7 @@ func (m *Module) Offer() servers.Offer {
 
 // caller is who is behind a request.
 func caller(ctx context.Context) Caller {
-	c := servers.CallerFrom(ctx)
+	c := host.CallerFrom(ctx)
 	return Caller{Agent: c.Agent, Name: c.Name(), Root: c.Root, Refused: c.Refused}
 }
 
@@ -95,7 +96,7 @@ func (m *Module) read(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.R
 		if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
 			code = mcp.INVALID_PARAMS
 		}
-		servers.FailWith(ctx, code)
+		host.FailWith(ctx, code)
 		return nil, err
 	}
 	return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: mime, Text: text}}, nil
@@ -104,7 +105,7 @@ func (m *Module) read(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.R
 func (m *Module) prompt(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	c, err := m.server.Fill(ctx, caller(ctx), req.Params.Name, req.Params.Arguments)
 	if err != nil {
-		servers.FailWith(ctx, mcp.INVALID_PARAMS)
+		host.FailWith(ctx, mcp.INVALID_PARAMS)
 		return nil, fmt.Errorf("fill in prompt: %w", err)
 	}
 	return mcp.NewGetPromptResult(c.Description, []mcp.PromptMessage{

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -30,7 +30,7 @@ func BenchmarkEcho(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer l.Close()
-			h, err := servers.New(servers.Options{Modules: []servers.Module{newFixture()}})
+			h, err := host.New(host.Options{Modules: []host.Module{newFixture()}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 const initializeBody = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
@@ -30,11 +30,11 @@ func post(h http.Handler, session, body string) *httptest.ResponseRecorder {
 }
 
 func TestSessionsOverHTTPAreBounded(t *testing.T) {
-	host, err := servers.New(servers.Options{})
+	running, err := host.New(host.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &HTTP{Host: host}
+	h := &HTTP{Host: running}
 	ping := `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 	var ids []string
 	for i := range 3 * maxHTTPAgents {
@@ -48,7 +48,7 @@ func TestSessionsOverHTTPAreBounded(t *testing.T) {
 			t.Fatalf("the session used all the time has ended: %d %s", w.Code, w.Body)
 		}
 	}
-	if n := len(host.Snapshot().Agents); n > maxHTTPAgents+2 || h.sessions.Len() > maxHTTPAgents || len(h.agents) > maxHTTPAgents {
+	if n := len(running.Snapshot().Agents); n > maxHTTPAgents+2 || h.sessions.Len() > maxHTTPAgents || len(h.agents) > maxHTTPAgents {
 		t.Errorf("%d sessions are kept, %d are shown", h.sessions.Len(), n)
 	}
 	if w := post(h, ids[1], ping); w.Code != http.StatusNotFound {
@@ -81,7 +81,7 @@ func TestABodyMustComeAtARate(t *testing.T) {
 	if all := due(start, bodyGrace, MaxLine).Sub(start); all < 10*time.Minute || all > time.Hour {
 		t.Errorf("the longest body is due after %v", all)
 	}
-	host, err := servers.New(servers.Options{})
+	running, err := host.New(host.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestABodyMustComeAtARate(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	h := &HTTP{Host: host, grace: 20 * time.Millisecond}
+	h := &HTTP{Host: running, grace: 20 * time.Millisecond}
 	served := make(chan error, 1)
 	go func() { served <- h.Start(ctx, l, func() string { return "token" }) }()
 	defer func() { cancel(); <-served }()
@@ -117,11 +117,11 @@ func TestABodyMustComeAtARate(t *testing.T) {
 }
 
 func TestBodiesBeingReadAreBounded(t *testing.T) {
-	host, err := servers.New(servers.Options{})
+	running, err := host.New(host.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &HTTP{Host: host}
+	h := &HTTP{Host: running}
 	var releases []func()
 	refused := 0
 	for range 8 { // 20 MiB each
@@ -150,14 +150,14 @@ func TestBodiesBeingReadAreBounded(t *testing.T) {
 // A client that sends all of a body before it listens would otherwise see its
 // connection break, and not why.
 func TestTheBodyOfARefusedRequestIsHeardOut(t *testing.T) {
-	host, err := servers.New(servers.Options{})
+	running, err := host.New(host.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := host.Hold("http", 96<<20); !ok {
+	if _, ok := running.Hold("http", 96<<20); !ok {
 		t.Fatal("there is no room to begin with")
 	}
-	srv := httptest.NewServer(&HTTP{Host: host})
+	srv := httptest.NewServer(&HTTP{Host: running})
 	defer srv.Close()
 	c, err := net.Dial("tcp", srv.Listener.Addr().String())
 	if err != nil {
@@ -176,11 +176,11 @@ func TestTheBodyOfARefusedRequestIsHeardOut(t *testing.T) {
 }
 
 func TestLargeBodiesOfOneClientLeaveRoomForAnother(t *testing.T) {
-	host, err := servers.New(servers.Options{})
+	running, err := host.New(host.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &HTTP{Host: host}
+	h := &HTTP{Host: running}
 	session := func(client string) string {
 		return post(h, "", strings.Replace(initializeBody, `"name":"x"`, `"name":"`+client+`"`, 1)).Header().Get("Mcp-Session-Id")
 	}

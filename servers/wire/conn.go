@@ -13,7 +13,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -22,14 +22,14 @@ const maxInFlight = 64
 
 // Conn serves one client over a byte stream: one JSON-RPC message a line.
 type Conn struct {
-	view  *servers.View
-	agent *servers.Agent
+	view  *host.View
+	agent *host.Agent
 	sess  *session
 	out   chan outgoing
 	ctx   context.Context
 	stop  context.CancelFunc
 	work  sync.WaitGroup
-	turns servers.Turns // of questions; for the goroutine that reads
+	turns host.Turns // of questions; for the goroutine that reads
 
 	mu      sync.Mutex // guards what follows
 	flight  map[string]*inFlight
@@ -53,7 +53,7 @@ type outgoing struct {
 // Serve answers the messages of r on w until r ends or ctx does, and returns
 // when nothing of the connection is left. Reading must fail once ctx ends, so
 // close the stream then.
-func Serve(ctx context.Context, r io.Reader, w io.Writer, view *servers.View, agent *servers.Agent) error {
+func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent *host.Agent) error {
 	c := &Conn{
 		view: view, agent: agent, out: make(chan outgoing, maxInFlight),
 		flight: map[string]*inFlight{}, waiting: map[string]chan envelope{},

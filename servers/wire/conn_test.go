@@ -15,14 +15,15 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // fixture is a module with tools that show a transport's faults.
 type fixture struct {
-	scope   servers.Scope
+	scope   host.Scope
 	release chan struct{}
 	extra   atomic.Bool
 	stopped atomic.Int32
@@ -33,20 +34,20 @@ type fixture struct {
 
 func newFixture() *fixture { return &fixture{release: make(chan struct{})} }
 
-func (f *fixture) Identity() servers.Identity {
-	return servers.Identity{Name: "fixture", Title: "Fixture", ServerName: "fixture-mcp"}
+func (f *fixture) Identity() host.Identity {
+	return host.Identity{Name: "fixture", Title: "Fixture", ServerName: "fixture-mcp"}
 }
 
-func (f *fixture) Start(_ context.Context, s servers.Scope) error { f.scope = s; return nil }
+func (f *fixture) Start(_ context.Context, s host.Scope) error { f.scope = s; return nil }
 
 func (f *fixture) Stop(context.Context) error { return nil }
 
-func (f *fixture) Offer() servers.Offer {
+func (f *fixture) Offer() host.Offer {
 	tool := func(name string, h server.ToolHandlerFunc) server.ServerTool {
 		return server.ServerTool{Tool: mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)), Handler: h}
 	}
 	work := map[string]admission.Class{"block": admission.Waits, "ask": admission.Waits}
-	o := servers.Offer{Instructions: "Be kind.", Work: work, Tools: []server.ServerTool{
+	o := host.Offer{Instructions: "Be kind.", Work: work, Tools: []server.ServerTool{
 		tool("echo", func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText(r.GetString("text", "")), nil
 		}),
@@ -68,7 +69,7 @@ func (f *fixture) Offer() servers.Offer {
 		}),
 		tool("panic", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }),
 		tool("who", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			c := servers.CallerFrom(ctx)
+			c := host.CallerFrom(ctx)
 			return mcp.NewToolResultText(c.Client + " in " + c.Root), nil
 		}),
 	}}
@@ -117,9 +118,9 @@ type message struct {
 	} `json:"error"`
 }
 
-func newHost(t *testing.T, modules ...servers.Module) *servers.Host {
+func newHost(t *testing.T, modules ...host.Module) *host.Host {
 	t.Helper()
-	h, err := servers.New(servers.Options{Version: "test", Modules: modules, Root: "/deck"})
+	h, err := host.New(host.Options{Version: "test", Modules: modules, Root: "/deck"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,14 +135,14 @@ func newHost(t *testing.T, modules ...servers.Module) *servers.Host {
 	return h
 }
 
-func connect(t *testing.T, h *servers.Host) *client {
+func connect(t *testing.T, h *host.Host) *client {
 	t.Helper()
-	view, err := h.View(servers.ViewSpec{})
+	view, err := h.View(host.ViewSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ours, theirs := net.Pipe()
-	agent := h.Connect(servers.Caller{Transport: "unix"}, nil)
+	agent := h.Connect(deck.Caller{Transport: "unix"}, nil)
 	c := &client{t: t, conn: ours, in: bufio.NewReader(ours), done: make(chan error, 1)}
 	go func() {
 		err := wire.Serve(context.Background(), theirs, theirs, view, agent)
@@ -485,7 +486,7 @@ func TestConnectionsLeaveNoGoroutines(t *testing.T) {
 
 func TestLargeRequestsInFlightAreBounded(t *testing.T) {
 	f := newFixture()
-	h, err := servers.New(servers.Options{Version: "test", Modules: []servers.Module{f}, Limits: admission.Limits{AgentHeld: 1 << 20}})
+	h, err := host.New(host.Options{Version: "test", Modules: []host.Module{f}, Limits: admission.Limits{AgentHeld: 1 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -495,7 +496,7 @@ func TestLargeRequestsInFlightAreBounded(t *testing.T) {
 	c.initialize()
 	large := `{"text":"` + strings.Repeat("x", 600<<10) + `"}`
 	c.send(call(`1`, "block", large), call(`2`, "echo", large))
-	if m := c.next(); string(m.ID) != "2" || m.Error == nil || m.Error.Code != servers.CodeBusy {
+	if m := c.next(); string(m.ID) != "2" || m.Error == nil || m.Error.Code != host.CodeBusy {
 		t.Fatalf("got %+v", m)
 	}
 	close(f.release)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -28,8 +28,8 @@ const (
 	codeInvalid  = -32600
 	codeParams   = -32602
 	codeInternal = -32603
-	codeBusy     = servers.CodeBusy // too much in flight
-	codeGone     = -31002           // the deck went away; the call may be retried
+	codeBusy     = host.CodeBusy // too much in flight
+	codeGone     = -31002        // the deck went away; the call may be retried
 )
 
 // goneMessage is what is said of a call that the deck did not live to answer.

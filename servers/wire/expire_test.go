@@ -7,18 +7,18 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 func TestAgentsOverHTTPGoWhileNobodySendsAnything(t *testing.T) {
-	host, err := servers.New(servers.Options{})
+	running, err := host.New(host.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		h := &HTTP{Host: host, agents: map[string]*httpAgent{}}
-		view, err := host.View(servers.ViewSpec{})
+		h := &HTTP{Host: running, agents: map[string]*httpAgent{}}
+		view, err := running.View(host.ViewSpec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func TestAgentsOverHTTPGoWhileNobodySendsAnything(t *testing.T) {
 		shown := func(after time.Duration, want int) {
 			t.Helper()
 			time.Sleep(after)
-			if n := len(host.Snapshot().Agents); n != want {
+			if n := len(running.Snapshot().Agents); n != want {
 				t.Errorf("%d agents are shown, want %d", n, want)
 			}
 		}

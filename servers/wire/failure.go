@@ -8,14 +8,14 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 // failure completes an error that mcp-go made: with the code and data that the
 // handler chose, with our sentence, and with the address of a resource that does not exist.
 func failure(ctx context.Context, e envelope, body errorBody) errorBody {
-	body.Code, body.Data = servers.Failure(ctx, body.Code, body.Data)
-	body.Message = servers.FailureMessage(ctx, body.Message)
+	body.Code, body.Data = host.Failure(ctx, body.Code, body.Data)
+	body.Message = host.FailureMessage(ctx, body.Message)
 	if e.method == string(mcp.MethodResourcesRead) && body.Data == nil && (body.Code == mcp.INVALID_PARAMS || body.Code == mcp.RESOURCE_NOT_FOUND) {
 		var p struct {
 			URI string `json:"uri"`

@@ -93,7 +93,7 @@ func (c *counted) Read(b []byte) (int, error) {
 }
 
 // web is a host behind the guard on a real port.
-func web(t *testing.T, f *fixture) (url string, h *deck) {
+func web(t *testing.T, f *fixture) (url string, h *running) {
 	t.Helper()
 	host := newHost(t, f)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -109,7 +109,7 @@ func web(t *testing.T, f *fixture) (url string, h *deck) {
 			t.Error(err)
 		}
 	})
-	return "http://" + l.Addr().String() + "/mcp", &deck{host: host}
+	return "http://" + l.Addr().String() + "/mcp", &running{host: host}
 }
 
 func post(t *testing.T, url, session, body string) (*http.Response, string) {

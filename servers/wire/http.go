@@ -15,7 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -29,7 +29,7 @@ const maxHeader = 32 << 10
 // HTTP serves views as streamable HTTP: all servers at /mcp, one at
 // /mcp/SERVER. It must stand behind a Guard.
 type HTTP struct {
-	Host *servers.Host
+	Host *host.Host
 
 	grace    time.Duration // for the first bytes of a body; 0: bodyGrace
 	requests atomic.Int32
@@ -42,7 +42,7 @@ type HTTP struct {
 }
 
 type httpView struct {
-	view *servers.View
+	view *host.View
 	mcp  *server.StreamableHTTPServer
 }
 
@@ -126,7 +126,7 @@ func (h *HTTP) view(path string) (*httpView, error) {
 	if v := h.served[name]; v != nil {
 		return v, nil
 	}
-	var spec servers.ViewSpec
+	var spec host.ViewSpec
 	if name != "" {
 		spec.Servers = []string{name}
 	}

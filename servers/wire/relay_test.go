@@ -14,14 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // deck is a host behind a socket that can be killed.
-type deck struct {
-	host *servers.Host
+type running struct {
+	host *host.Host
 	kill func()
 }
 
@@ -35,7 +36,7 @@ func socketPath(t *testing.T) string {
 	return filepath.Join(dir, "deck.sock")
 }
 
-func startDeck(t *testing.T, path string, modules ...servers.Module) *deck {
+func startDeck(t *testing.T, path string, modules ...host.Module) *running {
 	t.Helper()
 	l, err := socket.Listen(path)
 	if err != nil {
@@ -54,7 +55,7 @@ func startDeck(t *testing.T, path string, modules ...servers.Module) *deck {
 		},
 	}}
 	go func() { defer close(done); _ = s.Serve(ctx, l) }()
-	d := &deck{host: h}
+	d := &running{host: h}
 	var once atomic.Bool
 	d.kill = func() {
 		if !once.Swap(true) {
@@ -74,7 +75,7 @@ type relayed struct {
 	over chan error
 }
 
-func startRelay(t *testing.T, path string, local ...servers.Module) *relayed {
+func startRelay(t *testing.T, path string, local ...host.Module) *relayed {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -86,12 +87,12 @@ func startRelay(t *testing.T, path string, local ...servers.Module) *relayed {
 		},
 		Headless: func() (wire.Stream, error) {
 			h := newHost(t, local...)
-			v, err := h.View(servers.ViewSpec{})
+			v, err := h.View(host.ViewSpec{})
 			if err != nil {
 				return nil, err
 			}
 			ours, theirs := wire.Pipe()
-			agent := h.Connect(servers.Caller{Transport: "stdio", Root: "/project"}, nil)
+			agent := h.Connect(deck.Caller{Transport: "stdio", Root: "/project"}, nil)
 			go func() {
 				_ = wire.Serve(context.Background(), theirs, theirs, v, agent)
 				theirs.Close()
@@ -214,10 +215,10 @@ func TestQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
 	c.initialize()
 	c.send(call(`1`, "ask", `{}`))
 	c.send(call(`2`, "block", `{}`))
-	deck := startDeck(t, path, asking(newFixture(), true))
+	d := startDeck(t, path, asking(newFixture(), true))
 	for range 4 { // the relay looks for a deck twice a second
 		time.Sleep(300 * time.Millisecond)
-		if n := len(deck.host.Snapshot().Agents); n != 0 {
+		if n := len(d.host.Snapshot().Agents); n != 0 {
 			t.Fatalf("%d agents while a call is under way elsewhere", n)
 		}
 	}

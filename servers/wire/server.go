@@ -14,14 +14,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
 // Server answers on the deck's Unix socket.
 type Server struct {
-	Host    *servers.Host
+	Host    *host.Host
 	Version string
 	// Controls are the requests to the deck itself, by name.
 	Controls map[string]Control
@@ -118,9 +119,9 @@ func (s *Server) connection(ctx context.Context, c net.Conn) {
 		s.control(ctx, c, lines, peer, hello)
 		return
 	}
-	view, err := s.Host.View(servers.ViewSpec{Servers: hello.Servers, Gateway: hello.Gateway})
+	view, err := s.Host.View(host.ViewSpec{Servers: hello.Servers, Gateway: hello.Gateway})
 	if err != nil {
-		_ = s.reply(c, Welcome{Error: err.Error(), Usage: errors.Is(err, servers.ErrUnknownServer)})
+		_ = s.reply(c, Welcome{Error: err.Error(), Usage: errors.Is(err, host.ErrUnknownServer)})
 		return
 	}
 	agent := s.Host.Connect(callerOf(peer, hello), view.Spec.Servers)
@@ -189,7 +190,7 @@ func (s *Server) agentAbove(pid int) string {
 	}
 	above := socket.Ancestors(pid)
 	for _, a := range s.Host.Snapshot().Agents {
-		if a.Transport != servers.ByCommand && a.PID != 0 && a.Gone.IsZero() && slices.Contains(above, a.PID) {
+		if a.Transport != deck.ByCommand && a.PID != 0 && a.Gone.IsZero() && slices.Contains(above, a.PID) {
 			return a.Name()
 		}
 	}
@@ -204,9 +205,9 @@ func peerOf(c net.Conn) (socket.Peer, error) {
 	return socket.PeerOf(u)
 }
 
-func callerOf(peer socket.Peer, h Hello) servers.Caller {
-	c := servers.Caller{Transport: "unix", Root: h.Cwd, Hints: h.Hints}
-	if h.Transport == servers.ByCommand {
+func callerOf(peer socket.Peer, h Hello) deck.Caller {
+	c := deck.Caller{Transport: "unix", Root: h.Cwd, Hints: h.Hints}
+	if h.Transport == deck.ByCommand {
 		c.Transport = h.Transport
 	}
 	c.PID, c.Program = socket.AgentOf(peer.PID)

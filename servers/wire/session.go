@@ -11,14 +11,14 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 // session is what mcp-go knows of a connection.
 type session struct {
 	id    string
 	conn  *Conn
-	agent *servers.Agent
+	agent *host.Agent
 	// notify is filled by mcp-go, which drops what does not fit, and emptied by
 	// the connection's writer.
 	notify      chan mcp.JSONRPCNotification
@@ -43,7 +43,7 @@ var (
 	_ server.SessionWithResourceSubscriptions = (*session)(nil)
 )
 
-func newSession(c *Conn, agent *servers.Agent) *session {
+func newSession(c *Conn, agent *host.Agent) *session {
 	return &session{
 		id: agent.Caller().Agent, conn: c, agent: agent, level: mcp.LoggingLevelError,
 		notify:        make(chan mcp.JSONRPCNotification, 512),

@@ -10,7 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 // httpAgent is a client as far as HTTP shows one: a session, or requests that
 // name the same client.
 type httpAgent struct {
-	*servers.Agent
+	*host.Agent
 	key  string // its session's or its client's; "" before the session has an id
 	view *httpView
 	list *list.List    // of those that are kept, by their last use
@@ -57,7 +58,7 @@ func (h *HTTP) enter(r *http.Request, e envelope, v *httpView) *httpAgent {
 			h.mu.Unlock()
 			return nil
 		}
-		a = &httpAgent{Agent: h.Host.Connect(servers.Caller{Transport: "http"}, v.view.Spec.Servers), view: v}
+		a = &httpAgent{Agent: h.Host.Connect(deck.Caller{Transport: "http"}, v.view.Spec.Servers), view: v}
 		h.keep(a, key, kept)
 	}
 	a.open++

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	text "github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/span"
@@ -20,9 +20,9 @@ import (
 
 // Deck is what is told of.
 type Deck interface {
-	Snapshot() *servers.Snapshot
+	Snapshot() *deck.Snapshot
 	Subscribe() (hint <-chan struct{}, cancel func())
-	Calls(since uint64) ([]servers.Call, uint64)
+	Calls(since uint64) ([]deck.Call, uint64)
 }
 
 // Questions is where the questions wait; *ask.Queue is one.
@@ -118,7 +118,7 @@ type teller struct {
 
 	agents map[string]bool
 	states map[string]string // the line that told of a server last
-	warned servers.Warning   // the last that was told
+	warned deck.Warning      // the last that was told
 	since  uint64
 
 	told    map[int]bool // requests
@@ -168,7 +168,7 @@ func (t *teller) look() {
 	t.questions()
 }
 
-func (t *teller) who(s *servers.Snapshot) {
+func (t *teller) who(s *deck.Snapshot) {
 	here := map[string]bool{}
 	for _, a := range s.Agents {
 		if !a.Gone.IsZero() || a.Client == "" && !t.agents[a.Agent] { // gone, or it has not said yet who it is
@@ -188,7 +188,7 @@ func (t *teller) who(s *servers.Snapshot) {
 }
 
 func (t *teller) calls() {
-	var changed []servers.Call
+	var changed []deck.Call
 	changed, t.since = t.opts.Deck.Calls(t.since)
 	if n := len(changed) - most; n > 0 {
 		t.say("%d calls are not listed here; mcpdeck log has them", n)
@@ -197,13 +197,13 @@ func (t *teller) calls() {
 	for i := range changed {
 		c := &changed[i]
 		switch c.Status {
-		case servers.Running:
+		case deck.Running:
 			if !c.Waiting {
 				continue // it is told of when it ends
 			}
-		case servers.OK:
+		case deck.OK:
 			t.say("%s %s: %s ok, %s", stamp(c.Started), c.AgentName, c.Tool, span.Took(c.Duration))
-		case servers.Cancelled:
+		case deck.Cancelled:
 			t.say("%s %s: %s cancelled by the agent", stamp(c.Started), c.AgentName, c.Tool)
 		default:
 			t.say("%s %s: %s failed: %s", stamp(c.Started), c.AgentName, c.Tool, c.Result)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 )
 
@@ -86,9 +86,9 @@ func TestEventsAreLines(t *testing.T) {
 				t.Errorf("%q is not ASCII", r)
 			}
 		}
-		s.deck.Add(servers.Call{AgentName: "evil\x1b[2J", Tool: "echo", Status: servers.OK, Duration: 3 * time.Second})
+		s.deck.Add(deck.Call{AgentName: "evil\x1b[2J", Tool: "echo", Status: deck.OK, Duration: 3 * time.Second})
 		has(t, s.said(), "evil: echo ok, 3.0 s")
-		s.deck.Change(func(n *servers.Snapshot) {
+		s.deck.Change(func(n *deck.Snapshot) {
 			n.Agents = slices.Clone(n.Agents)
 			n.Agents[0].Gone = time.Now()
 		})
@@ -99,15 +99,15 @@ func TestEventsAreLines(t *testing.T) {
 func TestAnAgentIsToldOfOnceItHasANameAndAServerOnce(t *testing.T) {
 	run(t, Options{}, func(s *talk) {
 		s.said()
-		s.deck.Change(func(n *servers.Snapshot) {
-			n.Agents = append(slices.Clone(n.Agents), servers.AgentInfo{Caller: servers.Caller{Agent: "new", Program: "node"}})
+		s.deck.Change(func(n *deck.Snapshot) {
+			n.Agents = append(slices.Clone(n.Agents), deck.Agent{Caller: deck.Caller{Agent: "new", Program: "node"}})
 			n.Servers = slices.Clone(n.Servers)
 			n.Servers[0].State.Detail = "another fact"
 		})
 		if said := s.said(); said != "" {
 			t.Errorf("said %q", said)
 		}
-		s.deck.Change(func(n *servers.Snapshot) {
+		s.deck.Change(func(n *deck.Snapshot) {
 			n.Agents = slices.Clone(n.Agents)
 			n.Agents[len(n.Agents)-1].Client = "zed"
 		})
@@ -119,7 +119,7 @@ func TestAFloodIsCutShort(t *testing.T) {
 	run(t, Options{}, func(s *talk) {
 		s.said()
 		for range 1000 {
-			s.deck.Add(servers.Call{AgentName: "a", Tool: "echo", Status: servers.OK})
+			s.deck.Add(deck.Call{AgentName: "a", Tool: "echo", Status: deck.OK})
 		}
 		if n := strings.Count(s.said(), "\n"); n > 450 {
 			t.Errorf("%d lines", n)

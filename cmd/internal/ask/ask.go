@@ -17,7 +17,7 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
-	"github.com/mcpdeck/mcpdeck/servers/journal"
+	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/servers/span"
@@ -31,7 +31,7 @@ type Settings struct {
 	Roots   *roots.Rules      // which folders may be one
 	Program string            // absolute path of this program
 	Version string            // of this program
-	Hints   map[string]string // for servers.Caller
+	Hints   map[string]string // for deck.Caller
 	Journal *journal.Journal  // of the server's calls, not open yet; nil: none is kept
 	Redact  func(tool string, result bool, body json.RawMessage) json.RawMessage
 }

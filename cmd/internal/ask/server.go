@@ -12,8 +12,9 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers"
 	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -53,8 +54,8 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 		wait = -1
 	}
 	client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Wait: wait, Session: s.Session, Version: s.Version})
-	o := servers.Options{
-		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Modules: []servers.Module{askserver.New(askserver.Remote(client))},
+	o := host.Options{
+		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Modules: []host.Module{askserver.New(askserver.Remote(client))},
 	}
 	if s.Journal != nil {
 		if err := s.Journal.OpenSpool(); err != nil {
@@ -62,17 +63,17 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 		}
 		o.Recorder = s.Journal
 	}
-	host, err := servers.New(o)
+	running, err := host.New(o)
 	if err != nil {
 		return err
 	}
-	host.Start()
-	view, err := host.View(servers.ViewSpec{Servers: []string{"ask"}})
+	running.Start()
+	view, err := running.View(host.ViewSpec{Servers: []string{"ask"}})
 	if err != nil {
 		return err
 	}
 	pid, program := socket.AgentOf(os.Getppid())
-	agent := host.Connect(servers.Caller{Transport: "stdio", PID: pid, Program: program, Root: s.Root, Hints: s.Hints}, view.Spec.Servers)
+	agent := running.Connect(deck.Caller{Transport: "stdio", PID: pid, Program: program, Root: s.Root, Hints: s.Hints}, view.Spec.Servers)
 	if closer, ok := in.(io.Closer); ok {
 		// A signal ends the server as the end of its input does.
 		context.AfterFunc(ctx, func() { _ = closer.Close() })
@@ -91,7 +92,7 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 	client.Close()
 	end, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	_ = host.Stop(end) // nothing of it outlives the process
+	_ = running.Stop(end) // nothing of it outlives the process
 	if s.Journal != nil {
 		_ = s.Journal.Close(end) // what the disk did not take in time is lost
 	}

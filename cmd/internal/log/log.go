@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers"
-	"github.com/mcpdeck/mcpdeck/servers/journal"
+	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/match"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
@@ -94,7 +94,7 @@ func (f flags) query(args []string, now time.Time) (journal.Query, error) {
 	}
 	q := journal.Query{
 		Tool: cmp.Or(f.tool, said.Tool), Server: cmp.Or(f.server, said.Server), Agent: cmp.Or(f.agent, said.Agent),
-		Status: servers.CallStatus(cmp.Or(f.status, said.FullStatus())), Text: f.text, Words: said.Words,
+		Status: deck.CallStatus(cmp.Or(f.status, said.FullStatus())), Text: f.text, Words: said.Words,
 		Longer: said.Longer, Less: said.Less, Limit: f.count,
 	}
 	if f.count < 0 {
@@ -104,7 +104,7 @@ func (f flags) query(args []string, now time.Time) (journal.Query, error) {
 		q.Limit = -1
 	}
 	switch q.Status {
-	case "", servers.OK, servers.ToolError, servers.Refused, servers.Cancelled, servers.Lost:
+	case "", deck.OK, deck.ToolError, deck.Refused, deck.Cancelled, deck.Lost:
 	default:
 		return q, usagef("--status %q: use ok, error, refused, cancelled or lost", f.status)
 	}
@@ -215,15 +215,15 @@ func lineOf(e journal.Entry, now time.Time) string {
 		layout = time.DateTime
 	}
 	detail := plain.Line(e.Args)
-	if e.Status != servers.OK {
+	if e.Status != deck.OK {
 		detail = strings.TrimSpace(plain.Line(e.Result) + "  " + detail)
 	}
 	return strings.TrimRight(fmt.Sprintf("%s  %-14s  %-28s  %-9s %9s  %s", at.Format(layout),
 		plain.Cut(plain.Line(e.AgentName), 14), plain.Line(e.Tool), e.Status, took(&e.Call), detail), " ")
 }
 
-func took(c *servers.Call) string {
-	if c.Status == servers.Lost {
+func took(c *deck.Call) string {
+	if c.Status == deck.Lost {
 		return ""
 	}
 	return span.Took(c.Duration)

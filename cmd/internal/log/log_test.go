@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
-	"github.com/mcpdeck/mcpdeck/servers/journal"
+	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
 var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -24,25 +24,25 @@ func testJournal(t *testing.T, path string) *journal.Journal {
 		t.Fatal(err)
 	}
 	record(t, j,
-		servers.Call{
-			ID: 1, AgentName: "claude", Server: "clippy", Tool: "haunt_desktop", Status: servers.OK,
+		deck.Call{
+			ID: 1, AgentName: "claude", Server: "clippy", Tool: "haunt_desktop", Status: deck.OK,
 			Started: now.Add(-25 * time.Hour), Duration: 12 * time.Millisecond, Args: "filename=a.txt content=boo",
 		},
-		servers.Call{
-			ID: 2, AgentName: "codex\x1b[31m", Server: "ask", Tool: "ask", Status: servers.ToolError,
+		deck.Call{
+			ID: 2, AgentName: "codex\x1b[31m", Server: "ask", Tool: "ask", Status: deck.ToolError,
 			Started: now.Add(-time.Hour), Duration: 75 * time.Second, Args: "question=x", Result: "nobody answered",
 		},
-		servers.Call{
-			ID: 3, AgentName: "claude", Server: "clippy", Tool: "manage_memory", Status: servers.OK,
+		deck.Call{
+			ID: 3, AgentName: "claude", Server: "clippy", Tool: "manage_memory", Status: deck.OK,
 			Started: now.Add(-time.Minute), Duration: 200 * time.Microsecond, Args: "action=read key=k",
 		})
 	return j
 }
 
-func record(t *testing.T, j *journal.Journal, calls ...servers.Call) {
+func record(t *testing.T, j *journal.Journal, calls ...deck.Call) {
 	t.Helper()
 	for _, c := range calls {
-		j.Record(c, servers.CallBody{Args: json.RawMessage(`{"n":1}`)})
+		j.Record(c, deck.CallBody{Args: json.RawMessage(`{"n":1}`)})
 	}
 	if err := j.Sync(t.Context()); err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestFollow(t *testing.T) {
 	}
 	j := testJournal(t, path) // only now is there a file
 	next()
-	record(t, j, servers.Call{ID: 9, AgentName: "claude", Tool: "late", Status: servers.Cancelled, Started: now, Args: "n=9"})
+	record(t, j, deck.Call{ID: 9, AgentName: "claude", Tool: "late", Status: deck.Cancelled, Started: now, Args: "n=9"})
 	for {
 		next()
 		out.mu.Lock()

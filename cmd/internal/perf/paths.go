@@ -19,15 +19,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
-// host is a host process.
-type host struct {
+// hostProcess is a process that hosts servers.
+type hostProcess struct {
 	dir, url, token string
 	cmd             *exec.Cmd
 	stop            func()
 }
 
-func (b bench) host(name string, args ...string) (*host, error) {
-	h := &host{dir: filepath.Join(b.dir, name)}
+func (b bench) host(name string, args ...string) (*hostProcess, error) {
+	h := &hostProcess{dir: filepath.Join(b.dir, name)}
 	if err := os.MkdirAll(h.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -56,14 +56,16 @@ func (b bench) host(name string, args ...string) (*host, error) {
 }
 
 // greet reads the line that the host prints once it is up.
-func (h *host) greet(out io.Reader) error {
+func (h *hostProcess) greet(out io.Reader) error {
 	if _, err := fmt.Fscan(bufio.NewReader(out), &h.url, &h.token); err != nil {
 		return fmt.Errorf("start host: %w", err)
 	}
 	return nil
 }
 
-func (h *host) env() []string { return []string{"MCPDECK_SOCKET=" + filepath.Join(h.dir, "deck.sock")} }
+func (h *hostProcess) env() []string {
+	return []string{"MCPDECK_SOCKET=" + filepath.Join(h.dir, "deck.sock")}
+}
 
 // way is a path from a client to the echo tool.
 type way struct {
@@ -218,7 +220,7 @@ func pair(d []time.Duration, unit time.Duration) string {
 }
 
 // idleConnections returns the memory in KB that a connection costs the host.
-func idleConnections(h *host, n int) (float64, error) {
+func idleConnections(h *hostProcess, n int) (float64, error) {
 	before, err := usageOf(h.cmd.Process.Pid)
 	if err != nil {
 		return 0, err

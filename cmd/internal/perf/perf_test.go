@@ -50,7 +50,7 @@ func TestHost(t *testing.T) {
 		out.Close()
 		done <- err
 	}()
-	h := &host{dir: dir}
+	h := &hostProcess{dir: dir}
 	if err := h.greet(r); err != nil {
 		t.Fatal(err, <-done)
 	}

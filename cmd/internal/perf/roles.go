@@ -13,8 +13,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
-	"github.com/mcpdeck/mcpdeck/servers/journal"
+	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -41,19 +42,19 @@ func playStock() error {
 // echoModule is the echo tool as a server of the deck.
 type echoModule struct{}
 
-func (echoModule) Identity() servers.Identity {
-	return servers.Identity{Name: "echo", Title: "Echo", ServerName: "echo"}
+func (echoModule) Identity() host.Identity {
+	return host.Identity{Name: "echo", Title: "Echo", ServerName: "echo"}
 }
 
-func (echoModule) Start(_ context.Context, scope servers.Scope) error {
-	scope.SetState(servers.State{Status: servers.Ready})
+func (echoModule) Start(_ context.Context, scope host.Scope) error {
+	scope.SetState(deck.State{Status: deck.Ready})
 	return nil
 }
 
 func (echoModule) Stop(context.Context) error { return nil }
 
-func (echoModule) Offer() servers.Offer {
-	return servers.Offer{Tools: []server.ServerTool{echo()}}
+func (echoModule) Offer() host.Offer {
+	return host.Offer{Tools: []server.ServerTool{echo()}}
 }
 
 // hostOptions say what a host process is.
@@ -67,7 +68,7 @@ type hostOptions struct {
 // its input ends. It prints the endpoint's address and token.
 func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	dir := o.dir
-	opt := servers.Options{Version: "perf", Modules: []servers.Module{echoModule{}}, Root: dir}
+	opt := host.Options{Version: "perf", Modules: []host.Module{echoModule{}}, Root: dir}
 	if o.child != "" {
 		opt.Modules = append(opt.Modules, pencil.NewModule(pencil.New(pencil.Options{
 			Command: o.child, Args: []string{"-role", "stock"}, StartOn: true, Home: dir, Root: dir, MaxInFlight: 4,
@@ -81,7 +82,7 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 		defer j.Close(context.Background()) //nolint:errcheck // its folder goes away
 		opt.Recorder, opt.Redact = j, redact.Rules{}.Body
 	}
-	h, err := servers.New(opt)
+	h, err := host.New(opt)
 	if err != nil {
 		return err
 	}
@@ -93,8 +94,8 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer l.Close()
-	deck := &wire.Server{Host: h, Version: "perf"}
-	safe.Go("socket", func() { _ = deck.Serve(ctx, l) })
+	srv := &wire.Server{Host: h, Version: "perf"}
+	safe.Go("socket", func() { _ = srv.Serve(ctx, l) })
 	web, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 // Module is the fixtures as a server of the deck. All names and texts are the
@@ -18,7 +19,7 @@ type Module struct {
 	seal sealer
 
 	mu    sync.Mutex
-	scope servers.Scope
+	scope host.Scope
 	tools int // added by test_trigger_tool_change
 	asked int // prompts, by test_trigger_prompt_change
 }
@@ -26,28 +27,28 @@ type Module struct {
 // New returns the fixtures.
 func New() *Module { return &Module{seal: newSealer()} }
 
-// Identity implements servers.Module.
-func (*Module) Identity() servers.Identity {
-	return servers.Identity{Name: "conformance", Title: "Conformance fixtures", ServerName: "conformance"}
+// Identity implements host.Module.
+func (*Module) Identity() host.Identity {
+	return host.Identity{Name: "conformance", Title: "Conformance fixtures", ServerName: "conformance"}
 }
 
-// Start implements servers.Module.
-func (m *Module) Start(_ context.Context, scope servers.Scope) error {
+// Start implements host.Module.
+func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	m.mu.Lock()
 	m.scope = scope
 	m.mu.Unlock()
-	scope.SetState(servers.State{Status: servers.Ready})
+	scope.SetState(deck.State{Status: deck.Ready})
 	return nil
 }
 
-// Stop implements servers.Module.
+// Stop implements host.Module.
 func (*Module) Stop(context.Context) error { return nil }
 
-// Offer implements servers.Module.
-func (m *Module) Offer() servers.Offer {
+// Offer implements host.Module.
+func (m *Module) Offer() host.Offer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	o := servers.Offer{
+	o := host.Offer{
 		Tools:            append(append(contentTools(), noticeTools()...), roundTripTools(m.seal)...),
 		Resources:        resources(),
 		Templates:        templates(),

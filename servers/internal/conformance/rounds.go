@@ -13,7 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 // Tools that need an answer of the client's side are written once: a client of
@@ -187,7 +187,7 @@ func statefulTools(seal sealer) []server.ServerTool {
 			return server.NewInputRequestBuilder(seal.seal("asked")).Elicit("confirm", confirm).ToolResult(), nil
 		}
 		if _, err := seal.unseal(r.Params.RequestState); err != nil {
-			servers.FailWith(ctx, mcp.INVALID_PARAMS)
+			host.FailWith(ctx, mcp.INVALID_PARAMS)
 			return nil, err
 		}
 		return mcp.NewToolResultText("state-ok"), nil
@@ -233,7 +233,7 @@ func declared(ctx context.Context) mcp.ClientCapabilities {
 
 func missingCapability(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if server.IsModernRequest(ctx) && declared(ctx).Sampling == nil {
-		servers.FailWith(ctx, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, map[string]any{
+		host.FailWith(ctx, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, map[string]any{
 			"requiredCapabilities": map[string]any{"sampling": map[string]any{}},
 		})
 		return nil, errors.New("the client must be able to sample")

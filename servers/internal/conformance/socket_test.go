@@ -12,7 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -194,14 +195,14 @@ type streamClient struct {
 	out *bufio.Reader
 }
 
-func newStream(t *testing.T, h *servers.Host, era string) *streamClient {
+func newStream(t *testing.T, h *host.Host, era string) *streamClient {
 	t.Helper()
-	view, err := h.View(servers.ViewSpec{})
+	view, err := h.View(host.ViewSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mine, theirs := net.Pipe()
-	agent := h.Connect(servers.Caller{Transport: "unix"}, nil)
+	agent := h.Connect(deck.Caller{Transport: "unix"}, nil)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -10,12 +10,12 @@ import (
 	"os"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
-	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
 	"github.com/mcpdeck/mcpdeck/tui/page/drift"
 )
 
@@ -32,11 +32,11 @@ func main() {
 
 	d := fake.NewDeck(time.Now())
 	if *empty {
-		d.Change(func(s *servers.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 })
+		d.Change(func(s *deck.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 })
 	}
 	if *warn {
-		d.Change(func(s *servers.Snapshot) {
-			s.Warnings = []servers.Warning{
+		d.Change(func(s *deck.Snapshot) {
+			s.Warnings = []deck.Warning{
 				{Time: time.Now().Add(-3 * time.Minute), From: "host", Text: "port 7337 is taken; HTTP is off. Set http.port to another one"},
 				{Time: time.Now(), From: "journal", Text: "the disk is full; calls are kept in memory until there is room"},
 			}
@@ -48,7 +48,7 @@ func main() {
 	err := tui.Run(context.Background(), tui.Options{
 		Output: os.Stdout, Deck: d, Start: *start, Background: *background, Watch: *watch, Theme: theme.Options{ASCII: *ascii},
 		Pages: []tui.Page{
-			deck.New(deck.Options{Host: d, CallsPage: "calls"}),
+			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}),
 			calls.New(calls.Options{Bodies: d}),
 			drift.New(drift.Options{Project: "/home/ann/shop", Source: fake.NewDrift(time.Now(), fake.DriftPass(time.Now()), fake.DriftMany(time.Now(), *many), fake.DriftStale(time.Now()), fake.DriftResult(time.Now()))}),
 		},
@@ -63,8 +63,8 @@ func main() {
 func flood(d *fake.Deck, rate int) {
 	for range time.Tick(time.Second / 100) {
 		for range max(rate/100, 1) {
-			d.Add(servers.Call{
-				Agent: "a1", AgentName: "claude-code", Server: "clippy", Tool: "read_project_context", Status: servers.OK,
+			d.Add(deck.Call{
+				Agent: "a1", AgentName: "claude-code", Server: "clippy", Tool: "read_project_context", Status: deck.OK,
 				Started: time.Now(), Duration: time.Duration(rand.IntN(300)) * time.Millisecond, Args: `{"path":"README.md"}`,
 			})
 		}

@@ -11,15 +11,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
 // Deck holds a snapshot and calls that a test may change.
 type Deck struct {
 	mu      sync.Mutex
-	snap    *servers.Snapshot
-	calls   []servers.Call
-	bodies  map[uint64]servers.CallBody
+	snap    *deck.Snapshot
+	calls   []deck.Call
+	bodies  map[uint64]deck.CallBody
 	changed []uint64 // calls in the order they changed; one may be in it twice
 	stale   bool     // snap lacks calls
 	hint    chan struct{}
@@ -29,22 +29,22 @@ type Deck struct {
 
 // NewDeck is a deck at work: five servers, three agents, some calls, as of now.
 func NewDeck(now time.Time) *Deck {
-	d := &Deck{hint: make(chan struct{}, 1), bodies: map[uint64]servers.CallBody{}}
-	d.snap = &servers.Snapshot{
+	d := &Deck{hint: make(chan struct{}, 1), bodies: map[uint64]deck.CallBody{}}
+	d.snap = &deck.Snapshot{
 		Version: 1, Started: now.Add(-42 * time.Minute),
-		Servers: []servers.ServerInfo{
-			{Name: "pencil", Title: "Pencil", State: servers.State{Status: servers.Ready, Detail: "menu.pen"}, Tools: 14, Bytes: 21_400, Calls: 12},
-			{Name: "ask", Title: "Ask", State: servers.State{Status: servers.Ready}, Tools: 2, Bytes: 3_120, Calls: 2},
-			{Name: "pixelsrc", Title: "Pixelsrc", State: servers.State{Status: servers.Starting}, Tools: 11, Bytes: 14_000, Calls: 31},
-			{Name: "logicstamp", Title: "LogicStamp", State: servers.State{Status: servers.Degraded, Reason: "run `mcpdeck doctor --fix` to install it; the stamp command was not found"}, Tools: 8, Bytes: 9_800},
-			{Name: "clippy", Title: "Clippy", State: servers.State{Status: servers.Ready}, Tools: 4, Bytes: 4_400, Calls: 7},
+		Servers: []deck.Server{
+			{Name: "pencil", Title: "Pencil", State: deck.State{Status: deck.Ready, Detail: "menu.pen"}, Tools: 14, Bytes: 21_400, Calls: 12},
+			{Name: "ask", Title: "Ask", State: deck.State{Status: deck.Ready}, Tools: 2, Bytes: 3_120, Calls: 2},
+			{Name: "pixelsrc", Title: "Pixelsrc", State: deck.State{Status: deck.Starting}, Tools: 11, Bytes: 14_000, Calls: 31},
+			{Name: "logicstamp", Title: "LogicStamp", State: deck.State{Status: deck.Degraded, Reason: "run `mcpdeck doctor --fix` to install it; the stamp command was not found"}, Tools: 8, Bytes: 9_800},
+			{Name: "clippy", Title: "Clippy", State: deck.State{Status: deck.Ready}, Tools: 4, Bytes: 4_400, Calls: 7},
 		},
-		Agents: []servers.AgentInfo{
-			{Caller: servers.Caller{Agent: "a1", Transport: "unix", PID: 4211, Program: "claude", Client: "claude-code", ClientVersion: "2.1.4", Root: "/home/ana/src/menu"}, Protocol: "2026-07-28", Since: now.Add(-31 * time.Minute), Calls: 41, Errors: 1, InFlight: []string{"pencil_get_screenshot"}, LastCall: now.Add(-2 * time.Second), LastTool: "pencil_get_screenshot"},
-			{Caller: servers.Caller{Agent: "a2", Transport: "unix", PID: 4390, Program: "codex", Client: "codex-mcp-client", ClientVersion: "0.61.0", Root: "/home/ana/src/shop"}, View: []string{"ask", "clippy"}, Protocol: "2025-06-18", Since: now.Add(-12 * time.Minute), Calls: 9, Waiting: true, InFlight: []string{"ask"}, LastCall: now.Add(-70 * time.Second), LastTool: "ask"},
-			{Caller: servers.Caller{Agent: "a3", Transport: "http", Client: "opencode", ClientVersion: "1.2.0", Root: "/home/ana/src/menu"}, Protocol: "2025-11-25", Since: now.Add(-3 * time.Minute), Calls: 2, LastCall: now.Add(-2 * time.Minute), LastTool: "pixelsrc_render"},
+		Agents: []deck.Agent{
+			{Caller: deck.Caller{Agent: "a1", Transport: "unix", PID: 4211, Program: "claude", Client: "claude-code", ClientVersion: "2.1.4", Root: "/home/ana/src/menu"}, Protocol: "2026-07-28", Since: now.Add(-31 * time.Minute), Calls: 41, Errors: 1, InFlight: []string{"pencil_get_screenshot"}, LastCall: now.Add(-2 * time.Second), LastTool: "pencil_get_screenshot"},
+			{Caller: deck.Caller{Agent: "a2", Transport: "unix", PID: 4390, Program: "codex", Client: "codex-mcp-client", ClientVersion: "0.61.0", Root: "/home/ana/src/shop"}, View: []string{"ask", "clippy"}, Protocol: "2025-06-18", Since: now.Add(-12 * time.Minute), Calls: 9, Waiting: true, InFlight: []string{"ask"}, LastCall: now.Add(-70 * time.Second), LastTool: "ask"},
+			{Caller: deck.Caller{Agent: "a3", Transport: "http", Client: "opencode", ClientVersion: "1.2.0", Root: "/home/ana/src/menu"}, Protocol: "2025-11-25", Since: now.Add(-3 * time.Minute), Calls: 2, LastCall: now.Add(-2 * time.Minute), LastTool: "pixelsrc_render"},
 		},
-		Endpoints: servers.Endpoints{Socket: "/home/ana/.local/state/mcpdeck/run/deck.sock", HTTP: "127.0.0.1:7337"},
+		Endpoints: deck.Endpoints{Socket: "/home/ana/.local/state/mcpdeck/run/deck.sock", HTTP: "127.0.0.1:7337"},
 	}
 	d.someCalls(now)
 	return d
@@ -53,22 +53,22 @@ func NewDeck(now time.Time) *Deck {
 func (d *Deck) someCalls(now time.Time) {
 	rows := []struct {
 		agent, name, server, tool string
-		status                    servers.CallStatus
+		status                    deck.CallStatus
 		ago, took                 time.Duration
 		args, result              string
 	}{
-		{"a1", "claude-code", "clippy", "read_project_context", servers.OK, 12 * time.Minute, 8 * time.Millisecond, `{"path":"README.md"}`, "# Menu"},
-		{"a1", "claude-code", "pencil", "pencil_batch_get", servers.OK, 9 * time.Minute, 41 * time.Millisecond, `{"ids":["hero","nav"]}`, "2 nodes"},
-		{"a2", "codex-mcp-client", "clippy", "manage_memory", servers.ToolError, 8 * time.Minute, 3 * time.Millisecond, `{"action":"get","key":"palette"}`, "no memory named palette"},
-		{"a3", "opencode", "pixelsrc", "pixelsrc_render", servers.OK, 2 * time.Minute, 120 * time.Millisecond, `{"file":"hero.pxl","scale":4}`, "1 picture, 64×64"},
-		{"a1", "claude-code", "logicstamp", "logicstamp_compare", servers.Refused, 90 * time.Second, time.Millisecond, `{"base":"main"}`, "unknown tool: logicstamp_compare"},
-		{"a2", "codex-mcp-client", "ask", "ask", servers.Running, 70 * time.Second, 0, `{"questions":[{"question":"Which database?","options":["sqlite","postgres"]}]}`, ""},
-		{"a1", "claude-code", "pencil", "pencil_batch_design", servers.OK, 40 * time.Second, 380 * time.Millisecond, `{"operations":"hero=I(root,{type:\"frame\"})"}`, "ok"},
-		{"a1", "claude-code", "clippy", "haunt_desktop", servers.Cancelled, 20 * time.Second, 90 * time.Millisecond, `{"filename":"note.txt","content":"boo"}`, ""},
-		{"a1", "claude-code", "pencil", "pencil_get_screenshot", servers.Running, 2 * time.Second, 0, `{"id":"hero"}`, ""},
+		{"a1", "claude-code", "clippy", "read_project_context", deck.OK, 12 * time.Minute, 8 * time.Millisecond, `{"path":"README.md"}`, "# Menu"},
+		{"a1", "claude-code", "pencil", "pencil_batch_get", deck.OK, 9 * time.Minute, 41 * time.Millisecond, `{"ids":["hero","nav"]}`, "2 nodes"},
+		{"a2", "codex-mcp-client", "clippy", "manage_memory", deck.ToolError, 8 * time.Minute, 3 * time.Millisecond, `{"action":"get","key":"palette"}`, "no memory named palette"},
+		{"a3", "opencode", "pixelsrc", "pixelsrc_render", deck.OK, 2 * time.Minute, 120 * time.Millisecond, `{"file":"hero.pxl","scale":4}`, "1 picture, 64×64"},
+		{"a1", "claude-code", "logicstamp", "logicstamp_compare", deck.Refused, 90 * time.Second, time.Millisecond, `{"base":"main"}`, "unknown tool: logicstamp_compare"},
+		{"a2", "codex-mcp-client", "ask", "ask", deck.Running, 70 * time.Second, 0, `{"questions":[{"question":"Which database?","options":["sqlite","postgres"]}]}`, ""},
+		{"a1", "claude-code", "pencil", "pencil_batch_design", deck.OK, 40 * time.Second, 380 * time.Millisecond, `{"operations":"hero=I(root,{type:\"frame\"})"}`, "ok"},
+		{"a1", "claude-code", "clippy", "haunt_desktop", deck.Cancelled, 20 * time.Second, 90 * time.Millisecond, `{"filename":"note.txt","content":"boo"}`, ""},
+		{"a1", "claude-code", "pencil", "pencil_get_screenshot", deck.Running, 2 * time.Second, 0, `{"id":"hero"}`, ""},
 	}
 	for _, r := range rows {
-		d.Add(servers.Call{
+		d.Add(deck.Call{
 			Agent: r.agent, AgentName: r.name, Server: r.server, Tool: r.tool, Status: r.status,
 			Started: now.Add(-r.ago), Duration: r.took, Args: r.args, Result: r.result,
 			ArgsBytes: len(r.args), ResultBytes: len(r.result), Waiting: r.tool == "ask",
@@ -78,7 +78,7 @@ func (d *Deck) someCalls(now time.Time) {
 
 // Add puts a call into the log, with an ID when it has none, and returns the ID;
 // one whose ID is known replaces it.
-func (d *Deck) Add(c servers.Call) uint64 {
+func (d *Deck) Add(c deck.Call) uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c.ID == 0 {
@@ -104,7 +104,7 @@ func (d *Deck) Forget() {
 }
 
 // Change edits a copy of the snapshot and makes it the current one.
-func (d *Deck) Change(edit func(s *servers.Snapshot)) {
+func (d *Deck) Change(edit func(s *deck.Snapshot)) {
 	d.Snapshot()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,13 +123,13 @@ func (d *Deck) tell() {
 }
 
 // Snapshot is the current one.
-func (d *Deck) Snapshot() *servers.Snapshot {
+func (d *Deck) Snapshot() *deck.Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.stale {
 		snap := *d.snap
 		snap.Version++
-		snap.Calls = append([]servers.Call(nil), d.calls[max(0, len(d.calls)-512):]...)
+		snap.Calls = append([]deck.Call(nil), d.calls[max(0, len(d.calls)-512):]...)
 		snap.Total = uint64(len(d.calls))
 		d.snap, d.stale = &snap, false
 	}
@@ -140,12 +140,12 @@ func (d *Deck) Snapshot() *servers.Snapshot {
 func (d *Deck) Subscribe() (<-chan struct{}, func()) { return d.hint, func() {} }
 
 // Calls are those that changed since a version.
-func (d *Deck) Calls(since uint64) ([]servers.Call, uint64) {
+func (d *Deck) Calls(since uint64) ([]deck.Call, uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ids := slices.Clone(d.changed[min(since, uint64(len(d.changed))):])
 	slices.Sort(ids)
-	var out []servers.Call
+	var out []deck.Call
 	for _, id := range slices.Compact(ids) {
 		out = append(out, d.calls[id-1])
 	}
@@ -153,30 +153,30 @@ func (d *Deck) Calls(since uint64) ([]servers.Call, uint64) {
 }
 
 // SetBody is what Body answers for a call.
-func (d *Deck) SetBody(id uint64, b servers.CallBody) {
+func (d *Deck) SetBody(id uint64, b deck.CallBody) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.bodies[id] = b
 }
 
 // Body is what a call carried.
-func (d *Deck) Body(_ context.Context, id uint64) (servers.CallBody, bool) {
+func (d *Deck) Body(_ context.Context, id uint64) (deck.CallBody, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if b, ok := d.bodies[id]; ok {
 		return b, true
 	}
 	if id == 0 || id > uint64(len(d.calls)) {
-		return servers.CallBody{}, false
+		return deck.CallBody{}, false
 	}
 	c := d.calls[id-1]
-	b := servers.CallBody{Args: json.RawMessage(c.Args)}
+	b := deck.CallBody{Args: json.RawMessage(c.Args)}
 	switch c.Status {
-	case servers.Running:
-	case servers.Refused:
+	case deck.Running:
+	case deck.Refused:
 		b.Result = json.RawMessage(fmt.Sprintf(`{"code":-32602,"message":%q}`, c.Result))
 	default:
-		b.Result = json.RawMessage(fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":%v}`, c.Result, c.Status == servers.ToolError))
+		b.Result = json.RawMessage(fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":%v}`, c.Result, c.Status == deck.ToolError))
 	}
 	return b, true
 }

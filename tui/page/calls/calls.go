@@ -10,7 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
@@ -24,7 +24,7 @@ const ID = "calls"
 type Bodies interface {
 	// Body is what a call carried; false when it is not kept any more. It may
 	// read from disk.
-	Body(ctx context.Context, call uint64) (servers.CallBody, bool)
+	Body(ctx context.Context, call uint64) (deck.CallBody, bool)
 }
 
 // Earlier is where the calls of earlier runs are.
@@ -33,15 +33,15 @@ type Earlier interface {
 	Hint() <-chan struct{}
 	// Calls are the newest ones; none before they are known.
 	// Their IDs are for Body.
-	Calls() []servers.Call
+	Calls() []deck.Call
 	// Body is what one of them carried; false when it is not kept any more. It
 	// reads from disk.
-	Body(ctx context.Context, id uint64) (servers.CallBody, bool)
+	Body(ctx context.Context, id uint64) (deck.CallBody, bool)
 }
 
-// Pictures is where the pictures in results are; *servers.Host is one.
+// Pictures is where the pictures in results are; *host.Host is one.
 type Pictures interface {
-	Pictures() ([]servers.Picture, uint64)
+	Pictures() ([]deck.Picture, uint64)
 }
 
 // Options are what the page needs.
@@ -82,11 +82,11 @@ type Page struct {
 // detail is the body of a call, drawn.
 type detail struct {
 	key     int64
-	status  servers.CallStatus
+	status  deck.CallStatus
 	w       int
 	theme   *theme.Theme
 	raw     bool // the result as it was sent
-	body    servers.CallBody
+	body    deck.CallBody
 	kept    bool
 	args    []string
 	result  []string
@@ -129,7 +129,7 @@ func (p *Page) Feed() tui.Feed {
 		if len(list) == 0 {
 			return nil
 		}
-		slices.SortStableFunc(list, func(a, b servers.Call) int { return a.Started.Compare(b.Started) })
+		slices.SortStableFunc(list, func(a, b deck.Call) int { return a.Started.Compare(b.Started) })
 		return tui.EarlierMsg{Calls: list}
 	}}
 }
@@ -280,10 +280,10 @@ func (p *Page) Actions() []tui.Action {
 			return p.load()
 		}},
 		{ID: "calls.copy", Title: "Copy the result as JSON", Hint: "copy", Keys: []string{"y"}, Enabled: p.whyNoResult, Run: func() tea.Cmd {
-			return p.copyOf("the result", func(b servers.CallBody) string { return widget.Indent(b.Result) })
+			return p.copyOf("the result", func(b deck.CallBody) string { return widget.Indent(b.Result) })
 		}},
 		{ID: "calls.copyargs", Title: "Copy the arguments as JSON", Keys: []string{"a"}, Enabled: p.why, Run: func() tea.Cmd {
-			return p.copyOf("the arguments", func(b servers.CallBody) string { return widget.Indent(b.Args) })
+			return p.copyOf("the arguments", func(b deck.CallBody) string { return widget.Indent(b.Args) })
 		}},
 		{ID: "calls.copycommand", Title: "Copy a command that makes the call again", Keys: []string{"c"}, Enabled: p.why, Run: p.copyCommand},
 		{ID: "calls.look", Title: "Look at the picture in the result", Hint: "picture", Keys: []string{"o"}, Enabled: p.whyNoPicture, Run: func() tea.Cmd {

@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -22,7 +22,7 @@ func show(t *testing.T, size frame.Size, test func(s *frame.Screen, d *fake.Deck
 	var d *fake.Deck
 	frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
-		d.SetBody(4, servers.CallBody{
+		d.SetBody(4, deck.CallBody{
 			Args:   json.RawMessage(`{"file":"hero.pxl","scale":4,"layers":["body","hat"],"background":null}`),
 			Result: json.RawMessage(`{"content":[{"type":"text","text":"1 picture, 64×64\nsaved as hero.png"},{"type":"image","data":"sha256:9f86d081, 4.1 KB","mimeType":"image/png"}],"isError":false}`),
 		})
@@ -62,7 +62,7 @@ func TestTheDetailFollowsTheCall(t *testing.T) {
 		s.Keys("end")
 		s.Has("running", `id: "hero"`)
 		s.Lacks("Result")
-		c := servers.Call{ID: 9, AgentName: "claude-code", Tool: "pencil_get_screenshot", Status: servers.OK, Duration: 3 * time.Second, Result: "done at last", Args: `{"id":"hero"}`}
+		c := deck.Call{ID: 9, AgentName: "claude-code", Tool: "pencil_get_screenshot", Status: deck.OK, Duration: 3 * time.Second, Result: "done at last", Args: `{"id":"hero"}`}
 		d.Add(c)
 		s.Wait(time.Second)
 		s.Has("Result", "done at last")
@@ -75,7 +75,7 @@ func TestFollowAndPause(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
 		more := func() {
 			for i := range 50 {
-				d.Add(servers.Call{AgentName: "codex", Tool: fmt.Sprintf("echo_%d", i), Status: servers.OK})
+				d.Add(deck.Call{AgentName: "codex", Tool: fmt.Sprintf("echo_%d", i), Status: deck.OK})
 			}
 			s.Wait(time.Second)
 		}
@@ -95,8 +95,8 @@ func TestFilterTakesNewCalls(t *testing.T) {
 		s.Keys("/")
 		s.Type("codex echo")
 		s.Has("No call is like that", "0 of 9 calls")
-		d.Add(servers.Call{AgentName: "codex", Tool: "echo", Status: servers.OK})
-		d.Add(servers.Call{AgentName: "claude", Tool: "echo", Status: servers.OK})
+		d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
+		d.Add(deck.Call{AgentName: "claude", Tool: "echo", Status: deck.OK})
 		s.Wait(time.Second)
 		s.Has("1 of 11 calls")
 		s.Keys("enter", "esc")
@@ -133,7 +133,7 @@ func TestFilterLetsGoWhatChanged(t *testing.T) {
 		s.Keys("/")
 		s.Type("running")
 		s.Has("2 of 9 calls")
-		d.Add(servers.Call{ID: 9, AgentName: "claude-code", Tool: "pencil_get_screenshot", Status: servers.OK})
+		d.Add(deck.Call{ID: 9, AgentName: "claude-code", Tool: "pencil_get_screenshot", Status: deck.OK})
 		s.Wait(time.Second)
 		s.Has("1 of 9 calls")
 	})
@@ -142,7 +142,7 @@ func TestFilterLetsGoWhatChanged(t *testing.T) {
 func TestOldCallsAreDropped(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
 		for i := range 13_000 {
-			d.Add(servers.Call{AgentName: "codex", Tool: fmt.Sprintf("echo_%d", i), Status: servers.OK})
+			d.Add(deck.Call{AgentName: "codex", Tool: fmt.Sprintf("echo_%d", i), Status: deck.OK})
 		}
 		s.Wait(time.Second)
 		s.Has("echo_12999")
@@ -202,7 +202,7 @@ func TestNoWidthCutsWhatACallWas(t *testing.T) {
 
 func TestWhyACallWasRefusedIsSaidOnce(t *testing.T) {
 	show(t, frame.Size{W: 160, H: 40}, func(s *frame.Screen, d *fake.Deck) {
-		d.Add(servers.Call{AgentName: "codex", Tool: "nope", Status: servers.Refused, Result: "no such tool in this view", Args: `{}`})
+		d.Add(deck.Call{AgentName: "codex", Tool: "nope", Status: deck.Refused, Result: "no such tool in this view", Args: `{}`})
 		s.Wait(time.Second)
 		s.Keys("end")
 		_, detail, _ := strings.Cut(s.Text(), "✗ refused")
@@ -236,7 +236,7 @@ func TestANarrowListTellsWhyAndWhat(t *testing.T) {
 
 func TestALongCallKeepsItsDurationApart(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
-		d.Add(servers.Call{AgentName: "codex", Tool: "slow", Status: servers.ToolError, Result: strings.Repeat("reason ", 20), Duration: 59*time.Minute + 59*time.Second})
+		d.Add(deck.Call{AgentName: "codex", Tool: "slow", Status: deck.ToolError, Result: strings.Repeat("reason ", 20), Duration: 59*time.Minute + 59*time.Second})
 		s.Wait(time.Second)
 		s.Has("… 59 m 59 s")
 	})

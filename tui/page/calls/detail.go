@@ -10,7 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -56,12 +56,12 @@ func (p *Page) load() tea.Cmd {
 }
 
 // body reads what a call carried.
-func (p *Page) body(c *call) func() (servers.CallBody, bool) {
+func (p *Page) body(c *call) func() (deck.CallBody, bool) {
 	read, id := p.opts.Bodies.Body, c.ID
 	if c.earlier() {
 		read = p.opts.Earlier.Body
 	}
-	return func() (servers.CallBody, bool) { return read(context.Background(), id) }
+	return func() (deck.CallBody, bool) { return read(context.Background(), id) }
 }
 
 // firstPicture decodes the first picture in a call's result; nil when it is not
@@ -90,9 +90,9 @@ func (p *Page) whyNoResult() string {
 	switch {
 	case c == nil:
 		return "there is no call"
-	case c.Status == servers.Running:
+	case c.Status == deck.Running:
 		return "the call is still running"
-	case c.Status == servers.Lost:
+	case c.Status == deck.Lost:
 		return "the deck ended before this call did"
 	}
 	return ""
@@ -109,7 +109,7 @@ func (p *Page) whyNoPicture() string {
 }
 
 // copyOf copies a part of the body of the call under the cursor.
-func (p *Page) copyOf(what string, part func(servers.CallBody) string) tea.Cmd {
+func (p *Page) copyOf(what string, part func(deck.CallBody) string) tea.Cmd {
 	c := p.selected()
 	if c == nil || p.opts.Bodies == nil {
 		return nil
@@ -126,7 +126,7 @@ func (p *Page) copyOf(what string, part func(servers.CallBody) string) tea.Cmd {
 
 func (p *Page) copyCommand() tea.Cmd {
 	tool := p.selected().Tool
-	return p.copyOf("the command", func(b servers.CallBody) string {
+	return p.copyOf("the command", func(b deck.CallBody) string {
 		args := string(b.Args)
 		if args == "" {
 			args = "{}"
@@ -148,14 +148,14 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	}
 	mark, style := tui.CallMark(th, &c.Call)
 	status, at := string(c.Status), c.Started.Format(time.TimeOnly)
-	if c.Waiting && c.Status == servers.Running {
+	if c.Waiting && c.Status == deck.Running {
 		status = "waits for you"
 	}
 	took := "  " + span.Took(c.Duration)
 	switch c.Status {
-	case servers.Running:
+	case deck.Running:
 		took = "  " + f.Ago(c.Started)
-	case servers.Lost:
+	case deck.Lost:
 		took = ""
 	}
 	if c.earlier() {
@@ -177,15 +177,15 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	}
 	rows = append(rows, d.args...)
 	switch c.Status {
-	case servers.Running:
+	case deck.Running:
 		return rows
-	case servers.Lost:
+	case deck.Lost:
 		rows = append(rows, "", widget.Section(th, "Result", "", w))
 		return append(rows, th.Muted.Render("none: "+p.whyNoResult()))
 	}
 	title := "Result"
 	switch {
-	case c.Status == servers.Refused:
+	case c.Status == deck.Refused:
 		title = "Error"
 	case c.Images == 1:
 		title = "Result with a picture"
@@ -193,12 +193,12 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 		title = "Result with " + strconv.Itoa(c.Images) + " pictures"
 	}
 	rows = append(rows, "", section(f, title, c.ResultBytes, w))
-	if failed(&c.Call) && c.Result != "" && (p.raw || c.Status == servers.Refused) {
+	if failed(&c.Call) && c.Result != "" && (p.raw || c.Status == deck.Refused) {
 		for _, l := range widget.Wrap(plain.Line(c.Result), w) {
 			rows = append(rows, th.Bad.Render(l))
 		}
 	}
-	if c.Status == servers.Refused && !d.raw && c.Result != "" {
+	if c.Status == deck.Refused && !d.raw && c.Result != "" {
 		return rows // what is kept of it says the same
 	}
 	if d.body.Cut {

@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -21,15 +21,15 @@ import (
 // past is the calls of earlier runs, which are there from when they are told of.
 type past struct {
 	hint  chan struct{}
-	calls []servers.Call
+	calls []deck.Call
 }
 
 func (p *past) Hint() <-chan struct{} { return p.hint }
 
-func (p *past) Calls() []servers.Call { return p.calls }
+func (p *past) Calls() []deck.Call { return p.calls }
 
-func (p *past) Body(_ context.Context, id uint64) (servers.CallBody, bool) {
-	return servers.CallBody{
+func (p *past) Body(_ context.Context, id uint64) (deck.CallBody, bool) {
+	return deck.CallBody{
 		Args:   json.RawMessage(fmt.Sprintf(`{"entry":%d}`, id)),
 		Result: json.RawMessage(`{"content":[{"type":"text","text":"from the journal"}]}`),
 	}, true
@@ -40,12 +40,12 @@ func (p *past) Body(_ context.Context, id uint64) (servers.CallBody, bool) {
 func (p *past) tell(s *frame.Screen) {
 	yesterday := time.Now().Add(-20 * time.Hour)
 	for i := range 4 {
-		c := servers.Call{
-			ID: uint64(71 + i), AgentName: "codex", Server: "clippy", Tool: fmt.Sprintf("old_%d", i), Status: servers.OK,
+		c := deck.Call{
+			ID: uint64(71 + i), AgentName: "codex", Server: "clippy", Tool: fmt.Sprintf("old_%d", i), Status: deck.OK,
 			Started: yesterday.Add(time.Duration(i) * time.Minute), Duration: 9 * time.Millisecond, Args: "entry=1", Images: 1,
 		}
 		if i == 3 {
-			c.Status, c.Duration, c.Result = servers.Lost, 0, "the deck ended before this call did"
+			c.Status, c.Duration, c.Result = deck.Lost, 0, "the deck ended before this call did"
 		}
 		p.calls = slices.Insert(p.calls, 0, c)
 	}
@@ -127,7 +127,7 @@ func TestEarlierRunsAndFilters(t *testing.T) {
 		s.Keys("/")
 		s.Type("echo")
 		s.Has("No call is like that")
-		d.Add(servers.Call{AgentName: "codex", Tool: "echo", Status: servers.OK})
+		d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
 		s.Wait(time.Second)
 		s.Has("1 of 5 calls")
 		s.Lacks("deck opened")

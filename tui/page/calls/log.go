@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/match"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -17,7 +17,7 @@ const keep = 10_000
 // call is a call with its place in the log: its ID, and below 0 for one of an
 // earlier run, whose own ID is the one that Earlier knows it by.
 type call struct {
-	servers.Call
+	deck.Call
 	key int64
 }
 
@@ -37,7 +37,7 @@ func byKey(c call, key int64) int { return cmp.Compare(c.key, key) }
 // first look may find what a hint then tells of.
 //
 // They were written down as they ended; here all calls stand as they began.
-func (l *log) takeEarlier(list []servers.Call) {
+func (l *log) takeEarlier(list []deck.Call) {
 	from, _ := slices.BinarySearchFunc(l.calls, 0, byKey)
 	early := make([]call, len(list), len(list)+len(l.calls))
 	for i, c := range list {
@@ -60,7 +60,7 @@ func (l *log) key(m tui.ShowCallMsg) int64 {
 }
 
 // take puts new and changed calls in.
-func (l *log) take(changed []servers.Call) {
+func (l *log) take(changed []deck.Call) {
 	for _, c := range changed {
 		c := call{c, int64(c.ID)}
 		i, known := slices.BinarySearchFunc(l.calls, c.key, byKey)
@@ -197,10 +197,10 @@ func newFilter(text string, failed bool, now time.Time) filter {
 
 func (f *filter) empty() bool { return f.text == "" && !f.failed }
 
-func failed(c *servers.Call) bool {
+func failed(c *deck.Call) bool {
 	return c.Status.Failed()
 }
 
-func (f *filter) lets(c *servers.Call) bool {
+func (f *filter) lets(c *deck.Call) bool {
 	return (!f.failed || failed(c)) && f.query.Lets(c)
 }

@@ -11,7 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -95,7 +95,7 @@ func (w *Widget) Update(msg tea.Msg) tea.Cmd {
 	case tui.DeckMsg:
 		w.trouble = ""
 		for _, s := range msg.Snapshot.Servers {
-			if s.Name == "clippy" && s.State.Status == servers.Degraded {
+			if s.Name == "clippy" && s.State.Status == deck.Degraded {
 				w.trouble = plain.Line(s.State.Reason)
 			}
 		}

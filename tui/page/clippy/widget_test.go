@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -109,13 +109,13 @@ func TestMute(t *testing.T) {
 func TestRepair(t *testing.T) {
 	f := &fakeTools{}
 	w := NewWidget(f)
-	state := func(s servers.State) {
-		w.Update(tui.DeckMsg{Snapshot: &servers.Snapshot{Servers: []servers.ServerInfo{{Name: "clippy", State: s}}}})
+	state := func(s deck.State) {
+		w.Update(tui.DeckMsg{Snapshot: &deck.Snapshot{Servers: []deck.Server{{Name: "clippy", State: s}}}})
 	}
 	if why := action(t, w, "clippy.repair").Enabled(); why == "" {
 		t.Error("a sound memory can be repaired")
 	}
-	state(servers.State{Status: servers.Degraded, Reason: "the memory file is corrupted\x1b[31m"})
+	state(deck.State{Status: deck.Degraded, Reason: "the memory file is corrupted\x1b[31m"})
 	if got := line(w); got != "! Clippy  the memory file is corrupted" {
 		t.Errorf("line %q", got)
 	}
@@ -132,7 +132,7 @@ func TestRepair(t *testing.T) {
 	if f.repaired != 2 {
 		t.Errorf("repaired %d times", f.repaired)
 	}
-	state(servers.State{Status: servers.Ready})
+	state(deck.State{Status: deck.Ready})
 	if got := line(w); got != "" {
 		t.Errorf("still says %q", got)
 	}

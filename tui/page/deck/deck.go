@@ -10,7 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -57,19 +57,19 @@ const (
 // Page is the deck.
 type Page struct {
 	opts    Options
-	snap    *servers.Snapshot
+	snap    *deck.Snapshot
 	part    string
 	servers widget.List
 	agents  widget.List
 	calls   widget.List
 	follow  bool // the calls' cursor stays on the newest
 	shown   bool
-	warned  servers.Warning // the last that the person was told of
+	warned  deck.Warning // the last that the person was told of
 	panes   tui.Panes
 	said    string // by the widgets on the frame on screen
 
-	clients []Client       // found here, while nobody is connected
-	earlier []servers.Call // the newest of earlier runs, oldest first
+	clients []Client    // found here, while nobody is connected
+	earlier []deck.Call // the newest of earlier runs, oldest first
 }
 
 // New makes the page.
@@ -77,7 +77,7 @@ func New(o Options) *Page {
 	if o.Watch {
 		o.Setup = nil
 	}
-	return &Page{opts: o, part: partAgents, follow: true, snap: &servers.Snapshot{}}
+	return &Page{opts: o, part: partAgents, follow: true, snap: &deck.Snapshot{}}
 }
 
 // ID implements tui.Page.
@@ -164,7 +164,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (p *Page) take(s *servers.Snapshot) tea.Cmd {
+func (p *Page) take(s *deck.Snapshot) tea.Cmd {
 	p.callsChange(func() { p.snap = s })
 	p.servers.SetLen(len(s.Servers))
 	p.agents.SetLen(len(s.Agents))
@@ -178,7 +178,7 @@ func (p *Page) take(s *servers.Snapshot) tea.Cmd {
 
 // warnedMsg is a new warning. It comes back as a message, since the page is told of
 // the first ones before it is shown.
-type warnedMsg servers.Warning
+type warnedMsg deck.Warning
 
 // earlierKept is how many calls of earlier runs the page lists; all are on the page
 // of calls.
@@ -195,16 +195,16 @@ func (p *Page) callsChange(change func()) {
 	case p.follow || at == nil:
 		p.calls.MoveTo(n - 1)
 	case early:
-		p.calls.MoveTo(slices.IndexFunc(p.earlier, func(c servers.Call) bool { return c.ID == at.ID }))
+		p.calls.MoveTo(slices.IndexFunc(p.earlier, func(c deck.Call) bool { return c.ID == at.ID }))
 	default:
-		i, _ := slices.BinarySearchFunc(p.snap.Calls, at.ID, func(c servers.Call, id uint64) int { return cmp.Compare(c.ID, id) })
+		i, _ := slices.BinarySearchFunc(p.snap.Calls, at.ID, func(c deck.Call, id uint64) int { return cmp.Compare(c.ID, id) })
 		p.calls.MoveTo(len(p.earlier) + i)
 	}
 }
 
 // call is the call of a row, and whether it is one of an earlier run; nil when
 // there is none.
-func (p *Page) call(row int) (c *servers.Call, early bool) {
+func (p *Page) call(row int) (c *deck.Call, early bool) {
 	switch i := row - len(p.earlier); {
 	case row < 0 || i >= len(p.snap.Calls):
 		return nil, false

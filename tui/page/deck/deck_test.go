@@ -10,14 +10,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
-	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
 )
 
 // lamp is a widget as Pencil's.
@@ -38,17 +38,17 @@ func show(t *testing.T, size frame.Size, colors colorprofile.Profile, o tui.Opti
 	frame.RunWith(t, size, colors, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		o.Deck, o.Background = d, "dark"
-		o.Pages = []tui.Page{deck.New(deck.Options{Host: d, Widgets: []deck.Widget{&lamp{}}})}
+		o.Pages = []tui.Page{deckpage.New(deckpage.Options{Host: d, Widgets: []deckpage.Widget{&lamp{}}})}
 		return tui.New(o)
 	}, func(s *frame.Screen) { test(s, d) })
 }
 
 func TestScreens(t *testing.T) {
-	empty := func(s *servers.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 }
-	warned := func(s *servers.Snapshot) {
-		s.Warnings = []servers.Warning{{Time: s.Started, From: "host", Text: "port 7337 is taken; HTTP is off\x1b[2J. Set http.port to another one"}}
+	empty := func(s *deck.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 }
+	warned := func(s *deck.Snapshot) {
+		s.Warnings = []deck.Warning{{Time: s.Started, From: "host", Text: "port 7337 is taken; HTTP is off\x1b[2J. Set http.port to another one"}}
 	}
-	foreign := func(s *servers.Snapshot) {
+	foreign := func(s *deck.Snapshot) {
 		s.Agents = slices.Clone(s.Agents)
 		s.Agents[0].Client, s.Agents[0].InFlight = "日本語エージェント\x1b[2J", []string{"evil\u202egnp.exe"}
 		s.Agents[1].Client, s.Agents[1].Root = "👩‍💻 dev", "/home/ana/src/größe"
@@ -61,7 +61,7 @@ func TestScreens(t *testing.T) {
 		size   frame.Size
 		colors colorprofile.Profile
 		theme  theme.Options
-		change func(*servers.Snapshot)
+		change func(*deck.Snapshot)
 		keys   []string
 	}{
 		{"110x34", frame.Size{W: 110, H: 34}, colorprofile.TrueColor, theme.Options{}, nil, nil},
@@ -129,7 +129,7 @@ func TestFromAnAgentToItsCallsAndItsQuestion(t *testing.T) {
 	frame.RunWith(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
-			deck.New(deck.Options{Host: d, CallsPage: "calls", AskPage: "ask"}), stub{}, calls.New(calls.Options{Bodies: d}),
+			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls", AskPage: "ask"}), stub{}, calls.New(calls.Options{Bodies: d}),
 		}})
 	}, func(s *frame.Screen) {
 		s.Keys("a")
@@ -138,7 +138,7 @@ func TestFromAnAgentToItsCallsAndItsQuestion(t *testing.T) {
 		s.Has("/ codex-mcp-client", "2 of 9 calls")
 		s.Keys("1", "shift+tab", "c")
 		s.Has("/ pencil", "3 of 9 calls")
-		d.Change(func(n *servers.Snapshot) {
+		d.Change(func(n *deck.Snapshot) {
 			n.Agents = slices.Clone(n.Agents)
 			n.Agents[1].Waiting = false
 		})
@@ -167,7 +167,7 @@ func TestTheCursorStaysOnItsCall(t *testing.T) {
 		s.Keys("tab", "up", "up")
 		s.Has("paused")
 		for range 40 {
-			d.Add(servers.Call{AgentName: "codex", Tool: "echo", Status: servers.OK})
+			d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
 		}
 		s.Wait(time.Second)
 		s.Has("pencil_batch_design")
@@ -191,7 +191,7 @@ func TestMouse(t *testing.T) {
 
 func TestAnAgentWithoutAProjectSaysWhy(t *testing.T) {
 	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {
-		d.Change(func(n *servers.Snapshot) {
+		d.Change(func(n *deck.Snapshot) {
 			for i := range n.Agents {
 				n.Agents[i].Root, n.Agents[i].Refused = "", &roots.RefusedError{Dir: "/home/ann/.ssh", Why: "it holds secrets"}
 			}
@@ -213,11 +213,11 @@ func TestAWideScreenIsUsed(t *testing.T) {
 }
 
 // past is the calls of earlier runs.
-type past struct{ calls []servers.Call }
+type past struct{ calls []deck.Call }
 
-func (p past) Hint() <-chan struct{}                                 { return nil }
-func (p past) Calls() []servers.Call                                 { return p.calls }
-func (p past) Body(context.Context, uint64) (servers.CallBody, bool) { return servers.CallBody{}, true }
+func (p past) Hint() <-chan struct{}                              { return nil }
+func (p past) Calls() []deck.Call                                 { return p.calls }
+func (p past) Body(context.Context, uint64) (deck.CallBody, bool) { return deck.CallBody{}, true }
 
 // After a restart the Deck lists the calls that the page of calls lists, and opens
 // them there.
@@ -226,12 +226,12 @@ func TestTheCallsOfEarlierRunsAreOnTheDeck(t *testing.T) {
 	frame.RunWith(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		d.Forget()
-		old := past{[]servers.Call{
-			{ID: 72, AgentName: "codex", Tool: "second", Status: servers.OK, Started: time.Now().Add(-time.Hour)},
-			{ID: 71, AgentName: "codex", Tool: "first", Status: servers.OK, Started: time.Now().Add(-2 * time.Hour)},
+		old := past{[]deck.Call{
+			{ID: 72, AgentName: "codex", Tool: "second", Status: deck.OK, Started: time.Now().Add(-time.Hour)},
+			{ID: 71, AgentName: "codex", Tool: "first", Status: deck.OK, Started: time.Now().Add(-2 * time.Hour)},
 		}}
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
-			deck.New(deck.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d, Earlier: old}),
+			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d, Earlier: old}),
 		}})
 	}, func(s *frame.Screen) {
 		s.Has("first", "second", "from before the deck was opened")
@@ -241,7 +241,7 @@ func TestTheCallsOfEarlierRunsAreOnTheDeck(t *testing.T) {
 		s.Keys("tab", "up", "enter")
 		s.Has("Call", "1 of 2", "first")
 		s.Keys("1")
-		d.Add(servers.Call{AgentName: "claude", Tool: "third", Status: servers.OK})
+		d.Add(deck.Call{AgentName: "claude", Tool: "third", Status: deck.OK})
 		s.Wait(time.Second)
 		s.Has("second", "third", "1 call")
 		s.Keys("end", "enter")
@@ -252,12 +252,12 @@ func TestTheCallsOfEarlierRunsAreOnTheDeck(t *testing.T) {
 // clients is a machine with three clients.
 type clients struct{ written []string }
 
-func (c *clients) Clients() []deck.Client {
-	return []deck.Client{{Name: "claude", Path: "/home/ana/.claude.json", SetUp: slices.Contains(c.written, "claude")}, {Name: "codex"}, {Name: "zed", SetUp: true}}
+func (c *clients) Clients() []deckpage.Client {
+	return []deckpage.Client{{Name: "claude", Path: "/home/ana/.claude.json", SetUp: slices.Contains(c.written, "claude")}, {Name: "codex"}, {Name: "zed", SetUp: true}}
 }
 
-func (c *clients) Plan(client string) (deck.Change, error) {
-	return deck.Change{Path: "/home/ana/." + client + ".json", Lines: []string{"+ \"mcpdeck\": {"}, Then: "Approve it there.", Apply: func() error {
+func (c *clients) Plan(client string) (deckpage.Change, error) {
+	return deckpage.Change{Path: "/home/ana/." + client + ".json", Lines: []string{"+ \"mcpdeck\": {"}, Then: "Approve it there.", Apply: func() error {
 		c.written = append(c.written, client)
 		return nil
 	}}, nil
@@ -271,8 +271,8 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 	run := func(watch bool, test func(s *frame.Screen)) {
 		frame.RunWith(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
 			d = fake.NewDeck(time.Now())
-			d.Change(func(s *servers.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 })
-			return tui.New(tui.Options{Deck: d, Background: "dark", Watch: watch, Pages: []tui.Page{deck.New(deck.Options{Host: d, Setup: c, Watch: watch})}})
+			d.Change(func(s *deck.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 })
+			return tui.New(tui.Options{Deck: d, Background: "dark", Watch: watch, Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Setup: c, Watch: watch})}})
 		}, test)
 	}
 	run(false, func(s *frame.Screen) {
@@ -290,7 +290,7 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 		if !slices.Equal(c.written, []string{"claude", "codex"}) {
 			t.Errorf("written: %v", c.written)
 		}
-		d.Change(func(s *servers.Snapshot) { s.Agents = fake.NewDeck(time.Now()).Snapshot().Agents })
+		d.Change(func(s *deck.Snapshot) { s.Agents = fake.NewDeck(time.Now()).Snapshot().Agents })
 		s.Wait(time.Second)
 		s.Lacks("enter set up")
 		s.Keys("enter")
@@ -312,12 +312,12 @@ func TestAFailureIsSaidOnce(t *testing.T) {
 	var d *fake.Deck
 	frame.RunWith(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
-		d.Change(func(s *servers.Snapshot) {
+		d.Change(func(s *deck.Snapshot) {
 			s.Servers = slices.Clone(s.Servers)
-			s.Servers[0].State = servers.State{Status: servers.Failed, Reason: why}
-			s.Warnings = []servers.Warning{{From: "host", Text: "port 7337 is taken"}, {From: "pencil", Text: why}}
+			s.Servers[0].State = deck.State{Status: deck.Failed, Reason: why}
+			s.Warnings = []deck.Warning{{From: "host", Text: "port 7337 is taken"}, {From: "pencil", Text: why}}
 		})
-		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deck.New(deck.Options{Host: d, Widgets: []deck.Widget{&lamp{line: "Pencil x  " + why}}})}})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Widgets: []deckpage.Widget{&lamp{line: "Pencil x  " + why}}})}})
 	}, func(s *frame.Screen) {
 		if n := strings.Count(s.Text(), "Pencil not found"); n != 1 {
 			t.Errorf("said %d times:\n%s", n, s.Text())
@@ -339,12 +339,12 @@ func TestAnAskShowsItsQuestion(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tui.Question(&servers.Call{Server: "ask", Args: tt.args}); got != tt.want {
+			if got := tui.Question(&deck.Call{Server: "ask", Args: tt.args}); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
-	if got := tui.Question(&servers.Call{Server: "pencil", Args: tests[0].args}); got != "" {
+	if got := tui.Question(&deck.Call{Server: "pencil", Args: tests[0].args}); got != "" {
 		t.Errorf("another server's call asks %q", got)
 	}
 }
@@ -353,13 +353,13 @@ func TestAnsweringIsTheFirstHintWhileAnAgentAsks(t *testing.T) {
 	var d *fake.Deck
 	frame.RunWith(t, frame.Size{W: 40, H: 12}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
-		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deck.New(deck.Options{Host: d, AskPage: "ask"})}})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, AskPage: "ask"})}})
 	}, func(s *frame.Screen) {
 		rows := strings.Split(strings.TrimRight(s.Text(), "\n"), "\n")
 		if foot := strings.TrimSpace(rows[len(rows)-1]); !strings.HasPrefix(foot, "a answer  enter") {
 			t.Errorf("the footer starts with %q", foot)
 		}
-		d.Change(func(s *servers.Snapshot) {
+		d.Change(func(s *deck.Snapshot) {
 			for i := range s.Agents {
 				s.Agents[i].Waiting = false
 			}

@@ -10,7 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -19,7 +19,7 @@ import (
 // restartWithin is how long a restart may take.
 const restartWithin = 30 * time.Second
 
-func (p *Page) server() *servers.ServerInfo {
+func (p *Page) server() *deck.Server {
 	if i := p.servers.Cursor; i >= 0 && i < len(p.snap.Servers) {
 		return &p.snap.Servers[i]
 	}
@@ -33,8 +33,6 @@ func (p *Page) whyNoRestart() string {
 		return "there is no server"
 	case p.opts.Host == nil:
 		return "the servers run elsewhere"
-	case s.State.Status == servers.NotBuilt:
-		return "this version does not have it yet"
 	}
 	return ""
 }
@@ -44,7 +42,7 @@ func (p *Page) confirmRestart() tea.Cmd {
 	name, title := s.Name, plain.Line(s.Title)
 	running := 0
 	for _, c := range p.snap.Calls {
-		if c.Server == name && c.Status == servers.Running {
+		if c.Server == name && c.Status == deck.Running {
 			running++
 		}
 	}
@@ -115,7 +113,7 @@ func (p *Page) openServer() tea.Cmd {
 	}})
 }
 
-func (p *Page) agent() *servers.AgentInfo {
+func (p *Page) agent() *deck.Agent {
 	if i := p.agents.Cursor; i >= 0 && i < len(p.snap.Agents) {
 		return &p.snap.Agents[i]
 	}
@@ -145,7 +143,7 @@ func (p *Page) openAgent() tea.Cmd {
 	}})
 }
 
-func (p *Page) agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
+func (p *Page) agentFacts(f *tui.Frame, a *deck.Agent, w int) []string {
 	program := ""
 	if a.Program != "" {
 		program = a.Program + ", pid " + strconv.Itoa(a.PID)
@@ -182,7 +180,7 @@ func (p *Page) agentFacts(f *tui.Frame, a *servers.AgentInfo, w int) []string {
 }
 
 // refused is why an agent has no project although it works in a folder.
-func refused(a *servers.AgentInfo) string {
+func refused(a *deck.Agent) string {
 	if a.Refused == nil {
 		return ""
 	}
@@ -210,8 +208,8 @@ func (p *Page) whyNoAnswer() string {
 		}
 	}
 	for _, c := range p.snap.Calls { // mcpdeck call asks, too, and is no agent
-		agent := func(a servers.AgentInfo) bool { return a.Agent == c.Agent }
-		if c.Waiting && c.Status == servers.Running && !slices.ContainsFunc(p.snap.Agents, agent) {
+		agent := func(a deck.Agent) bool { return a.Agent == c.Agent }
+		if c.Waiting && c.Status == deck.Running && !slices.ContainsFunc(p.snap.Agents, agent) {
 			return ""
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -79,7 +79,7 @@ func (p *Page) warning(f *tui.Frame) []string {
 
 // saidElsewhere tells whether the line of a widget says what a warning of its
 // server says.
-func (p *Page) saidElsewhere(w servers.Warning) bool {
+func (p *Page) saidElsewhere(w deck.Warning) bool {
 	for i := range p.snap.Servers {
 		if s := &p.snap.Servers[i]; s.Name == w.From {
 			return strings.Contains(p.said, plain.Line(w.Text))
@@ -170,11 +170,11 @@ func (p *Page) empty(f *tui.Frame, part string, w int) []string {
 // Columns of the servers.
 const serverNameW, serverToolsW = 12, 9
 
-func (p *Page) serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
+func (p *Page) serverRow(f *tui.Frame, s *deck.Server, w int) string {
 	th := f.Theme
 	mark, style := tui.ServerMark(th, s.State.Status)
 	name := th.Strong
-	if s.State.Status == servers.NotBuilt || s.State.Status == servers.Off {
+	if s.State.Status == deck.Off {
 		name = th.Muted
 	}
 	left := style.Render(mark) + " " + name.Render(widget.Fit(plain.Line(s.Title), serverNameW))
@@ -194,16 +194,16 @@ func (p *Page) serverRow(f *tui.Frame, s *servers.ServerInfo, w int) string {
 }
 
 // stateText is what is to be said of a server beside its lamp, in about w cells.
-func (p *Page) stateText(th *theme.Theme, s *servers.ServerInfo, w int) string {
+func (p *Page) stateText(th *theme.Theme, s *deck.Server, w int) string {
 	_, style := tui.ServerMark(th, s.State.Status)
 	reason, detail := plain.Line(s.State.Reason), plain.Line(s.State.Detail)
 	if strings.Contains(p.said, reason) {
 		reason = "" // a line above says it
 	}
 	switch s.State.Status {
-	case servers.Ready:
+	case deck.Ready:
 		return th.Faint.Render(detail)
-	case servers.Degraded, servers.Failed:
+	case deck.Degraded, deck.Failed:
 		switch { // the lamp says the status, too
 		case reason != "" && w >= 30:
 			return style.Render(string(s.State.Status) + ": " + reason)
@@ -226,7 +226,7 @@ func (p *Page) nameWidth(w int) int {
 	return min(n, max(w/3, 8))
 }
 
-func (p *Page) agentRow(f *tui.Frame, a *servers.AgentInfo, w int) string {
+func (p *Page) agentRow(f *tui.Frame, a *deck.Agent, w int) string {
 	th := f.Theme
 	name := plain.Line(a.Name())
 	mark, style, doing, age := p.doing(f, a)
@@ -241,7 +241,7 @@ func (p *Page) agentRow(f *tui.Frame, a *servers.AgentInfo, w int) string {
 }
 
 // doing is the mark of an agent, what it is doing, and for how long.
-func (p *Page) doing(f *tui.Frame, a *servers.AgentInfo) (mark string, style theme.Style, doing, age string) {
+func (p *Page) doing(f *tui.Frame, a *deck.Agent) (mark string, style theme.Style, doing, age string) {
 	th := f.Theme
 	if !a.LastCall.IsZero() {
 		age = f.Ago(a.LastCall)
@@ -264,9 +264,9 @@ func (p *Page) doing(f *tui.Frame, a *servers.AgentInfo) (mark string, style the
 }
 
 // asked is the question that an agent waits for the answer to.
-func (p *Page) asked(a *servers.AgentInfo) string {
+func (p *Page) asked(a *deck.Agent) string {
 	for _, c := range slices.Backward(p.snap.Calls) {
-		if c.Agent == a.Agent && c.Waiting && c.Status == servers.Running {
+		if c.Agent == a.Agent && c.Waiting && c.Status == deck.Running {
 			return tui.Question(&c)
 		}
 	}
@@ -328,7 +328,7 @@ func (p *Page) small(f *tui.Frame, y, h int) []string {
 func (p *Page) lamps(f *tui.Frame) string {
 	th, ready, rest := f.Theme, 0, ""
 	for _, s := range p.snap.Servers {
-		if s.State.Status == servers.Ready {
+		if s.State.Status == deck.Ready {
 			ready++
 			continue
 		}
@@ -349,7 +349,7 @@ func counted(n uint64, thing string) string {
 // Legend explains the lamps of the servers, and the marks of agents and calls.
 func (p *Page) Legend(th *theme.Theme) []tui.Sign {
 	var out []tui.Sign
-	for _, s := range []servers.Status{servers.Ready, servers.Starting, servers.Degraded, servers.Failed} {
+	for _, s := range []deck.Status{deck.Ready, deck.Starting, deck.Degraded, deck.Failed} {
 		mark, style := tui.ServerMark(th, s)
 		out = append(out, tui.Sign{Mark: style.Render(mark), Means: "server " + string(s)})
 	}

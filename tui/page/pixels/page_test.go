@@ -17,7 +17,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -381,8 +381,8 @@ func TestCapabilitiesAndOpening(t *testing.T) {
 // shotsHost has one screenshot in the result of call 7 and a render of pixelsrc in that of call 8.
 type shotsHost struct{ data string }
 
-func (h shotsHost) Pictures() ([]servers.Picture, uint64) {
-	return []servers.Picture{
+func (h shotsHost) Pictures() ([]deck.Picture, uint64) {
+	return []deck.Picture{
 		{Call: 8, Server: "pixelsrc", Tool: "pixelsrc_render", Agent: "codex", Time: started(), MIME: "image/png", Data: h.data},
 		{Call: 7, Server: "pencil", Tool: "pencil_get_screenshot", Agent: "claude-code", Time: started(), MIME: "image/png", Data: h.data},
 		{Call: 6, Server: "pencil", Tool: "pencil_broken", Agent: "claude-code", Time: started().Add(-time.Second), MIME: "image/png", Data: "bm90IGEgcGljdHVyZQ=="},

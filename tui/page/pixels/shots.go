@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
@@ -18,7 +18,7 @@ import (
 type Shots struct {
 	// Host keeps the pictures.
 	Host interface {
-		Pictures() ([]servers.Picture, uint64)
+		Pictures() ([]deck.Picture, uint64)
 	}
 	// Hints is where changes are told, among others.
 	Hints func() (hint <-chan struct{}, cancel func())

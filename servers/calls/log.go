@@ -1,0 +1,384 @@
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+const (
+	kept          = 10_000   // calls
+	snapshotCalls = 512      // of these, in a snapshot
+	keptBodies    = 16 << 20 // bytes of arguments and results in memory
+	keptQueue     = 64 << 20 // bytes waiting to be written down; beyond, bodies are dropped
+	bodyLimit     = 4 << 20  // of one body
+	preview       = 200      // runes
+	gather        = 8 * time.Millisecond
+)
+
+// Recorder keeps calls. It must not block.
+type Recorder interface {
+	// Begin tells of a call that has begun; its body has the arguments.
+	Begin(deck.Call, deck.CallBody)
+	// Record takes a call that has ended, complete.
+	Record(deck.Call, deck.CallBody)
+}
+
+// Options are what a Log is made of.
+type Options struct {
+	// Recorder gets every call; nil: none.
+	Recorder Recorder
+	// Redact returns a body without what must not be kept; nil: bodies as they are.
+	// It is called off the request path.
+	Redact func(tool string, result bool, body json.RawMessage) json.RawMessage
+	// Changed is called when there is something new to see; may be nil.
+	Changed func()
+}
+
+// Log is what was and is being called. The request path only appends to a
+// queue; one goroutine redacts, cuts and hands finished calls to the recorder.
+type Log struct {
+	opts     Options
+	pictures pictures
+	wake     chan struct{}
+	done     chan struct{}
+
+	queueMu sync.Mutex
+	queue   []entry
+	queued  int // bytes
+	flight  int // calls in flight
+	idle    chan struct{}
+	lastID  uint64
+
+	working sync.Mutex // a call's steps are taken in their order
+
+	mu      sync.Mutex // guards what follows
+	ring    []*entered // by id, at most kept
+	byID    map[uint64]*entered
+	change  uint64
+	total   uint64
+	errors  uint64
+	servers map[string]uint64
+	bodies  int // bytes
+}
+
+// entered is a call in the log.
+type entered struct {
+	deck.Call
+	body    deck.CallBody
+	changed uint64
+}
+
+// Result is what a call of a tool came to.
+type Result struct {
+	// Encode returns it as JSON. It is called later, off the request path.
+	Encode func() ([]byte, error)
+	Images []Image
+}
+
+// Image is a picture in a result.
+type Image struct{ MIME, Data string } // base64, as it was sent
+
+// entry is one step of a call on its way to the log.
+type entry struct {
+	call   deck.Call
+	args   json.RawMessage // at the start
+	result *Result         // at the end
+	step   step
+}
+
+type step int
+
+const (
+	begins step = iota
+	waits
+	ends
+)
+
+// New makes a log that takes calls; they come into sight once it has started.
+func New(o Options) *Log {
+	return &Log{
+		opts: o, wake: make(chan struct{}, 1), done: make(chan struct{}),
+		byID: map[uint64]*entered{}, servers: map[string]uint64{},
+	}
+}
+
+// Start begins to take what is queued into the log.
+func (l *Log) Start() {
+	safe.Go("call log", func() {
+		for {
+			select {
+			case <-l.wake:
+				// Calls come in bursts; waking for each would slow the caller.
+				select {
+				case <-time.After(gather):
+				case <-l.done:
+				}
+				l.work()
+			case <-l.done:
+				l.work()
+				return
+			}
+		}
+	})
+}
+
+// Stop writes down what is queued and ends the goroutine.
+func (l *Log) Stop() {
+	l.work()
+	select {
+	case <-l.done:
+	default:
+		close(l.done)
+	}
+}
+
+// Drain waits until no call is in flight, or ctx ends.
+func (l *Log) Drain(ctx context.Context) {
+	l.queueMu.Lock()
+	if l.flight == 0 {
+		l.queueMu.Unlock()
+		return
+	}
+	idle := make(chan struct{})
+	l.idle = idle
+	l.queueMu.Unlock()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+}
+
+func (l *Log) push(e entry) {
+	size := len(e.args)
+	l.queueMu.Lock()
+	if l.queued+size > keptQueue {
+		e.args, e.result, size = nil, nil, 0
+	}
+	l.queued += size
+	l.queue = append(l.queue, e)
+	first := len(l.queue) == 1
+	l.queueMu.Unlock()
+	if first {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Begin takes in a call of a tool of a server by who, whose figures are f.
+func (l *Log) Begin(f *Figures, who deck.Caller, server, tool string, args json.RawMessage) *Record {
+	r := &Record{log: l, figures: f, call: deck.Call{
+		Agent: who.Agent, AgentName: who.Name(), Server: server,
+		Tool: plain.Cut(plain.Line(tool), 128), Status: deck.Running, Started: time.Now(), ArgsBytes: len(args),
+	}}
+	l.queueMu.Lock()
+	l.lastID++
+	r.call.ID = l.lastID
+	l.flight++
+	l.queueMu.Unlock()
+	f.begin(r)
+	l.push(entry{call: r.call, args: args, step: begins})
+	return r
+}
+
+// Record is a call in flight.
+type Record struct {
+	log     *Log
+	figures *Figures
+	call    deck.Call
+}
+
+// End says what the call came to: the result, if there is one, or why it failed.
+func (r *Record) End(status deck.CallStatus, result *Result, failure string) {
+	c, l := r.call, r.log
+	c.Status, c.Result, c.Waiting = status, failure, false
+	c.Duration = max(time.Since(c.Started), 1)
+	r.figures.end(r, status)
+	l.push(entry{call: c, result: result, step: ends})
+	l.queueMu.Lock()
+	l.flight--
+	if l.flight == 0 && l.idle != nil {
+		close(l.idle)
+		l.idle = nil
+	}
+	l.queueMu.Unlock()
+}
+
+// Wait shows the call as waiting for the user until done is called.
+func (r *Record) Wait() (done func()) {
+	r.waiting(true)
+	return sync.OnceFunc(func() { r.waiting(false) })
+}
+
+func (r *Record) waiting(on bool) {
+	r.figures.wait(on)
+	c := r.call
+	c.Waiting = on
+	r.log.push(entry{call: c, step: waits})
+}
+
+// work takes everything queued into the log and tells the screen once.
+func (l *Log) work() {
+	l.working.Lock()
+	defer l.working.Unlock()
+	for {
+		l.queueMu.Lock()
+		batch := l.queue
+		l.queue, l.queued = nil, 0
+		l.queueMu.Unlock()
+		if len(batch) == 0 {
+			return
+		}
+		for i := range batch {
+			// What one call carried must not end the log.
+			_ = safe.Call("call log", func() error { l.take(&batch[i]); return nil })
+		}
+		if l.opts.Changed != nil {
+			l.opts.Changed()
+		}
+	}
+}
+
+func (l *Log) take(e *entry) {
+	switch e.step {
+	case begins:
+		e.call.Args, e.args = l.redactArgs(e)
+		l.mu.Lock()
+		k := &entered{Call: e.call, body: deck.CallBody{Args: e.args}}
+		l.add(k)
+		call, body := k.Call, k.body
+		l.mu.Unlock()
+		if l.opts.Recorder != nil {
+			l.opts.Recorder.Begin(call, body)
+		}
+	case waits:
+		l.mu.Lock()
+		if k := l.byID[e.call.ID]; k != nil && k.Status == deck.Running {
+			k.Waiting = e.call.Waiting
+			l.touch(k)
+		}
+		l.mu.Unlock()
+	case ends:
+		l.end(e)
+	}
+}
+
+func (l *Log) end(e *entry) {
+	text, body, cut := l.describe(e)
+	l.pictures.add(&e.call, e.result)
+	l.mu.Lock()
+	k := l.byID[e.call.ID]
+	if k == nil { // pushed out of the ring while it ran
+		k = &entered{Call: e.call}
+	}
+	args := k.Args
+	k.Call = e.call
+	k.Args = args
+	k.Call.Result = text
+	k.Call.ResultBytes = len(body)
+	if e.result != nil {
+		k.Call.Images = len(e.result.Images)
+	}
+	k.body.Result, k.body.Cut = body, k.body.Cut || cut
+	l.bodies += len(body)
+	l.total++
+	l.servers[k.Server]++
+	if k.Status.Failed() {
+		l.errors++
+	}
+	l.touch(k)
+	l.shed()
+	call, both := k.Call, k.body
+	l.mu.Unlock()
+	if l.opts.Recorder != nil {
+		l.opts.Recorder.Record(call, both)
+	}
+}
+
+func (l *Log) add(k *entered) {
+	l.ring = append(l.ring, k)
+	l.byID[k.ID] = k
+	l.bodies += len(k.body.Args)
+	if len(l.ring) > kept {
+		old := l.ring[0]
+		l.bodies -= len(old.body.Args) + len(old.body.Result)
+		delete(l.byID, old.ID)
+		l.ring[0] = nil
+		l.ring = l.ring[1:]
+	}
+	l.touch(k)
+	l.shed()
+}
+
+func (l *Log) touch(k *entered) {
+	l.change++
+	k.changed = l.change
+}
+
+// shed forgets the oldest bodies when there are too many bytes of them; the
+// journal has them.
+func (l *Log) shed() {
+	for _, k := range l.ring {
+		if l.bodies <= keptBodies {
+			return
+		}
+		if k.Status == deck.Running {
+			continue
+		}
+		l.bodies -= len(k.body.Args) + len(k.body.Result)
+		k.body = deck.CallBody{}
+	}
+}
+
+// Fill puts the newest calls into a snapshot and returns the count by server.
+func (l *Log) Fill(s *deck.Snapshot) map[string]uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	from := max(0, len(l.ring)-snapshotCalls)
+	s.Calls = make([]deck.Call, 0, len(l.ring)-from)
+	for _, k := range l.ring[from:] {
+		s.Calls = append(s.Calls, k.Call)
+	}
+	s.Total, s.Errors = l.total, l.errors
+	out := make(map[string]uint64, len(l.servers))
+	for name, n := range l.servers {
+		out[name] = n
+	}
+	return out
+}
+
+// Since returns the calls that changed after the given change number, oldest
+// first, and the number to pass next time. 0 asks for all that are kept: the
+// newest 10,000.
+func (l *Log) Since(since uint64) ([]deck.Call, uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if since == l.change {
+		return nil, since
+	}
+	var out []deck.Call
+	for _, k := range l.ring {
+		if k.changed > since {
+			out = append(out, k.Call)
+		}
+	}
+	return out, l.change
+}
+
+// Body returns what a call carried, false if it is no longer in memory.
+func (l *Log) Body(id uint64) (deck.CallBody, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.byID[id]
+	if k == nil || k.body.Args == nil && k.body.Result == nil {
+		return deck.CallBody{}, false
+	}
+	return k.body, true
+}

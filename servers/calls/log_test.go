@@ -1,0 +1,114 @@
+package calls
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+)
+
+// recorder writes down what it gets; begin, if it is set, is called first.
+type recorder struct {
+	begin func()
+	steps []string
+	calls []deck.Call
+	body  []deck.CallBody
+}
+
+func (r *recorder) Begin(deck.Call, deck.CallBody) {
+	if r.begin != nil {
+		r.begin()
+	}
+	r.steps = append(r.steps, "begin")
+}
+
+func (r *recorder) Record(c deck.Call, b deck.CallBody) {
+	r.steps, r.calls, r.body = append(r.steps, "end"), append(r.calls, c), append(r.body, b)
+}
+
+func text(s string) *Result {
+	return &Result{Encode: func() ([]byte, error) {
+		return json.Marshal(map[string]any{"content": []any{map[string]string{"type": "text", "text": s}}})
+	}}
+}
+
+func TestTheLogEndsWithAllStepsInTheirOrder(t *testing.T) {
+	rec := &recorder{}
+	l := New(Options{Recorder: rec})
+	l.Start()
+	taken, stopped := make(chan struct{}), make(chan struct{})
+	var call *Record
+	begun := make(chan struct{})
+	rec.begin = func() {
+		defer close(taken)
+		<-begun
+		call.End(deck.OK, nil, "")
+		go func() { defer close(stopped); l.Stop() }()
+		select {
+		case <-stopped:
+			t.Error("the log ended while a step was being taken")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	call = l.Begin(&Figures{}, deck.Caller{Client: "tester"}, "m", "tool", nil)
+	close(begun)
+	<-taken
+	<-stopped
+	if want := []string{"begin", "end"}; !slices.Equal(rec.steps, want) {
+		t.Errorf("recorded %v, want %v", rec.steps, want)
+	}
+}
+
+func TestWhyACallFailedIsLoggedRedacted(t *testing.T) {
+	rec := &recorder{}
+	l := New(Options{Recorder: rec, Redact: func(_ string, _ bool, b json.RawMessage) json.RawMessage {
+		return json.RawMessage(strings.ReplaceAll(string(b), "hunter2", "***"))
+	}})
+	l.Begin(&Figures{}, deck.Caller{}, "m", "t", nil).End(deck.Refused, nil, "connect to https://ada:hunter2@example.com: refused")
+	l.work()
+	const want = "connect to https://ada:***@example.com: refused"
+	if calls, _ := l.Since(0); calls[0].Result != want {
+		t.Errorf("on the screen: %s, want %s", calls[0].Result, want)
+	}
+	if rec.calls[0].Result != want || string(rec.body[0].Result) != `{"error":"`+want+`"}` {
+		t.Errorf("recorded: %s and %s, want %s", rec.calls[0].Result, rec.body[0].Result, want)
+	}
+}
+
+func TestTheLogIsBounded(t *testing.T) {
+	l := New(Options{})
+	f := &Figures{}
+	large := json.RawMessage(`{"x":"` + strings.Repeat("y", 1<<18) + `"}`)
+	for range 80 {
+		l.Begin(f, deck.Caller{}, "m", "t", large).End(deck.OK, text("fine"), "")
+		l.work()
+	}
+	if l.bodies > keptBodies || l.bodies == 0 {
+		t.Errorf("%d bytes of bodies are kept, want some, at most %d", l.bodies, keptBodies)
+	}
+	for range kept {
+		l.Begin(f, deck.Caller{}, "m", "t", nil).End(deck.OK, nil, "")
+	}
+	l.work()
+	calls, version := l.Since(0)
+	if len(calls) != kept {
+		t.Errorf("%d calls are kept, want %d", len(calls), kept)
+	}
+	if again, v := l.Since(version); again != nil || v != version {
+		t.Errorf("%d calls changed since the last look", len(again))
+	}
+}
+
+func BenchmarkRecordCall(b *testing.B) {
+	l := New(Options{})
+	l.Start()
+	defer l.Stop()
+	f, args, result := &Figures{}, json.RawMessage(`{"text":"hello"}`), text("hello")
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Begin(f, deck.Caller{Client: "tester"}, "m", "t", args).End(deck.OK, result, "")
+	}
+}

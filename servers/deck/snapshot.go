@@ -1,0 +1,88 @@
+package deck
+
+import "time"
+
+// Status is a module's condition in one word.
+type Status string
+
+// The conditions a module can be in.
+const (
+	Starting Status = "starting"
+	Ready    Status = "ready"
+	Off      Status = "off"
+	Degraded Status = "degraded"
+	Failed   Status = "failed"
+)
+
+// State is a module's condition with the reason a person needs.
+type State struct {
+	Status Status
+	Reason string // one sentence that says what to do; empty when all is well
+	Detail string // a short fact beside the status: "14 tools, menu.pen"
+}
+
+// Snapshot is one version of everything the deck knows. It is never changed
+// after it was handed out, and its slices must not be changed either.
+type Snapshot struct {
+	Version   uint64
+	Name      string // of the deck; "" for the default one
+	Started   time.Time
+	Servers   []Server
+	Agents    []Agent // by arrival; those gone for less than a minute at the end
+	Calls     []Call  // the newest, oldest first, at most 512
+	Total     uint64  // calls since the start
+	Errors    uint64  // of these, failed or refused
+	Endpoints Endpoints
+	Warnings  []Warning // newest last, at most 32
+}
+
+// Server is one module as the screen shows it.
+type Server struct {
+	Name, Title string
+	State       State
+	Tools       int // listed now
+	Bytes       int // of the listed definitions as JSON: what an agent's context pays
+	Calls       uint64
+}
+
+// Agent is one connection.
+type Agent struct {
+	Caller
+	View     []string // the servers asked for; empty: all
+	Protocol string   // revision, "" before it is known
+	Since    time.Time
+	Gone     time.Time // zero while connected
+	Calls    uint64
+	Errors   uint64
+	InFlight []string  // names of tools being called, oldest first
+	LastCall time.Time // zero: none yet
+	LastTool string
+	Waiting  bool // for an answer of the person
+	Stale    bool // it did not ask for the tools again when they changed
+	Gateway  bool // it has a tool that reaches those it does not list
+}
+
+// Endpoints is where agents reach the deck.
+type Endpoints struct {
+	Socket   string // path of the Unix socket; "" when there is none
+	HTTP     string // "127.0.0.1:7337"; "" when off
+	HTTPNote string // why HTTP is off or on another port
+}
+
+// Warning is a sentence for the person.
+type Warning struct {
+	Time time.Time
+	From string // module, "host", "journal"
+	Text string
+}
+
+// WarningsAfter are the warnings that came after last, the newest last; all of
+// them when last is not among those that are kept.
+func (s *Snapshot) WarningsAfter(last Warning) []Warning {
+	for i := len(s.Warnings) - 1; i >= 0; i-- {
+		if s.Warnings[i] == last {
+			return s.Warnings[i+1:]
+		}
+	}
+	return s.Warnings
+}

@@ -1,0 +1,323 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/calls"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/roots"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Options are what a Host is made of.
+type Options struct {
+	Name    string // of the deck; "" for the default one
+	Version string // of the program, for serverInfo
+	Modules []Module
+	Root    string       // project root of connections that bring none; absolute
+	Roots   *roots.Rules // which folders may be a project root; nil: all but the system's
+
+	// Recorder gets every call; nil: none. It must not block.
+	Recorder calls.Recorder
+	// Limits bound the work that agents can cause; the zero value has defaults.
+	Limits admission.Limits
+
+	// Redact returns a body without what must not be kept; nil: bodies as they are.
+	// It is called off the request path.
+	Redact func(tool string, result bool, body json.RawMessage) json.RawMessage
+}
+
+// Host runs the modules and knows who is connected and what is being called.
+// Make one with [New], then [Host.Start].
+type Host struct {
+	opts      Options
+	ctx       context.Context
+	admission *admission.Desk
+	cancel    context.CancelFunc
+	modules   []*hosted
+	calls     *calls.Log
+	pool      safe.Pool // of the requests of byte streams
+	hints     hints
+
+	cached atomic.Pointer[deck.Snapshot]
+
+	mu        sync.Mutex // guards what follows
+	closing   bool
+	started   time.Time
+	version   uint64
+	agents    []*Agent
+	gone      []deck.Agent
+	views     map[string]*View
+	endpoints deck.Endpoints
+	warnings  []deck.Warning
+	logging   bool // warnings go to the log, too
+}
+
+// hosted is a module with its state. It is the module's Scope.
+type hosted struct {
+	Module
+	host *Host
+	id   Identity
+
+	mu    sync.Mutex // guards what follows
+	state deck.State
+	offer Offer
+	bytes int
+	run   context.CancelFunc
+}
+
+// New makes a host that is not running yet. A tool name that two modules use is
+// an error.
+func New(opts Options) (*Host, error) {
+	h := &Host{opts: opts, admission: admission.New(opts.Limits), views: map[string]*View{}, started: time.Now()}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.calls = calls.New(calls.Options{Recorder: opts.Recorder, Redact: opts.Redact, Changed: h.tell})
+	owner := map[string]string{}
+	for _, m := range opts.Modules {
+		id := m.Identity()
+		for _, other := range h.modules {
+			if other.id.Name == id.Name {
+				return nil, fmt.Errorf("host servers: two are named %q", id.Name)
+			}
+		}
+		for _, t := range m.Offer().Tools {
+			if first, taken := owner[t.Tool.Name]; taken {
+				return nil, fmt.Errorf("host servers: the tool %q is offered by both %s and %s", t.Tool.Name, first, id.Name)
+			}
+			owner[t.Tool.Name] = id.Name
+		}
+		h.modules = append(h.modules, &hosted{Module: m, host: h, id: id, state: deck.State{Status: deck.Starting}})
+	}
+	return h, nil
+}
+
+// Start starts every module. A module that fails shows it in its state; the
+// others are not touched.
+func (h *Host) Start() {
+	h.calls.Start()
+	for _, m := range h.modules {
+		m.start()
+	}
+}
+
+// Names of the modules known, in their fixed order.
+func (h *Host) Names() []string {
+	names := make([]string, len(h.modules))
+	for i, m := range h.modules {
+		names[i] = m.id.Name
+	}
+	return names
+}
+
+// RestartModule stops a module and starts it again.
+func (h *Host) RestartModule(ctx context.Context, name string) error {
+	m := h.module(name)
+	if m == nil {
+		return fmt.Errorf("restart %q: no such server", name)
+	}
+	err := m.stop(ctx)
+	m.start()
+	return err
+}
+
+// Stop ends everything within ctx: no new calls; those in flight get two thirds
+// of the time, and the modules, side by side, what is left of it.
+func (h *Host) Stop(ctx context.Context) error {
+	h.mu.Lock()
+	h.closing = true
+	h.mu.Unlock()
+	for _, m := range h.modules {
+		if q, ok := m.Module.(Quitter); ok {
+			_ = safe.Call("quit "+m.id.Name, func() error { q.Quit(); return nil })
+		}
+	}
+	h.drain(ctx)
+	h.cancel()
+	err := h.stopModules(ctx)
+	h.calls.Stop()
+	return err
+}
+
+func (h *Host) drain(ctx context.Context) {
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(end)*2/3)
+		defer cancel()
+	}
+	h.calls.Drain(ctx)
+}
+
+func (h *Host) stopModules(ctx context.Context) error {
+	ended := make([]chan error, len(h.modules))
+	for i, m := range h.modules {
+		ended[i] = make(chan error, 1)
+		safe.Go("stop "+m.id.Name, func() { ended[i] <- m.stop(ctx) })
+	}
+	var errs []error
+	for i, m := range h.modules {
+		select {
+		case err := <-ended[i]:
+			errs = append(errs, err)
+		case <-ctx.Done():
+			errs = append(errs, fmt.Errorf("stop %s: %w", m.id.Name, ctx.Err()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Closing tells whether the host takes no more calls.
+func (h *Host) Closing() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closing
+}
+
+// SetEndpoints says where agents reach the deck.
+func (h *Host) SetEndpoints(e deck.Endpoints) {
+	h.mu.Lock()
+	h.endpoints = e
+	h.mu.Unlock()
+	h.tell()
+}
+
+// Warn shows a sentence to the person.
+func (h *Host) Warn(from, text string) {
+	const kept = 32
+	text = plain.Line(text)
+	h.mu.Lock()
+	h.warnings = append(h.warnings, deck.Warning{Time: time.Now(), From: from, Text: text})
+	if len(h.warnings) > kept {
+		h.warnings = slices.Clone(h.warnings[len(h.warnings)-kept:])
+	}
+	logging := h.logging
+	h.mu.Unlock()
+	if logging {
+		slog.Warn(text, "from", from)
+	}
+	h.tell()
+}
+
+// LogWarnings sends the warnings there are, and those to come, to the default
+// logger.
+func (h *Host) LogWarnings() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.logging = true
+	for _, w := range h.warnings {
+		slog.Warn(w.Text, "from", w.From)
+	}
+}
+
+func (h *Host) module(name string) *hosted {
+	for _, m := range h.modules {
+		if m.id.Name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// tell makes the next Snapshot a new version and hints to look at it.
+func (h *Host) tell() {
+	h.mu.Lock()
+	h.version++
+	h.mu.Unlock()
+	h.hints.send()
+}
+
+func (m *hosted) start() {
+	ctx, cancel := context.WithCancel(m.host.ctx)
+	m.mu.Lock()
+	m.run = cancel
+	m.state = deck.State{Status: deck.Ready}
+	m.mu.Unlock()
+	err := safe.Call("start "+m.id.Name, func() error { return m.Module.Start(ctx, m) })
+	if err != nil {
+		m.SetState(deck.State{Status: deck.Failed, Reason: err.Error()})
+	}
+	m.Changed()
+}
+
+func (m *hosted) stop(ctx context.Context) error {
+	m.mu.Lock()
+	cancel := m.run
+	m.mu.Unlock()
+	err := safe.Call("stop "+m.id.Name, func() error { return m.Module.Stop(ctx) })
+	if cancel != nil {
+		cancel()
+	}
+	if err != nil {
+		return fmt.Errorf("stop %s: %w", m.id.Name, err)
+	}
+	return nil
+}
+
+// SetState implements Scope.
+func (m *hosted) SetState(s deck.State) {
+	s.Reason, s.Detail = plain.Line(s.Reason), plain.Line(s.Detail)
+	m.mu.Lock()
+	m.state = s
+	m.mu.Unlock()
+	m.host.tell()
+}
+
+// Changed implements Scope.
+func (m *hosted) Changed() {
+	var offer Offer
+	err := safe.Call("offer of "+m.id.Name, func() error { offer = m.Offer(); return nil })
+	if err != nil {
+		m.SetState(deck.State{Status: deck.Failed, Reason: err.Error()})
+		return
+	}
+	bytes := 0
+	for _, t := range offer.Tools {
+		if raw := offer.Raw[t.Tool.Name]; raw != nil {
+			bytes += len(raw)
+		} else if b, err := json.Marshal(t.Tool); err == nil {
+			bytes += len(b)
+		}
+	}
+	m.mu.Lock()
+	m.offer, m.bytes = offer, bytes
+	m.mu.Unlock()
+	m.host.refreshViews(m.id.Name)
+	m.host.tell()
+}
+
+// ResourceUpdated implements Scope.
+func (m *hosted) ResourceUpdated(uri string) { m.host.resourceUpdated(m.id.Name, uri) }
+
+// Log implements Scope.
+func (m *hosted) Log(level mcp.LoggingLevel, data any, to func(deck.Caller) bool) {
+	n := mcp.NewLoggingMessageNotification(level, m.id.Name, data)
+	m.host.mu.Lock()
+	agents := slices.Clone(m.host.agents)
+	m.host.mu.Unlock()
+	for _, a := range agents {
+		a.log(m, n, to)
+	}
+}
+
+// Warn implements Scope.
+func (m *hosted) Warn(text string) { m.host.Warn(m.id.Name, text) }
+
+// Tell implements Scope.
+func (m *hosted) Tell() { m.host.tell() }
+
+func (m *hosted) current() Offer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.offer
+}

@@ -1,0 +1,106 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+)
+
+// Module is one of the servers the deck hosts. Its domain lives in a package of
+// its own that knows nothing of MCP; the Module is the face in that package's
+// tools.go.
+//
+// The host calls the methods from several goroutines.
+type Module interface {
+	// Identity names the module. It never changes.
+	Identity() Identity
+	// Start brings the module up and returns at once; slow work goes on in the
+	// background until ctx ends and reports through scope. An error means the
+	// module has failed; the others go on.
+	Start(ctx context.Context, scope Scope) error
+	// Stop ends children and saves what must not be lost, within ctx.
+	Stop(ctx context.Context) error
+	// Offer is what clients may use now. The host asks after Start and after
+	// each Scope.Changed.
+	Offer() Offer
+}
+
+// Leaver is a Module that wants to hear when a connection has ended, by the
+// id of [Caller.Agent].
+type Leaver interface{ AgentGone(agent string) }
+
+// Quitter is a Module that has programs of its own whose calls are not worth
+// waiting for when the deck ends: such a call fails sooner than it would end.
+// Quit begins their end and returns at once; Stop follows.
+type Quitter interface{ Quit() }
+
+// Identity is what a module is called.
+type Identity struct {
+	Name       string // the word on the command line and in a view: "clippy"
+	Title      string // for people: "Clippy"
+	ServerName string // serverInfo.name of a view of this module alone
+}
+
+// Offer is the part of the protocol that a module answers. Tool names must be
+// distinct over all modules; the host refuses to start on a clash.
+type Offer struct {
+	Tools []server.ServerTool
+	// Raw are definitions of Tools, by name, that are listed as they stand: JSON
+	// objects on one line. The library encodes only the members it knows.
+	Raw map[string]json.RawMessage
+	// Work says how much a call of a tool takes while it runs, by name, for those
+	// that take more than an answer from memory, or that wait.
+	Work         map[string]admission.Class
+	Resources    []server.ServerResource
+	Templates    []server.ServerResourceTemplate
+	Prompts      []server.ServerPrompt
+	Instructions string // for the client's model; joined in a merged view
+
+	PromptCompletion   server.PromptCompletionProvider   // nil: none
+	ResourceCompletion server.ResourceCompletionProvider // nil: none
+
+	// Stub tools are listed only in a view of this module alone, so that
+	// clients do not drop a server that lists nothing (pencil_status).
+	Stub []server.ServerTool
+
+	// Gateway tools replace the module's changing list in a view that was asked
+	// for with a gateway, for clients that never refresh their list.
+	Gateway []server.ServerTool
+
+	// ForGateway tells whether a client, by the name it gives itself, is known to
+	// keep the list of tools it started with: it gets the Gateway tools beside the
+	// others in any view. nil: none is.
+	ForGateway func(client string) bool
+
+	// Refuse answers a call of a tool that is not listed now but belongs to
+	// this module, by prefix (Pencil while off). It returns the sentence for
+	// the agent, or "" when the name is not this module's. May be nil.
+	Refuse func(tool string) string
+}
+
+// Scope is what the host gives a module. All methods return at once and may be
+// called from any goroutine, also during Start.
+type Scope interface {
+	// SetState replaces what the screen shows about the module.
+	SetState(deck.State)
+	// Changed makes the host ask for Offer again and tell every connected
+	// client, with one notification per kind of list that differs.
+	Changed()
+	// ResourceUpdated tells the clients that subscribed to the resource.
+	ResourceUpdated(uri string)
+	// Log sends data, which must encode as JSON, as a log message of the module
+	// to the clients that asked for this level with logging/setLevel and whose
+	// caller to admits. Clients of 2026-07-28 get none: there a log belongs to a
+	// request. What a client is too slow for is dropped.
+	Log(level mcp.LoggingLevel, data any, to func(deck.Caller) bool)
+	// Warn shows a sentence to the person and records it.
+	Warn(text string)
+	// Tell says that something the screen shows about the module has changed,
+	// beyond its state.
+	Tell()
+}

@@ -1,0 +1,57 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// unknown says that the view has no tool of that name, and what to do about it.
+func (v *View) unknown(tool string) string {
+	said := fmt.Sprintf("no tool is called %q", plain.Cut(plain.Line(tool), 64))
+	var all, have []string
+	for _, m := range v.modules {
+		names := v.listed(m)
+		if len(names) > 0 {
+			have = append(have, m.id.Name)
+		}
+		all = append(all, names...)
+	}
+	for _, m := range v.host.modules {
+		if !slices.Contains(v.modules, m) && slices.Contains(v.listed(m), tool) {
+			return fmt.Sprintf("%s on this connection: it is one of the server %s, and this connection has only %s; connect to %s as well, or to all servers", said, m.id.Name, strings.Join(v.Spec.Servers, ", "), m.id.Name)
+		}
+	}
+	if name := near.Meant(tool, all); name != "" {
+		return fmt.Sprintf("%s; did you mean %q?", said, name)
+	}
+	for _, m := range v.modules {
+		if names := v.listed(m); len(names) > 0 && strings.HasPrefix(tool, m.id.Name) {
+			return fmt.Sprintf("%s; the tools of %s are %s", said, m.id.Name, strings.Join(names, ", "))
+		}
+	}
+	if len(all) == 0 {
+		return said + "; there are none at present"
+	}
+	return fmt.Sprintf("%s; tools/list has the %d there are, of %s", said, len(all), strings.Join(have, ", "))
+}
+
+// listed are the names of a module's tools as a view like this lists them to
+// every client.
+func (v *View) listed(m *hosted) (names []string) {
+	o := m.current()
+	tools := o.Tools
+	switch {
+	case v.Spec.Gateway && len(o.Gateway) > 0:
+		tools = o.Gateway
+	case len(v.modules) == 1 && v.modules[0] == m:
+		tools = slices.Concat(tools, o.Stub)
+	}
+	for _, t := range tools {
+		names = append(names, t.Tool.Name)
+	}
+	return names
+}

@@ -1,0 +1,340 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// ViewSpec names what a connection wants.
+type ViewSpec struct {
+	Servers []string // none: all
+	// Gateway asks for a fixed list of tools where a module's list changes, for
+	// clients that never refresh theirs.
+	Gateway bool
+}
+
+// View is the merged MCP server for one spec. Connections with the same spec
+// share it.
+type View struct {
+	MCP  *server.MCPServer
+	Spec ViewSpec
+
+	host    *Host
+	modules []*hosted
+
+	// How often the list of tools has changed, and when last, in Unix nanoseconds.
+	toolsVersion atomic.Uint64
+	toolsAt      atomic.Int64
+
+	listing atomic.Pointer[listing]
+
+	mu     sync.Mutex // one refresh at a time; guards what follows
+	digest map[string]string
+}
+
+// listing is what the list of tools has beside the library's own, by their names.
+type listing struct {
+	only map[string]func(client string) bool // who gets a tool that is not for all
+	raw  map[string]json.RawMessage          // definitions that are listed as they stand
+}
+
+// refreshPatience is how long an agent may take to ask for a changed list.
+const refreshPatience = 10 * time.Second
+
+// ErrUnknownServer is what View returns for a name that is no server's.
+var ErrUnknownServer = errors.New("no such server")
+
+// View returns the view for spec. The error names the first unknown server and
+// wraps ErrUnknownServer.
+func (h *Host) View(spec ViewSpec) (*View, error) {
+	names := slices.Compact(slices.Sorted(slices.Values(spec.Servers)))
+	var modules []*hosted
+	for _, m := range h.modules {
+		if len(names) == 0 || slices.Contains(names, m.id.Name) {
+			modules = append(modules, m)
+		}
+	}
+	for _, n := range names {
+		if h.module(n) == nil {
+			return nil, fmt.Errorf("%w: %q (known: %s)", ErrUnknownServer, n, strings.Join(h.Names(), ", "))
+		}
+	}
+	if len(names) == len(h.modules) {
+		names = nil
+	}
+	spec.Servers = names
+	key := fmt.Sprint(spec.Gateway, names)
+	h.mu.Lock()
+	v := h.views[key]
+	fresh := v == nil
+	if fresh {
+		v = &View{Spec: spec, host: h, modules: modules, digest: map[string]string{}}
+		v.MCP = v.build()
+		v.mu.Lock() // whoever finds it now waits until it lists something
+		h.views[key] = v
+	}
+	h.mu.Unlock()
+	if fresh {
+		v.list()
+		v.mu.Unlock()
+	} else {
+		v.mu.Lock()
+		v.mu.Unlock() //nolint:staticcheck // an empty section: it waits for the first list
+	}
+	return v, nil
+}
+
+func (v *View) build() *server.MCPServer {
+	name, title := "mcpdeck", "mcpdeck"
+	if len(v.modules) == 1 {
+		name, title = v.modules[0].id.ServerName, v.modules[0].id.Title
+	}
+	hooks := &server.Hooks{}
+	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
+		r.Instructions = v.instructions()
+	})
+	hooks.AddAfterDiscover(func(_ context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
+		r.Instructions = v.instructions()
+	})
+	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {
+		client := ""
+		q := requestFrom(ctx)
+		if q != nil {
+			client = q.agent.Caller().Client
+		}
+		gateway := v.choose(client, r)
+		if q != nil {
+			q.agent.listed(v, gateway)
+		}
+	})
+	hooks.AddAfterSetLevel(func(ctx context.Context, _ any, _ *mcp.SetLevelRequest, _ *mcp.EmptyResult) {
+		if q, s := requestFrom(ctx), server.ClientSessionFromContext(ctx); q != nil && s != nil {
+			q.agent.wantsLog(v, s.SessionID())
+		}
+	})
+	v.plainAddresses(hooks)
+	hooks.AddOnError(v.refused)
+	return server.NewMCPServer(name, v.host.opts.Version,
+		server.WithTitle(title),
+		server.WithHooks(hooks),
+		server.WithToolCapabilities(true),
+		server.WithPromptCapabilities(true),
+		server.WithResourceCapabilities(true, true),
+		server.WithCompletions(),
+		server.WithLogging(),
+		server.WithRecovery(),
+		server.WithResourceRecovery(),
+		server.WithPromptCompletionProvider(v),
+		server.WithResourceCompletionProvider(v),
+	)
+}
+
+// choose leaves out the tools that are not for the client. It tells whether one
+// that is for some alone is among the others.
+func (v *View) choose(client string, r *mcp.ListToolsResult) (special bool) {
+	only := v.listing.Load().only
+	r.Tools = slices.DeleteFunc(r.Tools, func(t mcp.Tool) bool {
+		who := only[t.Name]
+		special = special || who != nil && who(client)
+		return who != nil && !who(client)
+	})
+	return special
+}
+
+// Raw returns the definitions that are to be listed as they stand, by the names
+// of their tools.
+func (v *View) Raw() map[string]json.RawMessage { return v.listing.Load().raw }
+
+// Go runs one request of a connection on the host's pool of goroutines.
+func (v *View) Go(fn func()) { v.host.pool.Go("request", fn) }
+
+// refresh makes the MCP server list what the modules offer now. What is the
+// same as before causes no notification.
+func (v *View) refresh() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.list()
+}
+
+// list is refresh for a caller that holds mu.
+func (v *View) list() {
+	var tools []server.ServerTool
+	var resources []server.ServerResource
+	var templates []server.ServerResourceTemplate
+	var prompts []server.ServerPrompt
+	more := listing{map[string]func(string) bool{}, map[string]json.RawMessage{}}
+	for _, m := range v.modules {
+		o := m.current()
+		if !v.Spec.Gateway && o.ForGateway != nil {
+			for _, t := range o.Gateway {
+				more.only[t.Tool.Name] = o.ForGateway
+			}
+		}
+		for _, t := range v.toolsOf(o) {
+			if raw := o.Raw[t.Tool.Name]; raw != nil {
+				more.raw[t.Tool.Name] = raw
+			}
+			tools = append(tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m.id.Name, o.Work[t.Tool.Name], t.Handler)})
+		}
+		for _, r := range o.Resources {
+			r.Handler = v.host.resource(r.Handler)
+			resources = append(resources, r)
+		}
+		for _, t := range o.Templates {
+			t.Handler = server.ResourceTemplateHandlerFunc(v.host.resource(server.ResourceHandlerFunc(t.Handler)))
+			templates = append(templates, t)
+		}
+		for _, p := range o.Prompts {
+			p.Handler = v.host.prompt(p.Handler)
+			prompts = append(prompts, p)
+		}
+	}
+	v.listing.Store(&more)
+	v.swap("tools", definitions(tools, func(t server.ServerTool) any {
+		if raw := more.raw[t.Tool.Name]; raw != nil {
+			return raw
+		}
+		return t.Tool
+	}), func() { v.MCP.SetTools(tools...) })
+	v.swap("resources", definitions(resources, func(r server.ServerResource) any { return r.Resource }), func() { v.MCP.SetResources(resources...) })
+	v.swap("templates", definitions(templates, func(t server.ServerResourceTemplate) any { return t.Template }), func() { v.MCP.SetResourceTemplates(templates...) })
+	v.swap("prompts", definitions(prompts, func(p server.ServerPrompt) any { return p.Prompt }), func() { v.MCP.SetPrompts(prompts...) })
+}
+
+func (v *View) toolsOf(o Offer) []server.ServerTool {
+	if v.Spec.Gateway && len(o.Gateway) > 0 {
+		return o.Gateway
+	}
+	tools := slices.Clone(o.Tools)
+	if len(v.modules) == 1 {
+		tools = append(tools, o.Stub...)
+	}
+	if o.ForGateway != nil {
+		tools = append(tools, o.Gateway...)
+	}
+	return tools
+}
+
+func (v *View) swap(kind string, content []any, set func()) {
+	b, err := json.Marshal(content)
+	if err != nil {
+		v.host.Warn("host", fmt.Sprintf("list %s: %v", kind, err))
+		return
+	}
+	if d := string(b); d != v.digest[kind] && (len(content) > 0 || v.digest[kind] != "") {
+		v.digest[kind] = d
+		if kind == "tools" {
+			v.toolsVersion.Add(1)
+			v.toolsAt.Store(time.Now().UnixNano())
+			time.AfterFunc(refreshPatience, v.host.tell)
+		}
+		// SetTools panics on a schema annotation that a proxied server may send.
+		if err := safe.Call("list "+kind, func() error { set(); return nil }); err != nil {
+			v.host.Warn("host", err.Error())
+		}
+	}
+}
+
+func definitions[T any](in []T, definition func(T) any) []any {
+	out := make([]any, 0, len(in))
+	for _, x := range in {
+		out = append(out, definition(x))
+	}
+	return out
+}
+
+func (v *View) instructions() string {
+	var parts []string
+	for _, m := range v.modules {
+		if s := strings.TrimSpace(m.current().Instructions); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// CompletePromptArgument implements server.PromptCompletionProvider by the
+// module that has the prompt.
+func (v *View) CompletePromptArgument(ctx context.Context, name string, arg mcp.CompleteArgument, c mcp.CompleteContext) (*mcp.Completion, error) {
+	for _, m := range v.modules {
+		o := m.current()
+		if o.PromptCompletion != nil && slices.ContainsFunc(o.Prompts, func(p server.ServerPrompt) bool { return p.Prompt.Name == name }) {
+			return admitted(ctx, v.host, admission.Small, func() (*mcp.Completion, error) {
+				return o.PromptCompletion.CompletePromptArgument(ctx, name, arg, c)
+			})
+		}
+	}
+	return &mcp.Completion{Values: []string{}}, nil
+}
+
+// CompleteResourceArgument implements server.ResourceCompletionProvider by the
+// module that has the template.
+func (v *View) CompleteResourceArgument(ctx context.Context, uri string, arg mcp.CompleteArgument, c mcp.CompleteContext) (*mcp.Completion, error) {
+	for _, m := range v.modules {
+		o := m.current()
+		if o.ResourceCompletion != nil && slices.ContainsFunc(o.Templates, func(t server.ServerResourceTemplate) bool { return t.Template.URITemplate.Raw() == uri }) {
+			return admitted(ctx, v.host, admission.Small, func() (*mcp.Completion, error) {
+				return o.ResourceCompletion.CompleteResourceArgument(ctx, uri, arg, c)
+			})
+		}
+	}
+	return &mcp.Completion{Values: []string{}}, nil
+}
+
+// Refusal returns the sentence for a call of a tool that is not listed now but
+// belongs to a module of this view, "" when there is none to say.
+func (v *View) Refusal(tool string) string {
+	text, _ := v.refusal(tool)
+	return text
+}
+
+func (v *View) refusal(tool string) (text, module string) {
+	if v.MCP.GetTool(tool) != nil {
+		return "", ""
+	}
+	for _, m := range v.modules {
+		if o := m.current(); o.Refuse != nil {
+			if text := o.Refuse(tool); text != "" {
+				return text, m.id.Name
+			}
+		}
+	}
+	return "", ""
+}
+
+func (h *Host) refreshViews(module string) {
+	h.mu.Lock()
+	var views []*View
+	for _, v := range h.views {
+		if slices.ContainsFunc(v.modules, func(m *hosted) bool { return m.id.Name == module }) {
+			views = append(views, v)
+		}
+	}
+	h.mu.Unlock()
+	for _, v := range views {
+		v.refresh()
+	}
+}
+
+func (h *Host) resourceUpdated(module, uri string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, v := range h.views {
+		if slices.ContainsFunc(v.modules, func(m *hosted) bool { return m.id.Name == module }) {
+			v.MCP.SendNotificationToAllClients(mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
+		}
+	}
+}
