@@ -207,6 +207,9 @@ func (p *Page) whyNoAnswer() string {
 			return ""
 		}
 	}
+	if len(p.handedOver()) > 0 {
+		return ""
+	}
 	for _, c := range p.snap.Calls { // mcpdeck call asks, too, and is no agent
 		agent := func(a deck.Agent) bool { return a.Agent == c.Agent }
 		if c.Waiting && c.Status == deck.Running && !slices.ContainsFunc(p.snap.Agents, agent) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -133,6 +134,10 @@ func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 // rows draws the list of a part.
 func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 	l := p.list(part)
+	var left []ask.Item
+	if part == partCalls {
+		left = p.handedOver()
+	}
 	if l.Len() == 0 {
 		return widget.Rows(p.empty(f, part, w), w, h)
 	}
@@ -144,7 +149,7 @@ func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 			return p.agentRow(f, &p.snap.Agents[i], w)
 		}
 		c, _ := p.call(i)
-		return tui.CallRow(f, c, w)
+		return tui.CallRow(f, standing(c, left), w)
 	})
 }
 
@@ -255,10 +260,17 @@ func (p *Page) doing(f *tui.Frame, a *deck.Agent) (mark string, style theme.Styl
 			return th.Glyph.Wait, th.Warn, th.Warn.Render("asks you") + "  " + th.Strong.Render(asked), th.Warn.Render(age)
 		}
 		return th.Glyph.Wait, th.Warn, th.Warn.Render("waits for you") + th.Muted.Render("  "+tools), th.Warn.Render(age)
+	}
+	if it := p.left(a.Agent); it != nil {
+		return th.Glyph.Wait, th.Warn, th.Warn.Render("asks you") + "  " + th.Strong.Render(words(it)), th.Warn.Render(f.Ago(it.Arrived))
+	}
+	switch before := p.before(a); {
 	case len(a.InFlight) > 0:
 		return th.Glyph.Run, th.Info, th.Info.Render(tools), th.Info.Render(age)
 	case a.LastTool != "":
 		return th.Glyph.On, th.Good, th.Faint.Render(plain.Line(a.LastTool)), th.Faint.Render(f.Since(a.LastCall))
+	case before != nil:
+		return th.Glyph.On, th.Good, th.Faint.Render(plain.Line(before.Tool)), th.Faint.Render(f.Since(before.Started))
 	}
 	return th.Glyph.On, th.Good, th.Faint.Render("no calls yet"), ""
 }
