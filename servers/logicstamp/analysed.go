@@ -46,7 +46,7 @@ func writtenAt(c *contract.Context) time.Time {
 // the text is not known, which the list says; doubt names those.
 func analysed(c *contract.Context, before, after *manifest.Manifest) (list *manifest.Manifest, doubt []string) {
 	shown, written := hashesOf(c), writtenAt(c)
-	list = &manifest.Manifest{Style: after.Style}
+	list = &manifest.Manifest{Style: after.Style, Configs: after.Configs}
 	unsure := func(f manifest.File) manifest.File {
 		doubt = append(doubt, f.Path)
 		f.SHA256 = ""

@@ -35,7 +35,7 @@ func TestExportsThatNoContractNamesAreCompared(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, standIn{})
 			s.write(file, row.before)
-			s.write("src/parts/use.ts", "import { a, b, Color } from './helpers';\nexport const u = 1;\n")
+			s.write("src/parts/use.ts", "import { a, b, Color, Box, Options } from './helpers';\nexport const u = 1;\n")
 			id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
 			s.write(file, row.after)
 			for _, service := range []*logicstamp.Service{s.Service, s.open()} { // from memory and from the disk
@@ -67,8 +67,8 @@ func TestExportsThatNoContractNamesAreCompared(t *testing.T) {
 	}
 }
 
-// Who imports what is gone is found by way of sources that pass it on, those
-// that take the name first.
+// Who imports what is gone is found by way of sources that pass it on. Those that
+// import only other names of the source are not hit.
 func TestImportersOfARemovedExportAreFoundThroughBarrels(t *testing.T) {
 	s := newStage(t, standIn{})
 	s.write("src/lib/money.ts", "export const pay = 1;\nexport const owe = 2;\n")
@@ -84,7 +84,7 @@ func TestImportersOfARemovedExportAreFoundThroughBarrels(t *testing.T) {
 	for _, i := range r.ContractChanges[0].Importers {
 		got = append(got, strings.Join(append([]string{i.EntryID, i.Via}, i.Lost...), " "))
 	}
-	want := []string{"src/Bill.tsx  pay", "src/Till.tsx src/lib/index.ts pay", "src/lib/index.ts  *", "src/Page.tsx src/lib/index.ts", "src/lib/a.ts "}
+	want := []string{"src/Bill.tsx  pay", "src/Till.tsx src/lib/index.ts pay", "src/lib/index.ts  *"}
 	if !slices.Equal(got, want) {
 		t.Errorf("importers = %q\nwant %q", got, want)
 	}
@@ -106,6 +106,76 @@ func TestImportersOfAComponentAreThoseThatTakeIt(t *testing.T) {
 	}
 	if want := []string{"src/Yes.tsx", "src/parts/index.ts"}; !slices.Equal(got, want) {
 		t.Errorf("importers = %q, want %q", got, want)
+	}
+}
+
+// A component breaks for those who take it or its props; who takes only a
+// constant of its file is not hit. With the file, everything is gone.
+func TestWhoTakesOnlyOtherNamesIsNoImporter(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.write("src/parts/Knob.tsx", "// props: size locked\nexport interface KnobProps { size: number; locked: boolean }\nexport const STEP = 2;\nexport default function Knob({}: KnobProps) {}\n")
+	s.write("src/ByDefault.tsx", "import Turn from './parts/Knob';\n")
+	s.write("src/Props.tsx", "import type { KnobProps } from './parts/Knob';\n")
+	s.write("src/Whole.tsx", "import * as all from './parts/Knob';\n")
+	s.write("src/Step.tsx", "import { STEP } from './parts/Knob';\n")
+	s.write("src/Effect.tsx", "import './parts/Knob';\n")
+	s.refresh(logicstamp.RefreshArgs{})
+	importers := func() (got []string) {
+		for _, c := range s.compare(logicstamp.CompareArgs{}).ContractChanges {
+			for _, i := range c.Importers {
+				got = append(got, i.EntryID)
+			}
+		}
+		return got
+	}
+	s.write("src/parts/Knob.tsx", "// props: size\nexport interface KnobProps { size: number }\nexport const STEP = 2;\nexport default function Knob({}: KnobProps) {}\n")
+	if got, want := importers(), []string{"src/ByDefault.tsx", "src/Props.tsx", "src/Whole.tsx"}; !slices.Equal(got, want) {
+		t.Errorf("of a removed prop: importers = %q, want %q", got, want)
+	}
+	if err := os.Remove(filepath.Join(s.project, "src/parts/Knob.tsx")); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := importers(), []string{"src/ByDefault.tsx", "src/Props.tsx", "src/Step.tsx", "src/Whole.tsx", "src/Effect.tsx"}; !slices.Equal(got, want) {
+		t.Errorf("of a removed file: importers = %q, want %q", got, want)
+	}
+}
+
+// Names that the project's own configuration maps lead to their sources: patterns,
+// exact names, a base, what is extended, another configuration of a nested folder,
+// and one that only names others, as a new Vite project has.
+func TestImportersAreFoundThroughPathsOfTheConfiguration(t *testing.T) {
+	s := newStage(t, standIn{})
+	s.write("config/base.json", `{"compilerOptions": {"paths": {"#lib/*": ["../code/lib/*"], "money": ["../code/lib/money.ts"]}}}`)
+	s.write("tsconfig.json", "{\n  // mapped\n  \"extends\": [\"@acme/strict\", \"./config/base\"],\n  \"compilerOptions\": {\"baseUrl\": \"./code\",},\n}\n")
+	s.write("packages/ui/tsconfig.json", `{"files": [], "references": [{"path": "./tsconfig.app.json"}]}`)
+	s.write("packages/ui/tsconfig.app.json", `{"compilerOptions": {"paths": {"~ui/*": ["./src/*", "../../code/*"], "~ui/lib/*": ["./none/*"]}}}`)
+	s.write("code/lib/money.ts", "export const pay = 1;\n")
+	for name, from := range map[string]string{
+		"src/Pattern.tsx": "#lib/money", "src/Exact.tsx": "money", "src/Base.tsx": "lib/money", "packages/ui/src/Nested.tsx": "~ui/lib/money",
+		"packages/ui/src/Up.tsx": "lib/money", "src/Elsewhere.tsx": "~ui/lib/money", "src/Package.tsx": "money/other",
+	} {
+		s.write(name, "import { pay } from '"+from+"';\n")
+	}
+	s.write("packages/ui/src/Second.tsx", "import { tax } from '~ui/tax';\n")
+	s.write("code/tax.ts", "export const tax = 1;\n")
+	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
+	s.write("code/lib/money.ts", "export const owe = 2;\n")
+	s.write("code/tax.ts", "export const toll = 1;\n")
+	for _, service := range []*logicstamp.Service{s.Service, s.open()} {
+		r, err := service.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{Baseline: "snapshot:" + id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range r.ContractChanges {
+			for _, i := range c.Importers {
+				got = append(got, i.EntryID)
+			}
+		}
+		want := []string{"packages/ui/src/Up.tsx", "src/Base.tsx", "src/Exact.tsx", "src/Pattern.tsx", "packages/ui/src/Second.tsx"}
+		if !slices.Equal(got, want) {
+			t.Errorf("importers = %q\nwant %q", got, want)
+		}
 	}
 }
 

@@ -1,11 +1,13 @@
 package compare
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 )
 
@@ -30,7 +32,7 @@ func (c *comparison) importers() {
 			files[f.Path] = f.Outline
 		}
 	}
-	sources := newResolver(files, c.old)
+	sources := newResolver(files, c.old, c.cur.Sources.Configs)
 	by := map[string][]hit{}
 	for _, p := range unionKeys(files, map[string]int{}) {
 		if c.opts.stopped() {
@@ -47,7 +49,8 @@ func (c *comparison) importers() {
 		if len(x.Breaking) == 0 {
 			continue
 		}
-		x.Importers = follow(x.EntryID, c.given(x), by, files)
+		names, all := c.given(x)
+		x.Importers = follow(x.EntryID, names, all, by, files)
 		if len(x.Importers) > maxImporters {
 			x.ImportersTotal = len(x.Importers)
 			x.Importers = x.Importers[:maxImporters]
@@ -56,31 +59,75 @@ func (c *comparison) importers() {
 }
 
 // given are the names that a source gives or gave to others, and whether they
-// break.
-func (c *comparison) given(x *ContractChange) map[string]bool {
-	out := map[string]bool{}
-	gone := slices.ContainsFunc(x.Breaking, func(b Breaking) bool { return b.Kind == "contract_removed" })
+// break; all tells that whatever is taken of it breaks.
+func (c *comparison) given(x *ContractChange) (names map[string]bool, all bool) {
+	names = map[string]bool{}
+	var sides []*outline.Outline
 	for _, side := range []Side{c.base, c.cur} {
 		f, _ := side.Sources.Find(x.EntryID)
 		if f.Outline == nil {
 			continue
 		}
+		sides = append(sides, f.Outline)
 		for _, e := range f.Outline.Exports {
-			out[e.Name] = gone
+			names[e.Key()] = false
 		}
 	}
 	for _, b := range x.Breaking {
-		if b.Kind == "export_removed" || strings.HasPrefix(b.Kind, "enum_") || b.Kind == "generic_changed" || strings.HasPrefix(b.Kind, "member_") {
-			out[b.Name] = true
+		for _, name := range brokenNames(b, sides) {
+			_, known := names[name]
+			all = all || !known // which it is, is not told
+			names[name] = true
 		}
+	}
+	return names, all || slices.ContainsFunc(x.Breaking, func(b Breaking) bool { return b.Kind == "contract_removed" })
+}
+
+// brokenNames are the exports that break with an entry.
+func brokenNames(b Breaking, sides []*outline.Outline) (out []string) {
+	switch b.Kind {
+	case "export_removed", "enum_member_removed", "generic_changed", "member_removed", "member_changed":
+		return strings.Split(b.Name, ", ")
+	case "function_removed", "variable_removed":
+		for _, o := range sides {
+			for _, e := range o.Exports {
+				if e.From == "" && e.Local == b.Name {
+					out = append(out, e.Key())
+				}
+			}
+		}
+		return out
+	}
+	// Of a component: its own name, and that of the type which has the prop.
+	var others []string
+	for _, o := range sides {
+		for _, e := range o.Exports {
+			d, ok := o.Decl(e.Local)
+			_, has := members(d)[b.Name]
+			value := d.Kind == "function" || d.Kind == "const" || d.Kind == "class"
+			if ok && e.From == "" && (has || value && (e.Name == "default" || pascal(d.Name))) {
+				out = append(out, e.Key())
+			}
+			others = append(others, e.Key())
+		}
+	}
+	if out == nil {
+		return others
 	}
 	return out
 }
 
-// follow lists who imports a source, also by way of others that pass its names
-// on; those who take what breaks come first. given are the names, and whether
-// they break.
-func follow(p string, given map[string]bool, by map[string][]hit, files map[string]*outline.Outline) []Importer {
+// pascal tells whether a name is written as components are, "Knob" and not
+// "KNOB" or "knob".
+func pascal(name string) bool {
+	first, _ := utf8.DecodeRuneInString(name)
+	return unicode.IsUpper(first) && (strings.ContainsFunc(name, unicode.IsLower) || utf8.RuneCountInString(name) == 1)
+}
+
+// follow lists who imports of a source what breaks, also by way of others that
+// pass its names on. given are the names, and whether they break; with all,
+// whoever imports it at all is listed.
+func follow(p string, given map[string]bool, all bool, by map[string][]hit, files map[string]*outline.Outline) []Importer {
 	type step struct {
 		path  string
 		given map[string]bool
@@ -92,21 +139,15 @@ func follow(p string, given map[string]bool, by map[string][]hit, files map[stri
 		at := queue[0]
 		for _, h := range by[at.path] {
 			one := Importer{EntryID: h.path, Line: h.in.Line, Via: at.via}
-			takes := at.via == ""
 			for _, name := range h.in.Names {
-				broken, named := at.given[name]
-				if name == "*" {
-					named, broken = true, slices.Contains(slices.Collect(maps.Values(at.given)), true)
-				}
-				takes = takes || named
-				if broken {
+				if breaks(at.given, name) || all && at.via == "" {
 					one.Lost = append(one.Lost, name)
 				}
 			}
 			passed := passedOn(files[h.path], h.in.From, at.given)
 			one.PassesOn = len(passed) > 0
 			again := slices.ContainsFunc(out, func(o Importer) bool { return o.EntryID == one.EntryID && o.Line == one.Line })
-			if takes && !again {
+			if (len(one.Lost) > 0 || all && at.via == "") && !again {
 				out = append(out, one)
 			}
 			if one.PassesOn && !seen[h.path] {
@@ -122,6 +163,21 @@ func follow(p string, given map[string]bool, by map[string][]hit, files map[stri
 		return strings.Compare(a.EntryID, b.EntryID)
 	})
 	return out
+}
+
+// breaks tells whether a name that is taken breaks: itself, any where all are
+// taken, or one that must have come from a source that is passed on no more.
+func breaks(given map[string]bool, name string) bool {
+	broken, named := given[name]
+	if named {
+		return broken
+	}
+	for key, broken := range given {
+		if broken && (name == "*" || name != "default" && strings.HasPrefix(key, "* from ")) {
+			return true
+		}
+	}
+	return false
 }
 
 // passedOn are the names, as others see them, that a source exports from
@@ -150,10 +206,15 @@ type resolver struct {
 	known map[string]bool
 	// ends are sources by the ends of their paths, for names that a bundler maps.
 	ends map[string]string
+	// configs are what the projects' own configuration says, by folder.
+	configs map[string]manifest.Config
 }
 
-func newResolver[V any](files map[string]*outline.Outline, old map[string]V) resolver {
-	r := resolver{known: map[string]bool{}, ends: map[string]string{}}
+func newResolver[V any](files map[string]*outline.Outline, old map[string]V, configs []manifest.Config) resolver {
+	r := resolver{known: map[string]bool{}, ends: map[string]string{}, configs: map[string]manifest.Config{}}
+	for _, c := range configs {
+		r.configs[c.Dir] = c
+	}
 	for p := range files {
 		r.known[p] = true
 	}
@@ -182,6 +243,18 @@ func (r resolver) find(from, name string) string {
 	if strings.HasPrefix(name, ".") {
 		return r.file(path.Join(path.Dir(from), name))
 	}
+	for dir := path.Dir(from); len(r.configs) > 0; dir = path.Dir(dir) {
+		if c, ok := r.configs[dir]; ok {
+			for _, place := range mapped(c, name) {
+				if p := r.file(place); p != "" {
+					return p
+				}
+			}
+		}
+		if dir == "." {
+			break
+		}
+	}
 	for _, prefix := range []string{"@/", "~/", "src/"} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {
 			for _, base := range []string{"src/" + rest, rest} {
@@ -193,6 +266,28 @@ func (r resolver) find(from, name string) string {
 		}
 	}
 	return ""
+}
+
+// mapped are the places that a configuration gives a name, those of the most
+// exact pattern first.
+func mapped(c manifest.Config, name string) (out []string) {
+	best, rest := "", ""
+	for pattern := range c.Paths {
+		head, tail, wild := strings.Cut(pattern, "*")
+		switch {
+		case pattern == name:
+			return c.Paths[pattern]
+		case wild && len(name) >= len(head)+len(tail) && strings.HasPrefix(name, head) && strings.HasSuffix(name, tail) && (best == "" || len(head) > strings.IndexByte(best, '*')):
+			best, rest = pattern, name[len(head):len(name)-len(tail)]
+		}
+	}
+	for _, place := range c.Paths[best] {
+		out = append(out, strings.Replace(place, "*", rest, 1))
+	}
+	if c.BaseURL != "" {
+		out = append(out, path.Join(c.BaseURL, name))
+	}
+	return out
 }
 
 func (r resolver) file(base string) string {

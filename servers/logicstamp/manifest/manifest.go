@@ -56,6 +56,9 @@ type Manifest struct {
 	// Outside are the links that the CLI would follow to where nobody allowed it
 	// to read, sorted by path. They are in none of the lists.
 	Outside []Link `json:"-"`
+	// Configs say where imports lead that are not relative, sorted by folder.
+	// They are kept with the outlines.
+	Configs []Config `json:"-"`
 }
 
 // Options say which files count and what is already known.
@@ -125,6 +128,7 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 	defer p.close()
 	rules := readIgnore(p)
 	m := &Manifest{Style: opts.Style}
+	var configs []string
 	err = fs.WalkDir(p.project.FS(), ".", func(rel string, d fs.DirEntry, err error) error {
 		switch link := d != nil && d.Type()&fs.ModeSymlink != 0; {
 		case ctx.Err() != nil:
@@ -135,6 +139,8 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 			return nil
 		case d.IsDir() && skipFolder(d.Name()):
 			return filepath.SkipDir
+		case d.Type().IsRegular() && isConfig(d.Name()):
+			configs = append(configs, rel)
 		case d.IsDir() || rules.match(rel):
 			return nil
 		case link:
@@ -150,6 +156,7 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 		return nil, fmt.Errorf("list the sources of %s: %w", root, err)
 	}
 	m.takeInputs(p)
+	m.Configs = readConfigs(p, configs)
 	sortFiles(m.Files)
 	sortFiles(m.Inputs)
 	slices.SortFunc(m.Outside, func(a, b Link) int { return strings.Compare(a.Path, b.Path) })
@@ -357,15 +364,17 @@ func (m *Manifest) Find(p string) (File, bool) {
 	return m.Files[i], true
 }
 
-// Outlines are what sources declare, by path, as they are kept in a file.
+// Outlines are what sources declare, by path, and where their imports lead, as
+// they are kept in a file.
 type Outlines struct {
 	Version int                         `json:"version"`
 	Files   map[string]*outline.Outline `json:"files"`
+	Configs []Config                    `json:"configs,omitempty"`
 }
 
 // Outlines are what the sources declare.
 func (m *Manifest) Outlines() Outlines {
-	out := Outlines{outline.Version, map[string]*outline.Outline{}}
+	out := Outlines{outline.Version, map[string]*outline.Outline{}, m.Configs}
 	for _, f := range m.Files {
 		if f.Outline != nil {
 			out.Files[f.Path] = f.Outline
@@ -383,6 +392,7 @@ func (m *Manifest) ReadOutlines(name string) {
 	if err != nil || json.Unmarshal(data, &list) != nil || list.Version != outline.Version {
 		return
 	}
+	m.Configs = list.Configs
 	for i := range m.Files {
 		m.Files[i].Outline = list.Files[m.Files[i].Path]
 	}

@@ -147,7 +147,7 @@ func (d *writer) hit(c *compare.ContractChange, h int) {
 		}
 	} else if report.Errors(*c) > 0 {
 		d.gap()
-		d.add(d.th.Faint.Render("imported by nobody here"))
+		d.add(d.th.Faint.Render("nothing here imports what broke"))
 	}
 	affects := slices.DeleteFunc(slices.Clone(c.Affects), func(p string) bool { return p == c.EntryID }) // its own bundle
 	if len(affects) == 0 {
