@@ -193,7 +193,7 @@ func (c *Conn) hold(e envelope) (release func()) {
 // enter puts a request into the in-flight map, before the next line is read, so
 // that a cancel sent right behind it finds it.
 func (c *Conn) enter(e envelope, cancel context.CancelFunc) *rpcError {
-	f := &inFlight{cancel: cancel, token: progressToken(e.params)}
+	f := &inFlight{cancel: cancel, token: e.token()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, taken := c.flight[string(e.id)]; taken {
@@ -207,7 +207,7 @@ func (c *Conn) enter(e envelope, cancel context.CancelFunc) *rpcError {
 }
 
 func (c *Conn) answer(ctx context.Context, e envelope) []byte {
-	if e.method == string(mcp.MethodSubscriptionsListen) && modern(e.params) {
+	if e.method == string(mcp.MethodSubscriptionsListen) && e.modern() {
 		return c.listen(ctx, e)
 	}
 	c.noteProtocol(e)
@@ -288,7 +288,7 @@ func filterOf(e envelope) (mcp.SubscriptionFilter, error) {
 	var p struct {
 		Notifications mcp.SubscriptionFilter `json:"notifications"`
 	}
-	if e.method != listenMethod || !modern(e.params) {
+	if e.method != listenMethod || !e.modern() {
 		return p.Notifications, errors.New("not a subscription")
 	}
 	if err := json.Unmarshal(e.params, &p); err != nil {
@@ -366,14 +366,9 @@ func (c *Conn) send(o outgoing) {
 	}
 }
 
-// modern tells whether a request carries its protocol version.
-func modern(params json.RawMessage) bool {
-	return bytes.Contains(params, []byte(mcp.MetaKeyProtocolVersion))
-}
-
 // noteProtocol shows the version that a modern request claims.
 func (c *Conn) noteProtocol(e envelope) {
-	if c.sess.legacy.Load() || c.sess.GetProtocolVersion() != "" || !modern(e.params) {
+	if c.sess.legacy.Load() || c.sess.GetProtocolVersion() != "" || !e.modern() {
 		return
 	}
 	var p struct {
@@ -386,20 +381,4 @@ func (c *Conn) noteProtocol(e envelope) {
 		c.sess.SetProtocolVersion(p.Meta.Version)
 		c.agent.Claim(p.Meta.Client.Name, p.Meta.Client.Version, "")
 	}
-}
-
-// progressToken returns the token of a request as JSON, "" without one.
-func progressToken(params json.RawMessage) string {
-	if !bytes.Contains(params, []byte(`"progressToken"`)) {
-		return ""
-	}
-	var p struct {
-		Meta struct {
-			Token json.RawMessage `json:"progressToken"`
-		} `json:"_meta"`
-	}
-	if json.Unmarshal(params, &p) != nil {
-		return ""
-	}
-	return string(p.Meta.Token)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -19,6 +21,21 @@ type envelope struct {
 	params json.RawMessage
 	result json.RawMessage
 	err    json.RawMessage
+	meta   rawjson.Object // of the params
+}
+
+// modern tells whether a request carries its protocol version.
+func (e envelope) modern() bool { return e.meta.Str(mcp.MetaKeyProtocolVersion) != "" }
+
+// token returns the progress token of a request as encoding/json writes it, ""
+// without one.
+func (e envelope) token() string {
+	var token any
+	if json.Unmarshal(e.meta.Get("progressToken"), &token) != nil {
+		return "" // there is none
+	}
+	line, _ := json.Marshal(token) // what was read can be written
+	return string(line)
 }
 
 // JSON-RPC error codes. Those of our own lie outside the range that the
@@ -94,6 +111,9 @@ func decodeEnvelope(line []byte) (envelope, *rpcError) {
 	}
 	if method != nil && json.Unmarshal(method, &e.method) != nil || method == nil && e.result == nil && e.err == nil {
 		return e, &rpcError{codeInvalid, "method must be a string"}
+	}
+	if params, err := rawjson.SplitObject(e.params); err == nil {
+		e.meta, _ = rawjson.SplitObject(params.Get("_meta")) // something else says nothing
 	}
 	return e, nil
 }

@@ -89,7 +89,7 @@ func (f *answerWriter) complete(p []byte) (line []byte, status int) {
 	}
 	body := failure(f.ctx, f.e, *r.Error)
 	status = f.status
-	if modern(f.e.params) && (body.Code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || body.Code == mcp.INVALID_PARAMS) {
+	if f.e.modern() && (body.Code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || body.Code == mcp.INVALID_PARAMS) {
 		status = http.StatusBadRequest
 	}
 	return errorLine(f.e.id, body), status

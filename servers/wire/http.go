@@ -153,7 +153,7 @@ func clientOf(e envelope) mcp.Implementation {
 			Client mcp.Implementation `json:"io.modelcontextprotocol/clientInfo"`
 		} `json:"_meta"`
 	}
-	if e.method != string(mcp.MethodInitialize) && !modern(e.params) || json.Unmarshal(e.params, &p) != nil {
+	if e.method != string(mcp.MethodInitialize) && !e.modern() || json.Unmarshal(e.params, &p) != nil {
 		return mcp.Implementation{}
 	}
 	if p.Meta.Client.Name != "" {
