@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"time"
@@ -28,6 +29,7 @@ type conn struct {
 	via  *session // nil: the main socket
 	peer Peer
 	in   *lineReader
+	full bool // there is no room: it is told so
 }
 
 func (c *conn) serve() {
@@ -54,6 +56,10 @@ func (c *conn) serve() {
 	if err != nil {
 		m.v = true
 		_ = c.send(m.failure(invalid("%s", err))) // who sent this may be gone
+		return
+	}
+	if c.full {
+		_ = c.send(m.fail("busy", fmt.Sprintf("too many connections are open (limit %d); try again when one has ended", c.l.room.Most), "", false)) // as above
 		return
 	}
 	if handle := handlers()[m.kind]; handle != nil {

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -33,7 +34,11 @@ type ListenOptions struct {
 	// asked for a proof. May be nil.
 	Agents func() []int
 	Log    *slog.Logger
+	// Most is how many connections are served at once, over all sockets; 0: 512.
+	Most int32
 }
+
+const maxConns = 512
 
 // Listener takes requests from a socket, and from one more per session.
 type Listener struct {
@@ -43,6 +48,7 @@ type Listener struct {
 	main *socket.Listener
 	wg   sync.WaitGroup
 	stop chan struct{} // closed by Close
+	room socket.Room
 
 	mu       sync.Mutex
 	closed   bool
@@ -72,7 +78,7 @@ func Listen(q *Queue, opt ListenOptions) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{q: q, opt: opt, log: opt.Log, main: main, stop: make(chan struct{}), conns: map[*conn]bool{}, sessions: map[string]*session{}}
+	l := &Listener{q: q, opt: opt, log: opt.Log, main: main, stop: make(chan struct{}), room: socket.Room{Most: cmp.Or(opt.Most, maxConns)}, conns: map[*conn]bool{}, sessions: map[string]*session{}}
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
 	}
@@ -100,16 +106,23 @@ func (l *Listener) accept(from *socket.Listener, s *session) {
 				time.Sleep(100 * time.Millisecond) // out of descriptors: wait for some to close
 				continue
 			}
+			hear, serve := l.room.Enter()
+			if !hear {
+				l.room.Leave()
+				_ = c.Close() // nobody is told
+				continue
+			}
 			l.wg.Add(1)
 			safe.Go("ask connection", func() {
 				defer l.wg.Done()
-				l.serve(c, s)
+				defer l.room.Leave()
+				l.serve(c, s, !serve)
 			})
 		}
 	})
 }
 
-func (l *Listener) serve(nc *net.UnixConn, s *session) {
+func (l *Listener) serve(nc *net.UnixConn, s *session, full bool) {
 	who, err := socket.PeerOf(nc)
 	if err != nil || !who.Trusted() {
 		l.mu.Lock()
@@ -118,7 +131,7 @@ func (l *Listener) serve(nc *net.UnixConn, s *session) {
 		_ = nc.Close() // nobody to tell
 		return
 	}
-	c := &conn{Conn: nc, l: l, via: s, in: &lineReader{r: nc}, peer: peerOf(who.PID)}
+	c := &conn{Conn: nc, l: l, via: s, in: &lineReader{r: nc}, full: full, peer: peerOf(who.PID)}
 	if s != nil {
 		c.peer.Session = s.Label
 	}

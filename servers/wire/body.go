@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -24,6 +25,16 @@ func due(start time.Time, grace time.Duration, read int) time.Time {
 	return start.Add(grace + time.Duration(read)*time.Second/bodyRate)
 }
 
+// pace gives a body the time to reach more than the bytes read so far. done
+// follows the last of them.
+func (h *HTTP) pace(w http.ResponseWriter) (read func(bytes int), done func()) {
+	control := http.NewResponseController(w)
+	start, grace := time.Now(), cmp.Or(h.grace, bodyGrace)
+	// A writer without deadlines, in a test, has no need of one.
+	return func(bytes int) { _ = control.SetReadDeadline(due(start, grace, bytes)) },
+		func() { _ = control.SetReadDeadline(time.Time{}) }
+}
+
 // body reads a request's body. Its bytes are held until release is called, which is
 // never nil. With a status above 0 the request is to be refused.
 func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), status int, why string) {
@@ -34,27 +45,22 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, releas
 		}
 		held = nil
 	}
-	control := http.NewResponseController(w)
-	// A writer without deadlines, in a test, has no need of one.
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
-	grace := h.grace
-	if grace == 0 {
-		grace = bodyGrace
-	}
-	start, payer := time.Now(), h.payer(r)
+	pace, done := h.pace(w)
+	defer done()
+	payer := h.payer(r)
 	var all bytes.Buffer
 	for room := bodyFree; ; {
 		if room == 0 {
 			one, ok := h.Host.Hold(payer, bodyStep)
 			if !ok {
 				release()
-				hearOut(r.Body, all.Len(), func(read int) { _ = control.SetReadDeadline(due(start, grace, read)) })
+				hearOut(r.Body, all.Len(), pace)
 				return nil, release, http.StatusServiceUnavailable, busyBytes
 			}
 			held = append(held, one)
 			room = bodyStep
 		}
-		_ = control.SetReadDeadline(due(start, grace, all.Len()))
+		pace(all.Len())
 		n, err := io.CopyN(&all, r.Body, int64(min(room, bodyFree)))
 		room -= int(n)
 		switch {

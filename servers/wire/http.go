@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"encoding/json"
@@ -32,6 +33,7 @@ type HTTP struct {
 	Host *host.Host
 
 	grace    time.Duration // for the first bytes of a body; 0: bodyGrace
+	most     int           // open connections; 0: maxHTTPConns
 	requests atomic.Int32
 
 	mu       sync.Mutex // guards what follows
@@ -53,11 +55,15 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
-	defer h.requests.Add(-1)
 	if h.requests.Add(1) > maxHTTPRequests {
+		h.requests.Add(-1)
+		pace, done := h.pace(w)
+		hearOut(r.Body, 0, pace)
+		done()
 		tooBusy(w, nil, "mcpdeck is busy: too many requests are under way")
 		return
 	}
+	defer h.requests.Add(-1)
 	var body []byte
 	if r.Method == http.MethodPost {
 		read, release, status, why := h.body(w, r)
@@ -164,11 +170,13 @@ func clientOf(e envelope) mcp.Implementation {
 
 // Start serves on l, behind a guard with the token, until ctx ends or l is closed.
 func (h *HTTP) Start(ctx context.Context, l net.Listener, token func() string) error {
+	conns := &openConns{most: cmp.Or(h.most, maxHTTPConns), at: map[net.Conn]*list.Element{}}
 	srv := &http.Server{
 		Handler:           &Guard{Token: token, Next: h},
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
+		ConnState:         conns.changed,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	stop := context.AfterFunc(ctx, func() { srv.Close() })

@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,12 @@ type Server struct {
 	Version string
 	// Controls are the requests to the deck itself, by name.
 	Controls map[string]Control
+
+	most int32 // open connections; 0: maxConns
 }
+
+// maxConns is how many connections to the socket are served at once.
+const maxConns = 512
 
 // Control answers one request to the deck itself. The result is encoded as
 // JSON. An error is shown to whoever asked.
@@ -69,6 +75,7 @@ func (r Requester) Prove(ctx context.Context, method string) (string, error) {
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	room := &socket.Room{Most: cmp.Or(s.most, maxConns)}
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -82,11 +89,22 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			}
 			return fmt.Errorf("accept connection: %w", err)
 		}
+		hear, serve := room.Enter()
+		if !hear {
+			room.Leave()
+			_ = c.Close() // nobody is told
+			continue
+		}
 		safe.Go("connection", func() {
+			defer room.Leave()
 			defer c.Close()
 			stop := context.AfterFunc(ctx, func() { c.Close() })
 			defer stop()
-			s.connection(ctx, c)
+			full := ""
+			if !serve {
+				full = fmt.Sprintf("mcpdeck is busy: too many connections are open (limit %d); retry when one has ended", room.Most)
+			}
+			s.connection(ctx, c, full)
 		})
 	}
 }
@@ -96,7 +114,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 const elsewhere = "this deck serves the files of its own machine, and the request came through %s from another one; " +
 	"run mcpdeck there (its questions can still be answered here, through this deck's question socket)"
 
-func (s *Server) connection(ctx context.Context, c net.Conn) {
+// connection serves one connection; full is why there is no room for it, "" for
+// none.
+func (s *Server) connection(ctx context.Context, c net.Conn, full string) {
 	peer, err := peerOf(c)
 	if err != nil || !peer.Trusted() {
 		return
@@ -111,6 +131,10 @@ func (s *Server) connection(ctx context.Context, c net.Conn) {
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})
+	if full != "" {
+		_ = s.reply(c, Welcome{Error: full, Final: true})
+		return
+	}
 	if where, _, _ := strings.Cut(socket.Machine(peer.PID), " "); where != "" {
 		_ = s.reply(c, Welcome{Error: fmt.Sprintf(elsewhere, where), Final: true})
 		return
