@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
@@ -53,7 +53,7 @@ func (w wired) post(body string) (status int, text string) {
 
 func startHTTP(t *testing.T, h *HTTP) (address string) {
 	t.Helper()
-	host, err := servers.New(servers.Options{})
+	host, err := host.New(host.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestTheConnectionThatIsIdleLongestMakesRoom(t *testing.T) {
 
 func TestOpenConnectionsToTheSocketAreBounded(t *testing.T) {
 	const most = 3
-	host, err := servers.New(servers.Options{})
+	host, err := host.New(host.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
