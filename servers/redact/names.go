@@ -26,6 +26,9 @@ func secretName(name string, plainTokens bool) bool {
 	if len(words) == 0 || isAbout(words[len(words)-1]) {
 		return false
 	}
+	if slices.Contains(words, "design") || slices.Contains(words, "theme") {
+		plainTokens = true // names of colours and lengths
+	}
 	joined := strings.Join(words, "")
 	for _, part := range [...]string{
 		"password", "passwort", "passwd", "seedphrase", "passphrase", "passcode", "secret", "apikey", "accesskey", "privatekey", "privkey", "signingkey", "credential",

@@ -195,6 +195,7 @@ func (w *walker) array(secret bool) error {
 	w.path = append(w.path, "")
 	var p pair
 	option, n := false, 0
+	command := "" // what the list says as a line
 	for ; w.in.More(); n++ {
 		if n > 0 {
 			w.out.WriteByte(',')
@@ -203,8 +204,11 @@ func (w *walker) array(secret bool) error {
 		if err := w.value(secret || option); err != nil {
 			return err
 		}
+		said := w.said(span{from, w.out.Len()})
+		if command = w.argument(command, said, from); command != "" {
+			said = w.said(span{from, w.out.Len()})
+		}
 		last := span{from, w.out.Len()}
-		said := w.said(last)
 		option = (strings.HasPrefix(said, "-") && !strings.Contains(said, "=") || headers && n%2 == 0 && likeHeader(said)) && secretName(said, w.plainTokens)
 		if n == 0 {
 			p.named = inList && secretName(said, w.plainTokens)
@@ -219,6 +223,33 @@ func (w *walker) array(secret bool) error {
 	w.out.WriteByte(']')
 	_, err := w.in.Token()
 	return err
+}
+
+// longestCommand is how much of a list is taken for a command, in bytes.
+const longestCommand = 4 << 10
+
+// argument takes what a list says, written at a place, for the next argument of
+// a command, and hides what is a secret there. It returns the command with it, ""
+// when the list is none.
+func (w *walker) argument(command, said string, from int) string {
+	if said == "" || len(command) > longestCommand || command == "" && from > 0 && w.out.Bytes()[from-1] != '[' {
+		return ""
+	}
+	if command == "" || w.rules.ShapeOnly {
+		return said
+	}
+	line := command + " " + said
+	var found []span
+	for _, s := range theSearch().find(line) {
+		if s.from > len(command) {
+			found = append(found, span{s.from - len(command) - 1, s.to - len(command) - 1})
+		}
+	}
+	if len(found) > 0 {
+		w.out.Truncate(from)
+		w.instead(hide(said, found))
+	}
+	return line
 }
 
 // pair is what is known of an object that may name a secret in one member and

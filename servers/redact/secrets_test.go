@@ -45,6 +45,12 @@ func TestSecretsAreFoundByName(t *testing.T) {
 		{"names with a number or a stage", `{"pass1":"HUSH","password_2":"HUSH","TOKEN_PROD":"HUSH","access_token_v2":"HUSH","SLACK_TOKEN_2":"HUSH","api_key_dev":"HUSH"}`},
 		{"other words", `{"pw":"HUSH","db_pw":"HUSH","passwort":"HUSH","seed_phrase":"HUSH","seedPhrase":"HUSH"}`},
 		{"pair, short words", `{"list":[{"k":"password","v":"HUSH"},{"type":"password","value":"HUSH"}]}`},
+		{"option of sshpass", `{"command":"sshpass -p HUSH ssh x && sshpass -p'HUSH' ssh y"}`},
+		{"option of mysql", `{"command":"mysql -pHUSH db; mysqldump -u root -pHUSH db | mariadb -p'HUSH'"}`},
+		{"options of other programs", `{"a":"docker login -u x -p HUSH reg","b":"redis-cli -h x -a HUSH ping","c":"mongosh -u x -p HUSH","d":"smbclient -U ada%HUSH //x","e":"ldapsearch -x -w HUSH","f":"unzip -P HUSH a.zip","g":"7z x -pHUSH a.7z","h":"openssl enc -aes256 -k HUSH","i":"helm registry login -p HUSH x","j":"sqlcmd -U sa -P HUSH"}`},
+		{"curl, all spellings", `{"a":"curl -uada:HUSH x","b":"curl -s --user 'ada:HUSH' x","c":"curl x --proxy-user=ada:HUSH"}`},
+		{"a long option", `{"a":"tool --password HUSH","b":"tool --passwd=HUSH --db-pass \"HUSH\""}`},
+		{"a command as a list", `{"args":["sshpass","-p","HUSH","ssh"],"argv":["/usr/bin/mysql","-u","x","-pHUSH"],"l":["curl","-u","ada:HUSH","x"],"m":["docker","login","-p","HUSH"]}`},
 		{"header", `{"command":"curl -H 'X-Api-Key: HUSH' -H \"Cookie: a=1; b=HUSH\""}`},
 	}
 	for _, tt := range tests {
@@ -124,6 +130,10 @@ func TestWhatIsNoSecretIsKept(t *testing.T) {
 		{"addresses", "x", `{"a":"https://example.com:8080/@scope/pkg","b":"git@github.com:org/repo.git","c":"mailto:ada@example.com","d":"npm:react@18.2.0","e":"http://localhost:3000/a:b@c","f":"alpine:3.19@sha256:0123"}`},
 		{"hashes", "x", `{"commit":"9fceb02d0ae598e95dc970b74767f19372d61af8","sum":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}`},
 		{"the folder of a shell", "x", `{"PWD":"/home/ada","command":"PWD=/home/ada make"}`},
+		{"a line of a file as of a commit", "x", `{"a":"file.ts:123@HEAD","b":"see file.ts:123@main","c":"git show HEAD:file@x","d":"(main.go:7@HEAD)"}`},
+		{"tokens of a design", "x", `{"design_token":"primary","designTokens":{"fg":"blue7"},"text":"design_token: primary\ndesign-token=spacing4","theme_token":"bg2"}`},
+		{"letters that are no passwords", "x", `{"a":"mkdir -p a/b7","b":"docker run -p 8080:80 x","c":"ssh -p 2222 host","d":"mysql -P 3306 -h x","e":"redis-cli -p 6379","f":"curl -u ada https://x","g":"zip -r a.zip b","h":"openssl s_client -key f.pem","i":"mysql -p db","j":"mysql -u x; mkdir -p7","args":["cp","-p","a7"]}`},
+		{"letters with a variable", "x", `{"a":"sshpass -p \"$PASS\" ssh x","b":"mysql -p$DB_PASS","args":["docker","login","-p","$TOKEN"]}`},
 		{"a question about a secret", "ask", `{"questions":[{"id":"auth","question":"Which?","options":[{"label":"OAuth"}]}],"results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
 	}
 	for _, tt := range tests {

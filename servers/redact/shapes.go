@@ -30,6 +30,18 @@ var wideShapes = [...]shape{
 	{"address", "://", `^://([^\s:/?#@"'<>\\]*:[^\s/"'<>\\]+|[^\s:/?#@"'<>\\]{16,})@`},
 	{"host", "@", `(?:^|[\s"'=(,])[\w.+-]+:([^\s:@/"'\\]{3,})@(?:[\w-]+(?:\.[\w-]+)*\.[A-Za-z][\w-]*|\d+\.\d+\.\d+\.\d+|[A-Za-z][\w-]*)`},
 	{"curl", "curl", `\bcurl\b.*?\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"']*:([^\s"']+)`},
+	// Options of programs that take a password under a letter.
+	{"sshpass", "sshpass", `\bsshpass\b[^|;&]*?\s-p[ =]?["']?([^\s"']+)`},
+	{"mysql", "mysql mariadb", `\b(?:mysql|mariadb)[\w-]*\b[^|;&]*?\s-p["']?([^\s"']+)`},
+	{"mongo", "mongo", `\bmongo\w*\b[^|;&]*?\s-p[ =]?["']?([^\s"']+)`},
+	{"login", "docker podman nerdctl buildah skopeo helm oras az", `\b(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|az)\s[^|;&]*?\blogin\b[^|;&]*?\s-p[ =]?["']?([^\s"']+)`},
+	{"redis", "redis-cli", `\bredis-cli\b[^|;&]*?\s-a ?["']?([^\s"']+)`},
+	{"samba", "smbclient", `\bsmbclient\b[^|;&]*?\s-U ?["']?[^\s"'%]+%([^\s"']+)`},
+	{"ldap", "ldap", `\bldap(?:search|modify|add|delete|passwd|whoami|compare)\b[^|;&]*?\s-w ?["']?([^\s"']+)`},
+	{"sqlcmd", "sqlcmd", `\bsqlcmd\b[^|;&]*?\s-P ?["']?([^\s"']+)`},
+	{"zip", "zip unzip", `\b(?:un)?zip\b[^|;&]*?\s-P ?["']?([^\s"']+)`},
+	{"7z", "7z", `\b7z[ar]?\b[^|;&]*?\s-p["']?([^\s"']+)`},
+	{"openssl", "openssl", `\bopenssl\b[^|;&]*?\s-k ["']?([^\s"']+)`},
 }
 
 const (
@@ -187,7 +199,7 @@ func lower(b byte) byte {
 // "basic", or an address of a kind that has no password.
 func excused(text string, s span) bool {
 	found, lead := text[s.from:s.to], text[max(0, s.from-16):s.from]
-	if isReference(found) {
+	if isReference(found) || isPlace(text, s) {
 		return true
 	}
 	if end := strings.TrimRight(lead, " \t"); end != lead {
@@ -206,6 +218,18 @@ func excused(text string, s span) bool {
 		}
 	}
 	return false
+}
+
+// isPlace tells of what only looks like a user, a password and a host: a line of
+// a file as of a commit (file.ts:12@HEAD), a file of a commit (HEAD:file@x).
+func isPlace(text string, s span) bool {
+	lead, ok := strings.CutSuffix(text[max(0, s.from-256):s.from], ":")
+	if !ok || s.to == len(text) || text[s.to] != '@' {
+		return false
+	}
+	lead = lead[strings.LastIndexAny(lead, " \t\r\n\"'=(,")+1:]
+	dot := strings.LastIndexByte(lead, '.')
+	return lead == "HEAD" || isNumber(text[s.from:s.to]) && dot > 0 && len(lead)-dot <= 5
 }
 
 // isEnglish tells whether s is letters, the first at most a capital.
