@@ -92,6 +92,19 @@ func TestAFrameCostsNoMoreThanItDid(t *testing.T) {
 	}
 }
 
+// BenchmarkOverlay is a key and the whole frame after it with the command palette
+// over the page.
+func BenchmarkOverlay(b *testing.B) {
+	m, _ := full(b, "deck")
+	m.Update(frame.Key("ctrl+p"))
+	keys := []tea.KeyPressMsg{frame.Key("down"), frame.Key("up")}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		m.Update(keys[i%2])
+		m.View()
+	}
+}
+
 // BenchmarkBatch is thirty-three milliseconds of 10,000 calls a second, and the
 // frame after them.
 func BenchmarkBatch(b *testing.B) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
@@ -43,9 +44,10 @@ type Model struct {
 	settled  time.Time // until when actions that must be seen are not done
 	undrawn  bool      // the page could not be drawn
 	frame    tea.View
-	targets  []target // of the frame on screen
-	dirty    bool     // the frame is not what it should be
-	wasDirty bool     // before the message at hand
+	canvas   *lipgloss.Canvas // for what lies over the page
+	targets  Areas            // tabs and hints of the frame on screen
+	dirty    bool             // the frame is not what it should be
+	wasDirty bool             // before the message at hand
 	composed time.Time
 	first    tea.Cmd // of what the pages were told from the start
 }
@@ -53,7 +55,7 @@ type Model struct {
 // New makes the screen. It loads no data but one snapshot, so that the first
 // frame shows something.
 func New(o Options) *Model {
-	m := &Model{opts: o, pages: o.Pages, focused: true, dirty: true}
+	m := &Model{opts: o, pages: o.Pages, focused: true, dirty: true, canvas: lipgloss.NewCanvas(0, 0)}
 	m.opts.Theme.Dark = o.Background != "light" // also until the terminal answers, and when it never does
 	m.theme = theme.New(m.opts.Theme)
 	m.bind()

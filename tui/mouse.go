@@ -47,27 +47,45 @@ func (m *Model) hovers() bool {
 }
 
 func (m *Model) click(x, y int) tea.Cmd {
-	for _, t := range m.targets {
-		if y == t.y && x >= t.x && x < t.x+t.w && (m.top() == nil || y == m.h-1) {
-			return t.run()
-		}
+	if a := m.under(x, y); a != nil && a.Run != nil {
+		return a.Run()
 	}
 	return m.point(x, y, func(x, y int) tea.Msg { return ClickMsg{X: x, Y: y} })
+}
+
+// What can be under the mouse beside tabs and hints.
+const (
+	areaPage    = "page"
+	areaCover   = "cover" // what an overlay keeps from the mouse
+	areaOverlay = "overlay"
+)
+
+// under is what is at a cell of the frame on screen. While an overlay is open that
+// is the topmost one or a hint in the footer.
+func (m *Model) under(x, y int) *Area {
+	l := m.layout()
+	areas := Areas{}
+	if m.page() != nil && !m.undrawn {
+		areas = append(areas, Area{Part: areaPage, Y: l.bodyY, W: m.w, H: l.bodyH})
+	}
+	areas = append(areas, m.targets...)
+	if o := m.top(); o != nil {
+		areas = append(areas, Area{Part: areaCover, W: m.w, H: m.h - 1}, o.at)
+	}
+	return areas.At(x, y)
 }
 
 // point gives a message in cells of its receiver to the topmost overlay, else
 // to the page.
 func (m *Model) point(x, y int, msg func(x, y int) tea.Msg) tea.Cmd {
-	if o := m.top(); o != nil {
-		if x >= o.x && x < o.x+o.w && y >= o.y && y < o.y+o.h {
-			return m.tell(o.overlay, msg(x-o.x, y-o.y))
-		}
+	a := m.under(x, y)
+	switch {
+	case a == nil:
 		return nil
+	case a.Part == areaOverlay:
+		return m.tell(m.top().overlay, msg(x-a.X, y-a.Y))
+	case a.Part == areaPage:
+		return m.tell(m.page(), msg(x-a.X, y-a.Y))
 	}
-	l := m.layout()
-	p := m.page()
-	if p == nil || y < l.bodyY || y >= l.bodyY+l.bodyH || m.undrawn {
-		return nil
-	}
-	return m.tell(p, msg(x, y-l.bodyY))
+	return nil
 }

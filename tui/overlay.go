@@ -14,12 +14,12 @@ const (
 
 // raised is an overlay that is open.
 type raised struct {
-	overlay    Overlay
-	table      table
-	opened     time.Time
-	unasked    bool
-	undrawn    bool // it could not be drawn
-	x, y, w, h int  // on the frame on screen
+	overlay Overlay
+	table   table
+	opened  time.Time
+	unasked bool
+	undrawn bool // it could not be drawn
+	at      Area // on the frame on screen
 }
 
 // graceful tells whether a key at now was not meant for the overlay: when it

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -20,12 +22,6 @@ const (
 	LeastW = 40
 	LeastH = 12
 )
-
-// target is a place of the frame on screen that a click acts on.
-type target struct {
-	x, y, w int
-	run     func() tea.Cmd
-}
 
 // View is the frame. Bubble Tea asks after every message; what has not changed,
 // or changed less than frameEvery ago, is not drawn again.
@@ -189,7 +185,7 @@ func (m *Model) header(l layout) []string {
 		if i == m.at {
 			from, to = x, x+w
 		}
-		m.targets = append(m.targets, target{x: x, y: 0, w: w, run: func() tea.Cmd { return m.show(i) }})
+		m.targets = append(m.targets, Area{X: x, W: w, H: 1, Run: func() tea.Cmd { return m.show(i) }})
 		row += " "
 	}
 	out := []string{widget.Ends(row, status, m.w)}
@@ -367,7 +363,7 @@ func (m *Model) hintRow(actions []*Action, y, w int) string {
 		} else if x+n+reserve > w {
 			continue
 		}
-		m.targets = append(m.targets, target{x: x, y: y, w: n, run: func() tea.Cmd { return m.run(a) }})
+		m.targets = append(m.targets, Area{X: x, Y: y, W: n, H: 1, Run: func() tea.Cmd { return m.run(a) }})
 		if row != "" {
 			row += " "
 		}
@@ -425,7 +421,9 @@ func (m *Model) drawOverlays(f *Frame, rows []string) {
 	for i, row := range rows[:last] {
 		rows[i] = m.dim(row, i, f.placed)
 	}
+	var layers []*lipgloss.Layer
 	for i, r := range m.overlays {
+		r.at = Area{}
 		sub := f.Sub(m.w-2, m.h-2)
 		sub.Focus = i == len(m.overlays)-1
 		var over []string
@@ -440,16 +438,17 @@ func (m *Model) drawOverlays(f *Frame, rows []string) {
 		if len(over) == 0 {
 			continue
 		}
-		r.w, r.h = widget.Width(over[0]), len(over)
-		r.x, r.y = max((m.w-r.w)/2, 0), max((m.h-1-r.h)/2, 0)
-		lay(rows, over, r.x, r.y, m.w)
+		w, h := widget.Width(over[0]), len(over)
+		r.at = Area{Part: areaOverlay, X: max((m.w-w)/2, 0), Y: max((m.h-1-h)/2, 0), W: w, H: h}
+		layers = append(layers, lipgloss.NewLayer(strings.Join(over, "\n")).X(r.at.X).Y(r.at.Y).Z(i+1))
 		if sub.Focus {
-			f.Join(sub, r.x, r.y)
+			f.Join(sub, r.at.X, r.at.Y)
 		} else {
 			f.RedrawAfter(sub.wake)
-			f.joinPictures(sub, r.x, r.y)
+			f.joinPictures(sub, r.at.X, r.at.Y)
 		}
 	}
+	m.lay(rows, layers)
 }
 
 // dim makes a row faint but for the pictures in it: a picture without its colours
@@ -475,21 +474,27 @@ func (m *Model) dim(row string, y int, pictures []picture.Placed) string {
 
 func (m *Model) drawToasts(f *Frame, rows []string) {
 	over := m.toasts.render(f, min(m.w-2, 60))
-	y := m.h - 1 - len(over)
-	for i, row := range over {
-		w := widget.Width(row)
-		lay(rows, []string{row}, m.w-w-1, y+i, m.w)
+	layers := make([]*lipgloss.Layer, len(over))
+	for i, row := range over { // each at the right end, however long
+		layers[i] = lipgloss.NewLayer(row).X(m.w - widget.Width(row) - 1).Y(m.h - 1 - len(over) + i).Z(i + 1)
 	}
+	m.lay(rows, layers)
 }
 
-// lay puts over on rows of w cells at x, y.
-func lay(rows, over []string, x, y, w int) {
-	for i, o := range over {
-		if y+i < 0 || y+i >= len(rows) {
-			continue
-		}
-		base, n := rows[y+i], widget.Width(o)
-		rows[y+i] = widget.Fit(ansi.Truncate(base, x, ""), x) + "\x1b[m" + o + ansi.TruncateLeft(base, x+n, "") + "\x1b[m"
-		rows[y+i] = widget.Fit(rows[y+i], w)
+// lay puts layers over the rows of the frame. Only the rows that they cover go
+// through the canvas: a whole frame of 200×60 takes 6 ms there.
+func (m *Model) lay(rows []string, layers []*lipgloss.Layer) {
+	from, to := len(rows), 0
+	for _, l := range layers {
+		from, to = min(from, max(l.GetY(), 0)), max(to, min(l.GetY()+l.Height(), len(rows)))
+	}
+	if from >= to {
+		return
+	}
+	m.canvas.Resize(m.w, to-from)
+	m.canvas.Compose(uv.NewStyledString(strings.Join(rows[from:to], "\n")))
+	m.canvas.Compose(lipgloss.NewCompositor(lipgloss.NewLayer("", layers...).Y(-from)))
+	for i, row := range strings.Split(m.canvas.Render(), "\n") {
+		rows[from+i] = widget.Fit(row, m.w)
 	}
 }

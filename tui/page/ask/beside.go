@@ -39,7 +39,7 @@ func (p *Page) queueBox(f *tui.Frame, it questions.Item, x, w int) []string {
 	for y := range min(h, len(p.rows)-p.list.Top) {
 		id := p.rows[p.list.Top+y]
 		if id > 0 && id != it.ID {
-			p.targets = append(p.targets, target{x: x, y: y + 1, w: w, h: 1, run: do(func() { p.openOrShow(id) })})
+			p.areas = append(p.areas, tui.Area{X: x, Y: y + 1, W: w, H: 1, Run: do(func() { p.openOrShow(id) })})
 		}
 	}
 	return widget.Box(f.Theme, "Queue", "", false, rows, w, f.H)

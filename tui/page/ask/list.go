@@ -114,7 +114,7 @@ func (p *Page) renderList(f *tui.Frame) []string {
 	rows := p.list.Render(th, f.W, h, f.Focus, func(i, w int) string { return p.listRow(f, i, w) })
 	for y := range min(h, len(p.rows)-p.list.Top) {
 		i := p.list.Top + y
-		p.targets = append(p.targets, target{x: 0, y: y, w: f.W, h: 1, run: func() tea.Cmd {
+		p.areas = append(p.areas, tui.Area{X: 0, Y: y, W: f.W, H: 1, Run: func() tea.Cmd {
 			if p.rows[i] <= 0 {
 				return nil
 			}

@@ -83,7 +83,7 @@ type Page struct {
 	list    widget.List
 	rows    []int // ids behind the list's rows; 0 is a heading
 	scroll  scrolls
-	targets []target
+	areas   tui.Areas
 	reader  widget.Scroll
 	review  widget.List
 	past    history

@@ -22,17 +22,9 @@ const (
 	widest        = 110 // columns a question takes at most
 )
 
-// target is a place that a click acts on.
-type target struct {
-	x, y, w, h int
-	run        func() tea.Cmd
-}
-
 func (p *Page) click(x, y int) tea.Cmd {
-	for _, t := range p.targets {
-		if y >= t.y && y < t.y+t.h && x >= t.x && x < t.x+t.w {
-			return t.run()
-		}
+	if a := p.areas.At(x, y); a != nil {
+		return a.Run()
 	}
 	return nil
 }
@@ -52,7 +44,7 @@ func (p *Page) wheel(_, delta int) {
 
 // Render implements tui.Page.
 func (p *Page) Render(f *tui.Frame) []string {
-	p.targets = p.targets[:0]
+	p.areas = p.areas[:0]
 	switch p.place {
 	case partHistory:
 		return p.past.render(f, &p.editor)
@@ -206,7 +198,7 @@ func (p *Page) tabs(f *tui.Frame, qs []questions.Question, w, y int) string {
 	}
 	for i := from; i < to; i++ {
 		n := widget.Width(labels[i])
-		p.targets = append(p.targets, target{x: x + 1, y: y, w: n, h: 1, run: do(func() { p.turn(i - p.draft.Tab) })})
+		p.areas = append(p.areas, tui.Area{X: x + 1, Y: y, W: n, H: 1, Run: do(func() { p.turn(i - p.draft.Tab) })})
 		row += labels[i]
 		x += n
 	}

@@ -75,8 +75,8 @@ type Page struct {
 	detail detail
 	view   viewer.Viewer
 	scroll widget.Scroll
-	w, h   int // of the page
-	listY  int // first row of the list on the frame on screen
+	w, h   int       // of the page
+	areas  tui.Areas // the list without its frame, and the detail, on the frame on screen
 }
 
 // detail is the body of a call, drawn.
@@ -333,26 +333,13 @@ func (p *Page) unfilterOrLeave() tea.Cmd {
 	return p.unfilter()
 }
 
-// overDetail tells whether a cell is one of the detail's.
-func (p *Page) overDetail(x, y int) bool {
-	w, h := listSize(p.w, p.h)
-	switch shapeOf(p.w, p.h) {
-	case beside:
-		return x >= w
-	case over:
-		return y >= h
-	}
-	return p.part == partDetail
-}
-
 func (p *Page) click(m tui.ClickMsg) tea.Cmd {
-	if p.overDetail(m.X, m.Y) {
-		p.part = partDetail
+	a := p.areas.At(m.X, m.Y)
+	if a == nil {
 		return nil
 	}
-	before, focus := p.list.Cursor, p.part == partList
-	p.part = partList
-	if !p.list.Click(m.Y - p.listY) {
+	before, focus := p.list.Cursor, p.part == a.Part
+	if p.part = a.Part; a.Part == partDetail || !p.list.Click(m.Y-a.Y) {
 		return nil
 	}
 	if focus && before == p.list.Cursor {
@@ -362,7 +349,7 @@ func (p *Page) click(m tui.ClickMsg) tea.Cmd {
 }
 
 func (p *Page) wheel(m tui.WheelMsg) tea.Cmd {
-	if p.overDetail(m.X, m.Y) {
+	if a := p.areas.At(m.X, m.Y); a != nil && a.Part == partDetail {
 		p.scroll.Move(m.Delta)
 		return nil
 	}

@@ -31,7 +31,9 @@ func shapeOf(w, h int) shape {
 // Render draws the list, and the detail beside or below it, or instead of it in a
 // small terminal.
 func (p *Page) Render(f *tui.Frame) []string {
+	p.areas = p.areas[:0]
 	call := func(b box, note string, focus bool) []string {
+		p.areas = append(p.areas, tui.Area{Part: partDetail, X: b.x, Y: b.y, W: b.w, H: b.h})
 		return widget.Box(f.Theme, "Call", note, focus, p.detailPane(f, box{b.x + 2, b.y + 1, b.w - 4, b.h - 2}), b.w, b.h)
 	}
 	focus := f.Focus && p.part == partDetail
@@ -112,7 +114,6 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 		}
 	}
 	h := height - 2
-	p.listY = 1
 	var rows []string
 	if p.part == partFilter || !p.edit.Empty() {
 		edit, x, _ := p.edit.Render(th, w-8, 1, p.part == partFilter)
@@ -121,8 +122,8 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 			f.Cursor(6+x, 1)
 		}
 		h--
-		p.listY++
 	}
+	p.areas = append(p.areas, tui.Area{Part: partList, Y: 1 + len(rows), W: w, H: h})
 	if p.log.len() == 0 {
 		for _, line := range widget.Wrap(p.nothing(), w-6) {
 			rows = append(rows, "  "+th.Faint.Render(line))

@@ -74,7 +74,7 @@ type Page struct {
 	follow  bool // the calls' cursor stays on the newest
 	shown   bool
 	warned  deck.Warning // the last that the person was told of
-	panes   tui.Panes
+	areas   tui.Areas
 	said    string // by the widgets on the frame on screen
 
 	clients []Client    // found here, while nobody is connected
@@ -303,7 +303,7 @@ func (p *Page) list(part string) *widget.List {
 
 // click gives the focus; a click on the row under the cursor opens it.
 func (p *Page) click(c tui.ClickMsg) tea.Cmd {
-	a := p.panes.At(c.X, c.Y)
+	a := p.areas.At(c.X, c.Y)
 	if a == nil {
 		return nil
 	}
@@ -329,7 +329,7 @@ func (p *Page) click(c tui.ClickMsg) tea.Cmd {
 }
 
 func (p *Page) wheel(m tui.WheelMsg) {
-	if a := p.panes.At(m.X, m.Y); a != nil {
+	if a := p.areas.At(m.X, m.Y); a != nil {
 		p.list(a.Part).Scroll(m.Delta)
 		if a.Part == partCalls {
 			p.follow = p.calls.AtEnd()

@@ -19,7 +19,7 @@ import (
 // Render draws the page: servers and agents side by side above the calls, or, in
 // a small terminal, one below the other without frames.
 func (p *Page) Render(f *tui.Frame) []string {
-	p.panes, p.said = p.panes[:0], ""
+	p.areas, p.said = p.areas[:0], ""
 	var rows []string
 	for _, w := range p.opts.Widgets {
 		if line := w.Line(f, f.W-2); line != "" {
@@ -91,7 +91,7 @@ func (p *Page) saidElsewhere(w deck.Warning) bool {
 
 func (p *Page) box(f *tui.Frame, part string, x, y, w, h int) []string {
 	focus := f.Focus && p.part == part
-	p.panes = append(p.panes, tui.Pane{Part: part, X: x + 1, Y: y + 1, W: w - 2, H: h - 2})
+	p.areas = append(p.areas, tui.Area{Part: part, X: x + 1, Y: y + 1, W: w - 2, H: h - 2})
 	title, note := p.heading(f, part, w-4)
 	return widget.Box(f.Theme, title, note, focus, p.rows(f, part, w-4, h-2, focus), w, h)
 }
@@ -306,7 +306,7 @@ func (p *Page) small(f *tui.Frame, y, h int) []string {
 			line, name, glyph = th.Focus, th.Accent, th.Glyph.Focus.Top
 		}
 		rows = append(rows, widget.Rule(line, name, glyph, title, note, f.W))
-		p.panes = append(p.panes, tui.Pane{Part: part, X: 0, Y: y + len(rows), W: f.W, H: n - 1})
+		p.areas = append(p.areas, tui.Area{Part: part, X: 0, Y: y + len(rows), W: f.W, H: n - 1})
 		rows = append(rows, p.rows(f, part, f.W, n-1, f.Focus && p.part == part)...)
 	}
 	ns, na := len(p.snap.Servers)+1, len(p.snap.Agents)+1

@@ -79,7 +79,7 @@ type Page struct {
 	mode   mode
 	theme  *theme.Theme
 	w      int
-	listY  int
+	areas  tui.Areas // the list without its frame, and the details, on the frame on screen
 	// from is the key of the row that a jump came from.
 	from string
 
@@ -325,13 +325,15 @@ func (p *Page) reveal(key string) bool {
 }
 
 func (p *Page) click(m tui.ClickMsg) {
-	if p.overDetail(m.X) {
-		p.part = partDetail
+	a := p.areas.At(m.X, m.Y)
+	if a == nil {
 		return
 	}
-	before, focus := p.list.Cursor, p.part == partTree
-	p.part = partTree
-	if p.list.Click(m.Y-p.listY) && focus && before == p.list.Cursor {
+	before, focus := p.list.Cursor, p.part == a.Part
+	if p.part = a.Part; a.Part == partDetail {
+		return
+	}
+	if p.list.Click(m.Y-a.Y) && focus && before == p.list.Cursor {
 		p.enter()
 		return
 	}
@@ -339,19 +341,11 @@ func (p *Page) click(m tui.ClickMsg) {
 }
 
 func (p *Page) wheel(m tui.WheelMsg) {
-	if p.overDetail(m.X) {
+	if a := p.areas.At(m.X, m.Y); a != nil && a.Part == partDetail {
 		p.scroll.Move(m.Delta)
 		return
 	}
 	p.list.Scroll(m.Delta)
-}
-
-func (p *Page) overDetail(x int) bool {
-	if p.w < wide {
-		return p.part == partDetail
-	}
-	tree, _ := panes(p.w)
-	return x >= tree
 }
 
 // panes are the widths of the list and of who is hit; 0 for none of its own.

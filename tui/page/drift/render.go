@@ -24,7 +24,10 @@ func (p *Page) Render(f *tui.Frame) []string {
 		head = append(head, " "+run)
 	}
 	body := f.H - len(head)
-	p.listY = len(head) + 1
+	p.areas = p.areas[:0]
+	detail := func(x, w int) {
+		p.areas = append(p.areas, tui.Area{Part: partDetail, X: x, Y: len(head), W: w, H: body})
+	}
 	r := p.result()
 	switch {
 	case r == nil:
@@ -32,19 +35,21 @@ func (p *Page) Render(f *tui.Frame) []string {
 	case r.Status == compare.Failed:
 		return append(head, p.failure(f, r, body)...)
 	case f.W < wide && p.part == partDetail:
+		detail(0, f.W)
 		return append(head, p.detailBox(f, f.W, body)...)
 	case f.W < wide:
-		return append(head, p.treeBox(f, f.W, body)...)
+		return append(head, p.treeBox(f, len(head), f.W, body)...)
 	}
 	tree, hit := panes(f.W)
-	out := widget.Beside(p.treeBox(f, tree, body), p.detailBox(f, f.W-tree-hit, body))
+	detail(tree, f.W-tree)
+	out := widget.Beside(p.treeBox(f, len(head), tree, body), p.detailBox(f, f.W-tree-hit, body))
 	if hit > 0 {
 		out = widget.Beside(out, p.hitBox(f, hit, body))
 	}
 	return append(head, out...)
 }
 
-func (p *Page) treeBox(f *tui.Frame, w, h int) []string {
+func (p *Page) treeBox(f *tui.Frame, y, w, h int) []string {
 	th := f.Theme
 	focus := f.Focus && p.part != partDetail
 	inner, listH := w-4, h-2
@@ -53,11 +58,11 @@ func (p *Page) treeBox(f *tui.Frame, w, h int) []string {
 		edit, x, _ := p.edit.Render(th, inner-2, 1, p.part == partFilter)
 		rows = append(rows, th.Key.Render("/")+" "+edit[0])
 		if p.part == partFilter {
-			f.Cursor(4+x, p.listY)
+			f.Cursor(4+x, y+1)
 		}
 		listH--
-		p.listY++
 	}
+	p.areas = append(p.areas, tui.Area{Part: partTree, Y: y + 1 + len(rows), W: w, H: listH})
 	if len(p.rows) == 0 {
 		rows = append(rows, p.emptyTree(f, inner)...)
 	} else {

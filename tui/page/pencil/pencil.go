@@ -60,7 +60,7 @@ type Page struct {
 	log       widget.Scroll
 	end       bool // the log stays at its end
 	items     []item
-	panes     tui.Panes
+	areas     tui.Areas
 }
 
 // item is a row of the list of tools: an offered tool, a held one, or one that
@@ -212,7 +212,7 @@ func (p *Page) next(d int) {
 
 // click gives the focus; a click on the row under the cursor opens it.
 func (p *Page) click(c tui.ClickMsg) tea.Cmd {
-	a := p.panes.At(c.X, c.Y)
+	a := p.areas.At(c.X, c.Y)
 	if a == nil {
 		return nil
 	}
@@ -233,7 +233,7 @@ func (p *Page) click(c tui.ClickMsg) tea.Cmd {
 }
 
 func (p *Page) wheel(m tui.WheelMsg) {
-	a := p.panes.At(m.X, m.Y)
+	a := p.areas.At(m.X, m.Y)
 	switch {
 	case a == nil:
 	case a.Part == partTools:

@@ -18,7 +18,7 @@ import (
 // Render draws how things stand, then tools beside calls and picture above the
 // log; in a small terminal, the part with the focus alone.
 func (p *Page) Render(f *tui.Frame) []string {
-	p.panes = p.panes[:0]
+	p.areas = p.areas[:0]
 	rows := p.head(f)
 	h := f.H - len(rows)
 	if f.W < 72 || h < 12 {
@@ -193,7 +193,7 @@ func (p *Page) facts(f *tui.Frame) []string {
 
 func (p *Page) box(f *tui.Frame, part string, x, y, w, h int) []string {
 	focus := f.Focus && p.part == part
-	p.panes = append(p.panes, tui.Pane{Part: part, X: x + 1, Y: y + 1, W: w - 2, H: h - 2})
+	p.areas = append(p.areas, tui.Area{Part: part, X: x + 1, Y: y + 1, W: w - 2, H: h - 2})
 	title, note := p.heading(f, part)
 	return widget.Box(f.Theme, title, note, focus, p.rows(f, part, w-4, h-2, focus), w, h)
 }
@@ -206,7 +206,7 @@ func (p *Page) small(f *tui.Frame, y, h int) []string {
 	th := f.Theme
 	title, note := p.heading(f, p.part)
 	rows := []string{widget.Rule(th.Focus, th.Accent, th.Glyph.Focus.Top, title, note, f.W)}
-	p.panes = append(p.panes, tui.Pane{Part: p.part, X: 0, Y: y + 1, W: f.W, H: h - 1})
+	p.areas = append(p.areas, tui.Area{Part: p.part, X: 0, Y: y + 1, W: f.W, H: h - 1})
 	return append(rows, p.rows(f, p.part, f.W, h-1, f.Focus)...)
 }
 

@@ -183,7 +183,7 @@ func (p *Page) nextPart(d int) {
 			break
 		}
 	}
-	if p.part == partColours && p.colourBox.w == 0 { // not on the screen
+	if p.part == partColours && p.areas.Of(partColours) == nil { // not on the screen
 		p.nextPart(d)
 	}
 }

@@ -118,13 +118,8 @@ type Page struct {
 	shots  shots
 	mode   picture.Mode // asked for by key
 
-	listBox, pictureBox, colourBox box
+	areas tui.Areas // list, picture and colours, on the frame on screen
 }
-
-// box is a place of the frame on screen.
-type box struct{ x, y, w, h int }
-
-func (b box) has(x, y int) bool { return x >= b.x && x < b.x+b.w && y >= b.y && y < b.y+b.h }
 
 // sheet is how a still is cut into frames.
 type sheet struct {
@@ -273,11 +268,11 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	case tui.ClickMsg:
 		p.click(msg.X, msg.Y)
 	case tui.HoverMsg:
-		if p.pictureBox.has(msg.X, msg.Y) {
-			p.view.Point(msg.X-p.pictureBox.x, msg.Y-p.pictureBox.y)
+		if a := p.areas.At(msg.X, msg.Y); a != nil && a.Part == partPicture {
+			p.view.Point(msg.X-a.X, msg.Y-a.Y)
 		}
 	case tui.DragMsg:
-		if p.pictureBox.has(msg.X, msg.Y) {
+		if a := p.areas.At(msg.X, msg.Y); a != nil && a.Part == partPicture {
 			p.view.DragTo(msg.X, msg.Y)
 		}
 	case tui.WheelMsg:
@@ -384,33 +379,39 @@ func (p *Page) choose() {
 }
 
 func (p *Page) click(x, y int) {
-	switch {
-	case p.listBox.has(x, y):
-		p.part = partList
-		if p.list.Click(y - p.listBox.y) {
+	a := p.areas.At(x, y)
+	if a == nil {
+		return
+	}
+	p.part = a.Part
+	switch a.Part {
+	case partList:
+		if p.list.Click(y - a.Y) {
 			p.choose()
 		}
-	case p.pictureBox.has(x, y):
-		p.part = partPicture
-		p.view.Point(x-p.pictureBox.x, y-p.pictureBox.y)
+	case partPicture:
+		p.view.Point(x-a.X, y-a.Y)
 		p.view.DragFrom(x, y)
-	case p.colourBox.has(x, y):
-		p.part = partColours
-		p.colours.Click(y - p.colourBox.y)
+	case partColours:
+		p.colours.Click(y - a.Y)
 	}
 }
 
 func (p *Page) wheel(m tui.WheelMsg) {
-	switch {
-	case p.listBox.has(m.X, m.Y):
+	a := p.areas.At(m.X, m.Y)
+	if a == nil {
+		return
+	}
+	switch a.Part {
+	case partList:
 		p.list.Scroll(m.Delta)
-	case p.pictureBox.has(m.X, m.Y):
+	case partPicture:
 		d := 1
 		if m.Delta > 0 {
 			d = -1
 		}
-		p.view.ZoomAt(d, m.X-p.pictureBox.x, m.Y-p.pictureBox.y)
-	case p.colourBox.has(m.X, m.Y):
+		p.view.ZoomAt(d, m.X-a.X, m.Y-a.Y)
+	case partColours:
 		p.colours.Scroll(m.Delta)
 	}
 }

@@ -20,7 +20,7 @@ import (
 // Render draws the list, the picture and its colours, as many of them as there is room for.
 func (p *Page) Render(f *tui.Frame) []string {
 	p.view.Advance(f.Now)
-	p.listBox, p.pictureBox, p.colourBox = box{}, box{}, box{}
+	p.areas = p.areas[:0]
 	if len(p.renders) == 0 {
 		return p.nothing(f)
 	}
@@ -76,7 +76,7 @@ func (p *Page) small(f *tui.Frame) []string {
 	var rows []string
 	if p.part == partList && len(p.renders) > 1 {
 		h := min(len(p.renders), max(f.H/3, 2))
-		p.listBox = box{0, 0, f.W, h}
+		p.areas = append(p.areas, tui.Area{Part: partList, W: f.W, H: h})
 		rows = p.list.Render(f.Theme, f.W, h, f.Focus, p.row(f))
 	}
 	top := len(rows) + 1
@@ -91,7 +91,7 @@ func (p *Page) small(f *tui.Frame) []string {
 }
 
 func (p *Page) listPane(f *tui.Frame, w int) []string {
-	p.listBox = box{2, 1, w - 4, f.H - 2}
+	p.areas = append(p.areas, tui.Area{Part: partList, X: 2, Y: 1, W: w - 4, H: f.H - 2})
 	rows := p.list.Render(f.Theme, w-4, f.H-2, f.Focus && p.part == partList, p.row(f))
 	return widget.Box(f.Theme, "Renders", fmt.Sprint(len(p.renders)), f.Focus && p.part == partList, rows, w, f.H)
 }
@@ -180,7 +180,6 @@ func (p *Page) headline(f *tui.Frame, w int) string {
 func (p *Page) picture(f *tui.Frame, x, y, w, h int) []string {
 	r := p.current()
 	if r == nil || p.view.Picture() == nil {
-		p.pictureBox = box{}
 		text, style := "nothing to show", f.Theme.Bad
 		switch {
 		case r != nil && r.Failed != "":
@@ -194,7 +193,7 @@ func (p *Page) picture(f *tui.Frame, x, y, w, h int) []string {
 		}
 		return widget.Rows(rows, w, h)
 	}
-	p.pictureBox = box{x, y, w, h}
+	p.areas = append(p.areas, tui.Area{Part: partPicture, X: x, Y: y, W: w, H: h})
 	return p.view.Render(f, x, y, w, h)
 }
 
@@ -415,7 +414,7 @@ func (p *Page) colourPane(f *tui.Frame, x, w int) []string {
 	if len(overview) > 0 {
 		h -= len(overview) + 1
 	}
-	p.colourBox = box{x + 2, 1, w - 4, h}
+	p.areas = append(p.areas, tui.Area{Part: partColours, X: x + 2, Y: 1, W: w - 4, H: h})
 	if len(uses) == 0 {
 		text := "too many colours to list"
 		if p.view.Picture() == nil {

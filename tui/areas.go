@@ -1,0 +1,48 @@
+package tui
+
+import (
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Area is a place on a frame that the mouse acts on, in cells.
+type Area struct {
+	Part       string // which it is: of a page, as in Page.Part
+	X, Y, W, H int
+	Run        func() tea.Cmd // what a click does; nil leaves that to whoever has the areas
+}
+
+// Areas are those of the frame on screen, each over the ones before it.
+type Areas []Area
+
+// At is the area at a cell; nil when there is none. The layers to look among are
+// made when somebody asks, not with each frame.
+func (a Areas) At(x, y int) *Area {
+	layers := make([]*lipgloss.Layer, 0, len(a))
+	for i, one := range a {
+		if one.W > 0 && one.H > 0 {
+			empty := widget.Blank(one.W) + strings.Repeat("\n", one.H-1)
+			layers = append(layers, lipgloss.NewLayer(empty).ID(strconv.Itoa(i)).X(one.X).Y(one.Y).Z(i+1))
+		}
+	}
+	i, err := strconv.Atoi(lipgloss.NewCompositor(layers...).Hit(x, y).ID())
+	if err != nil {
+		return nil
+	}
+	return &a[i]
+}
+
+// Of is the area of a part; nil when it is not on the screen.
+func (a Areas) Of(part string) *Area {
+	for i, one := range a {
+		if one.Part == part {
+			return &a[i]
+		}
+	}
+	return nil
+}
