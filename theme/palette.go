@@ -27,7 +27,7 @@ type Palette struct {
 // Dark is the built-in palette for dark terminals.
 func Dark() Palette {
 	return Palette{
-		Muted: "#a4acba", Faint: "#8b94a6", Border: "#4c566a",
+		Muted: "#b2b9c6", Faint: "#98a1b3", Border: "#6c7791",
 		Accent: "#8ab4ff", Good: "#8fd694", Warn: "#f0c674", Bad: "#ff8f8f",
 		Info: "#7fd5e6", Special: "#d6a8ff", Selection: "#2a3853", Panel: "#1d2330",
 	}
@@ -36,7 +36,7 @@ func Dark() Palette {
 // Light is the built-in palette for light terminals.
 func Light() Palette {
 	return Palette{
-		Muted: "#4f5866", Faint: "#646e7d", Border: "#a9b2bf",
+		Muted: "#434c5a", Faint: "#5b6573", Border: "#808a99",
 		Accent: "#1f4fb8", Good: "#1b6b33", Warn: "#7d5200", Bad: "#b3202c",
 		Info: "#09617d", Special: "#7b2fae", Selection: "#d6e3fb", Panel: "#eef1f6",
 	}
@@ -93,17 +93,20 @@ func isHex(s string) bool {
 }
 
 // basic is what the palette becomes with sixteen colours: the terminal's own,
-// so that they fit the user's scheme.
+// so that they fit the user's scheme. On light grounds many schemes have greens,
+// yellows and cyans that cannot be read; what has no colour here is written in
+// the terminal's own ink. On dark ones some use the bright black, green and
+// yellow for other greys.
 func basic(pick lipgloss.LightDarkFunc) map[string]color.Color {
 	return map[string]color.Color{
 		"muted":   pick(lipgloss.BrightBlack, lipgloss.White),
-		"faint":   lipgloss.BrightBlack,
+		"faint":   pick(lipgloss.BrightBlack, lipgloss.White),
 		"border":  lipgloss.BrightBlack,
 		"accent":  pick(lipgloss.Blue, lipgloss.BrightBlue),
-		"good":    pick(lipgloss.Green, lipgloss.BrightGreen),
-		"warn":    pick(lipgloss.Yellow, lipgloss.BrightYellow),
+		"good":    pick(nil, lipgloss.Green),
+		"warn":    pick(lipgloss.Magenta, lipgloss.Yellow),
 		"bad":     pick(lipgloss.Red, lipgloss.BrightRed),
-		"info":    pick(lipgloss.Cyan, lipgloss.BrightCyan),
+		"info":    pick(lipgloss.Blue, lipgloss.Cyan),
 		"special": pick(lipgloss.Magenta, lipgloss.BrightMagenta),
 	}
 }
