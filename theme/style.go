@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 const reset = "\x1b[m"
@@ -39,10 +40,14 @@ func (s Style) Render(text string) string {
 
 // Over draws text that holds styled pieces: the style goes on behind each of
 // them, which it does not with lipgloss. It is what lays a row's background under
-// its coloured parts.
+// its coloured parts. Where it swaps ink and ground it takes the parts' own styles
+// away: each would have a ground of its own.
 func (s Style) Over(text string) string {
 	if s.open == "" || text == "" {
 		return text
+	}
+	if s.GetReverse() {
+		return s.Render(ansi.Strip(text))
 	}
 	return s.open + strings.ReplaceAll(text, reset, reset+s.open) + reset
 }

@@ -140,11 +140,22 @@ func TestUserColors(t *testing.T) {
 }
 
 func TestOver(t *testing.T) {
-	bg, fg := NewStyle(lipgloss.NewStyle().Reverse(true)), NewStyle(lipgloss.NewStyle().Bold(true))
+	bg, fg := NewStyle(lipgloss.NewStyle().Background(lipgloss.Color("#203040"))), NewStyle(lipgloss.NewStyle().Bold(true))
 	got := bg.Over("a" + fg.Render("b") + "c")
 	want := bg.open + "a" + fg.open + "b" + reset + bg.open + "c" + reset
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Reversed, each coloured piece of a row would have another ground.
+func TestASelectedRowHasOneGround(t *testing.T) {
+	for _, depth := range []Depth{Basic, NoColor} {
+		th := New(Options{Depth: depth})
+		got := th.Selected.Over(th.Warn.Render("asks you") + "  " + th.Faint.Render("2 s"))
+		if want := th.Selected.Render("asks you  2 s"); got != want {
+			t.Errorf("depth %v: got %q, want %q", depth, got, want)
+		}
 	}
 }
 
