@@ -2,6 +2,7 @@ package logicstamp_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -160,18 +161,30 @@ func TestAnUnchangedProjectIsNotAnalysedAgain(t *testing.T) {
 }
 
 func TestEqualCallsAtOnceShareARun(t *testing.T) {
-	s := newStage(t, standIn{Sleep: 200 * time.Millisecond})
+	release := filepath.Join(t.TempDir(), "release")
+	s := newStage(t, standIn{Until: release})
 	ids := make([]string, 8)
-	var wg sync.WaitGroup
+	var wg, joined sync.WaitGroup
+	joined.Add(len(ids))
 	for i := range ids {
+		var once sync.Once
+		call := logicstamp.Call{Progress: func(stage string, _ time.Duration) {
+			if stage == "stamp" {
+				once.Do(joined.Done)
+			}
+		}}
 		wg.Go(func() {
-			r, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
+			r, err := s.Refresh(t.Context(), call, logicstamp.RefreshArgs{})
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			ids[i] = r.SnapshotID
 		})
+	}
+	joined.Wait()
+	if err := os.WriteFile(release, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	wg.Wait()
 	slices.Sort(ids)

@@ -138,7 +138,7 @@ func (s *Service) candidates(ctx context.Context, project string, want store.Ana
 	}
 	if w := watch.Look(project); w.Active && tornBy(damage) {
 		// The watch may be writing it just then.
-		if c, _, err := readSettled(ctx, project, project); err == nil {
+		if c, _, err := s.readSettled(ctx, project, project); err == nil {
 			own, damage = &candidate{context: c, freshness: s.diskFreshness(c, project, now)}, nil
 		}
 	}

@@ -97,13 +97,13 @@ func (s *stage) deepKept() int {
 // eventually waits for something that happens in the background.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for range 3000 {
-		if ok() {
-			return
+	for end := patience(t); !ok(); {
+		select {
+		case <-end:
+			t.Fatalf("it never came to this: %s", what)
+		case <-time.After(10 * time.Millisecond):
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("it never came to this: %s", what)
 }
 
 func hasWarning(list []problem.Warning, code problem.Code) bool {

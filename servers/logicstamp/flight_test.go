@@ -55,7 +55,7 @@ func TestACallerThatLeavesDoesNotEndTheAnalysisOfAnother(t *testing.T) {
 						if len(name) >= 5 && name[:5] == "stamp" {
 							return
 						}
-					case <-time.After(time.Minute):
+					case <-patience(t):
 						t.Fatal("the second caller does not share the analysis of the first")
 					}
 				}

@@ -64,6 +64,9 @@ type Options struct {
 	MinInterval time.Duration
 	// Now is the clock, time.Now when nil.
 	Now func() time.Time
+	// Pause waits before a context that is being written is read again; nil
+	// sleeps.
+	Pause func(ctx context.Context, d time.Duration) error
 }
 
 func (o *Options) fill() {
@@ -92,6 +95,9 @@ func (o *Options) fill() {
 	o.MinInterval = orDefault(o.MinInterval, 2*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Pause == nil {
+		o.Pause = pause
 	}
 }
 

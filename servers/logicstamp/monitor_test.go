@@ -31,7 +31,7 @@ func TestAMonitorsCommitDoesNotMove(t *testing.T) {
 	}
 	s.write("src/parts/Knob.tsx", "// props: size\n")
 	git(t, s.project, "commit", "-qam", "second")
-	end := time.After(30 * time.Second)
+	end := patience(t)
 	for {
 		if projects := s.State().Projects; len(projects) > 0 {
 			r := projects[0].Results[len(projects[0].Results)-1]
@@ -170,7 +170,7 @@ func TestMonitorLogs(t *testing.T) {
 		select {
 		case l := <-h.logs:
 			return l
-		case <-time.After(30 * time.Second):
+		case <-patience(t):
 			t.Fatal("nothing was logged")
 			return logged{}
 		}

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
@@ -19,8 +20,8 @@ func newService(t testing.TB, cli, project string, options ...stageOption) *logi
 		cli = filepath.Join(t.TempDir(), "no-such-stamp")
 	}
 	o := logicstamp.Options{
-		Dir: t.TempDir(), CLI: stampcli.Options{Command: []string{cli}, Environment: os.Environ()},
-		ProjectPath: project, DeepContracts: "off",
+		Dir: t.TempDir(), CLI: stampcli.Options{Command: []string{cli}, Environment: os.Environ(), VersionTimeout: 10 * time.Minute},
+		ProjectPath: project, DeepContracts: "off", GitTimeout: 10 * time.Minute,
 	}
 	for _, f := range options {
 		f(&o)

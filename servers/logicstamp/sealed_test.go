@@ -1,6 +1,7 @@
 package logicstamp_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -109,10 +110,15 @@ func TestListingWaitsForAWatchThatWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := s.open(func(o *logicstamp.Options) { o.Dir = t.TempDir() }) // has no snapshot to fall back on
+	written := make(chan error, 5)
+	other := s.open(func(o *logicstamp.Options) {
+		o.Dir = t.TempDir() // has no snapshot to fall back on
+		o.Pause = func(context.Context, time.Duration) error {
+			written <- os.WriteFile(file, whole, 0o600)
+			return nil
+		}
+	})
 	s.write("src/context.json", string(whole[:len(whole)/2]))
-	written := make(chan error, 1)
-	time.AfterFunc(250*time.Millisecond, func() { written <- os.WriteFile(file, whole, 0o600) })
 	list, err := other.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{Project: s.project})
 	if werr := <-written; werr != nil || err != nil || list.TotalBundles != 2 {
 		t.Errorf("%+v, %v, %v", list, err, werr)

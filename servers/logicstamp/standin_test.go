@@ -88,7 +88,8 @@ func newStage(t *testing.T, b standIn, options ...stageOption) *stage {
 	st.behave(b)
 	o := logicstamp.Options{
 		Dir: t.TempDir(), ProjectPath: project, Now: st.clock.now,
-		CLI: stampcli.Options{Command: standInCommand(t, st.dir), Environment: append(os.Environ(), "NODE_OPTIONS=--evil")},
+		CLI:        stampcli.Options{Command: standInCommand(t, st.dir), Environment: append(os.Environ(), "NODE_OPTIONS=--evil"), VersionTimeout: 10 * time.Minute},
+		GitTimeout: 10 * time.Minute,
 	}
 	for _, f := range options {
 		f(&o)
@@ -128,6 +129,18 @@ func (s *stage) write(name, text string) {
 	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// patience ends shortly before the test would be killed: a busy machine may be
+// slow, and a test that waits in vain says for what.
+func patience(t testing.TB) <-chan time.Time {
+	left := 5 * time.Minute
+	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, bound := d.Deadline(); bound {
+			left = time.Until(end) - 10*time.Second
+		}
+	}
+	return time.After(left)
 }
 
 // call is one run of the stand-in.

@@ -283,7 +283,7 @@ func TestDriftIsTold(t *testing.T) {
 	defer stop()
 	wait := func(status string) {
 		t.Helper()
-		end := time.After(30 * time.Second)
+		end := patience(t)
 		for {
 			if r := s.State().Projects[0].Results; len(r) > 0 && string(r[len(r)-1].Status) == status {
 				return

@@ -1,6 +1,7 @@
 package logicstamp_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -137,8 +138,13 @@ func TestRefreshWhileStampWatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.write("src/context.json", string(whole[:len(whole)/2]))
-		written := make(chan error, 1)
-		time.AfterFunc(250*time.Millisecond, func() { written <- os.WriteFile(file, whole, 0o600) })
+		written := make(chan error, 5)
+		s.Service = s.open(func(o *logicstamp.Options) {
+			o.Pause = func(context.Context, time.Duration) error {
+				written <- os.WriteFile(file, whole, 0o600)
+				return nil
+			}
+		})
 		r := s.refresh(logicstamp.RefreshArgs{Force: true})
 		if err := <-written; err != nil || len(s.calls()) != 1 || r.Summary.TotalBundles == 0 {
 			t.Errorf("%d runs, %+v, %v", len(s.calls()), r.Summary, err)

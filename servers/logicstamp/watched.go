@@ -101,7 +101,7 @@ func (s *Service) watchDir(call Call, project string, w watch.Status) (string, e
 func (s *Service) awaitFresh(ctx context.Context, dir, project string, style bool) (*contract.Context, map[string][]byte, *manifest.Manifest, *compare.Freshness, error) {
 	end := time.Now().Add(watchPatience)
 	for {
-		c, files, err := readSettled(ctx, dir, project)
+		c, files, err := s.readSettled(ctx, dir, project)
 		if err != nil {
 			return nil, nil, nil, nil, err
 		}
@@ -113,7 +113,7 @@ func (s *Service) awaitFresh(ctx context.Context, dir, project string, style boo
 		if f.State == fresh || time.Now().After(end) {
 			return c, files, now, f, nil
 		}
-		if err := pause(ctx, 250*time.Millisecond); err != nil {
+		if err := s.opts.Pause(ctx, 250*time.Millisecond); err != nil {
 			return nil, nil, nil, nil, err
 		}
 	}
@@ -121,7 +121,7 @@ func (s *Service) awaitFresh(ctx context.Context, dir, project string, style boo
 
 // readSettled reads a context that another program may be writing, with the
 // bytes of its files: two readings must be the same.
-func readSettled(ctx context.Context, dir, project string) (*contract.Context, map[string][]byte, error) {
+func (s *Service) readSettled(ctx context.Context, dir, project string) (*contract.Context, map[string][]byte, error) {
 	wait := 100 * time.Millisecond
 	for attempt := 0; ; attempt++ {
 		c, files, err := contract.ReadCopy(dir, contract.Options{Project: project})
@@ -138,7 +138,7 @@ func readSettled(ctx context.Context, dir, project string) (*contract.Context, m
 			return nil, nil, problem.New(problem.ContextIncomplete, "call again when stamp's watch mode has written its context, or pass skipIfWatchActive: false",
 				"stamp's watch mode kept writing the context in %s while it was read", dir)
 		}
-		if err := pause(ctx, wait); err != nil {
+		if err := s.opts.Pause(ctx, wait); err != nil {
 			return nil, nil, err
 		}
 		wait *= 2
