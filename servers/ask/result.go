@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // structured is the result for programs. Message repeats in words how to go on,
@@ -48,7 +49,7 @@ func outcome(r questions.Reply) *mcp.CallToolResult {
 		return result(s, s.Message)
 	case questions.TimedOut:
 		s.Message = fmt.Sprintf("Nobody answered within %s. Nothing was chosen: do not assume an answer and do not ask this again. "+
-			"Go on without it where you can, or stop and say what is blocked.", minutes(r.After))
+			"Go on without it where you can, or stop and say what is blocked.", span.Words(r.After))
 		return result(s, s.Message)
 	}
 	lines := []string{"User answers:"}
@@ -119,24 +120,7 @@ func inWords(r questions.Result, multi bool) string {
 
 // flat makes s one line without control characters.
 func flat(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r' || r == '\u2028' || r == '\u2029':
-			return ' '
-		case unicode.IsControl(r):
-			return -1
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
-
-func minutes(d time.Duration) string {
-	n := int(d.Round(time.Minute) / time.Minute)
-	if n <= 1 {
-		return "a minute"
-	}
-	return fmt.Sprintf("%d minutes", n)
+	return strings.Join(strings.Fields(plain.Bare(s)), " ")
 }
 
 // pending ends the call but not the question. One that no deck has at the moment

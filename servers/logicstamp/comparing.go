@@ -32,11 +32,7 @@ type CompareArgs struct {
 // that the arguments were refused; a comparison that failed later is a result
 // with the status error.
 func (s *Service) Compare(ctx context.Context, call Call, args CompareArgs) (*compare.Result, error) {
-	project, err := s.project(call, args.Project)
-	if err != nil {
-		return nil, err
-	}
-	ctx, end, err := s.begin(ctx)
+	project, ctx, end, err := s.beginIn(ctx, call, args.Project)
 	if err != nil {
 		return nil, err
 	}

@@ -203,6 +203,15 @@ func (s *Service) Close() {
 	clear(s.monitors)
 }
 
+// beginIn is begin for a call about a project, which it finds.
+func (s *Service) beginIn(ctx context.Context, call Call, name string) (project string, bound context.Context, end func(), err error) {
+	if project, err = s.project(call, name); err != nil {
+		return "", nil, nil, err
+	}
+	bound, end, err = s.begin(ctx)
+	return project, bound, end, err
+}
+
 // begin ties work to the life of the service: no analysis outlives it. end must
 // be called.
 func (s *Service) begin(ctx context.Context) (bound context.Context, end func(), err error) {

@@ -3,15 +3,12 @@ package logicstamp
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
@@ -20,10 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func digest(data []byte) string { return store.Digest(data) }
 
 // publish writes a kept context into its project, the index last, and only the
 // files that say something new. Files that are not the CLI's are left alone.
@@ -82,7 +76,7 @@ func publishFile(project, name string, data []byte) (*problem.Warning, error) {
 	case err == nil && !oursToReplace(before, name):
 		w := problem.Warn(problem.PublishSkipped, "%s was left alone: what is there is not a context of the CLI", name)
 		return &w, nil
-	case err == nil && sameContent(before, data):
+	case err == nil && store.SameBut(before, data):
 		return nil, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
@@ -91,12 +85,6 @@ func publishFile(project, name string, data []byte) (*problem.Warning, error) {
 		return nil, err
 	}
 	return nil, file.Write(full, data, file.Options{Mode: 0o644, Keep: true})
-}
-
-// sameContent tells whether two files differ in their times alone.
-func sameContent(a, b []byte) bool {
-	stamp := regexp.MustCompile(`"createdAt":\s*"[^"]*"`)
-	return bytes.Equal(stamp.ReplaceAll(a, nil), stamp.ReplaceAll(b, nil))
 }
 
 // oursToReplace tells whether a file is one that the CLI writes.

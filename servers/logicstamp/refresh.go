@@ -162,11 +162,7 @@ func watchMode(w watch.Status) *WatchMode {
 // of its sources. The CLI runs only when the newest snapshot does not already
 // say the same.
 func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Refreshed, error) {
-	project, err := s.project(call, args.Project)
-	if err != nil {
-		return nil, err
-	}
-	ctx, end, err := s.begin(ctx)
+	project, ctx, end, err := s.beginIn(ctx, call, args.Project)
 	if err != nil {
 		return nil, err
 	}

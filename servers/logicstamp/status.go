@@ -149,11 +149,7 @@ type modesFile struct {
 // Modes measures what each mode costs in tokens. The members of the CLI's own
 // file are passed on as they are.
 func (s *Service) Modes(ctx context.Context, call Call, args ModesArgs) (map[string]any, error) {
-	project, err := s.project(call, args.Project)
-	if err != nil {
-		return nil, err
-	}
-	ctx, end, err := s.begin(ctx)
+	project, ctx, end, err := s.beginIn(ctx, call, args.Project)
 	if err != nil {
 		return nil, err
 	}

@@ -296,14 +296,19 @@ func (f *formatter) key(it item) {
 	f.out.WriteString(": ")
 }
 
+// lead writes the comments above an element of an opened list.
+func (f *formatter) lead(it item) {
+	for _, c := range it.lead {
+		f.out.WriteString("  " + c.text + "\n")
+	}
+}
+
 // regions writes one region a line.
 func (f *formatter) regions(n *json5.Node) {
 	list, _ := f.items(n)
 	f.out.WriteString("{\n")
 	for i, it := range list {
-		for _, c := range it.lead {
-			f.out.WriteString("  " + c.text + "\n")
-		}
+		f.lead(it)
 		it.lead = nil
 		f.out.WriteString("  ")
 		f.key(it)
@@ -333,9 +338,7 @@ func (f *formatter) layers(n *json5.Node) {
 	list, _ := f.items(n)
 	f.out.WriteString("[\n")
 	for i, it := range list {
-		for _, c := range it.lead {
-			f.out.WriteString("  " + c.text + "\n")
-		}
+		f.lead(it)
 		f.out.WriteString("  ")
 		f.layer(it.node)
 		f.endLine(it, i+1 < len(list))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	onDisk "github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
 
@@ -39,18 +40,13 @@ func Load(name string, dialect pxl.Dialect) (*pxl.Document, error) {
 
 // readNamed reads a file that the user named, wherever its links lead.
 func readNamed(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err == nil && info.Size() > pxl.MaxSource {
-		err = fmt.Errorf("the file is larger than %d bytes; split it", pxl.MaxSource)
-	}
-	var text []byte
-	if err == nil {
-		text, err = os.ReadFile(path)
-	}
-	if p := (*os.PathError)(nil); errors.As(err, &p) {
+	text, err := onDisk.ReadPlain(path, true, pxl.MaxSource)
+	switch p := (*os.PathError)(nil); {
+	case errors.Is(err, onDisk.ErrNotPlain):
+		return "", errors.New("not a regular file")
+	case errors.Is(err, onDisk.ErrTooLarge):
+		return "", fmt.Errorf("the file is larger than %d bytes; split it", pxl.MaxSource)
+	case errors.As(err, &p):
 		err = p.Err // the message has the path
 	}
 	return string(text), err

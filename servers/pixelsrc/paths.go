@@ -3,15 +3,14 @@ package pixelsrc
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
+	onDisk "github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
@@ -127,37 +126,18 @@ func (p place) read(limit int) ([]byte, error) {
 		return nil, errHidden
 	}
 	defer closeRoot(root)
-	name := filepath.FromSlash(p.rel)
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, errHidden
-	}
-	if !info.Mode().IsRegular() {
+	data, err := onDisk.Inside(root, filepath.FromSlash(p.rel), int64(limit))
+	switch {
+	case err == nil:
+		return data, nil
+	case errors.Is(err, onDisk.ErrNotPlain):
 		return nil, errors.New("it is not a regular file")
-	}
-	// Without blocking: a pipe may have taken the file's place since.
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			return nil, errors.New("permission denied")
-		}
-		return nil, errHidden
-	}
-	defer f.Close()
-	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	if info.Size() > int64(limit) {
+	case errors.Is(err, onDisk.ErrTooLarge):
 		return nil, fmt.Errorf("it is larger than the limit of %d MiB", limit>>20)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, errors.New("permission denied")
 	}
-	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
-	if err != nil {
-		return nil, errors.New("it could not be read")
-	}
-	if len(data) > limit {
-		return nil, fmt.Errorf("it is larger than the limit of %d MiB", limit>>20)
-	}
-	return data, nil
+	return nil, errHidden
 }
 
 // sourceExtensions are the extensions of sources.

@@ -21,6 +21,27 @@ func Took(d time.Duration) string {
 	return fmt.Sprintf("%d h %02d m", int(d.Hours()), int(d.Minutes())%60)
 }
 
+// Words is a length of time in a sentence: "45 seconds", "a minute", "7 minutes",
+// "an hour".
+func Words(d time.Duration) string {
+	switch n := int(d.Round(time.Minute) / time.Minute); n {
+	case 0:
+		return fmt.Sprintf("%d seconds", int(d.Round(time.Second)/time.Second))
+	case 1:
+		return "a minute"
+	case 60:
+		return "an hour"
+	default:
+		return fmt.Sprintf("%d minutes", n)
+	}
+}
+
+// Clock is what is left on a clock that counts down: "4:07".
+func Clock(d time.Duration) string {
+	d = max(d, 0)
+	return fmt.Sprintf("%d:%02d", int(d/time.Minute), int(d/time.Second)%60)
+}
+
 // Age is how old something is, and after how long the words change: "now",
 // "12 s", "3 m", "2 h", "5 d".
 func Age(d time.Duration) (words string, next time.Duration) {

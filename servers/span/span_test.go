@@ -32,3 +32,22 @@ func TestWords(t *testing.T) {
 		})
 	}
 }
+
+func TestWordsOfALengthInASentence(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 seconds", 29 * time.Second: "29 seconds", 31 * time.Second: "a minute", 89 * time.Second: "a minute",
+		7 * time.Minute: "7 minutes", time.Hour: "an hour", 90 * time.Minute: "90 minutes",
+	} {
+		if got := Words(d); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestClockCountsDownToNothing(t *testing.T) {
+	for d, want := range map[time.Duration]string{-time.Second: "0:00", 59*time.Second + 999*time.Millisecond: "0:59", 247 * time.Second: "4:07", time.Hour: "60:00"} {
+		if got := Clock(d); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
+	}
+}

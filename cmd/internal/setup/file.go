@@ -3,12 +3,10 @@ package setup
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
 )
@@ -77,33 +75,11 @@ func (p place) read() ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	// Without waiting for a writer, should it be a named pipe.
-	f, err := root.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	b, err := file.Inside(root, p.name, sizeLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", p.path())
-	}
-	b, err := io.ReadAll(io.LimitReader(f, sizeLimit+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > sizeLimit {
-		return nil, fmt.Errorf("%s is larger than %d MiB", p.path(), sizeLimit>>20)
-	}
-	if b == nil {
-		b = []byte{}
-	}
-	return b, nil
+	return b, err
 }
 
 // write replaces the file at once and keeps its permissions. A new file that is

@@ -20,7 +20,7 @@ func TestANamedPipeIsRefused(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Plan("codex", e); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := Plan("codex", e); err == nil || !strings.Contains(err.Error(), "not a plain file") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
 
@@ -147,8 +147,8 @@ func resolved(dir, text string) string {
 }
 
 // readPath reads a file that holds a path, which must exist.
-func readPath(file, prefix, dir string) (string, error) {
-	b, err := readPlain(file, 1<<16)
+func readPath(name, prefix, dir string) (string, error) {
+	b, err := file.ReadPlain(name, false, 1<<16)
 	if err != nil {
 		return "", err
 	}
@@ -160,23 +160,6 @@ func readPath(file, prefix, dir string) (string, error) {
 		return "", errNone
 	}
 	return text, nil
-}
-
-// readPlain reads a regular file of at most limit bytes, and no link.
-func readPlain(file string, limit int64) ([]byte, error) {
-	info, err := os.Lstat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > limit {
-		return nil, fs.ErrInvalid
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 func within(dir, path string) bool {

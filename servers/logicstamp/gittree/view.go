@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
@@ -112,7 +113,7 @@ func (v *view) fill(ctx context.Context, history bool) error {
 	if files["HEAD"] == nil {
 		files["HEAD"] = []byte("ref: refs/heads/.invalid\n") // what git writes where there is none
 	}
-	if b, err := readPlain(filepath.Join(v.place.common, "shallow"), 64<<20); err == nil {
+	if b, err := file.ReadPlain(filepath.Join(v.place.common, "shallow"), false, 64<<20); err == nil {
 		files["shallow"] = b
 	}
 	for name, content := range files {
@@ -212,7 +213,7 @@ type setting struct{ key, value string }
 // settings reads those of a repository's settings that match, as data: git gets
 // the text, and none of it counts.
 func (r Repo) settings(ctx context.Context, dir, pattern string) ([]setting, error) {
-	text, err := readPlain(filepath.Join(dir, "config"), 4<<20)
+	text, err := file.ReadPlain(filepath.Join(dir, "config"), false, 4<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -299,7 +300,7 @@ func refName(name string) bool {
 // what is compared is what the commit's own name covers.
 func readRefs(common string) (refs, error) {
 	all := refs{}
-	packed, err := readPlain(filepath.Join(common, "packed-refs"), 256<<20)
+	packed, err := file.ReadPlain(filepath.Join(common, "packed-refs"), false, 256<<20)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("packed-refs: %w", err)
 	}
@@ -329,8 +330,8 @@ func readRefs(common string) (refs, error) {
 
 // headOf is what a file like HEAD holds: a hash, or "ref: " and a name. "" is
 // anything else.
-func headOf(file string) string {
-	b, err := readPlain(file, 1<<20)
+func headOf(path string) string {
+	b, err := file.ReadPlain(path, false, 1<<20)
 	if err != nil {
 		return ""
 	}

@@ -215,23 +215,24 @@ func take(from, to string, previous *Entry, name string) (sum string, err error)
 	if previous != nil && previous.Files[name] != "" {
 		old := filepath.Join(previous.Dir, filepath.FromSlash(name))
 		was, err := os.ReadFile(old)
-		if err == nil && digest(was) == previous.Files[name] && sameBut(was, data) && os.Link(old, to) == nil {
+		if err == nil && Digest(was) == previous.Files[name] && SameBut(was, data) && os.Link(old, to) == nil {
 			return previous.Files[name], nil
 		}
 	}
 	if err := os.WriteFile(to, data, 0o400); err != nil {
 		return "", err
 	}
-	return digest(data), nil
+	return Digest(data), nil
 }
 
-// sameBut tells whether two folder files differ in their times alone.
-func sameBut(a, b []byte) bool {
+// SameBut tells whether two folder files differ in their times alone.
+func SameBut(a, b []byte) bool {
 	stamp := regexp.MustCompile(`"createdAt":\s*"[^"]*"`)
 	return string(stamp.ReplaceAll(a, nil)) == string(stamp.ReplaceAll(b, nil))
 }
 
-func digest(data []byte) string {
+// Digest is the SHA-256 of data in hexadecimal digits.
+func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
@@ -393,7 +394,7 @@ func (s *Store) Verify(e *Entry) error {
 		if err != nil {
 			return fmt.Errorf("verify the snapshot %s: %w", e.ID, err)
 		}
-		if digest(data) != want {
+		if Digest(data) != want {
 			return problem.New(problem.SnapshotCorrupt, refreshHint, "the file %s of the snapshot %s was changed after it was made", name, e.ID)
 		}
 	}

@@ -152,7 +152,8 @@ func nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance counts the edits (insert, delete, replace) that turn a into b.
+// distance counts the edits (insert, delete, replace) that turn a into b. It is
+// near.Slips, which is not used because the engine needs the standard library alone.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

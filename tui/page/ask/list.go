@@ -12,6 +12,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -243,8 +244,7 @@ func until(f *tui.Frame, it questions.Item) string {
 		return ""
 	}
 	f.RedrawAfter(left%time.Second + time.Millisecond)
-	left = max(left, 0)
-	return fmt.Sprintf("ends in %d:%02d", int(left/time.Minute), int(left/time.Second)%60)
+	return "ends in " + span.Clock(left)
 }
 
 // renderReview draws one line per question with its answer.

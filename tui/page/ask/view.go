@@ -10,6 +10,7 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -283,8 +284,7 @@ func countdown(f *tui.Frame, it questions.Item) string {
 		return ""
 	}
 	f.RedrawAfter(left%time.Second + time.Millisecond)
-	left = max(left, 0)
-	s := fmt.Sprintf("%s in %d:%02d", who, int(left/time.Minute), int(left/time.Second)%60)
+	s := who + " in " + span.Clock(left)
 	if left < countdownRed {
 		return f.Theme.Warn.Render(f.Theme.Glyph.Wait + " " + s)
 	}
