@@ -104,7 +104,7 @@ func Question(c *deck.Call) string {
 // rest of its own row, so that not every row loses the reason of a failure to it.
 func callColumns(w int) (agent, tool int) {
 	agent = min(max(w/5, 11), 16)
-	for _, c := range []struct{ agent, tool, rest int }{{agent, 28, 24}, {agent, 20, 12}, {8, 16, 12}} {
+	for _, c := range []struct{ agent, tool, rest int }{{agent, 28, 48}, {agent, 20, 12}, {8, 16, 12}} {
 		if w-c.agent-2-c.tool-2 >= c.rest {
 			return c.agent, c.tool
 		}

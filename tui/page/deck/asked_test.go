@@ -58,7 +58,7 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 		if l := line(text, "codex-mcp-client  shop"); !strings.Contains(l, "asks you") {
 			t.Errorf("the agent does not ask: %q\n%s", l, text)
 		}
-		if l := line(text, "ask                           Which database?"); !strings.Contains(l, "◆") || strings.Contains(l, "✓") {
+		if l := line(text, " ask  "); !strings.Contains(l, "◆") || strings.Contains(l, "✓") {
 			t.Errorf("the call does not wait: %q\n%s", l, text)
 		}
 		s.Has("a answer")
@@ -68,7 +68,7 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 		}
 		d.Change(func(*deck.Snapshot) {})
 		s.Wait(time.Second)
-		if l := line(s.Text(), "Which database?"); !strings.Contains(l, "✓") {
+		if l := line(s.Text(), " ask  "); !strings.Contains(l, "✓") {
 			t.Errorf("answered, the call still waits: %q", l)
 		}
 		s.Lacks("asks you")
@@ -98,5 +98,17 @@ func TestAnAgentShowsItsLastCallAfterARestartOfTheDeck(t *testing.T) {
 		if l := line(text, "zed   "); !strings.Contains(l, "no calls yet") {
 			t.Errorf("the row of one that never called is %q", l)
 		}
+	})
+}
+
+func TestAFailureIsReadBeforeTheColumnOfToolsIsWide(t *testing.T) {
+	var d *fake.Deck
+	frame.RunWith(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+		d = fake.NewDeck(time.Now())
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d})}})
+	}, func(s *frame.Screen) {
+		d.Add(deck.Call{AgentName: "pi", Tool: "pixelsrc_render", Status: deck.ToolError, Result: "Failed to read file 'art/none.pxl': there is no such file"})
+		s.Wait(time.Second)
+		s.Has("Failed to read file 'art/none.pxl'")
 	})
 }
