@@ -153,13 +153,16 @@ func (v *vetting) findTexts() {
 	}
 }
 
+// everywhere is the place of the actions that each page has, the first of all.
+const everywhere = "everywhere"
+
 // pair is one key for two actions where both would act.
 type pair struct{ key, a, b string }
 
 // clashes finds the pairs in all places with the entries laid over the defaults,
 // and where each is.
-func (v *vetting) clashes(keys map[string][]string) map[pair]string {
-	out := map[pair]string{}
+func (v *vetting) clashes(keys map[string][]string) map[pair][]string {
+	out := map[pair][]string{}
 	global := newTable(v.places[0].actions, "", keys)
 	for i, p := range v.places {
 		t := newTable(p.actions, p.page, keys)
@@ -171,7 +174,8 @@ func (v *vetting) clashes(keys map[string][]string) map[pair]string {
 			for _, k := range a.Keys {
 				for _, b := range seen[k] {
 					if v.meet(p, a, b) {
-						out[pair{k, b.ID, a.ID}] = p.name
+						c := pair{k, b.ID, a.ID}
+						out[c] = append(out[c], p.name)
 					}
 				}
 				seen[k] = append(seen[k], a)
@@ -196,7 +200,7 @@ func (v *vetting) meet(p place, a, b *Action) bool {
 
 // clash finds the entry to refuse first: the last written of those that make a
 // pair that is none by default.
-func (v *vetting) clash(keys map[string][]string, before map[pair]string) (id, why string) {
+func (v *vetting) clash(keys map[string][]string, before map[pair][]string) (id, why string) {
 	entry := map[string]string{} // of an action
 	for _, p := range v.places {
 		for _, a := range p.actions {
@@ -208,19 +212,28 @@ func (v *vetting) clash(keys map[string][]string, before map[pair]string) (id, w
 			}
 		}
 	}
+	type taken struct{ entry, key string }
+	by := map[taken][]string{} // what has the key, and where
 	for c, where := range v.clashes(keys) {
 		if _, ok := before[c]; ok {
 			continue
 		}
+		at := strings.Join(where, ", ")
+		if where[0] == everywhere {
+			at = everywhere
+		}
 		for _, side := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
-			mine := entry[side[0]]
-			if mine == "" {
-				continue
+			if mine := entry[side[0]]; mine != "" {
+				of := taken{mine, c.key}
+				by[of] = append(by[of], side[1]+" ("+at+")")
 			}
-			text := fmt.Sprintf("%s: the key %s is already %s (%s)", mine, c.key, side[1], where)
-			if id == "" || cmp.Or(cmp.Compare(v.lines[mine], v.lines[id]), cmp.Compare(text, why)) > 0 {
-				id, why = mine, text
-			}
+		}
+	}
+	for of, others := range by {
+		slices.Sort(others)
+		text := fmt.Sprintf("%s: the key %s is already %s", of.entry, of.key, strings.Join(slices.Compact(others), ", "))
+		if id == "" || cmp.Or(cmp.Compare(v.lines[of.entry], v.lines[id]), cmp.Compare(text, why)) > 0 {
+			id, why = of.entry, text
 		}
 	}
 	return id, why

@@ -21,7 +21,7 @@ func keyed() []tui.Page {
 			{ID: "one.take", Title: "Take", Part: "text", Keys: []string{"enter"}, InText: true},
 			{ID: "one.send", Title: "Send", Part: "text", Keys: []string{"ctrl+s"}, InText: true},
 		}, tui.ListActions("one", "list", &list)...)},
-		&page{id: "two", title: "Two"},
+		&page{id: "two", title: "Two", actions: []tui.Action{{ID: "two.copy", Title: "Copy", Keys: []string{"y"}}}},
 	}
 }
 
@@ -47,7 +47,8 @@ func TestKeysThatCannotBeAreRefused(t *testing.T) {
 		{"the key of another", keys{"one.copy": {"f"}}, nil, []string{"keys: one.copy: the key f is already one.follow (One)"}},
 		{"a key of the part", keys{"one.copy": {"enter"}}, nil, []string{"keys: one.copy: the key enter is already one.show (One)"}},
 		{"a key of everywhere", keys{"one.copy": {"q"}}, nil, []string{"keys: one.copy: the key q is already quit (One)"}},
-		{"everywhere, a key of a page", keys{"quit": {"y"}}, nil, []string{"keys: quit: the key y is already one.copy (One)"}},
+		{"everywhere, a key of a page", keys{"quit": {"y"}}, nil, []string{"keys: quit: the key y is already one.copy (One), two.copy (Two)"}},
+		{"two of everywhere", keys{"quit": {"f9"}, "help": {"f9"}}, map[string]int{"help": 2}, []string{"config.toml line 2: help: the key f9 is already quit (everywhere); refused"}},
 		{"a text field does not meet the page", keys{"one.send": {"ctrl+t"}}, nil, nil},
 		{"keys changed over", keys{"one.copy": {"f"}, "one.follow": {"y"}}, nil, nil},
 		{

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -168,7 +169,7 @@ func (h *house) checkStamp(ctx context.Context, c *cobra.Command, fix bool) find
 		path, number, err = stamp.InstallCLI(ctx, func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
 	}
 	if err != nil {
-		return finding{"note", "logicstamp", err.Error()}
+		return finding{"note", "logicstamp", problem.ForUser(err)}
 	}
 	return finding{"ok", "logicstamp", path + " " + number}
 }

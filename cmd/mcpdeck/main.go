@@ -9,6 +9,7 @@ import (
 	"log"
 	"os"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	journal "github.com/mcpdeck/mcpdeck/cmd/internal/log"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
@@ -36,7 +37,7 @@ func run(args []string) int {
 		return int(code)
 	}
 	fmt.Fprintln(console.Err(), "mcpdeck: "+err.Error())
-	if errors.As(err, new(usage)) || errors.As(err, new(pencil.UsageError)) || errors.As(err, new(journal.UsageError)) {
+	if errors.As(err, new(usage)) || errors.As(err, new(config.UsageError)) || errors.As(err, new(pencil.UsageError)) || errors.As(err, new(journal.UsageError)) {
 		return exitUsage
 	}
 	return exitFailed

@@ -33,8 +33,8 @@ func screenSettings(cfg *config.Config, f deckFlags) tui.Settings {
 
 // followSettings sends the screen's settings whenever the configuration file at
 // path has changed, until ctx ends, and gives the configuration to apply. A file
-// that cannot be read changes nothing but says so.
-func followSettings(ctx context.Context, a *app, f deckFlags, path string, apply func(*config.Config)) <-chan tui.Settings {
+// that cannot be read changes nothing but says so, also to warn.
+func followSettings(ctx context.Context, a *app, f deckFlags, path string, apply func(*config.Config), warn func(string)) <-chan tui.Settings {
 	out := make(chan tui.Settings)
 	var last tui.Settings
 	if cfg, err := a.load(); err == nil {
@@ -46,6 +46,7 @@ func followSettings(ctx context.Context, a *app, f deckFlags, path string, apply
 			apply(cfg)
 		} else {
 			last.Warnings, last.Broken = []string{err.Error()}, briefly(err, path)
+			warn(err.Error())
 		}
 		select {
 		case out <- last:

@@ -26,9 +26,10 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var warned atomic.Pointer[string]
 	var applied atomic.Pointer[config.Config]
 	write("[ui]\nmouse = true\n")
-	settings := followSettings(t.Context(), a, deckFlags{}, path, func(c *config.Config) { applied.Store(c) })
+	settings := followSettings(t.Context(), a, deckFlags{}, path, func(c *config.Config) { applied.Store(c) }, func(text string) { warned.Store(&text) })
 	write("[ui]\nmouse = false\n[keys]\n\"calls.copy\" = [\"c\"]\n")
 	s := <-settings
 	if !s.NoMouse || !slices.Equal(s.Keys["calls.copy"], []string{"c"}) {
@@ -42,6 +43,9 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	if !s.NoMouse || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "as before") {
 		t.Errorf("after a file that cannot be read: %+v", s)
 	}
+	if w := warned.Load(); w == nil || !strings.Contains(*w, "as before") {
+		t.Error("the warnings do not have it")
+	}
 	if !strings.HasPrefix(s.Broken, "config.toml, line ") {
 		t.Errorf("broken: %q", s.Broken)
 	}
@@ -49,7 +53,7 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	if s = <-settings; s.Broken != "" {
 		t.Errorf("broken when it is mended: %q", s.Broken)
 	}
-	if followSettings(t.Context(), a, deckFlags{}, "/nowhere/at/all/config.toml", nil) != nil {
+	if followSettings(t.Context(), a, deckFlags{}, "/nowhere/at/all/config.toml", nil, nil) != nil {
 		t.Error("a folder far from any that exists is followed")
 	}
 }

@@ -7,6 +7,19 @@ import (
 	"testing"
 )
 
+// What a flag or a variable holds is wrong usage, too.
+func TestADeckThatCannotBeCalledSoIsWrongUsage(t *testing.T) {
+	for _, args := range [][]string{{"--name", "a/b", "doctor"}, {"mcp", "--name", "../x"}, {"tools", "--name", strings.Repeat("x", 40)}} {
+		if code := run(args); code != exitUsage {
+			t.Errorf("%v: exit %d", args, code)
+		}
+	}
+	t.Setenv("MCPDECK_SOCKET", "run/deck.sock")
+	if code := run([]string{"doctor"}); code != exitUsage {
+		t.Errorf("a socket that is not absolute: exit %d", code)
+	}
+}
+
 func TestWrongUsage(t *testing.T) {
 	for _, r := range []struct{ name, args, want string }{
 		{"no number", "--port many", `--port "many": use a whole number`},

@@ -45,11 +45,16 @@ func home() (string, error) {
 	return u.HomeDir, nil
 }
 
+// UsageError says that a flag, or a variable in its place, holds what it cannot.
+type UsageError struct{ error }
+
+func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
 func paths(home string, f Flags) (Paths, error) {
 	suffix := ""
 	if f.Name != "" {
 		if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`).MatchString(f.Name) {
-			return Paths{}, fmt.Errorf("use the name %q: a deck's name has letters, digits, dots, dashes and underscores, at most 32", f.Name)
+			return Paths{}, usagef("use the name %q: a deck's name has letters, digits, dots, dashes and underscores, at most 32", f.Name)
 		}
 		suffix = "-" + f.Name
 	}
@@ -80,7 +85,7 @@ func paths(home string, f Flags) (Paths, error) {
 	}
 	if s := os.Getenv("MCPDECK_SOCKET"); s != "" {
 		if !filepath.IsAbs(s) {
-			return Paths{}, fmt.Errorf("use MCPDECK_SOCKET=%q: it must be an absolute path", s)
+			return Paths{}, usagef("use MCPDECK_SOCKET=%q: it must be an absolute path", s)
 		}
 		p.Socket = s
 	}

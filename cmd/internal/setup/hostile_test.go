@@ -325,7 +325,7 @@ func TestUndoGoesBackToWhatWasThereBeforeSeveralSetups(t *testing.T) {
 	if got := read(t, path); got != before {
 		t.Errorf("got %q, want %q", got, before)
 	}
-	if _, err := Undo("cursor", e); err == nil || !strings.Contains(err.Error(), "no record") {
+	if _, err := Undo("cursor", e); err == nil || !strings.Contains(err.Error(), "nothing to undo") {
 		t.Errorf("a second time: %v", err)
 	}
 }

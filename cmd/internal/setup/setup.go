@@ -134,10 +134,10 @@ func Undo(name string, e Entry) (path string, err error) {
 		return "", err
 	}
 	if r == nil {
-		return "", fmt.Errorf("undo the change of %s: mcpdeck has no record of changing it; remove its entry %s by hand", p.path(), serverName)
+		return "", c.notUndone(p, now, e, "mcpdeck has no record of changing it")
 	}
 	if r.After != sum(now) {
-		return "", fmt.Errorf("undo the change of %s: the file has changed since; remove its entry %s by hand", p.path(), serverName)
+		return "", c.notUndone(p, now, e, "the file has changed since")
 	}
 	if r.Missing {
 		err = p.remove(r.Folders)
@@ -151,6 +151,14 @@ func Undo(name string, e Entry) (path string, err error) {
 		return "", fmt.Errorf("remove the record of the last setup: %w", err)
 	}
 	return p.path(), nil
+}
+
+// notUndone says what is left to do by hand, if anything is.
+func (c client) notUndone(p place, now []byte, e Entry, why string) error {
+	if state, err := c.state(now, e); err == nil && state == NotSetUp {
+		return fmt.Errorf("undo the change of %s: it has no entry %s, so there is nothing to undo", p.path(), serverName)
+	}
+	return fmt.Errorf("undo the change of %s: %s; remove its entry %s by hand", p.path(), why, serverName)
 }
 
 func lines(b []byte) []string {

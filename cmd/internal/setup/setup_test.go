@@ -175,6 +175,12 @@ func TestAFileThatChangedMeanwhileIsLeftAlone(t *testing.T) {
 	if _, err := Undo("codex", e); err == nil || !strings.Contains(err.Error(), "by hand") {
 		t.Fatalf("got %v", err)
 	}
+	if err := os.WriteFile(change.Path, []byte("model = \"x\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Undo("codex", e); err == nil || !strings.Contains(err.Error(), "nothing to undo") {
+		t.Fatalf("after the user has taken the entry out: %v", err)
+	}
 }
 
 func TestPlanRefuses(t *testing.T) {
