@@ -40,7 +40,7 @@ func realOptions(t *testing.T) Options {
 		t.Skipf("the real program does not exist for %s", runtime.GOARCH)
 	}
 	o := options(t)
-	o.Environ = []string{"PATH=" + realProgram(t)}
+	o.Command, o.Environ = "", []string{"PATH=" + realProgram(t)}
 	return o
 }
 

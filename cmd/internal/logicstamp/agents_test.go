@@ -65,7 +65,7 @@ func TestARealAgentGetsTheDiff(t *testing.T) {
 			for file, text := range agent.files {
 				stamptest.Write(t, home, map[string]string{file: fill.Replace(text)})
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			var args []string
 			for _, a := range agent.args {
