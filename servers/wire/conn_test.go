@@ -163,7 +163,7 @@ func (c *client) send(lines ...string) {
 
 func (c *client) next() message {
 	c.t.Helper()
-	_ = c.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = c.conn.SetReadDeadline(time.Now().Add(time.Minute))
 	line, err := c.in.ReadString('\n')
 	if err != nil {
 		c.t.Fatalf("no message: %v", err)
@@ -463,17 +463,21 @@ func TestConnectionsLeaveNoGoroutines(t *testing.T) {
 	warm := connect(t, h)
 	warm.initialize()
 	before := runtime.NumGoroutine()
+	var gone []*client
 	for range 200 {
 		c := connect(t, h)
 		c.initialize()
 		c.send(call(`1`, "block", `{}`))
 		c.conn.Close()
+		gone = append(gone, c)
+	}
+	for _, c := range gone {
 		if err := <-c.done; err != nil && !strings.Contains(err.Error(), "closed pipe") {
 			t.Fatal(err)
 		}
 		c.done <- nil
 	}
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			buf := make([]byte, 1<<16)
 			t.Fatalf("%d goroutines before, %d after\n%s", before, runtime.NumGoroutine(), buf[:runtime.Stack(buf, true)])
