@@ -146,6 +146,7 @@ func (m model) openai(w http.ResponseWriter, tools, results []string, space map[
 // TestRealAgents has Claude Code and Codex ask and wait: for 90 s, over a
 // crash of the deck, and beyond the time they give one call.
 func TestRealAgents(t *testing.T) {
+	t.Parallel()
 	bin := filepath.Dir(realtest.Agent(t, "claude"))
 	tests := []struct {
 		name  string
@@ -185,7 +186,7 @@ func TestRealAgents(t *testing.T) {
 				if !strings.Contains(got, "END") || !regexp.MustCompile(`selectedOptions[\\":]+\[[\\"]+y`).MatchString(got) {
 					t.Errorf("the agent said %s", got)
 				}
-			case <-time.After(60 * time.Second):
+			case <-time.After(patience):
 				_ = cmd.Process.Kill()
 				t.Fatalf("the agent did not end: %s", <-out)
 			}

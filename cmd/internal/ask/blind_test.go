@@ -4,7 +4,6 @@ package ask_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 )
@@ -23,6 +22,7 @@ func (d *deck) resize(w, h uint16) {
 // TestAnAnswerIsGivenInSightOnly presses Enter where the question is not to be
 // seen, and then where it is: only that counts.
 func TestAnAnswerIsGivenInSightOnly(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	d := w.open()
 	a := w.agent("claude-code", "shop", "mcp", "ask")
@@ -30,14 +30,15 @@ func TestAnAnswerIsGivenInSightOnly(t *testing.T) {
 	d.wait("Delete everything")
 	d.resize(30, 8)
 	d.wait("mcpdeck needs")
-	d.press("\r", "1", "\r")
+	d.press("\r", "1", "\r", "\x03")
+	d.wait("ctrl+c again quits") // so all keys came to the small screen
 	d.resize(100, 30)
-	d.wait("Delete everything")
-	d.press("?")
+	d.wait("Delete everything", "Quit mcpdeck?")
+	d.press("s", "?")
 	d.wait("Take this answer")
 	d.press("\r")
 	d.wait("press enter to: Take this answer")
-	time.Sleep(500 * time.Millisecond) // keys of the same breath meant the help
+	d.guarded()
 	d.press("j")
 	d.wait("→ ○ 2 Keep it")
 	d.press("\r")

@@ -14,8 +14,10 @@ import (
 // TestCallsOfOneConnectionQueueInTheirOrder sends them in one go, and once more
 // through the relay to a deck that knows nothing of them.
 func TestCallsOfOneConnectionQueueInTheirOrder(t *testing.T) {
+	t.Parallel()
 	for _, server := range [][]string{{"mcp", "ask"}, {"ask-server"}} {
 		t.Run(server[0], func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			d := w.open()
 			const n = 15
@@ -50,6 +52,7 @@ func TestCallsOfOneConnectionQueueInTheirOrder(t *testing.T) {
 // TestProgressGoesOnInAnotherProcess kills the deck while a client is told that
 // its call is alive.
 func TestProgressGoesOnInAnotherProcess(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	d := w.open()
 	a := w.agent("claude-code", "shop", "mcp", "ask")
@@ -74,7 +77,7 @@ func TestProgressGoesOnInAnotherProcess(t *testing.T) {
 				}
 				last = at
 				return
-			case <-time.After(60 * time.Second):
+			case <-time.After(patience):
 				t.Fatal("no progress")
 			}
 		}
@@ -93,6 +96,7 @@ func TestProgressGoesOnInAnotherProcess(t *testing.T) {
 
 // TestConnectWaitIsKept asks where no deck is: nothing is said before the time.
 func TestConnectWaitIsKept(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const wait = 1500 * time.Millisecond
 	a := w.agent("claude-code", "shop", "ask-server", "--connect-wait", wait.String())

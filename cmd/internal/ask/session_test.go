@@ -5,6 +5,7 @@ package ask_test
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,19 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 )
+
+// patience is how long anything may take on a busy machine.
+const patience = 2 * time.Minute
+
+// TestMain lets many tests run at once, however few processors there are: they
+// wait for processes most of the time.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // world is a home folder with a deck in a terminal.
 type world struct {
@@ -58,13 +72,26 @@ func (w *world) orphan(args ...string) string {
 	if err := sh.Run(); err != nil {
 		w.t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if b, err := os.ReadFile(out); err == nil {
 			return string(b)
 		}
 	}
 	w.t.Fatal("the orphan did not end")
 	return ""
+}
+
+// saved waits until the deck's file of questions has a text: what is done is on
+// disk a moment later.
+func (w *world) saved(text string) {
+	w.t.Helper()
+	var b []byte
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if b, _ = os.ReadFile(filepath.Join(w.home, ".local/state/mcpdeck/drafts.json")); strings.Contains(string(b), text) {
+			return
+		}
+	}
+	w.t.Fatalf("the deck never wrote %q:\n%s", text, b)
 }
 
 // deck is the running program on an emulated terminal.
@@ -140,7 +167,7 @@ func (d *deck) text() string {
 func (d *deck) wait(texts ...string) {
 	d.t.Helper()
 	var s string
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		s = d.text()
 		missing := false
 		for _, t := range texts {
@@ -162,6 +189,12 @@ func (d *deck) press(keys ...string) {
 			d.t.Fatal(err)
 		}
 	}
+}
+
+// guarded waits until keys count: those that come within a moment after what is on
+// the screen came by itself were meant for something else.
+func (d *deck) guarded() {
+	time.Sleep(500 * time.Millisecond)
 }
 
 // agent speaks MCP with a server process.
@@ -233,7 +266,7 @@ func (a *agent) reply(id float64) map[string]any {
 			if m["id"] == id {
 				return m
 			}
-		case <-time.After(60 * time.Second):
+		case <-time.After(patience):
 			a.t.Fatalf("no answer to request %v", id)
 		}
 	}
@@ -255,6 +288,7 @@ func text(m map[string]any) string {
 }
 
 func TestTwoAgentsAndAKilledDeck(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	d := w.open()
 	first := w.agent("claude-code", "shop", "mcp", "ask")
@@ -264,16 +298,17 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	d.wait("Which login?", "claude-code", "shop")
 	second.ask(1, `{"questions":[{"id":"auth","question":"Which colour?","options":["red","blue"]}]}`)
 	d.wait("1 of 2")
-	time.Sleep(500 * time.Millisecond) // the question came by itself: keys count after a moment
+	d.guarded()
 
 	d.press("\r", "j", "\t", "u", "s", "e", " ", "v", "2", "\x1b[D")
 	d.wait("Which cache?", "use v2")
-	time.Sleep(700 * time.Millisecond) // drafts are written twice a second
+	w.saved(`"caret":5`) // of use v2
 	d.kill()
 	time.Sleep(3 * time.Second) // long enough for the relay to go on without a deck
 
 	d = w.open()
 	d.wait("Which cache?", "→", "use v2", "1 of 2", "asked again")
+	d.guarded()
 	if _, err := io.WriteString(d.tty, "X"); err != nil { // the caret was before the 2
 		t.Fatal(err)
 	}
@@ -285,7 +320,7 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	if got := text(first.reply(1)); got != "User answers:\nauth: OAuth\ncache: none (note: use vX2)" {
 		t.Errorf("the first agent got %q", got)
 	}
-	time.Sleep(500 * time.Millisecond)
+	d.guarded()
 	d.press("2")
 	if got := text(second.reply(1)); got != "User answers:\nauth: blue" {
 		t.Errorf("the second agent got %q", got)
@@ -293,6 +328,7 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 }
 
 func TestQuitKeepsWaitingQuestions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	d := w.open()
 	relayed := w.agent("claude-code", "shop", "mcp", "ask")
@@ -306,19 +342,19 @@ func TestQuitKeepsWaitingQuestions(t *testing.T) {
 	d.press("k")
 	select {
 	case <-d.done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the deck did not end")
 	}
 
 	d = w.open()
 	d.wait("Which login?", "1 of 2", "asked again")
-	time.Sleep(500 * time.Millisecond)
+	d.guarded()
 	d.press("2")
 	if got := text(relayed.reply(1)); got != "User answers:\na: API key" {
 		t.Errorf("over the relay: %q", got)
 	}
 	d.wait("Which colour?")
-	time.Sleep(500 * time.Millisecond)
+	d.guarded()
 	d.press("1")
 	if got := text(served.reply(1)); got != "User answers:\na: red" {
 		t.Errorf("over ask-server: %q", got)
@@ -326,6 +362,7 @@ func TestQuitKeepsWaitingQuestions(t *testing.T) {
 }
 
 func TestFromTheShell(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	state := filepath.Join(w.home, ".config", "mcpdeck")
 	if err := os.MkdirAll(state, 0o755); err != nil {
@@ -381,7 +418,7 @@ func TestFromTheShell(t *testing.T) {
 	}
 	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"claude-code","version":"2"},"io.modelcontextprotocol/clientCapabilities":{}},"name":"ask","arguments":{"questions":[{"id":"a","question":"Which?","options":["x","y"]}]}}}`+"\n")
 	var list string
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && !strings.Contains(list, "Which?"); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end) && !strings.Contains(list, "Which?"); time.Sleep(50 * time.Millisecond) {
 		list = run("ask", "list")
 	}
 	if !strings.Contains(list, "a: Which?\n     - x\n     - y") {
@@ -391,7 +428,7 @@ func TestFromTheShell(t *testing.T) {
 	if got := run(answer...); !strings.Contains(got, "no pairing code is valid") {
 		t.Errorf("without a code: %q", got)
 	}
-	time.Sleep(500 * time.Millisecond) // the question came by itself: keys count after a moment
+	d.guarded()
 	d.press("P")
 	d.wait("Pairing code for a shell", "It counts once")
 	if got := run(answer...); !strings.Contains(got, "only the user may answer") {
@@ -406,10 +443,10 @@ func TestFromTheShell(t *testing.T) {
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case <-ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the server did not end")
 	}
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && !strings.Contains(list, "gone"); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end) && !strings.Contains(list, "gone"); time.Sleep(50 * time.Millisecond) {
 		list = run("ask", "list")
 	}
 	if !strings.Contains(list, ", gone") {

@@ -4,12 +4,12 @@ package ask_test
 
 import (
 	"testing"
-	"time"
 )
 
 // TestAnAnswerThatNobodyFetchedIsListed answers after the agent was killed, and
 // gives the answer to the agent's successor.
 func TestAnAnswerThatNobodyFetchedIsListed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	d := w.open()
 	a := w.agent("claude-code", "shop", "mcp", "ask")
@@ -17,13 +17,13 @@ func TestAnAnswerThatNobodyFetchedIsListed(t *testing.T) {
 	d.wait("Which one?")
 	_ = a.cmd.Process.Kill()
 	d.wait("nobody waits for this now")
-	time.Sleep(500 * time.Millisecond) // keys count after a moment
+	d.guarded()
 	d.press("2")
 	d.wait("not delivered", "Which one? → y")
 	b := w.agent("claude-code", "shop", "mcp", "ask")
 	b.ask(1, which)
 	d.wait("you answered this when nobody was waiting")
-	time.Sleep(500 * time.Millisecond)
+	d.guarded()
 	d.press("\x13")
 	if got := text(b.reply(1)); got != "User answers:\na: y" {
 		t.Errorf("the successor got %q", got)
@@ -33,12 +33,13 @@ func TestAnAnswerThatNobodyFetchedIsListed(t *testing.T) {
 // TestNothingIsSentByMistake presses Enter off the chosen option, and types on
 // after the text field was closed.
 func TestNothingIsSentByMistake(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	d := w.open()
 	a := w.agent("claude-code", "shop", "mcp", "ask")
 	a.ask(1, which)
 	d.wait("Which one?")
-	time.Sleep(500 * time.Millisecond) // as above
+	d.guarded()
 	d.press(" ", "j", "\r")
 	d.wait("chosen instead of what you had chosen before")
 	d.press("\r")
@@ -48,7 +49,7 @@ func TestNothingIsSentByMistake(t *testing.T) {
 	}
 	a.ask(2, `{"questions":[{"id":"b","question":"Branch?","placeholder":"main"},{"id":"c","question":"Sure?","options":["yes"],"required":false}]}`)
 	d.wait("Branch?")
-	time.Sleep(500 * time.Millisecond)
+	d.guarded()
 	d.press("\x1b")
 	d.wait("no answer yet")
 	d.press("s", "x", "s")
@@ -64,12 +65,13 @@ func TestNothingIsSentByMistake(t *testing.T) {
 // TestAKilledRelaysTwinIsMerged starts an agent's second server before the first
 // is dead: of two equal questions one is left, with what was entered.
 func TestAKilledRelaysTwinIsMerged(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	d := w.open()
 	first := w.agent("claude-code", "shop", "mcp", "ask")
 	first.ask(1, which)
 	d.wait("Which one?")
-	time.Sleep(500 * time.Millisecond) // as above
+	d.guarded()
 	d.press("j", "\t", "s", "u", "r", "e", "\x1b")
 	d.wait("sure")
 	second := w.agent("claude-code", "shop", "mcp", "ask")

@@ -21,7 +21,7 @@ func (w *world) listed(n int) (out []struct {
 ) {
 	w.t.Helper()
 	var raw []byte
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		raw, _ = w.command("", "ask", "list", "--json").CombinedOutput()
 		if json.Unmarshal(raw, &out) == nil && len(out) == n {
 			return out
@@ -51,6 +51,7 @@ func (w *world) container(dir string, args ...string) *exec.Cmd {
 // deck's folder: the deck's servers do not read for it, its questions come, and
 // as what they are.
 func TestAContainersAgentGetsItsOwnFiles(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	d := w.open()
 	a := w.agentOf("claude-code", w.container("shop", "mcp"))
@@ -75,7 +76,7 @@ func TestAContainersAgentGetsItsOwnFiles(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), "serves the files of its own machine") {
 		t.Errorf("a call from the container: %v %s", err, out)
 	}
-	time.Sleep(500 * time.Millisecond) // the question came by itself: keys count after a moment
+	d.guarded()
 	d.press("1")
 	if got := text(a.reply(2)); got != "User answers:\na: x" {
 		t.Errorf("it got %q", got)
@@ -85,6 +86,7 @@ func TestAContainersAgentGetsItsOwnFiles(t *testing.T) {
 // TestAContainersShellDoesNotActAsTheUser tries what takes a proof on the deck's
 // own machine.
 func TestAContainersShellDoesNotActAsTheUser(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write(".config/mcpdeck/config.toml", "[ask]\ncli_answers = \"pair\"\n")
 	w.open()
@@ -103,6 +105,7 @@ func TestAContainersShellDoesNotActAsTheUser(t *testing.T) {
 
 // TestTwoContainersAskTheSame holds that nobody gets another's answer.
 func TestTwoContainersAskTheSame(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.open()
 	first := w.agentOf("claude-code", w.container("shop", "mcp", "ask"))
@@ -116,6 +119,7 @@ func TestTwoContainersAskTheSame(t *testing.T) {
 
 // TestTwoAgentsWithOneQuestion has the first handed over when the second asks.
 func TestTwoAgentsWithOneQuestion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	d := w.open()
 	hasty := w.command("shop", "mcp", "ask")
@@ -132,10 +136,10 @@ func TestTwoAgentsWithOneQuestion(t *testing.T) {
 	second.ask(1, which)
 	w.listed(2)
 	d.wait("1 of 2")
-	time.Sleep(500 * time.Millisecond) // as above
+	d.guarded()
 	d.press("1")
 	d.wait("sent to")
-	time.Sleep(500 * time.Millisecond)
+	d.guarded()
 	d.press("2")
 	if got := text(second.reply(1)); got != "User answers:\na: y" {
 		t.Errorf("the second got %q", got)
