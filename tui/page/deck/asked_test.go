@@ -58,7 +58,7 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 		if l := line(text, "codex-mcp-client  shop"); !strings.Contains(l, "asks you") {
 			t.Errorf("the agent does not ask: %q\n%s", l, text)
 		}
-		if l := line(text, " ask  "); !strings.Contains(l, "◆") || strings.Contains(l, "✓") {
+		if l := line(text, "   Which database?"); !strings.Contains(l, "◆") || strings.Contains(l, "✓") {
 			t.Errorf("the call does not wait: %q\n%s", l, text)
 		}
 		s.Has("a answer")
@@ -68,7 +68,7 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 		}
 		d.Change(func(*deck.Snapshot) {})
 		s.Wait(time.Second)
-		if l := line(s.Text(), " ask  "); !strings.Contains(l, "✓") {
+		if l := line(s.Text(), "   Which database?"); !strings.Contains(l, "✓") {
 			t.Errorf("answered, the call still waits: %q", l)
 		}
 		s.Lacks("asks you")
