@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
@@ -29,7 +29,8 @@ func TestASavedPictureStaysInItsFolder(t *testing.T) {
 	}
 }
 
-func TestAllServersAreCompleted(t *testing.T) {
+// TestEveryServerIsWhole says what a newcomer's server lacks.
+func TestEveryServerIsWhole(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	a := &app{flags: config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")}}
 	cfg, err := a.load()
@@ -41,12 +42,22 @@ func TestAllServersAreCompleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.stop()
-	var names []string
-	for _, s := range h.host.Snapshot().Servers {
-		names = append(names, s.Name)
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.Sort(names)
-	if got := slices.Sorted(slices.Values(serverNames())); !slices.Equal(got, names) {
-		t.Errorf("completed are %v, there are %v", got, names)
+	all := h.host.Snapshot().Servers
+	if len(all) != len(servers()) {
+		t.Fatalf("%d servers are hosted, %d in the table", len(all), len(servers()))
+	}
+	for i, s := range all {
+		name := serverNames()[i]
+		if s.Name != name || s.Title == "" {
+			t.Errorf("row %q makes the server %q with title %q: want the same name, and a title", name, s.Name, s.Title)
+		}
+		page := "servers/" + name + "/README.md"
+		if _, err := os.Stat("../../" + page); err != nil || !strings.Contains(string(readme), "("+page+")") {
+			t.Errorf("server %s: the README has no link to its page %s, or there is none", name, page)
+		}
 	}
 }

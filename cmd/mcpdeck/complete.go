@@ -79,9 +79,6 @@ func toolsWithin(ctx context.Context, a *app) ([]toolInfo, error) {
 	return listTools(ctx, client)
 }
 
-// serverNames are the servers that a connection can name.
-func serverNames() []string { return []string{"pencil", "ask", "pixelsrc", "logicstamp", "clippy"} }
-
 // completeWords makes arguments and flags of fixed words complete.
 func completeWords(root *cobra.Command, a *app) {
 	for _, name := range []string{"mcp", "tools"} {

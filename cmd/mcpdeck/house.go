@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
@@ -30,9 +29,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
 )
 
-// house is the five servers and their host, however they are reached.
+// house is the servers and their host, however they are reached.
 type house struct {
 	cfg      *config.Config
+	person   bool        // one can answer here
+	lost     func() bool // without: whether a deck was there and has gone; may be nil
 	redact   redact.Rules
 	host     *host.Host
 	queue    *ask.Queue  // nil when headless: there is no person to answer here
@@ -55,31 +56,18 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 	if err := cfg.Paths.Make(); err != nil {
 		return nil, err
 	}
-	h := &house{cfg: cfg, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
-	h.pencil = pencil.New(h.pencilOptions(cfg, person))
-	h.clippy = clippy.New(h.clippyOptions(cfg, person))
-	h.pixels = pixelsrc.New(cfg.PixelsrcOptions())
-	// Without a person here, one may open a deck in the next moment.
-	desk := askserver.Remote(ask.NewClient(ask.ClientOptions{Path: cfg.Paths.AskSocket, Lost: lost, Version: version()}))
+	h := &house{cfg: cfg, person: person, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
 	if person {
 		h.queue = ask.New(cfg.AskOptions())
 		h.gate = proof.New(proof.Options{Method: cfg.File.Ask.CLIAnswers.Method(), Path: cfg.Paths.Passphrase})
-		desk = askserver.InProcess(h.queue)
 	}
-	stamp, err := logicstamp.New(cfg.LogicstampOptions())
+	modules, err := h.modules()
 	if err != nil {
 		return nil, err
 	}
-	h.stamp = logicstamp.NewModule(stamp)
 	h.host, err = host.New(host.Options{
 		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
-		Modules: []host.Module{
-			pencil.NewModule(h.pencil),
-			askserver.New(desk),
-			pixelsrc.NewModule(h.pixels),
-			h.stamp,
-			h.clippy,
-		},
+		Modules: modules,
 	})
 	if err != nil {
 		return nil, err

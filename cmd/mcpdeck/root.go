@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -90,22 +89,6 @@ func (a *app) subcommands() []*cobra.Command {
 	return []*cobra.Command{
 		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
 		pencilCommand(a), logicstampCommand(a), renderCommand(), paletteCommand(), showCommand(a), setupCommand(a), doctorCommand(a), versionCommand(),
-	}
-}
-
-// version is the program's, from the build.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
-		return "dev"
-	}
-	return info.Main.Version
-}
-
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArgs,
-		Run: func(c *cobra.Command, _ []string) { c.Println("mcpdeck " + version()) },
 	}
 }
 

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"github.com/mcpdeck/mcpdeck/ask"
+	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
+	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+)
+
+// hosted is one server.
+type hosted struct {
+	name string // in views, on the command line and in the journal
+	// make may keep in the house what commands and pages use besides.
+	make func(h *house) (host.Module, error)
+}
+
+// servers is the table of them, in the order in which they are listed.
+func servers() []hosted {
+	return []hosted{
+		{"pencil", func(h *house) (host.Module, error) {
+			h.pencil = pencil.New(h.pencilOptions(h.cfg, h.person))
+			return pencil.NewModule(h.pencil), nil
+		}},
+		{"ask", func(h *house) (host.Module, error) {
+			if h.person {
+				return askserver.New(askserver.InProcess(h.queue)), nil
+			}
+			// Without a person here, one may open a deck in the next moment.
+			deck := ask.NewClient(ask.ClientOptions{Path: h.cfg.Paths.AskSocket, Lost: h.lost, Version: version()})
+			return askserver.New(askserver.Remote(deck)), nil
+		}},
+		{"pixelsrc", func(h *house) (host.Module, error) {
+			h.pixels = pixelsrc.New(h.cfg.PixelsrcOptions())
+			return pixelsrc.NewModule(h.pixels), nil
+		}},
+		{"logicstamp", func(h *house) (host.Module, error) {
+			service, err := logicstamp.New(h.cfg.LogicstampOptions())
+			if err != nil {
+				return nil, err
+			}
+			h.stamp = logicstamp.NewModule(service)
+			return h.stamp, nil
+		}},
+		{"clippy", func(h *house) (host.Module, error) {
+			h.clippy = clippy.New(h.clippyOptions(h.cfg, h.person))
+			return h.clippy, nil
+		}},
+	}
+}
+
+// serverNames are the servers that a connection can name.
+func serverNames() []string {
+	var names []string
+	for _, s := range servers() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// modules makes all of them.
+func (h *house) modules() ([]host.Module, error) {
+	var out []host.Module
+	for _, s := range servers() {
+		m, err := s.make(h)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
