@@ -33,7 +33,7 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Cli
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := h.stream(host.ViewSpec{Servers: names}, deck.Caller{Transport: deck.ByCommand, Root: cfg.ProjectRoot()})
+	s, _, err := h.stream(host.ViewSpec{Servers: names}, deck.Caller{Transport: deck.ByCommand, Root: cfg.ProjectRoot()})
 	if err != nil {
 		h.stop()
 		if errors.Is(err, host.ErrUnknownServer) {

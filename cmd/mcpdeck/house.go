@@ -198,16 +198,17 @@ func (h *house) stop() {
 	}
 }
 
-// stream serves a view of the house inside the process.
-func (h *house) stream(spec host.ViewSpec, who deck.Caller) (wire.Stream, error) {
+// stream serves a view of the house inside the process, and names the tools whose
+// calls may be sent again.
+func (h *house) stream(spec host.ViewSpec, who deck.Caller) (s wire.Stream, resumable []string, err error) {
 	view, err := h.host.View(spec)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ours, theirs := wire.Pipe()
 	agent := h.host.Connect(who, view.Spec.Servers)
 	safe.Go("stream", func() { serveStream(theirs, view, agent) })
-	return ours, nil
+	return ours, view.Resumable(), nil
 }
 
 func serveStream(s wire.Stream, view *host.View, agent *host.Agent) {

@@ -59,11 +59,11 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 			return c, err
 		},
 		In: os.Stdin, Out: console.Bytes(console.Out()),
-		Headless: func() (wire.Stream, error) {
+		Headless: func() (wire.Stream, []string, error) {
 			if local == nil {
 				var err error
 				if local, err = headless(cfg, linked.Load, console.Err()); err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 			}
 			pid, program := socket.AgentOf(os.Getppid())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 func TestWhatNoDeckHasIsOnNobodysScreen(t *testing.T) {
@@ -39,7 +40,7 @@ func TestACallThatWentOnElsewhereCountsFromItsBeginning(t *testing.T) {
 		defer q.Close()
 		b := newBench(t, nil, q, "codex-mcp-client")
 		params := askParams(oneQuestion, "t")
-		params["_meta"] = map[string]any{"progressToken": "t", AskedMeta: time.Now().Add(-200 * time.Second).UnixMilli()}
+		params["_meta"] = map[string]any{"progressToken": "t", host.AskedMeta: time.Now().Add(-200 * time.Second).UnixMilli()}
 		start := time.Now()
 		ch := b.start(params)
 		synctest.Wait()

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
@@ -162,7 +163,7 @@ func failure(err error) *mcp.CallToolResult {
 	res := result(structured{Status: "unavailable", Message: msg}, msg)
 	res.IsError = true
 	if e.Retry {
-		res.Meta = mcp.NewMetaFromMap(map[string]any{RetryMeta: true})
+		res.Meta = mcp.NewMetaFromMap(map[string]any{host.RetryMeta: true})
 	}
 	return res
 }

@@ -64,23 +64,6 @@ func (d queueDesk) Resume(key, owner string, peer questions.Peer) (Call, error) 
 
 func (d queueDesk) Left(key string) { d.q.Left(key) }
 
-// ResumeKeyMeta is the field of a request's _meta that carries the key under
-// which a relay sends the same ask again after the deck was restarted. It must
-// be unguessable.
-const ResumeKeyMeta = "mcpdeck/resumeKey"
-
-// AskedMeta is the field of a request's _meta that says when the relay got it, in
-// milliseconds of Unix time: progress goes on from there in another process.
-const AskedMeta = "mcpdeck/asked"
-
-// AgainMeta is the field of a request's _meta that is true when a relay sends it
-// to another process than before.
-const AgainMeta = "mcpdeck/again"
-
-// RetryMeta is the field of a result's _meta that is true when the deck is
-// shutting down: a relay keeps the call open and sends it again.
-const RetryMeta = "mcpdeck/retry"
-
 // Module is the ask server.
 type Module struct {
 	desk Desk
@@ -165,15 +148,14 @@ func (m *Module) Offer() host.Offer {
 	return host.Offer{
 		Instructions: "Use ask when only the user can decide something that changes what you do next. " +
 			"If it returns status pending, call ask_wait with the id until there is an answer.",
-		Work: map[string]admission.Class{"ask": admission.Waits, "ask_wait": admission.Waits},
-		Tools: []server.ServerTool{
+		Tools: []host.Tool{
 			{
 				Tool: mcp.Tool{
 					Name: "ask", Title: "Ask the user", Description: askDescription, Annotations: hints,
 					RawInputSchema: json.RawMessage(askInput), RawOutputSchema: json.RawMessage(resultSchema),
 					Meta: meta("ask the user a question, get a decision or preference"),
 				},
-				Handler: m.ask,
+				Handler: m.ask, Work: admission.Waits, Resumable: true, InTurn: true,
 			},
 			{
 				Tool: mcp.Tool{
@@ -181,7 +163,7 @@ func (m *Module) Offer() host.Offer {
 					RawInputSchema: json.RawMessage(waitInput), RawOutputSchema: json.RawMessage(resultSchema),
 					Meta: meta("wait for the answer to a question asked before"),
 				},
-				Handler: m.askWait,
+				Handler: m.askWait, Work: admission.Waits, Resumable: true,
 			},
 		},
 	}
@@ -251,8 +233,8 @@ func parseAsk(req mcp.CallToolRequest) (arguments, error) {
 		a.Timeout, _ = seconds(timeout)
 	}
 	if req.Params.Meta != nil {
-		a.ResumeKey, _ = req.Params.Meta.AdditionalFields[ResumeKeyMeta].(string)
-		a.Again, _ = req.Params.Meta.AdditionalFields[AgainMeta].(bool)
+		a.ResumeKey, _ = req.Params.Meta.AdditionalFields[host.ResumeKeyMeta].(string)
+		a.Again, _ = req.Params.Meta.AdditionalFields[host.AgainMeta].(bool)
 	}
 	if a.ResumeKey == "" {
 		a.ResumeKey = questions.NewKey()
@@ -266,7 +248,7 @@ func askedAt(req mcp.CallToolRequest, now time.Time) time.Time {
 	if req.Params.Meta == nil {
 		return now
 	}
-	ms, _ := req.Params.Meta.AdditionalFields[AskedMeta].(float64)
+	ms, _ := req.Params.Meta.AdditionalFields[host.AskedMeta].(float64)
 	if at := time.UnixMilli(int64(ms)); at.Before(now) && now.Sub(at) < 7*24*time.Hour {
 		return at
 	}

@@ -53,7 +53,9 @@ func newBench(t *testing.T, desk Desk, q *questions.Queue, client string) *bench
 	if desk == nil {
 		desk = InProcess(q)
 	}
-	b.srv.AddTools(New(desk).Offer().Tools...)
+	for _, t := range New(desk).Offer().Tools {
+		b.srv.AddTool(t.Tool, t.Handler)
+	}
 	b.ctx = host.WithCaller(b.srv.WithContext(t.Context(), b.ses), func() deck.Caller {
 		return deck.Caller{Client: client, Identity: "me", Agent: "a1", Root: "/home/me/shop"}
 	})

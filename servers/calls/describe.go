@@ -7,11 +7,12 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
 // redactArgs returns the arguments as one line and as they are kept.
 func (l *Log) redactArgs(e *entry) (string, json.RawMessage) {
-	args := l.redact(e.call.Tool, false, e.args)
+	args := l.redact(e.redact, false, e.args)
 	args, _ = cutBody(args)
 	return oneLine(args), args
 }
@@ -23,24 +24,24 @@ func (l *Log) describe(e *entry) (text string, body json.RawMessage, cut bool) {
 			return "", nil, false
 		}
 		b, _ := json.Marshal(map[string]string{"error": e.call.Result})
-		b = l.redact(e.call.Tool, true, b)
+		b = l.redact(e.redact, true, b)
 		return plain.Line(beginning(member(b, "error"))), b, false
 	}
 	b, err := e.result.Encode()
 	if err != nil {
 		return plain.Line(err.Error()), nil, false
 	}
-	b = l.redact(e.call.Tool, true, b)
+	b = l.redact(e.redact, true, b)
 	text = resultLine(b)
 	b, cut = cutBody(b)
 	return text, b, cut
 }
 
-func (l *Log) redact(tool string, result bool, body json.RawMessage) json.RawMessage {
+func (l *Log) redact(kind redact.Kind, result bool, body json.RawMessage) json.RawMessage {
 	if l.opts.Redact == nil || len(body) == 0 {
 		return body
 	}
-	return l.opts.Redact(tool, result, body)
+	return l.opts.Redact(kind, result, body)
 }
 
 // cutBody keeps a body's size bounded. What is cut becomes a JSON string.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -35,7 +36,7 @@ type Options struct {
 	Recorder Recorder
 	// Redact returns a body without what must not be kept; nil: bodies as they are.
 	// It is called off the request path.
-	Redact func(tool string, result bool, body json.RawMessage) json.RawMessage
+	Redact func(kind redact.Kind, result bool, body json.RawMessage) json.RawMessage
 	// Changed is called when there is something new to see; may be nil.
 	Changed func()
 }
@@ -87,6 +88,7 @@ type Image struct{ MIME, Data string } // base64, as it was sent
 // entry is one step of a call on its way to the log.
 type entry struct {
 	call   deck.Call
+	redact redact.Kind
 	args   json.RawMessage // at the start
 	result *Result         // at the end
 	step   step
@@ -172,26 +174,34 @@ func (l *Log) push(e entry) {
 	}
 }
 
-// Begin takes in a call of a tool of a server by who, whose figures are f.
-func (l *Log) Begin(f *Figures, who deck.Caller, server, tool string, args json.RawMessage) *Record {
-	r := &Record{log: l, figures: f, call: deck.Call{
-		Agent: who.Agent, AgentName: who.Name(), Server: server,
-		Tool: plain.Cut(plain.Line(tool), 128), Status: deck.Running, Started: time.Now(), ArgsBytes: len(args),
+// Request is what is called.
+type Request struct {
+	Server, Tool string
+	Args         json.RawMessage
+	Redact       redact.Kind
+}
+
+// Begin takes in a call by who, whose figures are f.
+func (l *Log) Begin(f *Figures, who deck.Caller, r Request) *Record {
+	c := &Record{log: l, figures: f, redact: r.Redact, call: deck.Call{
+		Agent: who.Agent, AgentName: who.Name(), Server: r.Server,
+		Tool: plain.Cut(plain.Line(r.Tool), 128), Status: deck.Running, Started: time.Now(), ArgsBytes: len(r.Args),
 	}}
 	l.queueMu.Lock()
 	l.lastID++
-	r.call.ID = l.lastID
+	c.call.ID = l.lastID
 	l.flight++
 	l.queueMu.Unlock()
-	f.begin(r)
-	l.push(entry{call: r.call, args: args, step: begins})
-	return r
+	f.begin(c)
+	l.push(entry{call: c.call, redact: r.Redact, args: r.Args, step: begins})
+	return c
 }
 
 // Record is a call in flight.
 type Record struct {
 	log     *Log
 	figures *Figures
+	redact  redact.Kind
 	call    deck.Call
 }
 
@@ -201,7 +211,7 @@ func (r *Record) End(status deck.CallStatus, result *Result, failure string) {
 	c.Status, c.Result, c.Waiting = status, failure, false
 	c.Duration = max(time.Since(c.Started), 1)
 	r.figures.end(r, status)
-	l.push(entry{call: c, result: result, step: ends})
+	l.push(entry{call: c, redact: r.redact, result: result, step: ends})
 	l.queueMu.Lock()
 	l.flight--
 	if l.flight == 0 && l.idle != nil {

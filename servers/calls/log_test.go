@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
 // recorder writes down what it gets; begin, if it is set, is called first.
@@ -53,7 +54,7 @@ func TestTheLogEndsWithAllStepsInTheirOrder(t *testing.T) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	call = l.Begin(&Figures{}, deck.Caller{Client: "tester"}, "m", "tool", nil)
+	call = l.Begin(&Figures{}, deck.Caller{Client: "tester"}, Request{Server: "m", Tool: "tool"})
 	close(begun)
 	<-taken
 	<-stopped
@@ -64,10 +65,10 @@ func TestTheLogEndsWithAllStepsInTheirOrder(t *testing.T) {
 
 func TestWhyACallFailedIsLoggedRedacted(t *testing.T) {
 	rec := &recorder{}
-	l := New(Options{Recorder: rec, Redact: func(_ string, _ bool, b json.RawMessage) json.RawMessage {
+	l := New(Options{Recorder: rec, Redact: func(_ redact.Kind, _ bool, b json.RawMessage) json.RawMessage {
 		return json.RawMessage(strings.ReplaceAll(string(b), "hunter2", "***"))
 	}})
-	l.Begin(&Figures{}, deck.Caller{}, "m", "t", nil).End(deck.Refused, nil, "connect to https://ada:hunter2@example.com: refused")
+	l.Begin(&Figures{}, deck.Caller{}, Request{Server: "m", Tool: "t"}).End(deck.Refused, nil, "connect to https://ada:hunter2@example.com: refused")
 	l.work()
 	const want = "connect to https://ada:***@example.com: refused"
 	if calls, _ := l.Since(0); calls[0].Result != want {
@@ -83,14 +84,14 @@ func TestTheLogIsBounded(t *testing.T) {
 	f := &Figures{}
 	large := json.RawMessage(`{"x":"` + strings.Repeat("y", 1<<18) + `"}`)
 	for range 80 {
-		l.Begin(f, deck.Caller{}, "m", "t", large).End(deck.OK, text("fine"), "")
+		l.Begin(f, deck.Caller{}, Request{Server: "m", Tool: "t", Args: large}).End(deck.OK, text("fine"), "")
 		l.work()
 	}
 	if l.bodies > keptBodies || l.bodies == 0 {
 		t.Errorf("%d bytes of bodies are kept, want some, at most %d", l.bodies, keptBodies)
 	}
 	for range kept {
-		l.Begin(f, deck.Caller{}, "m", "t", nil).End(deck.OK, nil, "")
+		l.Begin(f, deck.Caller{}, Request{Server: "m", Tool: "t"}).End(deck.OK, nil, "")
 	}
 	l.work()
 	calls, version := l.Since(0)
@@ -109,6 +110,6 @@ func BenchmarkRecordCall(b *testing.B) {
 	f, args, result := &Figures{}, json.RawMessage(`{"text":"hello"}`), text("hello")
 	b.ReportAllocs()
 	for b.Loop() {
-		l.Begin(f, deck.Caller{Client: "tester"}, "m", "t", args).End(deck.OK, result, "")
+		l.Begin(f, deck.Caller{Client: "tester"}, Request{Server: "m", Tool: "t", Args: args}).End(deck.OK, result, "")
 	}
 }

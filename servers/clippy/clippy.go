@@ -148,11 +148,19 @@ func New(opt Options) *Server {
 		projects: &projects{rules: opt.Roots},
 		memory:   newMemory(opt.MemoryFile, time.Now),
 		disk:     &guard{},
-		rates: map[string]*rate{
-			HauntDesktop:    {max: 10},
-			PlaySystemSound: {max: 20},
-		},
+		rates:    rates(),
 	}
+}
+
+// rates limit those tools that have a limit.
+func rates() map[string]*rate {
+	out := map[string]*rate{}
+	for _, d := range definitions() {
+		if d.rate > 0 {
+			out[d.name] = &rate{max: d.rate}
+		}
+	}
+	return out
 }
 
 func kernelRelease() string {
@@ -201,9 +209,13 @@ func (s *Server) offered() []string {
 	if s.settings.Disabled {
 		return nil
 	}
-	return slices.DeleteFunc([]string{HauntDesktop, PlaySystemSound, ReadProjectContext, ManageMemory}, func(name string) bool {
-		return slices.Contains(s.settings.DisabledTools, name) || s.settings.Policy[name] == Off
-	})
+	var names []string
+	for _, d := range definitions() {
+		if !slices.Contains(s.settings.DisabledTools, d.name) && s.settings.Policy[d.name] != Off {
+			names = append(names, d.name)
+		}
+	}
+	return names
 }
 
 // MemoryPath is the absolute path of the memory file.
@@ -279,29 +291,18 @@ func (s *Server) dispatch(ctx context.Context, tool string, args any, by who) (a
 	if err != nil {
 		return a, "", err
 	}
-	var run func(ctx context.Context) (answer, error)
-	writes := false
-	switch tool {
-	case HauntDesktop:
-		writes = true
-		run, detail, err = s.haunt(in)
-	case PlaySystemSound:
-		run, detail, err = s.sound(in)
-	case ReadProjectContext:
-		run, detail, err = s.look(in, by)
-	case ManageMemory:
-		writes = in["action"] == "write"
-		run, detail, err = s.remember(in)
-	default:
-		err = say("there is no tool %s", given(tool))
+	d, ok := byName(tool)
+	if !ok {
+		return a, "", say("there is no tool %s", given(tool))
 	}
+	run, detail, err := d.run(s, in, by)
 	if err == nil {
 		err = s.permit(ctx, tool, detail, by)
 	}
 	if err != nil {
 		return a, detail, err
 	}
-	a, err = within(ctx, s.disk, writes, run)
+	a, err = within(ctx, s.disk, d.writes != nil && d.writes(in), run)
 	return a, detail, err
 }
 
@@ -329,7 +330,7 @@ func (s *Server) permit(ctx context.Context, tool, detail string, by who) error 
 	return nil
 }
 
-func (s *Server) haunt(in map[string]any) (func(context.Context) (answer, error), string, error) {
+func (s *Server) haunt(in map[string]any, _ who) (func(context.Context) (answer, error), string, error) {
 	name, err := stringArg(in, "filename", "filename is required")
 	if err != nil {
 		return nil, "", err
@@ -357,7 +358,7 @@ func (s *Server) haunt(in map[string]any) (func(context.Context) (answer, error)
 	}, fmt.Sprintf("%s (%d bytes)", given(name), len(content)), nil
 }
 
-func (s *Server) sound(in map[string]any) (func(context.Context) (answer, error), string, error) {
+func (s *Server) sound(in map[string]any, _ who) (func(context.Context) (answer, error), string, error) {
 	const expected = "type must be one of error, warning, success"
 	sound, err := stringArg(in, "type", expected)
 	if err != nil {
@@ -403,7 +404,7 @@ func (s *Server) look(in map[string]any, by who) (func(context.Context) (answer,
 	}, given(dir), nil
 }
 
-func (s *Server) remember(in map[string]any) (func(context.Context) (answer, error), string, error) {
+func (s *Server) remember(in map[string]any, _ who) (func(context.Context) (answer, error), string, error) {
 	action, _ := in["action"].(string)
 	if action != "read" && action != "write" {
 		return nil, "", say("action must be read or write")

@@ -83,7 +83,9 @@ func playStdio(dir string) {
 		Env: func(k string) string { return map[string]string{"PATH": filepath.Join(dir, "bin")}[k] },
 	})
 	m := server.NewMCPServer("clippy", "0")
-	m.AddTools(s.Offer().Tools...)
+	for _, t := range s.Offer().Tools {
+		m.AddTool(t.Tool, t.Handler)
+	}
 	fail(server.NewStdioServer(m).Listen(context.Background(), os.Stdin, os.Stdout))
 	os.Exit(0)
 }

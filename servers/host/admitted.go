@@ -10,9 +10,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 )
 
-// CodeBusy is the JSON-RPC error code of a request that the deck does not take now.
-const CodeBusy = -31001
-
 // Pause gives the place of the call of ctx among the deck's work to others while it
 // waits for something outside. back takes one again; its error is that of its
 // context, and means that the call is over.
@@ -50,7 +47,7 @@ func admitted[T any](ctx context.Context, h *Host, class admission.Class, answer
 	if err != nil {
 		var busy *admission.Busy
 		if errors.As(err, &busy) {
-			FailWith(ctx, CodeBusy)
+			err = &Error{Code: CodeBusy, Message: err.Error()}
 		}
 		return none, err
 	}

@@ -29,9 +29,11 @@ func (*worker) Start(context.Context, Scope) error { return nil }
 func (*worker) Stop(context.Context) error         { return nil }
 
 func (w *worker) Offer() Offer {
-	o := Offer{Work: map[string]admission.Class{"draw": admission.Large, "question": admission.Waits}}
+	var o Offer
+	work := map[string]admission.Class{"draw": admission.Large, "question": admission.Waits}
 	for _, name := range []string{"draw", "question", "look"} {
-		o.Tools = append(o.Tools, server.ServerTool{
+		o.Tools = append(o.Tools, Tool{
+			Work: work[name],
 			Tool: mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)),
 			Handler: func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				n := w.running.Add(1)
@@ -68,8 +70,10 @@ func (c *calling) do(ctx context.Context, method, name string) string {
 	ctx = c.agent.Context(ctx)
 	reply := c.view.MCP.HandleMessage(ctx, json.RawMessage(msg))
 	if e, ok := reply.(mcp.JSONRPCError); ok {
-		code, _ := Failure(ctx, e.Error.Code, nil)
-		return fmt.Sprint(code, " ", e.Error.Message)
+		if _, chosen := Failure(ctx); chosen != nil {
+			return fmt.Sprint(chosen.Code, " ", chosen.Message)
+		}
+		return fmt.Sprint(e.Error.Code, " ", e.Error.Message)
 	}
 	b, err := json.Marshal(reply)
 	if err != nil {
@@ -185,7 +189,7 @@ func TestAPanicFreesItsPlace(t *testing.T) {
 	_, h, agents := workers(t, admission.Limits{Slots: 1}, "one")
 	q := &request{agent: agents[0].agent}
 	ctx := context.WithValue(t.Context(), requestKey{}, q)
-	handler := h.recorded("worker", admission.Large, func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") })
+	handler := h.recorded("worker", Tool{Work: admission.Large, Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }})
 	for range 3 {
 		if _, err := handler(ctx, mcp.CallToolRequest{}); err != nil {
 			t.Fatal(err)

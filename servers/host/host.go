@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -36,7 +37,7 @@ type Options struct {
 
 	// Redact returns a body without what must not be kept; nil: bodies as they are.
 	// It is called off the request path.
-	Redact func(tool string, result bool, body json.RawMessage) json.RawMessage
+	Redact func(kind redact.Kind, result bool, body json.RawMessage) json.RawMessage
 }
 
 // Host runs the modules and knows who is connected and what is being called.
@@ -74,7 +75,8 @@ type hosted struct {
 	mu    sync.Mutex // guards what follows
 	state deck.State
 	offer Offer
-	bytes int
+	tools int // listed
+	bytes int // of their definitions
 	run   context.CancelFunc
 }
 
@@ -281,16 +283,18 @@ func (m *hosted) Changed() {
 		m.SetState(deck.State{Status: deck.Failed, Reason: err.Error()})
 		return
 	}
-	bytes := 0
+	tools, bytes := 0, 0
 	for _, t := range offer.Tools {
-		if raw := offer.Raw[t.Tool.Name]; raw != nil {
-			bytes += len(raw)
-		} else if b, err := json.Marshal(t.Tool); err == nil {
+		if t.Off != "" {
+			continue
+		}
+		tools++
+		if b, err := json.Marshal(t.definition()); err == nil {
 			bytes += len(b)
 		}
 	}
 	m.mu.Lock()
-	m.offer, m.bytes = offer, bytes
+	m.offer, m.tools, m.bytes = offer, tools, bytes
 	m.mu.Unlock()
 	m.host.refreshViews(m.id.Name)
 	m.host.tell()

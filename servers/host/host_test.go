@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
@@ -45,10 +46,10 @@ func (m *module) Offer() Offer {
 		}
 	}
 	for _, t := range m.tools {
-		o.Tools = append(o.Tools, server.ServerTool{Tool: mcp.NewTool(t), Handler: handler})
+		o.Tools = append(o.Tools, Tool{Tool: mcp.NewTool(t), Handler: handler})
 	}
 	if m.stub != "" {
-		o.Stub = []server.ServerTool{{Tool: mcp.NewTool(m.stub), Handler: handler}}
+		o.Stub = []Tool{{Tool: mcp.NewTool(m.stub), Handler: handler}}
 	}
 	return o
 }
@@ -181,7 +182,7 @@ func TestCallsAreLoggedRedactedAndComplete(t *testing.T) {
 	}}
 	h := started(t, Options{
 		Modules: []Module{m}, Recorder: rec,
-		Redact: func(_ string, _ bool, b json.RawMessage) json.RawMessage {
+		Redact: func(_ redact.Kind, _ bool, b json.RawMessage) json.RawMessage {
 			return json.RawMessage(strings.ReplaceAll(string(b), "hunter2", "***"))
 		},
 	})
@@ -404,7 +405,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 	a := h.Connect(deck.Caller{}, nil)
 	for range 10_000 {
-		a.begin("m", "t", nil).End(deck.OK, nil, "")
+		a.begin("m", &mcp.CallToolRequest{}, redact.Kind{}).End(deck.OK, nil, "")
 	}
 	h.calls.Stop() // takes all in
 	b.ReportAllocs()

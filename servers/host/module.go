@@ -2,12 +2,10 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
@@ -49,13 +47,7 @@ type Identity struct {
 // Offer is the part of the protocol that a module answers. Tool names must be
 // distinct over all modules; the host refuses to start on a clash.
 type Offer struct {
-	Tools []server.ServerTool
-	// Raw are definitions of Tools, by name, that are listed as they stand: JSON
-	// objects on one line. The library encodes only the members it knows.
-	Raw map[string]json.RawMessage
-	// Work says how much a call of a tool takes while it runs, by name, for those
-	// that take more than an answer from memory, or that wait.
-	Work         map[string]admission.Class
+	Tools        []Tool
 	Resources    []server.ServerResource
 	Templates    []server.ServerResourceTemplate
 	Prompts      []server.ServerPrompt
@@ -66,20 +58,21 @@ type Offer struct {
 
 	// Stub tools are listed only in a view of this module alone, so that
 	// clients do not drop a server that lists nothing (pencil_status).
-	Stub []server.ServerTool
+	Stub []Tool
 
 	// Gateway tools replace the module's changing list in a view that was asked
 	// for with a gateway, for clients that never refresh their list.
-	Gateway []server.ServerTool
+	Gateway []Tool
 
 	// ForGateway tells whether a client, by the name it gives itself, is known to
 	// keep the list of tools it started with: it gets the Gateway tools beside the
 	// others in any view. nil: none is.
 	ForGateway func(client string) bool
 
-	// Refuse answers a call of a tool that is not listed now but belongs to
-	// this module, by prefix (Pencil while off). It returns the sentence for
-	// the agent, or "" when the name is not this module's. May be nil.
+	// Refuse answers a call of a tool that is not among Tools now but belongs to
+	// this module by its name, as those of a child that does not run. It returns
+	// the sentence for the agent, or "" when the name is not this module's. May be
+	// nil.
 	Refuse func(tool string) string
 }
 

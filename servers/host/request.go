@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,9 +26,8 @@ type request struct {
 	call     *calls.Record    // nil until a tool's handler runs
 	place    *admission.Place // among the deck's work; nil: none
 	notified bool
-	code     int // of the error, if the handler chose one
-	data     any
-	message  string // of the error, if it is ours
+	refusal  string // of Failure
+	failure  *Error // of Failure
 }
 
 type requestKey struct{}
@@ -53,48 +51,6 @@ func WaitForUser(ctx context.Context) (done func()) {
 		return func() {}
 	}
 	return r.Wait()
-}
-
-// FailWith makes the error that the handler of ctx is about to return a
-// protocol error with this JSON-RPC code and data. Without it a tool's error
-// becomes a result that the model can read, a prompt's or resource's an internal
-// error.
-func FailWith(ctx context.Context, code int, data ...any) {
-	if q := requestFrom(ctx); q != nil {
-		q.mu.Lock()
-		q.code = code
-		if len(data) > 0 {
-			q.data = data[0]
-		}
-		q.mu.Unlock()
-	}
-}
-
-// Failure is the code and data that FailWith set, else those given.
-func Failure(ctx context.Context, code int, data any) (int, any) {
-	q := requestFrom(ctx)
-	if q == nil {
-		return code, data
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.code != 0 {
-		return q.code, q.data
-	}
-	return code, data
-}
-
-// FailureMessage is our own sentence for the error that the request of ctx ends
-// with, else the one given.
-func FailureMessage(ctx context.Context, message string) string {
-	if q := requestFrom(ctx); q != nil {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if q.message != "" {
-			return q.message
-		}
-	}
-	return message
 }
 
 // Notify sends a notification about the request of ctx to its client. It is
@@ -133,44 +89,31 @@ func (q *request) flush(ctx context.Context, req mcp.CallToolRequest) {
 	time.Sleep(pause)
 }
 
-// RecordRefusal is Refusal for a transport that answers the call itself: the
-// call is recorded as one that failed.
-func (v *View) RecordRefusal(ctx context.Context, tool string) string {
-	if tool == "" {
-		return ""
-	}
-	text, module := v.refusal(tool)
-	if q := requestFrom(ctx); text != "" && q != nil {
-		r := q.agent.begin(module, tool, nil)
-		r.End(deck.ToolError, resultOf(mcp.NewToolResultError(text)), "")
-	}
-	return text
-}
-
 // recorded wraps a tool's handler: the call is shown and logged, waits for its turn,
 // a panic becomes an error for the agent, and a host that is closing takes no more.
-func (h *Host) recorded(module string, class admission.Class, next server.ToolHandlerFunc) server.ToolHandlerFunc {
+func (h *Host) recorded(module string, t Tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 		q := requestFrom(ctx)
 		if q == nil {
-			return next(ctx, req)
+			return t.Handler(ctx, req)
 		}
 		if h.Closing() {
 			return mcp.NewToolResultError("Error: the deck is shutting down; try again in a moment"), nil
 		}
-		r := q.agent.begin(module, req.Params.Name, req.Params.RawArguments)
+		r := q.agent.begin(module, &req, t.Redact)
 		q.mu.Lock()
 		q.call = r
 		q.mu.Unlock()
-		place, err := h.admit(ctx, q, class)
+		place, err := h.admit(ctx, q, t.Work)
 		if err == nil {
 			err = safe.Call(req.Params.Name, func() (err error) {
 				defer place.Leave()
-				result, err = next(ctx, req)
+				result, err = t.Handler(ctx, req)
 				return err
 			})
 		}
-		if code, _ := Failure(ctx, 0, nil); err != nil && code == 0 && ctx.Err() == nil {
+		var chosen *Error
+		if err != nil && !errors.As(err, &chosen) && ctx.Err() == nil {
 			result, err = mcp.NewToolResultError("Error: "+err.Error()), nil
 		}
 		q.flush(ctx, req)
@@ -186,33 +129,4 @@ func (h *Host) recorded(module string, class admission.Class, next server.ToolHa
 		}
 		return result, err
 	}
-}
-
-// refused records a tool call that ended before any handler ran.
-func (v *View) refused(ctx context.Context, _ any, method mcp.MCPMethod, message any, err error) {
-	q := requestFrom(ctx)
-	req, ok := message.(*mcp.CallToolRequest)
-	if method != mcp.MethodToolsCall || q == nil || !ok {
-		return
-	}
-	q.mu.Lock()
-	done := q.call != nil
-	q.mu.Unlock()
-	if done {
-		return
-	}
-	text, module := v.refusal(req.Params.Name)
-	r := q.agent.begin(module, req.Params.Name, req.Params.RawArguments)
-	if text != "" {
-		r.End(deck.ToolError, resultOf(mcp.NewToolResultError(text)), "")
-		return
-	}
-	why := strings.TrimPrefix(err.Error(), "request error: ")
-	if errors.Is(err, server.ErrToolNotFound) {
-		why = v.unknown(req.Params.Name)
-		q.mu.Lock()
-		q.message = why
-		q.mu.Unlock()
-	}
-	r.End(deck.Refused, nil, why)
 }

@@ -6,11 +6,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/calls"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
 // begin takes a call of the agent into the log.
-func (a *Agent) begin(server, tool string, args json.RawMessage) *calls.Record {
-	return a.host.calls.Begin(&a.figures, a.Caller(), server, tool, args)
+func (a *Agent) begin(server string, req *mcp.CallToolRequest, kind redact.Kind) *calls.Record {
+	return a.host.calls.Begin(&a.figures, a.Caller(), calls.Request{Server: server, Tool: req.Params.Name, Args: req.Params.RawArguments, Redact: kind})
 }
 
 // resultOf is a result as the log takes it.

@@ -55,7 +55,7 @@ func (h *Host) build() *deck.Snapshot {
 		m.mu.Lock()
 		s.Servers = append(s.Servers, deck.Server{
 			Name: m.id.Name, Title: m.id.Title, State: m.state,
-			Tools: len(m.offer.Tools), Bytes: m.bytes, Calls: perServer[m.id.Name],
+			Tools: m.tools, Bytes: m.bytes, Calls: perServer[m.id.Name],
 		})
 		m.mu.Unlock()
 	}

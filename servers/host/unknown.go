@@ -51,7 +51,9 @@ func (v *View) listed(m *hosted) (names []string) {
 		tools = slices.Concat(tools, o.Stub)
 	}
 	for _, t := range tools {
-		names = append(names, t.Tool.Name)
+		if t.Off == "" {
+			names = append(names, t.Tool.Name)
+		}
 	}
 	return names
 }

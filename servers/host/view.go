@@ -47,8 +47,9 @@ type View struct {
 
 // listing is what the list of tools has beside the library's own, by their names.
 type listing struct {
-	only map[string]func(client string) bool // who gets a tool that is not for all
-	raw  map[string]json.RawMessage          // definitions that are listed as they stand
+	only  map[string]func(client string) bool // who gets a tool that is not for all
+	raw   map[string]json.RawMessage          // definitions that are listed as they stand
+	turns map[string]bool                     // of tools that are InTurn
 }
 
 // refreshPatience is how long an agent may take to ask for a changed list.
@@ -126,7 +127,7 @@ func (v *View) build() *server.MCPServer {
 		}
 	})
 	v.plainAddresses(hooks)
-	hooks.AddOnError(v.refused)
+	hooks.AddOnError(v.failed)
 	return server.NewMCPServer(name, v.host.opts.Version,
 		server.WithTitle(title),
 		server.WithHooks(hooks),
@@ -172,10 +173,11 @@ func (v *View) refresh() {
 // list is refresh for a caller that holds mu.
 func (v *View) list() {
 	var tools []server.ServerTool
+	var listed []any
 	var resources []server.ServerResource
 	var templates []server.ServerResourceTemplate
 	var prompts []server.ServerPrompt
-	more := listing{map[string]func(string) bool{}, map[string]json.RawMessage{}}
+	more := listing{map[string]func(string) bool{}, map[string]json.RawMessage{}, map[string]bool{}}
 	for _, m := range v.modules {
 		o := m.current()
 		if !v.Spec.Gateway && o.ForGateway != nil {
@@ -184,10 +186,14 @@ func (v *View) list() {
 			}
 		}
 		for _, t := range v.toolsOf(o) {
-			if raw := o.Raw[t.Tool.Name]; raw != nil {
-				more.raw[t.Tool.Name] = raw
+			if t.Raw != nil {
+				more.raw[t.Tool.Name] = t.Raw
 			}
-			tools = append(tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m.id.Name, o.Work[t.Tool.Name], t.Handler)})
+			if t.InTurn {
+				more.turns[t.Tool.Name] = true
+			}
+			tools = append(tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m.id.Name, t)})
+			listed = append(listed, t.definition())
 		}
 		for _, r := range o.Resources {
 			r.Handler = v.host.resource(r.Handler)
@@ -203,18 +209,13 @@ func (v *View) list() {
 		}
 	}
 	v.listing.Store(&more)
-	v.swap("tools", definitions(tools, func(t server.ServerTool) any {
-		if raw := more.raw[t.Tool.Name]; raw != nil {
-			return raw
-		}
-		return t.Tool
-	}), func() { v.MCP.SetTools(tools...) })
+	v.swap("tools", listed, func() { v.MCP.SetTools(tools...) })
 	v.swap("resources", definitions(resources, func(r server.ServerResource) any { return r.Resource }), func() { v.MCP.SetResources(resources...) })
 	v.swap("templates", definitions(templates, func(t server.ServerResourceTemplate) any { return t.Template }), func() { v.MCP.SetResourceTemplates(templates...) })
 	v.swap("prompts", definitions(prompts, func(p server.ServerPrompt) any { return p.Prompt }), func() { v.MCP.SetPrompts(prompts...) })
 }
 
-func (v *View) toolsOf(o Offer) []server.ServerTool {
+func (v *View) toolsOf(o Offer) []Tool {
 	if v.Spec.Gateway && len(o.Gateway) > 0 {
 		return o.Gateway
 	}
@@ -225,7 +226,7 @@ func (v *View) toolsOf(o Offer) []server.ServerTool {
 	if o.ForGateway != nil {
 		tools = append(tools, o.Gateway...)
 	}
-	return tools
+	return slices.DeleteFunc(tools, func(t Tool) bool { return t.Off != "" })
 }
 
 func (v *View) swap(kind string, content []any, set func()) {
@@ -292,27 +293,6 @@ func (v *View) CompleteResourceArgument(ctx context.Context, uri string, arg mcp
 		}
 	}
 	return &mcp.Completion{Values: []string{}}, nil
-}
-
-// Refusal returns the sentence for a call of a tool that is not listed now but
-// belongs to a module of this view, "" when there is none to say.
-func (v *View) Refusal(tool string) string {
-	text, _ := v.refusal(tool)
-	return text
-}
-
-func (v *View) refusal(tool string) (text, module string) {
-	if v.MCP.GetTool(tool) != nil {
-		return "", ""
-	}
-	for _, m := range v.modules {
-		if o := m.current(); o.Refuse != nil {
-			if text := o.Refuse(tool); text != "" {
-				return text, m.id.Name
-			}
-		}
-	}
-	return "", ""
 }
 
 func (h *Host) refreshViews(module string) {

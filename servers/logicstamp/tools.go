@@ -11,7 +11,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
@@ -149,11 +148,10 @@ const instructions = "Before editing TypeScript or React components call logicst
 
 // Offer implements host.Module.
 func (m *Module) Offer() host.Offer {
-	offer := host.Offer{Instructions: instructions, Templates: m.templates(), Work: map[string]admission.Class{}}
+	offer := host.Offer{Instructions: instructions, Templates: m.templates()}
 	run := m.runners()
 	for _, t := range definitions(m.s.opts.MaxTokens) {
-		offer.Tools = append(offer.Tools, server.ServerTool{Tool: t.tool(), Handler: m.handler(t, run[t.name])})
-		offer.Work[t.name] = t.work
+		offer.Tools = append(offer.Tools, host.Tool{Tool: t.tool(), Handler: m.handler(t, run[t.name]), Work: t.work})
 	}
 	return offer
 }

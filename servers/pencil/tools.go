@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -26,8 +25,7 @@ type Module struct {
 	scope host.Scope
 	state deck.State
 	print string // of the catalogue that the rest was made of
-	tools []server.ServerTool
-	raw   map[string]json.RawMessage
+	tools []host.Tool
 }
 
 // NewModule makes a module of p.
@@ -86,46 +84,45 @@ func (m *Module) look() {
 // Offer implements [host.Module].
 func (m *Module) Offer() host.Offer {
 	o := host.Offer{
-		Stub:   []server.ServerTool{m.status()},
+		Stub:   []host.Tool{m.status()},
 		Refuse: m.p.Refuse,
 	}
 	if m.p.opts.Gateway != "never" {
-		o.Gateway = []server.ServerTool{m.gateway()}
+		o.Gateway = []host.Tool{m.gateway()}
 	}
 	if m.p.opts.Gateway != "never" && m.p.opts.Gateway != "always" {
 		o.ForGateway = m.p.keepsList
 	}
 	if listed := m.p.now.Load().listed; listed != nil {
-		o.Tools, o.Raw = m.toolsOf(listed)
+		o.Tools = m.toolsOf(listed)
 		o.Instructions = listed.Instructions
 	}
 	if m.p.opts.Gateway == "always" {
 		o.Tools = append(o.Tools[:len(o.Tools):len(o.Tools)], o.Gateway...)
-	}
-	o.Work = map[string]admission.Class{} // the work is the child's
-	for _, t := range slices.Concat(o.Tools, o.Stub, o.Gateway) {
-		o.Work[t.Tool.Name] = admission.Waits
 	}
 	return o
 }
 
 // toolsOf makes the tools of a catalogue, once, and their definitions as they are
 // listed: the library's own types would lose what they do not know.
-func (m *Module) toolsOf(c *Catalogue) ([]server.ServerTool, map[string]json.RawMessage) {
+func (m *Module) toolsOf(c *Catalogue) []host.Tool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.print == c.print {
-		return m.tools, m.raw
+		return m.tools
 	}
 	scratch := server.NewMCPServer("", "")
-	m.print, m.tools, m.raw = c.print, nil, make(map[string]json.RawMessage, len(c.Tools))
+	m.print, m.tools = c.print, nil
 	for i := range c.Tools {
 		tool := &c.Tools[i]
-		t := server.ServerTool{Tool: mcp.Tool{Name: tool.Name, Description: tool.Description, RawInputSchema: tool.Input}, Handler: m.call}
+		t := host.Tool{
+			Tool:    mcp.Tool{Name: tool.Name, Description: tool.Description, RawInputSchema: tool.Input},
+			Handler: m.call, Raw: tool.JSON(), Work: admission.Waits, // the work is the child's
+		}
 		// The library panics on some schemas; one such tool must not take the
 		// others with it.
 		err := safe.Call("offer "+t.Tool.Name, func() error {
-			scratch.AddTools(t)
+			scratch.AddTool(t.Tool, t.Handler)
 			_, err := json.Marshal(t.Tool)
 			return err
 		})
@@ -134,9 +131,8 @@ func (m *Module) toolsOf(c *Catalogue) ([]server.ServerTool, map[string]json.Raw
 			continue
 		}
 		m.tools = append(m.tools, t)
-		m.raw[tool.Name] = tool.JSON()
 	}
-	return m.tools, m.raw
+	return m.tools
 }
 
 // metaOf carries _meta with its values raw.
@@ -235,8 +231,8 @@ func (p *Pencil) Refuse(tool string) string {
 
 // status is the tool that a connection to Pencil alone always has: a client
 // may drop a server that lists nothing.
-func (m *Module) status() server.ServerTool {
-	return server.ServerTool{
+func (m *Module) status() host.Tool {
+	return host.Tool{
 		Tool: mcp.Tool{
 			Name:           statusTool,
 			Description:    "Tells whether Pencil mode is on and what its design tools are connected to. The user switches the mode; no tool can.",
@@ -246,6 +242,7 @@ func (m *Module) status() server.ServerTool {
 				IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false),
 			},
 		},
+		Work: admission.Waits,
 		Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			s := m.p.Status()
 			if s.Mode == Off {
@@ -256,8 +253,8 @@ func (m *Module) status() server.ServerTool {
 	}
 }
 
-func (m *Module) gateway() server.ServerTool {
-	return server.ServerTool{
+func (m *Module) gateway() host.Tool {
+	return host.Tool{
 		Tool: mcp.Tool{
 			Name: callTool, Description: gatewayAbout, RawInputSchema: json.RawMessage(gatewaySchema),
 			Annotations: mcp.ToolAnnotation{
@@ -265,6 +262,7 @@ func (m *Module) gateway() server.ServerTool {
 				IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(false),
 			},
 		},
+		Work: admission.Waits,
 		Handler: func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			r, err := m.p.Gateway(ctx, invocation(ctx, req))
 			if err != nil {

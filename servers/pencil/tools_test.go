@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
@@ -33,7 +32,7 @@ func (other) Identity() host.Identity {
 func (other) Start(context.Context, host.Scope) error { return nil }
 func (other) Stop(context.Context) error              { return nil }
 func (other) Offer() host.Offer {
-	return host.Offer{Instructions: "Other.", Tools: []server.ServerTool{{
+	return host.Offer{Instructions: "Other.", Tools: []host.Tool{{
 		Tool: mcp.NewToolWithRawSchema("echo", "echo", json.RawMessage(`{"type":"object"}`)),
 		Handler: func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText(string(r.Params.RawArguments)), nil
@@ -261,7 +260,7 @@ func TestToolThatTheLibraryCannotTakeIsHidden(t *testing.T) {
 	m := NewModule(New(Options{}))
 	list, _ := rawjson.SplitArray([]byte(`[{"name":"good"},{"name":"bad","inputSchema":{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}}]`))
 	defs, notes := readDefinitions(list)
-	tools, _ := m.toolsOf(newCatalogue(defs, notes, "", nil, nil))
+	tools := m.toolsOf(newCatalogue(defs, notes, "", nil, nil))
 	if len(tools) != 1 || tools[0].Tool.Name != "pencil_good" {
 		t.Errorf("%d tools", len(tools))
 	}

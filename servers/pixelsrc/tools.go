@@ -3,14 +3,13 @@ package pixelsrc
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
 // Module offers a Server over MCP.
@@ -39,7 +38,7 @@ func (m *Module) Stop(context.Context) error {
 
 // Offer implements [host.Module].
 func (m *Module) Offer() host.Offer {
-	o := host.Offer{Instructions: Instructions, PromptCompletion: m, ResourceCompletion: m, Work: map[string]admission.Class{}}
+	o := host.Offer{Instructions: Instructions, PromptCompletion: m, ResourceCompletion: m}
 	for _, t := range m.server.Tools() {
 		tool := mcp.NewToolWithRawSchema(t.Name, t.Description, t.Schema)
 		tool.Title = t.Title
@@ -47,8 +46,7 @@ func (m *Module) Offer() host.Offer {
 			Title: t.Title, ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
 			IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false),
 		}
-		o.Tools = append(o.Tools, server.ServerTool{Tool: tool, Handler: m.call})
-		o.Work[t.Name] = t.Work
+		o.Tools = append(o.Tools, host.Tool{Tool: tool, Handler: m.call, Work: t.Work, Redact: redact.Kind{Colours: true}})
 	}
 	for _, r := range Resources() {
 		res := mcp.NewResource(r.URI, r.Name, mcp.WithResourceDescription(r.Description), mcp.WithMIMEType(r.MIME))
@@ -96,8 +94,7 @@ func (m *Module) read(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.R
 		if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
 			code = mcp.INVALID_PARAMS
 		}
-		host.FailWith(ctx, code)
-		return nil, err
+		return nil, &host.Error{Code: code, Message: err.Error()}
 	}
 	return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: mime, Text: text}}, nil
 }
@@ -105,8 +102,7 @@ func (m *Module) read(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.R
 func (m *Module) prompt(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	c, err := m.server.Fill(ctx, caller(ctx), req.Params.Name, req.Params.Arguments)
 	if err != nil {
-		host.FailWith(ctx, mcp.INVALID_PARAMS)
-		return nil, fmt.Errorf("fill in prompt: %w", err)
+		return nil, &host.Error{Code: mcp.INVALID_PARAMS, Message: "fill in prompt: " + err.Error()}
 	}
 	return mcp.NewGetPromptResult(c.Description, []mcp.PromptMessage{
 		mcp.NewPromptMessage(mcp.RoleAssistant, mcp.NewTextContent(c.Assistant)),

@@ -18,7 +18,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers/near"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
@@ -39,7 +38,6 @@ const (
 	mostNested = 4       // texts of JSON inside each other
 
 	hidden = "[redacted]"
-	memory = "manage_memory"
 )
 
 // Text returns s without the secrets in it, for logs, errors and the clipboard.
@@ -56,14 +54,24 @@ func (r Rules) words(s string, plainTokens bool) string {
 	return hide(s, theSearch().find(s))
 }
 
+// Kind is what the calls of a tool carry that those of others do not. The zero value
+// is any tool's.
+type Kind struct {
+	// Keep, unless it is nil, are the only arguments that are kept: the others, and
+	// the value of the result, are the user's to remember.
+	Keep []string
+	// Abridge is the argument of which the beginning is kept; "": none.
+	Abridge string
+	// Colours says that what is called a token is a colour.
+	Colours bool
+}
+
 // Body returns what may be kept of a call's arguments, or of its result when
 // result is set. The order of keys and the spelling of numbers stay. A body
 // that is no JSON becomes a JSON string that says so.
-func (r Rules) Body(tool string, result bool, body json.RawMessage) json.RawMessage {
-	w := walker{rules: r, tool: tool, result: result}
-	w.memory = near.Slips(strings.ToLower(tool), memory) <= 2
-	w.plainTokens = strings.HasPrefix(tool, "pixelsrc_")
-	if w.memory && result {
+func (r Rules) Body(kind Kind, result bool, body json.RawMessage) json.RawMessage {
+	w := walker{rules: r, kind: kind, result: result, plainTokens: kind.Colours}
+	if kind.Keep != nil && result {
 		w.holds = holdsValue(body)
 	}
 	if err := w.walk(body); err != nil {
@@ -75,9 +83,8 @@ func (r Rules) Body(tool string, result bool, body json.RawMessage) json.RawMess
 // walker copies one JSON value from in to out.
 type walker struct {
 	rules  Rules
-	tool   string
+	kind   Kind
 	result bool
-	memory bool // the tool is manage_memory, or misspelt so
 	holds  bool // its result has a remembered value in it
 	inner  int  // texts that the value was found inside of
 	in     *json.Decoder
@@ -318,7 +325,7 @@ func (w *walker) text(s string, secret bool) string {
 		return hidden
 	case w.isMemory():
 		return fmt.Sprintf("[redacted, %d characters]", n)
-	case w.tool == "haunt_desktop" && !w.result && w.at("content") && n > keptNote:
+	case w.kind.Abridge != "" && !w.result && w.at(w.kind.Abridge) && n > keptNote:
 		return plain.Cut(s, keptNote) + fmt.Sprintf(" [%d characters in all]", n)
 	}
 	if b, ok := w.blob(s); ok {
@@ -368,7 +375,7 @@ func (w *walker) structural() bool {
 	return w.result && (w.at("content", "", "type") || w.at("content", "", "mimeType"))
 }
 
-// holdsValue tells whether a result of manage_memory is neither an error nor
+// holdsValue tells whether a result that is a value is neither an error nor
 // the news that there is no value.
 func holdsValue(result []byte) bool {
 	var r struct {
@@ -381,15 +388,15 @@ func holdsValue(result []byte) bool {
 	return !r.IsError && (r.StructuredContent.Found == nil || *r.StructuredContent.Found)
 }
 
-// isMemory tells whether the walker is at a value of manage_memory or at a text
-// that repeats it. An argument that the tool does not know may be the value
+// isMemory tells whether the walker is at a value to remember or at a text that
+// repeats it. An argument that the tool does not know may be the value
 // under a wrong name.
 func (w *walker) isMemory() bool {
-	if !w.memory {
+	if w.kind.Keep == nil {
 		return false
 	}
 	if !w.result {
-		return !w.at("action") && !w.at("key")
+		return len(w.path) != 1 || !slices.Contains(w.kind.Keep, w.path[0])
 	}
 	if w.at("content", "", "text") {
 		return w.holds

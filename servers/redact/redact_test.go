@@ -10,11 +10,11 @@ import (
 func TestBodiesAreRedacted(t *testing.T) {
 	picture := base64.StdEncoding.EncodeToString(make([]byte, 60))
 	const pictureSum = "[60 bytes, sha256 5dcc1b5872dd9ff1c234501f1fefda01f664164e1583c3e1bb3dbea47588ab31]"
-	long := strings.Repeat("b", 250)
+	long, memory := strings.Repeat("b", 250), Kind{Keep: []string{"action", "key"}}
 	tests := []struct {
 		name   string
 		rules  Rules
-		tool   string
+		kind   Kind
 		result bool
 		in     string
 		want   string
@@ -29,14 +29,14 @@ func TestBodiesAreRedacted(t *testing.T) {
 		{name: "author is no auth", in: `{"author":"ada","auth":"x"}`, want: `{"author":"ada","auth":"[redacted]"}`},
 		{name: "JSON inside a text", in: `{"content":[{"type":"text","text":"{\"secret\": \"x\", \"a\": 1}"}]}`, want: `{"content":[{"type":"text","text":"{\"secret\":\"[redacted]\",\"a\":1}"}]}`},
 		{name: "harmless JSON inside a text", in: `{"t":"{ \"a\" : 1 }"}`, want: `{"t":"{ \"a\" : 1 }"}`},
-		{name: "memory, arguments", tool: "manage_memory", in: `{"action":"write","key":"k","value":"abc"}`, want: `{"action":"write","key":"k","value":"[redacted, 3 characters]"}`},
-		{name: "memory, result", tool: "manage_memory", result: true, in: `{"content":[{"type":"text","text":"abc"}],"structuredContent":{"key":"k","value":"abc"}}`, want: `{"content":[{"type":"text","text":"[redacted, 3 characters]"}],"structuredContent":{"key":"k","value":"[redacted, 3 characters]"}}`},
-		{name: "memory, nothing found", tool: "manage_memory", result: true, in: `{"content":[{"type":"text","text":"No memory found for key: k"}],"structuredContent":{"found":false,"value":null}}`, want: `{"content":[{"type":"text","text":"No memory found for key: k"}],"structuredContent":{"found":false,"value":null}}`},
-		{name: "memory, error", tool: "manage_memory", result: true, in: `{"content":[{"type":"text","text":"Error: key is required"}],"isError":true}`, want: `{"content":[{"type":"text","text":"Error: key is required"}],"isError":true}`},
-		{name: "memory, a value that looks like an error", tool: "manage_memory", result: true, in: `{"content":[{"type":"text","text":"Error: x"}]}`, want: `{"content":[{"type":"text","text":"[redacted, 8 characters]"}]}`},
-		{name: "note", tool: "haunt_desktop", in: `{"filename":"a","content":"` + long + `"}`, want: `{"filename":"a","content":"` + long[:199] + `… [250 characters in all]"}`},
-		{name: "short note", tool: "haunt_desktop", in: `{"content":"boo"}`, want: `{"content":"boo"}`},
-		{name: "content of another tool", tool: "write", in: `{"content":"` + long + `"}`, want: `{"content":"` + long + `"}`},
+		{name: "memory, arguments", kind: memory, in: `{"action":"write","key":"k","value":"abc"}`, want: `{"action":"write","key":"k","value":"[redacted, 3 characters]"}`},
+		{name: "memory, result", kind: memory, result: true, in: `{"content":[{"type":"text","text":"abc"}],"structuredContent":{"key":"k","value":"abc"}}`, want: `{"content":[{"type":"text","text":"[redacted, 3 characters]"}],"structuredContent":{"key":"k","value":"[redacted, 3 characters]"}}`},
+		{name: "memory, nothing found", kind: memory, result: true, in: `{"content":[{"type":"text","text":"No memory found for key: k"}],"structuredContent":{"found":false,"value":null}}`, want: `{"content":[{"type":"text","text":"No memory found for key: k"}],"structuredContent":{"found":false,"value":null}}`},
+		{name: "memory, error", kind: memory, result: true, in: `{"content":[{"type":"text","text":"Error: key is required"}],"isError":true}`, want: `{"content":[{"type":"text","text":"Error: key is required"}],"isError":true}`},
+		{name: "memory, a value that looks like an error", kind: memory, result: true, in: `{"content":[{"type":"text","text":"Error: x"}]}`, want: `{"content":[{"type":"text","text":"[redacted, 8 characters]"}]}`},
+		{name: "note", kind: Kind{Abridge: "content"}, in: `{"filename":"a","content":"` + long + `"}`, want: `{"filename":"a","content":"` + long[:199] + `… [250 characters in all]"}`},
+		{name: "short note", kind: Kind{Abridge: "content"}, in: `{"content":"boo"}`, want: `{"content":"boo"}`},
+		{name: "content of another tool", in: `{"content":"` + long + `"}`, want: `{"content":"` + long + `"}`},
 		{name: "picture", result: true, in: `{"content":[{"type":"image","data":"` + picture + `","mimeType":"image/png"}]}`, want: `{"content":[{"type":"image","data":"` + pictureSum + `","mimeType":"image/png"}]}`},
 		{name: "resource", result: true, in: `{"blob":"` + picture + `"}`, want: `{"blob":"` + pictureSum + `"}`},
 		{name: "data address", in: `{"src":"data:image/png;base64,` + picture + `"}`, want: `{"src":"` + pictureSum + `"}`},
@@ -49,7 +49,7 @@ func TestBodiesAreRedacted(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(tt.rules.Body(tt.tool, tt.result, json.RawMessage(tt.in))); got != tt.want {
+			if got := string(tt.rules.Body(tt.kind, tt.result, json.RawMessage(tt.in))); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -58,7 +58,7 @@ func TestBodiesAreRedacted(t *testing.T) {
 
 func TestLongBase64IsTakenForAPicture(t *testing.T) {
 	b := base64.StdEncoding.EncodeToString(make([]byte, 3000))
-	got := string(Rules{}.Body("x", true, json.RawMessage(`{"png":"`+b+`"}`)))
+	got := string(Rules{}.Body(Kind{}, true, json.RawMessage(`{"png":"`+b+`"}`)))
 	if !strings.HasPrefix(got, `{"png":"[3000 bytes, sha256 `) {
 		t.Errorf("got %.100s", got)
 	}
@@ -70,7 +70,7 @@ func FuzzBody(f *testing.F) {
 	f.Add([]byte(`{"a":"\ud800"}`), false)
 	f.Add([]byte(strings.Repeat("[", 300)+strings.Repeat("]", 300)), false)
 	f.Fuzz(func(t *testing.T, body []byte, shape bool) {
-		out := Rules{ShapeOnly: shape}.Body("manage_memory", true, body)
+		out := Rules{ShapeOnly: shape}.Body(Kind{Keep: []string{"action", "key"}}, true, body)
 		if !json.Valid(out) {
 			t.Fatalf("%q became %q", body, out)
 		}
@@ -78,7 +78,7 @@ func FuzzBody(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Rules{}.Body("x", false, wrapped)
+		got := Rules{}.Body(Kind{}, false, wrapped)
 		if s := string(body); len(s) > 20 && !isReference(s) && strings.Contains(string(got), s) {
 			t.Fatalf("%q is still in %q", s, got)
 		}

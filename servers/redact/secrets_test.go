@@ -56,7 +56,7 @@ func TestSecretsAreFoundByName(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			in := strings.ReplaceAll(tt.in, "HUSH", hush)
-			got := string(Rules{}.Body("some_tool", false, json.RawMessage(in)))
+			got := string(Rules{}.Body(Kind{}, false, json.RawMessage(in)))
 			if strings.Contains(got, hush) || strings.Contains(got, "7242") || !json.Valid([]byte(got)) {
 				t.Errorf("kept %s", got)
 			}
@@ -99,7 +99,7 @@ func TestSecretsAreFoundByShape(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := string(Rules{}.Body("some_tool", true, body))
+				got := string(Rules{}.Body(Kind{}, true, body))
 				if strings.Contains(got, tt.secret) || !json.Valid([]byte(got)) {
 					t.Fatalf("kept %.200s", got)
 				}
@@ -112,33 +112,37 @@ func TestSecretsAreFoundByShape(t *testing.T) {
 }
 
 func TestWhatIsNoSecretIsKept(t *testing.T) {
-	tests := []struct{ name, tool, in string }{
-		{"pixel art", "pixelsrc_explain", `{"token":"skin","tokens":[{"token":"eye"}],"text":"{\"token\":\"skin\",\"token=eye\":1}"}`},
-		{"rules of pixel art", "pixelsrc_render", `{"source":"{selector: \"[token=glow]\", token: \"lamp\"}\ntoken: glow1"}`},
-		{"tokens that are called like secrets", "pixelsrc_render", `{"source":"{\"colors\":{\"{cookie}\":\"#a52\"},\"regions\":{\"cookie\":{\"rect\":[0,0,4,4]},\"secret\":{\"points\":[[1,1]],\"z\":2}}}"}`},
-		{"colours", "x", `{"password":"#fff","text":"cookie: #a52a2a1f","auth":"rgb(1, 2, 3)"}`},
-		{"types", "x", `{"props":{"token":"string | undefined","onAuth":"() => void","password":{"type":"string | null"},"auth":"'on' | 'off'"}}`},
-		{"modes of a fetch", "x", `{"credentials":"include","fetch":{"credentials":"same-origin"}}`},
-		{"names of keys", "x", `{"key":"colour","public_key":"ssh-ed25519 AAAA","primaryKey":"id","sort_key":"name","keyboard":"de","monkey":"x"}`},
-		{"counts", "x", `{"max_tokens":5,"token_count":7,"tokens":12,"progressToken":"p","nextPageToken":"p2","pass":12,"password_length":8}`},
-		{"words with a secret in them", "x", `{"author":"ada","compass":"n","bypass":"yes","secretary":"bo","tokenizer":"bpe","passenger":"cy","path":"/x"}`},
-		{"a schema", "x", `{"properties":{"password":{"type":"string"}},"required":["password","user"]}`},
-		{"a switch", "x", `{"has_password":true,"token":null,"password":""}`},
-		{"a reference", "x", `{"env":{"API_KEY":"${API_KEY}","TOKEN":"<token>"},"command":"curl -H \"X-Api-Key: $KEY\" --token \"$T\" --password-stdin"}`},
-		{"code", "x", `{"text":"if (token == null) { token = getToken(); token = props.token }\ninterface P { password: string }"}`},
-		{"prose", "x", `{"text":"The bearer of this, a basic understanding, a token: the name of a colour. Pass: 12 tests."}`},
-		{"addresses", "x", `{"a":"https://example.com:8080/@scope/pkg","b":"git@github.com:org/repo.git","c":"mailto:ada@example.com","d":"npm:react@18.2.0","e":"http://localhost:3000/a:b@c","f":"alpine:3.19@sha256:0123"}`},
-		{"hashes", "x", `{"commit":"9fceb02d0ae598e95dc970b74767f19372d61af8","sum":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}`},
-		{"the folder of a shell", "x", `{"PWD":"/home/ada","command":"PWD=/home/ada make"}`},
-		{"a line of a file as of a commit", "x", `{"a":"file.ts:123@HEAD","b":"see file.ts:123@main","c":"git show HEAD:file@x","d":"(main.go:7@HEAD)"}`},
-		{"tokens of a design", "x", `{"design_token":"primary","designTokens":{"fg":"blue7"},"text":"design_token: primary\ndesign-token=spacing4","theme_token":"bg2"}`},
-		{"letters that are no passwords", "x", `{"a":"mkdir -p a/b7","b":"docker run -p 8080:80 x","c":"ssh -p 2222 host","d":"mysql -P 3306 -h x","e":"redis-cli -p 6379","f":"curl -u ada https://x","g":"zip -r a.zip b","h":"openssl s_client -key f.pem","i":"mysql -p db","j":"mysql -u x; mkdir -p7","args":["cp","-p","a7"]}`},
-		{"letters with a variable", "x", `{"a":"sshpass -p \"$PASS\" ssh x","b":"mysql -p$DB_PASS","args":["docker","login","-p","$TOKEN"]}`},
-		{"a question about a secret", "ask", `{"questions":[{"id":"auth","question":"Which?","options":[{"label":"OAuth"}]}],"results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
+	tests := []struct {
+		name string
+		kind Kind
+		in   string
+	}{
+		{"pixel art", Kind{Colours: true}, `{"token":"skin","tokens":[{"token":"eye"}],"text":"{\"token\":\"skin\",\"token=eye\":1}"}`},
+		{"rules of pixel art", Kind{Colours: true}, `{"source":"{selector: \"[token=glow]\", token: \"lamp\"}\ntoken: glow1"}`},
+		{"tokens that are called like secrets", Kind{Colours: true}, `{"source":"{\"colors\":{\"{cookie}\":\"#a52\"},\"regions\":{\"cookie\":{\"rect\":[0,0,4,4]},\"secret\":{\"points\":[[1,1]],\"z\":2}}}"}`},
+		{"colours", Kind{}, `{"password":"#fff","text":"cookie: #a52a2a1f","auth":"rgb(1, 2, 3)"}`},
+		{"types", Kind{}, `{"props":{"token":"string | undefined","onAuth":"() => void","password":{"type":"string | null"},"auth":"'on' | 'off'"}}`},
+		{"modes of a fetch", Kind{}, `{"credentials":"include","fetch":{"credentials":"same-origin"}}`},
+		{"names of keys", Kind{}, `{"key":"colour","public_key":"ssh-ed25519 AAAA","primaryKey":"id","sort_key":"name","keyboard":"de","monkey":"x"}`},
+		{"counts", Kind{}, `{"max_tokens":5,"token_count":7,"tokens":12,"progressToken":"p","nextPageToken":"p2","pass":12,"password_length":8}`},
+		{"words with a secret in them", Kind{}, `{"author":"ada","compass":"n","bypass":"yes","secretary":"bo","tokenizer":"bpe","passenger":"cy","path":"/x"}`},
+		{"a schema", Kind{}, `{"properties":{"password":{"type":"string"}},"required":["password","user"]}`},
+		{"a switch", Kind{}, `{"has_password":true,"token":null,"password":""}`},
+		{"a reference", Kind{}, `{"env":{"API_KEY":"${API_KEY}","TOKEN":"<token>"},"command":"curl -H \"X-Api-Key: $KEY\" --token \"$T\" --password-stdin"}`},
+		{"code", Kind{}, `{"text":"if (token == null) { token = getToken(); token = props.token }\ninterface P { password: string }"}`},
+		{"prose", Kind{}, `{"text":"The bearer of this, a basic understanding, a token: the name of a colour. Pass: 12 tests."}`},
+		{"addresses", Kind{}, `{"a":"https://example.com:8080/@scope/pkg","b":"git@github.com:org/repo.git","c":"mailto:ada@example.com","d":"npm:react@18.2.0","e":"http://localhost:3000/a:b@c","f":"alpine:3.19@sha256:0123"}`},
+		{"hashes", Kind{}, `{"commit":"9fceb02d0ae598e95dc970b74767f19372d61af8","sum":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}`},
+		{"the folder of a shell", Kind{}, `{"PWD":"/home/ada","command":"PWD=/home/ada make"}`},
+		{"a line of a file as of a commit", Kind{}, `{"a":"file.ts:123@HEAD","b":"see file.ts:123@main","c":"git show HEAD:file@x","d":"(main.go:7@HEAD)"}`},
+		{"tokens of a design", Kind{}, `{"design_token":"primary","designTokens":{"fg":"blue7"},"text":"design_token: primary\ndesign-token=spacing4","theme_token":"bg2"}`},
+		{"letters that are no passwords", Kind{}, `{"a":"mkdir -p a/b7","b":"docker run -p 8080:80 x","c":"ssh -p 2222 host","d":"mysql -P 3306 -h x","e":"redis-cli -p 6379","f":"curl -u ada https://x","g":"zip -r a.zip b","h":"openssl s_client -key f.pem","i":"mysql -p db","j":"mysql -u x; mkdir -p7","args":["cp","-p","a7"]}`},
+		{"letters with a variable", Kind{}, `{"a":"sshpass -p \"$PASS\" ssh x","b":"mysql -p$DB_PASS","args":["docker","login","-p","$TOKEN"]}`},
+		{"a question about a secret", Kind{}, `{"questions":[{"id":"auth","question":"Which?","options":[{"label":"OAuth"}]}],"results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(Rules{}.Body(tt.tool, false, json.RawMessage(tt.in))); got != tt.in {
+			if got := string(Rules{}.Body(tt.kind, false, json.RawMessage(tt.in))); got != tt.in {
 				t.Errorf("got  %s\nwant %s", got, tt.in)
 			}
 		})
@@ -152,11 +156,9 @@ func TestMemoryIsNotKeptUnderAnotherName(t *testing.T) {
 		`{"action":"write","key":"k","values":["` + hush + `",7242]}`,
 		`{"action":"write","key":"k","data":7242}`,
 	} {
-		for _, tool := range []string{"manage_memory", "manage_memry", "Manage_Memory"} {
-			got := string(Rules{}.Body(tool, false, json.RawMessage(in)))
-			if strings.Contains(got, hush) || strings.Contains(got, "7242") || !strings.Contains(got, `"key":"k"`) {
-				t.Errorf("%s: %s", tool, got)
-			}
+		got := string(Rules{}.Body(Kind{Keep: []string{"action", "key"}}, false, json.RawMessage(in)))
+		if strings.Contains(got, hush) || strings.Contains(got, "7242") || !strings.Contains(got, `"key":"k"`) {
+			t.Errorf("%s became %s", in, got)
 		}
 	}
 }
@@ -165,7 +167,7 @@ func TestKnownValuesAreFoundAnywhere(t *testing.T) {
 	var k Known
 	r := Rules{Known: &k}
 	k.Add("short", "a longer value", `with "quotes"`)
-	got := string(r.Body("x", false, json.RawMessage(`{"a":"x a longer value y","b":"short","c":"with \"quotes\"","a longer value":1}`)))
+	got := string(r.Body(Kind{}, false, json.RawMessage(`{"a":"x a longer value y","b":"short","c":"with \"quotes\"","a longer value":1}`)))
 	if want := `{"a":"x [redacted] y","b":"short","c":"[redacted]","[redacted]":1}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

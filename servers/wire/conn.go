@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -150,7 +149,7 @@ func (c *Conn) request(e envelope) {
 		c.send(outgoing{line: errorLine(e.id, errorBody{Code: codeBusy, Message: busyBytes}), id: string(e.id)})
 		return
 	}
-	if bytes.Contains(e.params, []byte(`"ask"`)) && toolOf(e) == "ask" {
+	if c.view.InTurn(toolOf(e)) {
 		ctx = c.turns.Next(ctx)
 	}
 	c.work.Add(1)
@@ -219,11 +218,7 @@ func (c *Conn) answer(ctx context.Context, e envelope) []byte {
 		line, err = resultLine(e.id, r.Result)
 		line = rawTools(e, c.view.Raw(), line)
 	case mcp.JSONRPCError:
-		if text := c.view.Refusal(toolOf(e)); text != "" {
-			line, err = resultLine(e.id, refusalResult(text))
-			break
-		}
-		line = errorLine(e.id, failure(ctx, e, errorBody{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data}))
+		line, _ = failureLine(ctx, e, errorBody{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data})
 	default:
 		err = fmt.Errorf("unexpected answer %T", reply)
 	}

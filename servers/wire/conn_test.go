@@ -43,11 +43,17 @@ func (f *fixture) Start(_ context.Context, s host.Scope) error { f.scope = s; re
 func (f *fixture) Stop(context.Context) error { return nil }
 
 func (f *fixture) Offer() host.Offer {
-	tool := func(name string, h server.ToolHandlerFunc) server.ServerTool {
-		return server.ServerTool{Tool: mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)), Handler: h}
+	tool := func(name string, h server.ToolHandlerFunc) host.Tool {
+		t := host.Tool{Tool: mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)), Handler: h}
+		switch name {
+		case "block":
+			t.Work = admission.Waits
+		case "ask":
+			t.Work, t.Resumable, t.InTurn = admission.Waits, true, true
+		}
+		return t
 	}
-	work := map[string]admission.Class{"block": admission.Waits, "ask": admission.Waits}
-	o := host.Offer{Instructions: "Be kind.", Work: work, Tools: []server.ServerTool{
+	o := host.Offer{Instructions: "Be kind.", Tools: []host.Tool{
 		tool("echo", func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText(r.GetString("text", "")), nil
 		}),

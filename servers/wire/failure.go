@@ -11,11 +11,20 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
-// failure completes an error that mcp-go made: with the code and data that the
-// handler chose, with our sentence, and with the address of a resource that does not exist.
-func failure(ctx context.Context, e envelope, body errorBody) errorBody {
-	body.Code, body.Data = host.Failure(ctx, body.Code, body.Data)
-	body.Message = host.FailureMessage(ctx, body.Message)
+// failureLine is the answer to a request for which mcp-go made an error: a refusal
+// that the model reads, or the error that the handler chose, or its own, with the
+// address of a resource that does not exist. A code of 0 is no error.
+func failureLine(ctx context.Context, e envelope, body errorBody) (line []byte, code int) {
+	refusal, chosen := host.Failure(ctx)
+	switch {
+	case refusal != "":
+		line, err := resultLine(e.id, refusalResult(refusal))
+		if err == nil {
+			return line, 0
+		}
+	case chosen != nil:
+		body = errorBody{Code: chosen.Code, Message: chosen.Message, Data: chosen.Data}
+	}
 	if e.method == string(mcp.MethodResourcesRead) && body.Data == nil && (body.Code == mcp.INVALID_PARAMS || body.Code == mcp.RESOURCE_NOT_FOUND) {
 		var p struct {
 			URI string `json:"uri"`
@@ -24,7 +33,7 @@ func failure(ctx context.Context, e envelope, body errorBody) errorBody {
 			body.Data = p
 		}
 	}
-	return body
+	return errorLine(e.id, body), body.Code
 }
 
 // answerWriter passes a response on. It completes one that is a single error, and
@@ -87,10 +96,12 @@ func (f *answerWriter) complete(p []byte) (line []byte, status int) {
 	if json.Unmarshal(p, &r) != nil || r.Error == nil {
 		return p, f.status
 	}
-	body := failure(f.ctx, f.e, *r.Error)
-	status = f.status
-	if f.e.modern() && (body.Code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || body.Code == mcp.INVALID_PARAMS) {
+	line, code := failureLine(f.ctx, f.e, *r.Error)
+	switch status = f.status; {
+	case code == 0:
+		status = http.StatusOK
+	case f.e.modern() && (code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || code == mcp.INVALID_PARAMS):
 		status = http.StatusBadRequest
 	}
-	return errorLine(f.e.id, body), status
+	return line, status
 }

@@ -34,6 +34,9 @@ type Welcome struct {
 	Usage   bool            `json:"usage,omitempty"`  // the error is the caller's mistake
 	Final   bool            `json:"final,omitempty"`  // asking again soon is in vain
 	Result  json.RawMessage `json:"result,omitempty"` // of a control request
+	// Resumable names the tools whose calls are to be sent again to another deck when
+	// this one ends before it has answered.
+	Resumable []string `json:"resumable,omitempty"`
 	// Note and Prove come before the answer to a control request: what to tell the
 	// user meanwhile, and what the user is to show ("pair" or "passphrase"), which
 	// goes back as a Proof.

@@ -89,13 +89,6 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer h.leave(agent)
 	ctx := agent.Context(r.Context())
-	if text := v.view.RecordRefusal(ctx, toolOf(e)); text != "" {
-		w.Header().Set("Content-Type", "application/json")
-		if line, err := resultLine(e.id, refusalResult(text)); err == nil {
-			_, _ = w.Write(line) // the client may be gone
-		}
-		return
-	}
 	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, raw: v.view.Raw()}
 	v.mcp.ServeHTTP(out, r.WithContext(ctx))
 	out.begin(out.status)

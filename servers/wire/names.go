@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -19,7 +20,7 @@ var ruled = sync.OnceValue(func() rules {
 	// arguments of a tool or prompt: their own decoders may fold the first level.
 	arguments := &rawjson.Rule{Fold: true, Rest: data}
 	meta := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names(
-		"progressToken", ResumeKey, mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeySubscriptionID,
+		"progressToken", host.ResumeKeyMeta, mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeySubscriptionID,
 	)}
 	body := &rawjson.Rule{Fold: true, Known: rawjson.Names(
 		"name", "arguments", "_meta", "uri", "cursor", "task", "ttl", "level", "logger", "protocolVersion", "capabilities", "clientInfo", "version",

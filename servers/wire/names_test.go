@@ -76,10 +76,10 @@ func TestMessagesThatReadersTakeDifferentlyAreRefused(t *testing.T) {
 func TestTheRelayRefusesAmbiguousMessages(t *testing.T) {
 	var out bytes.Buffer
 	in := ambiguous()["name in another case"] + "\n"
-	r := &Relay{In: strings.NewReader(in), Out: &out, Headless: func() (Stream, error) {
+	r := &Relay{In: strings.NewReader(in), Out: &out, Headless: func() (Stream, []string, error) {
 		a, b := Pipe()
 		go func() { _, _ = io.Copy(io.Discard, b); b.Close() }()
-		return a, nil
+		return a, nil, nil
 	}, Dial: func(context.Context) (net.Conn, error) { return nil, ErrNoDeck }}
 	if err := r.Run(t.Context()); err != nil {
 		t.Fatal(err)

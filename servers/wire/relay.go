@@ -26,8 +26,9 @@ type Relay struct {
 	Hello Hello
 	// Dial connects to the deck's socket; it fails when there is no deck.
 	Dial func(ctx context.Context) (net.Conn, error)
-	// Headless serves the view in this process over the returned stream.
-	Headless func() (Stream, error)
+	// Headless serves the view in this process over the returned stream, and names the
+	// tools whose calls are to be sent again to another deck.
+	Headless func() (s Stream, resumable []string, err error)
 	In       io.Reader
 	Out      io.Writer
 	// Patience is how long a lost deck is waited for before this process hosts
@@ -39,14 +40,17 @@ type Relay struct {
 	outMu sync.Mutex // guards out
 	out   *bufio.Writer
 
-	mu      sync.Mutex // guards what follows
-	link    *link
-	linked  sync.Cond // link changed; uses mu
-	client  replay
-	flight  map[string]flying // requests without an answer, by id
-	sent    int               // counts requests
-	moves   int
-	closing bool
+	mu     sync.Mutex // guards what follows
+	link   *link
+	linked sync.Cond // link changed; uses mu
+	client replay
+	// resumable names the tools whose calls are sent again, as the link in use or the
+	// one before it has said.
+	resumable []string
+	flight    map[string]flying // requests without an answer, by id
+	sent      int               // counts requests
+	moves     int
+	closing   bool
 }
 
 // flying is a request without an answer.
@@ -78,7 +82,9 @@ type link struct {
 	lines    *bufio.Reader
 	out      *bufio.Writer
 	headless bool
-	down     chan struct{}
+	// resumable names the tools whose calls are sent again when the link is lost.
+	resumable []string
+	down      chan struct{}
 }
 
 // errUsage marks a deck's refusal that is the caller's mistake.
@@ -140,12 +146,12 @@ func (r *Relay) connect(ctx context.Context) (*link, error) {
 }
 
 func (r *Relay) host() (*link, error) {
-	s, err := r.Headless()
+	s, resumable, err := r.Headless()
 	if err != nil {
 		return nil, fmt.Errorf("host without a deck: %w", err)
 	}
 	l := newLink(s, bufio.NewReaderSize(s, burst))
-	l.headless = true
+	l.headless, l.resumable = true, resumable
 	return l, nil
 }
 
@@ -176,7 +182,9 @@ func (r *Relay) dial(ctx context.Context) (*link, error) {
 	if !ok {
 		s = halfClosed{c}
 	}
-	return newLink(s, lines), nil
+	l := newLink(s, lines)
+	l.resumable = w.Resumable
+	return l, nil
 }
 
 // halfClosed ends the whole connection where one side alone cannot be closed.
@@ -197,7 +205,7 @@ func (r *Relay) adopt(l *link) {
 		}
 	}
 	_ = l.out.Flush() // the same
-	r.link = l
+	r.link, r.resumable = l, l.resumable
 	r.moves++
 	var news [][]byte
 	if r.moves > 1 {
@@ -353,7 +361,7 @@ func (r *Relay) fromClient(lines *lineReader) error {
 }
 
 func (r *Relay) forward(e envelope, line []byte) {
-	again := resumable(e)
+	again := r.resumes(e)
 	if again {
 		line = withResumeKey(e)
 	}
@@ -362,6 +370,17 @@ func (r *Relay) forward(e envelope, line []byte) {
 		// Without the lock: a deck that first wants to be heard must be.
 		_, _ = l.out.Write(line) // a dead link is noticed by its reader, which ends the call
 	}
+}
+
+// resumes tells whether a request is a call that is sent again when the deck is lost.
+func (r *Relay) resumes(e envelope) bool {
+	tool := toolOf(e)
+	if tool == "" || e.id == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.resumable, tool)
 }
 
 // enter waits for a link and notes what goes over it; nil when the relay ends. Only

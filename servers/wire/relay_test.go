@@ -85,11 +85,11 @@ func startRelay(t *testing.T, path string, local ...host.Module) *relayed {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", path)
 		},
-		Headless: func() (wire.Stream, error) {
+		Headless: func() (wire.Stream, []string, error) {
 			h := newHost(t, local...)
 			v, err := h.View(host.ViewSpec{})
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			ours, theirs := wire.Pipe()
 			agent := h.Connect(deck.Caller{Transport: "stdio", Root: "/project"}, nil)
@@ -97,7 +97,7 @@ func startRelay(t *testing.T, path string, local ...host.Module) *relayed {
 				_ = wire.Serve(context.Background(), theirs, theirs, v, agent)
 				theirs.Close()
 			}()
-			return ours, nil
+			return ours, v.Resumable(), nil
 		},
 	}
 	c := &relayed{over: make(chan error, 1), end: func() { inW.Close() }}
@@ -285,7 +285,7 @@ func TestUnknownServerIsTheCallersMistake(t *testing.T) {
 	r := &wire.Relay{
 		Hello: wire.Hello{Servers: []string{"nope"}}, In: strings.NewReader(""), Out: io.Discard,
 		Dial:     func(context.Context) (net.Conn, error) { return net.Dial("unix", path) },
-		Headless: func() (wire.Stream, error) { return nil, io.ErrUnexpectedEOF },
+		Headless: func() (wire.Stream, []string, error) { return nil, nil, io.ErrUnexpectedEOF },
 	}
 	if err := r.Run(context.Background()); !wire.IsUsage(err) || !strings.Contains(err.Error(), "fixture") {
 		t.Fatalf("got %v", err)
@@ -373,7 +373,7 @@ func TestRelayReadsWhileItsWriteWaits(t *testing.T) {
 	r := &wire.Relay{
 		In: inR, Out: outW,
 		Dial:     func(context.Context) (net.Conn, error) { return ours, nil },
-		Headless: func() (wire.Stream, error) { return nil, io.ErrUnexpectedEOF },
+		Headless: func() (wire.Stream, []string, error) { return nil, nil, io.ErrUnexpectedEOF },
 	}
 	over := make(chan error, 1)
 	go func() { over <- r.Run(context.Background()); outW.Close() }()

@@ -10,25 +10,15 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 const listenMethod = string(mcp.MethodSubscriptionsListen)
 
-// ResumeKey is the member of a request's _meta that the relay adds to calls
-// that wait for a person. It is the same when the call is sent again to
-// another deck.
-const ResumeKey = "mcpdeck/resumeKey"
-
-// Asked and Again are two more: when the relay got the call, in milliseconds of
-// Unix time, and whether it has been sent to another deck before.
-const (
-	Asked = "mcpdeck/asked"
-	Again = "mcpdeck/again"
-)
-
 // retryMark stands in the result of a call that waits for a person when the
 // deck is about to end: the call is to be sent again to the next one.
-const retryMark = `"mcpdeck/retry":true`
+const retryMark = `"` + host.RetryMeta + `":true`
 
 // replay is what a client has said that a new deck must hear again.
 type replay struct {
@@ -149,21 +139,11 @@ func uriOf(params json.RawMessage) string {
 	return p.URI
 }
 
-// resumable tells whether a request is a call that waits for a person, which is
-// sent again when the deck is lost.
-func resumable(e envelope) bool {
-	switch toolOf(e) {
-	case "ask", "ask_wait":
-		return e.id != nil
-	}
-	return false
-}
-
 // withResumeKey adds a random key to the request's _meta, and the time.
 func withResumeKey(e envelope) []byte {
 	var key [16]byte
 	_, _ = rand.Read(key[:]) // never fails
-	return withMeta(e, map[string]any{ResumeKey: hex.EncodeToString(key[:]), Asked: time.Now().UnixMilli()})
+	return withMeta(e, map[string]any{host.ResumeKeyMeta: hex.EncodeToString(key[:]), host.AskedMeta: time.Now().UnixMilli()})
 }
 
 // sentAgain is the line of a request for another deck than it went to first.
@@ -172,7 +152,7 @@ func sentAgain(line []byte, moved bool) []byte {
 	if !moved || bad != nil {
 		return line
 	}
-	return append(withMeta(e, map[string]any{Again: true}), '\n')
+	return append(withMeta(e, map[string]any{host.AgainMeta: true}), '\n')
 }
 
 // withMeta is the line of a request with more members of its _meta.

@@ -150,7 +150,7 @@ func (s *Server) connection(ctx context.Context, c net.Conn, full string) {
 	}
 	agent := s.Host.Connect(callerOf(peer, hello), view.Spec.Servers)
 	defer agent.Close()
-	if s.reply(c, Welcome{}) != nil {
+	if s.reply(c, Welcome{Resumable: view.Resumable()}) != nil {
 		return
 	}
 	_ = Serve(ctx, lines.r, c, view, agent) // how a connection ended is nobody's concern

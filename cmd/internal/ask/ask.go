@@ -19,6 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
@@ -33,7 +34,7 @@ type Settings struct {
 	Version string            // of this program
 	Hints   map[string]string // for deck.Caller
 	Journal *journal.Journal  // of the server's calls, not open yet; nil: none is kept
-	Redact  func(tool string, result bool, body json.RawMessage) json.RawMessage
+	Redact  func(kind redact.Kind, result bool, body json.RawMessage) json.RawMessage
 }
 
 // UsageError is an error in how a command was called.

@@ -54,7 +54,7 @@ func (echoModule) Start(_ context.Context, scope host.Scope) error {
 func (echoModule) Stop(context.Context) error { return nil }
 
 func (echoModule) Offer() host.Offer {
-	return host.Offer{Tools: []server.ServerTool{echo()}}
+	return host.Offer{Tools: []host.Tool{{Tool: echo().Tool, Handler: echo().Handler}}}
 }
 
 // hostOptions say what a host process is.

@@ -34,7 +34,7 @@ func BenchmarkInsert(b *testing.B) {
 func BenchmarkRedact(b *testing.B) {
 	_, body := call(1)
 	for b.Loop() {
-		redact.Rules{}.Body("haunt_desktop", false, body.Args)
-		redact.Rules{}.Body("haunt_desktop", true, body.Result)
+		redact.Rules{}.Body(redact.Kind{Abridge: "content"}, false, body.Args)
+		redact.Rules{}.Body(redact.Kind{Abridge: "content"}, true, body.Result)
 	}
 }

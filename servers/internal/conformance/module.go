@@ -92,12 +92,12 @@ func (completion) CompletePromptArgument(context.Context, string, mcp.CompleteAr
 }
 
 // tool is a tool without arguments.
-func tool(name, text string, handler server.ToolHandlerFunc, options ...mcp.ToolOption) server.ServerTool {
+func tool(name, text string, handler server.ToolHandlerFunc, options ...mcp.ToolOption) host.Tool {
 	no := false
 	options = append([]mcp.ToolOption{mcp.WithDescription(text), mcp.WithToolAnnotation(mcp.ToolAnnotation{
 		ReadOnlyHint: &no, DestructiveHint: &no, IdempotentHint: &no, OpenWorldHint: &no,
 	})}, options...)
-	return server.ServerTool{Tool: mcp.NewTool(name, options...), Handler: handler}
+	return host.Tool{Tool: mcp.NewTool(name, options...), Handler: handler}
 }
 
 func prompt(name, text string, args []string, messages ...any) server.ServerPrompt {

@@ -147,7 +147,7 @@ func enums() map[string]any {
 	}
 }
 
-func roundTripTools(seal sealer) []server.ServerTool {
+func roundTripTools(seal sealer) []host.Tool {
 	name := always(form("What is your name?", "name", "string"))
 	hello := func(a *mcp.ElicitationResult) string { return "Hello, " + field(a, "name") + "!" }
 	return append(statefulTools(seal),
@@ -180,19 +180,18 @@ func roundTripTools(seal sealer) []server.ServerTool {
 }
 
 // statefulTools hand the client a state and want it back unchanged.
-func statefulTools(seal sealer) []server.ServerTool {
+func statefulTools(seal sealer) []host.Tool {
 	confirm := form("Please confirm", "ok", "boolean")
 	confirmed := func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if server.ElicitationResponse(r.Params.InputResponses, "confirm") == nil {
 			return server.NewInputRequestBuilder(seal.seal("asked")).Elicit("confirm", confirm).ToolResult(), nil
 		}
 		if _, err := seal.unseal(r.Params.RequestState); err != nil {
-			host.FailWith(ctx, mcp.INVALID_PARAMS)
-			return nil, err
+			return nil, &host.Error{Code: mcp.INVALID_PARAMS, Message: err.Error()}
 		}
 		return mcp.NewToolResultText("state-ok"), nil
 	}
-	return []server.ServerTool{
+	return []host.Tool{
 		tool("test_input_required_result_request_state", "Keeps a state", confirmed),
 		tool("test_input_required_result_tampered_state", "Refuses a changed state", confirmed),
 		tool("test_input_required_result_multiple_inputs", "Asks three things at once", func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -233,10 +232,9 @@ func declared(ctx context.Context) mcp.ClientCapabilities {
 
 func missingCapability(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if server.IsModernRequest(ctx) && declared(ctx).Sampling == nil {
-		host.FailWith(ctx, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, map[string]any{
+		return nil, &host.Error{Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Message: "the client must be able to sample", Data: map[string]any{
 			"requiredCapabilities": map[string]any{"sampling": map[string]any{}},
-		})
-		return nil, errors.New("the client must be able to sample")
+		}}
 	}
 	return mcp.NewToolResultText("ok"), nil
 }

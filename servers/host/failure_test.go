@@ -1,0 +1,93 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
+)
+
+// failing is a module with one tool that fails and one that is turned off.
+type failing struct {
+	module
+	err error
+}
+
+func (m *failing) Offer() Offer {
+	return Offer{
+		Tools: []Tool{
+			{
+				Tool:    mcp.NewTool("fails"),
+				Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, m.err },
+			},
+			{Tool: mcp.NewTool("remember_this"), Off: "remember_this is turned off", Redact: redact.Kind{Keep: []string{"key"}}},
+		},
+		Refuse: func(tool string) string {
+			if strings.HasPrefix(tool, "child_") {
+				return "the child does not run"
+			}
+			return ""
+		},
+	}
+}
+
+// TestHowACallThatFailsIsAnswered holds that each failure has one answer, and is in
+// the log once, with the same words.
+func TestHowACallThatFailsIsAnswered(t *testing.T) {
+	tests := []struct {
+		name, tool, args string
+		err              error
+		refusal          string
+		failure          string // code, message and data
+		status           deck.CallStatus
+		logged           string
+	}{
+		{"an error for the model", "fails", `{}`, errors.New("no luck"), "", "", deck.ToolError, "Error: no luck"},
+		{"a protocol error", "fails", `{}`, &Error{Code: 7, Message: "not so", Data: "x"}, "", "7 not so x", deck.Refused, "not so"},
+		{"one that is wrapped", "fails", `{}`, fmt.Errorf("try: %w", &Error{Code: 7, Message: "not so"}), "", "7 try: not so <nil>", deck.Refused, "try: not so"},
+		{"a tool that is turned off", "remember_this", `{"value":"hush"}`, nil, "remember_this is turned off", "", deck.ToolError, "remember_this is turned off"},
+		{"a child's tool without the child", "child_draw", `{}`, nil, "the child does not run", "", deck.ToolError, "the child does not run"},
+		{"a slip of the pen", "Remember_this1", `{"value":"hush"}`, nil, "", `-32602 no tool is called "Remember_this1"; tools/list has the 1 there are, of m <nil>`, deck.Refused, `no tool is called "Remember_this1"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			rec := &kepts{}
+			h := started(t, Options{
+				Modules: []Module{&failing{module: module{name: "m"}, err: tt.err}}, Recorder: rec, Redact: redact.Rules{}.Body,
+			})
+			if s := h.Snapshot().Servers[0]; s.Tools != 1 {
+				t.Errorf("%d tools are listed, want the one that is on", s.Tools)
+			}
+			v, err := h.View(ViewSpec{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx := h.Connect(deck.Caller{}, nil).Context(t.Context())
+			v.MCP.HandleMessage(ctx, json.RawMessage(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tt.tool, tt.args)))
+			refusal, failure := Failure(ctx)
+			got := ""
+			if failure != nil {
+				got = fmt.Sprint(failure.Code, " ", failure.Message, " ", failure.Data)
+			}
+			if refusal != tt.refusal || got != tt.failure {
+				t.Errorf("answered %q, %q; want %q, %q", refusal, got, tt.refusal, tt.failure)
+			}
+			calls := settled(h, 1).Calls
+			if len(calls) != 1 || calls[0].Status != tt.status || !strings.HasPrefix(calls[0].Result, tt.logged) {
+				t.Errorf("logged %+v, want one that is %s: %s", calls, tt.status, tt.logged)
+			}
+			rec.mu.Lock()
+			defer rec.mu.Unlock()
+			if strings.Contains(fmt.Sprint(rec.begun, calls), "hush") {
+				t.Errorf("the log keeps what it must not: %q", rec.begun)
+			}
+		})
+	}
+}

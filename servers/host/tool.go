@@ -1,0 +1,93 @@
+package host
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
+)
+
+// Tool is one tool of a module, and all that the deck knows of it.
+type Tool struct {
+	Tool    mcp.Tool // as clients see it
+	Handler server.ToolHandlerFunc
+	// Raw is the definition that is listed as it stands, a JSON object on one line:
+	// the library encodes only the members it knows. nil: Tool as it encodes.
+	Raw json.RawMessage
+	// Work says how much a call takes while it runs. The zero value is for an answer
+	// from memory.
+	Work admission.Class
+	// Redact says what the log must not keep of a call beyond what it never keeps.
+	Redact redact.Kind
+	// Resumable calls wait for the user: one that is not answered when its deck ends
+	// is sent again to the next, with the members of [ResumeKeyMeta] and its siblings.
+	Resumable bool
+	// InTurn calls of one connection begin in the order in which they were sent: the
+	// handler calls [TakeTurn].
+	InTurn bool
+	// Off, unless it is empty, is the answer to a call while the tool is turned off. It
+	// is not listed then.
+	Off string
+}
+
+// The members of _meta that a relay adds to a call that is [Tool.Resumable].
+const (
+	// ResumeKeyMeta is a key that nobody can guess. It is the same when the call is
+	// sent again to another deck.
+	ResumeKeyMeta = "mcpdeck/resumeKey"
+	// AskedMeta is when the relay got the call, in milliseconds of Unix time: progress
+	// goes on from there in another process.
+	AskedMeta = "mcpdeck/asked"
+	// AgainMeta is true when the call has been sent to another deck before.
+	AgainMeta = "mcpdeck/again"
+	// RetryMeta is true in the _meta of a result when the deck is about to end: the
+	// relay keeps the call open and sends it to the next deck.
+	RetryMeta = "mcpdeck/retry"
+)
+
+// definition is what is listed of the tool.
+func (t Tool) definition() any {
+	if t.Raw != nil {
+		return t.Raw
+	}
+	return t.Tool
+}
+
+// all are the tools of an offer, whoever gets them.
+func (o Offer) all() []Tool { return slices.Concat(o.Tools, o.Stub, o.Gateway) }
+
+// Resumable names the tools of the view whose calls are sent again when the deck is
+// lost.
+func (v *View) Resumable() (names []string) {
+	for _, m := range v.modules {
+		for _, t := range m.current().all() {
+			if t.Resumable {
+				names = append(names, t.Tool.Name)
+			}
+		}
+	}
+	return names
+}
+
+// InTurn tells whether calls of a tool begin in the order in which they were sent.
+func (v *View) InTurn(tool string) bool { return v.listing.Load().turns[tool] }
+
+// redactOf says how to keep a call of a tool that is not listed: as one that is turned
+// off, or as the tool that was meant.
+func (h *Host) redactOf(tool string) (kind redact.Kind) {
+	name, slips := strings.ToLower(tool[:min(len(tool), 64)]), 3
+	for _, m := range h.modules {
+		for _, t := range m.current().all() {
+			if n := near.Slips(name, t.Tool.Name); n < slips {
+				slips, kind = n, t.Redact
+			}
+		}
+	}
+	return kind
+}
