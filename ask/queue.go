@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -71,7 +72,7 @@ type Queue struct {
 	version  uint64
 	snap     *Snapshot // of version; nil when it must be made
 	timer    *time.Timer
-	watchers map[chan struct{}]bool
+	hints    hint.Feed
 	notices  []string
 }
 
@@ -131,7 +132,7 @@ type item struct {
 
 // New returns a queue with what the last run left in opt's files.
 func New(opt Options) *Queue {
-	q := &Queue{opt: opt, log: opt.Log, nextID: 1, watchers: map[chan struct{}]bool{}}
+	q := &Queue{opt: opt, log: opt.Log, nextID: 1}
 	if q.log == nil {
 		q.log = slog.New(slog.DiscardHandler)
 	}
@@ -302,17 +303,7 @@ func (q *Queue) ordered() []*item {
 
 // Hints returns a channel that gets a value when [Queue.Pending] has changed,
 // at most one ahead, and a function that ends it.
-func (q *Queue) Hints() (<-chan struct{}, func()) {
-	ch := make(chan struct{}, 1)
-	q.mu.Lock()
-	q.watchers[ch] = true
-	q.mu.Unlock()
-	return ch, func() {
-		q.mu.Lock()
-		delete(q.watchers, ch)
-		q.mu.Unlock()
-	}
-}
+func (q *Queue) Hints() (<-chan struct{}, func()) { return q.hints.Subscribe() }
 
 // Save writes the state file again, which somebody may have deleted.
 func (q *Queue) Save() { q.store.save(q.saved) }
@@ -321,12 +312,7 @@ func (q *Queue) Save() { q.store.save(q.saved) }
 func (q *Queue) changed(save bool) {
 	q.version++
 	q.snap = nil
-	for ch := range q.watchers {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
-	}
+	q.hints.Send()
 	if save {
 		q.store.save(q.saved)
 	}

@@ -61,7 +61,7 @@ func TestImportsGoOneWay(t *testing.T) {
 		deep  bool // whatever is imported, too
 	}{
 		{"the screen knows neither the protocol nor HTTP", []string{"tui", "theme"}, append([]string{"net/http"}, mcp...), false},
-		{"questions and plain data have no screen and no protocol", []string{"ask", "servers/deck", "servers/calls", "servers/match"}, slices.Concat(charm, mcp, []string{"net/http"}), true},
+		{"questions and plain data have no screen", []string{"ask", "servers/deck", "servers/calls", "servers/match"}, charm, true},
 		{"the engine needs the standard library alone", []string{"servers/pixelsrc/pxl"}, []string{"github.com", "golang.org", "charm.land", "modernc.org"}, true},
 		{"servers do not know the screen", []string{"servers"}, append([]string{module + "tui", module + "theme"}, charm...), false},
 		{"nothing imports the commands", []string{"servers", "ask", "tui", "theme"}, []string{module + "cmd"}, true},
@@ -88,6 +88,30 @@ func TestImportsGoOneWay(t *testing.T) {
 				t.Error("no package was checked")
 			}
 		})
+	}
+}
+
+// TestImportsOfTheProtocol holds which packages link mcp-go or net/http, by whatever
+// they import: those that carry servers or offer them. All others, also new ones, are
+// plain: the questions, the data of the deck, the screen.
+func TestImportsOfTheProtocol(t *testing.T) {
+	carry := []string{"servers/host", "servers/wire", "servers/internal/conformance"}
+	// Domains that offer themselves, and pages that link them: the list only shrinks.
+	mixed := []string{
+		"servers/ask", "servers/clippy", "servers/logicstamp", "servers/pencil", "servers/pixelsrc",
+		"tui/page/drift", "tui/page/pencil", "tui/page/pixels", "tui/internal/demo", "tui/internal/fake",
+	}
+	for _, p := range packages(t) {
+		if under(p.ImportPath, "cmd") || strings.HasPrefix(p.ImportPath, "servers/") && strings.HasSuffix(p.ImportPath, "/offer") {
+			continue
+		}
+		links := slices.ContainsFunc(p.Deps, func(d string) bool { return d == "net/http" || under(d, "github.com/mark3labs/mcp-go") })
+		switch listed := slices.Contains(slices.Concat(carry, mixed), p.ImportPath); {
+		case links && !listed:
+			t.Errorf("%s links mcp-go or net/http", p.ImportPath)
+		case listed && !links:
+			t.Errorf("%s links neither mcp-go nor net/http any more: take it off the list", p.ImportPath)
+		}
 	}
 }
 

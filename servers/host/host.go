@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
@@ -50,7 +51,7 @@ type Host struct {
 	modules   []*hosted
 	calls     *calls.Log
 	pool      safe.Pool // of the requests of byte streams
-	hints     hints
+	hints     hint.Feed
 
 	cached atomic.Pointer[deck.Snapshot]
 
@@ -236,7 +237,7 @@ func (h *Host) tell() {
 	h.mu.Lock()
 	h.version++
 	h.mu.Unlock()
-	h.hints.send()
+	h.hints.Send()
 }
 
 func (m *hosted) start() {

@@ -14,7 +14,7 @@ const (
 
 // Subscribe returns a channel that gets a hint when there is a new snapshot to
 // look at, and a function that ends it.
-func (h *Host) Subscribe() (<-chan struct{}, func()) { return h.hints.subscribe() }
+func (h *Host) Subscribe() (<-chan struct{}, func()) { return h.hints.Subscribe() }
 
 // Snapshot returns the present version of everything. It is cheap when nothing
 // has changed since the last time.

@@ -317,5 +317,5 @@ func (s *Service) tell(result *compare.Result, monitored bool) {
 	if s.notify != nil {
 		s.notify(result, monitored)
 	}
-	s.hint()
+	s.hints.Send()
 }

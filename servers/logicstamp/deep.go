@@ -83,7 +83,7 @@ func (s *Service) deeperLater(project string, work func(ctx context.Context) err
 	safe.Go("analyse deeper", func() {
 		defer end()
 		defer cancel()
-		defer s.hint()
+		defer s.hints.Send()
 		defer func() {
 			s.mu.Lock()
 			delete(s.deeper.running, project)
@@ -100,7 +100,7 @@ func (s *Service) deeperLater(project string, work func(ctx context.Context) err
 			s.refuseDeeper(project, fmt.Sprintf("it was given up after %s", run.Limit))
 		}
 	})
-	s.hint()
+	s.hints.Send()
 	return compare.DeeperRunning
 }
 
@@ -119,7 +119,7 @@ func (s *Service) StopDeeper(project string) {
 	if run != nil {
 		run.cancel()
 	}
-	s.hint()
+	s.hints.Send()
 }
 
 // deepenRefresh sees to it that a new snapshot gets a deeper context beside it.

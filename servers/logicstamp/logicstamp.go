@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -154,7 +155,7 @@ type Service struct {
 	monitors  map[string]*monitor
 	searches  searchCache
 	notify    func(r *compare.Result, monitored bool)
-	hints     hints
+	hints     hint.Feed
 	// installed hears that the command was installed.
 	installed func()
 	stop      context.Context

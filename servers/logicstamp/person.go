@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
@@ -29,39 +28,9 @@ type ProjectState struct {
 	Deeper *DeeperRun
 }
 
-// hints tell subscribers that there is something new to look at.
-type hints struct {
-	mu   sync.Mutex
-	subs map[chan struct{}]bool
-}
-
 // Subscribe gives a channel of one slot that is told when State may have
 // changed; stop ends it.
-func (s *Service) Subscribe() (hint <-chan struct{}, stop func()) {
-	c := make(chan struct{}, 1)
-	s.hints.mu.Lock()
-	defer s.hints.mu.Unlock()
-	if s.hints.subs == nil {
-		s.hints.subs = map[chan struct{}]bool{}
-	}
-	s.hints.subs[c] = true
-	return c, func() {
-		s.hints.mu.Lock()
-		defer s.hints.mu.Unlock()
-		delete(s.hints.subs, c)
-	}
-}
-
-func (s *Service) hint() {
-	s.hints.mu.Lock()
-	defer s.hints.mu.Unlock()
-	for c := range s.hints.subs {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
-}
+func (s *Service) Subscribe() (hint <-chan struct{}, stop func()) { return s.hints.Subscribe() }
 
 // State collects what a screen shows. It reads the snapshot store.
 func (s *Service) State() State {
@@ -120,13 +89,13 @@ func (s *Service) MonitorFor(ctx context.Context, project, baseline string, on b
 		action = "start"
 	}
 	_, err := s.Monitor(ctx, person(project), MonitorArgs{Action: action, Project: project, Baseline: baseline})
-	s.hint()
+	s.hints.Send()
 	return err
 }
 
 // PinFor pins a snapshot for a person, or lets it go.
 func (s *Service) PinFor(id string, on bool) error {
-	defer s.hint()
+	defer s.hints.Send()
 	return s.store.Pin(id, on)
 }
 

@@ -203,7 +203,7 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 		s.deepenRefresh(entry, made.sources)
 	}
 	s.cleanStore()
-	s.hint()
+	s.hints.Send()
 	return out, nil
 }
 

@@ -185,7 +185,7 @@ func (p *Pencil) record(c *call, a answer, r Result, began time.Time) {
 		}
 	}
 	p.calls.add(f, picture)
-	p.hints.send()
+	p.hints.Send()
 	p.mu.Lock()
 	look := p.events.Look
 	p.mu.Unlock()

@@ -3,12 +3,12 @@ package pencil
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -97,7 +97,7 @@ type Pencil struct {
 	queue  *queue
 	app    appWatch
 	calls  callLog
-	hints  hints
+	hints  hint.Feed
 
 	work sync.WaitGroup
 
@@ -226,43 +226,14 @@ func (p *Pencil) update(fn func()) {
 	if before.listed.fingerprint() != after.listed.fingerprint() {
 		tell(events.Listed)
 	}
-	p.hints.send()
+	p.hints.Send()
 	tell(events.Look)
 	close(after.told)
 }
 
 // Subscribe hints, on a channel of one slot, that Status differs, until cancel
 // is called.
-func (p *Pencil) Subscribe() (hint <-chan struct{}, cancel func()) { return p.hints.subscribe() }
-
-// hints tells any number of readers to look again.
-type hints struct {
-	mu  sync.Mutex
-	all []chan struct{}
-}
-
-func (h *hints) subscribe() (<-chan struct{}, func()) {
-	c := make(chan struct{}, 1)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.all = append(h.all, c)
-	return c, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.all = slices.DeleteFunc(h.all, func(o chan struct{}) bool { return o == c })
-	}
-}
-
-func (h *hints) send() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, c := range h.all {
-		select {
-		case c <- struct{}{}:
-		default: // it will look anyway
-		}
-	}
-}
+func (p *Pencil) Subscribe() (hint <-chan struct{}, cancel func()) { return p.hints.Subscribe() }
 
 func tell(fn func()) {
 	if fn != nil {
