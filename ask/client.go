@@ -1,13 +1,17 @@
 package ask
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/reconnect"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -72,15 +76,11 @@ func (c *Client) Resume(key, owner string) (*RemoteCall, error) {
 // start begins a call; a request without questions is a resumed one.
 func (c *Client) start(req Request) (*RemoteCall, error) {
 	wait := c.patience(req)
-	conn, err := c.dial()
+	conn, err := c.dial(context.Background())
 	if err != nil && wait <= 0 {
 		return nil, err
 	}
-	r := &RemoteCall{
-		c: c, req: req, key: req.ResumeKey + "\x00" + req.Owner, start: time.Now(),
-		done: make(chan struct{}), left: make(chan struct{}), acked: make(chan struct{}),
-		state: Unreached, since: time.Now(), placed: make(chan struct{}),
-	}
+	r := newRemoteCall(c, req)
 	c.mu.Lock()
 	c.calls[r.key] = r
 	before := c.last
@@ -105,10 +105,7 @@ func (c *Client) start(req Request) (*RemoteCall, error) {
 // deck to be told.
 func (c *Client) Close() {
 	c.mu.Lock()
-	var open []*RemoteCall
-	for _, r := range c.calls {
-		open = append(open, r)
-	}
+	open := slices.Collect(maps.Values(c.calls))
 	c.mu.Unlock()
 	late := time.After(closeWithin)
 	for _, r := range open {
@@ -137,10 +134,11 @@ type RemoteCall struct {
 	start time.Time
 	once  sync.Once
 	done  chan struct{}
-	left  chan struct{} // closed when the asker has gone
-	leave sync.Once
 	acked chan struct{} // closed when the asker has the reply
 	ack   sync.Once
+
+	wanted context.Context         // ends when the asker has gone
+	leave  context.CancelCauseFunc // says that it has
 
 	reply Reply
 	err   error
@@ -153,7 +151,16 @@ type RemoteCall struct {
 	since  time.Time // when it became Unreached
 	ahead  int
 	counts int
-	why    string
+}
+
+func newRemoteCall(c *Client, req Request) *RemoteCall {
+	r := &RemoteCall{
+		c: c, req: req, key: req.ResumeKey + "\x00" + req.Owner, start: time.Now(),
+		done: make(chan struct{}), acked: make(chan struct{}), placed: make(chan struct{}),
+		state: Unreached, since: time.Now(),
+	}
+	r.wanted, r.leave = context.WithCancelCause(context.Background())
+	return r
 }
 
 // Done is closed when there is a reply or an error.
@@ -184,13 +191,8 @@ func (r *RemoteCall) Leave(why string) {
 }
 
 func (r *RemoteCall) withdraw(why string) {
-	r.leave.Do(func() {
-		r.mu.Lock()
-		r.why = why
-		r.mu.Unlock()
-		close(r.left)
-		r.c.forget(r.key)
-	})
+	r.leave(errors.New(why)) // the first counts
+	r.c.forget(r.key)
 }
 
 // Place is what the deck said last.
@@ -223,35 +225,31 @@ func (r *RemoteCall) finish(reply Reply, err error) {
 
 // run talks to the deck until there is an answer, or the deck is gone for good.
 func (r *RemoteCall) run(conn net.Conn) {
-	for {
-		again := r.talk(conn)
+	err := reconnect.Keep(conn, func(conn net.Conn) bool {
+		lost := r.talk(conn)
 		_ = conn.Close() // whatever was to be said has been
 		r.mu.Lock()
 		r.state, r.since = Unreached, time.Now()
 		r.mu.Unlock()
-		if !again {
-			r.finish(Reply{}, ErrWithdrawn) // unless it has ended before
-			return
-		}
-		var err error
-		if conn, err = r.c.dialFor(r, r.lives()); errors.Is(err, ErrUnavailable) {
-			err = &Error{Code: "shutdown", Message: "mcpdeck has gone"}
-		}
-		if err != nil {
-			r.finish(Reply{}, err)
-			return
-		}
+		return lost
+	}, func() (net.Conn, error) { return r.c.dialFor(r, r.lives()) })
+	switch {
+	case err == nil:
+		err = ErrWithdrawn // unless it has ended before
+	case errors.Is(err, ErrUnavailable):
+		err = &Error{Code: "shutdown", Message: "mcpdeck has gone"}
 	}
+	r.finish(Reply{}, err)
 }
 
 // talk sends the request and reads until the end; true to try again.
 func (r *RemoteCall) talk(conn net.Conn) bool {
-	if !r.wanted() {
+	if !r.isWanted() {
 		return false
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(writeWithin)) // fails only on a closed connection
 	if _, err := conn.Write(append(encode(r.wire()), '\n')); err != nil {
-		return r.wanted()
+		return r.isWanted()
 	}
 	_ = conn.SetWriteDeadline(time.Time{}) // as above
 	lines := make(chan []byte)
@@ -274,32 +272,23 @@ func (r *RemoteCall) talk(conn net.Conn) bool {
 	})
 	for {
 		select {
-		case <-r.left:
-			r.mu.Lock()
-			why := r.why
-			r.mu.Unlock()
+		case <-r.wanted.Done():
+			why := context.Cause(r.wanted).Error()
 			_, _ = conn.Write(append(encode(map[string]string{"type": "cancel", "id": "ask", "reason": why}), '\n')) // closing says the same
 			r.finish(Reply{}, ErrWithdrawn)
 			return false
 		case raw, ok := <-lines:
 			if !ok {
-				return r.wanted()
+				return r.isWanted()
 			}
 			if over, again := r.hear(conn, raw); over {
-				return again && r.wanted()
+				return again && r.isWanted()
 			}
 		}
 	}
 }
 
-func (r *RemoteCall) wanted() bool {
-	select {
-	case <-r.left:
-		return false
-	default:
-		return true
-	}
-}
+func (r *RemoteCall) isWanted() bool { return r.wanted.Err() == nil }
 
 // hear takes one line of the deck. over ends the connection; again asks for
 // another.
@@ -428,7 +417,7 @@ func (c *Client) Decline(id int, reason string) error {
 
 // asUser sends one line on a connection that has shown a proof.
 func (c *Client) asUser(req map[string]any) error {
-	conn, err := c.dial()
+	conn, err := c.dial(context.Background())
 	if err != nil {
 		return err
 	}
@@ -478,7 +467,7 @@ func (c *Client) Ping() (version string, waiting int, err error) {
 
 // command sends one line and reads one.
 func (c *Client) command(req map[string]any, into any) error {
-	conn, err := c.dial()
+	conn, err := c.dial(context.Background())
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func TestClientAsks(t *testing.T) {
 func TestClientLeavesADeckThatGoes(t *testing.T) {
 	ours, theirs := net.Pipe()
 	theirs.Close()
-	r := &RemoteCall{c: NewClient(ClientOptions{}), done: make(chan struct{}), left: make(chan struct{}), acked: make(chan struct{})}
+	r := newRemoteCall(NewClient(ClientOptions{}), Request{})
 	r.Leave("changed my mind")
 	r.run(ours)
 	select {

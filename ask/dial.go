@@ -5,20 +5,20 @@ import (
 	"net"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/reconnect"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
-// How a deck is looked for: often at first, since it may be starting, then now
-// and then.
 const (
 	lostFor      = time.Minute // a new question waits for a deck that has gone
 	defaultWait  = 3 * time.Second
-	firstPause   = 50 * time.Millisecond
-	longPause    = 300 * time.Millisecond
-	seldomPause  = 2 * time.Second
-	seldomAfter  = time.Minute
 	inLineWithin = 2 * time.Second
 )
+
+// pauses are those of looking for a deck: short at first, since it may be starting.
+func pauses() reconnect.Pauses {
+	return reconnect.Pauses{First: 50 * time.Millisecond, Most: 300 * time.Millisecond, SeldomAfter: time.Minute, Seldom: 2 * time.Second}
+}
 
 // Unreached is the state of a request that no deck has: it is on nobody's screen.
 const Unreached State = "unreached"
@@ -47,8 +47,8 @@ func lifetime(req Request) time.Duration {
 func (r *RemoteCall) lives() time.Duration { return lifetime(r.req) - time.Since(r.start) }
 
 // dial tries once. A socket that another user may have put there counts as none.
-func (c *Client) dial() (net.Conn, error) {
-	conn, err := socket.Dial(context.Background(), c.opt.Path)
+func (c *Client) dial(ctx context.Context) (net.Conn, error) {
+	conn, err := socket.Dial(ctx, c.opt.Path)
 	if err != nil {
 		return nil, ErrUnavailable
 	}
@@ -57,27 +57,11 @@ func (c *Client) dial() (net.Conn, error) {
 
 // dialFor tries for as long as wait, while r is wanted, and once more at its end.
 func (c *Client) dialFor(r *RemoteCall, wait time.Duration) (net.Conn, error) {
-	began := time.Now()
-	pause := firstPause
-	for {
-		conn, err := c.dial()
-		if err == nil {
-			return conn, nil
-		}
-		left := wait - time.Since(began)
-		if left <= 0 {
-			return nil, err
-		}
-		select {
-		case <-time.After(min(pause, left)):
-		case <-r.left:
-			return nil, ErrWithdrawn
-		}
-		pause = min(2*pause, longPause)
-		if time.Since(began) > seldomAfter {
-			pause = seldomPause
-		}
+	conn, err := reconnect.Dial(r.wanted, pauses(), max(wait, 0), c.dial)
+	if err != nil && !r.isWanted() {
+		err = ErrWithdrawn
 	}
+	return conn, err
 }
 
 // inLine waits until the deck has the request that was made before next, so that
@@ -90,7 +74,7 @@ func (r *RemoteCall) inLine(next *RemoteCall, connected bool) {
 	select {
 	case <-r.placed:
 	case <-r.done:
-	case <-next.left:
+	case <-next.wanted.Done():
 	case <-time.After(inLineWithin):
 	}
 }

@@ -40,10 +40,7 @@ func TestALostDeckIsWaitedForAsLongAsTheQuestionLives(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ours, theirs := net.Pipe()
 				theirs.Close()
-				r := &RemoteCall{
-					c: NewClient(ClientOptions{Path: filepath.Join(dir, "none.sock")}), req: Request{Timeout: limit}, start: time.Now(),
-					done: make(chan struct{}), left: make(chan struct{}), acked: make(chan struct{}),
-				}
+				r := newRemoteCall(NewClient(ClientOptions{Path: filepath.Join(dir, "none.sock")}), Request{Timeout: limit})
 				began := time.Now()
 				r.run(ours)
 				if got := time.Since(began); got != want {

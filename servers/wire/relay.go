@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/reconnect"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -109,7 +110,7 @@ func (r *Relay) Run(ctx context.Context) error {
 		return err
 	}
 	r.adopt(first)
-	safe.Go("relay link", func() { r.keepLinked(ctx) })
+	safe.Go("relay link", func() { r.keepLinked(ctx, first) })
 	err = r.fromClient(newLineReader(r.In, MaxLine))
 	r.mu.Lock()
 	r.closing = true
@@ -219,34 +220,34 @@ func (r *Relay) adopt(l *link) {
 	}
 }
 
-// keepLinked replaces a lost link, and a headless one when a deck appears.
-func (r *Relay) keepLinked(ctx context.Context) {
+// keepLinked replaces a lost link.
+func (r *Relay) keepLinked(ctx context.Context, first *link) {
+	// The error is that of ctx: without a deck and a host, a deck is looked for.
+	_ = reconnect.Keep(first, func(l *link) bool { return r.use(ctx, l) }, func() (*link, error) {
+		l, err := r.redial(ctx)
+		if err == nil {
+			r.adopt(l)
+		}
+		return l, err
+	})
+}
+
+// use waits until the link in use is lost, or the relay is ending. From a headless
+// one it moves to a deck that appears.
+func (r *Relay) use(ctx context.Context, l *link) (lost bool) {
 	for {
-		r.mu.Lock()
-		l := r.link
-		r.mu.Unlock()
+		var look <-chan time.Time
 		if l.headless {
-			select {
-			case <-ctx.Done():
-				return
-			case <-l.down:
-			case <-time.After(r.look):
-				r.moveToDeck(ctx, l)
-				continue
-			}
+			look = time.After(r.look)
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-l.down:
+			return r.lost(l)
+		case <-look:
+			l = r.moveToDeck(ctx, l)
 		}
-		if !r.lost(l) {
-			return
-		}
-		if l = r.redial(ctx); l == nil {
-			return
-		}
-		r.adopt(l)
 	}
 }
 
@@ -273,55 +274,45 @@ func (r *Relay) lost(l *link) bool {
 	return !closing
 }
 
-func (r *Relay) redial(ctx context.Context) *link {
-	patience := r.Patience
-	if patience == 0 {
-		patience = time.Second
+// redial looks for a deck, and after a while hosts the view here.
+func (r *Relay) redial(ctx context.Context) (*link, error) {
+	const most = 200 * time.Millisecond
+	l, err := reconnect.Dial(ctx, reconnect.Pauses{First: 10 * time.Millisecond, Most: most}, cmp.Or(r.Patience, time.Second), r.dial)
+	if err == nil || ctx.Err() != nil {
+		return l, err
 	}
-	wait := 10 * time.Millisecond
-	for end := time.Now().Add(patience); time.Now().Before(end); wait = min(2*wait, 200*time.Millisecond) {
-		if l, err := r.dial(ctx); err == nil {
-			return l
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(wait):
-		}
+	if l, err = r.host(); err == nil {
+		return l, nil
 	}
-	l, err := r.host()
-	for err != nil && ctx.Err() == nil { // no deck and no host: keep looking for a deck
-		time.Sleep(200 * time.Millisecond)
-		l, err = r.dial(ctx)
-	}
-	return l
+	return reconnect.Dial(ctx, reconnect.Pauses{First: most, Most: most}, reconnect.Forever, r.dial)
 }
 
 // moveToDeck changes from a headless link to a deck that has appeared, at a
 // moment when no call is under way but those that wait for a person: they are
-// sent again, so that the deck shows who asks.
-func (r *Relay) moveToDeck(ctx context.Context, old *link) {
+// sent again, so that the deck shows who asks. It returns the link in use then.
+func (r *Relay) moveToDeck(ctx context.Context, old *link) *link {
 	r.mu.Lock()
 	free := r.movable(old)
 	r.mu.Unlock()
 	if !free { // without a look at the deck, where it would show as an agent that comes and goes
-		return
+		return old
 	}
 	l, err := r.dial(ctx)
 	if err != nil {
-		return
+		return old
 	}
 	r.mu.Lock()
 	if !r.movable(old) {
 		r.mu.Unlock()
 		l.Close()
-		return
+		return old
 	}
 	r.link = nil // lines from the client wait
 	r.mu.Unlock()
 	old.finish(time.Second) // first, so that a question is not asked twice
 	<-old.down
 	r.adopt(l)
+	return l
 }
 
 // movable tells whether the link is in use and may be left now. The caller
