@@ -18,7 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	stampoffer "github.com/mcpdeck/mcpdeck/servers/logicstamp/offer"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
@@ -42,7 +42,7 @@ type house struct {
 	clippy   *clippy.Server
 	journal  *journal.Journal // nil: none is kept
 	earlier  *earlier         // nil with it
-	stamp    *logicstamp.Module
+	stamp    *stampoffer.Module
 	pixels   *pixelsrc.Server
 	pictures *pixels.Page // nil when headless
 	logFile  *logFile

@@ -6,6 +6,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	stampoffer "github.com/mcpdeck/mcpdeck/servers/logicstamp/offer"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 )
@@ -41,7 +42,7 @@ func servers() []hosted {
 			if err != nil {
 				return nil, err
 			}
-			h.stamp = logicstamp.NewModule(service)
+			h.stamp = stampoffer.New(service)
 			return h.stamp, nil
 		}},
 		{"clippy", func(h *house) (host.Module, error) {

@@ -82,7 +82,7 @@ func BenchmarkLarge(b *testing.B) {
 	}
 	open := func() *logicstamp.Service {
 		s, err := logicstamp.New(logicstamp.Options{
-			Dir: dir, ProjectPath: project, CLI: stampcli.Options{Command: standInCommand(b, behaviour), Environment: os.Environ()},
+			Dir: dir, ProjectPath: project, CLI: stampcli.Options{Command: stamptest.Command(b, behaviour), Environment: os.Environ()},
 		})
 		if err != nil {
 			b.Fatal(err)

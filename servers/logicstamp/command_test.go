@@ -50,7 +50,7 @@ func TestFailuresOfTheCommandHaveCodes(t *testing.T) {
 			if strings.Contains(err.Error(), "at Object.x") {
 				t.Errorf("a stack frame is told: %v", err)
 			}
-			if left, _ := filepath.Glob(filepath.Join(s.project, ".logicstamp")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(s.Project, ".logicstamp")); len(left) > 0 {
 				t.Errorf("left in the project: %q", left)
 			}
 		})
@@ -59,10 +59,10 @@ func TestFailuresOfTheCommandHaveCodes(t *testing.T) {
 
 func TestTheCommandIsRunWithoutAShell(t *testing.T) {
 	s := newStage(t, standIn{})
-	s.refresh(logicstamp.RefreshArgs{})
-	c := s.calls()[0]
+	s.MustRefresh(logicstamp.RefreshArgs{})
+	c := s.Runs()[0]
 	want := []string{"context", "--profile", "llm-chat", "--include-code", "header", "--depth", "2", "--format", "json", "--skip-gitignore", "--quiet", "--out"}
-	if !slices.Equal(c.Args[:len(want)], want) || len(c.Args) != len(want)+1 || c.Dir != s.project {
+	if !slices.Equal(c.Args[:len(want)], want) || len(c.Args) != len(want)+1 || c.Dir != s.Project {
 		t.Errorf("ran %q in %q", c.Args, c.Dir)
 	}
 	for _, e := range c.Env {
@@ -70,9 +70,13 @@ func TestTheCommandIsRunWithoutAShell(t *testing.T) {
 			t.Errorf("the command got %s", e)
 		}
 	}
-	s.use("logicstamp_watch_status", map[string]any{"projectPath": s.project})
-	s.use("logicstamp_drift_monitor", map[string]any{"action": "start"})
-	for _, c := range s.calls() {
+	if _, err := s.WatchStatus(t.Context(), logicstamp.Call{}, logicstamp.WatchArgs{Project: s.Project}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Monitor(t.Context(), logicstamp.Call{}, logicstamp.MonitorArgs{Action: "start"}); err != nil {
+		t.Error(err)
+	}
+	for _, c := range s.Runs() {
 		if slices.Contains(c.Args, "--watch") {
 			t.Errorf("the command's own watch was started: %q", c.Args)
 		}
@@ -85,17 +89,17 @@ func TestTheCommandIsRunWithoutAShell(t *testing.T) {
 func TestOldCommandsGetWhatTheyUnderstand(t *testing.T) {
 	safe, style := "llm-safe", true
 	s := newStage(t, standIn{Version: "0.2.7"})
-	s.refresh(logicstamp.RefreshArgs{AnalysisArgs: logicstamp.AnalysisArgs{Profile: &safe}})
-	if args := strings.Join(s.calls()[0].Args, " "); !strings.Contains(args, "--profile none") || !strings.HasSuffix(args, "--max-nodes 30") {
+	s.MustRefresh(logicstamp.RefreshArgs{AnalysisArgs: logicstamp.AnalysisArgs{Profile: &safe}})
+	if args := strings.Join(s.Runs()[0].Args, " "); !strings.Contains(args, "--profile none") || !strings.HasSuffix(args, "--max-nodes 30") {
 		t.Errorf("ran %s", args)
 	}
 	s = newStage(t, standIn{Version: "0.1.1"})
 	_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{AnalysisArgs: logicstamp.AnalysisArgs{IncludeStyle: &style}})
-	if problem.CodeOf(err) != problem.CLITooOld || len(s.calls()) > 0 {
+	if problem.CodeOf(err) != problem.CLITooOld || len(s.Runs()) > 0 {
 		t.Errorf("error = %v", err)
 	}
 	s = newStage(t, standIn{Version: "0.9.1"})
-	if r := s.refresh(logicstamp.RefreshArgs{}); len(r.Warnings) != 1 || r.Warnings[0].Code != problem.CLINewer {
+	if r := s.MustRefresh(logicstamp.RefreshArgs{}); len(r.Warnings) != 1 || r.Warnings[0].Code != problem.CLINewer {
 		t.Errorf("warnings = %v", r.Warnings)
 	}
 }
@@ -103,7 +107,7 @@ func TestOldCommandsGetWhatTheyUnderstand(t *testing.T) {
 func TestASlowCommandIsStopped(t *testing.T) {
 	s := newStage(t, standIn{Sleep: time.Minute}, func(o *logicstamp.Options) { o.CLI.Timeout = 300 * time.Millisecond })
 	_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
-	if problem.CodeOf(err) != problem.CLITimeout || !strings.Contains(err.Error(), s.project) || !strings.Contains(err.Error(), "--out") || !strings.Contains(problem.Of(err).Next, "logicstamp.stamp_seconds") {
+	if problem.CodeOf(err) != problem.CLITimeout || !strings.Contains(err.Error(), s.Project) || !strings.Contains(err.Error(), "--out") || !strings.Contains(problem.Of(err).Next, "logicstamp.stamp_seconds") {
 		t.Errorf("error = %v", err)
 	}
 	s = newStage(t, standIn{Sleep: time.Minute})
@@ -116,13 +120,13 @@ func TestASlowCommandIsStopped(t *testing.T) {
 
 func TestWithoutACommandTheRestWorks(t *testing.T) {
 	s := newStage(t, standIn{})
-	snap := s.refresh(logicstamp.RefreshArgs{})
-	without := newService(t, "", s.project)
+	snap := s.MustRefresh(logicstamp.RefreshArgs{})
+	without := newService(t, "", s.Project)
 	_, err := without.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
 	if problem.CodeOf(err) != problem.CLINotFound || !strings.Contains(err.Error(), "npm install -g logicstamp-context") {
 		t.Errorf("error = %v", err)
 	}
-	s.behave(standIn{Version: "none"})
+	s.Behave(standIn{Version: "none"})
 	if _, err := s.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: snap.SnapshotID}); err != nil {
 		t.Error(err)
 	}
@@ -133,30 +137,30 @@ func TestWithoutACommandTheRestWorks(t *testing.T) {
 
 func TestSourcesThatMoveAreAnalysedAgainOnce(t *testing.T) {
 	s := newStage(t, standIn{})
-	s.behave(standIn{Touch: filepath.Join(s.project, "src/App.tsx")})
-	r := s.refresh(logicstamp.RefreshArgs{})
-	if len(s.calls()) != 2 || len(r.Warnings) != 1 || r.Warnings[0].Code != problem.SourcesMoving || !strings.Contains(r.Warnings[0].Message, "src/App.tsx") {
-		t.Errorf("%d runs, warnings %v", len(s.calls()), r.Warnings)
+	s.Behave(standIn{Touch: filepath.Join(s.Project, "src/App.tsx")})
+	r := s.MustRefresh(logicstamp.RefreshArgs{})
+	if len(s.Runs()) != 2 || len(r.Warnings) != 1 || r.Warnings[0].Code != problem.SourcesMoving || !strings.Contains(r.Warnings[0].Message, "src/App.tsx") {
+		t.Errorf("%d runs, warnings %v", len(s.Runs()), r.Warnings)
 	}
 }
 
 func TestAnUnchangedProjectIsNotAnalysedAgain(t *testing.T) {
 	s := newStage(t, standIn{})
-	first := s.refresh(logicstamp.RefreshArgs{})
-	second := s.refresh(logicstamp.RefreshArgs{})
-	if len(s.calls()) != 1 || !second.Incremental.Reused || second.Incremental.BasedOn != first.SnapshotID || second.SnapshotID == first.SnapshotID {
-		t.Errorf("%d runs, %+v", len(s.calls()), second.Incremental)
+	first := s.MustRefresh(logicstamp.RefreshArgs{})
+	second := s.MustRefresh(logicstamp.RefreshArgs{})
+	if len(s.Runs()) != 1 || !second.Incremental.Reused || second.Incremental.BasedOn != first.SnapshotID || second.SnapshotID == first.SnapshotID {
+		t.Errorf("%d runs, %+v", len(s.Runs()), second.Incremental)
 	}
 	depth := 3
-	s.refresh(logicstamp.RefreshArgs{AnalysisArgs: logicstamp.AnalysisArgs{Depth: &depth}})
-	s.refresh(logicstamp.RefreshArgs{Force: true})
-	s.behave(standIn{Version: "0.8.7"})
-	s.Service = s.open()
-	s.refresh(logicstamp.RefreshArgs{})
-	s.write("src/New.tsx", "// props: x\n")
-	last := s.refresh(logicstamp.RefreshArgs{})
-	if len(s.calls()) != 5 || !slices.Equal(last.Incremental.NewFiles, []string{"src/New.tsx"}) {
-		t.Errorf("%d runs, %+v", len(s.calls()), last.Incremental)
+	s.MustRefresh(logicstamp.RefreshArgs{AnalysisArgs: logicstamp.AnalysisArgs{Depth: &depth}})
+	s.MustRefresh(logicstamp.RefreshArgs{Force: true})
+	s.Behave(standIn{Version: "0.8.7"})
+	s.Service = s.Open()
+	s.MustRefresh(logicstamp.RefreshArgs{})
+	s.Write("src/New.tsx", "// props: x\n")
+	last := s.MustRefresh(logicstamp.RefreshArgs{})
+	if len(s.Runs()) != 5 || !slices.Equal(last.Incremental.NewFiles, []string{"src/New.tsx"}) {
+		t.Errorf("%d runs, %+v", len(s.Runs()), last.Incremental)
 	}
 }
 
@@ -188,8 +192,8 @@ func TestEqualCallsAtOnceShareARun(t *testing.T) {
 	}
 	wg.Wait()
 	slices.Sort(ids)
-	if n := len(slices.Compact(ids)); n != 8 || len(s.calls()) != 1 {
-		t.Errorf("%d ids from %d runs", n, len(s.calls()))
+	if n := len(slices.Compact(ids)); n != 8 || len(s.Runs()) != 1 {
+		t.Errorf("%d ids from %d runs", n, len(s.Runs()))
 	}
 }
 
@@ -203,7 +207,7 @@ func TestModes(t *testing.T) {
 	if header["savingsPercent"] != -180 || out["elapsed"] != 9.0 || out["stats"].(map[string]any)["totalTSX"] != 2 {
 		t.Errorf("modes = %v", out)
 	}
-	s.behave(standIn{Half: true})
+	s.Behave(standIn{Half: true})
 	if _, err := s.Modes(t.Context(), logicstamp.Call{}, logicstamp.ModesArgs{}); problem.CodeOf(err) != problem.CLITooOld {
 		t.Errorf("error = %v", err)
 	}
@@ -217,7 +221,7 @@ func TestNoCommandOutlivesTheService(t *testing.T) {
 		ended <- err
 	}()
 	for begun := 0; begun == 0; time.Sleep(10 * time.Millisecond) {
-		found, _ := filepath.Glob(filepath.Join(s.dir, "call-*"))
+		found, _ := filepath.Glob(filepath.Join(s.Dir, "call-*"))
 		begun = len(found)
 	}
 	s.Close()

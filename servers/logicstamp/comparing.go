@@ -286,17 +286,20 @@ func (r *results) follow(result, next *compare.Result) bool {
 	return newest
 }
 
-// last is the newest result of a project; for "", of any that may be seen.
-func (r *results) last(project string, allowed func(string) bool) *compare.Result {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// FindResult is the newest stored result that matches, of a project that the
+// caller may read; nil for none.
+func (s *Service) FindResult(call Call, match func(*compare.Result) bool) *compare.Result {
+	s.results.mu.Lock()
+	defer s.results.mu.Unlock()
 	var newest *compare.Result
-	for p, list := range r.byProject {
-		if project != "" && p != project || !allowed(p) {
+	for project, list := range s.results.byProject {
+		if !s.allowed(call, project) {
 			continue
 		}
-		if one := list[len(list)-1]; newest == nil || newest.ComparedAt.Before(one.ComparedAt) {
-			newest = one
+		for _, r := range list {
+			if match(r) && (newest == nil || !r.ComparedAt.Before(newest.ComparedAt)) {
+				newest = r
+			}
 		}
 	}
 	return newest

@@ -32,7 +32,7 @@ const deepNodes = 100_000
 // deepAnalysis sees what lies below a's depth: contracts alone, and of a profile
 // that does not bound a bundle.
 func deepAnalysis(a store.Analysis) store.Analysis {
-	return store.Analysis{Profile: "llm-chat", Mode: "none", Depth: maxDepth, IncludeStyle: a.IncludeStyle}
+	return store.Analysis{Profile: "llm-chat", Mode: "none", Depth: MaxDepth, IncludeStyle: a.IncludeStyle}
 }
 
 // shows tells whether a context has a contract of every path.

@@ -73,14 +73,14 @@ func deeperDone(t *testing.T, s *logicstamp.Service, project string) {
 func deepStage(t *testing.T, way string) *stage {
 	t.Helper()
 	st := newStage(t, standIn{}, func(o *logicstamp.Options) { o.DeepContracts = way })
-	st.write("src/parts/Knob.tsx", "// props: size locked\n// uses: src/parts/Cog.tsx\n")
-	st.write("src/parts/Cog.tsx", "// props: teeth\n// uses: src/parts/Tooth.tsx\n")
-	st.write("src/parts/Tooth.tsx", "// props: sharp\n")
+	st.Write("src/parts/Knob.tsx", "// props: size locked\n// uses: src/parts/Cog.tsx\n")
+	st.Write("src/parts/Cog.tsx", "// props: teeth\n// uses: src/parts/Tooth.tsx\n")
+	st.Write("src/parts/Tooth.tsx", "// props: sharp\n")
 	return st
 }
 
-func (s *stage) deepCalls() (deep []call) {
-	for _, c := range s.calls() {
+func (s *stage) deepCalls() (deep []stamptest.Run) {
+	for _, c := range s.Runs() {
 		if slices.Contains(c.Args, "64") {
 			deep = append(deep, c)
 		}
@@ -90,14 +90,14 @@ func (s *stage) deepCalls() (deep []call) {
 
 // deepKept tells how many deep contexts the store has.
 func (s *stage) deepKept() int {
-	found, _ := filepath.Glob(filepath.Join(s.opts.Dir, "snapshots", "deep_*", "snapshot.json"))
+	found, _ := filepath.Glob(filepath.Join(s.Options.Dir, "snapshots", "deep_*", "snapshot.json"))
 	return len(found)
 }
 
 // eventually waits for something that happens in the background.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := patience(t); !ok(); {
+	for end := stamptest.Patience(t); !ok(); {
 		select {
 		case <-end:
 			t.Fatalf("it never came to this: %s", what)
@@ -114,7 +114,7 @@ func hasWarning(list []problem.Warning, code problem.Code) bool {
 // once, and what an edit did below the depth is found.
 func TestASnapshotIsAnalysedDeeperInTheBackground(t *testing.T) {
 	st := deepStage(t, "")
-	r := st.refresh(logicstamp.RefreshArgs{})
+	r := st.MustRefresh(logicstamp.RefreshArgs{})
 	if !slices.Equal(r.Coverage.Hidden, []string{"src/parts/Tooth.tsx"}) {
 		t.Fatalf("hidden = %q", r.Coverage.Hidden)
 	}
@@ -125,25 +125,25 @@ func TestASnapshotIsAnalysedDeeperInTheBackground(t *testing.T) {
 			t.Errorf("the deep run was %q, without %s", args, want)
 		}
 	}
-	again := st.refresh(logicstamp.RefreshArgs{})
-	if !again.Incremental.Reused || len(st.calls()) != 2 {
-		t.Errorf("an unchanged project was analysed again: %+v, %d runs", again.Incremental, len(st.calls()))
+	again := st.MustRefresh(logicstamp.RefreshArgs{})
+	if !again.Incremental.Reused || len(st.Runs()) != 2 {
+		t.Errorf("an unchanged project was analysed again: %+v, %d runs", again.Incremental, len(st.Runs()))
 	}
-	st.write("src/parts/Tooth.tsx", "// props: sharp long\n")
+	st.Write("src/parts/Tooth.tsx", "// props: sharp long\n")
 	force := false
-	if d := st.compare(logicstamp.CompareArgs{ForceRegenerate: &force}); d.Status != compare.Pass || len(d.Coverage.Uncovered) != 0 || len(st.calls()) != 2 {
-		t.Errorf("a stale side compared as it is: %s, uncovered %q, %d runs", d.Status, d.Coverage.Uncovered, len(st.calls()))
+	if d := st.MustCompare(logicstamp.CompareArgs{ForceRegenerate: &force}); d.Status != compare.Pass || len(d.Coverage.Uncovered) != 0 || len(st.Runs()) != 2 {
+		t.Errorf("a stale side compared as it is: %s, uncovered %q, %d runs", d.Status, d.Coverage.Uncovered, len(st.Runs()))
 	}
-	first := st.compare(logicstamp.CompareArgs{})
+	first := st.MustCompare(logicstamp.CompareArgs{})
 	if first.Status != compare.Pass || first.Coverage.Deeper != compare.DeeperRunning || !hasWarning(first.Warnings, problem.UncoveredChanges) {
 		t.Errorf("before the deeper analysis: %s, %+v, %v", first.Status, first.Coverage, first.Warnings)
 	}
-	deeperDone(t, st.Service, st.project)
+	deeperDone(t, st.Service, st.Project)
 	for i := range 2 {
-		results := st.Results(st.project)
+		results := st.Results(st.Project)
 		d := results[len(results)-1]
 		if i > 0 {
-			d = st.compare(logicstamp.CompareArgs{})
+			d = st.MustCompare(logicstamp.CompareArgs{})
 		}
 		checkExpected(t, describeResult(d), expected{
 			status: compare.Diff, changes: []string{"src/App.tsx hash_changed"}, contracts: []string{"src/parts/Tooth.tsx changed interface.props"}, breaking: []string{"prop_required long"},
@@ -162,43 +162,44 @@ func TestASnapshotIsAnalysedDeeperInTheBackground(t *testing.T) {
 func TestADeepRunThatNobodyCanUse(t *testing.T) {
 	t.Run("sources moved", func(t *testing.T) {
 		st := deepStage(t, "off")
-		st.refresh(logicstamp.RefreshArgs{})
-		st.behave(standIn{Touch: filepath.Join(st.project, "src/parts/Tooth.tsx")})
-		deeper := &stage{Service: st.open(deepInBackground), t: t, clock: st.clock, dir: st.dir, opts: st.opts}
-		deeper.refresh(logicstamp.RefreshArgs{})
-		deeperDone(t, deeper.Service, st.project)
+		st.MustRefresh(logicstamp.RefreshArgs{})
+		st.Behave(standIn{Touch: filepath.Join(st.Project, "src/parts/Tooth.tsx")})
+		deeper := *st.Stage
+		deeper.Service = st.Open(deepInBackground)
+		deeper.MustRefresh(logicstamp.RefreshArgs{})
+		deeperDone(t, deeper.Service, st.Project)
 		if len(st.deepCalls()) != 1 || st.deepKept() != 0 {
 			t.Errorf("%d deep runs, %d kept; want 1 and 0", len(st.deepCalls()), st.deepKept())
 		}
-		st.behave(standIn{})
-		st.write("src/parts/Tooth.tsx", "// props: sharp long\n")
-		d := st.compare(logicstamp.CompareArgs{})
+		st.Behave(standIn{})
+		st.Write("src/parts/Tooth.tsx", "// props: sharp long\n")
+		d := st.MustCompare(logicstamp.CompareArgs{})
 		if d.Status != compare.Pass || !slices.Equal(d.Coverage.Uncovered, []string{"src/parts/Tooth.tsx"}) || !hasWarning(d.Warnings, problem.UncoveredChanges) {
 			t.Errorf("%s, uncovered %q, warnings %v", d.Status, d.Coverage.Uncovered, d.Warnings)
 		}
 	})
 	t.Run("somebody waits", func(t *testing.T) {
 		st := deepStage(t, "background")
-		st.refresh(logicstamp.RefreshArgs{})
+		st.MustRefresh(logicstamp.RefreshArgs{})
 		eventually(t, "a deep context", func() bool { return st.deepKept() == 1 })
-		st.write("src/parts/Tooth.tsx", "// props: sharp long\n")
-		st.refresh(logicstamp.RefreshArgs{})
+		st.Write("src/parts/Tooth.tsx", "// props: sharp long\n")
+		st.MustRefresh(logicstamp.RefreshArgs{})
 		eventually(t, "a second deep context", func() bool { return st.deepKept() == 2 })
 
-		st.write("src/parts/Tooth.tsx", "// props: sharp long white\n")
-		st.behave(standIn{Sleep: time.Hour, SleepDeep: true})
-		st.refresh(logicstamp.RefreshArgs{})
+		st.Write("src/parts/Tooth.tsx", "// props: sharp long white\n")
+		st.Behave(standIn{Sleep: time.Hour, SleepDeep: true})
+		st.MustRefresh(logicstamp.RefreshArgs{})
 		eventually(t, "a deep run", func() bool { return len(st.deepCalls()) == 3 })
-		st.refresh(logicstamp.RefreshArgs{Force: true}) // would wait for an hour
+		st.MustRefresh(logicstamp.RefreshArgs{Force: true}) // would wait for an hour
 		if st.deepKept() != 2 {
 			t.Errorf("%d deep contexts are kept, want the two that were finished", st.deepKept())
 		}
 	})
 	t.Run("everything is visible", func(t *testing.T) {
 		st := newStage(t, standIn{}, deepInBackground)
-		st.refresh(logicstamp.RefreshArgs{})
-		deeperDone(t, st.Service, st.project)
-		if n := len(st.calls()); n != 1 {
+		st.MustRefresh(logicstamp.RefreshArgs{})
+		deeperDone(t, st.Service, st.Project)
+		if n := len(st.Runs()); n != 1 {
 			t.Errorf("%d runs, want 1", n)
 		}
 	})
@@ -208,14 +209,14 @@ func TestADeepRunThatNobodyCanUse(t *testing.T) {
 // and told once.
 func TestAComponentThatBecomesHiddenIsComparedDeeper(t *testing.T) {
 	st := newStage(t, standIn{}, deepInBackground)
-	st.refresh(logicstamp.RefreshArgs{})
-	st.write("src/Page.tsx", "// props: id\n// uses: src/Frame.tsx\n")
-	st.write("src/Frame.tsx", "// props: id\n// uses: src/App.tsx\n")
-	st.write("src/parts/Knob.tsx", "// props: size\n")
-	deeperDone(t, st.Service, st.project)
-	st.compare(logicstamp.CompareArgs{})
-	deeperDone(t, st.Service, st.project)
-	results := st.Results(st.project)
+	st.MustRefresh(logicstamp.RefreshArgs{})
+	st.Write("src/Page.tsx", "// props: id\n// uses: src/Frame.tsx\n")
+	st.Write("src/Frame.tsx", "// props: id\n// uses: src/App.tsx\n")
+	st.Write("src/parts/Knob.tsx", "// props: size\n")
+	deeperDone(t, st.Service, st.Project)
+	st.MustCompare(logicstamp.CompareArgs{})
+	deeperDone(t, st.Service, st.Project)
+	results := st.Results(st.Project)
 	d := results[len(results)-1]
 	got := describeResult(d)
 	want := []string{"src/App.tsx hidden", "src/Frame.tsx added", "src/Page.tsx added", "src/parts/Knob.tsx changed interface.props"}
@@ -233,36 +234,36 @@ func TestNoCallWaitsForTheDeeperAnalysis(t *testing.T) {
 	for _, baseline := range []string{"snapshot", "git:HEAD"} {
 		t.Run(baseline, func(t *testing.T) {
 			st := deepStage(t, "background")
-			git(t, st.project, "init", "-q", "-b", "main")
-			git(t, st.project, "add", "-A")
-			git(t, st.project, "commit", "-qm", "first")
-			st.refresh(logicstamp.RefreshArgs{})
-			deeperDone(t, st.Service, st.project)
-			st.write("src/parts/Tooth.tsx", "// props: sharp long\n")
-			st.behave(standIn{Sleep: time.Hour, SleepDeep: true})
-			d := st.compare(logicstamp.CompareArgs{Baseline: baseline}) // would wait for an hour
+			git(t, st.Project, "init", "-q", "-b", "main")
+			git(t, st.Project, "add", "-A")
+			git(t, st.Project, "commit", "-qm", "first")
+			st.MustRefresh(logicstamp.RefreshArgs{})
+			deeperDone(t, st.Service, st.Project)
+			st.Write("src/parts/Tooth.tsx", "// props: sharp long\n")
+			st.Behave(standIn{Sleep: time.Hour, SleepDeep: true})
+			d := st.MustCompare(logicstamp.CompareArgs{Baseline: baseline}) // would wait for an hour
 			if d.Coverage.Deeper != compare.DeeperRunning || !slices.Equal(d.Coverage.Uncovered, []string{"src/parts/Tooth.tsx"}) {
 				t.Errorf("coverage = %+v", d.Coverage)
 			}
 			if run := st.State().Projects[0].Deeper; run == nil || run.Limit != 10*time.Minute {
 				t.Errorf("it is shown as %+v", run)
 			}
-			st.StopDeeper(st.project)
-			deeperDone(t, st.Service, st.project)
-			if d := st.compare(logicstamp.CompareArgs{Baseline: baseline}); d.Coverage.Deeper != compare.DeeperStopped {
+			st.StopDeeper(st.Project)
+			deeperDone(t, st.Service, st.Project)
+			if d := st.MustCompare(logicstamp.CompareArgs{Baseline: baseline}); d.Coverage.Deeper != compare.DeeperStopped {
 				t.Errorf("after it was stopped: %+v", d.Coverage)
 			}
 		})
 	}
 	t.Run("given up", func(t *testing.T) {
 		st := newStage(t, standIn{Sleep: time.Hour, SleepDeep: true}, func(o *logicstamp.Options) { o.DeepTimeout = 50 * time.Millisecond })
-		st.write("src/parts/Knob.tsx", "// props: size\n// uses: src/parts/Cog.tsx\n")
-		st.write("src/parts/Cog.tsx", "// props: teeth\n// uses: src/parts/Tooth.tsx\n")
-		st.write("src/parts/Tooth.tsx", "// props: sharp\n")
-		st.refresh(logicstamp.RefreshArgs{})
-		deeperDone(t, st.Service, st.project)
-		st.refresh(logicstamp.RefreshArgs{Force: true})
-		deeperDone(t, st.Service, st.project)
+		st.Write("src/parts/Knob.tsx", "// props: size\n// uses: src/parts/Cog.tsx\n")
+		st.Write("src/parts/Cog.tsx", "// props: teeth\n// uses: src/parts/Tooth.tsx\n")
+		st.Write("src/parts/Tooth.tsx", "// props: sharp\n")
+		st.MustRefresh(logicstamp.RefreshArgs{})
+		deeperDone(t, st.Service, st.Project)
+		st.MustRefresh(logicstamp.RefreshArgs{Force: true})
+		deeperDone(t, st.Service, st.Project)
 		if n := len(st.deepCalls()); n > 1 {
 			t.Errorf("it was tried %d times", n)
 		}

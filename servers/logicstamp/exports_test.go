@@ -34,11 +34,11 @@ func TestExportsThatNoContractNamesAreCompared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, standIn{})
-			s.write(file, row.before)
-			s.write("src/parts/use.ts", "import { a, b, Color, Box, Options } from './helpers';\nexport const u = 1;\n")
-			id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
-			s.write(file, row.after)
-			for _, service := range []*logicstamp.Service{s.Service, s.open()} { // from memory and from the disk
+			s.Write(file, row.before)
+			s.Write("src/parts/use.ts", "import { a, b, Color, Box, Options } from './helpers';\nexport const u = 1;\n")
+			id := s.MustRefresh(logicstamp.RefreshArgs{}).SnapshotID
+			s.Write(file, row.after)
+			for _, service := range []*logicstamp.Service{s.Service, s.Open()} { // from memory and from the disk
 				r, err := service.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{Baseline: "snapshot:" + id})
 				if err != nil {
 					t.Fatal(err)
@@ -71,15 +71,15 @@ func TestExportsThatNoContractNamesAreCompared(t *testing.T) {
 // import only other names of the source are not hit.
 func TestImportersOfARemovedExportAreFoundThroughBarrels(t *testing.T) {
 	s := newStage(t, standIn{})
-	s.write("src/lib/money.ts", "export const pay = 1;\nexport const owe = 2;\n")
-	s.write("src/lib/index.ts", "export * from './money';\n")
-	s.write("src/lib/a.ts", "import { owe } from './money';\n")
-	s.write("src/Till.tsx", "// a till\nimport { pay as p } from './lib';\n")
-	s.write("src/Page.tsx", "import { owe } from '@/lib';\n")
-	s.write("src/Bill.tsx", "import { pay } from '@/lib/money';\n")
-	s.refresh(logicstamp.RefreshArgs{})
-	s.write("src/lib/money.ts", "export const owe = 2;\n")
-	r := s.compare(logicstamp.CompareArgs{})
+	s.Write("src/lib/money.ts", "export const pay = 1;\nexport const owe = 2;\n")
+	s.Write("src/lib/index.ts", "export * from './money';\n")
+	s.Write("src/lib/a.ts", "import { owe } from './money';\n")
+	s.Write("src/Till.tsx", "// a till\nimport { pay as p } from './lib';\n")
+	s.Write("src/Page.tsx", "import { owe } from '@/lib';\n")
+	s.Write("src/Bill.tsx", "import { pay } from '@/lib/money';\n")
+	s.MustRefresh(logicstamp.RefreshArgs{})
+	s.Write("src/lib/money.ts", "export const owe = 2;\n")
+	r := s.MustCompare(logicstamp.CompareArgs{})
 	var got []string
 	for _, i := range r.ContractChanges[0].Importers {
 		got = append(got, strings.Join(append([]string{i.EntryID, i.Via}, i.Lost...), " "))
@@ -94,14 +94,14 @@ func TestImportersOfARemovedExportAreFoundThroughBarrels(t *testing.T) {
 // takes something else from the barrel is not named.
 func TestImportersOfAComponentAreThoseThatTakeIt(t *testing.T) {
 	s := newStage(t, standIn{})
-	s.write("src/parts/Knob.tsx", "// props: size locked\nexport const Knob = 1;\n")
-	s.write("src/parts/index.ts", "export { Knob } from './Knob';\nexport * from './helpers';\n")
-	s.write("src/Yes.tsx", "import { Knob } from './parts';\n")
-	s.write("src/No.tsx", "import { other } from './parts';\n")
-	s.refresh(logicstamp.RefreshArgs{})
-	s.write("src/parts/Knob.tsx", "// props: size\nexport const Knob = 1;\n")
+	s.Write("src/parts/Knob.tsx", "// props: size locked\nexport const Knob = 1;\n")
+	s.Write("src/parts/index.ts", "export { Knob } from './Knob';\nexport * from './helpers';\n")
+	s.Write("src/Yes.tsx", "import { Knob } from './parts';\n")
+	s.Write("src/No.tsx", "import { other } from './parts';\n")
+	s.MustRefresh(logicstamp.RefreshArgs{})
+	s.Write("src/parts/Knob.tsx", "// props: size\nexport const Knob = 1;\n")
 	var got []string
-	for _, i := range s.compare(logicstamp.CompareArgs{}).ContractChanges[0].Importers {
+	for _, i := range s.MustCompare(logicstamp.CompareArgs{}).ContractChanges[0].Importers {
 		got = append(got, i.EntryID)
 	}
 	if want := []string{"src/Yes.tsx", "src/parts/index.ts"}; !slices.Equal(got, want) {
@@ -113,26 +113,26 @@ func TestImportersOfAComponentAreThoseThatTakeIt(t *testing.T) {
 // constant of its file is not hit. With the file, everything is gone.
 func TestWhoTakesOnlyOtherNamesIsNoImporter(t *testing.T) {
 	s := newStage(t, standIn{})
-	s.write("src/parts/Knob.tsx", "// props: size locked\nexport interface KnobProps { size: number; locked: boolean }\nexport const STEP = 2;\nexport default function Knob({}: KnobProps) {}\n")
-	s.write("src/ByDefault.tsx", "import Turn from './parts/Knob';\n")
-	s.write("src/Props.tsx", "import type { KnobProps } from './parts/Knob';\n")
-	s.write("src/Whole.tsx", "import * as all from './parts/Knob';\n")
-	s.write("src/Step.tsx", "import { STEP } from './parts/Knob';\n")
-	s.write("src/Effect.tsx", "import './parts/Knob';\n")
-	s.refresh(logicstamp.RefreshArgs{})
+	s.Write("src/parts/Knob.tsx", "// props: size locked\nexport interface KnobProps { size: number; locked: boolean }\nexport const STEP = 2;\nexport default function Knob({}: KnobProps) {}\n")
+	s.Write("src/ByDefault.tsx", "import Turn from './parts/Knob';\n")
+	s.Write("src/Props.tsx", "import type { KnobProps } from './parts/Knob';\n")
+	s.Write("src/Whole.tsx", "import * as all from './parts/Knob';\n")
+	s.Write("src/Step.tsx", "import { STEP } from './parts/Knob';\n")
+	s.Write("src/Effect.tsx", "import './parts/Knob';\n")
+	s.MustRefresh(logicstamp.RefreshArgs{})
 	importers := func() (got []string) {
-		for _, c := range s.compare(logicstamp.CompareArgs{}).ContractChanges {
+		for _, c := range s.MustCompare(logicstamp.CompareArgs{}).ContractChanges {
 			for _, i := range c.Importers {
 				got = append(got, i.EntryID)
 			}
 		}
 		return got
 	}
-	s.write("src/parts/Knob.tsx", "// props: size\nexport interface KnobProps { size: number }\nexport const STEP = 2;\nexport default function Knob({}: KnobProps) {}\n")
+	s.Write("src/parts/Knob.tsx", "// props: size\nexport interface KnobProps { size: number }\nexport const STEP = 2;\nexport default function Knob({}: KnobProps) {}\n")
 	if got, want := importers(), []string{"src/ByDefault.tsx", "src/Props.tsx", "src/Whole.tsx"}; !slices.Equal(got, want) {
 		t.Errorf("of a removed prop: importers = %q, want %q", got, want)
 	}
-	if err := os.Remove(filepath.Join(s.project, "src/parts/Knob.tsx")); err != nil {
+	if err := os.Remove(filepath.Join(s.Project, "src/parts/Knob.tsx")); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := importers(), []string{"src/ByDefault.tsx", "src/Props.tsx", "src/Step.tsx", "src/Whole.tsx", "src/Effect.tsx"}; !slices.Equal(got, want) {
@@ -145,23 +145,23 @@ func TestWhoTakesOnlyOtherNamesIsNoImporter(t *testing.T) {
 // and one that only names others, as a new Vite project has.
 func TestImportersAreFoundThroughPathsOfTheConfiguration(t *testing.T) {
 	s := newStage(t, standIn{})
-	s.write("config/base.json", `{"compilerOptions": {"paths": {"#lib/*": ["../code/lib/*"], "money": ["../code/lib/money.ts"]}}}`)
-	s.write("tsconfig.json", "{\n  // mapped\n  \"extends\": [\"@acme/strict\", \"./config/base\"],\n  \"compilerOptions\": {\"baseUrl\": \"./code\",},\n}\n")
-	s.write("packages/ui/tsconfig.json", `{"files": [], "references": [{"path": "./tsconfig.app.json"}]}`)
-	s.write("packages/ui/tsconfig.app.json", `{"compilerOptions": {"paths": {"~ui/*": ["./src/*", "../../code/*"], "~ui/lib/*": ["./none/*"]}}}`)
-	s.write("code/lib/money.ts", "export const pay = 1;\n")
+	s.Write("config/base.json", `{"compilerOptions": {"paths": {"#lib/*": ["../code/lib/*"], "money": ["../code/lib/money.ts"]}}}`)
+	s.Write("tsconfig.json", "{\n  // mapped\n  \"extends\": [\"@acme/strict\", \"./config/base\"],\n  \"compilerOptions\": {\"baseUrl\": \"./code\",},\n}\n")
+	s.Write("packages/ui/tsconfig.json", `{"files": [], "references": [{"path": "./tsconfig.app.json"}]}`)
+	s.Write("packages/ui/tsconfig.app.json", `{"compilerOptions": {"paths": {"~ui/*": ["./src/*", "../../code/*"], "~ui/lib/*": ["./none/*"]}}}`)
+	s.Write("code/lib/money.ts", "export const pay = 1;\n")
 	for name, from := range map[string]string{
 		"src/Pattern.tsx": "#lib/money", "src/Exact.tsx": "money", "src/Base.tsx": "lib/money", "packages/ui/src/Nested.tsx": "~ui/lib/money",
 		"packages/ui/src/Up.tsx": "lib/money", "src/Elsewhere.tsx": "~ui/lib/money", "src/Package.tsx": "money/other",
 	} {
-		s.write(name, "import { pay } from '"+from+"';\n")
+		s.Write(name, "import { pay } from '"+from+"';\n")
 	}
-	s.write("packages/ui/src/Second.tsx", "import { tax } from '~ui/tax';\n")
-	s.write("code/tax.ts", "export const tax = 1;\n")
-	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
-	s.write("code/lib/money.ts", "export const owe = 2;\n")
-	s.write("code/tax.ts", "export const toll = 1;\n")
-	for _, service := range []*logicstamp.Service{s.Service, s.open()} {
+	s.Write("packages/ui/src/Second.tsx", "import { tax } from '~ui/tax';\n")
+	s.Write("code/tax.ts", "export const tax = 1;\n")
+	id := s.MustRefresh(logicstamp.RefreshArgs{}).SnapshotID
+	s.Write("code/lib/money.ts", "export const owe = 2;\n")
+	s.Write("code/tax.ts", "export const toll = 1;\n")
+	for _, service := range []*logicstamp.Service{s.Service, s.Open()} {
 		r, err := service.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{Baseline: "snapshot:" + id})
 		if err != nil {
 			t.Fatal(err)
@@ -182,10 +182,10 @@ func TestImportersAreFoundThroughPathsOfTheConfiguration(t *testing.T) {
 // The type of a parameter is in no contract: the pass stays, but it says so.
 func TestASignatureThatNoContractHoldsIsToldBesideThePass(t *testing.T) {
 	s := newStage(t, standIn{})
-	s.write("src/parts/helpers.ts", "export function pad(s: string, n: number) { return s }\n")
-	s.refresh(logicstamp.RefreshArgs{})
-	s.write("src/parts/helpers.ts", "export function pad(s: string, n: bigint) { return s }\n")
-	r := s.compare(logicstamp.CompareArgs{})
+	s.Write("src/parts/helpers.ts", "export function pad(s: string, n: number) { return s }\n")
+	s.MustRefresh(logicstamp.RefreshArgs{})
+	s.Write("src/parts/helpers.ts", "export function pad(s: string, n: bigint) { return s }\n")
+	r := s.MustCompare(logicstamp.CompareArgs{})
 	if r.Status != compare.Pass || len(r.ContentOnly) != 1 || !hasWarning(r.Warnings, problem.SignaturesChanged) {
 		t.Errorf("%s, content only %q, warnings %v", r.Status, r.ContentOnly, r.Warnings)
 	}
@@ -237,17 +237,17 @@ func TestWhatBreaksIsShownAsTheFileHasIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, standIn{})
-			s.write(file, row.before)
-			id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
-			s.write(file, row.after)
+			s.Write(file, row.before)
+			id := s.MustRefresh(logicstamp.RefreshArgs{}).SnapshotID
+			s.Write(file, row.after)
 			args := logicstamp.CompareArgs{Baseline: "snapshot:" + id}
 			if row.asItIs {
 				yes, no := true, false
-				s.refresh(logicstamp.RefreshArgs{Publish: &yes})
-				s.write(file, "// edited again\n\n\n"+row.after)
+				s.MustRefresh(logicstamp.RefreshArgs{Publish: &yes})
+				s.Write(file, "// edited again\n\n\n"+row.after)
 				args.ForceRegenerate = &no
 			}
-			for _, service := range []*logicstamp.Service{s.Service, s.open()} { // from memory and from the disk
+			for _, service := range []*logicstamp.Service{s.Service, s.Open()} { // from memory and from the disk
 				r, err := service.Compare(t.Context(), logicstamp.Call{}, args)
 				if err != nil || len(r.ContractChanges) != 1 {
 					t.Fatalf("%+v, %v", r, err)
@@ -271,12 +271,12 @@ func TestWhatBreaksIsShownAsTheFileHasIt(t *testing.T) {
 
 func TestAComponentThatIsGoneShowsItsDeclaration(t *testing.T) {
 	s := newStage(t, standIn{})
-	s.write("src/parts/Dial.tsx", "export const STEP = 2;\n\nexport function Dial() {\n}\n")
-	s.refresh(logicstamp.RefreshArgs{})
-	if err := os.Remove(filepath.Join(s.project, "src/parts/Dial.tsx")); err != nil {
+	s.Write("src/parts/Dial.tsx", "export const STEP = 2;\n\nexport function Dial() {\n}\n")
+	s.MustRefresh(logicstamp.RefreshArgs{})
+	if err := os.Remove(filepath.Join(s.Project, "src/parts/Dial.tsx")); err != nil {
 		t.Fatal(err)
 	}
-	b := s.compare(logicstamp.CompareArgs{}).ContractChanges[0].Breaking[0]
+	b := s.MustCompare(logicstamp.CompareArgs{}).ContractChanges[0].Breaking[0]
 	if line, was := b.Place(); line != 3 || !was || b.Source != "export function Dial() {" {
 		t.Errorf("breaking = %+v", b)
 	}

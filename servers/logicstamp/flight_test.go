@@ -10,6 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
 )
 
 // Two callers that want the same share one analysis, and the one that leaves
@@ -35,12 +36,12 @@ func TestACallerThatLeavesDoesNotEndTheAnalysisOfAnother(t *testing.T) {
 	for name, work := range works {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, standIn{})
-			git(t, s.project, "init", "-q", "-b", "main")
-			git(t, s.project, "add", "-A")
-			git(t, s.project, "commit", "-qm", "first")
-			s.refresh(logicstamp.RefreshArgs{})
+			git(t, s.Project, "init", "-q", "-b", "main")
+			git(t, s.Project, "add", "-A")
+			git(t, s.Project, "commit", "-qm", "first")
+			s.MustRefresh(logicstamp.RefreshArgs{})
 			release := filepath.Join(t.TempDir(), "release")
-			s.behave(standIn{Until: release})
+			s.Behave(standIn{Until: release})
 			start := func(ctx context.Context) (stage chan string, ended chan error) {
 				stage, ended = make(chan string, 100), make(chan error, 1)
 				call := logicstamp.Call{Progress: func(name string, _ time.Duration) { stage <- name }}
@@ -55,16 +56,16 @@ func TestACallerThatLeavesDoesNotEndTheAnalysisOfAnother(t *testing.T) {
 						if len(name) >= 5 && name[:5] == "stamp" {
 							return
 						}
-					case <-patience(t):
+					case <-stamptest.Patience(t):
 						t.Fatal("the second caller does not share the analysis of the first")
 					}
 				}
 			}
-			before := len(s.calls())
+			before := len(s.Runs())
 			first, leave := context.WithCancel(t.Context())
 			stage1, ended1 := start(first)
 			begun(stage1)
-			eventually(t, "a run", func() bool { return len(s.calls()) == before+1 })
+			eventually(t, "a run", func() bool { return len(s.Runs()) == before+1 })
 			stage2, ended2 := start(t.Context())
 			begun(stage2)
 			leave()
@@ -78,7 +79,7 @@ func TestACallerThatLeavesDoesNotEndTheAnalysisOfAnother(t *testing.T) {
 				t.Errorf("the second: %v", err)
 			}
 			sides := map[string]int{"compare with a commit": 2}[name] // its two sides; one for the others
-			if got := len(s.calls()) - before; got != max(sides, 1) {
+			if got := len(s.Runs()) - before; got != max(sides, 1) {
 				t.Errorf("%d runs", got)
 			}
 		})
@@ -93,15 +94,15 @@ func TestACallerThatLeavesDoesNotEndTheAnalysisOfAnother(t *testing.T) {
 				ended <- err
 			}()
 		}
-		eventually(t, "a run", func() bool { return len(s.calls()) == 1 })
+		eventually(t, "a run", func() bool { return len(s.Runs()) == 1 })
 		leave()
 		for range 2 {
 			if err := <-ended; problem.CodeOf(err) != problem.Cancelled {
 				t.Errorf("error = %v", err)
 			}
 		}
-		s.behave(standIn{})
-		s.refresh(logicstamp.RefreshArgs{}) // would wait for ever behind a run that went on
+		s.Behave(standIn{})
+		s.MustRefresh(logicstamp.RefreshArgs{}) // would wait for ever behind a run that went on
 	})
 }
 

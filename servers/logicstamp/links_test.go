@@ -28,9 +28,9 @@ func far(t *testing.T) string {
 }
 
 func (s *stage) link(target, name string) {
-	s.t.Helper()
-	if err := os.Symlink(target, filepath.Join(s.project, name)); err != nil {
-		s.t.Skipf("no links here: %v", err)
+	s.T.Helper()
+	if err := os.Symlink(target, filepath.Join(s.Project, name)); err != nil {
+		s.T.Skipf("no links here: %v", err)
 	}
 }
 
@@ -69,15 +69,15 @@ func TestAnAnalysisInPlaceReadsNothingOutside(t *testing.T) {
 			t.Run(what+"/"+how, func(t *testing.T) {
 				t.Parallel()
 				s, dir := newStage(t, standIn{}), far(t)
-				s.refresh(logicstamp.RefreshArgs{})
-				runs := len(s.calls())
+				s.MustRefresh(logicstamp.RefreshArgs{})
+				runs := len(s.Runs())
 				target, name := link(dir)
 				s.link(target, name)
 				err := run(s)
 				if problem.CodeOf(err) != problem.SourcesUnsafe || !strings.Contains(err.Error(), name+" → "+target) {
 					t.Errorf("err = %v", err)
 				}
-				if n := len(s.calls()); n != runs {
+				if n := len(s.Runs()); n != runs {
 					t.Errorf("stamp ran %d times", n-runs)
 				}
 			})
@@ -106,13 +106,13 @@ func TestLinksThatMayBeFollowed(t *testing.T) {
 	s.link(elsewhere, ".hidden")
 	s.link(filepath.Join(elsewhere, "far.ts"), "src/far.test.ts")
 	s.link(filepath.Join(elsewhere, "far.ts"), "src/ignored.ts")
-	s.write(".stampignore", `{"ignore":["src/ignored.ts"]}`)
-	r := s.refresh(logicstamp.RefreshArgs{})
+	s.Write(".stampignore", `{"ignore":["src/ignored.ts"]}`)
+	r := s.MustRefresh(logicstamp.RefreshArgs{})
 	data, err := os.ReadFile(filepath.Join(s.contextDir(r.SnapshotID), "src/context.json"))
 	if err != nil || !strings.Contains(string(data), "faraway") {
 		t.Errorf("the linked source is not analysed: %s %v", data, err)
 	}
-	if again := s.refresh(logicstamp.RefreshArgs{}); !again.Incremental.Reused {
+	if again := s.MustRefresh(logicstamp.RefreshArgs{}); !again.Incremental.Reused {
 		t.Errorf("the linked source is never the same: %+v", again.Incremental)
 	}
 }
@@ -122,13 +122,13 @@ func TestLinksThatMayBeFollowed(t *testing.T) {
 func TestALinkSwappedInDuringARunIsRefused(t *testing.T) {
 	s, dir := newStage(t, standIn{}), far(t)
 	s.link("App.tsx", "src/can.tsx") // skips where there are no links
-	source := filepath.Join(s.project, "src/App.tsx")
-	s.behave(standIn{Swap: source, SwapFor: filepath.Join(dir, "far.ts")})
+	source := filepath.Join(s.Project, "src/App.tsx")
+	s.Behave(standIn{Swap: source, SwapFor: filepath.Join(dir, "far.ts")})
 	if _, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{}); problem.CodeOf(err) != problem.SourcesUnsafe {
 		t.Errorf("err = %v", err)
 	}
-	if len(s.calls()) != 1 {
-		t.Errorf("%d runs", len(s.calls()))
+	if len(s.Runs()) != 1 {
+		t.Errorf("%d runs", len(s.Runs()))
 	}
 	s.holdsNothingOf("faraway")
 }
@@ -138,7 +138,7 @@ func TestALinkSwappedInDuringARunIsRefused(t *testing.T) {
 func TestALinkThatIsThereDuringARunOnlyIsRefused(t *testing.T) {
 	s, dir := newStage(t, standIn{}), far(t)
 	s.link("App.tsx", "src/can.tsx") // skips where there are no links
-	s.behave(standIn{Swap: filepath.Join(s.project, "src/App.tsx"), SwapFor: filepath.Join(dir, "far.ts"), SwapBack: true})
+	s.Behave(standIn{Swap: filepath.Join(s.Project, "src/App.tsx"), SwapFor: filepath.Join(dir, "far.ts"), SwapBack: true})
 	_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
 	if problem.CodeOf(err) != problem.SourcesUnsafe || !strings.Contains(err.Error(), "src/App.tsx") {
 		t.Errorf("err = %v", err)
@@ -148,8 +148,8 @@ func TestALinkThatIsThereDuringARunOnlyIsRefused(t *testing.T) {
 
 // holdsNothingOf looks for a text in everything that the service keeps.
 func (s *stage) holdsNothingOf(text string) {
-	s.t.Helper()
-	err := filepath.WalkDir(s.opts.Dir, func(p string, d os.DirEntry, err error) error {
+	s.T.Helper()
+	err := filepath.WalkDir(s.Options.Dir, func(p string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -160,7 +160,7 @@ func (s *stage) holdsNothingOf(text string) {
 		return err
 	})
 	if err != nil {
-		s.t.Error(err)
+		s.T.Error(err)
 	}
 }
 
@@ -178,8 +178,8 @@ func TestWhatStampLeavesIsNotFollowedOutside(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "x.lock")); err != nil {
 		t.Errorf("a file outside was removed: %v", err)
 	}
-	out, failure := s.use("logicstamp_watch_status", map[string]any{"projectPath": s.project, "includeRecentLogs": true})
-	if failure != "" || out["recentLogs"] != nil {
-		t.Errorf("%v %s", out, failure)
+	out, err := s.WatchStatus(t.Context(), logicstamp.Call{}, logicstamp.WatchArgs{Project: s.Project, IncludeRecentLogs: true})
+	if err != nil || out.RecentLogs != nil {
+		t.Errorf("%+v, %v", out, err)
 	}
 }

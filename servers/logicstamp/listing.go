@@ -13,8 +13,7 @@ import (
 
 // ListArgs are the arguments of List.
 type ListArgs struct {
-	SnapshotID, Project, FolderPrefix, Cursor string
-	MaxTokens                                 int
+	SnapshotID, Project, FolderPrefix string
 }
 
 // Listed is the answer of List.
@@ -26,8 +25,8 @@ type Listed struct {
 	WatchMode    *WatchMode         `json:"watchMode,omitempty"`
 	Freshness    *compare.Freshness `json:"freshness,omitempty"`
 	Warnings     []problem.Warning  `json:"warnings,omitempty"`
-	Truncated    bool               `json:"truncated,omitempty"`
-	NextCursor   string             `json:"nextCursor,omitempty"`
+	// Stamp changes when the context is replaced.
+	Stamp string `json:"-"`
 }
 
 // BundleInfo describes one bundle.
@@ -53,27 +52,13 @@ func (s *Service) List(ctx context.Context, call Call, args ListArgs) (*Listed, 
 	if err := src.context.NeedBundles(); err != nil {
 		return nil, err
 	}
-	cur, err := s.open(args.Cursor, "list", argsKey(args.SnapshotID, args.Project, args.FolderPrefix))
-	if err != nil {
-		return nil, err
-	}
-	if args.Cursor != "" && cur.Source != src.stamp {
-		return nil, staleCursor()
-	}
 	all := bundleInfos(src.context)
 	prefix := cleanPrefix(args.FolderPrefix)
 	all = slices.DeleteFunc(all, func(b BundleInfo) bool { return !under(b.Folder, prefix) })
-	out := &Listed{
-		SnapshotID: src.snapshotID, ProjectPath: src.project, TotalBundles: len(all), Bundles: []BundleInfo{},
-		WatchMode: src.watch, Freshness: src.freshness, Warnings: src.warnings,
-	}
-	page, next := fit(all, cur.At, s.budget(args.MaxTokens)-sizeOf(out)-cursorRoom)
-	out.Bundles = append(out.Bundles, page...)
-	if next < len(all) {
-		cur.At, cur.Source = next, src.stamp
-		out.Truncated, out.NextCursor = true, s.seal(cur)
-	}
-	return out, nil
+	return &Listed{
+		SnapshotID: src.snapshotID, ProjectPath: src.project, TotalBundles: len(all), Bundles: all,
+		WatchMode: src.watch, Freshness: src.freshness, Warnings: src.warnings, Stamp: src.stamp,
+	}, nil
 }
 
 func cleanPrefix(p string) string {

@@ -5,7 +5,6 @@ package logicstamp
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -52,7 +51,8 @@ type Options struct {
 	MaxSnapshots int
 	TTL          time.Duration
 	KeepExpired  bool
-	// MaxBundleBytes is 1,048,576; MaxTokens, for one answer, 100,000.
+	// MaxBundleBytes is the largest bundle that is told in one piece, 1,048,576;
+	// MaxTokens is for one answer, 100,000.
 	MaxBundleBytes, MaxTokens int
 	// GitTimeout bounds the reading of one commit's tree: 60 s.
 	GitTimeout time.Duration
@@ -75,13 +75,13 @@ func (o *Options) fill() {
 		o.CLI.InstallDir = filepath.Join(o.Dir, "cli")
 	}
 	d := &o.Defaults
-	if !slices.Contains(profiles(), d.Profile) {
+	if !slices.Contains(Profiles(), d.Profile) {
 		d.Profile = ""
 	}
-	if !slices.Contains(modes(), d.Mode) {
+	if !slices.Contains(Modes(), d.Mode) {
 		d.Mode = ""
 	}
-	if d.Depth < 0 || d.Depth > maxDepth {
+	if d.Depth < 0 || d.Depth > MaxDepth {
 		d.Depth = 0
 	}
 	if !slices.Contains(deepWays(), o.DeepContracts) {
@@ -111,20 +111,23 @@ func (o Options) Problems() []string {
 			out = append(out, fmt.Sprintf("logicstamp.%s: %q is none of %s; the default is used", member, value, strings.Join(allowed, ", ")))
 		}
 	}
-	known("profile", o.Defaults.Profile, profiles()...)
-	known("mode", o.Defaults.Mode, modes()...)
+	known("profile", o.Defaults.Profile, Profiles()...)
+	known("mode", o.Defaults.Mode, Modes()...)
 	known("deep_contracts", o.DeepContracts, deepWays()...)
-	if d := o.Defaults.Depth; d < 0 || d > maxDepth {
-		out = append(out, fmt.Sprintf("logicstamp.depth: %d is not from 1 to %d; the default is used", d, maxDepth))
+	if d := o.Defaults.Depth; d < 0 || d > MaxDepth {
+		out = append(out, fmt.Sprintf("logicstamp.depth: %d is not from 1 to %d; the default is used", d, MaxDepth))
 	}
 	return out
 }
 
-// What an analysis can be told.
-const maxDepth = 64
+// MaxDepth is the greatest depth of an analysis.
+const MaxDepth = 64
 
-func profiles() []string { return []string{"llm-chat", "llm-safe", "ci-strict"} }
-func modes() []string    { return []string{"header", "full", "none"} }
+// Profiles are the presets of an analysis.
+func Profiles() []string { return []string{"llm-chat", "llm-safe", "ci-strict"} }
+
+// Modes say how much source a context holds.
+func Modes() []string { return []string{"header", "full", "none"} }
 
 func orDefault[T comparable](v, d T) T {
 	var zero T
@@ -141,7 +144,6 @@ type Service struct {
 	cli   *stampcli.Runner
 	store *store.Store
 	gate  *gate
-	key   []byte
 
 	mu       sync.Mutex
 	known    map[string]*manifest.Manifest
@@ -177,14 +179,11 @@ func New(opts Options) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{
-		opts: opts, cli: stampcli.New(opts.CLI), store: st, gate: newGate(), key: make([]byte, 32),
+		opts: opts, cli: stampcli.New(opts.CLI), store: st, gate: newGate(),
 		known: map[string]*manifest.Manifest{}, duration: map[string]time.Duration{}, baselines: map[baselineKey]string{},
 		deeper:   deeperRuns{running: map[string]*DeeperRun{}, refused: map[string]string{}},
 		flights:  flights{list: map[string]*flight{}},
 		monitors: map[string]*monitor{}, results: results{byProject: map[string][]*compare.Result{}},
-	}
-	if _, err := rand.Read(s.key); err != nil {
-		return nil, err
 	}
 	s.stop, s.stopNow = context.WithCancel(context.Background())
 	return s, nil
@@ -212,6 +211,17 @@ func (s *Service) beginIn(ctx context.Context, call Call, name string) (project 
 	bound, end, err = s.begin(ctx)
 	return project, bound, end, err
 }
+
+// Limits are the largest answer in tokens and the largest bundle in bytes that is
+// told in one piece.
+func (s *Service) Limits() (tokens, bundleBytes int) { return s.opts.MaxTokens, s.opts.MaxBundleBytes }
+
+// May tells whether a caller may read a project, by its path without links.
+func (s *Service) May(call Call, project string) bool { return s.allowed(call, project) }
+
+// OnInstalled makes fn hear that the stamp command was installed. Set it before
+// the first call.
+func (s *Service) OnInstalled(fn func()) { s.installed = fn }
 
 // begin ties work to the life of the service: no analysis outlives it. end must
 // be called.

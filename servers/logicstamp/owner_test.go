@@ -17,20 +17,20 @@ func session(client, name string) logicstamp.Call {
 }
 
 func (s *stage) refreshAs(call logicstamp.Call) string {
-	s.t.Helper()
-	r, err := s.Refresh(s.t.Context(), call, logicstamp.RefreshArgs{})
+	s.T.Helper()
+	r, err := s.Refresh(s.T.Context(), call, logicstamp.RefreshArgs{})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	s.clock.add(time.Second)
+	s.Clock.Add(time.Second)
 	return r.SnapshotID
 }
 
 func (s *stage) compareAs(call logicstamp.Call) *compare.Result {
-	s.t.Helper()
-	r, err := s.Compare(s.t.Context(), call, logicstamp.CompareArgs{Baseline: "snapshot"})
+	s.T.Helper()
+	r, err := s.Compare(s.T.Context(), call, logicstamp.CompareArgs{Baseline: "snapshot"})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return r
 }
@@ -41,7 +41,7 @@ func TestAnothersSnapshotDoesNotMoveABaseline(t *testing.T) {
 	s := newStage(t, standIn{})
 	mine := session("1", "claude")
 	id := s.refreshAs(mine)
-	s.write("src/parts/Knob.tsx", "// props: size\n")
+	s.Write("src/parts/Knob.tsx", "// props: size\n")
 	for _, other := range []logicstamp.Call{session("2", "claude"), session("3", "codex"), {}} {
 		s.refreshAs(other)
 		r := s.compareAs(mine)
@@ -63,10 +63,10 @@ func TestALostBaselineIsNotReplacedByAnOlderSnapshot(t *testing.T) {
 	}{
 		"lost": {func(s *stage, id string) {
 			if err := os.RemoveAll(s.contextDir(id)); err != nil {
-				s.t.Fatal(err)
+				s.T.Fatal(err)
 			}
 		}, problem.SnapshotLost},
-		"expired": {func(s *stage, _ string) { s.clock.add(2 * time.Hour) }, problem.SnapshotExpired},
+		"expired": {func(s *stage, _ string) { s.Clock.Add(2 * time.Hour) }, problem.SnapshotExpired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, standIn{})
@@ -75,7 +75,7 @@ func TestALostBaselineIsNotReplacedByAnOlderSnapshot(t *testing.T) {
 			if err := s.PinFor(old, true); err != nil {
 				t.Fatal(err)
 			}
-			s.write("src/parts/Knob.tsx", "// props: size\n")
+			s.Write("src/parts/Knob.tsx", "// props: size\n")
 			row.lose(s, s.refreshAs(mine))
 			if r := s.compareAs(mine); r.Status != compare.Failed || r.ErrorCode != row.want {
 				t.Errorf("%s %s with %+v", r.Status, r.ErrorCode, r.BaselineInfo)
@@ -98,7 +98,7 @@ func TestASessionWithoutASnapshotAdoptsOneAndIsTold(t *testing.T) {
 	if r.Status != compare.Pass || r.BaselineInfo.SnapshotID != first || said < 0 || !strings.Contains(r.Warnings[said].Message, "claude") {
 		t.Fatalf("%s with %+v, %v", r.Status, r.BaselineInfo, r.Warnings)
 	}
-	s.write("src/parts/Knob.tsx", "// props: size\n")
+	s.Write("src/parts/Knob.tsx", "// props: size\n")
 	s.refreshAs(session("1", "claude"))
 	if r := s.compareAs(late); r.Status != compare.Diff || r.BaselineInfo.SnapshotID != first || len(r.Warnings) > 0 {
 		t.Errorf("%s with %+v, %v", r.Status, r.BaselineInfo, r.Warnings)

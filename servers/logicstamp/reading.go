@@ -17,29 +17,28 @@ import (
 
 // ReadArgs are the arguments of Read.
 type ReadArgs struct {
-	BundlePath, SnapshotID, Project, RootComponent, Cursor string
-	MaxTokens                                              int
+	BundlePath, SnapshotID, Project, RootComponent string
 }
 
-// ReadBundles is the answer of Read: the index, one bundle, or all of a file.
-type ReadBundles struct {
-	SnapshotID   string             `json:"snapshotId,omitempty"`
-	ProjectPath  string             `json:"projectPath"`
-	BundlePath   string             `json:"bundlePath"`
-	Index        json.RawMessage    `json:"index,omitempty"`
-	Format       string             `json:"format,omitempty"`
-	Text         string             `json:"text,omitempty"`
-	Bundle       json.RawMessage    `json:"bundle,omitempty"`
-	Bundles      []json.RawMessage  `json:"bundles,omitempty"`
-	TotalBundles int                `json:"totalBundles,omitempty"`
-	Freshness    *compare.Freshness `json:"freshness,omitempty"`
-	Warnings     []problem.Warning  `json:"warnings,omitempty"`
-	Truncated    bool               `json:"truncated,omitempty"`
-	NextCursor   string             `json:"nextCursor,omitempty"`
+// ReadFile is the answer of Read: the index, a text, or the bundles of a file or
+// the one that was asked for.
+type ReadFile struct {
+	SnapshotID  string             `json:"snapshotId,omitempty"`
+	ProjectPath string             `json:"projectPath"`
+	BundlePath  string             `json:"bundlePath"`
+	Index       json.RawMessage    `json:"index,omitempty"`
+	Format      string             `json:"format,omitempty"`
+	Text        string             `json:"text,omitempty"`
+	Freshness   *compare.Freshness `json:"freshness,omitempty"`
+	Warnings    []problem.Warning  `json:"warnings,omitempty"`
+
+	Bundles []*contract.Bundle `json:"-"`
+	// Stamp changes when the context is replaced.
+	Stamp string `json:"-"`
 }
 
 // Read gives the bundles of one file of a context as the CLI wrote them.
-func (s *Service) Read(ctx context.Context, call Call, args ReadArgs) (*ReadBundles, error) {
+func (s *Service) Read(ctx context.Context, call Call, args ReadArgs) (*ReadFile, error) {
 	if args.BundlePath == "" {
 		return nil, problem.New(problem.BadArgument, "take a bundlePath from logicstamp_list_bundles", "bundlePath is missing")
 	}
@@ -47,15 +46,10 @@ func (s *Service) Read(ctx context.Context, call Call, args ReadArgs) (*ReadBund
 	if err != nil {
 		return nil, err
 	}
-	cur, err := s.open(args.Cursor, "read", argsKey(args.SnapshotID, args.Project, args.BundlePath, args.RootComponent))
-	if err != nil {
-		return nil, err
+	out := &ReadFile{
+		SnapshotID: src.snapshotID, ProjectPath: src.project, BundlePath: args.BundlePath,
+		Freshness: src.freshness, Warnings: src.warnings, Stamp: src.stamp,
 	}
-	if args.Cursor != "" && cur.Source != src.stamp {
-		return nil, staleCursor()
-	}
-	cur.Source = src.stamp
-	out := &ReadBundles{SnapshotID: src.snapshotID, ProjectPath: src.project, BundlePath: args.BundlePath, Freshness: src.freshness, Warnings: src.warnings}
 	wanted := strings.TrimPrefix(strings.ReplaceAll(args.BundlePath, `\`, "/"), "./")
 	if wanted == contract.IndexFile {
 		out.Index = compact(src.context.RawIndex)
@@ -69,18 +63,17 @@ func (s *Service) Read(ctx context.Context, call Call, args ReadArgs) (*ReadBund
 		out.Format, out.Text = "toon", folders[0].Toon
 		return out, nil
 	}
-	var bundles []*contract.Bundle
 	for _, f := range folders {
-		bundles = append(bundles, f.Bundles...)
+		out.Bundles = append(out.Bundles, f.Bundles...)
 	}
 	if args.RootComponent != "" {
-		b, err := pickBundle(src.context, bundles, args.RootComponent)
+		b, err := pickBundle(src.context, out.Bundles, args.RootComponent)
 		if err != nil {
 			return nil, err
 		}
-		bundles = []*contract.Bundle{b}
+		out.Bundles = []*contract.Bundle{b}
 	}
-	return out, s.pageBundles(out, bundles, cur, s.budget(args.MaxTokens))
+	return out, nil
 }
 
 func compact(raw json.RawMessage) json.RawMessage {

@@ -19,15 +19,15 @@ func watching(t *testing.T) *stage {
 	t.Helper()
 	yes := true
 	s := newStage(t, standIn{})
-	s.refresh(logicstamp.RefreshArgs{Publish: &yes})
-	s.watched(fmt.Sprint(os.Getpid()), time.Now().Format(time.RFC3339), s.project)
+	s.MustRefresh(logicstamp.RefreshArgs{Publish: &yes})
+	s.watched(fmt.Sprint(os.Getpid()), time.Now().Format(time.RFC3339), s.Project)
 	return s
 }
 
 func (s *stage) remove(name string) {
-	s.t.Helper()
-	if err := os.Remove(filepath.Join(s.project, name)); err != nil {
-		s.t.Fatal(err)
+	s.T.Helper()
+	if err := os.Remove(filepath.Join(s.Project, name)); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
@@ -39,23 +39,23 @@ func TestASnapshotOfALaggingWatchIsOfWhatTheWatchHadRead(t *testing.T) {
 		want string
 	}{
 		"deleted": {func(s *stage) { s.remove("src/parts/helpers.ts") }, "src/parts/helpers.ts removed"},
-		"edited":  {func(s *stage) { s.write("src/parts/Knob.tsx", "// props: size\n") }, "src/parts/Knob.tsx changed interface.props"},
-		"new":     {func(s *stage) { s.write("src/New.tsx", "// props: x\n") }, "src/New.tsx added"},
+		"edited":  {func(s *stage) { s.Write("src/parts/Knob.tsx", "// props: size\n") }, "src/parts/Knob.tsx changed interface.props"},
+		"new":     {func(s *stage) { s.Write("src/New.tsx", "// props: x\n") }, "src/New.tsx added"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			yes := true
 			s := watching(t)
 			row.edit(s)
-			lagging := s.refresh(logicstamp.RefreshArgs{SkipIfWatchActive: &yes})
+			lagging := s.MustRefresh(logicstamp.RefreshArgs{SkipIfWatchActive: &yes})
 			if !hasWarning(lagging.Warnings, problem.WatchStale) {
 				t.Fatalf("warnings = %v", lagging.Warnings)
 			}
 			s.remove(".logicstamp/context_watch-status.json")
-			r := s.compare(logicstamp.CompareArgs{Baseline: "snapshot:" + lagging.SnapshotID})
+			r := s.MustCompare(logicstamp.CompareArgs{Baseline: "snapshot:" + lagging.SnapshotID})
 			if got := describeResult(r); r.Status != compare.Diff || len(got.contracts) != 1 || got.contracts[0] != row.want {
 				t.Errorf("%s %q, want %s", r.Status, got.contracts, row.want)
 			}
-			if again := s.refresh(logicstamp.RefreshArgs{}); again.Incremental.BasedOn == lagging.SnapshotID {
+			if again := s.MustRefresh(logicstamp.RefreshArgs{}); again.Incremental.BasedOn == lagging.SnapshotID {
 				t.Error("the lagging context is taken for the present")
 			}
 		})
@@ -66,20 +66,20 @@ func TestASnapshotOfALaggingWatchIsOfWhatTheWatchHadRead(t *testing.T) {
 // source changes each time after it was read, nothing is called fresh.
 func TestASourceThatChangedAfterItWasReadIsReadAgain(t *testing.T) {
 	s := newStage(t, standIn{})
-	s.refresh(logicstamp.RefreshArgs{})
-	file := filepath.Join(s.project, "src/App.tsx")
-	s.write("src/App.tsx", "// props: title\n")
-	s.behave(standIn{TouchLate: file})
-	r := s.compare(logicstamp.CompareArgs{})
+	s.MustRefresh(logicstamp.RefreshArgs{})
+	file := filepath.Join(s.Project, "src/App.tsx")
+	s.Write("src/App.tsx", "// props: title\n")
+	s.Behave(standIn{TouchLate: file})
+	r := s.MustCompare(logicstamp.CompareArgs{})
 	if r.Freshness.State != "stale" || !hasWarning(r.Warnings, problem.SourcesMoving) {
 		t.Errorf("freshness = %+v, warnings %v", r.Freshness, r.Warnings)
 	}
-	s.behave(standIn{})
-	runs := len(s.calls())
-	if again := s.refresh(logicstamp.RefreshArgs{}); again.Incremental.Reused || len(s.calls()) != runs+1 {
-		t.Errorf("%+v after %d more runs", again.Incremental, len(s.calls())-runs)
+	s.Behave(standIn{})
+	runs := len(s.Runs())
+	if again := s.MustRefresh(logicstamp.RefreshArgs{}); again.Incremental.Reused || len(s.Runs()) != runs+1 {
+		t.Errorf("%+v after %d more runs", again.Incremental, len(s.Runs())-runs)
 	}
-	if again := s.refresh(logicstamp.RefreshArgs{}); !again.Incremental.Reused {
+	if again := s.MustRefresh(logicstamp.RefreshArgs{}); !again.Incremental.Reused {
 		t.Errorf("a quiet project is analysed again: %+v", again.Incremental)
 	}
 }
@@ -90,7 +90,7 @@ func TestAWatchThatWritesWhileItsContextIsKeptTearsNothing(t *testing.T) {
 	s := watching(t)
 	call := logicstamp.Call{Progress: func(stage string, _ time.Duration) {
 		if stage == "store" {
-			s.write("src/context.json", `[{"entryId":`)
+			s.Write("src/context.json", `[{"entryId":`)
 		}
 	}}
 	r, err := s.Refresh(t.Context(), call, logicstamp.RefreshArgs{})
@@ -105,21 +105,21 @@ func TestAWatchThatWritesWhileItsContextIsKeptTearsNothing(t *testing.T) {
 // A context that is being written is read again, also to list it.
 func TestListingWaitsForAWatchThatWrites(t *testing.T) {
 	s := watching(t)
-	file := filepath.Join(s.project, "src/context.json")
+	file := filepath.Join(s.Project, "src/context.json")
 	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	written := make(chan error, 5)
-	other := s.open(func(o *logicstamp.Options) {
+	other := s.Open(func(o *logicstamp.Options) {
 		o.Dir = t.TempDir() // has no snapshot to fall back on
 		o.Pause = func(context.Context, time.Duration) error {
 			written <- os.WriteFile(file, whole, 0o600)
 			return nil
 		}
 	})
-	s.write("src/context.json", string(whole[:len(whole)/2]))
-	list, err := other.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{Project: s.project})
+	s.Write("src/context.json", string(whole[:len(whole)/2]))
+	list, err := other.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{Project: s.Project})
 	if werr := <-written; werr != nil || err != nil || list.TotalBundles != 2 {
 		t.Errorf("%+v, %v, %v", list, err, werr)
 	}

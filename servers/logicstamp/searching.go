@@ -15,8 +15,9 @@ import (
 // SearchArgs are the arguments of Search.
 type SearchArgs struct {
 	search.Query
-	SnapshotID, Project, Cursor string
-	Limit, MaxTokens            int
+	SnapshotID, Project string
+	// From is how many hits to leave out, Limit how many to tell: 20 when 0.
+	From, Limit int
 }
 
 // Found is the answer of Search.
@@ -28,8 +29,8 @@ type Found struct {
 	Coverage    HiddenCoverage     `json:"coverage"`
 	Freshness   *compare.Freshness `json:"freshness,omitempty"`
 	Warnings    []problem.Warning  `json:"warnings,omitempty"`
-	Truncated   bool               `json:"truncated,omitempty"`
-	NextCursor  string             `json:"nextCursor,omitempty"`
+	// Stamp changes when the context is replaced.
+	Stamp string `json:"-"`
 }
 
 // FoundContract is one found contract and where to read it.
@@ -83,29 +84,15 @@ func (s *Service) Search(ctx context.Context, call Call, args SearchArgs) (*Foun
 	if err := src.context.NeedBundles(); err != nil {
 		return nil, err
 	}
-	cur, err := s.open(args.Cursor, "search", argsKey(args.Query, args.Project, args.Limit))
-	if err != nil {
-		return nil, err
-	}
-	if args.Cursor != "" && cur.Source != src.stamp {
-		return nil, staleCursor()
-	}
 	hits := s.searches.get(src.context).Find(args.Query)
 	out := &Found{
 		SnapshotID: src.snapshotID, ProjectPath: src.project, Total: len(hits), Hits: []FoundContract{},
-		Coverage: hiddenOf(src.context, src.sources), Freshness: src.freshness, Warnings: src.warnings,
+		Coverage: hiddenOf(src.context, src.sources), Freshness: src.freshness, Warnings: src.warnings, Stamp: src.stamp,
 	}
 	bundles := src.context.Bundles()
-	limit := orDefault(args.Limit, 20)
-	var items []FoundContract
-	for _, h := range hits[min(cur.At, len(hits)):min(cur.At+limit, len(hits))] {
-		items = append(items, foundContract(h, bundles))
-	}
-	page, next := fit(items, 0, s.budget(args.MaxTokens)-sizeOf(out)-cursorRoom)
-	out.Hits = append(out.Hits, page...)
-	if cur.At += next; cur.At < len(hits) {
-		cur.Source = src.stamp
-		out.Truncated, out.NextCursor = true, s.seal(cur)
+	from := min(max(args.From, 0), len(hits))
+	for _, h := range hits[from:min(from+orDefault(args.Limit, 20), len(hits))] {
+		out.Hits = append(out.Hits, foundContract(h, bundles))
 	}
 	return out, nil
 }

@@ -13,37 +13,27 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
 
-func (s *stage) compare(args logicstamp.CompareArgs) *compare.Result {
-	s.t.Helper()
-	r, err := s.Compare(s.t.Context(), logicstamp.Call{}, args)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.clock.add(time.Second)
-	return r
-}
-
 func (s *stage) contextDir(id string) string {
-	s.t.Helper()
-	found, _ := filepath.Glob(filepath.Join(filepath.Dir(s.dir), "*", "snapshots", id))
+	s.T.Helper()
+	found, _ := filepath.Glob(filepath.Join(filepath.Dir(s.Dir), "*", "snapshots", id))
 	if len(found) != 1 {
-		s.t.Fatalf("the folder of %s: %q", id, found)
+		s.T.Fatalf("the folder of %s: %q", id, found)
 	}
 	return found[0]
 }
 
 func TestASnapshotIsACopyThatNothingChanges(t *testing.T) {
 	s := newStage(t, standIn{})
-	snap := s.refresh(logicstamp.RefreshArgs{})
+	snap := s.MustRefresh(logicstamp.RefreshArgs{})
 	dir := s.contextDir(snap.SnapshotID)
 	before := treeState(t, dir)
-	s.write("src/parts/Knob.tsx", "// props: size\n")
+	s.Write("src/parts/Knob.tsx", "// props: size\n")
 	yes := true
-	r := s.compare(logicstamp.CompareArgs{ForceRegenerate: &yes, Publish: &yes})
+	r := s.MustCompare(logicstamp.CompareArgs{ForceRegenerate: &yes, Publish: &yes})
 	if r.Status != compare.Diff || !r.Published {
 		t.Errorf("result = %+v", r)
 	}
-	s.refresh(logicstamp.RefreshArgs{Force: true})
+	s.MustRefresh(logicstamp.RefreshArgs{Force: true})
 	sameTree(t, "the snapshot", before, treeState(t, dir))
 }
 
@@ -53,40 +43,40 @@ func TestSnapshotsExpireAreLostOrDamagedNeverEmpty(t *testing.T) {
 		want problem.Code
 	}{
 		"unknown":  {func(s *stage, id string) {}, problem.SnapshotUnknown},
-		"not used": {func(s *stage, id string) { s.clock.add(61 * time.Minute) }, problem.SnapshotExpired},
+		"not used": {func(s *stage, id string) { s.Clock.Add(61 * time.Minute) }, problem.SnapshotExpired},
 		"not used and cleaned up": {func(s *stage, id string) {
-			s.clock.add(61 * time.Minute)
-			s.write("src/parts/Knob.tsx", "// props: other\n")
-			s.refresh(logicstamp.RefreshArgs{})
+			s.Clock.Add(61 * time.Minute)
+			s.Write("src/parts/Knob.tsx", "// props: other\n")
+			s.MustRefresh(logicstamp.RefreshArgs{})
 		}, problem.SnapshotExpired},
 		"folder gone": {func(s *stage, id string) {
 			if err := os.RemoveAll(s.contextDir(id)); err != nil {
-				s.t.Fatal(err)
+				s.T.Fatal(err)
 			}
 		}, problem.SnapshotLost},
 		"file changed": {func(s *stage, id string) {
 			file := filepath.Join(s.contextDir(id), "src/context.json")
 			if err := os.Remove(file); err != nil {
-				s.t.Fatal(err)
+				s.T.Fatal(err)
 			}
 			if err := os.WriteFile(file, []byte("[]"), 0o600); err != nil {
-				s.t.Fatal(err)
+				s.T.Fatal(err)
 			}
 		}, problem.SnapshotCorrupt},
 		"file gone": {func(s *stage, id string) {
 			if err := os.Remove(filepath.Join(s.contextDir(id), "src/context.json")); err != nil {
-				s.t.Fatal(err)
+				s.T.Fatal(err)
 			}
 		}, problem.SnapshotLost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, standIn{})
-			id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
+			id := s.MustRefresh(logicstamp.RefreshArgs{}).SnapshotID
 			row.do(s, id)
 			if row.want == problem.SnapshotUnknown {
 				id = "snap_1"
 			}
-			r := s.compare(logicstamp.CompareArgs{Baseline: "snapshot:" + id})
+			r := s.MustCompare(logicstamp.CompareArgs{Baseline: "snapshot:" + id})
 			if r.Status != compare.Failed || r.ErrorCode != row.want || r.Summary != (compare.Summary{}) || len(r.FolderDiffs) > 0 {
 				t.Errorf("result = %+v", r)
 			}
@@ -96,9 +86,9 @@ func TestSnapshotsExpireAreLostOrDamagedNeverEmpty(t *testing.T) {
 
 func TestUseKeepsASnapshotAndPinsHoldIt(t *testing.T) {
 	s := newStage(t, standIn{})
-	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
+	id := s.MustRefresh(logicstamp.RefreshArgs{}).SnapshotID
 	for range 3 {
-		s.clock.add(50 * time.Minute)
+		s.Clock.Add(50 * time.Minute)
 		if _, err := s.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id}); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +96,7 @@ func TestUseKeepsASnapshotAndPinsHoldIt(t *testing.T) {
 	if err := s.PinFor(id, true); err != nil {
 		t.Fatal(err)
 	}
-	s.clock.add(48 * time.Hour)
+	s.Clock.Add(48 * time.Hour)
 	if _, err := s.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id}); err != nil {
 		t.Error(err)
 	}
@@ -116,7 +106,7 @@ func TestOnlySoManySnapshotsAreKept(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.MaxSnapshots = 3 })
 	var ids []string
 	for range 5 {
-		ids = append(ids, s.refresh(logicstamp.RefreshArgs{}).SnapshotID)
+		ids = append(ids, s.MustRefresh(logicstamp.RefreshArgs{}).SnapshotID)
 	}
 	for i, id := range ids {
 		_, err := s.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id})
@@ -128,12 +118,12 @@ func TestOnlySoManySnapshotsAreKept(t *testing.T) {
 
 func TestAnotherProcessAdoptsASnapshot(t *testing.T) {
 	s := newStage(t, standIn{})
-	id := s.refresh(logicstamp.RefreshArgs{}).SnapshotID
-	other := s.open()
+	id := s.MustRefresh(logicstamp.RefreshArgs{}).SnapshotID
+	other := s.Open()
 	if list, err := other.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id}); err != nil || list.TotalBundles == 0 {
 		t.Errorf("list = %+v, %v", list, err)
 	}
-	foreign := s.open(func(o *logicstamp.Options) { o.ProjectPath = t.TempDir() })
+	foreign := s.Open(func(o *logicstamp.Options) { o.ProjectPath = t.TempDir() })
 	if _, err := foreign.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{SnapshotID: id}); problem.CodeOf(err) != problem.ProjectNotAllowed {
 		t.Errorf("another project's snapshot: %v", err)
 	}
@@ -142,7 +132,7 @@ func TestAnotherProcessAdoptsASnapshot(t *testing.T) {
 func TestWithoutASnapshotComparingSaysSo(t *testing.T) {
 	s := newStage(t, standIn{})
 	for baseline, words := range map[string]string{"disk": "No snapshot found for disk comparison", "snapshot": "No snapshot found for comparison"} {
-		r := s.compare(logicstamp.CompareArgs{Baseline: baseline})
+		r := s.MustCompare(logicstamp.CompareArgs{Baseline: baseline})
 		if r.ErrorCode != problem.NoSnapshot || !strings.Contains(r.Error, words) || !strings.Contains(r.Error, "git:HEAD") {
 			t.Errorf("%s: %+v", baseline, r)
 		}
@@ -173,13 +163,13 @@ func TestTheCurrentSide(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, standIn{})
-			s.refresh(logicstamp.RefreshArgs{})
+			s.MustRefresh(logicstamp.RefreshArgs{})
 			if row.edit {
-				s.write("src/parts/Knob.tsx", "// props: size\n")
+				s.Write("src/parts/Knob.tsx", "// props: size\n")
 			}
-			r := s.compare(logicstamp.CompareArgs{ForceRegenerate: row.force})
-			if r.Status != row.status || r.CurrentInfo == nil || r.CurrentInfo.Source != row.source || len(s.calls()) != row.runs || r.Freshness.State != row.state {
-				t.Errorf("status %s, current %+v, %d runs, %+v", r.Status, r.CurrentInfo, len(s.calls()), r.Freshness)
+			r := s.MustCompare(logicstamp.CompareArgs{ForceRegenerate: row.force})
+			if r.Status != row.status || r.CurrentInfo == nil || r.CurrentInfo.Source != row.source || len(s.Runs()) != row.runs || r.Freshness.State != row.state {
+				t.Errorf("status %s, current %+v, %d runs, %+v", r.Status, r.CurrentInfo, len(s.Runs()), r.Freshness)
 			}
 			got := problem.Code("")
 			if len(r.Warnings) > 0 {
@@ -188,7 +178,7 @@ func TestTheCurrentSide(t *testing.T) {
 			if got != row.warning {
 				t.Errorf("warnings = %v", r.Warnings)
 			}
-			if left, _ := filepath.Glob(filepath.Join(s.project, "*.json")); len(left) > 0 || r.Published {
+			if left, _ := filepath.Glob(filepath.Join(s.Project, "*.json")); len(left) > 0 || r.Published {
 				t.Errorf("written into the project: %q", left)
 			}
 		})
@@ -197,11 +187,11 @@ func TestTheCurrentSide(t *testing.T) {
 
 func TestAChangedProjectWithoutACommandIsComparedAsItWas(t *testing.T) {
 	s := newStage(t, standIn{})
-	s.refresh(logicstamp.RefreshArgs{})
-	s.write("src/parts/Knob.tsx", "// props: size\n")
-	s.behave(standIn{Version: "none", Exit: 3})
-	s.Service = s.open()
-	r := s.compare(logicstamp.CompareArgs{})
+	s.MustRefresh(logicstamp.RefreshArgs{})
+	s.Write("src/parts/Knob.tsx", "// props: size\n")
+	s.Behave(standIn{Version: "none", Exit: 3})
+	s.Service = s.Open()
+	r := s.MustCompare(logicstamp.CompareArgs{})
 	if len(r.Warnings) < 2 || r.Warnings[0].Code != problem.StaleContext || r.Warnings[1].Code != problem.CLIWrong {
 		t.Errorf("result = %+v", r)
 	}
@@ -210,13 +200,13 @@ func TestAChangedProjectWithoutACommandIsComparedAsItWas(t *testing.T) {
 func TestOptionsOfTheBaselineAreUsed(t *testing.T) {
 	s := newStage(t, standIn{})
 	depth, other := 5, 3
-	s.refresh(logicstamp.RefreshArgs{AnalysisArgs: logicstamp.AnalysisArgs{Depth: &depth}})
-	s.write("src/parts/Knob.tsx", "// props: size\n")
-	s.compare(logicstamp.CompareArgs{})
-	if args := strings.Join(s.calls()[1].Args, " "); !strings.Contains(args, "--depth 5") {
+	s.MustRefresh(logicstamp.RefreshArgs{AnalysisArgs: logicstamp.AnalysisArgs{Depth: &depth}})
+	s.Write("src/parts/Knob.tsx", "// props: size\n")
+	s.MustCompare(logicstamp.CompareArgs{})
+	if args := strings.Join(s.Runs()[1].Args, " "); !strings.Contains(args, "--depth 5") {
 		t.Errorf("ran %s", args)
 	}
-	r := s.compare(logicstamp.CompareArgs{AnalysisArgs: logicstamp.AnalysisArgs{Depth: &other}})
+	r := s.MustCompare(logicstamp.CompareArgs{AnalysisArgs: logicstamp.AnalysisArgs{Depth: &other}})
 	if len(r.Warnings) == 0 || r.Warnings[0].Code != problem.OptionsDiffer {
 		t.Errorf("warnings = %v", r.Warnings)
 	}
@@ -224,36 +214,36 @@ func TestOptionsOfTheBaselineAreUsed(t *testing.T) {
 
 func TestPublishingLeavesForeignFilesAlone(t *testing.T) {
 	s := newStage(t, standIn{})
-	s.write("src/parts/context.json", `{"mine":true}`)
-	s.write("src/parts/Free.tsx", "// props: x\n")
+	s.Write("src/parts/context.json", `{"mine":true}`)
+	s.Write("src/parts/Free.tsx", "// props: x\n")
 	yes := true
-	r := s.refresh(logicstamp.RefreshArgs{Publish: &yes})
+	r := s.MustRefresh(logicstamp.RefreshArgs{Publish: &yes})
 	if !r.Published || len(r.Warnings) != 1 || r.Warnings[0].Code != problem.PublishSkipped {
 		t.Errorf("refreshed = %+v", r.Warnings)
 	}
-	if data, _ := os.ReadFile(filepath.Join(s.project, "src/parts/context.json")); string(data) != `{"mine":true}` {
+	if data, _ := os.ReadFile(filepath.Join(s.Project, "src/parts/context.json")); string(data) != `{"mine":true}` {
 		t.Errorf("an application's file was overwritten: %s", data)
 	}
-	if err := os.Remove(filepath.Join(s.project, "src/App.tsx")); err != nil {
+	if err := os.Remove(filepath.Join(s.Project, "src/App.tsx")); err != nil {
 		t.Fatal(err)
 	}
 	stamp := func() time.Time {
-		info, err := os.Stat(filepath.Join(s.project, "context_main.json"))
+		info, err := os.Stat(filepath.Join(s.Project, "context_main.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return info.ModTime()
 	}
 	before := stamp()
-	r = s.refresh(logicstamp.RefreshArgs{Publish: &yes})
+	r = s.MustRefresh(logicstamp.RefreshArgs{Publish: &yes})
 	if len(r.Orphans) != 1 || r.Orphans[0] != "src/context.json" || stamp().Equal(before) {
 		t.Errorf("orphans = %q", r.Orphans)
 	}
 	before = stamp()
-	if s.refresh(logicstamp.RefreshArgs{Publish: &yes, Force: true}); !stamp().Equal(before) {
+	if s.MustRefresh(logicstamp.RefreshArgs{Publish: &yes, Force: true}); !stamp().Equal(before) {
 		t.Error("a file was written although it says the same")
 	}
-	if c := s.compare(logicstamp.CompareArgs{}); c.CurrentInfo == nil || c.CurrentInfo.Source == "regenerated" {
+	if c := s.MustCompare(logicstamp.CompareArgs{}); c.CurrentInfo == nil || c.CurrentInfo.Source == "regenerated" {
 		t.Errorf("the published context is not taken for fresh: %+v %s", c.CurrentInfo, c.Error)
 	}
 }

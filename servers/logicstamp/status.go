@@ -83,8 +83,7 @@ func (s *Service) WatchStatus(ctx context.Context, call Call, args WatchArgs) (*
 // LastArgs are the arguments of LastResult.
 type LastArgs struct {
 	// Since is RFC 3339 or a date; "" for any time.
-	Since, Project, Cursor string
-	MaxTokens              int
+	Since, Project string
 }
 
 // LastResult is the newest stored comparison later than a moment, of a project
@@ -100,7 +99,7 @@ func (s *Service) LastResult(call Call, args LastArgs) (result *compare.Result, 
 			return nil, "", time.Time{}, err
 		}
 	}
-	result = s.results.last(project, func(p string) bool { return s.allowed(call, p) })
+	result = s.FindResult(call, func(r *compare.Result) bool { return project == "" || r.ProjectPath == project })
 	switch {
 	case result == nil:
 		return nil, "nothing has been compared yet", time.Time{}, nil

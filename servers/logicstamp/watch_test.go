@@ -2,6 +2,7 @@ package logicstamp_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,15 +13,16 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
 )
 
 // watched writes the status file of a watch mode.
 func (s *stage) watched(pid, started, root string) {
-	s.write(".logicstamp/context_watch-status.json", fmt.Sprintf(`{"active":true,"projectRoot":%q,"pid":%s,"startedAt":%q,"strictWatch":true}`, root, pid, started))
+	s.Write(".logicstamp/context_watch-status.json", fmt.Sprintf(`{"active":true,"projectRoot":%q,"pid":%s,"startedAt":%q,"strictWatch":true}`, root, pid, started))
 }
 
 func TestWatchStatusIsNotBelievedBlindly(t *testing.T) {
-	dead := exec.Command(os.Args[0], standInFlag, t.TempDir(), "--version")
+	dead := exec.Command(os.Args[0], stamptest.StandInFlag, t.TempDir(), "--version")
 	_ = dead.Run()
 	other := exec.Command("sleep", "60")
 	if err := other.Start(); err != nil {
@@ -47,14 +49,14 @@ func TestWatchStatusIsNotBelievedBlindly(t *testing.T) {
 			s := newStage(t, standIn{})
 			root := row.root
 			if root == "" {
-				root = s.project
+				root = s.Project
 			}
 			s.watched(row.pid, row.started, root)
-			out, failure := s.use("logicstamp_watch_status", map[string]any{"projectPath": s.project})
-			if out["watchModeActive"] != row.active || !strings.Contains(out["message"].(string), row.says) || out["strictWatch"] != true {
-				t.Errorf("status = %v %s", out, failure)
+			out, err := s.WatchStatus(t.Context(), logicstamp.Call{}, logicstamp.WatchArgs{Project: s.Project})
+			if err != nil || out.WatchModeActive != row.active || !strings.Contains(out.Message, row.says) || out.StrictWatch == nil || !*out.StrictWatch {
+				t.Errorf("status = %+v, %v", out, err)
 			}
-			if _, err := os.Stat(filepath.Join(s.project, ".logicstamp/context_watch-status.json")); err != nil {
+			if _, err := os.Stat(filepath.Join(s.Project, ".logicstamp/context_watch-status.json")); err != nil {
 				t.Error("the status file was deleted")
 			}
 		})
@@ -76,18 +78,24 @@ func TestWatchLogs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, standIn{})
-			s.write(".logicstamp/context_watch-mode-logs.json", row.text)
-			out, _ := s.use("logicstamp_watch_status", map[string]any{"projectPath": s.project, "includeRecentLogs": true, "logLimit": 2.0})
+			s.Write(".logicstamp/context_watch-mode-logs.json", row.text)
+			out, err := s.WatchStatus(t.Context(), logicstamp.Call{}, logicstamp.WatchArgs{Project: s.Project, IncludeRecentLogs: true, LogLimit: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
 			var got []string
-			logs, _ := out["recentLogs"].([]any)
-			for _, l := range logs {
-				got = append(got, fmt.Sprint(l.(map[string]any)["n"]))
+			for _, raw := range out.RecentLogs {
+				var entry struct{ N int }
+				if err := json.Unmarshal(raw, &entry); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, fmt.Sprint(entry.N))
 			}
 			if strings.Join(got, " ") != row.want {
 				t.Errorf("logs = %v", got)
 			}
-			if out, _ = s.use("logicstamp_watch_status", map[string]any{"projectPath": s.project}); out["recentLogs"] != nil {
-				t.Error("logs without being asked for")
+			if out, err = s.WatchStatus(t.Context(), logicstamp.Call{}, logicstamp.WatchArgs{Project: s.Project}); err != nil || out.RecentLogs != nil {
+				t.Errorf("logs without being asked for: %+v, %v", out, err)
 			}
 		})
 	}
@@ -98,61 +106,61 @@ func TestRefreshWhileStampWatches(t *testing.T) {
 	yes, no := true, false
 	active := func(t *testing.T) *stage {
 		s := newStage(t, standIn{})
-		s.refresh(logicstamp.RefreshArgs{Publish: &yes})
-		s.watched(fmt.Sprint(os.Getpid()), time.Now().Format(time.RFC3339), s.project)
+		s.MustRefresh(logicstamp.RefreshArgs{Publish: &yes})
+		s.watched(fmt.Sprint(os.Getpid()), time.Now().Format(time.RFC3339), s.Project)
 		return s
 	}
 	t.Run("a fresh context is copied", func(t *testing.T) {
 		s := active(t)
-		r := s.refresh(logicstamp.RefreshArgs{Force: true})
-		if len(s.calls()) != 1 || r.WatchMode == nil || !r.WatchMode.Active || r.Freshness.State != "fresh" || r.Summary.TotalBundles == 0 {
-			t.Errorf("%d runs, %+v", len(s.calls()), r)
+		r := s.MustRefresh(logicstamp.RefreshArgs{Force: true})
+		if len(s.Runs()) != 1 || r.WatchMode == nil || !r.WatchMode.Active || r.Freshness.State != "fresh" || r.Summary.TotalBundles == 0 {
+			t.Errorf("%d runs, %+v", len(s.Runs()), r)
 		}
 	})
 	t.Run("a stale one is not", func(t *testing.T) {
 		s := active(t)
-		s.write("src/App.tsx", "// props: other\n")
-		if s.refresh(logicstamp.RefreshArgs{}); len(s.calls()) != 2 {
-			t.Errorf("%d runs", len(s.calls()))
+		s.Write("src/App.tsx", "// props: other\n")
+		if s.MustRefresh(logicstamp.RefreshArgs{}); len(s.Runs()) != 2 {
+			t.Errorf("%d runs", len(s.Runs()))
 		}
 	})
 	t.Run("but is when asked for", func(t *testing.T) {
 		s := active(t)
-		s.write("src/App.tsx", "// props: other\n")
-		r := s.refresh(logicstamp.RefreshArgs{SkipIfWatchActive: &yes})
-		if len(s.calls()) != 1 || len(r.Warnings) != 1 || r.Warnings[0].Code != problem.WatchStale || r.Freshness.State != "stale" {
-			t.Errorf("%d runs, %+v", len(s.calls()), r)
+		s.Write("src/App.tsx", "// props: other\n")
+		r := s.MustRefresh(logicstamp.RefreshArgs{SkipIfWatchActive: &yes})
+		if len(s.Runs()) != 1 || len(r.Warnings) != 1 || r.Warnings[0].Code != problem.WatchStale || r.Freshness.State != "stale" {
+			t.Errorf("%d runs, %+v", len(s.Runs()), r)
 		}
 	})
 	t.Run("analysed when asked for", func(t *testing.T) {
 		s := active(t)
-		if s.refresh(logicstamp.RefreshArgs{SkipIfWatchActive: &no, Force: true}); len(s.calls()) != 2 {
-			t.Errorf("%d runs", len(s.calls()))
+		if s.MustRefresh(logicstamp.RefreshArgs{SkipIfWatchActive: &no, Force: true}); len(s.Runs()) != 2 {
+			t.Errorf("%d runs", len(s.Runs()))
 		}
 	})
 	t.Run("one that is being written is read again", func(t *testing.T) {
 		s := active(t)
-		file := filepath.Join(s.project, "src/context.json")
+		file := filepath.Join(s.Project, "src/context.json")
 		whole, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.write("src/context.json", string(whole[:len(whole)/2]))
+		s.Write("src/context.json", string(whole[:len(whole)/2]))
 		written := make(chan error, 5)
-		s.Service = s.open(func(o *logicstamp.Options) {
+		s.Service = s.Open(func(o *logicstamp.Options) {
 			o.Pause = func(context.Context, time.Duration) error {
 				written <- os.WriteFile(file, whole, 0o600)
 				return nil
 			}
 		})
-		r := s.refresh(logicstamp.RefreshArgs{Force: true})
-		if err := <-written; err != nil || len(s.calls()) != 1 || r.Summary.TotalBundles == 0 {
-			t.Errorf("%d runs, %+v, %v", len(s.calls()), r.Summary, err)
+		r := s.MustRefresh(logicstamp.RefreshArgs{Force: true})
+		if err := <-written; err != nil || len(s.Runs()) != 1 || r.Summary.TotalBundles == 0 {
+			t.Errorf("%d runs, %+v, %v", len(s.Runs()), r.Summary, err)
 		}
 	})
 	t.Run("one that stays half is an error", func(t *testing.T) {
 		s := active(t)
-		s.write("src/context.json", `[{"entryId":`)
+		s.Write("src/context.json", `[{"entryId":`)
 		_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
 		if problem.CodeOf(err) != problem.ContextIncomplete {
 			t.Errorf("error = %v", err)
@@ -160,7 +168,7 @@ func TestRefreshWhileStampWatches(t *testing.T) {
 	})
 	t.Run("without an index", func(t *testing.T) {
 		s := active(t)
-		if err := os.Remove(filepath.Join(s.project, "context_main.json")); err != nil {
+		if err := os.Remove(filepath.Join(s.Project, "context_main.json")); err != nil {
 			t.Fatal(err)
 		}
 		_, err := s.Refresh(t.Context(), logicstamp.Call{}, logicstamp.RefreshArgs{})
@@ -173,12 +181,12 @@ func TestRefreshWhileStampWatches(t *testing.T) {
 func TestCleaningSparesWhatIsThePersons(t *testing.T) {
 	s := newStage(t, standIn{})
 	for _, name := range []string{"config.json", "x.tmp", "y.lock", "compare/z.json", "strict_watch_violations.json"} {
-		s.write(".logicstamp/"+name, "{}")
+		s.Write(".logicstamp/"+name, "{}")
 	}
-	s.watched("1", "2026-01-01T00:00:00Z", s.project)
-	s.write("context_main.json", "{broken")
-	s.refresh(logicstamp.RefreshArgs{})
-	left, _ := filepath.Glob(filepath.Join(s.project, ".logicstamp", "*"))
+	s.watched("1", "2026-01-01T00:00:00Z", s.Project)
+	s.Write("context_main.json", "{broken")
+	s.MustRefresh(logicstamp.RefreshArgs{})
+	left, _ := filepath.Glob(filepath.Join(s.Project, ".logicstamp", "*"))
 	var names []string
 	for _, p := range left {
 		names = append(names, filepath.Base(p))
@@ -186,7 +194,7 @@ func TestCleaningSparesWhatIsThePersons(t *testing.T) {
 	if strings.Join(names, " ") != "config.json strict_watch_violations.json" {
 		t.Errorf("left: %q", names)
 	}
-	if _, err := os.Stat(filepath.Join(s.project, "context_main.json")); err == nil {
+	if _, err := os.Stat(filepath.Join(s.Project, "context_main.json")); err == nil {
 		t.Error("the broken index is still there")
 	}
 }

@@ -1,7 +1,6 @@
-package logicstamp_test
+package offer_test
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -15,41 +14,56 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/offer"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
 )
+
+func TestMain(m *testing.M) { os.Exit(stamptest.Main(m)) }
+
+// stage is a service over the stand-in with a project, and its module.
+type stage struct {
+	*stamptest.Stage
+	module *offer.Module
+}
+
+func newStage(t testing.TB, options ...func(*logicstamp.Options)) *stage {
+	t.Helper()
+	s := stamptest.NewStage(t, stamptest.StandIn{}, options...)
+	return &stage{s, offer.New(s.Service)}
+}
 
 // use calls a tool as a client would and decodes its answer.
 func (s *stage) use(name string, args map[string]any) (answer map[string]any, failure string) {
-	s.t.Helper()
+	s.T.Helper()
 	for _, tool := range s.module.Offer().Tools {
 		if tool.Tool.Name != name {
 			continue
 		}
-		ctx := host.WithCaller(s.t.Context(), func() deck.Caller { return deck.Caller{Root: s.project} })
+		ctx := host.WithCaller(s.T.Context(), func() deck.Caller { return deck.Caller{Root: s.Project} })
 		result, err := tool.Handler(ctx, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, Arguments: args}})
 		if err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		text := result.Content[0].(mcp.TextContent).Text
-		s.clock.add(time.Second)
+		s.Clock.Add(time.Second)
 		if result.IsError && result.StructuredContent == nil {
 			return nil, text
 		}
 		if err := json.Unmarshal([]byte(text), &answer); err != nil {
-			s.t.Fatalf("%s answers %q", name, text)
+			s.T.Fatalf("%s answers %q", name, text)
 		}
 		structured, err := json.Marshal(result.StructuredContent)
 		if err != nil || string(structured) != text {
-			s.t.Errorf("the structured content of %s differs from its text", name)
+			s.T.Errorf("the structured content of %s differs from its text", name)
 		}
 		return answer, ""
 	}
-	s.t.Fatalf("no tool %s", name)
+	s.T.Fatalf("no tool %s", name)
 	return nil, ""
 }
 
 func TestTheToolListIsSmallAndComplete(t *testing.T) {
-	s := newStage(t, standIn{})
+	s := newStage(t)
 	tools := s.module.Offer().Tools
 	var names []string
 	var list []mcp.Tool
@@ -78,7 +92,7 @@ func TestTheToolListIsSmallAndComplete(t *testing.T) {
 }
 
 func TestArgumentsAreCheckedBeforeAnythingRuns(t *testing.T) {
-	s := newStage(t, standIn{})
+	s := newStage(t)
 	for name, row := range map[string]struct {
 		tool string
 		args map[string]any
@@ -107,8 +121,8 @@ func TestArgumentsAreCheckedBeforeAnythingRuns(t *testing.T) {
 			}
 		})
 	}
-	if len(s.calls()) > 0 {
-		t.Errorf("ran %v", s.calls())
+	if len(s.Runs()) > 0 {
+		t.Errorf("ran %v", s.Runs())
 	}
 	if out, failure := s.use("logicstamp_refresh_snapshot", map[string]any{"depth": "3", "mode": nil, "whatever": 1.0}); failure != "" || out["depth"] != 3.0 || out["mode"] != "header" || out["profile"] != "llm-chat" {
 		t.Errorf("tolerated arguments: %v %s", out, failure)
@@ -119,11 +133,11 @@ func TestArgumentsAreCheckedBeforeAnythingRuns(t *testing.T) {
 }
 
 func TestPathsOutsideTheProjectAreRefused(t *testing.T) {
-	s := newStage(t, standIn{})
-	snap := s.refresh(logicstamp.RefreshArgs{})
-	sibling := s.project + "2"
-	link := filepath.Join(s.project, "src", "out")
-	secret := filepath.Join(filepath.Dir(s.project), "x.json")
+	s := newStage(t)
+	snap := s.MustRefresh(logicstamp.RefreshArgs{})
+	sibling := s.Project + "2"
+	link := filepath.Join(s.Project, "src", "out")
+	secret := filepath.Join(filepath.Dir(s.Project), "x.json")
 	if err := os.MkdirAll(sibling, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +147,7 @@ func TestPathsOutsideTheProjectAreRefused(t *testing.T) {
 	if err := os.WriteFile(secret, []byte(`{"secret":1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{sibling, link, filepath.Dir(s.project), "/"} {
+	for _, p := range []string{sibling, link, filepath.Dir(s.Project), "/"} {
 		if _, failure := s.use("logicstamp_refresh_snapshot", map[string]any{"projectPath": p}); !strings.HasPrefix(failure, "Error [PROJECT_NOT_ALLOWED]") {
 			t.Errorf("%s: %q", p, failure)
 		}
@@ -141,7 +155,7 @@ func TestPathsOutsideTheProjectAreRefused(t *testing.T) {
 			t.Errorf("baseline %s: %v", p, out)
 		}
 	}
-	if _, failure := s.use("logicstamp_list_bundles", map[string]any{"projectPath": filepath.Join(s.project, "gone")}); !strings.HasPrefix(failure, "Error [PROJECT_NOT_FOUND]") {
+	if _, failure := s.use("logicstamp_list_bundles", map[string]any{"projectPath": filepath.Join(s.Project, "gone")}); !strings.HasPrefix(failure, "Error [PROJECT_NOT_FOUND]") {
 		t.Errorf("failure = %q", failure)
 	}
 	for p, code := range map[string]string{
@@ -155,10 +169,10 @@ func TestPathsOutsideTheProjectAreRefused(t *testing.T) {
 }
 
 func TestReading(t *testing.T) {
-	s := newStage(t, standIn{})
-	s.write("src/helpers.ts", "export {}\n")
-	s.write("src/helpers.tsx", "// props: x\n")
-	s.refresh(logicstamp.RefreshArgs{})
+	s := newStage(t)
+	s.Write("src/helpers.ts", "export {}\n")
+	s.Write("src/helpers.tsx", "// props: x\n")
+	s.MustRefresh(logicstamp.RefreshArgs{})
 	read := func(component string) (map[string]any, string) {
 		args := map[string]any{"bundlePath": "src/context.json"}
 		if component != "" {
@@ -207,11 +221,11 @@ func TestReading(t *testing.T) {
 }
 
 func TestLastResult(t *testing.T) {
-	s := newStage(t, standIn{})
+	s := newStage(t)
 	if out, _ := s.use("logicstamp_get_last_compare_result", nil); out["found"] != false || out["reason"] == "" {
 		t.Errorf("nothing: %v", out)
 	}
-	s.refresh(logicstamp.RefreshArgs{})
+	s.MustRefresh(logicstamp.RefreshArgs{})
 	s.use("logicstamp_compare_snapshot", nil)
 	for since, found := range map[string]bool{"": true, "2026-01-02": true, "2026-01-02T04:04:00+01:00": true, "2026-01-02T03:05:00Z": false, "2030-01-01": false} {
 		out, failure := s.use("logicstamp_get_last_compare_result", map[string]any{"since": since})
@@ -222,7 +236,7 @@ func TestLastResult(t *testing.T) {
 }
 
 func TestDocs(t *testing.T) {
-	s := newStage(t, standIn{})
+	s := newStage(t)
 	out, _ := s.use("logicstamp_read_logicstamp_docs", nil)
 	size := 0
 	for _, topic := range []string{"forLLMs", "usage", "uifContracts", "schema", "context", "compareModes", "limitations"} {
@@ -242,8 +256,8 @@ func TestDocs(t *testing.T) {
 }
 
 func TestSearching(t *testing.T) {
-	s := newStage(t, standIn{})
-	s.refresh(logicstamp.RefreshArgs{})
+	s := newStage(t)
+	s.MustRefresh(logicstamp.RefreshArgs{})
 	for name, row := range map[string]struct {
 		args map[string]any
 		want []string
@@ -277,13 +291,13 @@ func TestSearching(t *testing.T) {
 }
 
 func TestDriftIsTold(t *testing.T) {
-	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.MinInterval = time.Second })
-	s.refresh(logicstamp.RefreshArgs{})
+	s := newStage(t, func(o *logicstamp.Options) { o.MinInterval = time.Second })
+	s.MustRefresh(logicstamp.RefreshArgs{})
 	hint, stop := s.Subscribe()
 	defer stop()
 	wait := func(status string) {
 		t.Helper()
-		end := patience(t)
+		end := stamptest.Patience(t)
 		for {
 			if r := s.State().Projects[0].Results; len(r) > 0 && string(r[len(r)-1].Status) == status {
 				return
@@ -300,7 +314,7 @@ func TestDriftIsTold(t *testing.T) {
 		t.Fatalf("start = %v %s", state, failure)
 	}
 	wait("pass")
-	s.write("src/parts/Knob.tsx", "// props: size\n")
+	s.Write("src/parts/Knob.tsx", "// props: size\n")
 	wait("diff")
 	if !s.State().Projects[0].Snapshots[0].Pinned {
 		t.Error("the baseline can expire while it is watched")
@@ -311,39 +325,4 @@ func TestDriftIsTold(t *testing.T) {
 	if s.State().Projects[0].Snapshots[0].Pinned {
 		t.Error("the baseline stays pinned")
 	}
-}
-
-func TestAMonitorEndsWithItsClient(t *testing.T) {
-	s := newStage(t, standIn{})
-	s.refresh(logicstamp.RefreshArgs{})
-	start := func(client string) {
-		if _, err := s.Monitor(context.Background(), logicstamp.Call{Client: client}, logicstamp.MonitorArgs{Action: "start"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	start("a1")
-	s.ClientGone("a2")
-	if !s.State().Projects[0].Watching {
-		t.Error("another client's end stopped it")
-	}
-	s.ClientGone("a1")
-	if s.State().Projects[0].Watching {
-		t.Error("it outlives its client")
-	}
-	start("")
-	s.ClientGone("")
-	if !s.State().Projects[0].Watching {
-		t.Error("the person's monitor ended with a client")
-	}
-}
-
-func FuzzSince(f *testing.F) {
-	f.Add("2026-01-02T03:04:05Z")
-	f.Add("2026-01-02")
-	f.Add("")
-	f.Fuzz(func(t *testing.T, text string) {
-		if _, err := logicstamp.ParseSince(text); err != nil && problem.CodeOf(err) != problem.BadArgument {
-			t.Fatal(err)
-		}
-	})
 }

@@ -7,30 +7,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
 
-func FuzzCursor(f *testing.F) {
-	s, err := New(Options{Dir: f.TempDir()})
-	if err != nil {
-		f.Fatal(err)
-	}
-	good := s.seal(cursor{Tool: "list", Args: "a", Source: "x", At: 3})
-	f.Add(good)
-	f.Add(good[1:])
-	f.Add("")
-	f.Fuzz(func(t *testing.T, text string) {
-		c, err := s.open(text, "list", "a")
-		switch {
-		case text == good || text == "":
-			if err != nil {
-				t.Fatal(err)
-			}
-		case err == nil:
-			t.Fatalf("%q passes as %+v", text, c)
-		case problem.CodeOf(err) != problem.BadCursor:
-			t.Fatal(err)
-		}
-	})
-}
-
 func FuzzBundlePath(f *testing.F) {
 	c := contract.Empty("/p", "t@1")
 	c.Folders = []*contract.Folder{{Path: "src", File: "src/context.json"}}

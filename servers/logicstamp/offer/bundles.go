@@ -1,18 +1,30 @@
-package logicstamp
+package offer
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
+
+// readAnswer is a file of a context, or one bundle of it, or a part.
+type readAnswer struct {
+	*logicstamp.ReadFile
+	Bundle       json.RawMessage   `json:"bundle,omitempty"`
+	Bundles      []json.RawMessage `json:"bundles,omitempty"`
+	TotalBundles int               `json:"totalBundles,omitempty"`
+	more
+}
 
 // pageBundles fills an answer with the bundles that fit, from the cursor on. A
 // bundle too large for one answer comes node by node, its root first; a node
 // too large comes with a part of its code.
-func (s *Service) pageBundles(out *ReadBundles, bundles []*contract.Bundle, cur cursor, budget int) error {
+func (p pager) pageBundles(out *readAnswer, cur cursor, budget int) error {
+	bundles := out.ReadFile.Bundles
 	single := len(bundles) == 1
 	if !single {
 		out.TotalBundles = len(bundles)
@@ -22,7 +34,7 @@ func (s *Service) pageBundles(out *ReadBundles, bundles []*contract.Bundle, cur 
 	for cur.At < len(bundles) {
 		b := bundles[cur.At]
 		whole := cur.Node == 0 && cur.Code == 0
-		if whole && b.Bytes <= room && b.Bytes <= s.opts.MaxBundleBytes {
+		if whole && b.Bytes <= room && b.Bytes <= p.bundleBytes {
 			page = append(page, compact(b.Raw))
 			room -= b.Bytes + 1
 			cur.At++
@@ -31,7 +43,7 @@ func (s *Service) pageBundles(out *ReadBundles, bundles []*contract.Bundle, cur 
 		if len(page) > 0 {
 			break
 		}
-		part, next, err := partOf(b, cur, min(room, s.opts.MaxBundleBytes))
+		part, next, err := partOf(b, cur, min(room, p.bundleBytes))
 		if err != nil {
 			return err
 		}
@@ -44,9 +56,17 @@ func (s *Service) pageBundles(out *ReadBundles, bundles []*contract.Bundle, cur 
 		out.Bundles = page
 	}
 	if cur.At < len(bundles) {
-		out.Truncated, out.NextCursor = true, s.seal(cur)
+		out.more = p.goesOn(cur)
 	}
 	return nil
+}
+
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
 }
 
 type looseBundle struct {

@@ -1,4 +1,4 @@
-package logicstamp
+package offer
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/docs"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
 
@@ -111,8 +111,8 @@ func (v values) numberPtr(name string) *int {
 	return nil
 }
 
-func (v values) analysis() AnalysisArgs {
-	return AnalysisArgs{
+func (v values) analysis() logicstamp.AnalysisArgs {
+	return logicstamp.AnalysisArgs{
 		Profile: v.textPtr("profile"), Mode: v.textPtr("mode"),
 		Depth: v.numberPtr("depth"), IncludeStyle: v.flagPtr("includeStyle"),
 	}
@@ -237,12 +237,12 @@ func pageArgs(max int) []argument {
 
 func analysisArgs() []argument {
 	return []argument{
-		str("profile", "Preset of the analysis").of(profiles()...),
-		str("mode", "none: contracts alone; header: with header comments; full: with source").of(modes()...),
-		number("depth", "How far a bundle reaches from its root (default 2)", 1, maxDepth),
+		str("profile", "Preset of the analysis").of(logicstamp.Profiles()...),
+		str("mode", "none: contracts alone; header: with header comments; full: with source").of(logicstamp.Modes()...),
+		number("depth", "How far a bundle reaches from its root (default 2)", 1, logicstamp.MaxDepth),
 		flag("includeStyle", "Take style data in", nil),
 		flag("cleanCache", "First remove what stamp can rebuild", nil),
 	}
 }
 
-func topicArg() argument { return str("topic", "One text; default: all seven").of(docs.Topics()...) }
+func topicArg() argument { return str("topic", "One text; default: all seven").of(topics()...) }

@@ -1,4 +1,4 @@
-package logicstamp_test
+package offer_test
 
 import (
 	"encoding/json"
@@ -12,12 +12,12 @@ import (
 
 // pages follows the cursor of a tool to its end.
 func (s *stage) pages(tool string, args map[string]any) []map[string]any {
-	s.t.Helper()
+	s.T.Helper()
 	var out []map[string]any
 	for range 1000 {
 		page, failure := s.use(tool, args)
 		if failure != "" {
-			s.t.Fatal(failure)
+			s.T.Fatal(failure)
 		}
 		out = append(out, page)
 		next, _ := page["nextCursor"].(string)
@@ -26,26 +26,26 @@ func (s *stage) pages(tool string, args map[string]any) []map[string]any {
 		}
 		size, _ := json.Marshal(page)
 		if limit, ok := args["maxTokens"].(float64); ok && float64(len(size)) > 4*limit {
-			s.t.Errorf("a page of %s takes %d bytes", tool, len(size))
+			s.T.Errorf("a page of %s takes %d bytes", tool, len(size))
 		}
 		if page["truncated"] != true {
-			s.t.Error("a page that goes on does not say so")
+			s.T.Error("a page that goes on does not say so")
 		}
 		args["cursor"] = next
 	}
-	s.t.Fatal("the pages never end")
+	s.T.Fatal("the pages never end")
 	return nil
 }
 
 func TestPagesTogetherAreTheWhole(t *testing.T) {
-	s := newStage(t, standIn{})
+	s := newStage(t)
 	for i := range 60 {
-		s.write(fmt.Sprintf("src/area%d/W%02d.tsx", i%7, i), "// props: a b c\n")
+		s.Write(fmt.Sprintf("src/area%d/W%02d.tsx", i%7, i), "// props: a b c\n")
 	}
-	s.write("src/Big.tsx", "// big\n// uses: src/area0/W00.tsx\n// uses: src/area1/W01.tsx\n")
-	snap := s.refresh(logicstamp.RefreshArgs{})
+	s.Write("src/Big.tsx", "// big\n// uses: src/area0/W00.tsx\n// uses: src/area1/W01.tsx\n")
+	snap := s.MustRefresh(logicstamp.RefreshArgs{})
 	for i := range 60 {
-		s.write(fmt.Sprintf("src/area%d/W%02d.tsx", i%7, i), "// props: a b d\n")
+		s.Write(fmt.Sprintf("src/area%d/W%02d.tsx", i%7, i), "// props: a b d\n")
 	}
 	gather := func(pages []map[string]any, field string) []any {
 		var out []any
@@ -89,19 +89,19 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 
 // A folder too large for a page comes in parts, one that is not whole.
 func TestLargeFolderIsPagedInside(t *testing.T) {
-	s := newStage(t, standIn{})
+	s := newStage(t)
 	for i := range 60 {
-		s.write(fmt.Sprintf("src/crowd/W%02d.tsx", i), "// props: a b c\n")
+		s.Write(fmt.Sprintf("src/crowd/W%02d.tsx", i), "// props: a b c\n")
 	}
 	for i := range 3 {
-		s.write(fmt.Sprintf("src/small/S%d.tsx", i), "// props: a\n")
+		s.Write(fmt.Sprintf("src/small/S%d.tsx", i), "// props: a\n")
 	}
-	s.refresh(logicstamp.RefreshArgs{})
+	s.MustRefresh(logicstamp.RefreshArgs{})
 	for i := range 60 {
-		s.write(fmt.Sprintf("src/crowd/W%02d.tsx", i), "// props: a b d\n")
+		s.Write(fmt.Sprintf("src/crowd/W%02d.tsx", i), "// props: a b d\n")
 	}
 	for i := range 3 {
-		s.write(fmt.Sprintf("src/small/S%d.tsx", i), "// props: b\n")
+		s.Write(fmt.Sprintf("src/small/S%d.tsx", i), "// props: b\n")
 	}
 	whole := s.pages("logicstamp_compare_snapshot", map[string]any{})[0]["folderDiffs"].([]any)
 	for _, tokens := range []float64{500, 1500, 4000} {
@@ -193,8 +193,8 @@ func checkCursors(t *testing.T, s *stage, id string) {
 		t.Errorf("another tool's cursor: %q", failure)
 	}
 	page, _ = s.use("logicstamp_list_bundles", map[string]any{"maxTokens": 1000.0})
-	s.write("src/Later.tsx", "// props: z\n")
-	s.refresh(logicstamp.RefreshArgs{})
+	s.Write("src/Later.tsx", "// props: z\n")
+	s.MustRefresh(logicstamp.RefreshArgs{})
 	if _, failure := s.use("logicstamp_list_bundles", map[string]any{"cursor": page["nextCursor"]}); !strings.HasPrefix(failure, "Error [CURSOR_STALE]") {
 		t.Errorf("stale: %q", failure)
 	}

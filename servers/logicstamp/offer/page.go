@@ -1,9 +1,11 @@
-package logicstamp
+package offer
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -27,34 +29,60 @@ type cursor struct {
 
 // argsKey names the arguments that a cursor is bound to.
 func argsKey(args ...any) string {
-	return digest(fmt.Appendf(nil, "%q", args))[:16]
+	return digest(fmt.Sprintf("%q", args))
 }
 
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// pager cuts answers into pages.
+type pager struct {
+	key                    []byte
+	maxTokens, bundleBytes int
+}
+
+func newPager(maxTokens, bundleBytes int) pager {
+	p := pager{make([]byte, 32), maxTokens, bundleBytes}
+	_, _ = rand.Read(p.key) // never fails
+	return p
+}
+
+// more is the end of a page of an answer.
+type more struct {
+	Truncated  bool   `json:"truncated,omitempty"`
+	NextCursor string `json:"nextCursor,omitempty"`
+}
+
+// goesOn is the end of a page that others follow.
+func (p pager) goesOn(next cursor) more { return more{true, p.seal(next)} }
+
 // seal writes a cursor so that nobody but this process can make one.
-func (s *Service) seal(c cursor) string {
+func (p pager) seal(c cursor) string {
 	data, err := json.Marshal(c)
 	if err != nil {
 		return ""
 	}
-	return base64.RawURLEncoding.EncodeToString(append(s.sign(data), data...))
+	return base64.RawURLEncoding.EncodeToString(append(p.sign(data), data...))
 }
 
 const signatureBytes = 16
 
-func (s *Service) sign(data []byte) []byte {
-	mac := hmac.New(sha256.New, s.key)
+func (p pager) sign(data []byte) []byte {
+	mac := hmac.New(sha256.New, p.key)
 	mac.Write(data)
 	return mac.Sum(nil)[:signatureBytes]
 }
 
 // open reads a cursor of this tool and these arguments; "" is the beginning.
-func (s *Service) open(text, tool, args string) (cursor, error) {
+func (p pager) open(text, tool, args string) (cursor, error) {
 	if text == "" {
 		return cursor{Tool: tool, Args: args}, nil
 	}
 	bad := problem.New(problem.BadCursor, "call again without cursor", "the cursor is not one that this tool gave for these arguments")
 	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(data) <= signatureBytes || !hmac.Equal(data[:signatureBytes], s.sign(data[signatureBytes:])) {
+	if err != nil || len(data) <= signatureBytes || !hmac.Equal(data[:signatureBytes], p.sign(data[signatureBytes:])) {
 		return cursor{}, bad
 	}
 	var c cursor
@@ -64,14 +92,22 @@ func (s *Service) open(text, tool, args string) (cursor, error) {
 	return c, nil
 }
 
+// from tells whether an answer is what a cursor belongs to, if there is one.
+func (c cursor) from(stamp string) error {
+	if c.Source != "" && c.Source != stamp {
+		return staleCursor()
+	}
+	return nil
+}
+
 func staleCursor() error {
 	return problem.New(problem.CursorStale, "call again without cursor", "what the earlier page came from has been replaced")
 }
 
 // budget is how many bytes an answer may have: a token counts as four bytes.
-func (s *Service) budget(maxTokens int) int {
-	if maxTokens <= 0 || maxTokens > s.opts.MaxTokens {
-		maxTokens = s.opts.MaxTokens
+func (p pager) budget(maxTokens int) int {
+	if maxTokens <= 0 || maxTokens > p.maxTokens {
+		maxTokens = p.maxTokens
 	}
 	return maxTokens * 4
 }

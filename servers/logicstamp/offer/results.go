@@ -1,37 +1,21 @@
-package logicstamp
+package offer
 
 import (
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 )
 
 // resultKey names a stored result in a cursor.
 func resultKey(r *compare.Result) string {
-	return digest([]byte(r.ProjectPath + r.ComparedAt.Format(time.RFC3339Nano) + r.Baseline))[:16]
-}
-
-// stored finds a result that an earlier page came from.
-func (s *Service) stored(call Call, key string) *compare.Result {
-	s.results.mu.Lock()
-	defer s.results.mu.Unlock()
-	for project, list := range s.results.byProject {
-		if !s.allowed(call, project) {
-			continue
-		}
-		for _, r := range list {
-			if resultKey(r) == key {
-				return r
-			}
-		}
-	}
-	return nil
+	return digest(r.ProjectPath + r.ComparedAt.Format(time.RFC3339Nano) + r.Baseline)
 }
 
 // pageResult gives the part of a result that begins at the cursor: whole folder
 // diffs, then contract changes. The first page has everything else. A folder
 // too large for a page of its own comes in parts that repeat its path.
-func (s *Service) pageResult(r *compare.Result, cur cursor, maxTokens int) *compare.Result {
+func (p pager) pageResult(r *compare.Result, cur cursor, maxTokens int) *compare.Result {
 	later := compare.Result{
 		Baseline: r.Baseline, Status: r.Status, ProjectPath: r.ProjectPath, ComparedAt: r.ComparedAt,
 		DurationMs: r.DurationMs, Published: r.Published, Summary: r.Summary, Warnings: r.Warnings[:0:0],
@@ -42,7 +26,7 @@ func (s *Service) pageResult(r *compare.Result, cur cursor, maxTokens int) *comp
 		page = *r
 		page.FolderDiffs, page.ContractChanges = later.FolderDiffs, later.ContractChanges
 	}
-	room := s.budget(maxTokens) - cursorRoom
+	room := p.budget(maxTokens) - cursorRoom
 	whole := room - sizeOf(later)
 	// Beside the summary nothing is forced in that does not fit.
 	fill := filling{room: room - sizeOf(page), force: cur.Later}
@@ -79,7 +63,7 @@ func (s *Service) pageResult(r *compare.Result, cur cursor, maxTokens int) *comp
 	}
 	if cur.At < len(r.FolderDiffs)+len(r.ContractChanges) {
 		cur.Later, cur.Source = true, resultKey(r)
-		page.Truncated, page.NextCursor = true, s.seal(cur)
+		page.Truncated, page.NextCursor = true, p.seal(cur)
 	}
 	return &page
 }
@@ -103,15 +87,15 @@ func (f *filling) take(item any) bool {
 
 // comparePage gives the first page of a result or, with a cursor, the next page
 // of the stored result that the cursor belongs to.
-func (s *Service) comparePage(r *compare.Result, call Call, tool, args, text string, maxTokens int) (*compare.Result, error) {
-	cur, err := s.open(text, tool, args)
+func (m *Module) comparePage(r *compare.Result, call logicstamp.Call, tool, args, text string, maxTokens int) (*compare.Result, error) {
+	cur, err := m.pager.open(text, tool, args)
 	if err != nil {
 		return nil, err
 	}
 	if text != "" {
-		if r = s.stored(call, cur.Source); r == nil {
+		if r = m.s.FindResult(call, func(r *compare.Result) bool { return resultKey(r) == cur.Source }); r == nil {
 			return nil, staleCursor()
 		}
 	}
-	return s.pageResult(r, cur, maxTokens), nil
+	return m.pager.pageResult(r, cur, maxTokens), nil
 }
