@@ -42,7 +42,7 @@ func TestApprove(t *testing.T) {
 				go func() {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // as the tools do
 					defer cancel()
-					got <- h.approve(ctx, clippy.Approval{Tool: clippy.HauntDesktop, Agent: "claude", AgentID: "a1", Detail: "n.txt (3 bytes)"})
+					got <- h.approve(ctx, clippy.Approval{Tool: "haunt_desktop", Agent: "claude", AgentID: "a1", Detail: "n.txt (3 bytes)"})
 				}()
 				synctest.Wait()
 				items := h.queue.Pending().Items

@@ -39,7 +39,7 @@ type house struct {
 	queue    *ask.Queue  // nil when headless: there is no person to answer here
 	gate     *proof.Gate // nil when headless
 	pencil   *pencil.Pencil
-	clippy   *clippy.Server
+	clippy   *clippy.Service
 	journal  *journal.Journal // nil: none is kept
 	earlier  *earlier         // nil with it
 	stamp    *stampoffer.Module

@@ -98,7 +98,7 @@ func TestImportsOfTheProtocol(t *testing.T) {
 	carry := []string{"servers/host", "servers/wire", "servers/internal/conformance"}
 	// Domains that offer themselves, and pages that link them: the list only shrinks.
 	mixed := []string{
-		"servers/ask", "servers/clippy", "servers/pencil", "servers/pixelsrc",
+		"servers/pencil", "servers/pixelsrc",
 		"tui/page/pencil", "tui/page/pixels",
 	}
 	for _, p := range packages(t) {
@@ -118,7 +118,7 @@ func TestImportsOfTheProtocol(t *testing.T) {
 // TestDomainsMeetTheProtocolInOneFile holds that a server's folder names mcp-go
 // in tools.go alone, or in offer.
 func TestDomainsMeetTheProtocolInOneFile(t *testing.T) {
-	for _, room := range []string{"clippy", "pencil", "logicstamp", "pixelsrc"} {
+	for _, room := range []string{"pencil", "pixelsrc"} {
 		out, _ := exec.Command("grep", "-l", "mark3labs/mcp-go", "-r", "--include=*.go", "--exclude=*_test.go", "../../servers/"+room).Output()
 		for _, file := range strings.Fields(string(out)) {
 			if file != "../../servers/"+room+"/tools.go" && !strings.Contains(file, "/internal/") && !strings.Contains(file, "/offer/") {

@@ -2,8 +2,9 @@ package main
 
 import (
 	"github.com/mcpdeck/mcpdeck/ask"
-	askserver "github.com/mcpdeck/mcpdeck/servers/ask"
+	askoffer "github.com/mcpdeck/mcpdeck/servers/ask/offer"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	clippyoffer "github.com/mcpdeck/mcpdeck/servers/clippy/offer"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	stampoffer "github.com/mcpdeck/mcpdeck/servers/logicstamp/offer"
@@ -27,11 +28,11 @@ func servers() []hosted {
 		}},
 		{"ask", func(h *house) (host.Module, error) {
 			if h.person {
-				return askserver.New(askserver.InProcess(h.queue)), nil
+				return askoffer.New(askoffer.InProcess(h.queue)), nil
 			}
 			// Without a person here, one may open a deck in the next moment.
 			deck := ask.NewClient(ask.ClientOptions{Path: h.cfg.Paths.AskSocket, Lost: h.lost, Version: version()})
-			return askserver.New(askserver.Remote(deck)), nil
+			return askoffer.New(askoffer.Remote(deck)), nil
 		}},
 		{"pixelsrc", func(h *house) (host.Module, error) {
 			h.pixels = pixelsrc.New(h.cfg.PixelsrcOptions())
@@ -47,7 +48,7 @@ func servers() []hosted {
 		}},
 		{"clippy", func(h *house) (host.Module, error) {
 			h.clippy = clippy.New(h.clippyOptions(h.cfg, h.person))
-			return h.clippy, nil
+			return clippyoffer.New(h.clippy), nil
 		}},
 	}
 }

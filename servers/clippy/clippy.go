@@ -1,32 +1,23 @@
-// Package clippy is four small tools that touch the person's machine: a note
-// on the desktop, a system sound, a look into the project folder, a memory.
+// Package clippy does four small things on the user's machine for agents: it leaves a
+// note on the desktop, plays a system sound, lists a folder of the project, keeps
+// texts. It asks the user where they want to be asked. Package offer makes tools of it.
 package clippy
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
-)
-
-// The names of the tools.
-const (
-	HauntDesktop       = "haunt_desktop"
-	PlaySystemSound    = "play_system_sound"
-	ReadProjectContext = "read_project_context"
-	ManageMemory       = "manage_memory"
 )
 
 // Policy is what the person lets agents do with a tool.
@@ -39,7 +30,7 @@ const (
 	Off   Policy = "off" // the tool is hidden
 )
 
-// Options are fixed for the life of a Server.
+// Options are fixed for the life of a Service.
 type Options struct {
 	Home       string       // of the person; "" when unknown
 	Roots      *roots.Rules // which folders may be a project; nil: all but the system's
@@ -90,44 +81,36 @@ type Approval struct {
 	Detail  string // one line: "note.txt (12 bytes)"
 }
 
-// who is behind a call.
-type who struct {
-	name, id string
-	root     string              // project folder
-	refused  *roots.RefusedError // why there is none; nil with root "": the deck's
+// Caller is who is behind a call.
+type Caller struct {
+	Name, ID string              // of the agent, as in Approval
+	Root     string              // project folder; "": the deck's working folder
+	Refused  *roots.RefusedError // why it has none; nil: it may have the deck's
 }
 
-// answer is a tool's success: a text, perhaps a second one, and the same as data.
-type answer struct {
-	text, more string
-	data       any
-}
-
-const approvalWait = 60 * time.Second
-
-// Server offers the four tools. Its methods may be called from any goroutine.
-type Server struct {
+// Service does what the tools are for. Its methods may be called from any goroutine.
+type Service struct {
 	opt      Options
 	desktop  *desktop
 	sounds   *sounds
 	projects *projects
 	memory   *memory
 	disk     *guard
-	rates    map[string]*rate
 
 	mu       sync.Mutex
 	settings Settings
-	hooks    hooks
+	hooks    Hooks
+	rates    map[string]*rate // by tool
 }
 
-// hooks are what the outside wants to know of the server.
-type hooks struct {
-	changed func()            // other tools are offered now
-	trouble func(text string) // with the memory; "" when all is well
+// Hooks are what the outside wants to know.
+type Hooks struct {
+	Changed func()            // other tools are turned off
+	Trouble func(text string) // with the memory; "" when all is well
 }
 
-// New makes a server. It touches nothing yet.
-func New(opt Options) *Server {
+// New makes a service. It touches nothing yet.
+func New(opt Options) *Service {
 	if opt.Env == nil {
 		opt.Env = func(string) string { return "" }
 	}
@@ -138,7 +121,7 @@ func New(opt Options) *Server {
 	if opt.CacheDir != "" {
 		cache = filepath.Join(opt.CacheDir, "sounds")
 	}
-	return &Server{
+	return &Service{
 		opt: opt, settings: opt.Settings,
 		desktop: &desktop{system: runtime.GOOS, home: opt.Home, env: opt.Env, known: systemDesktop},
 		sounds: &sounds{timing: usualTiming(), log: opt.logger, bell: opt.Bell, muted: opt.Settings.Muted, machine: &machine{
@@ -148,19 +131,8 @@ func New(opt Options) *Server {
 		projects: &projects{rules: opt.Roots},
 		memory:   newMemory(opt.MemoryFile, time.Now),
 		disk:     &guard{},
-		rates:    rates(),
+		rates:    map[string]*rate{},
 	}
-}
-
-// rates limit those tools that have a limit.
-func rates() map[string]*rate {
-	out := map[string]*rate{}
-	for _, d := range definitions() {
-		if d.rate > 0 {
-			out[d.name] = &rate{max: d.rate}
-		}
-	}
-	return out
 }
 
 func kernelRelease() string {
@@ -171,14 +143,12 @@ func kernelRelease() string {
 	return string(b)
 }
 
-// Apply takes new settings at once and tells the clients if other tools are
-// offered now.
-func (s *Server) Apply(next Settings) {
+// Apply takes new settings at once and tells whether other tools are turned off.
+func (s *Service) Apply(next Settings) {
 	s.mu.Lock()
-	before := s.offered()
+	differ := !slices.Equal(s.settings.off(), next.off())
 	s.settings = next
-	differ := !slices.Equal(before, s.offered())
-	changed := s.hooks.changed
+	changed := s.hooks.Changed
 	s.mu.Unlock()
 	s.sounds.mute(next.Muted)
 	if differ && changed != nil {
@@ -187,42 +157,51 @@ func (s *Server) Apply(next Settings) {
 }
 
 // Settings returns the settings in force.
-func (s *Server) Settings() Settings {
+func (s *Service) Settings() Settings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.settings
 }
 
 // Muted tells whether sounds are off.
-func (s *Server) Muted() bool { return s.Settings().Muted }
+func (s *Service) Muted() bool { return s.Settings().Muted }
 
 // Mute turns sounds off or on.
-func (s *Server) Mute(on bool) {
+func (s *Service) Mute(on bool) {
 	s.mu.Lock()
 	s.settings.Muted = on
 	s.mu.Unlock()
 	s.sounds.mute(on)
 }
 
-// offered lists the tools that are not hidden. The caller holds the lock.
-func (s *Server) offered() []string {
-	if s.settings.Disabled {
-		return nil
+// Off tells whether a tool is turned off.
+func (s *Service) Off(tool string) bool {
+	off := s.Settings().off()
+	return slices.Contains(off, tool) || slices.Contains(off, everything)
+}
+
+const everything = "*"
+
+// off names the tools that are turned off, in order.
+func (s Settings) off() []string {
+	if s.Disabled {
+		return []string{everything}
 	}
-	var names []string
-	for _, d := range definitions() {
-		if !slices.Contains(s.settings.DisabledTools, d.name) && s.settings.Policy[d.name] != Off {
-			names = append(names, d.name)
+	names := slices.Clone(s.DisabledTools)
+	for tool, p := range s.Policy {
+		if p == Off {
+			names = append(names, tool)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // MemoryPath is the absolute path of the memory file.
-func (s *Server) MemoryPath() string { return s.memory.path }
+func (s *Service) MemoryPath() string { return s.memory.path }
 
 // CheckMemory reads the memory file. The error is a sentence for the person.
-func (s *Server) CheckMemory() (keys int, err error) {
+func (s *Service) CheckMemory() (keys int, err error) {
 	all, err := s.memory.load()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -234,7 +213,7 @@ func (s *Server) CheckMemory() (keys int, err error) {
 // RepairMemory sets a corrupted memory file aside and puts the last good copy,
 // or an empty memory, in its place. It returns the path of the bad file. It is
 // for the person alone.
-func (s *Server) RepairMemory(ctx context.Context) (aside string, err error) {
+func (s *Service) RepairMemory(ctx context.Context) (aside string, err error) {
 	aside, err = s.memory.repair(ctx)
 	if err == nil {
 		s.note(nil)
@@ -242,8 +221,8 @@ func (s *Server) RepairMemory(ctx context.Context) (aside string, err error) {
 	return aside, err
 }
 
-// begin removes what killed processes left and looks at the memory.
-func (s *Server) begin(h hooks) {
+// Begin removes what killed processes left and looks at the memory.
+func (s *Service) Begin(h Hooks) {
 	s.mu.Lock()
 	s.hooks = h
 	s.mu.Unlock()
@@ -254,13 +233,13 @@ func (s *Server) begin(h hooks) {
 	})
 }
 
-// end kills the players.
-func (s *Server) end() { s.sounds.close() }
+// End kills the players.
+func (s *Service) End() { s.sounds.close() }
 
 // note tells whether the memory is corrupted.
-func (s *Server) note(err error) {
+func (s *Service) note(err error) {
 	s.mu.Lock()
-	trouble := s.hooks.trouble
+	trouble := s.hooks.Trouble
 	s.mu.Unlock()
 	if trouble == nil {
 		return
@@ -272,184 +251,50 @@ func (s *Server) note(err error) {
 	}
 }
 
-// call runs a tool. The error's sentence is for the agent.
-func (s *Server) call(ctx context.Context, tool string, args any, by who) (answer, error) {
-	start := time.Now()
-	s.opt.logger().Debug("tool called", "tool", tool, "client", by.name)
-	a, detail, err := s.dispatch(ctx, tool, args, by)
-	took := time.Since(start).Round(time.Millisecond)
-	if err != nil {
-		s.opt.logger().Error("tool failed", "tool", tool, "client", by.name, "what", detail, "said", sentence(err), "error", raw(err), "took", took)
-		return answer{}, err
-	}
-	s.opt.logger().Info("tool done", "tool", tool, "client", by.name, "what", detail, "took", took)
-	return a, nil
+// Leave writes a note onto the desktop.
+func (s *Service) Leave(n Note) (Written, error) { return s.desktop.write(n, s.Settings()) }
+
+// Play starts a sound: error, warning or success. It returns once something can be
+// said of it.
+func (s *Service) Play(sound string) (Played, error) { return s.sounds.play(sound) }
+
+// Root is the project folder of a caller.
+type Root struct {
+	path   string
+	chosen bool // by the user, not by a client
 }
 
-func (s *Server) dispatch(ctx context.Context, tool string, args any, by who) (a answer, detail string, err error) {
-	in, err := arguments(args)
-	if err != nil {
-		return a, "", err
+// Root returns the folder that a caller may look into. The error says why there is
+// none.
+func (s *Service) Root(by Caller) (Root, error) {
+	if chosen := s.Settings().ProjectRoot; chosen != "" {
+		return Root{chosen, true}, nil
 	}
-	d, ok := byName(tool)
-	if !ok {
-		return a, "", say("there is no tool %s", given(tool))
+	if by.Refused != nil {
+		return Root{}, blame(by.Refused, "%s, or have the user set clippy.project_root in config.toml", by.Refused.NoProject())
 	}
-	run, detail, err := d.run(s, in, by)
-	if err == nil {
-		err = s.permit(ctx, tool, detail, by)
-	}
-	if err != nil {
-		return a, detail, err
-	}
-	a, err = within(ctx, s.disk, d.writes != nil && d.writes(in), run)
-	return a, detail, err
+	return Root{cmp.Or(by.Root, s.opt.Dir), false}, nil
 }
 
-// permit holds the rate and the person's policy.
-func (s *Server) permit(ctx context.Context, tool, detail string, by who) error {
-	if r := s.rates[tool]; r != nil {
-		if wait := r.take(time.Now()); wait > 0 {
-			return say("too many %s calls, try again in %d s", tool, int((wait+time.Second-1)/time.Second))
-		}
-	}
-	switch s.Settings().Policy[tool] {
-	case "", Allow:
-	case Off:
-		return say("%s is switched off in the deck", tool)
-	default: // a word that nobody knows was meant as a restriction
-		ctx, cancel := context.WithTimeout(ctx, approvalWait)
-		defer cancel()
-		if s.opt.Approve == nil {
-			return say("the person wants to be asked about %s and no deck is open; tell them to run mcpdeck", tool)
-		}
-		if !s.opt.Approve(ctx, Approval{Tool: tool, Agent: by.name, AgentID: by.id, Detail: detail}) {
-			return say("the person did not allow this call")
-		}
-	}
-	return nil
+// List returns what is in a directory of a project; dir is relative to the root, or
+// absolute inside it.
+func (s *Service) List(ctx context.Context, root Root, dir string) (Listing, error) {
+	return s.projects.list(ctx, root.path, root.chosen, dir)
 }
 
-func (s *Server) haunt(in map[string]any, _ who) (func(context.Context) (answer, error), string, error) {
-	name, err := stringArg(in, "filename", "filename is required")
-	if err != nil {
-		return nil, "", err
-	}
-	content, err := stringArg(in, "content", "content is required (it may be empty)")
-	if err != nil {
-		return nil, given(name), err
-	}
-	overwrite, ok := in["overwrite"].(bool)
-	if !ok && in["overwrite"] != nil {
-		return nil, given(name), say("overwrite must be true or false")
-	}
-	set := s.Settings()
-	n := note{Dir: set.DesktopDir, AnyExtension: set.AllowAnyExtension, Name: name, Content: content, Overwrite: overwrite}
-	return func(context.Context) (answer, error) {
-		w, err := s.desktop.write(n)
-		if err != nil {
-			return answer{}, err
-		}
-		verb := "created"
-		if w.Replaced {
-			verb = "replaced"
-		}
-		return answer{text: fmt.Sprintf("File %s at %s (%d bytes)", verb, w.Path, w.Bytes), data: w}, nil
-	}, fmt.Sprintf("%s (%d bytes)", given(name), len(content)), nil
-}
-
-func (s *Server) sound(in map[string]any, _ who) (func(context.Context) (answer, error), string, error) {
-	const expected = "type must be one of error, warning, success"
-	sound, err := stringArg(in, "type", expected)
-	if err != nil {
-		return nil, "", say(expected)
-	}
-	return func(context.Context) (answer, error) {
-		p, err := s.sounds.play(sound)
-		if err != nil {
-			return answer{}, err
-		}
-		return answer{text: p.String(), data: p}, nil
-	}, given(sound), nil
-}
-
-func (s *Server) look(in map[string]any, by who) (func(context.Context) (answer, error), string, error) {
-	dir, err := stringArg(in, "directoryPath", "directoryPath is required")
-	if err != nil {
-		return nil, "", err
-	}
-	chosen := s.Settings().ProjectRoot
-	if chosen == "" && by.refused != nil {
-		return nil, given(dir), blame(by.refused, "%s, or have the user set clippy.project_root in config.toml", by.refused.NoProject())
-	}
-	root := cmp.Or(chosen, by.root, s.opt.Dir)
-	return func(ctx context.Context) (answer, error) {
-		l, err := s.projects.list(ctx, root, chosen != "", dir)
-		if err != nil {
-			return answer{}, err
-		}
-		text, err := encode(l.Entries, "  ")
-		if err != nil {
-			return answer{}, err
-		}
-		a := answer{text: strings.TrimSuffix(string(text), "\n"), data: l}
-		if l.Truncated {
-			least := ""
-			if l.AtLeast {
-				least = "at least "
-			}
-			a.more = fmt.Sprintf("Listing cut: %d of %s%d entries shown", len(l.Entries), least, l.Total)
-		}
-		return a, nil
-	}, given(dir), nil
-}
-
-func (s *Server) remember(in map[string]any, _ who) (func(context.Context) (answer, error), string, error) {
-	action, _ := in["action"].(string)
-	if action != "read" && action != "write" {
-		return nil, "", say("action must be read or write")
-	}
-	key, err := stringArg(in, "key", "key is required")
-	if err != nil {
-		return nil, action, err
-	}
-	detail := action + " " + given(key)
-	if action == "read" {
-		return func(context.Context) (answer, error) { return s.recall(key) }, detail, nil
-	}
-	value, err := stringArg(in, "value", "value is required for write")
-	if err != nil {
-		return nil, detail, err
-	}
-	return func(ctx context.Context) (answer, error) {
-		err := s.memory.write(ctx, key, value)
-		s.note(err)
-		if err != nil {
-			return answer{}, err
-		}
-		return answer{
-			text: fmt.Sprintf("Memory updated: %s = %s", key, cutText(value)),
-			data: map[string]any{"action": "write", "key": key, "value": value},
-		}, nil
-	}, detail, nil
-}
-
-func (s *Server) recall(key string) (answer, error) {
+// Recall returns what is kept under a key.
+func (s *Service) Recall(key string) (Remembered, error) {
 	r, made, err := s.memory.read(key)
 	s.note(err)
-	if err != nil {
-		return answer{}, err
-	}
 	if made != nil {
 		s.opt.logger().Warn("memory file not created", "path", s.memory.path, "error", made)
 	}
-	data := map[string]any{"action": "read", "key": key, "found": r.Found, "value": nil}
-	if !r.Found {
-		return answer{text: "No memory found for key: " + key, data: data}, nil
-	}
-	data["value"] = r.Value
-	if r.NonString {
-		data["nonString"] = true
-	}
-	return answer{text: r.Value, data: data}, nil
+	return r, err
+}
+
+// Remember keeps a value under a key. It returns once the value is on the disk.
+func (s *Service) Remember(ctx context.Context, key, value string) error {
+	err := s.memory.write(ctx, key, value)
+	s.note(err)
+	return err
 }

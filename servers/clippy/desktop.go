@@ -21,51 +21,49 @@ type desktop struct {
 	known  func() (string, error) // the shell's answer; "" when it has none
 }
 
-// note is what to leave and where.
-type note struct {
-	Dir          string // configured desktop folder; "": look it up
-	AnyExtension bool
-	Name         string
-	Content      string
-	Overwrite    bool
+// Note is a text file to leave on the desktop.
+type Note struct {
+	Name      string
+	Content   string
+	Overwrite bool // replace a plain file of that name
 }
 
-// written says what became of a note.
-type written struct {
+// Written says what became of a note.
+type Written struct {
 	Path     string `json:"path"`
 	Bytes    int    `json:"bytes"`
 	Replaced bool   `json:"replaced"`
 }
 
-func (d *desktop) write(n note) (written, error) {
-	if err := checkName(n.Name, n.AnyExtension); err != nil {
-		return written{}, err
+func (d *desktop) write(n Note, set Settings) (Written, error) {
+	if err := checkName(n.Name, set.AllowAnyExtension); err != nil {
+		return Written{}, err
 	}
 	if len(n.Content) > maxNote {
-		return written{}, say("content is too large (%d bytes, max %d)", len(n.Content), maxNote)
+		return Written{}, say("content is too large (%d bytes, max %d)", len(n.Content), maxNote)
 	}
-	dir, err := d.folder(n.Dir)
+	dir, err := d.folder(set.DesktopDir)
 	if err != nil {
-		return written{}, err
+		return Written{}, err
 	}
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return written{}, blame(err, "the Desktop folder does not exist; the user can make it, or set clippy.desktop_dir")
+		return Written{}, blame(err, "the Desktop folder does not exist; the user can make it, or set clippy.desktop_dir")
 	case err != nil:
-		return written{}, d.explain(err)
+		return Written{}, d.explain(err)
 	case !info.IsDir():
-		return written{}, say("the Desktop folder is not a directory")
+		return Written{}, say("the Desktop folder is not a directory")
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return written{}, d.explain(err)
+		return Written{}, d.explain(err)
 	}
 	defer func() { _ = root.Close() }()
 	replaced, err := d.publish(root, n)
 	if err != nil {
-		return written{}, d.explain(err)
+		return Written{}, d.explain(err)
 	}
-	return written{Path: filepath.Join(dir, n.Name), Bytes: len(n.Content), Replaced: replaced}, nil
+	return Written{Path: filepath.Join(dir, n.Name), Bytes: len(n.Content), Replaced: replaced}, nil
 }
 
 // explain adds the way out where macOS keeps terminals from the desktop.
@@ -77,7 +75,7 @@ func (d *desktop) explain(err error) error {
 }
 
 // publish puts the note in its place. It reports whether a file was replaced.
-func (d *desktop) publish(root *os.Root, n note) (replaced bool, err error) {
+func (d *desktop) publish(root *os.Root, n Note) (replaced bool, err error) {
 	exists, err := occupied(root, n)
 	if err != nil {
 		return false, err
@@ -95,7 +93,7 @@ func errTaken() error {
 
 // occupied tells whether there is a file to replace. It is an error when there
 // is something and the note must not replace it.
-func occupied(root *os.Root, n note) (bool, error) {
+func occupied(root *os.Root, n Note) (bool, error) {
 	info, err := root.Lstat(n.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -162,26 +162,26 @@ func TestWriteNote(t *testing.T) {
 	tests := []struct {
 		name    string
 		prepare func(t *testing.T, dir string)
-		note    note
-		want    written
+		note    Note
+		want    Written
 		err     string
 	}{
-		{name: "new", note: note{Name: "a.txt", Content: "boo"}, want: written{Bytes: 3}},
-		{name: "empty", note: note{Name: "a.txt"}, want: written{}},
-		{name: "as received", note: note{Name: "a.txt", Content: "\ufeffa\r\nb\x00"}, want: written{Bytes: 8}},
-		{name: "taken", prepare: holding("a.txt"), note: note{Name: "a.txt"}, err: taken},
-		{name: "replaced", prepare: holding("a.txt"), note: note{Name: "a.txt", Content: "x", Overwrite: true}, want: written{Bytes: 1, Replaced: true}},
-		{name: "overwrite of nothing", note: note{Name: "a.txt", Content: "x", Overwrite: true}, want: written{Bytes: 1}},
-		{name: "link", prepare: link("a.txt", "target"), note: note{Name: "a.txt"}, err: taken},
-		{name: "link, overwrite", prepare: link("a.txt", "target"), note: note{Name: "a.txt", Overwrite: true}, err: notPlain},
-		{name: "dangling link", prepare: link("a.txt", "nowhere"), note: note{Name: "a.txt"}, err: taken},
-		{name: "dangling link, overwrite", prepare: link("a.txt", "nowhere"), note: note{Name: "a.txt", Overwrite: true}, err: notPlain},
-		{name: "directory, overwrite", prepare: func(t *testing.T, dir string) { mkdir(t, filepath.Join(dir, "a.txt")) }, note: note{Name: "a.txt", Overwrite: true}, err: notPlain},
-		{name: "longest content", note: note{Name: "a.txt", Content: strings.Repeat("a", maxNote)}, want: written{Bytes: maxNote}},
-		{name: "content too long", note: note{Name: "a.txt", Content: strings.Repeat("a", maxNote+1)}, err: "content is too large (1048577 bytes, max 1048576)"},
-		{name: "Desktop missing", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)) }, note: note{Name: "a.txt"}, err: "the Desktop folder does not exist; the user can make it, or set clippy.desktop_dir"},
-		{name: "a file in place of the Desktop", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)); put(t, dir, "") }, note: note{Name: "a.txt"}, err: "the Desktop folder is not a directory"},
-		{name: "bad name", note: note{Name: "../a"}, err: "filename must not contain path separators"},
+		{name: "new", note: Note{Name: "a.txt", Content: "boo"}, want: Written{Bytes: 3}},
+		{name: "empty", note: Note{Name: "a.txt"}, want: Written{}},
+		{name: "as received", note: Note{Name: "a.txt", Content: "\ufeffa\r\nb\x00"}, want: Written{Bytes: 8}},
+		{name: "taken", prepare: holding("a.txt"), note: Note{Name: "a.txt"}, err: taken},
+		{name: "replaced", prepare: holding("a.txt"), note: Note{Name: "a.txt", Content: "x", Overwrite: true}, want: Written{Bytes: 1, Replaced: true}},
+		{name: "overwrite of nothing", note: Note{Name: "a.txt", Content: "x", Overwrite: true}, want: Written{Bytes: 1}},
+		{name: "link", prepare: link("a.txt", "target"), note: Note{Name: "a.txt"}, err: taken},
+		{name: "link, overwrite", prepare: link("a.txt", "target"), note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
+		{name: "dangling link", prepare: link("a.txt", "nowhere"), note: Note{Name: "a.txt"}, err: taken},
+		{name: "dangling link, overwrite", prepare: link("a.txt", "nowhere"), note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
+		{name: "directory, overwrite", prepare: func(t *testing.T, dir string) { mkdir(t, filepath.Join(dir, "a.txt")) }, note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
+		{name: "longest content", note: Note{Name: "a.txt", Content: strings.Repeat("a", maxNote)}, want: Written{Bytes: maxNote}},
+		{name: "content too long", note: Note{Name: "a.txt", Content: strings.Repeat("a", maxNote+1)}, err: "content is too large (1048577 bytes, max 1048576)"},
+		{name: "Desktop missing", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)) }, note: Note{Name: "a.txt"}, err: "the Desktop folder does not exist; the user can make it, or set clippy.desktop_dir"},
+		{name: "a file in place of the Desktop", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)); put(t, dir, "") }, note: Note{Name: "a.txt"}, err: "the Desktop folder is not a directory"},
+		{name: "bad name", note: Note{Name: "../a"}, err: "filename must not contain path separators"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestWriteNote(t *testing.T) {
 				tt.prepare(t, d.dir)
 			}
 			before := tree(t, d.dir)
-			got, err := d.write(tt.note)
+			got, err := d.write(tt.note, Settings{})
 			if words(t, err) != tt.err {
 				t.Fatalf("got error %v, want %q", err, tt.err)
 			}

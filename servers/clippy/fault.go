@@ -92,9 +92,9 @@ func raw(err error) string {
 	return err.Error()
 }
 
-// given repeats what a caller sent: at most 200 characters, those that do not
+// Given repeats what a caller sent: at most 200 characters, those that do not
 // print as Go escapes.
-func given(s string) string {
+func Given(s string) string {
 	var b strings.Builder
 	for _, r := range plain.Cut(s, 200) {
 		if unicode.IsPrint(r) {

@@ -39,7 +39,7 @@ func TestErrorsAreSaidInWords(t *testing.T) {
 	if got := sentence(d.explain(syscall.EPERM)); !strings.Contains(got, "System Settings") {
 		t.Errorf("macOS is not told the way out: %q", got)
 	}
-	if got := given("a\x1b\n" + strings.Repeat("b", 300)); strings.ContainsAny(got, "\x1b\n") || len(got) > 220 {
+	if got := Given("a\x1b\n" + strings.Repeat("b", 300)); strings.ContainsAny(got, "\x1b\n") || len(got) > 220 {
 		t.Errorf("given is %q", got)
 	}
 }

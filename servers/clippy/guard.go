@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -84,7 +83,7 @@ func (g *guard) add(n int) {
 	g.mu.Unlock()
 }
 
-// rate lets at most max calls through in a minute.
+// rate lets at most max calls through in a minute; 0: any number.
 type rate struct {
 	max int
 
@@ -96,6 +95,9 @@ type rate struct {
 func (r *rate) take(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.max == 0 {
+		return 0
+	}
 	for len(r.taken) > 0 && now.Sub(r.taken[0]) >= time.Minute {
 		r.taken = r.taken[1:]
 	}
@@ -105,28 +107,3 @@ func (r *rate) take(now time.Time) time.Duration {
 	r.taken = append(r.taken, now)
 	return 0
 }
-
-// arguments returns a call's arguments; none at all is the empty object.
-func arguments(v any) (map[string]any, error) {
-	if v == nil {
-		return map[string]any{}, nil
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, say("arguments must be an object")
-	}
-	return m, nil
-}
-
-// stringArg returns a text that has to be there.
-func stringArg(in map[string]any, name, missing string) (string, error) {
-	switch v := in[name].(type) {
-	case nil:
-		return "", say("%s", missing)
-	case string:
-		return v, nil
-	}
-	return "", say("%s must be a string", name)
-}
-
-func cutText(s string) string { return plain.Cut(s, 200) }

@@ -42,9 +42,9 @@ func newMemory(path string, now func() time.Time) *memory {
 	return &memory{path: path, turn: make(chan struct{}, 1), now: now}
 }
 
-// remembered is what is kept under a key. NonString means that somebody edited
+// Remembered is what is kept under a key. NonString means that somebody edited
 // the file by hand and Value is JSON.
-type remembered struct {
+type Remembered struct {
 	Found     bool
 	Value     string
 	NonString bool
@@ -66,7 +66,7 @@ func checkKey(key string) error {
 
 // read returns what is kept under key. A missing file is made; when that fails
 // the error is in made and nothing is found.
-func (m *memory) read(key string) (r remembered, made error, err error) {
+func (m *memory) read(key string) (r Remembered, made error, err error) {
 	if err := checkKey(key); err != nil {
 		return r, nil, err
 	}
@@ -82,9 +82,9 @@ func (m *memory) read(key string) (r remembered, made error, err error) {
 		return r, nil, nil
 	}
 	if s, ok := text(v); ok {
-		return remembered{Found: true, Value: s}, nil, nil
+		return Remembered{Found: true, Value: s}, nil, nil
 	}
-	return remembered{Found: true, Value: string(v), NonString: true}, nil, nil
+	return Remembered{Found: true, Value: string(v), NonString: true}, nil, nil
 }
 
 // write keeps value under key. It returns once the value is on the disk.

@@ -154,7 +154,7 @@ func FuzzNoteName(f *testing.F) {
 			return
 		}
 		d := newDesktop(t)
-		w, err := d.write(note{Name: name, Content: "boo"})
+		w, err := d.write(Note{Name: name, Content: "boo"}, Settings{})
 		if err != nil {
 			t.Fatalf("%q was accepted and not written: %v", name, err)
 		}

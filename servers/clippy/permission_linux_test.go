@@ -25,11 +25,11 @@ func TestPermissionDenied(t *testing.T) {
 		must(t, os.Chmod(dir, 0o755))
 	}
 	asOrdinaryUser(t, func() {
-		if _, err := d.write(note{Name: "a.txt"}); words(t, err) != "permission denied" {
+		if _, err := d.write(Note{Name: "a.txt"}, Settings{}); words(t, err) != "permission denied" {
 			t.Errorf("desktop: %v", err)
 		}
 		d.system = "darwin"
-		if _, err := d.write(note{Name: "a.txt"}); words(t, err) != "permission denied; allow the terminal to access the Desktop in System Settings" {
+		if _, err := d.write(Note{Name: "a.txt"}, Settings{}); words(t, err) != "permission denied; allow the terminal to access the Desktop in System Settings" {
 			t.Errorf("mac: %v", err)
 		}
 		p := &projects{}
@@ -89,7 +89,7 @@ func TestMemoryOnAFullFileSystem(t *testing.T) {
 		t.Errorf("after: %+v, %v", r, err)
 	}
 	d := newDesktop(t)
-	if _, err := d.write(note{Dir: dir, Name: "a.txt", Content: string(big)}); words(t, err) != "the disk is full" {
+	if _, err := d.write(Note{Name: "a.txt", Content: string(big)}, Settings{DesktopDir: dir}); words(t, err) != "the disk is full" {
 		t.Errorf("desktop: %v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "a.txt")); !errors.Is(err, os.ErrNotExist) {

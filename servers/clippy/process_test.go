@@ -5,9 +5,7 @@ package clippy
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	mrand "math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,8 +17,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/mark3labs/mcp-go/server"
 )
 
 // TestMain lets the test binary play the other processes.
@@ -31,8 +27,6 @@ func TestMain(m *testing.M) {
 		playWriter(path, os.Getenv("CLIPPY_TEST_KEY"))
 	case "limited":
 		playLimited(path)
-	case "stdio":
-		playStdio(path)
 	default:
 		os.Exit(m.Run())
 	}
@@ -75,19 +69,6 @@ func playLimited(path string) {
 		os.Exit(0)
 	}
 	fail(fmt.Errorf("a write beyond the limit succeeded"))
-}
-
-func playStdio(dir string) {
-	s := New(Options{
-		Home: dir, Dir: dir, CacheDir: filepath.Join(dir, "cache"), Bell: TerminalBell,
-		Env: func(k string) string { return map[string]string{"PATH": filepath.Join(dir, "bin")}[k] },
-	})
-	m := server.NewMCPServer("clippy", "0")
-	for _, t := range s.Offer().Tools {
-		m.AddTool(t.Tool, t.Handler)
-	}
-	fail(server.NewStdioServer(m).Listen(context.Background(), os.Stdin, os.Stdout))
-	os.Exit(0)
 }
 
 func role(t *testing.T, name, path, key string) *exec.Cmd {
@@ -174,59 +155,5 @@ func TestMemoryBeyondTheFileSizeLimit(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(m.path), ".*.tmp")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-func TestToolsOverStdio(t *testing.T) {
-	dir := t.TempDir()
-	project := filepath.Join(dir, "project")
-	mkdir(t, filepath.Join(dir, "Desktop"))
-	mkdir(t, project)
-	cmd := role(t, "stdio", dir, "")
-	in, err := cmd.StdinPipe()
-	must(t, err)
-	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
-	calls := []string{
-		`{"name":"haunt_desktop","arguments":{"filename":"a\u0007.txt","content":""}}`,
-		`{"name":"haunt_desktop","arguments":{"filename":"a.txt","content":"boo"}}`,
-		`{"name":"play_system_sound","arguments":{"type":"error"}}`,
-		`{"name":"play_system_sound","arguments":null}`,
-		`{"name":"read_project_context","arguments":{"directoryPath":"."}}`,
-		`{"name":"manage_memory","arguments":{"action":"write","key":"k","value":"\u0007\n"}}`,
-		`{"name":"manage_memory","arguments":{"action":"read","key":"k"}}`,
-		`{"name":"manage_memory","arguments":{"action":"read"}}`,
-	}
-	lines := bufio.NewReader(out)
-	answer := func() map[string]any {
-		line, err := lines.ReadString('\n')
-		must(t, err)
-		if strings.ContainsRune(line, 7) {
-			t.Fatalf("a bell in %q", line)
-		}
-		var m map[string]any
-		if err := json.Unmarshal([]byte(line), &m); err != nil || m["jsonrpc"] != "2.0" {
-			t.Fatalf("not JSON-RPC: %q, %v", line, err)
-		}
-		return m
-	}
-	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`)
-	answer()
-	for i, c := range calls {
-		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", i+1, c)
-		if m := answer(); m["result"] == nil {
-			t.Errorf("%s: %v", c, m)
-		}
-	}
-	must(t, in.Close())
-	if rest, _ := io.ReadAll(lines); len(rest) > 0 {
-		t.Errorf("more on stdout: %q", rest)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
-	if get(t, filepath.Join(dir, "Desktop", "a.txt")) != "boo" {
-		t.Error("no note")
 	}
 }

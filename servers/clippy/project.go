@@ -39,8 +39,8 @@ type project struct {
 	resolved string
 }
 
-// entry is one thing in a directory.
-type entry struct {
+// Entry is one thing in a directory.
+type Entry struct {
 	Name       string `json:"name"`
 	Type       string `json:"type"` // "directory" or "file"
 	Size       int64  `json:"size"` // bytes; 0 for directories
@@ -49,10 +49,10 @@ type entry struct {
 	Unreadable bool   `json:"unreadable,omitempty"`
 }
 
-// listing is a directory of a project.
-type listing struct {
+// Listing is a directory of a project.
+type Listing struct {
 	Path      string  `json:"path"` // relative to the root, with /
-	Entries   []entry `json:"entries"`
+	Entries   []Entry `json:"entries"`
 	Total     int     `json:"total"`
 	Truncated bool    `json:"truncated"`
 	AtLeast   bool    `json:"-"` // there were more names than Total
@@ -60,23 +60,23 @@ type listing struct {
 
 // list returns what is in the directory dir of the project at root. The root
 // is a choice of the user when chosen is set; otherwise it came from a client.
-func (p *projects) list(ctx context.Context, root string, chosen bool, dir string) (listing, error) {
+func (p *projects) list(ctx context.Context, root string, chosen bool, dir string) (Listing, error) {
 	switch {
 	case dir == "":
-		return listing{}, say("directoryPath is required")
+		return Listing{}, say("directoryPath is required")
 	case strings.ContainsRune(dir, 0) || len(dir) > maxPath:
-		return listing{}, say("directoryPath is not valid")
+		return Listing{}, say("directoryPath is not valid")
 	}
 	pr, err := p.project(root, chosen)
 	if err != nil {
-		return listing{}, err
+		return Listing{}, err
 	}
 	if !keepsFolders {
 		defer func() { _ = pr.root.Close() }() // it was only read
 	}
 	rel, err := pr.relative(dir)
 	if err != nil {
-		return listing{}, err
+		return Listing{}, err
 	}
 	return pr.list(ctx, rel, dir)
 }
@@ -145,29 +145,29 @@ func (p *project) relative(dir string) (string, error) {
 }
 
 // list reads the directory rel; as is how the caller wrote it.
-func (p *project) list(ctx context.Context, rel, as string) (listing, error) {
+func (p *project) list(ctx context.Context, rel, as string) (Listing, error) {
 	info, err := p.root.Stat(rel)
 	if err != nil {
-		return listing{}, p.explain(err, as)
+		return Listing{}, p.explain(err, as)
 	}
 	if !info.IsDir() {
-		return listing{}, say("not a directory: %s", given(as))
+		return Listing{}, say("not a directory: %s", Given(as))
 	}
 	names, more, err := p.names(ctx, rel)
 	if err != nil {
-		return listing{}, p.explain(err, as)
+		return Listing{}, p.explain(err, as)
 	}
-	all := make([]entry, 0, len(names))
+	all := make([]Entry, 0, len(names))
 	for _, n := range names {
 		if err := ctx.Err(); err != nil {
-			return listing{}, err
+			return Listing{}, err
 		}
 		if e, ok := p.inspect(rel, n); ok {
 			all = append(all, e)
 		}
 	}
 	slices.SortFunc(all, byKindAndName)
-	out := listing{
+	out := Listing{
 		Path: filepath.ToSlash(filepath.Clean(rel)), Total: len(all), AtLeast: more,
 		Entries: all[:min(len(all), maxEntries)], Truncated: more || len(all) > maxEntries,
 	}
@@ -178,7 +178,7 @@ func (p *project) list(ctx context.Context, rel, as string) (listing, error) {
 	return out, nil
 }
 
-func byKindAndName(a, b entry) int {
+func byKindAndName(a, b Entry) int {
 	return cmp.Or(
 		cmp.Compare(a.Type, b.Type), // "directory" before "file"
 		cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)),
@@ -214,8 +214,8 @@ func (p *project) names(ctx context.Context, rel string) (names []fs.DirEntry, m
 
 // inspect describes an entry of the directory rel without opening it. It is
 // false when the entry has vanished.
-func (p *project) inspect(rel string, d fs.DirEntry) (entry, bool) {
-	e := entry{Name: d.Name(), Type: "file"}
+func (p *project) inspect(rel string, d fs.DirEntry) (Entry, bool) {
+	e := Entry{Name: d.Name(), Type: "file"}
 	name := rel + string(filepath.Separator) + d.Name()
 	info, err := p.root.Lstat(name)
 	switch {
@@ -248,11 +248,11 @@ func (p *project) explain(err error, as string) error {
 	case isEscape(err):
 		return blame(err, outside)
 	case errors.Is(err, fs.ErrNotExist):
-		return blame(err, "directory does not exist: %s", given(as))
+		return blame(err, "directory does not exist: %s", Given(as))
 	case errors.Is(err, syscall.ENOTDIR):
-		return blame(err, "not a directory: %s", given(as))
+		return blame(err, "not a directory: %s", Given(as))
 	case errors.Is(err, fs.ErrPermission):
-		return blame(err, "permission denied: %s", given(as))
+		return blame(err, "permission denied: %s", Given(as))
 	}
 	return system(err)
 }

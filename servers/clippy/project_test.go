@@ -110,7 +110,7 @@ func TestEntriesOfAFolder(t *testing.T) {
 	p := &projects{}
 	l, err := p.list(t.Context(), root, false, ".")
 	must(t, err)
-	want := []entry{
+	want := []Entry{
 		{Name: "empty", Type: "directory"},
 		{Name: "src", Type: "directory"},
 		{Name: "to-src", Type: "directory", Link: true},

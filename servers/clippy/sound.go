@@ -23,14 +23,14 @@ func usualTiming() timing {
 	return timing{confirm: 400 * time.Millisecond, search: 2 * time.Second, limit: 5 * time.Second}
 }
 
-// played says what became of a sound.
-type played struct {
+// Played says what became of a sound.
+type Played struct {
 	Type   string `json:"type"`
 	Method string `json:"method"` // program, "bell" or "none"
 	State  string `json:"state"`  // "playing", "finished", "bell", "skipped" or "muted"
 }
 
-func (p played) String() string {
+func (p Played) String() string {
 	switch p.State {
 	case "playing":
 		return fmt.Sprintf("Playing the %s sound (%s)", p.Type, p.Method)
@@ -62,9 +62,9 @@ type sounds struct {
 
 // play starts the sound and returns once something can be said of it, within
 // timing.search. It needs no context: a sound that plays is not taken back.
-func (s *sounds) play(sound string) (played, error) {
+func (s *sounds) play(sound string) (Played, error) {
 	if _, ok := soundRows()[sound]; !ok {
-		return played{}, say("type must be one of error, warning, success")
+		return Played{}, say("type must be one of error, warning, success")
 	}
 	s.mu.Lock()
 	muted, busy := s.muted, s.busy || s.closed
@@ -72,9 +72,9 @@ func (s *sounds) play(sound string) (played, error) {
 	s.mu.Unlock()
 	switch {
 	case muted:
-		return played{sound, "none", "muted"}, nil
+		return Played{sound, "none", "muted"}, nil
 	case busy:
-		return played{sound, "none", "skipped"}, nil
+		return Played{sound, "none", "skipped"}, nil
 	}
 	end := time.Now().Add(s.timing.search)
 	for _, c := range s.machine.commands(sound) {
@@ -83,17 +83,17 @@ func (s *sounds) play(sound string) (played, error) {
 			break
 		}
 		if state := s.try(c, min(s.timing.confirm, left)); state != "" {
-			return played{sound, c.name, state}, nil
+			return Played{sound, c.name, state}, nil
 		}
 	}
 	s.release()
 	if s.bell == nil {
-		return played{}, say("no sound could be played (no player, no terminal)")
+		return Played{}, say("no sound could be played (no player, no terminal)")
 	}
 	if err := s.bell(); err != nil {
-		return played{}, blame(err, "no sound could be played (no player, no terminal)")
+		return Played{}, blame(err, "no sound could be played (no player, no terminal)")
 	}
-	return played{sound, "bell", "bell"}, nil
+	return Played{sound, "bell", "bell"}, nil
 }
 
 func (s *sounds) release() {

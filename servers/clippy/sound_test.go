@@ -81,18 +81,18 @@ func TestPlayersAreTriedInOrder(t *testing.T) {
 	tests := []struct {
 		name    string
 		players map[string]string
-		want    played
+		want    Played
 		calls   string
 		bells   int
 	}{
-		{"finishes", map[string]string{"pw-play": "exit 0"}, played{"error", "pw-play", "finished"}, "pw-play " + tone + "\n", 0},
-		{"fails, next one", map[string]string{"pw-play": "exit 1", "paplay": "exit 0", "aplay": "exit 0"}, played{"error", "paplay", "finished"}, "pw-play " + tone + "\npaplay " + tone + "\n", 0},
-		{"all fail", map[string]string{"pw-play": "exit 1", "aplay": "exit 2"}, played{"error", "bell", "bell"}, "pw-play " + tone + "\naplay -q " + tone + "\n", 1},
-		{"fails later", map[string]string{"pw-play": "sleep 0.5; exit 1", "paplay": "exit 0"}, played{"error", "pw-play", "playing"}, "pw-play " + tone + "\n", 0},
-		{"runs for a minute", map[string]string{"paplay": "sleep 60"}, played{"error", "paplay", "playing"}, "paplay " + tone + "\n", 0},
-		{"ignores SIGTERM", map[string]string{"paplay": "trap '' TERM; sleep 60"}, played{"error", "paplay", "playing"}, "paplay " + tone + "\n", 0},
-		{"prints a megabyte", map[string]string{"paplay": "head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2"}, played{"error", "paplay", "finished"}, "paplay " + tone + "\n", 0},
-		{"cannot be started", map[string]string{"aplay": "exit 0"}, played{"error", "aplay", "finished"}, "aplay -q " + tone + "\n", 0},
+		{"finishes", map[string]string{"pw-play": "exit 0"}, Played{"error", "pw-play", "finished"}, "pw-play " + tone + "\n", 0},
+		{"fails, next one", map[string]string{"pw-play": "exit 1", "paplay": "exit 0", "aplay": "exit 0"}, Played{"error", "paplay", "finished"}, "pw-play " + tone + "\npaplay " + tone + "\n", 0},
+		{"all fail", map[string]string{"pw-play": "exit 1", "aplay": "exit 2"}, Played{"error", "bell", "bell"}, "pw-play " + tone + "\naplay -q " + tone + "\n", 1},
+		{"fails later", map[string]string{"pw-play": "sleep 0.5; exit 1", "paplay": "exit 0"}, Played{"error", "pw-play", "playing"}, "pw-play " + tone + "\n", 0},
+		{"runs for a minute", map[string]string{"paplay": "sleep 60"}, Played{"error", "paplay", "playing"}, "paplay " + tone + "\n", 0},
+		{"ignores SIGTERM", map[string]string{"paplay": "trap '' TERM; sleep 60"}, Played{"error", "paplay", "playing"}, "paplay " + tone + "\n", 0},
+		{"prints a megabyte", map[string]string{"paplay": "head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2"}, Played{"error", "paplay", "finished"}, "paplay " + tone + "\n", 0},
+		{"cannot be started", map[string]string{"aplay": "exit 0"}, Played{"error", "aplay", "finished"}, "aplay -q " + tone + "\n", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,11 +125,11 @@ func TestOneSoundAtATime(t *testing.T) {
 	if p, err := th.play("success"); err != nil || p.State != "playing" {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	if p, err := th.play("error"); err != nil || p != (played{"error", "none", "skipped"}) {
+	if p, err := th.play("error"); err != nil || p != (Played{"error", "none", "skipped"}) {
 		t.Errorf("second: %+v, %v", p, err)
 	}
 	th.mute(true)
-	if p, err := th.play("error"); err != nil || p != (played{"error", "none", "muted"}) {
+	if p, err := th.play("error"); err != nil || p != (Played{"error", "none", "muted"}) {
 		t.Errorf("muted: %+v, %v", p, err)
 	}
 	th.close()

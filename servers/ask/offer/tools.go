@@ -1,6 +1,6 @@
-// Package ask offers the queue of questions to agents over MCP: the tools ask
+// Package offer offers the queue of questions to agents over MCP: the tools ask
 // and ask_wait.
-package ask
+package offer
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package ask
+package offer
 
 const askDescription = `Ask the user one or more questions and wait for the answers. The user answers in a terminal beside the editor.
 

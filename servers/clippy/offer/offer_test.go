@@ -1,0 +1,341 @@
+package offer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+)
+
+type testScope struct {
+	mu      sync.Mutex
+	state   deck.State
+	changes int
+}
+
+func (s *testScope) SetState(st deck.State) {
+	s.mu.Lock()
+	s.state = st
+	s.mu.Unlock()
+}
+
+func (s *testScope) Changed()             { s.mu.Lock(); s.changes++; s.mu.Unlock() }
+func (*testScope) ResourceUpdated(string) {}
+
+func (*testScope) Log(mcp.LoggingLevel, any, func(deck.Caller) bool) {}
+func (*testScope) Warn(string)                                       {}
+func (*testScope) Tell()                                             {}
+func (s *testScope) status() deck.Status                             { s.mu.Lock(); defer s.mu.Unlock(); return s.state.Status }
+
+type testServer struct {
+	*clippy.Service
+	*Module
+	home, project string
+	log           bytes.Buffer
+	scope         testScope
+}
+
+func newServer(t *testing.T, change func(*clippy.Options)) *testServer {
+	t.Helper()
+	ts := &testServer{home: t.TempDir()}
+	ts.project = filepath.Join(ts.home, "project")
+	mkdir(t, filepath.Join(ts.home, "Desktop"))
+	mkdir(t, filepath.Join(ts.project, "src"))
+	o := clippy.Options{Home: ts.home, Dir: ts.project, Bell: func() error { return nil }, Log: slog.New(clippy.NewLineHandler(&ts.log, slog.LevelDebug))}
+	if change != nil {
+		change(&o)
+	}
+	ts.Service = clippy.New(o)
+	ts.Module = New(ts.Service)
+	must(t, ts.Start(t.Context(), &ts.scope))
+	t.Cleanup(func() { must(t, ts.Stop(context.Background())) })
+	return ts
+}
+
+// request calls a tool as a client does and returns the text and the rest.
+func (ts *testServer) request(t *testing.T, tool, args string) (string, *mcp.CallToolResult) {
+	t.Helper()
+	var a any
+	if args != "" {
+		must(t, json.Unmarshal([]byte(args), &a))
+	}
+	ctx := host.WithCaller(t.Context(), func() deck.Caller { return deck.Caller{Agent: "a1", Client: "claude", Root: ts.project} })
+	req := mcp.CallToolRequest{}
+	req.Params.Name, req.Params.Arguments = tool, a
+	for _, st := range ts.Offer().Tools {
+		if st.Tool.Name == tool {
+			r, err := st.Handler(ctx, req)
+			must(t, err)
+			return r.Content[0].(mcp.TextContent).Text, r
+		}
+	}
+	t.Fatalf("no tool %s", tool)
+	return "", nil
+}
+
+// TestEveryToolIsWhole holds that a tool is told in one place: whatever is defined is
+// offered, runs, and can be turned off.
+func TestEveryToolIsWhole(t *testing.T) {
+	ts := newServer(t, nil)
+	for _, d := range tools() {
+		t.Run(d.Name, func(t *testing.T) {
+			if d.Name == "" || d.Title == "" || d.Description == "" || d.prepare == nil || d.schema == "" {
+				t.Fatalf("name %q, title %q, description %q, schema %q, runs: %v", d.Name, d.Title, d.Description, d.schema, d.prepare != nil)
+			}
+			if text, r := ts.request(t, d.Name, `{}`); !r.IsError || !strings.Contains(text, "required") && !strings.Contains(text, "must be") {
+				t.Errorf("without arguments it says %q, want which one is missing", text)
+			}
+			ts.Apply(clippy.Settings{DisabledTools: []string{d.Name}})
+			for _, offered := range ts.Offer().Tools {
+				if off := offered.Off != ""; off != (offered.Tool.Name == d.Name) {
+					t.Errorf("%s is turned off: %v, when %s alone is", offered.Tool.Name, off, d.Name)
+				}
+			}
+			ts.Apply(clippy.Settings{})
+		})
+	}
+}
+
+func TestClippyDefinitions(t *testing.T) {
+	ts := newServer(t, nil)
+	tools := ts.Offer().Tools
+	if len(tools) != 4 {
+		t.Fatalf("%d tools", len(tools))
+	}
+	hints := map[string][4]bool{ // read-only, destructive, idempotent, open world
+		"haunt_desktop": {false, true, false, false}, "play_system_sound": {false, false, false, false},
+		"read_project_context": {true, false, true, false}, "manage_memory": {false, false, true, false},
+	}
+	for _, st := range tools {
+		a := st.Tool.Annotations
+		if got := [4]bool{*a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint}; got != hints[st.Tool.Name] {
+			t.Errorf("%s: hints %v", st.Tool.Name, got)
+		}
+		var schema struct {
+			Type       string
+			Properties map[string]map[string]any
+			Required   []string
+			Additional *bool `json:"additionalProperties"`
+		}
+		must(t, json.Unmarshal(st.Tool.RawInputSchema, &schema))
+		if schema.Type != "object" || schema.Additional == nil || *schema.Additional || len(schema.Required) == 0 {
+			t.Errorf("%s: %+v", st.Tool.Name, schema)
+		}
+		for name, p := range schema.Properties {
+			if p["description"] == "" || p["type"] == nil {
+				t.Errorf("%s.%s: %v", st.Tool.Name, name, p)
+			}
+			for word := range p {
+				if !slices.Contains([]string{"type", "enum", "description", "default"}, word) {
+					t.Errorf("%s.%s uses %s", st.Tool.Name, name, word)
+				}
+			}
+		}
+	}
+}
+
+func TestClippyCalls(t *testing.T) {
+	desk := func(ts *testServer, name string) string { return filepath.Join(ts.home, "Desktop", name) }
+	tests := []struct{ name, tool, args, text, data string }{
+		{"note", "haunt_desktop", `{"filename":"a.txt","content":"boo"}`, "File created at DESK/a.txt (3 bytes)", `{"bytes":3,"path":"DESK/a.txt","replaced":false}`},
+		{"note again", "haunt_desktop", `{"filename":"a.txt","content":""}`, "Error: a file with that name already exists on the Desktop; it was not changed. Choose another name, or set overwrite to replace it", ""},
+		{"note replaced, unknown argument", "haunt_desktop", `{"filename":"a.txt","content":"","overwrite":true,"x":1}`, "File replaced at DESK/a.txt (0 bytes)", `{"bytes":0,"path":"DESK/a.txt","replaced":true}`},
+		{"no arguments", "haunt_desktop", ``, "Error: filename is required", ""},
+		{"null arguments", "haunt_desktop", `null`, "Error: filename is required", ""},
+		{"array", "haunt_desktop", `[1]`, "Error: arguments must be an object", ""},
+		{"number as name", "haunt_desktop", `{"filename":1,"content":""}`, "Error: filename must be a string", ""},
+		{"no content", "haunt_desktop", `{"filename":"b"}`, "Error: content is required (it may be empty)", ""},
+		{"null content", "haunt_desktop", `{"filename":"b","content":null}`, "Error: content is required (it may be empty)", ""},
+		{"object as content", "haunt_desktop", `{"filename":"b","content":{}}`, "Error: content must be a string", ""},
+		{"text as overwrite", "haunt_desktop", `{"filename":"b","content":"","overwrite":"true"}`, "Error: overwrite must be true or false", ""},
+		{"bell", "play_system_sound", `{"type":"error"}`, "Rang the terminal bell for error", `{"method":"bell","state":"bell","type":"error"}`},
+		{"sound missing", "play_system_sound", `{}`, "Error: type must be one of error, warning, success", ""},
+		{"sound number", "play_system_sound", `{"type":3}`, "Error: type must be one of error, warning, success", ""},
+		{"sound unknown", "play_system_sound", `{"type":"Error"}`, "Error: type must be one of error, warning, success", ""},
+		{"listing", "read_project_context", `{"directoryPath":"src"}`, "[]", `{"entries":[],"path":"src","total":0,"truncated":false}`},
+		{"listing of the root", "read_project_context", `{"directoryPath":"."}`, "[\n  {\n    \"name\": \"src\",\n    \"type\": \"directory\",\n    \"size\": 0\n  }\n]", `{"entries":[{"name":"src","size":0,"type":"directory"}],"path":".","total":1,"truncated":false}`},
+		{"listing outside", "read_project_context", `{"directoryPath":"/etc"}`, `Error: the path is outside the project; give one inside it, such as "." for its top folder`, ""},
+		{"listing missing", "read_project_context", `{"directoryPath":"x"}`, "Error: directory does not exist: x", ""},
+		{"listing nothing", "read_project_context", `{}`, "Error: directoryPath is required", ""},
+		{"recall nothing", "manage_memory", `{"action":"read","key":"k"}`, "No memory found for key: k", `{"action":"read","found":false,"key":"k","value":null}`},
+		{"remember", "manage_memory", `{"action":"write","key":"k","value":"v"}`, "Memory updated: k = v", `{"action":"write","key":"k","value":"v"}`},
+		{"recall", "manage_memory", `{"action":"read","key":"k","value":3}`, "v", `{"action":"read","found":true,"key":"k","value":"v"}`},
+		{"remember empty", "manage_memory", `{"action":"write","key":"e","value":""}`, "Memory updated: e = ", `{"action":"write","key":"e","value":""}`},
+		{"recall empty", "manage_memory", `{"action":"read","key":"e"}`, "", `{"action":"read","found":true,"key":"e","value":""}`},
+		{"recall constructor", "manage_memory", `{"action":"read","key":"constructor"}`, "No memory found for key: constructor", `{"action":"read","found":false,"key":"constructor","value":null}`},
+		{"remember null", "manage_memory", `{"action":"write","key":"k","value":null}`, "Error: value is required for write", ""},
+		{"remember number", "manage_memory", `{"action":"write","key":"k","value":1}`, "Error: value must be a string", ""},
+		{"no key", "manage_memory", `{"action":"read"}`, "Error: key is required", ""},
+		{"bad action", "manage_memory", `{"action":"delete","key":"k"}`, "Error: action must be read or write", ""},
+	}
+	ts := newServer(t, nil)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text, r := ts.request(t, tt.tool, tt.args)
+			fill := func(s string) string { return strings.ReplaceAll(s, "DESK", desk(ts, "")) }
+			if want := strings.ReplaceAll(tt.text, "DESK", desk(ts, "")); text != want {
+				t.Errorf("got %q, want %q", text, want)
+			}
+			if r.IsError != (tt.data == "") || r.IsError && r.StructuredContent != nil {
+				t.Errorf("isError %v, data %v", r.IsError, r.StructuredContent)
+			}
+			if tt.data == "" {
+				return
+			}
+			got := canonical(t, r.StructuredContent)
+			if got != fill(tt.data) {
+				t.Errorf("got data %s, want %s", got, fill(tt.data))
+			}
+		})
+	}
+	for _, secret := range []string{"boo", "= v"} {
+		if strings.Contains(ts.log.String(), secret) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
+	if !strings.Contains(ts.log.String(), "[DEBUG] tool called tool=haunt_desktop client=claude") || !strings.Contains(ts.log.String(), "[INFO] tool done") || !strings.Contains(ts.log.String(), "[ERROR] tool failed") {
+		t.Errorf("log: %s", &ts.log)
+	}
+}
+
+func canonical(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	must(t, err)
+	var m any
+	must(t, json.Unmarshal(b, &m))
+	b, err = json.Marshal(m)
+	must(t, err)
+	return string(b)
+}
+
+func TestErrorsHoldNoPaths(t *testing.T) {
+	ts := newServer(t, nil)
+	must(t, os.Remove(filepath.Join(ts.home, "Desktop")))
+	must(t, os.WriteFile(ts.MemoryPath(), []byte("{"), 0o600))
+	for tool, args := range map[string]string{
+		"haunt_desktop":        `{"filename":"a","content":"b"}`,
+		"read_project_context": `{"directoryPath":"nothing"}`,
+		"manage_memory":        `{"action":"read","key":"k"}`,
+	} {
+		text, r := ts.request(t, tool, args)
+		if !r.IsError || strings.Contains(text, ts.home) || strings.Contains(text, "/") {
+			t.Errorf("%s: %q", tool, text)
+		}
+	}
+	if ts.scope.status() != deck.Degraded {
+		t.Errorf("a corrupted memory leaves the state %q", ts.scope.status())
+	}
+	if _, err := ts.RepairMemory(t.Context()); err != nil || ts.scope.status() != deck.Ready {
+		t.Errorf("after the repair: %q, %v", ts.scope.status(), err)
+	}
+}
+
+func TestApply(t *testing.T) {
+	ts := newServer(t, nil)
+	count := func() (n int) {
+		for _, tool := range ts.Offer().Tools {
+			if tool.Off == "" {
+				n++
+			}
+		}
+		return n
+	}
+	for _, step := range []struct {
+		name     string
+		settings clippy.Settings
+		tools    int
+		changes  int
+	}{
+		{"nothing new", clippy.Settings{}, 4, 0},
+		{"no list change", clippy.Settings{Muted: true, AllowAnyExtension: true}, 4, 0},
+		{"one hidden", clippy.Settings{DisabledTools: []string{"play_system_sound"}}, 3, 1},
+		{"another by policy", clippy.Settings{DisabledTools: []string{"play_system_sound"}, Policy: map[string]clippy.Policy{"haunt_desktop": clippy.Off}}, 2, 2},
+		{"all hidden", clippy.Settings{Disabled: true}, 0, 3},
+		{"all back", clippy.Settings{Policy: map[string]clippy.Policy{"haunt_desktop": clippy.Ask}}, 4, 4},
+	} {
+		ts.Apply(step.settings)
+		if count() != step.tools || ts.scope.changes != step.changes {
+			t.Errorf("%s: %d tools, %d changes", step.name, count(), ts.scope.changes)
+		}
+	}
+}
+
+func TestPolicyOfATool(t *testing.T) {
+	var asked clippy.Approval
+	allow := true
+	ts := newServer(t, func(o *clippy.Options) {
+		o.Settings.Policy = map[string]clippy.Policy{"haunt_desktop": clippy.Ask}
+		o.Approve = func(_ context.Context, a clippy.Approval) bool { asked = a; return allow }
+	})
+	if text, r := ts.request(t, "haunt_desktop", `{"filename":"a.txt","content":"b"}`); r.IsError {
+		t.Errorf("allowed: %s", text)
+	}
+	if want := (clippy.Approval{Tool: "haunt_desktop", Agent: "claude", AgentID: "a1", Detail: "a.txt (1 bytes)"}); asked != want {
+		t.Errorf("asked %+v, want %+v", asked, want)
+	}
+	allow = false
+	if text, _ := ts.request(t, "haunt_desktop", `{"filename":"b.txt","content":"b"}`); text != "Error: the person did not allow this call" {
+		t.Errorf("denied: %s", text)
+	}
+	asked = clippy.Approval{}
+	if _, r := ts.request(t, "haunt_desktop", `{}`); !r.IsError || asked.Tool != "" {
+		t.Error("the person was asked about a call that cannot work")
+	}
+	t.Run("nobody to ask, and a word that is no policy", func(t *testing.T) {
+		ts := newServer(t, func(o *clippy.Options) {
+			o.Settings.Policy = map[string]clippy.Policy{"manage_memory": clippy.Ask, "read_project_context": "deny"}
+		})
+		for tool, args := range map[string]string{"manage_memory": `{"action":"read","key":"k"}`, "read_project_context": `{"directoryPath":"."}`} {
+			if text, _ := ts.request(t, tool, args); !strings.HasSuffix(text, "no deck is open; tell them to run mcpdeck") {
+				t.Errorf("%s: %s", tool, text)
+			}
+		}
+	})
+	t.Run("no answer in 60 s", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := clippy.New(clippy.Options{Dir: "/nowhere", Approve: func(ctx context.Context, _ clippy.Approval) bool { <-ctx.Done(); return false }})
+			s.Apply(clippy.Settings{Policy: map[string]clippy.Policy{"manage_memory": clippy.Ask}})
+			ts := &testServer{Service: s, Module: New(s)}
+			if text, _ := ts.request(t, "manage_memory", `{"action":"read","key":"k"}`); text != "Error: the person did not allow this call" {
+				t.Errorf("got %q", text)
+			}
+		})
+	})
+	t.Run("too many", func(t *testing.T) {
+		ts := newServer(t, nil)
+		for range 20 {
+			if text, r := ts.request(t, "play_system_sound", `{"type":"success"}`); r.IsError {
+				t.Fatalf("refused: %s", text)
+			}
+		}
+		if text, _ := ts.request(t, "play_system_sound", `{"type":"success"}`); !strings.HasPrefix(text, "Error: too many play_system_sound calls, try again in ") {
+			t.Errorf("21st: %s", text)
+		}
+	})
+}
+
+func mkdir(t *testing.T, path string) {
+	t.Helper()
+	must(t, os.MkdirAll(path, 0o755))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
