@@ -7,7 +7,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // Action is one thing the person can do.
@@ -51,6 +54,16 @@ func (a *Action) why(watch bool) string {
 	}
 	return ""
 }
+
+// Binding is the action's keys as the widgets of bubbles take them, shown as label.
+// The table dispatches keys itself: key.Matches knows a key by what it types alone,
+// which on some keyboards is not how the user's configuration writes it.
+func (a *Action) Binding(label string) key.Binding {
+	return key.NewBinding(key.WithKeys(a.Keys...), key.WithHelp(label, widget.Cut(cmp.Or(a.Hint, a.Title), longestDesc)))
+}
+
+// longestDesc is how much of a title a column of keys shows.
+const longestDesc = 30
 
 // table is all actions of a page, an overlay or the root with the user's keys.
 type table []*Action

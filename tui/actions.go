@@ -19,6 +19,10 @@ func (m *Model) actions() []Action {
 			ID: "palette", Title: "Command palette: everything that can be done", Hint: "commands", Keys: []string{"ctrl+p"}, InText: true,
 			Run: func() tea.Cmd { m.open(m.newPalette(), false); return nil },
 		},
+		{
+			ID: "keys", Title: "All keys in the footer, or a few", Keys: []string{"ctrl+g"}, InText: true,
+			Run: func() tea.Cmd { m.allKeys = !m.allKeys; return m.sized() },
+		},
 	}
 	for i, p := range m.pages {
 		n := itoa(i + 1)

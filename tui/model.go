@@ -38,6 +38,7 @@ type Model struct {
 	ticks    *ticks // nil where the renderer has its own
 
 	w, h     int
+	allKeys  bool      // the footer shows them
 	clusters bool      // the terminal measures text in grapheme clusters
 	focused  bool      // the terminal window
 	lastKey  time.Time // for the grace of overlays that nobody asked for

@@ -70,7 +70,7 @@ func (m *Model) under(x, y int) *Area {
 	}
 	areas = append(areas, m.targets...)
 	if o := m.top(); o != nil {
-		areas = append(areas, Area{Part: areaCover, W: m.w, H: m.h - 1}, o.at)
+		areas = append(areas, Area{Part: areaCover, W: m.w, H: m.h - m.footerRows()}, o.at)
 	}
 	return areas.At(x, y)
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -109,7 +108,7 @@ func (m *Model) rows(f *Frame) []string {
 		f.joinPictures(body, 0, l.bodyY)
 	}
 	rows = append(rows, m.brokenRows()...)
-	rows = append(rows, m.footer(m.h-1))
+	rows = append(rows, m.footer()...)
 	m.drawOverlays(f, rows)
 	m.drawToasts(f, rows)
 	return rows
@@ -126,7 +125,7 @@ func (m *Model) layout() layout {
 	if l.rule {
 		l.bodyY = 2
 	}
-	l.bodyH = m.h - l.bodyY - 1 - len(m.brokenRows())
+	l.bodyH = m.h - l.bodyY - m.footerRows() - len(m.brokenRows())
 	return l
 }
 
@@ -292,106 +291,6 @@ func (m *Model) status(short bool) string {
 	return strings.Join(parts, th.Faint.Render(" "+th.Glyph.Dot+" ")) + " "
 }
 
-// footer draws what can be done now, and the page's note at the right end.
-func (m *Model) footer(y int) string {
-	note, w := "", m.w
-	if n, ok := m.page().(Noter); ok && m.top() == nil {
-		note = n.FooterNote(m.w)
-	}
-	if nw := widget.Width(note); nw > 0 && nw < m.w/2 {
-		w -= nw + 3
-		note = "  " + m.theme.Faint.Render(note) + " "
-	} else {
-		note = ""
-	}
-	var actions []*Action
-	if o := m.top(); o != nil {
-		actions = m.hints(o.table, "", o.overlay.TextEntry())
-	} else if p := m.page(); p != nil {
-		text := p.TextEntry()
-		own, global := m.hints(m.tables[m.at], p.Part(), text), m.hints(m.global, "", text)
-		if m.at == 0 && len(m.pages) > 1 {
-			own = m.beside(global, own, w)
-		}
-		actions = append(own, global...)
-	}
-	return m.hintRow(actions, y, w) + note
-}
-
-// beside leaves out the last of the first page's own hints while the global ones
-// do not fit: there one learns how to find the rest. Two of its own stay.
-func (m *Model) beside(global, own []*Action, w int) []*Action {
-	room := w - 1
-	for _, a := range global {
-		room -= m.hintWidth(a) + 2
-	}
-	for i, a := range own {
-		if room -= m.hintWidth(a) + 2; room < -2 { // the last one has no space behind it
-			if i < 2 {
-				return own
-			}
-			return own[:i]
-		}
-	}
-	return own
-}
-
-func (m *Model) hintWidth(a *Action) int {
-	return widget.Width(m.hintLabel(a)) + 1 + widget.Width(a.Hint)
-}
-
-func (m *Model) hintLabel(a *Action) string {
-	key := a.Keys[0]
-	if m.top() == nil {
-		key = cmp.Or(m.keyOf(a), key)
-	}
-	return cmp.Or(a.Label, KeyLabel(key, m.theme.Glyph.ASCII))
-}
-
-// hintRow draws the hints that fit into w cells; help stays when others go.
-func (m *Model) hintRow(actions []*Action, y, w int) string {
-	th := m.theme
-	row, x := "", 1
-	reserve := len("? help") + 2
-	if m.top() != nil {
-		reserve = 0
-	}
-	for _, a := range actions {
-		n := m.hintWidth(a)
-		if a.ID == "help" {
-			reserve = 0
-		} else if x+n+reserve > w {
-			continue
-		}
-		m.targets = append(m.targets, Area{X: x, Y: y, W: n, H: 1, Run: func() tea.Cmd { return m.run(a) }})
-		if row != "" {
-			row += " "
-		}
-		row += " " + th.Key.Render(m.hintLabel(a)) + " " + th.Muted.Render(a.Hint)
-		x += n + 2
-	}
-	return widget.Fit(row, w)
-}
-
-// hints are the actions of a table that the footer shows; while text is typed
-// only those whose keys act.
-func (m *Model) hints(t table, part string, text bool) []*Action {
-	var out []*Action
-	for _, a := range t {
-		if text && (!a.InText || len(a.Keys) > 0 && writes(a.Keys[0])) {
-			continue
-		}
-		if a.Hint == "" || len(a.Keys) == 0 || a.Part != "" && a.Part != part || a.why(m.opts.Watch) != "" {
-			continue
-		}
-		// The key does the first of those that it could do.
-		if !slices.ContainsFunc(out, func(o *Action) bool { return o.Keys[0] == a.Keys[0] }) {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
 func (m *Model) tooSmall() []string {
 	lines := []string{"mcpdeck needs " + itoa(LeastW) + "×" + itoa(LeastH) + " cells", "this is " + itoa(m.w) + "×" + itoa(m.h)}
 	for _, p := range m.pages {
@@ -417,14 +316,14 @@ func (m *Model) drawOverlays(f *Frame, rows []string) {
 	if len(m.overlays) == 0 {
 		return
 	}
-	last := len(rows) - 1 // the footer stays readable
+	last := len(rows) - m.footerRows() // they stay readable
 	for i, row := range rows[:last] {
 		rows[i] = m.dim(row, i, f.placed)
 	}
 	var layers []*lipgloss.Layer
 	for i, r := range m.overlays {
 		r.at = Area{}
-		sub := f.Sub(m.w-2, m.h-2)
+		sub := f.Sub(m.w-2, last-1)
 		sub.Focus = i == len(m.overlays)-1
 		var over []string
 		err := safe.Call(r.overlay.ID(), func() error {
@@ -439,7 +338,7 @@ func (m *Model) drawOverlays(f *Frame, rows []string) {
 			continue
 		}
 		w, h := widget.Width(over[0]), len(over)
-		r.at = Area{Part: areaOverlay, X: max((m.w-w)/2, 0), Y: max((m.h-1-h)/2, 0), W: w, H: h}
+		r.at = Area{Part: areaOverlay, X: max((m.w-w)/2, 0), Y: max((last-h)/2, 0), W: w, H: h}
 		layers = append(layers, lipgloss.NewLayer(strings.Join(over, "\n")).X(r.at.X).Y(r.at.Y).Z(i+1))
 		if sub.Focus {
 			f.Join(sub, r.at.X, r.at.Y)
@@ -476,7 +375,7 @@ func (m *Model) drawToasts(f *Frame, rows []string) {
 	over := m.toasts.render(f, min(m.w-2, 60))
 	layers := make([]*lipgloss.Layer, len(over))
 	for i, row := range over { // each at the right end, however long
-		layers[i] = lipgloss.NewLayer(row).X(m.w - widget.Width(row) - 1).Y(m.h - 1 - len(over) + i).Z(i + 1)
+		layers[i] = lipgloss.NewLayer(row).X(m.w - widget.Width(row) - 1).Y(m.h - m.footerRows() - len(over) + i).Z(i + 1)
 	}
 	m.lay(rows, layers)
 }

@@ -1,0 +1,148 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// footerRows is how many rows the footer has: one, or more when it shows all keys
+// and there is room for it.
+func (m *Model) footerRows() int {
+	if !m.allKeys || m.h < 2*LeastH {
+		return 1
+	}
+	return min(m.h/4, 7)
+}
+
+// footer draws what can be done now, and the page's note at the right end.
+func (m *Model) footer() []string {
+	note, w := "", m.w
+	if n, ok := m.page().(Noter); ok && m.top() == nil {
+		note = n.FooterNote(m.w)
+	}
+	if nw := widget.Width(note); nw > 0 && nw < m.w/2 {
+		w -= nw + 3
+		note = "  " + m.theme.Faint.Render(note) + " "
+	} else {
+		note = ""
+	}
+	h := m.footerRows()
+	all := h > 1
+	var actions []*Action
+	if o := m.top(); o != nil {
+		actions = m.hints(o.table, "", o.overlay.TextEntry(), all)
+	} else if p := m.page(); p != nil {
+		text := p.TextEntry()
+		own, global := m.hints(m.tables[m.at], p.Part(), text, all), m.hints(m.global, "", text, all)
+		if m.at == 0 && len(m.pages) > 1 && !all {
+			own = m.beside(global, own, w)
+		}
+		actions = append(own, global...)
+	}
+	if all {
+		return m.columns(actions, h, note)
+	}
+	return []string{m.hintRow(actions, m.h-1, w) + note}
+}
+
+// columns draws the keys of actions in h rows. bubbles lays them out,
+// as many columns as fit. The one row of hints is ours: that of bubbles ends at the
+// first hint that does not fit, keeps no help at its end and cannot be clicked.
+func (m *Model) columns(actions []*Action, h int, note string) []string {
+	bindings := make([]key.Binding, len(actions))
+	for i, a := range actions {
+		bindings[i] = a.Binding(m.hintLabel(a))
+	}
+	groups := slices.Collect(slices.Chunk(bindings, h))
+	th, view := m.theme, help.New()
+	view.Styles = help.Styles{Ellipsis: th.Faint.Style, FullKey: th.Key.Style, FullDesc: th.Muted.Style}
+	view.SetWidth(m.w - 2)
+	rows := widget.Rows(strings.Split(view.FullHelpView(groups), "\n"), m.w-2, h)
+	for i := range rows {
+		rows[i] = " " + rows[i] + " "
+	}
+	rows[h-1] = widget.Ends(rows[h-1], note, m.w)
+	return rows
+}
+
+// beside leaves out the last of the first page's own hints while the global ones
+// do not fit: there one learns how to find the rest. Two of its own stay.
+func (m *Model) beside(global, own []*Action, w int) []*Action {
+	room := w - 1
+	for _, a := range global {
+		room -= m.hintWidth(a) + 2
+	}
+	for i, a := range own {
+		if room -= m.hintWidth(a) + 2; room < -2 { // the last one has no space behind it
+			if i < 2 {
+				return own
+			}
+			return own[:i]
+		}
+	}
+	return own
+}
+
+func (m *Model) hintWidth(a *Action) int {
+	return widget.Width(m.hintLabel(a)) + 1 + widget.Width(a.Hint)
+}
+
+func (m *Model) hintLabel(a *Action) string {
+	key := a.Keys[0]
+	if m.top() == nil {
+		key = cmp.Or(m.keyOf(a), key)
+	}
+	return cmp.Or(a.Label, KeyLabel(key, m.theme.Glyph.ASCII))
+}
+
+// hintRow draws the hints that fit into w cells; help stays when others go.
+func (m *Model) hintRow(actions []*Action, y, w int) string {
+	th := m.theme
+	row, x := "", 1
+	reserve := len("? help") + 2
+	if m.top() != nil {
+		reserve = 0
+	}
+	for _, a := range actions {
+		n := m.hintWidth(a)
+		if a.ID == "help" {
+			reserve = 0
+		} else if x+n+reserve > w {
+			continue
+		}
+		m.targets = append(m.targets, Area{X: x, Y: y, W: n, H: 1, Run: func() tea.Cmd { return m.run(a) }})
+		if row != "" {
+			row += " "
+		}
+		row += " " + th.Key.Render(m.hintLabel(a)) + " " + th.Muted.Render(a.Hint)
+		x += n + 2
+	}
+	return widget.Fit(row, w)
+}
+
+// hints are the actions of a table that the footer shows: those with a hint, or all
+// that it lists in columns; while text is typed only those whose keys act.
+func (m *Model) hints(t table, part string, text, all bool) []*Action {
+	var out []*Action
+	for _, a := range t {
+		if text && (!a.InText || len(a.Keys) > 0 && writes(a.Keys[0])) {
+			continue
+		}
+		listed := a.Hint != "" || all && !a.Hidden && !strings.HasPrefix(a.ID, "go.") // those stand in the tabs
+		if !listed || len(a.Keys) == 0 || a.Part != "" && a.Part != part || a.why(m.opts.Watch) != "" {
+			continue
+		}
+		// The key does the first of those that it could do.
+		if !slices.ContainsFunc(out, func(o *Action) bool { return o.Keys[0] == a.Keys[0] }) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
