@@ -13,13 +13,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// CallMark is the mark and the style of how a call stands.
-func CallMark(th *theme.Theme, c *deck.Call) (string, theme.Style) {
+// CallMark is the mark and the style of how a call stands; that of a running one
+// turns.
+func CallMark(f *Frame, c *deck.Call) (string, theme.Style) {
+	th := f.Theme
 	switch {
 	case c.Waiting && c.Status == deck.Running:
 		return th.Glyph.Wait, th.Warn
 	case c.Status == deck.Running:
-		return th.Glyph.Run, th.Info
+		return f.Spin(), th.Info
 	case c.Status == deck.OK:
 		return th.Glyph.OK, th.Good
 	case c.Status == deck.Cancelled, c.Status == deck.Lost:
@@ -33,7 +35,7 @@ func CallMark(th *theme.Theme, c *deck.Call) (string, theme.Style) {
 // the arguments.
 func CallRow(f *Frame, c *deck.Call, w int) string {
 	th := f.Theme
-	mark, style := CallMark(th, c)
+	mark, style := CallMark(f, c)
 	failed := c.Status.Failed()
 	var b strings.Builder
 	b.WriteString(style.Render(mark) + " ")
@@ -159,7 +161,7 @@ func CallLegend(th *theme.Theme) []Sign {
 		{deck.Call{Status: deck.ToolError}, "failed or refused"},
 		{deck.Call{Status: deck.Cancelled}, "cancelled or lost"},
 	} {
-		mark, style := CallMark(th, &c.call)
+		mark, style := CallMark(&Frame{Theme: th}, &c.call)
 		out = append(out, Sign{style.Render(mark), c.means})
 	}
 	return out

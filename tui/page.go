@@ -3,6 +3,7 @@ package tui
 import (
 	"time"
 
+	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -88,6 +89,14 @@ func (f *Frame) RedrawAfter(d time.Duration) {
 	if d > 0 && (f.wake == 0 || d < f.wake) {
 		f.wake = d
 	}
+}
+
+// Spin is the mark of what runs. It turns by the clock, so that all turn together,
+// and the frame is drawn again when it does, for as long as it is on the screen.
+func (f *Frame) Spin() string {
+	at := f.Now.Sub(f.Now.Truncate(time.Second))
+	f.RedrawAfter(spinner.Line.FPS - at%spinner.Line.FPS)
+	return spinner.Line.Frames[int(at/spinner.Line.FPS)%len(spinner.Line.Frames)]
 }
 
 // Cursor puts the terminal's cursor at a cell of the frame: where text is typed.

@@ -146,7 +146,7 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	if c == nil {
 		return []string{th.Faint.Render("No call is chosen.")}
 	}
-	mark, style := tui.CallMark(th, &c.Call)
+	mark, style := tui.CallMark(f, &c.Call)
 	status, at := string(c.Status), c.Started.Format(time.TimeOnly)
 	if c.Waiting && c.Status == deck.Running {
 		status = "waits for you"

@@ -266,7 +266,7 @@ func (p *Page) doing(f *tui.Frame, a *deck.Agent) (mark string, style theme.Styl
 	}
 	switch before := p.before(a); {
 	case len(a.InFlight) > 0:
-		return th.Glyph.Run, th.Info, th.Info.Render(tools), th.Info.Render(age)
+		return f.Spin(), th.Info, th.Info.Render(tools), th.Info.Render(age)
 	case a.LastTool != "":
 		return th.Glyph.On, th.Good, th.Faint.Render(plain.Line(a.LastTool)), th.Faint.Render(f.Since(a.LastCall))
 	case before != nil:

@@ -273,6 +273,5 @@ func (p *Page) runningText(f *tui.Frame) string {
 	if what == "" {
 		return ""
 	}
-	f.RedrawAfter(time.Second)
-	return f.Theme.Info.Render(f.Theme.Glyph.Run+" "+plain.Line(what)+"  "+span.Took(max(f.Now.Sub(since), 0).Truncate(time.Second))) + f.Theme.Faint.Render("  x stops")
+	return f.Theme.Info.Render(f.Spin()+" "+plain.Line(what)+"  "+span.Took(max(f.Now.Sub(since), 0).Truncate(time.Second))) + f.Theme.Faint.Render("  x stops")
 }

@@ -1,0 +1,51 @@
+package tui_test
+
+import (
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+)
+
+func TestMarksTurnTogetherWhileSomethingRuns(t *testing.T) {
+	runs, seen := true, map[string]int{}
+	p := &page{id: "one", title: "One", render: func(f *tui.Frame) []string {
+		if !runs {
+			return []string{"done"}
+		}
+		one, other := f.Spin(), f.Spin()
+		if one != other {
+			t.Errorf("two marks of a frame are %s and %s", one, other)
+		}
+		seen[one]++
+		return []string{one}
+	}}
+	frame.RunWith(t, frame.Size{W: 60, H: 20}, colorprofile.TrueColor, func() tea.Model {
+		return tui.New(tui.Options{Pages: []tui.Page{p}, Background: "dark"})
+	}, func(s *frame.Screen) {
+		before := 0
+		s.Do(func() { before = p.renders })
+		s.Wait(4 * time.Second)
+		s.Do(func() {
+			if n := p.renders - before; n < 35 || n > 45 {
+				t.Errorf("%d frames in 4 s, want about 40", n)
+			}
+			if len(seen) != 4 {
+				t.Errorf("the marks were %v, want four", seen)
+			}
+			runs = false
+		})
+		s.Keys("x")
+		s.Do(func() { before = p.renders })
+		s.Wait(time.Hour)
+		s.Do(func() {
+			if p.renders != before {
+				t.Errorf("%d frames in an hour in which nothing ran", p.renders-before)
+			}
+		})
+	})
+}
