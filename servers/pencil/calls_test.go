@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 )
 
 // Whatever goes wrong is a result, and says something about the app.
@@ -32,7 +34,7 @@ func TestErrorsAreReadByTheirText(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			virtual(t, func(t *testing.T, w *watched, o *program) {
-				o.becomes(pipes(tt.flags...))
+				o.becomes(standin.Pipes(tt.flags...))
 				w.switchedOn(t)
 				began := time.Now()
 				r := w.call(t, "pencil_batch_get", "")
@@ -58,7 +60,7 @@ func TestErrorsAreReadByTheirText(t *testing.T) {
 
 func TestTwoUnansweredCallsMeanThatTheAppIsSilent(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		o.becomes(pipes("--silent", "62s"))
+		o.becomes(standin.Pipes("--silent", "62s"))
 		w.switchedOn(t)
 		for range 2 {
 			w.call(t, "pencil_batch_get", "")
@@ -72,7 +74,7 @@ func TestTwoUnansweredCallsMeanThatTheAppIsSilent(t *testing.T) {
 
 func TestOnlyReadsAreRepeated(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		o.becomes(pipes("--confused", "1"))
+		o.becomes(standin.Pipes("--confused", "1"))
 		w.switchedOn(t)
 		began := time.Now()
 		if r := w.call(t, "pencil_batch_design", ""); !r.IsError || time.Since(began) > time.Second {
@@ -84,7 +86,7 @@ func TestOnlyReadsAreRepeated(t *testing.T) {
 
 func TestCallsWaitTheirTurn(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		o.becomes(pipes("--absent", "3s"))
+		o.becomes(standin.Pipes("--absent", "3s"))
 		w.switchedOn(t)
 		var mu sync.Mutex
 		var notes []string
@@ -121,7 +123,7 @@ func TestCallsWaitTheirTurn(t *testing.T) {
 
 func TestQueueOfCallsHasAnEnd(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		o.becomes(pipes("--silent", "2h"))
+		o.becomes(standin.Pipes("--silent", "2h"))
 		w.switchedOn(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -148,7 +150,7 @@ func TestQueueOfCallsHasAnEnd(t *testing.T) {
 
 func TestOffTurnsAwayWhoWaits(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		o.becomes(pipes("--absent", "3s"))
+		o.becomes(standin.Pipes("--absent", "3s"))
 		w.switchedOn(t)
 		results := make(chan string, 2)
 		for range 2 {
@@ -167,7 +169,7 @@ func TestOffTurnsAwayWhoWaits(t *testing.T) {
 
 func TestWithdrawnCallFreesTheAgentNotTheSlot(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		o.becomes(pipes("--silent", "20s"))
+		o.becomes(standin.Pipes("--silent", "20s"))
 		w.switchedOn(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -357,7 +359,7 @@ func TestManyCallsWhileTheSwitchMoves(t *testing.T) {
 
 func TestLongCallsShowSignsOfLife(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		o.becomes(pipes("--silent", "50s"))
+		o.becomes(standin.Pipes("--silent", "50s"))
 		w.switchedOn(t)
 		var got []Progress
 		if _, err := w.Call(t.Context(), Invocation{Tool: "pencil_batch_get", Progress: func(p Progress) { got = append(got, p) }}); err != nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 )
 
 const oneField = `{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993}}}`
@@ -67,7 +69,7 @@ func TestElicitation_TheChildMayAsk(t *testing.T) {
 // the agent is seen to wait.
 func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		o.becomes(pipes("--form", oneField))
+		o.becomes(standin.Pipes("--form", oneField))
 		var waits atomic.Int32
 		w.personWho(func(context.Context, Elicitation) (Elicited, error) {
 			if waits.Load() != 1 {
@@ -118,7 +120,7 @@ func TestElicitation_FormsAreWithdrawn(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			virtual(t, func(t *testing.T, w *watched, o *program) {
-				o.becomes(pipes(append(tt.flags, "--form", oneField)...))
+				o.becomes(standin.Pipes(append(tt.flags, "--form", oneField)...))
 				ended := make(chan time.Duration, 1)
 				w.personWho(func(ctx context.Context, _ Elicitation) (Elicited, error) {
 					began := time.Now()

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
@@ -72,8 +73,8 @@ func virtual(t *testing.T, fn func(t *testing.T, w *watched, o *program)) {
 	t.Helper()
 	o := options(t)
 	synctest.Test(t, func(t *testing.T) {
-		program := &program{starter: pipes()}
-		o.start = program.run
+		program := &program{starter: standin.Pipes()}
+		o.Start = program.run
 		w := &watched{Pencil: New(o), look: make(chan struct{}, 1)}
 		w.Pencil.Start(Events{Listed: func() { w.mu.Lock(); w.listed++; w.mu.Unlock() }})
 		fn(t, w, program)
@@ -105,7 +106,7 @@ func (p *program) run(c process.Command) (*process.Child, error) {
 
 func TestHandshakeHasADeadline(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		o.becomes(pipes("--mute"))
+		o.becomes(standin.Pipes("--mute"))
 		began := time.Now()
 		w.On()
 		synctest.Wait()
@@ -121,7 +122,7 @@ func TestHandshakeHasADeadline(t *testing.T) {
 
 func TestToggleWhileTurningOnCancels(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		o.becomes(pipes("--mute"))
+		o.becomes(standin.Pipes("--mute"))
 		w.Toggle()
 		synctest.Wait()
 		w.Toggle()
@@ -135,7 +136,7 @@ func TestToggleWhileTurningOnCancels(t *testing.T) {
 // A call in flight is not worth waiting for: the child would finish it first.
 func TestQuittingGivesABusyChild300Milliseconds(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		o.becomes(pipes("--silent", "1h"))
+		o.becomes(standin.Pipes("--silent", "1h"))
 		w.switchedOn(t)
 		said := make(chan string, 1)
 		go func() { said <- firstText(w.call(t, "pencil_batch_get", "")) }()
@@ -173,8 +174,8 @@ func TestChildIsKeptForAMinute(t *testing.T) {
 func TestLossIsRetriedThenGivenUp(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		w.switchedOn(t)
-		works := pipes()
-		o.becomes(pipes("--exit-early"))
+		works := standin.Pipes()
+		o.becomes(standin.Pipes("--exit-early"))
 		lose := func() {
 			w.Pencil.mu.Lock()
 			child := w.child
@@ -202,7 +203,7 @@ func TestLossIsRetriedThenGivenUp(t *testing.T) {
 			t.Fatalf("back: %s, listed %v, %d notifications, %d restarts", s.Link, s.Listed, w.lists(), s.Restarts)
 		}
 		time.Sleep(stableAfter)
-		o.becomes(pipes("--exit-early"))
+		o.becomes(standin.Pipes("--exit-early"))
 		lose()
 		time.Sleep(15600 * time.Millisecond)
 		synctest.Wait()
@@ -242,7 +243,7 @@ func TestCallsWaitForTheChild(t *testing.T) {
 func TestReconnectTakesTheNewCatalogue(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		w.switchedOn(t)
-		o.becomes(pipes("--tools", "C"))
+		o.becomes(standin.Pipes("--tools", "C"))
 		w.Reconnect()
 		synctest.Wait()
 		w.settle(t)
@@ -255,13 +256,13 @@ func TestReconnectTakesTheNewCatalogue(t *testing.T) {
 		if got := firstText(w.call(t, "pencil_batch_get", "")); !strings.HasPrefix(got, `Pencil offers no tool "pencil_batch_get" now`) {
 			t.Errorf("a tool that is gone: %q", got)
 		}
-		o.becomes(pipes("--exit-early"))
+		o.becomes(standin.Pipes("--exit-early"))
 		w.Reconnect()
 		w.settle(t)
 		if s := w.Status(); s.Mode != Off || s.Link != LinkFailed || s.Listed || w.lists() != 4 {
 			t.Fatalf("failed: %s %s, listed %v, %d notifications", s.Mode, s.Link, s.Listed, w.lists())
 		}
-		o.becomes(pipes())
+		o.becomes(standin.Pipes())
 		w.Reconnect()
 		w.settle(t)
 		if s := w.Status(); s.Mode != Off || s.Link != LinkReady || s.Listed || s.Error != "" {
@@ -272,7 +273,7 @@ func TestReconnectTakesTheNewCatalogue(t *testing.T) {
 
 func TestSilentChildIsReplaced(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
-		real := pipes()
+		real := standin.Pipes()
 		o.becomes(func(c process.Command) (*process.Child, error) { // stops reading after a while
 			p, err := real(c)
 			if err == nil {

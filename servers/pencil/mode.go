@@ -215,7 +215,7 @@ func (p *Pencil) attempt(ctx context.Context) (a attempt) {
 	}
 	c := childCommand(p.opts, a.found)
 	child, list, err := openLink(ctx, func() (*process.Child, error) {
-		proc, err := p.opts.start(c)
+		proc, err := p.opts.Start(c)
 		if err != nil {
 			return nil, errors.New(process.StartReason(c.Program, err))
 		}

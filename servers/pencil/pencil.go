@@ -42,9 +42,9 @@ type Options struct {
 	Version  string          // of the deck, told to the program
 	Key      string          // that switches the mode, as the person knows it; "" is p
 
-	// Roots to look below in place of "/", for tests.
-	sysroot string
-	start   func(process.Command) (*process.Child, error)
+	Start func(process.Command) (*process.Child, error) // starts the program; nil is process.Start
+
+	sysroot string // to look below in place of "/", for tests
 }
 
 // Events is what a Pencil tells. The functions must return at once; nil ones
@@ -155,8 +155,8 @@ func New(o Options) *Pencil {
 	if o.Key == "" {
 		o.Key = "p"
 	}
-	if o.start == nil {
-		o.start = process.Start
+	if o.Start == nil {
+		o.Start = process.Start
 	}
 	p := &Pencil{opts: o, queue: newQueue(o.MaxInFlight)}
 	if o.StateDir != "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -350,28 +348,5 @@ func TestPicturesAreSavedOnce(t *testing.T) {
 	}
 	if err := w.SavePicture(path); err == nil {
 		t.Error("an existing file was overwritten")
-	}
-}
-
-// pipes starts the stand-in inside this process.
-func pipes(flags ...string) func(process.Command) (*process.Child, error) {
-	return func(c process.Command) (*process.Child, error) {
-		o, code := standin.Parse(append(slices.Clone(c.Args), flags...), io.Discard)
-		if code >= 0 {
-			return nil, os.ErrInvalid
-		}
-		inR, inW := io.Pipe()
-		outR, outW := io.Pipe()
-		errR, errW := io.Pipe()
-		p := &process.Child{PID: 1, In: inW, Out: outR, Err: errR, Exited: make(chan struct{})}
-		var once sync.Once
-		p.Kill = func() { once.Do(func() { inR.Close(); outW.Close(); errW.Close(); close(p.Exited) }) }
-		p.Terminate = p.Kill
-		p.Code = func() string { return "code 0" }
-		go func() {
-			standin.Serve(o, inR, outW, errW)
-			p.Kill()
-		}()
-		return p, nil
 	}
 }

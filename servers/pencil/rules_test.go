@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -52,7 +53,7 @@ func TestOneAttemptAtATime(t *testing.T) {
 		var mu sync.Mutex
 		var all []*process.Child
 		o.becomes(func(c process.Command) (*process.Child, error) {
-			p, err := pipes()(c)
+			p, err := standin.Pipes()(c)
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, p)

@@ -377,7 +377,7 @@ func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 	o := options(t)
 	synctest.Test(t, func(t *testing.T) {
-		o.start = pipes()
+		o.Start = standin.Pipes()
 		p := New(o)
 		h, err := host.New(host.Options{Version: "test", Modules: []host.Module{NewModule(p), other{}}, Root: "/deck"})
 		if err != nil {

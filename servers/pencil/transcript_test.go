@@ -1,0 +1,520 @@
+package pencil_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+)
+
+var update = flag.Bool("update", false, "take the transcripts anew")
+
+// A scene is something that agents do with Pencil, or that befalls them. What they
+// read meanwhile is the same in every carrier of messages that has the same form.
+type scene struct {
+	name string
+	slow bool // it needs a clock that can be put forward, so it is played over stdio alone
+	// listens opens the stream of a session over HTTP for what belongs to no request;
+	// what belongs to one may come there too, then, in any order.
+	listens bool
+	play    func(p *play)
+}
+
+func scenes() []scene {
+	return []scene{
+		{"switch", false, true, switched},
+		{"results", false, false, results},
+		{"errors", false, false, failures},
+		{"progress", false, false, progress},
+		{"cancel", false, false, cancelled},
+		{"pins", false, true, pinned},
+		{"gateway", false, true, gateway},
+		{"elicitation", false, false, elicited},
+		{"reconnect", false, true, reconnected},
+		{"lost", true, false, lost},
+		{"slow", true, false, slow},
+		{"confused", true, false, confused},
+	}
+}
+
+// What agents read of Pencil is, byte for byte, what it was: in both eras of the
+// protocol, over stdio, the deck's socket and HTTP. Run with -update to take the
+// transcripts anew.
+func TestTranscripts(t *testing.T) {
+	for _, s := range scenes() {
+		for _, era := range []string{"legacy", "modern"} {
+			t.Run(s.name+" "+era, func(t *testing.T) {
+				path := filepath.Join("testdata", "transcripts", s.name+"."+era+".%s.txt")
+				t.Run("stdio", func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						p := newPlay(t, s, era, "stdio")
+						s.play(p)
+						p.end()
+						time.Sleep(3 * time.Hour) // calls that the stand-in is still at
+						p.compare(fmt.Sprintf(path, "stream"), *update)
+					})
+				})
+				if s.slow {
+					return
+				}
+				t.Run("socket", func(t *testing.T) {
+					p := newPlay(t, s, era, "socket")
+					s.play(p)
+					p.end()
+					p.compare(fmt.Sprintf(path, "stream"), false)
+				})
+				t.Run("http", func(t *testing.T) {
+					p := newPlay(t, s, era, "http")
+					s.play(p)
+					p.end()
+					p.compare(fmt.Sprintf(path, "http"), *update)
+				})
+			})
+		}
+	}
+}
+
+// patience is longer than anything takes that a scene waits for. It is only a safety
+// net: where the clock can be put forward, it costs nothing.
+const patience = 2 * time.Minute
+
+// play is one scene over one carrier, and what was said so far.
+type play struct {
+	t            *testing.T
+	listens      bool
+	era, carrier string
+	said         bytes.Buffer
+	ends         []func()
+
+	home string
+	mode *pencil.Pencil
+	host *host.Host
+	look <-chan struct{}
+}
+
+func newPlay(t *testing.T, s scene, era, carrier string) *play {
+	return &play{t: t, listens: s.listens, era: era, carrier: carrier, home: t.TempDir()}
+}
+
+// note writes a line into the transcript.
+func (p *play) note(format string, args ...any) { fmt.Fprintf(&p.said, format+"\n", args...) }
+
+// deck opens a deck whose child is the stand-in with flags; set may change the
+// options. The one before is closed.
+func (p *play) deck(set func(*pencil.Options), flags ...string) {
+	p.t.Helper()
+	p.end()
+	program, err := os.Executable()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	o := pencil.Options{Command: program, Args: flags, Version: "test", Home: p.home, Root: p.home, Start: standin.Pipes()}
+	if set != nil {
+		set(&o)
+	}
+	p.mode = pencil.New(o)
+	p.host, err = host.New(host.Options{Version: "test", Modules: []host.Module{pencil.NewModule(p.mode), other{}}, Root: "/deck"})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.host.Start()
+	hint, forget := p.mode.Subscribe()
+	p.look = hint
+	running := p.host
+	p.ends = append(p.ends, func() {
+		forget()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := running.Stop(ctx); err != nil {
+			p.t.Error(err)
+		}
+	})
+	p.note("# a deck, its child started with %q", flags)
+}
+
+// end closes what is open, the last first.
+func (p *play) end() {
+	for i := len(p.ends) - 1; i >= 0; i-- {
+		p.ends[i]()
+	}
+	p.ends = nil
+}
+
+// on switches on, and off; agents were told when they return.
+func (p *play) on() { p.t.Helper(); p.control("on") }
+
+func (p *play) off() { p.t.Helper(); p.control("off") }
+
+func (p *play) control(verb string) {
+	p.t.Helper()
+	reply, err := p.mode.Control(context.Background(), pencil.Request{Verb: verb})
+	if err != nil {
+		p.note("# mcpdeck pencil %s: error: %v", verb, err)
+		return
+	}
+	p.note("# mcpdeck pencil %s: %s", verb, reply.Text)
+}
+
+// until waits for the status to be as it must be.
+func (p *play) until(what string, is func(pencil.Status) bool) pencil.Status {
+	p.t.Helper()
+	limit := time.After(patience)
+	for {
+		s := p.mode.Status()
+		if is(s) {
+			return s
+		}
+		select {
+		case <-p.look:
+		case <-time.After(10 * time.Millisecond):
+		case <-limit:
+			p.t.Fatalf("waited in vain for %s\n%s", what, s.Text(true))
+		}
+	}
+}
+
+// compare holds the transcript against the one that is kept.
+func (p *play) compare(path string, take bool) {
+	p.t.Helper()
+	got := p.said.Bytes()
+	if take {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, got, 0o644)); err != nil {
+			p.t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	g, w := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(g), len(w)) {
+		if i >= len(g) || i >= len(w) || g[i] != w[i] {
+			p.t.Fatalf("%s differs first at line %d of %d\n got %s\nwant %s", path, i+1, len(w), at(g, i), at(w, i))
+		}
+	}
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return "(the end)"
+}
+
+const (
+	batchGet = `{"name":"pencil_batch_get","arguments":{"b":9007199254740993,"a":"é\u00e9"}}`
+	design   = `{"name":"pencil_batch_design","arguments":{"filePath":"x.pen"}}`
+)
+
+func switched(p *play) {
+	p.deck(nil)
+	all, alone, codex := p.connect("tester", ""), p.connect("tester", "pencil"), p.connect("codex-mcp-client", "")
+	everyone := []*client{all, alone, codex}
+	look := func() {
+		for _, c := range everyone {
+			c.request("tools/list", `{}`)
+			c.request("tools/call", batchGet)
+		}
+		alone.request("tools/call", `{"name":"pencil_status"}`)
+	}
+	look()
+	p.on()
+	for _, c := range everyone {
+		c.hears("notifications/tools/list_changed")
+	}
+	look()
+	alone.introduce() // with the instructions
+	all.request("prompts/list", `{}`)
+	all.request("resources/list", `{}`)
+	p.off()
+	for _, c := range everyone {
+		c.hears("notifications/tools/list_changed")
+	}
+	look()
+	p.control("off")
+}
+
+func results(p *play) {
+	for _, kind := range []string{"", "image", "odd", "empty", "structured", "error"} {
+		p.deck(nil, "--tools", "A", "--result", kind)
+		p.on()
+		c := p.connect("tester", "")
+		c.request("tools/call", batchGet)
+		if kind == "" {
+			c.request("tools/call", `{"name":"pencil_batch_get"}`)
+			c.request("tools/call", `{"name":"pencil_batch_get","arguments":{}}`)
+			c.request("tools/call", `{"name":"pencil_get_screenshot","arguments":{"filePath":"x.pen","nodeId":"n"}}`)
+			c.request("tools/call", `{"name":"pencil_get_editor_state","arguments":{}}`)
+		}
+	}
+}
+
+func failures(p *play) {
+	p.deck(nil, "--tools", "C", "--odd", "--pages", "3", "--no-guide")
+	p.on()
+	c := p.connect("tester", "pencil")
+	c.request("tools/list", `{}`)
+	c.request("tools/call", `{"name":"pencil_nonsense","arguments":{}}`)
+	c.request("tools/call", `{"name":"nonsense","arguments":{}}`)
+	c.request("tools/call", `{"name":"pencil_execute","arguments":[1]}`)
+	for _, flags := range [][]string{{"--absent", "1ms"}, {"--confused", "1"}, {"--no-file"}} {
+		p.deck(nil, flags...)
+		p.on()
+		p.connect("tester", "").request("tools/call", design)
+	}
+	for _, flags := range [][]string{{"--exit-early"}, {"--tools", "none"}} {
+		p.deck(nil, flags...)
+		c := p.connect("tester", "pencil")
+		p.on()
+		c.request("tools/list", `{}`)
+		c.request("tools/call", design)
+	}
+}
+
+func progress(p *play) {
+	p.deck(nil, "--progress", "3")
+	p.on()
+	c := p.connect("tester", "")
+	for _, token := range []string{`7`, `"t"`, `"a/b"`} {
+		c.request("tools/call", `{"name":"pencil_batch_get","_meta":{"progressToken":`+token+`,"traceparent":"t"},"arguments":{"a":1}}`)
+	}
+	c.request("tools/call", batchGet)
+}
+
+func cancelled(p *play) {
+	p.deck(nil, "--absent", "1h")
+	p.on()
+	c := p.connect("tester", "")
+	withdraw := c.begin("tools/call", design)
+	p.until("a call at work", func(s pencil.Status) bool { return s.Running == 1 })
+	withdraw()
+	s := p.until("its end", func(s pencil.Status) bool { return len(s.Calls) == 1 })
+	p.note("# the call is kept as %s", s.Calls[0].Outcome)
+	c.request("tools/list", `{}`)
+}
+
+func pinned(p *play) {
+	state := p.t.TempDir()
+	in := func(o *pencil.Options) { o.StateDir = state }
+	p.deck(in)
+	p.on()
+	p.pins(state)
+	p.deck(in, "--tools", "B", "--reword")
+	p.on()
+	c := p.connect("tester", "")
+	s := p.mode.Status()
+	p.note("# held: %s", s.Holding())
+	for _, h := range s.Held {
+		p.note("# %s: %s", h.Name(), h.What())
+		for _, l := range h.Diff {
+			p.note("# %c %s", l.Mark, l.Text)
+		}
+	}
+	for _, n := range s.Notes {
+		p.note("# %s: %s", n.Tool, n.Reason)
+	}
+	c.request("tools/list", `{}`)
+	c.request("tools/call", design)
+	accept := func(names ...string) {
+		shown, err := p.mode.HeldBy(names)
+		if err != nil {
+			p.note("# mcpdeck pencil accept %s: error: %v", strings.Join(names, " "), err)
+			return
+		}
+		reply, err := p.mode.AcceptShown(shown)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.note("# mcpdeck pencil accept %s: %s", strings.Join(names, " "), reply.Text)
+		c.hears("notifications/tools/list_changed")
+	}
+	accept("pencil_nonsense")
+	accept("pencil_batch_design")
+	c.request("tools/call", design)
+	accept()
+	c.request("tools/list", `{}`)
+	p.pins(state)
+}
+
+// pins notes what is kept of the definitions. The program is not the same anywhere.
+func (p *play) pins(state string) {
+	p.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(state, "pencil-tools.json"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var kept struct {
+		Program struct {
+			Path, SHA256 string
+			Size, Time   json.Number
+		}
+	}
+	if err := json.Unmarshal(raw, &kept); err != nil {
+		p.t.Fatal(err)
+	}
+	for name, value := range map[string]string{"path": kept.Program.Path, "sha256": kept.Program.SHA256, "size": kept.Program.Size.String(), "time": kept.Program.Time.String()} {
+		if value == "" {
+			p.t.Errorf("%s of the program is not kept", name)
+		}
+		raw = bytes.Replace(raw, []byte(value), []byte("("+name+" of the program)"), 1)
+	}
+	p.note("# pencil-tools.json\n%s", raw)
+}
+
+func gateway(p *play) {
+	p.deck(nil, "--tools", "C")
+	c := p.connect("codex-mcp-client", "")
+	call := func(args string) {
+		c.request("tools/call", `{"name":"pencil_call","arguments":`+args+`}`)
+	}
+	c.request("tools/list", `{}`)
+	call(`{"action":"tools"}`)
+	p.on()
+	c.hears("notifications/tools/list_changed")
+	for _, args := range []string{
+		`{"action":"tools"}`, `{}`, `{"action":"describe","tool":"execute"}`, `{"tool":"execute","arguments":{"n":9007199254740993}}`,
+		`{"tool":"pencil_execute","arguments_json":"{\"a\":\n1}"}`, `{"tool":"execute","arguments":{"a":1},"arguments_json":"{}"}`, `{"tool":"execute","arguments_json":"{"}`,
+		`{"tool":"execute","arguments":"x"}`, `{"tool":"nope"}`, `{"action":"on","tool":"execute"}`,
+	} {
+		call(args)
+	}
+	if p.carrier == "http" {
+		return // has no view with the gateway alone
+	}
+	c = p.connect("tester", "", "gateway")
+	c.request("tools/list", `{}`)
+	c.request("tools/call", `{"name":"pencil_execute","arguments":{}}`)
+	p.deck(func(o *pencil.Options) { o.Gateway = "never" }, "--tools", "C")
+	c = p.connect("codex-mcp-client", "")
+	c.request("tools/list", `{}`)
+	c.request("tools/call", `{"name":"pencil_call","arguments":{"action":"tools"}}`)
+}
+
+func elicited(p *play) {
+	const form = `{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993}}}`
+	answers := map[string]struct {
+		answer pencil.Elicited
+		err    error
+	}{
+		"accept":  {answer: pencil.Elicited{Action: "accept", Content: []byte(`{"n":9007199254740993}`)}},
+		"decline": {answer: pencil.Elicited{Action: "decline"}},
+		"cancel":  {answer: pencil.Elicited{Action: "cancel"}},
+		"error":   {err: errors.New(`21 "fields" are too many`)},
+	}
+	for _, tt := range []struct{ answer, mode string }{{"accept", "form"}, {"decline", ""}, {"cancel", "form"}, {"error", "form"}, {"accept", "url"}, {"", "form"}} {
+		p.deck(func(o *pencil.Options) {
+			if a, ok := answers[tt.answer]; ok {
+				o.Elicit = func(_ context.Context, e pencil.Elicitation) (pencil.Elicited, error) {
+					p.note("# the user is asked %q, %s, of %s by %s", e.Message, e.Schema, e.Calls[0].Tool, e.Calls[0].Agent)
+					return a.answer, a.err
+				}
+			}
+		}, "--form", form, "--mode", tt.mode)
+		p.on()
+		p.connect("tester", "").request("tools/call", design)
+	}
+}
+
+// children are programs that start one after the other; the last stays.
+func children(flags ...[]string) func(*pencil.Options) {
+	var mu sync.Mutex
+	return func(o *pencil.Options) {
+		o.Start = func(c process.Command) (*process.Child, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			next := flags[0]
+			flags = flags[min(1, len(flags)-1):]
+			return standin.Pipes(next...)(c)
+		}
+	}
+}
+
+func reconnected(p *play) {
+	p.deck(children([]string{"--exit-on-call"}, nil, []string{"--tools", "C"}))
+	p.on()
+	c := p.connect("tester", "")
+	c.request("tools/call", design) // may have taken effect
+	p.until("the loss", func(s pencil.Status) bool { return s.Link != pencil.LinkReady })
+	c.request("tools/call", design) // waits for the next child
+	c.request("tools/list", `{}`)
+	p.control("reconnect")
+	c.hears("notifications/tools/list_changed")
+	c.request("tools/list", `{}`) // those of the third, which are new, are held
+	c.request("tools/call", design)
+	p.control("toggle")
+	p.control("dance")
+}
+
+// lost withdraws the tools, and gives up.
+func lost(p *play) {
+	early := []string{"--exit-early"}
+	p.deck(children([]string{"--exit-on-call"}, early, early, early, nil, early))
+	c := p.connect("tester", "pencil")
+	p.on()
+	c.hears("notifications/tools/list_changed")
+	c.request("tools/call", design)
+	p.until("the loss", func(s pencil.Status) bool { return s.Link != pencil.LinkReady })
+	c.hears("notifications/tools/list_changed") // withdrawn
+	c.request("tools/list", `{}`)
+	c.request("tools/call", design)
+	c.hears("notifications/tools/list_changed") // it is back
+	c.request("tools/call", design)
+	p.status()
+	p.control("reconnect")
+	c.hears("notifications/tools/list_changed")
+	c.request("tools/list", `{}`)
+	c.request("tools/call", design)
+	p.status()
+}
+
+// status notes the whole status.
+func (p *play) status() {
+	program, err := os.Executable()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	text := strings.ReplaceAll(p.mode.Status().Text(true), program, "(the program)")
+	text = regexp.MustCompile(`(?m)^  \d\d:\d\d:\d\d (link|pencil): `).ReplaceAllString(text, "  (time) $1: ") // of the zone
+	p.note("# mcpdeck pencil status --long\n%s", text)
+}
+
+// slow calls show signs of life, and end.
+func slow(p *play) {
+	p.deck(func(o *pencil.Options) { o.CallTimeout = 70 * time.Second }, "--silent", "2h")
+	p.on()
+	c := p.connect("tester", "")
+	c.request("tools/call", `{"name":"pencil_batch_design","_meta":{"progressToken":"t"},"arguments":{}}`)
+	c.request("tools/call", design)
+	p.until("their facts", func(s pencil.Status) bool { return len(s.Calls) == 2 })
+	p.status()
+}
+
+// confused is a fresh child that blames a file, which is asked once more if the
+// tool only reads.
+func confused(p *play) {
+	p.deck(nil, "--confused", "1")
+	p.on()
+	c := p.connect("tester", "")
+	c.request("tools/call", `{"name":"pencil_batch_get","_meta":{"progressToken":"t"},"arguments":{}}`)
+	p.until("its facts", func(s pencil.Status) bool { return len(s.Calls) == 1 })
+	p.status()
+	p.off()
+	time.Sleep(2 * time.Minute) // longer than the child is kept
+	p.status()
+}
