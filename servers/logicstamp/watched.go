@@ -99,7 +99,7 @@ func (s *Service) watchDir(call Call, project string, w watch.Status) (string, e
 // awaitFresh reads a watched context whole, and waits a little for one that is
 // behind its sources.
 func (s *Service) awaitFresh(ctx context.Context, dir, project string, style bool) (*contract.Context, map[string][]byte, *manifest.Manifest, *compare.Freshness, error) {
-	end := time.Now().Add(watchPatience)
+	end := s.opts.Now().Add(watchPatience)
 	for {
 		c, files, err := s.readSettled(ctx, dir, project)
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) awaitFresh(ctx context.Context, dir, project string, style boo
 			return nil, nil, nil, nil, err
 		}
 		f := s.diskFreshness(c, project, now)
-		if f.State == fresh || time.Now().After(end) {
+		if f.State == fresh || s.opts.Now().After(end) {
 			return c, files, now, f, nil
 		}
 		if err := s.opts.Pause(ctx, 250*time.Millisecond); err != nil {

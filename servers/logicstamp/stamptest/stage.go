@@ -1,6 +1,7 @@
 package stamptest
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -89,6 +90,10 @@ func NewStage(t testing.TB, b StandIn, options ...func(*logicstamp.Options)) *St
 	s.Behave(b)
 	s.Options = logicstamp.Options{
 		Dir: t.TempDir(), ProjectPath: project, Now: s.Clock.Now, GitTimeout: 10 * time.Minute,
+		Pause: func(ctx context.Context, d time.Duration) error {
+			s.Clock.Add(d)
+			return ctx.Err()
+		},
 		CLI: stampcli.Options{Command: Command(t, s.Dir), Environment: append(os.Environ(), "NODE_OPTIONS=--evil"), VersionTimeout: 10 * time.Minute},
 	}
 	for _, f := range options {
