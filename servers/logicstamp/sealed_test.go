@@ -2,6 +2,7 @@ package logicstamp_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -110,17 +111,17 @@ func TestListingWaitsForAWatchThatWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	written := make(chan error, 5)
+	written := errors.New("never waited")
 	other := s.Open(func(o *logicstamp.Options) {
 		o.Dir = t.TempDir() // has no snapshot to fall back on
 		o.Pause = func(context.Context, time.Duration) error {
-			written <- os.WriteFile(file, whole, 0o600)
+			written = os.WriteFile(file, whole, 0o600)
 			return nil
 		}
 	})
 	s.Write("src/context.json", string(whole[:len(whole)/2]))
 	list, err := other.List(t.Context(), logicstamp.Call{}, logicstamp.ListArgs{Project: s.Project})
-	if werr := <-written; werr != nil || err != nil || list.TotalBundles != 2 {
-		t.Errorf("%+v, %v, %v", list, err, werr)
+	if written != nil || err != nil || list.TotalBundles != 2 {
+		t.Errorf("got %+v, %v; the watch: %v", list, err, written)
 	}
 }
