@@ -1,6 +1,7 @@
 package logicstamp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -149,7 +150,7 @@ func (s *Service) bothSides(ctx context.Context, call Call, project string, args
 	if err := ctx.Err(); err != nil {
 		return nil, nil, nil, nil, err
 	}
-	mayRun := args.ForceRegenerate == nil || *args.ForceRegenerate
+	mayRun := given(args.ForceRegenerate, true)
 	return base, cur, result, s.compareDeeper(project, base, cur, result, mayRun), nil
 }
 
@@ -243,7 +244,7 @@ func (s *Service) pathSide(call Call, project, name string) (*side, error) {
 		return nil, err
 	}
 	out := &side{analysis: s.opts.Defaults}
-	out.analysis.Depth = orDefault(c.Depth(), out.analysis.Depth)
+	out.analysis.Depth = cmp.Or(c.Depth(), out.analysis.Depth)
 	out.analysis.IncludeStyle = c.HasStyle()
 	out.Context = c
 	out.analysis = AnalysisArgs{}.over(out.analysis)

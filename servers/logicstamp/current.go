@@ -34,7 +34,7 @@ type candidate struct {
 // fresh, else a new analysis, else the newest there is. want are the options
 // the other side has; force is the caller's choice, nil for none.
 func (s *Service) current(ctx context.Context, call Call, project string, want store.Analysis, force, publish *bool) (*side, error) {
-	if force != nil && *force {
+	if given(force, false) {
 		return s.regenerate(ctx, call, project, want, true, publish)
 	}
 	now, err := s.takeSources(ctx, project, want.IncludeStyle)
@@ -213,7 +213,7 @@ func (s *Service) regenerate(ctx context.Context, call Call, project string, a s
 	if made.inc.Reused {
 		out.info.Source = "private"
 	}
-	if publish != nil && *publish || publish == nil && s.opts.Publish {
+	if given(publish, s.opts.Publish) {
 		if !watch.Look(project).Active {
 			if err := s.publishSide(ctx, call, out, made); err != nil {
 				return nil, err

@@ -72,7 +72,7 @@ func (s *Service) compareGit(ctx context.Context, call Call, project, ref string
 	a.Mode = "none"
 	dir := filepath.Join(s.opts.Dir, "git", hashOf(project))
 	run := gitRun{s: s, repo: repo, commit: commit, program: program, a: a, dir: dir, tree: filepath.Join(dir, "tree")}
-	both, err := run.share(ctx, call, args.ForceRegenerate != nil && *args.ForceRegenerate)
+	both, err := run.share(ctx, call, given(args.ForceRegenerate, false))
 	if err != nil {
 		return nil, nil, nil, nil, err
 	}

@@ -2,7 +2,6 @@ package logicstamp
 
 import (
 	"context"
-	"path"
 	"slices"
 	"strings"
 
@@ -82,7 +81,11 @@ func bundleInfos(c *contract.Context) []BundleInfo {
 	var out []BundleInfo
 	ids := map[string]int{}
 	for _, f := range c.Folders {
-		names := rootNames(f)
+		var roots []string
+		for _, b := range f.Bundles {
+			roots = append(roots, b.Root)
+		}
+		names := contract.RootNames(roots)
 		for _, b := range f.Bundles {
 			info := BundleInfo{
 				RootComponent: names[b.Root], FilePath: b.Root, Folder: f.Path, BundlePath: f.File,
@@ -113,26 +116,4 @@ func bundleInfos(c *contract.Context) []BundleInfo {
 		return strings.Compare(a.Folder, b.Folder)
 	})
 	return out
-}
-
-// rootNames are the names of a folder's roots: without extension, or with it
-// where two would be equal.
-func rootNames(f *contract.Folder) map[string]string {
-	count := map[string]int{}
-	for _, b := range f.Bundles {
-		count[bareName(b.Root)]++
-	}
-	out := map[string]string{}
-	for _, b := range f.Bundles {
-		out[b.Root] = bareName(b.Root)
-		if count[bareName(b.Root)] > 1 {
-			out[b.Root] = path.Base(b.Root)
-		}
-	}
-	return out
-}
-
-func bareName(p string) string {
-	name := path.Base(p)
-	return strings.TrimSuffix(name, path.Ext(name))
 }

@@ -4,6 +4,7 @@
 package logicstamp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -87,13 +88,13 @@ func (o *Options) fill() {
 	if !slices.Contains(deepWays(), o.DeepContracts) {
 		o.DeepContracts = deepBackground
 	}
-	d.Profile = orDefault(d.Profile, "llm-chat")
-	d.Depth = orDefault(d.Depth, 2)
-	o.MaxBundleBytes = orDefault(o.MaxBundleBytes, 1<<20)
-	o.MaxTokens = orDefault(o.MaxTokens, 100_000)
-	o.GitTimeout = orDefault(o.GitTimeout, time.Minute)
-	o.DeepTimeout = orDefault(o.DeepTimeout, 10*time.Minute)
-	o.MinInterval = orDefault(o.MinInterval, 2*time.Second)
+	d.Profile = cmp.Or(d.Profile, "llm-chat")
+	d.Depth = cmp.Or(d.Depth, 2)
+	o.MaxBundleBytes = cmp.Or(o.MaxBundleBytes, 1<<20)
+	o.MaxTokens = cmp.Or(o.MaxTokens, 100_000)
+	o.GitTimeout = cmp.Or(o.GitTimeout, time.Minute)
+	o.DeepTimeout = cmp.Or(o.DeepTimeout, 10*time.Minute)
+	o.MinInterval = cmp.Or(o.MinInterval, 2*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -128,14 +129,6 @@ func Profiles() []string { return []string{"llm-chat", "llm-safe", "ci-strict"} 
 
 // Modes say how much source a context holds.
 func Modes() []string { return []string{"header", "full", "none"} }
-
-func orDefault[T comparable](v, d T) T {
-	var zero T
-	if v == zero {
-		return d
-	}
-	return v
-}
 
 // Service is the domain behind the tools. It is safe for use by several
 // goroutines.
@@ -278,11 +271,11 @@ func (c Call) stage(name string, expected time.Duration) {
 // project resolves the project of a call: absolute, links resolved, a folder
 // the caller may read.
 func (s *Service) project(call Call, arg string) (string, error) {
-	base := firstOf(call.Root, s.opts.ProjectPath, s.opts.WorkDir)
+	base := cmp.Or(call.Root, s.opts.ProjectPath, s.opts.WorkDir)
 	if call.Refused != nil {
 		base = ""
 	}
-	path := firstOf(arg, call.Hint, base)
+	path := cmp.Or(arg, call.Hint, base)
 	switch {
 	case filepath.IsAbs(path):
 	case call.Refused != nil:
@@ -307,15 +300,6 @@ func (s *Service) project(call Call, arg string) (string, error) {
 		return "", s.notAllowed(call, path)
 	}
 	return full, nil
-}
-
-func firstOf(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
 }
 
 // roots are the folders a caller may read below.

@@ -169,7 +169,7 @@ func (m *monitor) fix(ctx context.Context, call Call) error {
 		m.s.adopts(call, e)
 		m.baseline = "snapshot:" + e.ID
 	}
-	if id, ok := cutSnapshot(m.baseline); ok {
+	if id, ok := strings.CutPrefix(m.baseline, "snapshot:"); ok {
 		if _, err := m.s.snapshot(call, id, m.project); err != nil {
 			return err
 		}
@@ -179,14 +179,6 @@ func (m *monitor) fix(ctx context.Context, call Call) error {
 		}
 	}
 	return nil
-}
-
-func cutSnapshot(baseline string) (string, bool) {
-	const start = "snapshot:"
-	if len(baseline) > len(start) && baseline[:len(start)] == start {
-		return baseline[len(start):], true
-	}
-	return "", false
 }
 
 func (m *monitor) unpin() {

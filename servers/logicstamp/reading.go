@@ -114,7 +114,7 @@ func pickBundle(c *contract.Context, bundles []*contract.Bundle, name string) (*
 	for _, match := range []func(string) bool{
 		func(root string) bool { return root == wanted },
 		func(root string) bool { return path.Base(root) == wanted },
-		func(root string) bool { return bareName(root) == wanted },
+		func(root string) bool { return contract.Name(root) == wanted },
 	} {
 		var found []*contract.Bundle
 		var paths []string
@@ -139,8 +139,8 @@ func notARoot(c *contract.Context, bundles []*contract.Bundle, name, wanted stri
 	all := c.Bundles()
 	var ids, names []string
 	for id, v := range c.Visible() {
-		names = append(names, bareName(id))
-		if id == wanted || path.Base(id) == wanted || bareName(id) == wanted {
+		names = append(names, contract.Name(id))
+		if id == wanted || path.Base(id) == wanted || contract.Name(id) == wanted {
 			for _, root := range v.Roots {
 				if b := all[root]; b != nil {
 					ids = append(ids, root+" in "+b.File)
@@ -156,7 +156,7 @@ func notARoot(c *contract.Context, bundles []*contract.Bundle, name, wanted stri
 	}
 	var roots []string
 	for _, b := range bundles {
-		roots = append(roots, bareName(b.Root))
+		roots = append(roots, contract.Name(b.Root))
 	}
 	return problem.New(problem.ComponentNotFound, "nearest names: "+strings.Join(nearest(wanted, append(roots, names...), 3), ", "), "%q is not in this context", name)
 }

@@ -26,22 +26,22 @@ type AnalysisArgs struct {
 	IncludeStyle *bool
 }
 
+// given is the value of an argument, or what stands for one that is not given.
+func given[T any](arg *T, otherwise T) T {
+	if arg != nil {
+		return *arg
+	}
+	return otherwise
+}
+
 // over fills what was not given from base.
 func (a AnalysisArgs) over(base store.Analysis) store.Analysis {
-	if a.Profile != nil {
-		base.Profile = *a.Profile
-		if a.Mode == nil {
-			base.Mode = ""
-		}
+	if a.Profile != nil && a.Mode == nil {
+		base.Mode = "" // the one that the profile means
 	}
-	if a.Mode != nil {
-		base.Mode = *a.Mode
-	}
-	if a.Depth != nil {
-		base.Depth = *a.Depth
-	}
-	if a.IncludeStyle != nil {
-		base.IncludeStyle = *a.IncludeStyle
+	base = store.Analysis{
+		Profile: given(a.Profile, base.Profile), Mode: given(a.Mode, base.Mode),
+		Depth: given(a.Depth, base.Depth), IncludeStyle: given(a.IncludeStyle, base.IncludeStyle),
 	}
 	if base.Mode == "" {
 		base.Mode = "header"
@@ -55,17 +55,18 @@ func (a AnalysisArgs) over(base store.Analysis) store.Analysis {
 // differs names the given options that are not those of base.
 func (a AnalysisArgs) differs(base store.Analysis) []string {
 	var out []string
-	if a.Profile != nil && *a.Profile != base.Profile {
-		out = append(out, "profile")
-	}
-	if a.Mode != nil && *a.Mode != base.Mode {
-		out = append(out, "mode")
-	}
-	if a.Depth != nil && *a.Depth != base.Depth {
-		out = append(out, "depth")
-	}
-	if a.IncludeStyle != nil && *a.IncludeStyle != base.IncludeStyle {
-		out = append(out, "includeStyle")
+	for _, option := range []struct {
+		name  string
+		other bool
+	}{
+		{"profile", given(a.Profile, base.Profile) != base.Profile},
+		{"mode", given(a.Mode, base.Mode) != base.Mode},
+		{"depth", given(a.Depth, base.Depth) != base.Depth},
+		{"includeStyle", given(a.IncludeStyle, base.IncludeStyle) != base.IncludeStyle},
+	} {
+		if option.other {
+			out = append(out, option.name)
+		}
 	}
 	return out
 }
@@ -169,7 +170,7 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 	defer end()
 	a := args.over(s.opts.Defaults)
 	w := watch.Look(project)
-	if w.Active && (args.SkipIfWatchActive == nil || *args.SkipIfWatchActive) {
+	if w.Active && given(args.SkipIfWatchActive, true) {
 		out, err := s.copyWatched(ctx, call, project, w, a, args.SkipIfWatchActive != nil)
 		if out != nil || err != nil {
 			return out, err
@@ -194,7 +195,7 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 	if len(made.doubt) > 0 {
 		out.Freshness = freshnessOf(manifest.Changes{Changed: made.doubt})
 	}
-	if publish := args.Publish; (publish != nil && *publish || publish == nil && s.opts.Publish) && !w.Active {
+	if given(args.Publish, s.opts.Publish) && !w.Active {
 		if err := s.publishInto(ctx, call, out, entry, made.sources); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package logicstamp
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -91,7 +92,7 @@ func (s *Service) Search(ctx context.Context, call Call, args SearchArgs) (*Foun
 	}
 	bundles := src.context.Bundles()
 	from := min(max(args.From, 0), len(hits))
-	for _, h := range hits[from:min(from+orDefault(args.Limit, 20), len(hits))] {
+	for _, h := range hits[from:min(from+cmp.Or(args.Limit, 20), len(hits))] {
 		out.Hits = append(out.Hits, foundContract(h, bundles))
 	}
 	return out, nil
@@ -99,7 +100,7 @@ func (s *Service) Search(ctx context.Context, call Call, args SearchArgs) (*Foun
 
 func foundContract(h search.Hit, bundles map[string]*contract.Bundle) FoundContract {
 	f := FoundContract{
-		EntryID: h.ID, Name: search.Name(h.ID), Kind: h.Visible.Kind, Role: "dependency", Score: h.Score, Matched: h.Matched(),
+		EntryID: h.ID, Name: contract.Name(h.ID), Kind: h.Visible.Kind, Role: "dependency", Score: h.Score, Matched: h.Matched(),
 		Props: slices.Sorted(maps.Keys(h.Visible.Props)), SemanticHash: h.Visible.SemanticHash,
 	}
 	root := h.ID
@@ -111,7 +112,7 @@ func foundContract(h search.Hit, bundles map[string]*contract.Bundle) FoundContr
 		root = nearestRoot(h.ID, used, bundles)
 	}
 	if b := bundles[root]; b != nil {
-		f.BundlePath, f.RootComponent = b.File, bareName(root)
+		f.BundlePath, f.RootComponent = b.File, contract.Name(root)
 	}
 	return f
 }

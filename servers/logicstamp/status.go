@@ -1,6 +1,7 @@
 package logicstamp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -54,7 +55,7 @@ func (s *Service) WatchStatus(ctx context.Context, call Call, args WatchArgs) (*
 		out.Status = compact(w.Raw)
 	}
 	if args.IncludeRecentLogs {
-		out.RecentLogs = watch.Logs(project, min(max(orDefault(args.LogLimit, 5), 1), 100))
+		out.RecentLogs = watch.Logs(project, min(max(cmp.Or(args.LogLimit, 5), 1), 100))
 	}
 	dir := project
 	if w.Active {

@@ -1,10 +1,10 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
-	"path"
 	"slices"
 	"strings"
 
@@ -74,7 +74,7 @@ func Compare(base, cur Side, opts Options) *Result {
 		c.sameShape = true
 	}
 	if !c.sameTool {
-		c.warn(problem.ToolVersionDiffers, "the baseline was made by %s, the current side by %s; only what the files explain is compared", orUnknown(base.Context.Tool), orUnknown(cur.Context.Tool))
+		c.warn(problem.ToolVersionDiffers, "the baseline was made by %s, the current side by %s; only what the files explain is compared", cmp.Or(base.Context.Tool, "an unknown tool"), cmp.Or(cur.Context.Tool, "an unknown tool"))
 	}
 	c.result.Warnings = append(c.result.Warnings, base.Context.Warnings...)
 	c.result.Warnings = append(c.result.Warnings, cur.Context.Warnings...)
@@ -86,13 +86,6 @@ func Compare(base, cur Side, opts Options) *Result {
 	c.cover()
 	c.warnSignatures()
 	return c.result
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "an unknown tool"
-	}
-	return s
 }
 
 func (c *comparison) warn(code problem.Code, format string, args ...any) {
@@ -267,7 +260,7 @@ func (c *comparison) onlyAfter(p string, after contract.Visible) {
 
 // change adds a contract change with what both sides say of it.
 func (c *comparison) change(p string, kind Change, before, after contract.Visible) *ContractChange {
-	change := &ContractChange{EntryID: p, Name: stem(p), Change: kind, Role: "dependency"}
+	change := &ContractChange{EntryID: p, Name: contract.Name(p), Change: kind, Role: "dependency"}
 	roots := after.Roots
 	if after.Contract == nil {
 		roots = before.Roots
@@ -295,11 +288,6 @@ func (c *comparison) change(p string, kind Change, before, after contract.Visibl
 	change.Affects = roots
 	c.contracts[p] = change
 	return change
-}
-
-func stem(p string) string {
-	name := path.Base(p)
-	return strings.TrimSuffix(name, path.Ext(name))
 }
 
 // listContracts puts the contract changes in order and counts them.

@@ -105,7 +105,7 @@ func (r *Result) addThrough(b *contract.Bundle, dep Dependency) {
 			return
 		}
 	}
-	name := stem(b.Root)
+	name := contract.Name(b.Root)
 	if slices.ContainsFunc(folder.Changes, func(c ComponentChange) bool { return c.RootComponent == name }) {
 		name = path.Base(b.Root)
 	}

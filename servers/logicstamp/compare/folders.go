@@ -2,7 +2,6 @@ package compare
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
@@ -127,7 +126,7 @@ func bundlesOf(f *contract.Folder) map[string]*contract.Bundle {
 func (c *comparison) folderChanges(b, a *contract.Folder) []ComponentChange {
 	before, after := bundlesOf(b), bundlesOf(a)
 	roots := unionKeys(before, after)
-	names := rootNames(roots)
+	names := contract.RootNames(roots)
 	changes := []ComponentChange{}
 	for _, root := range roots {
 		ob, nb := before[root], after[root]
@@ -157,23 +156,6 @@ func (c *comparison) folderChanges(b, a *contract.Folder) []ComponentChange {
 		return cmp.Or(strings.Compare(x.RootComponent, y.RootComponent), strings.Compare(string(x.Type), string(y.Type)), strings.Compare(x.EntryID, y.EntryID))
 	})
 	return changes
-}
-
-// rootNames are the roots' file names without extension; with it where two of
-// the folder would read the same.
-func rootNames(roots []string) map[string]string {
-	count := map[string]int{}
-	for _, r := range roots {
-		count[stem(r)]++
-	}
-	out := map[string]string{}
-	for _, r := range roots {
-		out[r] = stem(r)
-		if count[stem(r)] > 1 {
-			out[r] = path.Base(r)
-		}
-	}
-	return out
 }
 
 func (c *comparison) bundleAdded(root string, b *contract.Bundle) *ComponentChange {

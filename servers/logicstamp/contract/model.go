@@ -4,6 +4,8 @@ package contract
 
 import (
 	"encoding/json"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -160,7 +162,30 @@ func (e Exports) Known() bool { return e.Default || e.Unnamed || len(e.Names) > 
 
 // Equal compares what is exported, not how it was written.
 func (e Exports) Equal(o Exports) bool {
-	return e.Default == o.Default && e.Unnamed == o.Unnamed && equalStrings(e.Names, o.Names)
+	return e.Default == o.Default && e.Unnamed == o.Unnamed && slices.Equal(e.Names, o.Names)
+}
+
+// Name is the file name of a component without its extension.
+func Name(id string) string {
+	name := path.Base(id)
+	return strings.TrimSuffix(name, path.Ext(name))
+}
+
+// RootNames are the names of a folder's roots, those that would read the same
+// with their extension.
+func RootNames(roots []string) map[string]string {
+	count := map[string]int{}
+	for _, r := range roots {
+		count[Name(r)]++
+	}
+	out := map[string]string{}
+	for _, r := range roots {
+		out[r] = Name(r)
+		if count[Name(r)] > 1 {
+			out[r] = path.Base(r)
+		}
+	}
+	return out
 }
 
 // Visible maps every path that occurs as a node to its contract; a root's own

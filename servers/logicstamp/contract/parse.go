@@ -202,8 +202,6 @@ func set(list []string) []string {
 	return slices.Compact(out)
 }
 
-func equalStrings(a, b []string) bool { return slices.Equal(a, b) }
-
 func parseTypes(in map[string]json.RawMessage, ids idRules) map[string]Type {
 	out := make(map[string]Type, len(in))
 	for name, raw := range in {

@@ -86,7 +86,7 @@ func locks() []string {
 // style, reads it beside one).
 func IsSource(rel string, style bool) bool {
 	for dir := path.Dir(rel); dir != "." && dir != "/"; dir = path.Dir(dir) {
-		if skipFolder(path.Base(dir)) {
+		if SkipFolder(path.Base(dir)) {
 			return false
 		}
 	}
@@ -109,7 +109,8 @@ func sourceName(name string, style bool) bool {
 	return false
 }
 
-func skipFolder(name string) bool {
+// SkipFolder tells whether folders of this name hold no sources.
+func SkipFolder(name string) bool {
 	switch name {
 	case "node_modules", "dist", "build", ".next", "coverage":
 		return true
@@ -137,7 +138,7 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 			return err
 		case err != nil || rel == ".":
 			return nil
-		case d.IsDir() && skipFolder(d.Name()):
+		case d.IsDir() && SkipFolder(d.Name()):
 			return filepath.SkipDir
 		case d.Type().IsRegular() && isConfig(d.Name()):
 			configs = append(configs, rel)
@@ -175,7 +176,7 @@ func newFile(rel string, info fs.FileInfo, at place) File {
 // link, but the TypeScript compiler reads there what a source imports.
 func (m *Manifest) link(p *places, rel, name string, rules ignoreRules) {
 	target, info, err := p.resolve(rel)
-	if err != nil || info.IsDir() && (skipFolder(name) || rules.match(rel+"/any.ts")) || !info.IsDir() && !sourceName(name, m.Style) {
+	if err != nil || info.IsDir() && (SkipFolder(name) || rules.match(rel+"/any.ts")) || !info.IsDir() && !sourceName(name, m.Style) {
 		return
 	}
 	at, ok := p.find(target)

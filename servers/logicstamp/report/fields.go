@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
 
 // Sign says what happened in one character. Colour only repeats it.
@@ -176,25 +177,26 @@ func parts() []part {
 	names := func(name string, pick func(*compare.Details) (plus, minus []string)) part {
 		return part{name, func(_ compare.ContractChange, d *compare.Details) []Line {
 			plus, minus := pick(d)
-			return setLines(plus, minus)
+			return lines(plus, minus, nil)
 		}}
+	}
+	raw := func(name string, pick func(*compare.Details) (before, after json.RawMessage)) part {
+		return part{name, func(_ compare.ContractChange, d *compare.Details) []Line { return rawLines(pick(d)) }}
 	}
 	return []part{
 		{"props", func(c compare.ContractChange, d *compare.Details) []Line {
-			return typeLines(c, "props", d.AddedProps, d.RemovedProps, d.ChangedProps)
+			return typeLines(c, func(c *contract.Contract) map[string]contract.Type { return c.Props }, d.AddedProps, d.RemovedProps, d.ChangedProps)
 		}},
 		{"emits", func(c compare.ContractChange, d *compare.Details) []Line {
-			return typeLines(c, "emits", d.AddedEmits, d.RemovedEmits, d.ChangedEmits)
+			return typeLines(c, func(c *contract.Contract) map[string]contract.Type { return c.Emits }, d.AddedEmits, d.RemovedEmits, d.ChangedEmits)
 		}},
 		{"state", func(c compare.ContractChange, d *compare.Details) []Line {
-			return typeLines(c, "state", d.AddedState, d.RemovedState, d.ChangedState)
+			return typeLines(c, func(c *contract.Contract) map[string]contract.Type { return c.State }, d.AddedState, d.RemovedState, d.ChangedState)
 		}},
-		{"apiSignature", func(_ compare.ContractChange, d *compare.Details) []Line {
-			return rawLines(d.APISignatureBefore, d.APISignatureAfter)
-		}},
-		{"exports", func(_ compare.ContractChange, d *compare.Details) []Line {
-			return exportLines(d)
-		}},
+		raw("apiSignature", func(d *compare.Details) (before, after json.RawMessage) {
+			return d.APISignatureBefore, d.APISignatureAfter
+		}),
+		{"exports", func(_ compare.ContractChange, d *compare.Details) []Line { return exportLines(d) }},
 		names("hooks", func(d *compare.Details) ([]string, []string) { return d.AddedHooks, d.RemovedHooks }),
 		names("components", func(d *compare.Details) ([]string, []string) { return d.AddedComponents, d.RemovedComponents }),
 		names("functions", func(d *compare.Details) ([]string, []string) { return d.AddedFunctions, d.RemovedFunctions }),
@@ -207,12 +209,8 @@ func parts() []part {
 			}
 			return []Line{{Sign: Changed, Before: d.KindBefore, After: d.KindAfter}}
 		}},
-		{"nextjs", func(_ compare.ContractChange, d *compare.Details) []Line {
-			return rawLines(d.NextJSBefore, d.NextJSAfter)
-		}},
-		{"style", func(_ compare.ContractChange, d *compare.Details) []Line {
-			return rawLines(d.StyleBefore, d.StyleAfter)
-		}},
+		raw("nextjs", func(d *compare.Details) (before, after json.RawMessage) { return d.NextJSBefore, d.NextJSAfter }),
+		raw("style", func(d *compare.Details) (before, after json.RawMessage) { return d.StyleBefore, d.StyleAfter }),
 	}
 }
 
@@ -220,18 +218,7 @@ func parts() []part {
 // them.
 func exportLines(d *compare.Details) []Line {
 	if len(d.AddedExports)+len(d.RemovedExports)+len(d.ChangedExports) > 0 {
-		out := setLines(d.AddedExports, d.RemovedExports)
-		for _, t := range d.ChangedExports {
-			switch {
-			case t.Before == "":
-				out = append(out, Line{Sign: Added, Text: t.After})
-			case t.After == "":
-				out = append(out, Line{Sign: Removed, Text: t.Before})
-			default:
-				out = append(out, Line{Sign: Changed, Before: t.Before, After: t.After})
-			}
-		}
-		return out
+		return lines(d.AddedExports, d.RemovedExports, d.ChangedExports)
 	}
 	before, after := exportNames(d.ExportsBefore), exportNames(d.ExportsAfter)
 	if before == nil || after == nil {
@@ -240,7 +227,7 @@ func exportLines(d *compare.Details) []Line {
 	missing := func(base, list []string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(base, s) })
 	}
-	return setLines(missing(before, after), missing(after, before))
+	return lines(missing(before, after), missing(after, before), nil)
 }
 
 // exportNames are the names in the command's word on exports; nil when it gives
@@ -253,7 +240,9 @@ func exportNames(raw json.RawMessage) []string {
 	return object.Named
 }
 
-func setLines(plus, minus []string) []Line {
+// lines are what is gone, what is new, and what changed; of that, one side can
+// be missing.
+func lines(plus, minus []string, changed []compare.TypeChange) []Line {
 	var out []Line
 	for _, name := range minus {
 		out = append(out, Line{Sign: Removed, Text: name})
@@ -261,44 +250,33 @@ func setLines(plus, minus []string) []Line {
 	for _, name := range plus {
 		out = append(out, Line{Sign: Added, Text: name})
 	}
+	for _, t := range changed {
+		switch {
+		case t.Before == "":
+			out = append(out, Line{Sign: Added, Text: t.After})
+		case t.After == "":
+			out = append(out, Line{Sign: Removed, Text: t.Before})
+		default:
+			out = append(out, Line{Sign: Changed, Before: t.Before, After: t.After})
+		}
+	}
 	return out
 }
 
 // typeLines names types where the contracts are at hand.
-func typeLines(c compare.ContractChange, field string, plus, minus []string, changed []compare.TypeChange) []Line {
-	var out []Line
-	for _, name := range minus {
-		out = append(out, Line{Sign: Removed, Text: typed(c, field, name, false)})
+func typeLines(c compare.ContractChange, types func(*contract.Contract) map[string]contract.Type, plus, minus []string, changed []compare.TypeChange) []Line {
+	typed := func(side *contract.Contract, names []string) []string {
+		out := slices.Clone(names)
+		for i, name := range names {
+			if side != nil {
+				if t, ok := types(side)[name]; ok {
+					out[i] = compare.Typed(name, t)
+				}
+			}
+		}
+		return out
 	}
-	for _, name := range plus {
-		out = append(out, Line{Sign: Added, Text: typed(c, field, name, true)})
-	}
-	for _, t := range changed {
-		out = append(out, Line{Sign: Changed, Before: t.Before, After: t.After})
-	}
-	return out
-}
-
-func typed(c compare.ContractChange, field, name string, after bool) string {
-	side := c.Before
-	if after {
-		side = c.After
-	}
-	if side == nil {
-		return name
-	}
-	types := side.Props
-	switch field {
-	case "emits":
-		types = side.Emits
-	case "state":
-		types = side.State
-	}
-	t, ok := types[name]
-	if !ok {
-		return name
-	}
-	return compare.Typed(name, t)
+	return lines(typed(c.After, plus), typed(c.Before, minus), changed)
 }
 
 func rawLines(before, after json.RawMessage) []Line {

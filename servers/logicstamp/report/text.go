@@ -61,105 +61,165 @@ func Badges(r *compare.Result) []string {
 
 // Plain writes a comparison as text. Equal comparisons give equal text: no
 // times are in it.
-func Plain(w io.Writer, r *compare.Result) error {
-	var b strings.Builder
-	line := func(indent int, format string, args ...any) {
-		b.WriteString(strings.Repeat("  ", indent) + strings.TrimRight(Clean(fmt.Sprintf(format, args...)), " ") + "\n")
+func Plain(w io.Writer, r *compare.Result) error { return write(w, r, false) }
+
+// Markdown writes a comparison with one collapsible block per folder.
+func Markdown(w io.Writer, r *compare.Result) error { return write(w, r, true) }
+
+// text is a report on its way, plain or Markdown.
+type text struct {
+	strings.Builder
+	markdown bool
+}
+
+// line adds a line that says the one or the other.
+func (t *text) line(plain, markdown string) {
+	if t.markdown {
+		t.WriteString(markdown + "\n")
+	} else {
+		t.WriteString(strings.TrimRight(Clean(plain), " ") + "\n")
 	}
+}
+
+func (t *text) gap() { t.WriteString("\n") }
+
+func (t *text) heading(title string) {
+	t.gap()
+	t.line(strings.ToLower(title), "### "+title+"\n")
+}
+
+// item adds an entry of a list: a sign, a name, and what is said of it.
+func (t *text) item(sign Sign, name, plain, markdown string) {
+	t.line(fmt.Sprintf("  %c %s%s", sign, name, plain), fmt.Sprintf("- %c %s%s", sign, code(name), markdown))
+}
+
+func (t *text) message(sign Sign, place, message string) {
+	t.item(sign, place, ": "+message, ": "+escape(message))
+}
+
+func write(w io.Writer, r *compare.Result, markdown bool) error {
+	t := &text{markdown: markdown}
 	badges := append([]string{strings.ToUpper(string(r.Status))}, Badges(r)...)
-	line(0, "%s  vs %s", strings.Join(badges, "  "), BaselineName(r))
+	t.line(strings.Join(badges, "  ")+"  vs "+BaselineName(r), "## LogicStamp: "+strings.Join(badges, " · ")+"\n\nCompared with "+code(BaselineName(r))+".")
 	if r.Status == compare.Failed {
-		line(0, "%s: %s", r.ErrorCode, r.Error)
-		_, err := io.WriteString(w, b.String())
-		return err
+		t.line(fmt.Sprintf("%s: %s", r.ErrorCode, r.Error), fmt.Sprintf("\n**%s**: %s", r.ErrorCode, escape(r.Error)))
+	} else {
+		t.totals(r)
+		ordered := ByWeight(r.ContractChanges)
+		t.breaking(ordered, r.Summary.Breaking)
+		t.folders(r)
+		t.contracts(ordered)
+		t.rest(r)
 	}
-	folders, contracts := Totals(r)
-	s := r.Summary
-	line(0, "folders %s   contracts %s   breaking %d, warnings %d", folders, contracts, s.Breaking.Errors, s.Breaking.Warnings)
-	line(0, "tokens %s gpt, %s claude   content only %d", Signed(s.TokenDelta.GPT4oMini), Signed(s.TokenDelta.Claude), s.ContentOnly)
-	ordered := ByWeight(r.ContractChanges)
-	if s.Breaking.Errors > 0 {
-		heading(&b, "breaking")
-		for _, c := range ordered {
-			for _, x := range c.Breaking {
-				if x.Severity == compare.Error {
-					line(1, "%c %s: %s", Breaking, Place(c.EntryID, x), x.Message)
-				}
-			}
-			if Errors(c) > 0 {
-				list, more := importers(c)
-				for _, i := range list {
-					line(2, "imported by %s", ImporterText(i))
-				}
-				if more > 0 {
-					line(2, "imported by %d more", more)
-				}
-			}
-		}
-	}
-	if s.Breaking.Warnings > 0 {
-		heading(&b, "may break")
-		eachWarning(ordered, func(place, message string) { line(1, "%c %s: %s", Warning, place, message) })
-	}
-	for _, f := range r.FolderDiffs {
-		b.WriteString("\n")
-		line(0, "%c %s", SignOfFolder(f), f.Path)
-		for _, c := range f.Changes {
-			line(1, "%c %s  %s%s", SignOf(c), c.EntryID, Signed(c.TokenDelta), through(c, r))
-		}
-	}
-	if len(ordered) > 0 {
-		heading(&b, "contracts")
-	}
-	for _, c := range ordered {
-		line(1, "%c %s%s", SignOfContract(c), c.EntryID, contractNote(c))
-		for _, f := range Fields(c) {
-			for _, l := range f.Lines {
-				line(2, "%s  %s", f.Name, l)
-			}
-		}
-	}
-	if len(r.Signatures) > 0 {
-		heading(&b, "signatures that no contract holds")
-		for _, x := range r.Signatures {
-			line(1, "%c %s:%d  %s → %s", Changed, x.EntryID, x.Line, x.Before, x.After)
-		}
-	}
-	tail(line, "content only", Same, r.ContentOnly, s.ContentOnly)
-	if r.Coverage != nil {
-		tail(line, "not covered", Unseen, r.Coverage.Uncovered, len(r.Coverage.Uncovered))
-	}
-	if len(r.Warnings) > 0 {
-		heading(&b, "warnings")
-		for _, x := range r.Warnings {
-			line(1, "%c %s: %s", Warning, x.Code, x.Message)
-		}
-	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, t.String())
 	return err
 }
 
-// eachWarning calls f for what may break.
-func eachWarning(changes []compare.ContractChange, f func(place, message string)) {
-	for _, c := range changes {
+func (t *text) totals(r *compare.Result) {
+	folders, contracts := Totals(r)
+	s := r.Summary
+	gpt, claude := Signed(s.TokenDelta.GPT4oMini), Signed(s.TokenDelta.Claude)
+	t.line(fmt.Sprintf("folders %s   contracts %s   breaking %d, warnings %d", folders, contracts, s.Breaking.Errors, s.Breaking.Warnings),
+		"\n| folders | contracts | breaking | warnings | tokens (gpt / claude) |\n|---|---|---|---|---|")
+	t.line(fmt.Sprintf("tokens %s gpt, %s claude   content only %d", gpt, claude, s.ContentOnly),
+		fmt.Sprintf("| %s | %s | %d | %d | %s / %s |", folders, contracts, s.Breaking.Errors, s.Breaking.Warnings, gpt, claude))
+}
+
+func (t *text) breaking(changes []compare.ContractChange, count compare.BreakingCount) {
+	each := func(c compare.ContractChange, severity compare.Severity, sign Sign) {
 		for _, x := range c.Breaking {
-			if x.Severity != compare.Error {
-				f(Place(c.EntryID, x), x.Message)
+			if x.Severity == severity {
+				t.message(sign, Place(c.EntryID, x), x.Message)
+			}
+		}
+	}
+	if count.Errors > 0 {
+		t.heading("Breaking")
+		for _, c := range changes {
+			each(c, compare.Error, Breaking)
+			if Errors(c) > 0 {
+				t.importers(c)
+			}
+		}
+	}
+	if count.Warnings > 0 {
+		t.heading("May break")
+		for _, c := range changes {
+			each(c, compare.Caution, Warning)
+		}
+	}
+}
+
+// importers are the first of those who import a component, and how many more
+// there are.
+func (t *text) importers(c compare.ContractChange) {
+	const most = 12
+	list := c.Importers[:min(len(c.Importers), most)]
+	for _, i := range list {
+		t.line("    imported by "+ImporterText(i), "  - imported by "+escape(ImporterText(i)))
+	}
+	if more := max(len(c.Importers), c.ImportersTotal) - len(list); more > 0 {
+		t.line(fmt.Sprintf("    imported by %d more", more), fmt.Sprintf("  - imported by %d more", more))
+	}
+}
+
+func (t *text) folders(r *compare.Result) {
+	for _, f := range r.FolderDiffs {
+		t.gap()
+		t.line(fmt.Sprintf("%c %s", SignOfFolder(f), f.Path),
+			fmt.Sprintf("<details><summary>%c %s (%d)</summary>\n", SignOfFolder(f), escape(f.Path), len(f.Changes)))
+		for _, c := range f.Changes {
+			t.item(SignOf(c), c.EntryID, "  "+Signed(c.TokenDelta)+through(c, r), " "+Signed(c.TokenDelta)+escape(through(c, r)))
+		}
+		if t.markdown {
+			t.WriteString("\n</details>\n")
+		}
+	}
+}
+
+func (t *text) contracts(changes []compare.ContractChange) {
+	if len(changes) > 0 {
+		t.heading("Contracts")
+	}
+	for _, c := range changes {
+		t.item(SignOfContract(c), c.EntryID, contractNote(c), escape(contractNote(c)))
+		for _, f := range Fields(c) {
+			for _, l := range f.Lines {
+				t.line("    "+f.Name+"  "+l.String(), "  - "+f.Name+": "+code(l.String()))
 			}
 		}
 	}
 }
 
-func heading(b *strings.Builder, title string) { b.WriteString("\n" + title + "\n") }
-
-func tail(line func(int, string, ...any), title string, sign Sign, list []string, total int) {
-	if total == 0 {
-		return
+// rest is what no contract shows, and the warnings.
+func (t *text) rest(r *compare.Result) {
+	if len(r.Signatures) > 0 {
+		t.heading("Signatures that no contract holds")
 	}
-	line(0, "")
-	line(0, "%s (%d)", title, total)
-	for _, p := range list {
-		line(1, "%c %s", sign, p)
+	for _, x := range r.Signatures {
+		t.item(Changed, fmt.Sprintf("%s:%d", x.EntryID, x.Line), "  "+x.Before+" → "+x.After, ": "+code(x.Before)+" → "+code(x.After))
+	}
+	if n := r.Summary.ContentOnly; n > 0 {
+		t.gap()
+		t.line(fmt.Sprintf("content only (%d)", n), fmt.Sprintf("%d files changed without changing a contract.", n))
+		for _, p := range r.ContentOnly {
+			if !t.markdown {
+				t.item(Same, p, "", "")
+			}
+		}
+	}
+	if r.Coverage != nil && len(r.Coverage.Uncovered) > 0 {
+		t.gap()
+		t.line(fmt.Sprintf("not covered (%d)", len(r.Coverage.Uncovered)), "### Not covered\n")
+		for _, p := range r.Coverage.Uncovered {
+			t.item(Unseen, p, "", "")
+		}
+	}
+	for i, x := range r.Warnings {
+		if i == 0 && !t.markdown {
+			t.heading("Warnings")
+		}
+		t.line(fmt.Sprintf("  %c %s: %s", Warning, x.Code, x.Message), fmt.Sprintf("\n> %c %s: %s", Warning, x.Code, escape(x.Message)))
 	}
 }
 
@@ -169,14 +229,6 @@ func Place(entry string, b compare.Breaking) string {
 		return fmt.Sprintf("%s:%d", entry, b.Line)
 	}
 	return entry
-}
-
-// importers are the first of those who import a component, and how many more
-// there are.
-func importers(c compare.ContractChange) (list []compare.Importer, more int) {
-	const most = 12
-	list = c.Importers[:min(len(c.Importers), most)]
-	return list, max(len(c.Importers), c.ImportersTotal) - len(list)
 }
 
 // ImporterText is one who imports what breaks: "src/App.tsx:3 (a, b)".
@@ -239,87 +291,6 @@ func contractNote(c compare.ContractChange) string {
 		return "  " + string(c.Change)
 	}
 	return ""
-}
-
-// Markdown writes a comparison with one collapsible block per folder.
-func Markdown(w io.Writer, r *compare.Result) error {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	badges := append([]string{strings.ToUpper(string(r.Status))}, Badges(r)...)
-	line("## LogicStamp: %s", strings.Join(badges, " · "))
-	line("")
-	line("Compared with %s.", code(BaselineName(r)))
-	if r.Status == compare.Failed {
-		line("\n**%s**: %s", r.ErrorCode, escape(r.Error))
-		_, err := io.WriteString(w, b.String())
-		return err
-	}
-	folders, contracts := Totals(r)
-	s := r.Summary
-	line("\n| folders | contracts | breaking | warnings | tokens (gpt / claude) |\n|---|---|---|---|---|")
-	line("| %s | %s | %d | %d | %s / %s |", folders, contracts, s.Breaking.Errors, s.Breaking.Warnings, Signed(s.TokenDelta.GPT4oMini), Signed(s.TokenDelta.Claude))
-	ordered := ByWeight(r.ContractChanges)
-	if s.Breaking.Errors > 0 {
-		line("\n### Breaking\n")
-		for _, c := range ordered {
-			for _, x := range c.Breaking {
-				if x.Severity == compare.Error {
-					line("- %c %s: %s", Breaking, code(Place(c.EntryID, x)), escape(x.Message))
-				}
-			}
-			if Errors(c) > 0 {
-				list, more := importers(c)
-				for _, i := range list {
-					line("  - imported by %s", escape(ImporterText(i)))
-				}
-				if more > 0 {
-					line("  - imported by %d more", more)
-				}
-			}
-		}
-	}
-	if s.Breaking.Warnings > 0 {
-		line("\n### May break\n")
-		eachWarning(ordered, func(place, message string) { line("- %c %s: %s", Warning, code(place), escape(message)) })
-	}
-	for _, f := range r.FolderDiffs {
-		line("\n<details><summary>%c %s (%d)</summary>\n", SignOfFolder(f), escape(f.Path), len(f.Changes))
-		for _, c := range f.Changes {
-			line("- %c %s %s%s", SignOf(c), code(c.EntryID), Signed(c.TokenDelta), escape(through(c, r)))
-		}
-		line("\n</details>")
-	}
-	if len(ordered) > 0 {
-		line("\n### Contracts\n")
-	}
-	for _, c := range ordered {
-		line("- %c %s%s", SignOfContract(c), code(c.EntryID), escape(contractNote(c)))
-		for _, f := range Fields(c) {
-			for _, l := range f.Lines {
-				line("  - %s: %s", f.Name, code(l.String()))
-			}
-		}
-	}
-	if len(r.Signatures) > 0 {
-		line("\n### Signatures that no contract holds\n")
-		for _, x := range r.Signatures {
-			line("- %c %s: %s → %s", Changed, code(fmt.Sprintf("%s:%d", x.EntryID, x.Line)), code(x.Before), code(x.After))
-		}
-	}
-	if s.ContentOnly > 0 {
-		line("\n%d files changed without changing a contract.", s.ContentOnly)
-	}
-	if r.Coverage != nil && len(r.Coverage.Uncovered) > 0 {
-		line("\n### Not covered\n")
-		for _, p := range r.Coverage.Uncovered {
-			line("- %c %s", Unseen, code(p))
-		}
-	}
-	for _, x := range r.Warnings {
-		line("\n> %c %s: %s", Warning, x.Code, escape(x.Message))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // code is text as Markdown code, whatever it holds.

@@ -53,7 +53,7 @@ type field struct {
 
 func searched() []field {
 	return []field{
-		{"name", 10, func(id string, _ contract.Visible) []string { return []string{Name(id)} }},
+		{"name", 10, func(id string, _ contract.Visible) []string { return []string{contract.Name(id)} }},
 		{"exports", 6, func(_ string, v contract.Visible) []string { return v.Exports.Names }},
 		{"props", 5, func(_ string, v contract.Visible) []string { return slices.Sorted(maps.Keys(v.Props)) }},
 		{"emits", 5, func(_ string, v contract.Visible) []string { return slices.Sorted(maps.Keys(v.Emits)) }},
@@ -66,12 +66,6 @@ func searched() []field {
 		{"imports", 2, func(_ string, v contract.Visible) []string { return v.Imports }},
 		{"description", 1, func(_ string, v contract.Visible) []string { return []string{v.Description} }},
 	}
-}
-
-// Name is the file name without its extension.
-func Name(id string) string {
-	name := path.Base(id)
-	return strings.TrimSuffix(name, path.Ext(name))
 }
 
 // place is where a word occurs: which contract, which field, which value.

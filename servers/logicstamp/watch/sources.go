@@ -2,10 +2,11 @@ package watch
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -78,16 +79,12 @@ func Sources(ctx context.Context, project string) <-chan struct{} {
 	return out
 }
 
-func skipped(name string) bool {
-	return strings.HasPrefix(name, ".") || name == "node_modules" || name == "dist" || name == "build" || name == "coverage"
-}
-
 func addFolders(w *fsnotify.Watcher, dir string) error {
 	return filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return nil //nolint:nilerr // what cannot be read is not watched
 		}
-		if p != dir && skipped(d.Name()) {
+		if p != dir && manifest.SkipFolder(d.Name()) {
 			return filepath.SkipDir
 		}
 		return w.Add(p)
@@ -98,7 +95,7 @@ func addFolders(w *fsnotify.Watcher, dir string) error {
 // are watched from then on.
 func matters(w *fsnotify.Watcher, project string, e fsnotify.Event) bool {
 	name := filepath.Base(e.Name)
-	if e.Op&fsnotify.Create != 0 && !skipped(name) {
+	if e.Op&fsnotify.Create != 0 && !manifest.SkipFolder(name) {
 		if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
 			_ = addFolders(w, e.Name)
 			return true
@@ -113,19 +110,19 @@ func matters(w *fsnotify.Watcher, project string, e fsnotify.Event) bool {
 	}
 	rel = filepath.ToSlash(rel)
 	// A removed name without extension may have been a folder.
-	gone := e.Op&(fsnotify.Remove|fsnotify.Rename) != 0 && filepath.Ext(name) == "" && !skipped(name)
+	gone := e.Op&(fsnotify.Remove|fsnotify.Rename) != 0 && filepath.Ext(name) == "" && !manifest.SkipFolder(name)
 	return gone || manifest.IsSource(rel, true) || rel == ".stampignore" || rel == "package.json"
 }
 
 // sweep sums up sizes and times of the sources.
 func sweep(project string) uint64 {
-	sum := uint64(14695981039346656037)
+	sum := fnv.New64a()
 	_ = filepath.WalkDir(project, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // what cannot be read does not count
 		}
 		if d.IsDir() {
-			if p != project && skipped(d.Name()) {
+			if p != project && manifest.SkipFolder(d.Name()) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -134,14 +131,9 @@ func sweep(project string) uint64 {
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
-			for _, n := range []uint64{uint64(info.Size()), uint64(info.ModTime().UnixNano()), uint64(len(p))} {
-				sum = (sum ^ n) * 1099511628211
-			}
-			for _, c := range []byte(p) {
-				sum = (sum ^ uint64(c)) * 1099511628211
-			}
+			fmt.Fprintf(sum, "%s\x00%d %d\x00", p, info.Size(), info.ModTime().UnixNano())
 		}
 		return nil
 	})
-	return sum
+	return sum.Sum64()
 }
