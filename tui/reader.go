@@ -16,7 +16,7 @@ type Reader struct {
 	Rows  func(f *Frame, w int) []string
 	Extra []Action // beside moving and closing
 
-	scroll widget.Scroll
+	pager widget.Pager
 }
 
 // ID is the Name.
@@ -28,18 +28,24 @@ func (r *Reader) TextEntry() bool { return false }
 // Actions are moving and closing.
 func (r *Reader) Actions() []Action {
 	closing := Action{ID: "reader.close", Title: "Close", Hint: "close", Keys: []string{"esc", "q", "enter"}, Run: func() tea.Cmd { return Close(r.Name) }}
-	return slices.Concat(r.Extra, []Action{closing}, ScrollActions("reader", "", &r.scroll))
+	return slices.Concat(r.Extra, []Action{closing}, ScrollActions("reader", "", &r.pager))
+}
+
+// scroller is a window on rows.
+type scroller interface {
+	Move(d int) // by rows
+	Page(d int) // by screens
 }
 
 // ScrollActions move a window on rows, in a part. The keys of all windows are
 // set by text.down and its like, those of this one by ID.down.
-func ScrollActions(id, part string, s *widget.Scroll) []Action {
+func ScrollActions(id, part string, s scroller) []Action {
 	return moves(id, "text", part, []move{
 		{"down", "Down", []string{"down", "j"}, func() { s.Move(1) }},
 		{"up", "Up", []string{"up", "k"}, func() { s.Move(-1) }},
 		{"pagedown", "Page down", []string{"pgdown", "space", "ctrl+d", "shift+down"}, func() { s.Page(1) }},
 		{"pageup", "Page up", []string{"pgup", "ctrl+u", "shift+up"}, func() { s.Page(-1) }},
-		{"top", "To the top", []string{"home", "g"}, func() { s.Top = 0 }},
+		{"top", "To the top", []string{"home", "g"}, func() { s.Move(-1 << 30) }},
 		{"bottom", "To the bottom", []string{"end", "G"}, func() { s.Move(1 << 30) }},
 	})
 }
@@ -77,7 +83,7 @@ func moves(id, every, part string, ms []move) []Action {
 // Update scrolls.
 func (r *Reader) Update(msg tea.Msg) tea.Cmd {
 	if w, ok := msg.(WheelMsg); ok {
-		r.scroll.Move(w.Delta)
+		r.pager.Move(w.Delta)
 	}
 	return nil
 }
@@ -95,5 +101,5 @@ func (r *Reader) Render(f *Frame) []string {
 	if h < len(rows)+2 {
 		w++ // air before the scroll bar
 	}
-	return widget.Dialog(f.Theme, r.Title, "", r.scroll.Render(f.Theme, rows, w-6, h-2), w, h)
+	return widget.Dialog(f.Theme, r.Title, "", r.pager.Render(f.Theme, rows, w-6, h-2), w, h)
 }
