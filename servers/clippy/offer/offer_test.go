@@ -86,22 +86,31 @@ func (ts *testServer) request(t *testing.T, tool, args string) (string, *mcp.Cal
 	return "", nil
 }
 
-// TestEveryToolIsWhole holds that a tool is told in one place: whatever is defined is
-// offered, runs, and can be turned off.
+// TestEveryToolIsWhole holds that a tool is told in one place: whatever is in the table
+// is offered with a schema that all clients take, runs, can be turned off, and is in
+// the README.
 func TestEveryToolIsWhole(t *testing.T) {
 	ts := newServer(t, nil)
-	for _, d := range tools() {
-		t.Run(d.Name, func(t *testing.T) {
-			if d.Name == "" || d.Title == "" || d.Description == "" || d.prepare == nil || d.schema == "" {
-				t.Fatalf("name %q, title %q, description %q, schema %q, runs: %v", d.Name, d.Title, d.Description, d.schema, d.prepare != nil)
+	readme, err := os.ReadFile("../README.md")
+	must(t, err)
+	for _, o := range ts.Offer().Tools {
+		name := o.Tool.Name
+		t.Run(name, func(t *testing.T) {
+			a := o.Tool.Annotations
+			if name == "" || a.Title == "" || o.Tool.Description == "" || a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
+				t.Errorf("something is missing in %+v", o.Tool)
 			}
-			if text, r := ts.request(t, d.Name, `{}`); !r.IsError || !strings.Contains(text, "required") && !strings.Contains(text, "must be") {
-				t.Errorf("without arguments it says %q, want which one is missing", text)
+			checkSchema(t, o.Tool.RawInputSchema)
+			if !strings.Contains(string(readme), "| `"+name+"` |") {
+				t.Error("the README has no row for it")
 			}
-			ts.Apply(clippy.Settings{DisabledTools: []string{d.Name}})
-			for _, offered := range ts.Offer().Tools {
-				if off := offered.Off != ""; off != (offered.Tool.Name == d.Name) {
-					t.Errorf("%s is turned off: %v, when %s alone is", offered.Tool.Name, off, d.Name)
+			if text, r := ts.request(t, name, `[]`); !r.IsError || text != "Error: arguments must be an object" {
+				t.Errorf("with a list of arguments it says %q", text)
+			}
+			ts.Apply(clippy.Settings{DisabledTools: []string{name}})
+			for _, other := range ts.Offer().Tools {
+				if off := other.Off != ""; off != (other.Tool.Name == name) {
+					t.Errorf("%s is turned off: %v, when %s alone is", other.Tool.Name, off, name)
 				}
 			}
 			ts.Apply(clippy.Settings{})
@@ -109,41 +118,44 @@ func TestEveryToolIsWhole(t *testing.T) {
 	}
 }
 
-func TestClippyDefinitions(t *testing.T) {
-	ts := newServer(t, nil)
-	tools := ts.Offer().Tools
-	if len(tools) != 4 {
-		t.Fatalf("%d tools", len(tools))
+func checkSchema(t *testing.T, raw []byte) {
+	t.Helper()
+	var schema struct {
+		Type       string
+		Properties map[string]map[string]any
+		Required   []string
+		Additional *bool `json:"additionalProperties"`
 	}
-	hints := map[string][4]bool{ // read-only, destructive, idempotent, open world
-		"haunt_desktop": {false, true, false, false}, "play_system_sound": {false, false, false, false},
-		"read_project_context": {true, false, true, false}, "manage_memory": {false, false, true, false},
+	must(t, json.Unmarshal(raw, &schema))
+	if schema.Type != "object" || schema.Additional == nil || *schema.Additional {
+		t.Errorf("schema %s is open", raw)
 	}
-	for _, st := range tools {
-		a := st.Tool.Annotations
-		if got := [4]bool{*a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint}; got != hints[st.Tool.Name] {
-			t.Errorf("%s: hints %v", st.Tool.Name, got)
+	for name, p := range schema.Properties {
+		if p["description"] == nil || p["type"] == nil {
+			t.Errorf("%s has no description or no type: %v", name, p)
 		}
-		var schema struct {
-			Type       string
-			Properties map[string]map[string]any
-			Required   []string
-			Additional *bool `json:"additionalProperties"`
-		}
-		must(t, json.Unmarshal(st.Tool.RawInputSchema, &schema))
-		if schema.Type != "object" || schema.Additional == nil || *schema.Additional || len(schema.Required) == 0 {
-			t.Errorf("%s: %+v", st.Tool.Name, schema)
-		}
-		for name, p := range schema.Properties {
-			if p["description"] == "" || p["type"] == nil {
-				t.Errorf("%s.%s: %v", st.Tool.Name, name, p)
-			}
-			for word := range p {
-				if !slices.Contains([]string{"type", "enum", "description", "default"}, word) {
-					t.Errorf("%s.%s uses %s", st.Tool.Name, name, word)
-				}
+		for word := range p {
+			if !slices.Contains([]string{"type", "enum", "description", "default"}, word) {
+				t.Errorf("%s uses %s, which several clients choke on", name, word)
 			}
 		}
+	}
+}
+
+func TestHintsOfTheTools(t *testing.T) {
+	want := map[string][3]bool{ // read-only, destructive, idempotent
+		"haunt_desktop": {false, true, false}, "play_system_sound": {false, false, false},
+		"read_project_context": {true, false, true}, "manage_memory": {false, false, true},
+	}
+	for _, o := range newServer(t, nil).Offer().Tools {
+		a := o.Tool.Annotations
+		if want, ok := want[o.Tool.Name]; ok && ([3]bool{*a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint} != want || *a.OpenWorldHint) {
+			t.Errorf("%s: got %v, %v, %v, %v, want %v, false", o.Tool.Name, *a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint, want)
+		}
+		delete(want, o.Tool.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not offered: %v", want)
 	}
 }
 
@@ -244,32 +256,36 @@ func TestErrorsHoldNoPaths(t *testing.T) {
 	}
 }
 
-func TestApply(t *testing.T) {
+func TestToolsAreTurnedOffBySettings(t *testing.T) {
 	ts := newServer(t, nil)
-	count := func() (n int) {
+	off := func() (names []string) {
 		for _, tool := range ts.Offer().Tools {
-			if tool.Off == "" {
-				n++
+			if tool.Off != "" {
+				names = append(names, tool.Tool.Name)
 			}
 		}
-		return n
+		return names
+	}
+	var all []string
+	for _, tool := range ts.Offer().Tools {
+		all = append(all, tool.Tool.Name)
 	}
 	for _, step := range []struct {
 		name     string
 		settings clippy.Settings
-		tools    int
+		off      []string
 		changes  int
 	}{
-		{"nothing new", clippy.Settings{}, 4, 0},
-		{"no list change", clippy.Settings{Muted: true, AllowAnyExtension: true}, 4, 0},
-		{"one hidden", clippy.Settings{DisabledTools: []string{"play_system_sound"}}, 3, 1},
-		{"another by policy", clippy.Settings{DisabledTools: []string{"play_system_sound"}, Policy: map[string]clippy.Policy{"haunt_desktop": clippy.Off}}, 2, 2},
-		{"all hidden", clippy.Settings{Disabled: true}, 0, 3},
-		{"all back", clippy.Settings{Policy: map[string]clippy.Policy{"haunt_desktop": clippy.Ask}}, 4, 4},
+		{"nothing new", clippy.Settings{}, nil, 0},
+		{"no list change", clippy.Settings{Muted: true, AllowAnyExtension: true}, nil, 0},
+		{"one", clippy.Settings{DisabledTools: []string{"play_system_sound"}}, []string{"play_system_sound"}, 1},
+		{"another by policy", clippy.Settings{DisabledTools: []string{"play_system_sound"}, Policy: map[string]clippy.Policy{"haunt_desktop": clippy.Off}}, []string{"haunt_desktop", "play_system_sound"}, 2},
+		{"all", clippy.Settings{Disabled: true}, all, 3},
+		{"all on again", clippy.Settings{Policy: map[string]clippy.Policy{"haunt_desktop": clippy.Ask}}, nil, 4},
 	} {
 		ts.Apply(step.settings)
-		if count() != step.tools || ts.scope.changes != step.changes {
-			t.Errorf("%s: %d tools, %d changes", step.name, count(), ts.scope.changes)
+		if got := off(); !slices.Equal(got, step.off) || ts.scope.changes != step.changes {
+			t.Errorf("%s: got %v turned off, %d changes; want %v, %d", step.name, got, ts.scope.changes, step.off, step.changes)
 		}
 	}
 }
