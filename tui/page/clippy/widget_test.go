@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -90,6 +91,14 @@ func TestBell(t *testing.T) {
 	if raw < 1 || raw > 3 {
 		t.Errorf("%d bells for three rings", raw)
 	}
+}
+
+func TestNobodyHearsTheBell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if err := NewBell().Ring(); err == nil {
+			t.Error("it rang, and no screen heard")
+		}
+	})
 }
 
 func TestMute(t *testing.T) {
