@@ -22,9 +22,14 @@ type Listed struct {
 	Questions []Question `json:"questions"`
 }
 
+// list sends the open requests. Who stands on another machine, or in a container,
+// gets those from there: the others may hold what was never to leave this one.
 func (c *conn) list(m *message) {
 	items := []Listed{}
 	for _, it := range c.l.q.Pending().Items {
+		if elsewhere := c.peer.Machine; elsewhere != "" && it.Request.Peer.Machine != elsewhere {
+			continue
+		}
 		v := Listed{
 			ID: it.ID, Asker: it.Request.Client(), Cwd: it.Request.Cwd(), Verified: it.Request.Verified(),
 			Identity: it.Request.Identity(), Via: it.Request.Via(),
@@ -45,6 +50,10 @@ func (c *conn) session(m *message) {
 	_ = json.Unmarshal(m.fields["end"], &end)     // not a string: none to end
 	m.v = true
 	if end != "" {
+		if c.peer.Machine != "" {
+			_ = c.send(m.fail("refused", "only a shell on the deck's own machine may end a session", "", false)) // as below
+			return
+		}
 		if err := c.l.EndSession(end); err != nil {
 			_ = c.send(m.failure(invalid("%s", err)))
 			return

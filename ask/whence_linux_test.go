@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,46 @@ func TestACarriedAskerIsNotTakenForItsCarrier(t *testing.T) {
 				t.Errorf("listed as %s", b)
 			}
 		})
+	}
+}
+
+// TestListsOfElsewhereHoldTheirOwnQuestions has an agent here, and one behind each of
+// two carriers.
+func TestListsOfElsewhereHoldTheirOwnQuestions(t *testing.T) {
+	d := newDeck(t, Options{}, ListenOptions{})
+	paths := map[string]string{"here": d.l.Path(), "ssh": carrier(t, d, "ssh"), "docker-proxy": carrier(t, d, "docker-proxy")}
+	for who, path := range paths {
+		remote(t, NewClient(ClientOptions{Path: path}), Request{Questions: mustParse(t, twoWays), From: From{Client: who}})
+	}
+	d.pending(3)
+	for who, want := range map[string][]string{"here": {"docker-proxy", "here", "ssh"}, "ssh": {"ssh"}, "docker-proxy": {"docker-proxy"}} {
+		items, err := NewClient(ClientOptions{Path: paths[who]}).List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, it := range items {
+			got = append(got, it.Asker)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s lists the questions of %v, want %v", who, got, want)
+		}
+	}
+}
+
+func TestSessionsAreNotEndedFromElsewhere(t *testing.T) {
+	d := newDeck(t, Options{}, ListenOptions{})
+	path, err := d.l.Session("shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := map[string]any{"type": "session", "end": path}
+	if err := NewClient(ClientOptions{Path: carrier(t, d, "ssh")}).command(end, nil); err == nil {
+		t.Error("ended through ssh")
+	}
+	if err := NewClient(ClientOptions{Path: d.l.Path()}).command(end, nil); err != nil {
+		t.Errorf("from this machine: %v", err)
 	}
 }
 

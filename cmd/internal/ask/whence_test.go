@@ -92,6 +92,9 @@ func TestAContainersShellDoesNotActAsTheUser(t *testing.T) {
 	w.open()
 	w.agent("claude-code", "shop", "mcp").ask(1, which)
 	w.listed(1)
+	if out, err := w.container("", "ask", "list").CombinedOutput(); err != nil || string(out) != "no open questions\n" {
+		t.Errorf("a container lists what an agent outside asks: %v, %s", err, out)
+	}
 	for what, args := range map[string][]string{
 		"came through container":              {"ask", "answer", "1", "--json", `[{"id":"a","selectedOptions":["x"]}]`},
 		"serves the files of its own machine": {"pencil", "accept"},
