@@ -98,8 +98,7 @@ func TestImportsOfTheProtocol(t *testing.T) {
 	carry := []string{"servers/host", "servers/wire", "servers/internal/conformance"}
 	// Domains that offer themselves, and pages that link them: the list only shrinks.
 	mixed := []string{
-		"servers/pencil", "servers/pixelsrc",
-		"tui/page/pencil", "tui/page/pixels",
+		"servers/pixelsrc", "tui/page/pixels",
 	}
 	for _, p := range packages(t) {
 		if under(p.ImportPath, "cmd") || strings.HasPrefix(p.ImportPath, "servers/") && strings.HasSuffix(p.ImportPath, "/offer") {
@@ -118,7 +117,7 @@ func TestImportsOfTheProtocol(t *testing.T) {
 // TestDomainsMeetTheProtocolInOneFile holds that a server's folder names mcp-go
 // in tools.go alone, or in offer.
 func TestDomainsMeetTheProtocolInOneFile(t *testing.T) {
-	for _, room := range []string{"pencil", "pixelsrc"} {
+	for _, room := range []string{"pixelsrc"} {
 		out, _ := exec.Command("grep", "-l", "mark3labs/mcp-go", "-r", "--include=*.go", "--exclude=*_test.go", "../../servers/"+room).Output()
 		for _, file := range strings.Fields(string(out)) {
 			if file != "../../servers/"+room+"/tools.go" && !strings.Contains(file, "/internal/") && !strings.Contains(file, "/offer/") {

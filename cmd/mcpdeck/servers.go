@@ -9,6 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	stampoffer "github.com/mcpdeck/mcpdeck/servers/logicstamp/offer"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	penciloffer "github.com/mcpdeck/mcpdeck/servers/pencil/offer"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 )
 
@@ -24,7 +25,7 @@ func servers() []hosted {
 	return []hosted{
 		{"pencil", func(h *house) (host.Module, error) {
 			h.pencil = pencil.New(h.pencilOptions(h.cfg, h.person))
-			return pencil.NewModule(h.pencil), nil
+			return penciloffer.New(h.pencil), nil
 		}},
 		{"ask", func(h *house) (host.Module, error) {
 			if h.person {

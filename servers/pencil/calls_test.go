@@ -234,7 +234,7 @@ func TestGatewayListsDescribesAndCalls(t *testing.T) {
 	w := start(t)
 	call := func(args string) (string, bool) {
 		t.Helper()
-		r, err := w.Gateway(t.Context(), Invocation{Tool: callTool, Args: json.RawMessage(args)})
+		r, err := w.Gateway(t.Context(), Invocation{Tool: CallTool, Args: json.RawMessage(args)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,14 +282,6 @@ func TestFailedGatewayCallSaysToDescribe(t *testing.T) {
 	r, err := w.Gateway(t.Context(), Invocation{Args: json.RawMessage(`{"tool":"batch_get"}`)})
 	if err != nil || len(r.Content) != 2 || !strings.Contains(string(r.Content[1]), "describe") {
 		t.Errorf("%s %v", r.Content, err)
-	}
-}
-
-func TestGatewayIsSmall(t *testing.T) {
-	m := NewModule(New(Options{}))
-	b, err := json.Marshal(m.gateway().Tool)
-	if err != nil || len(b) >= 700 {
-		t.Errorf("%d bytes, %v", len(b), err)
 	}
 }
 

@@ -14,10 +14,14 @@ import (
 )
 
 const (
-	prefix     = "pencil_"
-	nameLimit  = 50 // of an exposed name: Claude Code takes no longer one with the server name mcpdeck
-	callTool   = "pencil_call"
-	statusTool = "pencil_status"
+	prefix    = "pencil_"
+	nameLimit = 50 // of an exposed name: Claude Code takes no longer one with the server name mcpdeck
+)
+
+// The tools that are the deck's own.
+const (
+	CallTool   = "pencil_call"   // the gateway
+	StatusTool = "pencil_status" // what a connection to Pencil alone always has
 )
 
 // Tool is one tool of the child as agents see it.

@@ -308,7 +308,7 @@ func FuzzCatalogue(f *testing.F) {
 			return
 		}
 		defs, notes := readDefinitions(list)
-		c := newCatalogue(defs, notes, cleanGuide(guide), nil, []string{statusTool})
+		c := newCatalogue(defs, notes, cleanGuide(guide), nil, []string{StatusTool})
 		for i := range c.Tools {
 			tool := &c.Tools[i]
 			if !json.Valid(tool.JSON()) || len(tool.Name) > nameLimit {
@@ -316,4 +316,36 @@ func FuzzCatalogue(f *testing.F) {
 			}
 		}
 	})
+}
+
+// asTheChildSaid takes from a definition what the deck put into its texts.
+func asTheChildSaid(definition []byte) string {
+	s := canonical(definition)
+	if i := strings.Index(s, `\n\nPencil's tools carry`); i >= 0 { // the entry tool
+		s = s[:i] + s[i+strings.Index(s[i:], `","`):]
+	}
+	return strings.ReplaceAll(s, prefix, "")
+}
+
+// A change that only an unknown member shows is a change: the list is sent
+// again, and the pin holds the tool.
+func TestUnknownMembersCount(t *testing.T) {
+	list := func(cost string) *Catalogue {
+		raw, _ := rawjson.SplitArray([]byte(`[{"name":"x","inputSchema":{"type":"object"},"annotations":{"costHint":` + cost + `},"annotated":true}]`))
+		defs, notes := readDefinitions(raw)
+		return newCatalogue(defs, notes, "", nil, nil)
+	}
+	if list("1").fingerprint() == list("2").fingerprint() {
+		t.Error("two catalogues that differ are the same")
+	}
+}
+
+func TestNullsThatClientsRefuseAreLeftOut(t *testing.T) {
+	raw, _ := rawjson.SplitArray([]byte(`[{"name":"x","title":null,"description":null,"inputSchema":null,"outputSchema":null,"annotations":null,"later":null}]`))
+	defs, _ := readDefinitions(raw)
+	c := newCatalogue(defs, nil, "", nil, nil)
+	c.Tools[0].Description = ""
+	if got, want := string(c.Tools[0].JSON()), `{"name":"pencil_x","description":"","inputSchema":{"type":"object"},"later":null}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
 }

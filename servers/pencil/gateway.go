@@ -12,19 +12,33 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// The gateway is one tool that never changes, for clients that list a server's
-// tools once. It cannot switch the mode.
+// gatewayHint follows the answer to a call through the gateway that has failed.
+const gatewayHint = "If the arguments may be wrong, use action describe first."
+
+// Audience is who has the gateway without being connected with it.
+type Audience int
+
+// The audiences.
 const (
-	gatewayAbout = "Pencil's design tools through one tool, for use while Pencil mode is on: " +
-		"action tools lists them, describe explains one, call (default) runs one."
-	gatewaySchema = `{"type":"object","properties":{"action":{"enum":["tools","describe","call"]},` +
-		`"tool":{"type":"string"},"arguments":{"type":"object"},"arguments_json":{"type":"string","description":"instead of arguments"}}}`
-	gatewayHint = "If the arguments may be wrong, use action describe first."
+	ClientsThatKeepLists Audience = iota // see [Pencil.KeepsList]
+	AllClients
+	NoClient
 )
 
-// keepsList tells whether a client is one that gets the gateway without being
+// GatewayFor tells who gets the gateway.
+func (p *Pencil) GatewayFor() Audience {
+	switch p.opts.Gateway {
+	case "always":
+		return AllClients
+	case "never":
+		return NoClient
+	}
+	return ClientsThatKeepLists
+}
+
+// KeepsList tells whether a client is one that gets the gateway without being
 // connected with it.
-func (p *Pencil) keepsList(client string) bool {
+func (p *Pencil) KeepsList(client string) bool {
 	if p.opts.GatewayClients == nil {
 		c, _ := clients.Of(client)
 		return c.KeepsTools

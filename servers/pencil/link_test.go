@@ -142,7 +142,7 @@ func TestQuittingGivesABusyChild300Milliseconds(t *testing.T) {
 		go func() { said <- firstText(w.call(t, "pencil_batch_get", "")) }()
 		synctest.Wait()
 		began := time.Now()
-		NewModule(w.Pencil).Quit()
+		w.Quit()
 		if got := <-said; got != closedText || time.Since(began) != 300*time.Millisecond {
 			t.Errorf("after %v: %q", time.Since(began), got)
 		}

@@ -255,9 +255,9 @@ func (p *Pencil) catalogue(l listing, notes []Note, v verdict) *Catalogue {
 	for _, h := range v.held {
 		hidden[h.Tool] = h.reason()
 	}
-	reserved := []string{statusTool}
-	if p.opts.Gateway != "never" {
-		reserved = append(reserved, callTool)
+	reserved := []string{StatusTool}
+	if p.GatewayFor() != NoClient {
+		reserved = append(reserved, CallTool)
 	}
 	return newCatalogue(l.defs, slices.Concat(notes, v.gone), v.guide, hidden, reserved)
 }

@@ -2,7 +2,9 @@ package pencil
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -183,9 +185,9 @@ func (p *Pencil) Start(e Events) {
 	}
 }
 
-// quit switches off and begins to end the child. Calls that it has not answered
+// Quit switches off and begins to end the child. Calls that it has not answered
 // fail.
-func (p *Pencil) quit() {
+func (p *Pencil) Quit() {
 	p.update(func() {
 		p.stop()
 		p.switchOff()
@@ -195,7 +197,7 @@ func (p *Pencil) quit() {
 
 // Stop switches off, ends the child, and returns when it is gone or ctx ends.
 func (p *Pencil) Stop(ctx context.Context) error {
-	p.quit()
+	p.Quit()
 	done := make(chan struct{})
 	safe.Go("pencil stop", func() {
 		p.work.Wait()
@@ -230,6 +232,39 @@ func (p *Pencil) update(fn func()) {
 	tell(events.Look)
 	close(after.told)
 }
+
+// Listed is what agents may use now, nil while that is nothing.
+func (p *Pencil) Listed() *Catalogue { return p.now.Load().listed }
+
+// Refuse is the sentence for a call of a Pencil tool that is not listed now,
+// "" for a name that is not Pencil's.
+func (p *Pencil) Refuse(tool string) string {
+	if !strings.HasPrefix(tool, prefix) {
+		return ""
+	}
+	now := p.now.Load()
+	switch {
+	case now.mode != On:
+		return now.refusal
+	case now.listed == nil:
+		return lostText
+	case now.listed.byName[tool] != nil: // a view with the gateway lists that alone
+		return gatewayText(tool)
+	}
+	return noToolText(tool)
+}
+
+// Brief is the state of things in a sentence for an agent.
+func (p *Pencil) Brief() string {
+	s := p.Status()
+	if s.Mode == Off {
+		return p.now.Load().refusal
+	}
+	return fmt.Sprintf("Pencil mode is %s: %d tools, app %s.\n", s.Mode, len(s.Tools), s.App)
+}
+
+// Note adds a line to the link's log.
+func (p *Pencil) Note(text string) { p.log.add("link", text) }
 
 // Subscribe hints, on a channel of one slot, that Status differs, until cancel
 // is called.

@@ -165,6 +165,26 @@ func firstText(r Result) string {
 	return o.Str("text")
 }
 
+// joined is a result as JSON.
+func joined(t *testing.T, r Result) []byte {
+	t.Helper()
+	all := map[string]any{"content": append([]json.RawMessage{}, r.Content...)}
+	if r.Structured != nil {
+		all["structuredContent"] = r.Structured
+	}
+	if r.Meta != nil {
+		all["_meta"] = r.Meta
+	}
+	if r.IsError {
+		all["isError"] = true
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func names(s Status) []string {
 	var out []string
 	for _, t := range s.Tools {
@@ -296,11 +316,7 @@ func TestResultsPassUntouched(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := start(t, "--result", tt.kind)
 			w.switchedOn(t)
-			b, err := json.Marshal(w.call(t, "pencil_batch_get", `{}`).mcp())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := canonical(b); tt.want != "" && got != canonical([]byte(tt.want)) {
+			if got := canonical(joined(t, w.call(t, "pencil_batch_get", `{}`))); tt.want != "" && got != canonical([]byte(tt.want)) {
 				t.Errorf("got  %s\nwant %s", got, canonical([]byte(tt.want)))
 			}
 			s := w.until(t, "the facts", func(s Status) bool { return len(s.Calls) == 1 })

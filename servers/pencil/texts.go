@@ -35,7 +35,7 @@ func noToolText(name string) string {
 }
 
 func gatewayText(tool string) string {
-	return fmt.Sprintf("This connection has Pencil's tools behind %s: call that with tool %q and arguments.", callTool, tool)
+	return fmt.Sprintf("This connection has Pencil's tools behind %s: call that with tool %q and arguments.", CallTool, tool)
 }
 
 func pairText(app string) string {

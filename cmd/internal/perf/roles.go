@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	penciloffer "github.com/mcpdeck/mcpdeck/servers/pencil/offer"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
@@ -70,7 +71,7 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	dir := o.dir
 	opt := host.Options{Version: "perf", Modules: []host.Module{echoModule{}}, Root: dir}
 	if o.child != "" {
-		opt.Modules = append(opt.Modules, pencil.NewModule(pencil.New(pencil.Options{
+		opt.Modules = append(opt.Modules, penciloffer.New(pencil.New(pencil.Options{
 			Command: o.child, Args: []string{"-role", "stock"}, StartOn: true, Home: dir, Root: dir, MaxInFlight: 4,
 		})))
 	}

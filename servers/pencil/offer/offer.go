@@ -1,9 +1,9 @@
-package pencil
+// Package offer offers Pencil's tools to agents over MCP.
+package offer
 
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -13,23 +13,24 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Module offers a Pencil over MCP.
+// Module is the pencil server.
 type Module struct {
-	p *Pencil
+	p *pencil.Pencil
 
-	mu    sync.Mutex
-	scope host.Scope
-	state deck.State
-	print string // of the catalogue that the rest was made of
-	tools []host.Tool
+	mu     sync.Mutex
+	scope  host.Scope
+	state  deck.State
+	listed *pencil.Catalogue // of which tools was made
+	tools  []host.Tool
 }
 
-// NewModule makes a module of p.
-func NewModule(p *Pencil) *Module { return &Module{p: p} }
+// New makes the module of a Pencil.
+func New(p *pencil.Pencil) *Module { return &Module{p: p} }
 
 // Identity implements [host.Module].
 func (m *Module) Identity() host.Identity {
@@ -43,12 +44,12 @@ func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	m.scope, m.state = scope, deck.State{}
 	m.mu.Unlock()
 	m.look()
-	m.p.Start(Events{Listed: scope.Changed, Look: m.look, Warn: scope.Warn})
+	m.p.Start(pencil.Events{Listed: scope.Changed, Look: m.look, Warn: scope.Warn})
 	return nil
 }
 
 // Quit implements [host.Quitter].
-func (m *Module) Quit() { m.p.quit() }
+func (m *Module) Quit() { m.p.Quit() }
 
 // Stop implements [host.Module].
 func (m *Module) Stop(ctx context.Context) error { return m.p.Stop(ctx) }
@@ -59,15 +60,15 @@ func (m *Module) look() {
 	state := deck.State{Status: deck.Off, Reason: s.Error}
 	sign := s.Sign()
 	switch {
-	case s.Mode == TurningOn:
+	case s.Mode == pencil.TurningOn:
 		state = deck.State{Status: deck.Starting}
-	case s.Mode == On && sign.Tone == Warning:
+	case s.Mode == pencil.On && sign.Tone == pencil.Warning:
 		state = deck.State{Status: deck.Degraded, Reason: sign.Note}
-	case s.Mode == On:
+	case s.Mode == pencil.On:
 		state = deck.State{Status: deck.Ready, Detail: s.File}
 	case s.Broken:
 		state.Status = deck.Failed
-	case s.Link != LinkFailed:
+	case s.Link != pencil.LinkFailed:
 		state.Reason = ""
 	}
 	m.mu.Lock()
@@ -87,32 +88,32 @@ func (m *Module) Offer() host.Offer {
 		Stub:   []host.Tool{m.status()},
 		Refuse: m.p.Refuse,
 	}
-	if m.p.opts.Gateway != "never" {
-		o.Gateway = []host.Tool{m.gateway()}
-	}
-	if m.p.opts.Gateway != "never" && m.p.opts.Gateway != "always" {
-		o.ForGateway = m.p.keepsList
-	}
-	if listed := m.p.now.Load().listed; listed != nil {
+	if listed := m.p.Listed(); listed != nil {
 		o.Tools = m.toolsOf(listed)
 		o.Instructions = listed.Instructions
 	}
-	if m.p.opts.Gateway == "always" {
+	switch m.p.GatewayFor() {
+	case pencil.NoClient:
+	case pencil.AllClients:
+		o.Gateway = []host.Tool{m.gateway()}
 		o.Tools = append(o.Tools[:len(o.Tools):len(o.Tools)], o.Gateway...)
+	default:
+		o.Gateway = []host.Tool{m.gateway()}
+		o.ForGateway = m.p.KeepsList
 	}
 	return o
 }
 
 // toolsOf makes the tools of a catalogue, once, and their definitions as they are
 // listed: the library's own types would lose what they do not know.
-func (m *Module) toolsOf(c *Catalogue) []host.Tool {
+func (m *Module) toolsOf(c *pencil.Catalogue) []host.Tool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.print == c.print {
+	if m.listed == c {
 		return m.tools
 	}
 	scratch := server.NewMCPServer("", "")
-	m.print, m.tools = c.print, nil
+	m.listed, m.tools = c, nil
 	for i := range c.Tools {
 		tool := &c.Tools[i]
 		t := host.Tool{
@@ -127,7 +128,7 @@ func (m *Module) toolsOf(c *Catalogue) []host.Tool {
 			return err
 		})
 		if err != nil {
-			m.p.log.add("link", "hidden: "+err.Error())
+			m.p.Note("hidden: " + err.Error())
 			continue
 		}
 		m.tools = append(m.tools, t)
@@ -153,13 +154,13 @@ func (m *Module) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 	if err != nil {
 		return nil, err
 	}
-	return r.mcp(), nil
+	return resultOf(r), nil
 }
 
 // invocation is a request as the domain takes it. What the protocol keeps in
 // _meta for the connection between agent and deck does not go to the child.
-func invocation(ctx context.Context, req mcp.CallToolRequest) Invocation {
-	in := Invocation{
+func invocation(ctx context.Context, req mcp.CallToolRequest) pencil.Invocation {
+	in := pencil.Invocation{
 		Tool: req.Params.Name, Args: req.Params.RawArguments, Agent: host.CallerFrom(ctx).Name(),
 		WaitForUser: func() func() { return host.WaitForUser(ctx) },
 	}
@@ -179,7 +180,7 @@ func invocation(ctx context.Context, req mcp.CallToolRequest) Invocation {
 		}
 	}
 	if token := meta.ProgressToken; token != nil {
-		in.Progress = func(p Progress) {
+		in.Progress = func(p pencil.Progress) {
 			params := map[string]any{"progressToken": token, "progress": p.Value}
 			if p.Total > 0 {
 				params["total"] = p.Total
@@ -202,7 +203,7 @@ type block struct {
 
 func (b block) MarshalJSON() ([]byte, error) { return b.raw, nil }
 
-func (r Result) mcp() *mcp.CallToolResult {
+func resultOf(r pencil.Result) *mcp.CallToolResult {
 	out := &mcp.CallToolResult{Content: make([]mcp.Content, len(r.Content)), RawStructuredContent: r.Structured, IsError: r.IsError}
 	out.Meta = metaOf(r.Meta)
 	for i, raw := range r.Content {
@@ -211,30 +212,12 @@ func (r Result) mcp() *mcp.CallToolResult {
 	return out
 }
 
-// Refuse is the sentence for a call of a Pencil tool that is not listed now,
-// "" for a name that is not Pencil's.
-func (p *Pencil) Refuse(tool string) string {
-	if !strings.HasPrefix(tool, prefix) {
-		return ""
-	}
-	now := p.now.Load()
-	switch {
-	case now.mode != On:
-		return now.refusal
-	case now.listed == nil:
-		return lostText
-	case now.listed.byName[tool] != nil: // a view with the gateway lists that alone
-		return gatewayText(tool)
-	}
-	return noToolText(tool)
-}
-
 // status is the tool that a connection to Pencil alone always has: a client
 // may drop a server that lists nothing.
 func (m *Module) status() host.Tool {
 	return host.Tool{
 		Tool: mcp.Tool{
-			Name:           statusTool,
+			Name:           pencil.StatusTool,
 			Description:    "Tells whether Pencil mode is on and what its design tools are connected to. The user switches the mode; no tool can.",
 			RawInputSchema: json.RawMessage(`{"type":"object","properties":{}}`),
 			Annotations: mcp.ToolAnnotation{
@@ -244,19 +227,24 @@ func (m *Module) status() host.Tool {
 		},
 		Work: admission.Waits,
 		Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			s := m.p.Status()
-			if s.Mode == Off {
-				return mcp.NewToolResultText(m.p.now.Load().refusal), nil
-			}
-			return mcp.NewToolResultText(fmt.Sprintf("Pencil mode is %s: %d tools, app %s.\n", s.Mode, len(s.Tools), s.App)), nil
+			return mcp.NewToolResultText(m.p.Brief()), nil
 		},
 	}
 }
 
+// The gateway is one tool that never changes, for clients that list a server's
+// tools once. It cannot switch the mode.
+const (
+	gatewayAbout = "Pencil's design tools through one tool, for use while Pencil mode is on: " +
+		"action tools lists them, describe explains one, call (default) runs one."
+	gatewaySchema = `{"type":"object","properties":{"action":{"enum":["tools","describe","call"]},` +
+		`"tool":{"type":"string"},"arguments":{"type":"object"},"arguments_json":{"type":"string","description":"instead of arguments"}}}`
+)
+
 func (m *Module) gateway() host.Tool {
 	return host.Tool{
 		Tool: mcp.Tool{
-			Name: callTool, Description: gatewayAbout, RawInputSchema: json.RawMessage(gatewaySchema),
+			Name: pencil.CallTool, Description: gatewayAbout, RawInputSchema: json.RawMessage(gatewaySchema),
 			Annotations: mcp.ToolAnnotation{
 				ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true),
 				IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(false),
@@ -268,7 +256,7 @@ func (m *Module) gateway() host.Tool {
 			if err != nil {
 				return nil, err
 			}
-			return r.mcp(), nil
+			return resultOf(r), nil
 		},
 	}
 }

@@ -1,25 +1,19 @@
-package pencil
+package offer
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
-
-// asTheChildSaid takes from a definition what the deck put into its texts.
-func asTheChildSaid(definition []byte) string {
-	s := canonical(definition)
-	if i := strings.Index(s, `\n\nPencil's tools carry`); i >= 0 { // the entry tool
-		s = s[:i] + s[i+strings.Index(s[i:], `","`):]
-	}
-	return strings.ReplaceAll(s, prefix, "")
-}
 
 // What agents have in their list is, byte for byte in canonical form, what the
 // child listed, members that the library does not know included; a stream, HTTP
@@ -66,8 +60,8 @@ func TestListedDefinitionsAreTheChildsOwn(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if name := tool.Str("name"); strings.HasPrefix(name, prefix) && name != statusTool {
-					listed[strings.TrimPrefix(name, prefix)] = asTheChildSaid(raw)
+				if name := tool.Str("name"); strings.HasPrefix(name, "pencil_") && name != pencil.StatusTool {
+					listed[strings.TrimPrefix(name, "pencil_")] = asTheChildSaid(raw)
 				}
 			}
 			want := standin.Definitions("A", false)
@@ -80,37 +74,38 @@ func TestListedDefinitionsAreTheChildsOwn(t *testing.T) {
 					t.Fatal(err)
 				}
 				// "x-later" names a tool; only texts are rewritten, so it must have stayed,
-				// and taking the prefix off does not hide that it did not.
+				// and taking the "pencil_" off does not hide that it did not.
 				if got := listed[o.Str("name")]; got != canonical([]byte(raw)) {
 					t.Errorf("got  %s\nwant %s", got, canonical([]byte(raw)))
 				}
 			}
-			if all := string(o.Get("tools")); strings.Contains(all, `null,"`+prefix) {
+			if all := string(o.Get("tools")); strings.Contains(all, `null,"pencil_`) {
 				t.Error("a name outside the texts was rewritten")
 			}
 		})
 	}
 }
 
-// A change that only an unknown member shows is a change: the list is sent
-// again, and the pin holds the tool.
-func TestUnknownMembersCount(t *testing.T) {
-	list := func(cost string) *Catalogue {
-		raw, _ := rawjson.SplitArray([]byte(`[{"name":"x","inputSchema":{"type":"object"},"annotations":{"costHint":` + cost + `},"annotated":true}]`))
-		defs, notes := readDefinitions(raw)
-		return newCatalogue(defs, notes, "", nil, nil)
+// asTheChildSaid takes from a definition what the deck put into its texts.
+func asTheChildSaid(definition []byte) string {
+	s := canonical(definition)
+	if i := strings.Index(s, `\n\nPencil's tools carry`); i >= 0 { // the entry tool
+		s = s[:i] + s[i+strings.Index(s[i:], `","`):]
 	}
-	if list("1").fingerprint() == list("2").fingerprint() {
-		t.Error("two catalogues that differ are the same")
-	}
+	return strings.ReplaceAll(s, "pencil_", "")
 }
 
-func TestNullsThatClientsRefuseAreLeftOut(t *testing.T) {
-	raw, _ := rawjson.SplitArray([]byte(`[{"name":"x","title":null,"description":null,"inputSchema":null,"outputSchema":null,"annotations":null,"later":null}]`))
-	defs, _ := readDefinitions(raw)
-	c := newCatalogue(defs, nil, "", nil, nil)
-	c.Tools[0].Description = ""
-	if got, want := string(c.Tools[0].JSON()), `{"name":"pencil_x","description":"","inputSchema":{"type":"object"},"later":null}`; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+// canonical is JSON with sorted keys, and numbers as they are written.
+func canonical(raw []byte) string {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return string(raw)
 	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // it was decoded
+	return strings.TrimSpace(b.String())
 }

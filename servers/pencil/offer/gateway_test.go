@@ -1,6 +1,7 @@
-package pencil
+package offer
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -44,10 +46,10 @@ func TestClientsThatKeepTheirListHaveTheGateway(t *testing.T) {
 			look := func(when string, a *agent, others int) {
 				t.Helper()
 				got := a.tools()
-				if slices.Contains(got, callTool) != tt.has {
+				if slices.Contains(got, pencil.CallTool) != tt.has {
 					t.Errorf("%s: %v", when, got)
 				}
-				if got = slices.DeleteFunc(got, func(s string) bool { return s == callTool }); len(got) != others {
+				if got = slices.DeleteFunc(got, func(s string) bool { return s == pencil.CallTool }); len(got) != others {
 					t.Errorf("%s: %d other tools, want %d", when, len(got), others)
 				}
 			}
@@ -78,7 +80,7 @@ func TestGatewayThroughHTTP(t *testing.T) {
 		r.Header.Set("Mcp-Method", "tools/list")
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		if got := w.Body.String(); !strings.Contains(got, `"echo"`) || strings.Contains(got, callTool) != has {
+		if got := w.Body.String(); !strings.Contains(got, `"echo"`) || strings.Contains(got, pencil.CallTool) != has {
 			t.Errorf("%s: %d %s", client, w.Code, got)
 		}
 	}
@@ -96,5 +98,20 @@ func TestAgentsWithTheGatewayAreKnown(t *testing.T) {
 				t.Errorf("%s: gateway %v", client, info.Gateway)
 			}
 		}
+	}
+}
+
+func TestGatewayIsSmall(t *testing.T) {
+	m := New(pencil.New(pencil.Options{}))
+	b, err := json.Marshal(m.gateway().Tool)
+	if err != nil || len(b) >= 700 {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+}
+
+func TestGatewayIsNoReadOnlyTool(t *testing.T) {
+	a := New(pencil.New(pencil.Options{})).gateway().Tool.Annotations
+	if *a.ReadOnlyHint || !*a.DestructiveHint || *a.OpenWorldHint {
+		t.Errorf("hints %+v", a)
 	}
 }

@@ -1,4 +1,4 @@
-package pencil
+package offer
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -18,10 +19,33 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
+
+// TestMain makes the test binary the child too: the deck starts its child with
+// --app first, which no test run does.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "--app" {
+		os.Exit(standin.Main(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// options are for a child that is this test binary with the stand-in's flags.
+func options(t testing.TB, flags ...string) pencil.Options {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pencil.Options{
+		Command: exe, Args: flags, Version: "test", Home: t.TempDir(), Root: t.TempDir(), StateDir: t.TempDir(),
+		Environ: os.Environ(),
+	}
+}
 
 // other is a server beside Pencil.
 type other struct{}
@@ -43,14 +67,14 @@ func (other) Offer() host.Offer {
 // testDeck is a host with Pencil and another server.
 type testDeck struct {
 	t    testing.TB
-	p    *Pencil
+	p    *pencil.Pencil
 	host *host.Host
 }
 
-func newDeck(t testing.TB, o Options) *testDeck {
+func newDeck(t testing.TB, o pencil.Options) *testDeck {
 	t.Helper()
-	p := New(o)
-	return &testDeck{t, p, hostOf(t, NewModule(p), other{})}
+	p := pencil.New(o)
+	return &testDeck{t, p, hostOf(t, New(p), other{})}
 }
 
 func hostOf(t testing.TB, modules ...host.Module) *host.Host {
@@ -72,7 +96,7 @@ func hostOf(t testing.TB, modules ...host.Module) *host.Host {
 
 func (d *testDeck) on() {
 	d.t.Helper()
-	if _, err := d.p.Control(context.Background(), Request{Verb: "on"}); err != nil {
+	if _, err := d.p.Control(context.Background(), pencil.Request{Verb: "on"}); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -257,10 +281,11 @@ func TestResultsPassTheWholePathUntouched(t *testing.T) {
 }
 
 func TestToolThatTheLibraryCannotTakeIsHidden(t *testing.T) {
-	m := NewModule(New(Options{}))
-	list, _ := rawjson.SplitArray([]byte(`[{"name":"good"},{"name":"bad","inputSchema":{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}}]`))
-	defs, notes := readDefinitions(list)
-	tools := m.toolsOf(newCatalogue(defs, notes, "", nil, nil))
+	m := New(pencil.New(pencil.Options{}))
+	tools := m.toolsOf(&pencil.Catalogue{Tools: []pencil.Tool{
+		{Name: "pencil_good", Input: json.RawMessage(`{"type":"object"}`)},
+		{Name: "pencil_bad", Input: json.RawMessage(`{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}`)},
+	}})
 	if len(tools) != 1 || tools[0].Tool.Name != "pencil_good" {
 		t.Errorf("%d tools", len(tools))
 	}
@@ -378,8 +403,8 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 	o := options(t)
 	synctest.Test(t, func(t *testing.T) {
 		o.Start = standin.Pipes()
-		p := New(o)
-		h, err := host.New(host.Options{Version: "test", Modules: []host.Module{NewModule(p), other{}}, Root: "/deck"})
+		p := pencil.New(o)
+		h, err := host.New(host.Options{Version: "test", Modules: []host.Module{New(p), other{}}, Root: "/deck"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +419,7 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 		}
 		stale := func() bool { return h.Snapshot().Agents[0].Stale }
 		list()
-		if _, err := p.Control(t.Context(), Request{Verb: "on"}); err != nil {
+		if _, err := p.Control(t.Context(), pencil.Request{Verb: "on"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(9 * time.Second)
@@ -430,8 +455,54 @@ func TestRestartedModuleWorks(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.read()
-		if s := d.p.Status(); s.Mode != Off || s.PID != 0 || len(a.tools()) != 1 {
+		if s := d.p.Status(); s.Mode != pencil.Off || s.PID != 0 || len(a.tools()) != 1 {
 			t.Errorf("mode %s, child %d", s.Mode, s.PID)
+		}
+	}
+}
+
+// Others' tools answer while Pencil's program hangs in its handshake.
+func TestOtherToolsAnswerDuringTheHandshake(t *testing.T) {
+	d := newDeck(t, options(t, "--mute"))
+	a := connect(t, d.host, host.ViewSpec{})
+	began := time.Now()
+	d.p.On()
+	if got := a.call("tools/call", `{"name":"echo","arguments":{"n":1}}`); !strings.Contains(got, `{\"n\":1}`) {
+		t.Errorf("got %s", got)
+	}
+	if s := d.p.Status(); s.Mode != pencil.TurningOn && time.Since(began) < 10*time.Second {
+		t.Errorf("mode %s", s.Mode)
+	}
+	d.p.Off()
+}
+
+// No tool that an agent has while the mode is off switches it on.
+func TestNoToolSwitchesOn(t *testing.T) {
+	d := newDeck(t, options(t))
+	for name, spec := range map[string]host.ViewSpec{"all": {}, "alone": {Servers: []string{"pencil"}}, "gateway": {Gateway: true}} {
+		a := connectAs(t, d.host, spec, "codex")
+		for _, tool := range append(a.tools(), "pencil_on", "pencil_mode", "pencil_toggle") {
+			for _, args := range []string{`{}`, `{"action":"on"}`, `{"action":"call","tool":"on"}`, `{"mode":"on"}`} {
+				a.call("tools/call", `{"name":"`+tool+`","arguments":`+args+`}`)
+			}
+		}
+		if s := d.p.Status(); s.Mode != pencil.Off || s.PID != 0 {
+			t.Errorf("%s: mode %s", name, s.Mode)
+		}
+	}
+}
+
+func TestListChangesAreAlwaysAnnounced(t *testing.T) {
+	without := hostOf(t, other{})
+	with := newDeck(t, options(t))
+	for name, h := range map[string]*host.Host{"without Pencil": without, "with Pencil": with.host} {
+		a := connect(t, h, host.ViewSpec{})
+		if got := a.call("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}`); !strings.Contains(got, `"tools":{"listChanged":true}`) {
+			t.Errorf("%s: %s", name, got)
+		}
+		meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
+		if got := connect(t, h, host.ViewSpec{}).call("tools/list", meta); !strings.Contains(got, `"ttlMs":0`) {
+			t.Errorf("%s: a list that may be kept: %s", name, got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package pencil_test
+package offer
 
 import (
 	"bufio"
@@ -378,21 +378,4 @@ func events(answer *http.Response, to chan<- string) {
 			to <- strings.TrimSpace(data)
 		}
 	}
-}
-
-// other is a server beside Pencil.
-type other struct{}
-
-func (other) Identity() host.Identity {
-	return host.Identity{Name: "other", Title: "Other", ServerName: "other"}
-}
-func (other) Start(context.Context, host.Scope) error { return nil }
-func (other) Stop(context.Context) error              { return nil }
-func (other) Offer() host.Offer {
-	return host.Offer{Instructions: "Other.", Tools: []host.Tool{{
-		Tool: mcp.NewToolWithRawSchema("echo", "echo", json.RawMessage(`{"type":"object"}`)),
-		Handler: func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return mcp.NewToolResultText(string(r.Params.RawArguments)), nil
-		},
-	}}}
 }
