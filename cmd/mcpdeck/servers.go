@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/pencil/offer"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	pixelsoffer "github.com/mcpdeck/mcpdeck/servers/pixelsrc/offer"
 )
 
 // hosted is one server.
@@ -37,7 +38,7 @@ func servers() []hosted {
 		}},
 		{"pixelsrc", func(h *house) (host.Module, error) {
 			h.pixels = pixelsrc.New(h.cfg.PixelsrcOptions())
-			return pixelsrc.NewModule(h.pixels), nil
+			return pixelsoffer.NewModule(h.pixels), nil
 		}},
 		{"logicstamp", func(h *house) (host.Module, error) {
 			service, err := logicstamp.New(h.cfg.LogicstampOptions())

@@ -10,19 +10,22 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
 
-type tokenCount struct {
+// TokenCount is how much of a corpus a token makes.
+type TokenCount struct {
 	Token      string  `json:"token"`
 	Count      int     `json:"count"`
 	Percentage float64 `json:"percentage"`
 	Sprites    int     `json:"sprites"`
 }
 
-type pairCount struct {
+// PairCount is how often two tokens are used together.
+type PairCount struct {
 	Pair  [2]string `json:"pair"`
 	Count int       `json:"count"`
 }
 
-type sizeCount struct {
+// SizeCount is how many sprites have a size.
+type SizeCount struct {
 	Size  [2]int `json:"size"`
 	Count int    `json:"count"`
 }
@@ -38,8 +41,8 @@ type failedFile struct {
 	Error string `json:"error"`
 }
 
-// corpus is what analyze answers.
-type corpus struct {
+// Corpus is what sources are made of.
+type Corpus struct {
 	Files         int          `json:"files_analyzed"`
 	Failed        int          `json:"files_failed"`
 	FailedFiles   []failedFile `json:"failed_files,omitempty"`
@@ -57,78 +60,75 @@ type corpus struct {
 	Unique        int          `json:"unique_tokens"`
 	Occurrences   int          `json:"total_token_occurrences"`
 	PaletteSize   float64      `json:"avg_palette_size"`
-	Top           []tokenCount `json:"top_tokens"`
-	Pairs         []pairCount  `json:"co_occurrence"`
-	Dimensions    []sizeCount  `json:"dimensions"`
+	Top           []TokenCount `json:"top_tokens"`
+	Pairs         []PairCount  `json:"co_occurrence"`
+	Dimensions    []SizeCount  `json:"dimensions"`
 	Families      []family     `json:"token_families"`
 
-	tokens  map[string]*tokenCount
+	tokens  map[string]*TokenCount
 	pairs   map[[2]string]int
 	sizes   map[[2]int]int
 	entries int
 	ctx     context.Context //nolint:containedctx // that of one call
 }
 
-func newCorpus(ctx context.Context) *corpus {
-	return &corpus{ctx: ctx, tokens: map[string]*tokenCount{}, pairs: map[[2]string]int{}, sizes: map[[2]int]int{}}
+func newCorpus(ctx context.Context) *Corpus {
+	return &Corpus{ctx: ctx, tokens: map[string]*TokenCount{}, pairs: map[[2]string]int{}, sizes: map[[2]int]int{}}
 }
 
-func runAnalyze(c *call) Answer {
-	recursive := c.args.Flag("recursive", true)
-	given, byPath := c.args.Text("path")
-	_, inline := c.args.Text("source")
-	k := newCorpus(c.ctx)
-	if byPath && !inline {
-		places := c.server.rootsOf(c.who).locate(given)
-		for _, p := range places {
-			if p.isDir() {
-				return c.analyzeFolder(k, p, recursive)
-			}
-		}
-	}
-	src, wrong := c.source("source", "path")
-	if wrong != nil {
-		switch {
-		case !byPath || inline || c.args.problem != "":
-		case c.who.Refused != nil:
-			return fail("Path not found: '%s': %s.", given, c.noProject())
-		default:
-			return fail("Path not found: '%s' is neither a .pxl or .jsonl file nor a folder in the project folder or an allowed directory.", given)
-		}
-		return *wrong
-	}
+// Analyze counts what a source is made of.
+func Analyze(ctx context.Context, src *Source) *Corpus {
+	k := newCorpus(ctx)
 	if !k.add(src) {
 		k.Files, k.Failed = 0, 1
 		k.FailedFiles = []failedFile{{src.path, "it has no object that can be read"}}
 	}
-	return document(k.finish())
+	return k.finish()
 }
 
-func (c *call) analyzeFolder(k *corpus, dir place, recursive bool) Answer {
+// AnalyzePath counts what a file is made of, or all sources in a folder.
+func (s *Server) AnalyzePath(ctx context.Context, who Caller, given string, recursive bool) (*Corpus, error) {
+	for _, p := range s.rootsOf(who).locate(given) {
+		if p.isDir() {
+			return s.analyzeFolder(ctx, p, recursive)
+		}
+	}
+	src, err := s.Open(ctx, who, given)
+	switch {
+	case err == nil:
+		return Analyze(ctx, src), nil
+	case who.Refused != nil:
+		return nil, failf("Path not found: '%s': %s.", given, who.noProject())
+	}
+	return nil, failf("Path not found: '%s' is neither a .pxl or .jsonl file nor a folder in the project folder or an allowed directory.", given)
+}
+
+func (s *Server) analyzeFolder(ctx context.Context, dir place, recursive bool) (*Corpus, error) {
 	found, err := dir.scan(recursive)
 	if err != nil {
-		return fail("Path not found: %v.", err)
+		return nil, failf("Path not found: %v.", err)
 	}
+	k := newCorpus(ctx)
 	k.Skipped = found.skipped
 	for _, p := range found.files {
-		if c.ctx.Err() != nil {
-			return fail("Analysing the folder timed out; analyse a smaller one.")
+		if ctx.Err() != nil {
+			return nil, failf("Analysing the folder timed out; analyse a smaller one.")
 		}
-		data, err := p.read(maxSource)
+		data, err := p.read(pxl.MaxSource)
 		if err != nil {
 			k.fail(p.rel, err.Error())
 			continue
 		}
-		src := &source{text: string(data), path: p.rel, at: &p}
-		c.parse(src)
+		src := &Source{Text: string(data), path: p.rel, at: &p}
+		s.parse(ctx, src, src.at)
 		if !k.add(src) {
 			k.fail(p.rel, "it has no object that can be read")
 		}
 	}
-	return document(k.finish())
+	return k.finish(), nil
 }
 
-func (k *corpus) fail(path, why string) {
+func (k *Corpus) fail(path, why string) {
 	k.Failed++
 	if len(k.FailedFiles) < 100 {
 		k.FailedFiles = append(k.FailedFiles, failedFile{path, why})
@@ -136,8 +136,8 @@ func (k *corpus) fail(path, why string) {
 }
 
 // add counts a source; false when it is not blank and nothing in it can be read.
-func (k *corpus) add(src *source) bool {
-	if strings.TrimSpace(src.text) != "" && len(src.Objects()) == 0 {
+func (k *Corpus) add(src *Source) bool {
+	if strings.TrimSpace(src.Text) != "" && len(src.Objects()) == 0 {
 		return false
 	}
 	k.Files++
@@ -168,7 +168,7 @@ func (k *corpus) add(src *source) bool {
 	return true
 }
 
-func (k *corpus) sprite(src *source, sp *pxl.Sprite) {
+func (k *Corpus) sprite(src *Source, sp *pxl.Sprite) {
 	if sp.Size != nil {
 		k.sizes[*sp.Size]++
 	}
@@ -180,7 +180,7 @@ func (k *corpus) sprite(src *source, sp *pxl.Sprite) {
 	for _, r := range regions {
 		t := bare(r.Token)
 		if k.tokens[t] == nil {
-			k.tokens[t] = &tokenCount{Token: t}
+			k.tokens[t] = &TokenCount{Token: t}
 		}
 		k.tokens[t].Count += r.Visible
 		k.Occurrences += r.Visible
@@ -205,30 +205,30 @@ func (k *corpus) sprite(src *source, sp *pxl.Sprite) {
 const maxFamily = 50
 
 // finish sorts what was counted.
-func (k *corpus) finish() *corpus {
+func (k *Corpus) finish() *Corpus {
 	k.Unique = len(k.tokens)
 	if k.Palettes > 0 {
 		k.PaletteSize = math.Round(100*float64(k.entries)/float64(k.Palettes)) / 100
 	}
-	k.Top, k.Pairs, k.Dimensions, k.Families = []tokenCount{}, []pairCount{}, []sizeCount{}, []family{}
+	k.Top, k.Pairs, k.Dimensions, k.Families = []TokenCount{}, []PairCount{}, []SizeCount{}, []family{}
 	for _, t := range k.tokens {
 		t.Percentage = percent(t.Count, k.Occurrences)
 		k.Top = append(k.Top, *t)
 	}
-	slices.SortFunc(k.Top, func(a, b tokenCount) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Token, b.Token)) })
+	slices.SortFunc(k.Top, func(a, b TokenCount) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Token, b.Token)) })
 	k.Families = families(k.Top)
 	k.Top = k.Top[:min(len(k.Top), 20)]
 	for p, n := range k.pairs {
-		k.Pairs = append(k.Pairs, pairCount{p, n})
+		k.Pairs = append(k.Pairs, PairCount{p, n})
 	}
-	slices.SortFunc(k.Pairs, func(a, b pairCount) int {
+	slices.SortFunc(k.Pairs, func(a, b PairCount) int {
 		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Pair[0], b.Pair[0]), cmp.Compare(a.Pair[1], b.Pair[1]))
 	})
 	k.Pairs = k.Pairs[:min(len(k.Pairs), 10)]
 	for s, n := range k.sizes {
-		k.Dimensions = append(k.Dimensions, sizeCount{s, n})
+		k.Dimensions = append(k.Dimensions, SizeCount{s, n})
 	}
-	slices.SortFunc(k.Dimensions, func(a, b sizeCount) int {
+	slices.SortFunc(k.Dimensions, func(a, b SizeCount) int {
 		return cmp.Or(b.Count-a.Count, a.Size[0]-b.Size[0], a.Size[1]-b.Size[1])
 	})
 	k.Dimensions = k.Dimensions[:min(len(k.Dimensions), 10)]
@@ -236,7 +236,7 @@ func (k *corpus) finish() *corpus {
 }
 
 // families groups tokens that share what stands before their first underscore.
-func families(tokens []tokenCount) []family {
+func families(tokens []TokenCount) []family {
 	by := map[string]*family{}
 	for _, t := range tokens {
 		prefix, _, _ := strings.Cut(t.Token, "_")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/internal/sample"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 )
@@ -15,12 +16,11 @@ import (
 // issuesOf lists the codes of what is wrong with a source, warnings in lower
 // case, errors with a bang, each with its line.
 func issuesOf(text string) string {
-	src := &source{text: text}
-	(&call{ctx: noContext(), server: New(Options{})}).parse(src)
+	src := New(Options{}).Parse(noContext(), Caller{}, text)
 	var list []string
-	for _, i := range src.issues() {
+	for _, i := range src.Issues() {
 		mark := ""
-		if i.severity == pxl.Error {
+		if i.Severity == pxl.Error {
 			mark = "!"
 		}
 		list = append(list, fmt.Sprintf("%d:%s%s", i.Line, i.Code, mark))
@@ -85,10 +85,9 @@ func TestValidator(t *testing.T) {
 }
 
 // suggested lists what is suggested for a source.
-func suggested(text string) (src *source, list []suggestion) {
-	src = &source{text: text}
-	(&call{ctx: noContext(), server: New(Options{})}).parse(src)
-	list, _, _ = src.suggestions(noContext())
+func suggested(text string) (src *Source, list []Suggestion) {
+	src = New(Options{}).Parse(noContext(), Caller{}, text)
+	list, _, _ = src.Suggestions(noContext())
 	return src, list
 }
 
@@ -162,11 +161,11 @@ func TestDistance(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]string{0: "", 1: "Did you mean 'a'?", 2: "Did you mean 'a' or 'b'?", 3: "Did you mean 'a', 'b', or 'c'?"} {
-		if got := didYouMean([]string{"a", "b", "c"}[:n]); got != want {
+		if got := DidYouMean([]string{"a", "b", "c"}[:n]); got != want {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
-	if got := nearNames("charakter", []string{"item", "character", "tileset"}, 3); len(got) != 1 || got[0] != "character" {
+	if got := NearNames("charakter", []string{"item", "character", "tileset"}, 3); len(got) != 1 || got[0] != "character" {
 		t.Errorf("got %v", got)
 	}
 }
@@ -195,8 +194,8 @@ func TestSuggestionsApplied(t *testing.T) {
 				t.Errorf("%s: nothing is suggested for %s", name, damage[1])
 				continue
 			}
-			fixed, _ := applyEdits(broken, list)
-			if again, _ := applyEdits(fixed, second(suggested(fixed))); issuesOf(again) != "" {
+			fixed, _ := Apply(broken, list)
+			if again, _ := Apply(fixed, second(suggested(fixed))); issuesOf(again) != "" {
 				t.Errorf("%s: %s: after the fixes: %s", name, damage[1], issuesOf(again))
 			}
 		}
@@ -206,11 +205,10 @@ func TestSuggestionsApplied(t *testing.T) {
 func second[A, B any](_ A, b B) B { return b }
 
 func TestExplainCounts(t *testing.T) {
-	src := &source{text: Example("hero")}
-	(&call{ctx: noContext(), server: New(Options{})}).parse(src)
+	src := New(Options{}).Parse(noContext(), Caller{}, Example("hero"))
 	o, _ := src.Find(pxl.KindSprite, "hero")
 	data, _ := src.explainSprite(&o, &excerpt{})
-	d := data.(*spriteData)
+	d := data.(*SpriteData)
 	sum := 0
 	for _, tok := range d.Tokens {
 		sum += tok.Count
@@ -235,8 +233,7 @@ func TestHeroHasAFace(t *testing.T) {
 
 func TestAnalyzeCounts(t *testing.T) {
 	k := newCorpus(noContext())
-	src := &source{text: Example("hero")}
-	(&call{ctx: noContext(), server: New(Options{})}).parse(src)
+	src := New(Options{}).Parse(noContext(), Caller{}, Example("hero"))
 	k.add(src)
 	if k.finish(); k.Unique != 12 || k.Occurrences < 100 || len(k.Pairs) != 10 {
 		t.Errorf("%+v", k)
@@ -342,7 +339,7 @@ func TestImportKeepsRandomPictures(t *testing.T) {
 }
 
 func TestImportKeepsAlphaApart(t *testing.T) {
-	im, err := Import(t.Context(), drawn("Ah.. hA.."), ImportOptions{MaxColors: 16, Analyze: true})
+	im, err := Import(t.Context(), sample.Drawn("Ah.. hA.."), ImportOptions{MaxColors: 16, Analyze: true})
 	if err != nil || im.Colours != 3 || !strings.Contains(im.Source, "#FF000080") || !strings.Contains(im.Source, `"_":"#00000000"`) {
 		t.Errorf("%+v, %v", im, err)
 	}
@@ -353,7 +350,7 @@ func TestImportKeepsAlphaApart(t *testing.T) {
 
 // TestAnalysisVector is the picture with a frame, a shadow and a light.
 func TestAnalysisVector(t *testing.T) {
-	im, err := Import(t.Context(), drawn("KKKKKK KRRRRK KRRRRK KRRRRK KDDDDK KKKKKK"), ImportOptions{MaxColors: 16, Analyze: true, Name: "v"})
+	im, err := Import(t.Context(), sample.Drawn("KKKKKK KRRRRK KRRRRK KRRRRK KDDDDK KKKKKK"), ImportOptions{MaxColors: 16, Analyze: true, Name: "v"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,17 +359,17 @@ func TestAnalysisVector(t *testing.T) {
 			t.Errorf("%s lacks %s", im.Source, want)
 		}
 	}
-	if !strings.Contains(im.summary(), "Symmetry: x (left and right).") {
-		t.Error(im.summary())
+	if !strings.Contains(im.Summary(), "Symmetry: x (left and right).") {
+		t.Error(im.Summary())
 	}
 }
 
 func TestContainmentIsTopological(t *testing.T) {
-	im, err := Import(t.Context(), drawn("AB BA"), ImportOptions{MaxColors: 16, Analyze: true})
+	im, err := Import(t.Context(), sample.Drawn("AB BA"), ImportOptions{MaxColors: 16, Analyze: true})
 	if err != nil || strings.Contains(im.Source, "contained-within") {
 		t.Errorf("%s, %v", im.Source, err)
 	}
-	im, err = Import(t.Context(), drawn("AAA ABA AAA"), ImportOptions{MaxColors: 16, Analyze: true})
+	im, err = Import(t.Context(), sample.Drawn("AAA ABA AAA"), ImportOptions{MaxColors: 16, Analyze: true})
 	if err != nil || !strings.Contains(im.Source, `"c2":{"type":"contained-within","target":"c1"}`) {
 		t.Errorf("%s, %v", im.Source, err)
 	}
@@ -386,7 +383,7 @@ func TestShapesFound(t *testing.T) {
 		{"points", "A.A ... ..A", `"points":[[0,0],[2,0],[2,2]]`},
 		{"symmetry", ".A....A. A..AA..A ..A..A.. A.A..A.A", `"symmetric":"x"`},
 	} {
-		im, err := Import(t.Context(), drawn(row.picture), ImportOptions{MaxColors: 16})
+		im, err := Import(t.Context(), sample.Drawn(row.picture), ImportOptions{MaxColors: 16})
 		if err != nil || !strings.Contains(im.Source, row.want) {
 			t.Errorf("%s: %s, %v", row.name, im.Source, err)
 		}
@@ -399,9 +396,9 @@ func TestShapesFound(t *testing.T) {
 }
 
 func TestUpscaledNote(t *testing.T) {
-	im, err := Import(t.Context(), drawn("AABBAABB AABBAABB CCAABBCC CCAABBCC AABBAABB AABBAABB KKKKWWWW KKKKWWWW"), ImportOptions{MaxColors: 16})
-	if err != nil || !strings.Contains(im.summary(), "enlarged 2 times") {
-		t.Errorf("%s, %v", im.summary(), err)
+	im, err := Import(t.Context(), sample.Drawn("AABBAABB AABBAABB CCAABBCC CCAABBCC AABBAABB AABBAABB KKKKWWWW KKKKWWWW"), ImportOptions{MaxColors: 16})
+	if err != nil || !strings.Contains(im.Summary(), "enlarged 2 times") {
+		t.Errorf("%s, %v", im.Summary(), err)
 	}
 }
 
@@ -419,22 +416,9 @@ func TestColourNames(t *testing.T) {
 	}
 }
 
-// TestImportHasOneSetOfDefaults: the tool finds shapes and analyses as the package does.
-func TestImportHasOneSetOfDefaults(t *testing.T) {
-	s := New(Options{})
-	for _, analyze := range []bool{false, true} {
-		picture := "KKKKKK KRRRRK KRRRRK KRRRRK KDDDDK KKKKKK"
-		a := s.Call(noContext(), Caller{}, "pixelsrc_import", map[string]any{"image": pngOf(picture), "analyze": analyze})
-		im, err := Import(t.Context(), drawn(picture), ImportOptions{MaxColors: 16, Analyze: analyze})
-		if err != nil || a.Blocks[0].Text != im.Source {
-			t.Errorf("the tool says %s, the package %s, %v", a.Blocks[0].Text, im.Source, err)
-		}
-	}
-}
-
 // TestRegionsAreDrawn: a sprite of regions is not transparent.
 func TestRegionsAreDrawn(t *testing.T) {
-	samePixels(t, renderOf(t, heroSource("#FF0000", 2)), drawn("AA AA"))
+	samePixels(t, renderOf(t, sample.Hero("#FF0000", 2)), sample.Drawn("AA AA"))
 }
 
 // TestImportObjects has the checks of import objects.
@@ -446,7 +430,7 @@ func TestImportObjects(t *testing.T) {
 		{"no from", `{type:"import",from:""}`, "1:range_validation!"},
 		{"alias with a colon", `{type:"import",from:"./x",as:"a:b"}`, "1:unresolved_import 1:range_validation!"},
 		{"item with a slash", `{type:"import",from:"./x",sprites:["a/b"]}`, "1:unresolved_import 1:range_validation!"},
-		{"lifetime reversed", `{type:"particle",name:"p",sprite:"s",emitter:{lifetime:[5,1]}}` + dot1, "1:missing_sprite 1:range_validation"},
+		{"lifetime reversed", `{type:"particle",name:"p",sprite:"s",emitter:{lifetime:[5,1]}}` + sample.Dot, "1:missing_sprite 1:range_validation"},
 		{"transform without frames", `{type:"transform",name:"t",frames:0}`, "1:range_validation"},
 		{"rules without rules", `{type:"state-rules",name:"r",rules:[]}`, "1:empty_grid"},
 	} {

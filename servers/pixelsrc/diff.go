@@ -14,8 +14,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
 
-// spriteDiff is how one sprite differs between two sources.
-type spriteDiff struct {
+// SpriteDiff is how one sprite differs between two sources.
+type SpriteDiff struct {
 	Sprite   string           `json:"sprite"`
 	Status   string           `json:"status"`
 	Summary  string           `json:"summary"`
@@ -61,63 +61,60 @@ type metadataChange struct {
 	New   *string `json:"new"`
 }
 
-func runDiff(c *call) Answer {
-	only, filtered := c.args.Text("sprite")
-	sides := [2]*source{}
-	for i, s := range [2]string{"_a", "_b"} {
-		src, wrong := c.source("source"+s, "path"+s)
-		if wrong != nil {
-			return *wrong
+// Comparison is how the sprites of two sources differ.
+type Comparison struct {
+	Sprites []json.RawMessage // each a [SpriteDiff]
+	// Partial says what was left out of long lists, Problems what could not be read of
+	// the sources.
+	Partial, Problems []string
+}
+
+// Diff compares the sprites of two sources, or the one of a name; "" compares all.
+func Diff(ctx context.Context, a, b *Source, only string) (Comparison, error) {
+	sides := [2]*Source{a, b}
+	var names []string
+	for i, src := range sides {
+		if ds := src.Diagnostics(); strings.TrimSpace(src.Text) != "" && len(src.Objects()) == 0 && len(ds) > 0 {
+			return Comparison{}, failf("source_%c cannot be read: line %d: %s.", 'a'+i, ds[0].Line, ds[0].Message)
 		}
-		if ds := src.Diagnostics(); strings.TrimSpace(src.text) != "" && len(src.Objects()) == 0 && len(ds) > 0 {
-			return fail("source%s cannot be read: line %d: %s.", s, ds[0].Line, ds[0].Message)
-		}
-		sides[i] = src
+		names = append(names, src.sprites()...)
 	}
-	names := append(sides[0].sprites(), sides[1].sprites()...)
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if len(names) == 0 {
-		return fail("No sprites in either source.")
+		return Comparison{}, failf("No sprites in either source.")
 	}
-	if filtered && only != "" {
+	if only != "" {
 		if !slices.Contains(names, only) {
-			return fail("%s", notFound("Sprite", only, names))
+			return Comparison{}, failf("%s", NotFound("Sprite", only, names))
 		}
 		names = []string{only}
 	}
 	list, size, ex := make([]json.RawMessage, 0, len(names)), 0, &excerpt{}
 	for i, n := range names {
-		if c.ctx.Err() != nil {
+		if ctx.Err() != nil {
 			break
 		}
-		if size > maxListed {
+		if size > MaxListed {
 			ex.note("%d of %d sprites are compared; pass sprite for one of the rest, which begins with %q.", i, len(names), n[:min(len(n), 64)])
 			break
 		}
-		list = append(list, json.RawMessage(pretty(diffSprite(c.ctx, sides[0], sides[1], n, ex))))
+		list = append(list, json.RawMessage(JSON(diffSprite(ctx, a, b, n, ex))))
 		size += len(list[len(list)-1])
-	}
-	a := document(list)
-	if len(ex.notes) > 0 {
-		a.Blocks = append(a.Blocks, Block{Text: "Shown in part:\n" + strings.Join(ex.notes, "\n")})
 	}
 	var problems []string
 	for i, src := range sides {
 		for _, d := range src.Diagnostics() {
-			if d.Severity == pxl.Error {
+			if d.Severity == pxl.Error && len(problems) < maxProblems {
 				problems = append(problems, fmt.Sprintf("source_%c line %d: %s", 'a'+i, d.Line, d.Message))
 			}
 		}
 	}
-	if len(problems) > 0 {
-		a.Blocks = append(a.Blocks, Block{Text: "Problems:\n" + strings.Join(problems[:min(len(problems), maxProblems)], "\n")})
-	}
-	return a
+	return Comparison{list, ex.notes, problems}, nil
 }
 
 // sprites lists the names of the sprites of a source.
-func (src *source) sprites() (names []string) {
+func (src *Source) sprites() (names []string) {
 	for _, o := range src.Objects() {
 		if o.Kind == pxl.KindSprite {
 			names = append(names, o.Name)
@@ -126,10 +123,10 @@ func (src *source) sprites() (names []string) {
 	return names
 }
 
-func diffSprite(ctx context.Context, a, b *source, name string, ex *excerpt) spriteDiff {
+func diffSprite(ctx context.Context, a, b *Source, name string, ex *excerpt) SpriteDiff {
 	p, inA := a.Find(pxl.KindSprite, name)
 	q, inB := b.Find(pxl.KindSprite, name)
-	d := spriteDiff{Sprite: name, Status: "changed"}
+	d := SpriteDiff{Sprite: name, Status: "changed"}
 	if !inA || !inB {
 		d.Status = "removed"
 		side := a
@@ -159,7 +156,7 @@ func diffSprite(ctx context.Context, a, b *source, name string, ex *excerpt) spr
 	if d.Pixels != nil {
 		parts = append(parts, fmt.Sprintf("Pixels: %d of %d changed", d.Pixels.Changed, d.Pixels.Total))
 	}
-	d.Metadata = diffMetadata(a.text, b.text, p.Node, q.Node)
+	d.Metadata = diffMetadata(a.Text, b.Text, p.Node, q.Node)
 	if n := len(d.Metadata); n > 0 {
 		parts = append(parts, fmt.Sprintf("Metadata: ~%d", n))
 	}
@@ -173,7 +170,7 @@ func diffSprite(ctx context.Context, a, b *source, name string, ex *excerpt) spr
 }
 
 // declared is the size of a sprite, 0×0 when it has none.
-func (src *source) declared(sp *pxl.Sprite, name string) (w, h int) {
+func (src *Source) declared(sp *pxl.Sprite, name string) (w, h int) {
 	switch {
 	case sp.Size != nil:
 		return sp.Size[0], sp.Size[1]
@@ -201,13 +198,13 @@ func counts[T any](list []T, kind func(T) string, tokens, colours string) string
 }
 
 // diffPalettes compares colours by what they are, not how they are written.
-func diffPalettes(a, b *source, p, q *pxl.PaletteRef) (list []colourChange) {
+func diffPalettes(a, b *Source, p, q *pxl.PaletteRef) (list []colourChange) {
 	type entry struct {
 		value string
 		c     color.NRGBA
 		valid bool
 	}
-	read := func(s *source, ref *pxl.PaletteRef) map[string]entry {
+	read := func(s *Source, ref *pxl.PaletteRef) map[string]entry {
 		m := map[string]entry{}
 		all, _ := s.Colours(ref)
 		for _, t := range all {
@@ -235,7 +232,7 @@ func diffPalettes(a, b *source, p, q *pxl.PaletteRef) (list []colourChange) {
 }
 
 // diffRegions compares the regions by their pixels, z and role, and the pictures.
-func diffRegions(ctx context.Context, a, b *source, name string) (list []regionChange, pixels *pixelChange) {
+func diffRegions(ctx context.Context, a, b *Source, name string) (list []regionChange, pixels *pixelChange) {
 	before, errA := a.Render(pxl.RenderOptions{Kind: pxl.KindSprite, Name: name, Tokens: true})
 	after, errB := b.Render(pxl.RenderOptions{Kind: pxl.KindSprite, Name: name, Tokens: true})
 	if errA != nil || errB != nil {

@@ -2,6 +2,7 @@ package pixelsrc
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"image/color"
@@ -14,21 +15,24 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
 
-func runExplain(c *call) Answer {
-	name, named := c.args.Text("name")
-	skip := max(c.args.Int("from", 0), 0)
-	src, wrong := c.source("source", "path")
-	if wrong != nil {
-		return *wrong
-	}
-	if named && strings.HasPrefix(name, "@") {
-		if a, ok := explainBuiltin(name, &excerpt{from: skip}); ok {
-			return a
-		}
-	}
+// Explanation describes objects of a source.
+type Explanation struct {
+	JSON string // of one object, or a list of several
+	Text string // the same to read
+	Note string // what was left out and how to get it; "" for nothing
+}
+
+// Explain describes the objects of a source, or the one of a name when that is not
+// nil; a built-in palette has a name with @. Of all objects the first from are skipped,
+// of one as many entries of its lists.
+func (src *Source) Explain(ctx context.Context, name *string, from int) (Explanation, error) {
 	ex := &excerpt{}
-	if named {
+	skip := max(from, 0)
+	if name != nil {
 		ex.from, skip = skip, 0
+		if d := explainBuiltin(*name, ex); d != nil {
+			return ex.of(JSON(d), d.text()), nil
+		}
 	}
 	var names []string
 	var found []json.RawMessage
@@ -40,27 +44,27 @@ func runExplain(c *call) Answer {
 			title = word(o.Node, "from")
 		}
 		names = append(names, title)
-		if named && title != name {
+		if name != nil && title != *name {
 			continue
 		}
-		if chosen++; chosen <= skip || size > maxListed || c.ctx.Err() != nil {
+		if chosen++; chosen <= skip || size > MaxListed || ctx.Err() != nil {
 			continue
 		}
 		data, text := src.explain(&o, ex)
-		found = append(found, json.RawMessage(pretty(data)))
+		found = append(found, json.RawMessage(JSON(data)))
 		texts = append(texts, text)
 		size += len(found[len(found)-1]) + len(text)
 	}
 	switch {
 	case len(names) == 0:
 		if ds := src.Diagnostics(); len(ds) > 0 {
-			return fail("No objects could be read: line %d: %s.", ds[0].Line, ds[0].Message)
+			return Explanation{}, failf("No objects could be read: line %d: %s.", ds[0].Line, ds[0].Message)
 		}
-		return fail("No objects in the source: it is empty.")
+		return Explanation{}, failf("No objects in the source: it is empty.")
 	case len(found) == 0 && skip > 0:
-		return fail("The source has %d objects; from=%d is behind the last.", chosen, skip)
+		return Explanation{}, failf("The source has %d objects; from=%d is behind the last.", chosen, skip)
 	case len(found) == 0:
-		return fail("%s", notFound("Object", name, names))
+		return Explanation{}, failf("%s", NotFound("Object", *name, names))
 	}
 	if upTo := skip + len(found); skip > 0 || upTo < chosen {
 		ex.notes = append([]string{fmt.Sprintf("Objects %d to %d of %d.", skip+1, upTo, chosen)}, ex.notes...)
@@ -68,21 +72,20 @@ func runExplain(c *call) Answer {
 			ex.notes[0] += fmt.Sprintf(" Call again with from=%d for those that follow, or with name for one.", upTo)
 		}
 	}
-	text := strings.Join(texts, "\n"+strings.Repeat("=", 40)+"\n\n")
-	a := say(pretty(found), text)
-	if len(found) == 1 {
-		a = say(string(found[0]), text)
+	data := string(found[0])
+	if len(found) > 1 {
+		data = JSON(found)
 	}
-	return ex.tell(a)
+	return ex.of(data, strings.Join(texts, "\n"+strings.Repeat("=", 40)+"\n\n")), nil
 }
 
-// tell adds what was left out to an answer.
-func (e *excerpt) tell(a Answer) Answer {
+// of is an explanation with a note of what was left out.
+func (e *excerpt) of(data, text string) Explanation {
+	x := Explanation{JSON: data, Text: text}
 	if len(e.notes) > 0 {
-		a.Blocks = append(a.Blocks, Block{Text: "Shown in part:\n" + strings.Join(e.notes, "\n") +
-			fmt.Sprintf("\nOf a long list %d entries are shown; name the object and pass from=%d for those that follow.", maxEntries, e.from+maxEntries)})
+		x.Note = strings.Join(e.notes, "\n") + fmt.Sprintf("\nOf a long list %d entries are shown; name the object and pass from=%d for those that follow.", MaxEntries, e.from+MaxEntries)
 	}
-	return a
+	return x
 }
 
 // swatch is a token with its colour.
@@ -102,7 +105,8 @@ func swatchOf(token string, c color.NRGBA, valid bool, text string) swatch {
 	return s
 }
 
-type paletteData struct {
+// PaletteData is a palette, explained.
+type PaletteData struct {
 	Type    string   `json:"type"`
 	Name    string   `json:"name"`
 	Count   int      `json:"color_count"`
@@ -110,27 +114,29 @@ type paletteData struct {
 	Builtin bool     `json:"is_builtin"`
 }
 
-func explainBuiltin(name string, ex *excerpt) (Answer, bool) {
-	p, ok := pxl.Builtin(strings.TrimPrefix(name, "@"))
-	if !ok {
-		return Answer{}, false
+// explainBuiltin describes the palette of a name with @, nil when there is none.
+func explainBuiltin(name string, ex *excerpt) *PaletteData {
+	plain, ok := strings.CutPrefix(name, "@")
+	p, known := pxl.Builtin(plain)
+	if !ok || !known {
+		return nil
 	}
-	d := paletteData{Type: "palette", Name: "@" + p.Name, Builtin: true}
+	d := &PaletteData{Type: "palette", Name: name, Builtin: true}
 	for _, e := range p.Colors {
 		c, err := colour.Parse(e.Value)
 		d.Colors = append(d.Colors, swatchOf(bare(e.Token), c, err == nil, e.Value))
 	}
 	d.finish(ex)
-	return ex.tell(say(pretty(d), d.text())), true
+	return d
 }
 
-func (d *paletteData) finish(ex *excerpt) {
+func (d *PaletteData) finish(ex *excerpt) {
 	d.Count = len(d.Colors)
 	slices.SortFunc(d.Colors, func(a, b swatch) int { return cmp.Compare(a.Token, b.Token) })
 	d.Colors = part(ex, "Palette "+d.Name, "colors", d.Colors)
 }
 
-func (d *paletteData) text() string {
+func (d *PaletteData) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Palette: %s\nColors: %d\n\nCOLOR MAPPINGS\n", d.Name, d.Count)
 	writeSwatches(&b, d.Colors)
@@ -148,10 +154,10 @@ func writeSwatches(b *strings.Builder, list []swatch) {
 }
 
 // explain gives an object as data and as text.
-func (src *source) explain(o *pxl.Object, ex *excerpt) (data any, text string) {
+func (src *Source) explain(o *pxl.Object, ex *excerpt) (data any, text string) {
 	switch o.Kind {
 	case pxl.KindPalette:
-		d := &paletteData{Type: "palette", Name: o.Name, Colors: []swatch{}}
+		d := &PaletteData{Type: "palette", Name: o.Name, Colors: []swatch{}}
 		list, _ := src.Colours(&pxl.PaletteRef{Name: o.Name})
 		for _, t := range list {
 			d.Colors = append(d.Colors, swatchOf(t.Token, t.Color, t.Valid, t.Value))
@@ -195,7 +201,8 @@ type paletteInfo struct {
 	Colors  int    `json:"colors"`
 }
 
-type spriteData struct {
+// SpriteData is a sprite, explained.
+type SpriteData struct {
 	Type         string       `json:"type"`
 	Name         string       `json:"name"`
 	Width        int          `json:"width"`
@@ -221,8 +228,8 @@ func percent(n, of int) float64 {
 	return math.Round(1000*float64(n)/float64(of)) / 10
 }
 
-func (src *source) explainSprite(o *pxl.Object, ex *excerpt) (any, string) {
-	d := &spriteData{Type: "sprite", Name: o.Name, Consistent: true, Tokens: []tokenData{}, Regions: []regionData{}, Issues: []string{}}
+func (src *Source) explainSprite(o *pxl.Object, ex *excerpt) (any, string) {
+	d := &SpriteData{Type: "sprite", Name: o.Name, Consistent: true, Tokens: []tokenData{}, Regions: []regionData{}, Issues: []string{}}
 	if o.Sprite.Size != nil {
 		d.Width, d.Height = o.Sprite.Size[0], o.Sprite.Size[1]
 	}
@@ -272,7 +279,7 @@ func (src *source) explainSprite(o *pxl.Object, ex *excerpt) (any, string) {
 	d.Clear = max(d.Cells-opaque, 0)
 	d.Transparency = percent(d.Clear, d.Cells)
 	context := fmt.Sprintf("sprite %q", o.Name)
-	for _, i := range src.issues() {
+	for _, i := range src.Issues() {
 		if i.Context == context || strings.HasPrefix(i.Context, context+" ") {
 			d.Issues = append(d.Issues, i.Message)
 		}
@@ -284,7 +291,7 @@ func (src *source) explainSprite(o *pxl.Object, ex *excerpt) (any, string) {
 	return d, d.text()
 }
 
-func (src *source) describePalette(d *spriteData, ref *pxl.PaletteRef) {
+func (src *Source) describePalette(d *SpriteData, ref *pxl.PaletteRef) {
 	if ref == nil {
 		return
 	}
@@ -316,7 +323,7 @@ func modifiers(sprite *json5.Node, token string) (list []string) {
 	return list
 }
 
-func (d *spriteData) sentence() string {
+func (d *SpriteData) sentence() string {
 	s := fmt.Sprintf("A %dx%d sprite of %d regions on palette %s", d.Width, d.Height, len(d.Regions), d.PaletteRef)
 	var main []string
 	for _, t := range d.Tokens {
@@ -330,7 +337,7 @@ func (d *spriteData) sentence() string {
 	return s + fmt.Sprintf("; %.1f%% transparent.", d.Transparency)
 }
 
-func (d *spriteData) text() string {
+func (d *SpriteData) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Sprite: %s\nSize: %dx%d\nPalette: %s\n\nTOKENS USED\n", d.Name, d.Width, d.Height, d.PaletteRef)
 	for _, t := range d.Tokens {

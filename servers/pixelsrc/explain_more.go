@@ -41,7 +41,8 @@ type layerData struct {
 	Cells   map[string]int `json:"cells,omitempty"`
 }
 
-type compositionData struct {
+// CompositionData is a composition, explained.
+type CompositionData struct {
 	Type     string      `json:"type"`
 	Name     string      `json:"name"`
 	Base     *string     `json:"base"`
@@ -54,7 +55,7 @@ type compositionData struct {
 
 func explainComposition(o *pxl.Object, ex *excerpt) (any, string) {
 	c := o.Composition
-	d := &compositionData{Type: "composition", Name: o.Name, Size: c.Size, CellSize: c.CellSize, LayerN: len(c.Layers), Layers: []layerData{}}
+	d := &CompositionData{Type: "composition", Name: o.Name, Size: c.Size, CellSize: c.CellSize, LayerN: len(c.Layers), Layers: []layerData{}}
 	if d.CellSize == [2]int{} {
 		d.CellSize = [2]int{1, 1}
 	}
@@ -122,7 +123,8 @@ type timingData struct {
 	ASCII       string `json:"ascii_curve,omitempty"`
 }
 
-type animationData struct {
+// AnimationData is an animation, explained.
+type AnimationData struct {
 	Type      string         `json:"type"`
 	Name      string         `json:"name"`
 	Frames    []string       `json:"frames"`
@@ -134,9 +136,9 @@ type animationData struct {
 	Timing    timingData     `json:"timing"`
 }
 
-func (src *source) explainAnimation(o *pxl.Object, ex *excerpt) (any, string) {
+func (src *Source) explainAnimation(o *pxl.Object, ex *excerpt) (any, string) {
 	a := o.Animation
-	d := &animationData{Type: "animation", Name: o.Name, Frames: []string{}, Duration: a.Duration, Loops: a.Loop, Count: len(a.Frames)}
+	d := &AnimationData{Type: "animation", Name: o.Name, Frames: []string{}, Duration: a.Duration, Loops: a.Loop, Count: len(a.Frames)}
 	if d.Duration == 0 {
 		d.Duration = 100
 	}
@@ -304,5 +306,5 @@ func explainOther(o *pxl.Object) (any, string) {
 		return d, "Import: " + from + "\nBrings: " + strings.Join(kinds, ", ") + "\n"
 	}
 	title := string(o.Kind)
-	return d, strings.ToUpper(title[:1]) + title[1:] + ": " + o.Name + "\n" + pretty(d) + "\n"
+	return d, strings.ToUpper(title[:1]) + title[1:] + ": " + o.Name + "\n" + JSON(d) + "\n"
 }

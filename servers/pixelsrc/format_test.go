@@ -1,11 +1,10 @@
 package pixelsrc
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/internal/sample"
 )
 
 func mustFormat(t *testing.T, in string) string {
@@ -124,68 +123,16 @@ func TestFormatTellsOfRepeatedKeys(t *testing.T) {
 	}
 }
 
-// plainValue is a node as plain data, for comparing.
-func plainValue(n *json5.Node) any {
-	switch n.Kind {
-	case json5.Object:
-		m := map[string]any{}
-		for i, k := range n.Keys {
-			m[k.Name] = plainValue(&n.Items[i])
-		}
-		return m
-	case json5.Array:
-		var l []any
-		for i := range n.Items {
-			l = append(l, plainValue(&n.Items[i]))
-		}
-		return l
-	case json5.String:
-		return n.Text
-	case json5.Bool:
-		return n.Truth()
-	case json5.Int:
-		return n.Int()
-	case json5.Float:
-		return n.Float()
-	}
-	return nil
+func TestFormatLosesNothing(t *testing.T) {
+	sample.SameValues(t, sample.AllFields, mustFormat(t, sample.AllFields))
 }
-
-func sameValues(t *testing.T, a, b string) {
-	t.Helper()
-	x, _ := json5.Parse(a)
-	y, _ := json5.Parse(b)
-	if len(x) != len(y) {
-		t.Fatalf("%d objects became %d", len(x), len(y))
-	}
-	for i := range x {
-		if p, q := plainValue(&x[i]), plainValue(&y[i]); !reflect.DeepEqual(p, q) {
-			t.Errorf("object %d: %v became %v", i, p, q)
-		}
-	}
-}
-
-// allFields has one object of every kind with every field.
-const allFields = `
-{type:"palette",name:"p",colors:{a:"red","--v":"blue"},ramps:{r:{base:"red",steps:5,shadow_shift:{lightness:-10}}},roles:{a:"fill"},relationships:{a:{type:"derives-from",target:"b"}},antialias:{enabled:true}}
-{type:"sprite",name:"s",size:[2,2],palette:{a:"red"},source:"t",regions:{a:{rect:[0,0,1,1],symmetric:"x",except:["b"]},b:{union:[{points:[[1,1]]},{circle:[1,1,1]}],z:-3}},transform:["mirror-h",{op:"pad",size:1}],metadata:{origin:[1,-1],boxes:{hit:{x:0,y:0,w:1,h:1}}},nine_slice:{left:1,right:1,top:1,bottom:1},antialias:{algorithm:"hq2x"},background:"a","state-rules":"q"}
-{type:"variant",name:"v",base:"s",palette:{a:"blue"},transform:["rotate:90"]}
-{type:"composition",name:"c",base:"s",size:[4,4],cell_size:[2,2],sprites:{A:"s",".":null},layers:[{name:"l",fill:"A",map:["A."],blend:"multiply",opacity:0.5,transform:["mirror-h"]},{sprite:"s",x:-1,y:2,opacity:"var(--o)"}]}
-{type:"animation",name:"a",frames:["s","v"],keyframes:{"0%":{sprite:"s",transform:"rotate(90deg)",opacity:0.5,offset:[1,-1]}},source:"z",transform:["pingpong"],duration:"500ms",timing_function:"steps(4)",loop:false,palette_cycle:[{tokens:["a"],duration:100}],tags:{t:{start:0,end:1,loop:true,fps:5}},frame_metadata:[{boxes:{h:null}}],attachments:[{name:"x",anchor:[1,2],chain:["s"],delay:2,follow:"velocity",damping:0.5,stiffness:.25,z_index:-1,keyframes:{"0":{offset:[1,1]}}}]}
-{type:"particle",name:"d",sprite:"s",emitter:{rate:1.5,lifetime:[1,2],velocity:{x:[-1,1],y:[0,2]},gravity:.1,fade:true,rotation:[0,90],seed:7}}
-{type:"transform",name:"tr",params:["n"],ops:["mirror-h"],compose:["x"],cycle:[["a"],["b"]],frames:4,keyframes:[{frame:0,"shift-y":1}],easing:"bounce"}
-{type:"import",from:"./x",as:"x",sprites:["a"],palettes:["b"],transforms:["c"],animations:["d"]}
-{type:"state-rules",name:"q",rules:[{selector:".hurt [token=a]",apply:{color:"red",visible:false,z:3,transform:"x"}}]}
-`
-
-func TestFormatLosesNothing(t *testing.T) { sameValues(t, allFields, mustFormat(t, allFields)) }
 
 func TestFormatReadsJSON5(t *testing.T) {
 	mustFormat(t, "// c\n{type:'palette',name:'x',colors:{a:'red',},}")
 }
 
 func FuzzFormat(f *testing.F) {
-	f.Add(allFields)
+	f.Add(sample.AllFields)
 	f.Add("{a:1, /* x */ b:2 // y\n}")
 	f.Add("{a:/*k*/1,/*\n*/}//t")
 	f.Add(`{"a/*b":[1,//x
@@ -205,7 +152,7 @@ func FuzzFormat(f *testing.F) {
 		if a, b := len(comments0(in)), len(comments0(out.Text)); a != b {
 			t.Fatalf("%d comments became %d: %q\n%q", a, b, in, out.Text)
 		}
-		sameValues(t, in, out.Text)
+		sample.SameValues(t, in, out.Text)
 	})
 }
 

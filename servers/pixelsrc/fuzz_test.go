@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/internal/sample"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
 
@@ -12,7 +13,7 @@ import (
 // same pixels.
 func FuzzImport(f *testing.F) {
 	for _, p := range []string{"A", "AB CY", "KKKK K..K KKKK", ".A. AhA .A."} {
-		b, err := base64.StdEncoding.DecodeString(pngOf(p))
+		b, err := base64.StdEncoding.DecodeString(sample.PNG(p))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -34,34 +35,6 @@ func FuzzImport(f *testing.F) {
 		}
 		if strings.HasPrefix(im.Notes[0], "Lossless") {
 			samePixels(t, res.Image(), img)
-		}
-	})
-}
-
-// FuzzRead reads resources under addresses as they come.
-func FuzzRead(f *testing.F) {
-	for _, uri := range []string{"pixelsrc://palettes", "pixelsrc://palette/gameboy", "pixelsrc://example/%2e%2e/coin", "pixelsrc://template/item", "pixelsrc://example/..%2f..%2fguide%2ffull"} {
-		f.Add(uri)
-	}
-	f.Fuzz(func(t *testing.T, uri string) {
-		mime, body, err := Read(uri)
-		if err == nil && (mime == "" || body == "") {
-			t.Errorf("%q gives nothing", uri)
-		}
-		if strings.Contains(uri, "example/") && strings.Contains(body, "# Pixelsrc Primer") {
-			t.Errorf("%q leads out of the examples", uri)
-		}
-	})
-}
-
-// FuzzBase64 decodes what agents send as base64.
-func FuzzBase64(f *testing.F) {
-	f.Add("data:image/png;base64,AAAA")
-	f.Add("a-_=\n")
-	f.Fuzz(func(t *testing.T, s string) {
-		b, err := decodeBase64(s)
-		if err == nil && len(b) > len(s) {
-			t.Errorf("%d bytes of %d", len(b), len(s))
 		}
 	})
 }

@@ -3,7 +3,6 @@ package pixelsrc
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"image"
 	"image/color"
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/quant"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/shape"
@@ -20,7 +20,7 @@ import (
 
 // Limits of pictures that are imported.
 const (
-	maxImageBytes = 8 << 20
+	MaxImageBytes = 8 << 20 // of the file
 	maxImageSide  = 1024
 )
 
@@ -92,7 +92,7 @@ func Import(ctx context.Context, img *image.NRGBA, o ImportOptions) (Imported, e
 			body = fmt.Sprintf(`%s,"z":%d}`, strings.TrimSuffix(body, "}"), found.z[i])
 		}
 		fmt.Fprintf(&out, `"%s":%s`, t.name, body)
-		if out.Len() > maxSource {
+		if out.Len() > pxl.MaxSource {
 			return Imported{}, im.tooLong(k, float64(done)/float64(im.W*im.H), out.Len())
 		}
 	}
@@ -106,10 +106,10 @@ func (im Imported) tooLong(enlarged int, share float64, bytes int) error {
 	w, h := im.W/max(enlarged, 1), im.H/max(enlarged, 1)
 	why := fmt.Sprintf("it looks enlarged %d times", enlarged)
 	if enlarged <= 1 {
-		fits := math.Sqrt(maxSource * share / float64(bytes))
+		fits := math.Sqrt(pxl.MaxSource * share / float64(bytes))
 		w, h, why = max(int(float64(im.W)*fits), 1), max(int(float64(im.H)*fits), 1), "that is about what fits"
 	}
-	return fmt.Errorf("import picture: its source would be larger than %d KiB; scale it down to %dx%d first (%s), or use fewer max_colors", maxSource>>10, w, h, why)
+	return fmt.Errorf("import picture: its source would be larger than %d KiB; scale it down to %dx%d first (%s), or use fewer max_colors", pxl.MaxSource>>10, w, h, why)
 }
 
 // token is one colour of a picture with its pixels.
@@ -235,36 +235,6 @@ func validName(s string) string {
 	return "imported_sprite"
 }
 
-// decodeBase64 reads base64 in the standard or the URL-safe alphabet, with or
-// without padding, white space and a data: prefix.
-func decodeBase64(s string) ([]byte, error) {
-	if i := strings.Index(s, ";base64,"); strings.HasPrefix(s, "data:") && i > 0 {
-		s = s[i+len(";base64,"):]
-	}
-	if len(s) > maxImageBytes/3*4+1<<16 {
-		return nil, fmt.Errorf("image is too large: at most %d MiB", maxImageBytes>>20)
-	}
-	s = strings.Map(func(r rune) rune {
-		switch r {
-		case ' ', '\n', '\r', '\t', '=':
-			return -1
-		case '-':
-			return '+'
-		case '_':
-			return '/'
-		}
-		return r
-	}, s)
-	data, err := base64.RawStdEncoding.DecodeString(s)
-	if err != nil {
-		return nil, sentence("Invalid base64 in image: send the bytes of a PNG file, base64 encoded")
-	}
-	if len(data) > maxImageBytes {
-		return nil, fmt.Errorf("image is too large: at most %d MiB", maxImageBytes>>20)
-	}
-	return data, nil
-}
-
 // DecodePNG reads a PNG picture of at most 1024×1024 pixels.
 func DecodePNG(data []byte) (*image.NRGBA, error) {
 	const failed = "Failed to decode image: "
@@ -308,8 +278,8 @@ func toNRGBA(img image.Image) *image.NRGBA {
 	return out
 }
 
-// summary is a line about what was imported, and the notes.
-func (im Imported) summary() string {
+// Summary is a line about what was imported, and the notes.
+func (im Imported) Summary() string {
 	s := fmt.Sprintf("Imported: %s (%dx%d, %d colors)", im.Name, im.W, im.H, im.Colours)
 	for _, n := range im.Notes {
 		s += "\n" + n

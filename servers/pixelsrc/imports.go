@@ -8,6 +8,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
 
@@ -37,7 +38,7 @@ func imported(text string, at *place) (more string, notes []note) {
 		return "", nil
 	}
 	nodes, _ := json5.Parse(text)
-	im := &importer{at: at, files: map[string]bool{}, names: map[string]bool{}, used: map[string]bool{}, budget: maxSource - len(text)}
+	im := &importer{at: at, files: map[string]bool{}, names: map[string]bool{}, used: map[string]bool{}, budget: pxl.MaxSource - len(text)}
 	for i := range nodes {
 		im.names[word(&nodes[i], "type")+" "+word(&nodes[i], "name")] = true
 		for _, v := range references(&nodes[i]) {
@@ -167,7 +168,7 @@ func (im *importer) file(n *json5.Node, from, rel, alias string) {
 		if e := strings.ToLower(path.Ext(rel + ext)); e != ".pxl" && e != ".jsonl" {
 			continue
 		}
-		if data, err = (place{im.at.root, rel + ext}).read(maxSource); err == nil {
+		if data, err = (place{im.at.root, rel + ext}).read(pxl.MaxSource); err == nil {
 			rel += ext
 			break
 		}
@@ -257,7 +258,7 @@ func (im *importer) add(text string, n *json5.Node, alias string, local map[stri
 	}
 	b.WriteString(text[at:n.End])
 	if im.budget -= b.Len() + 1; im.budget < 0 {
-		im.note("the imported files are larger than %d KiB together; %s is left out", maxSource>>10, id)
+		im.note("the imported files are larger than %d KiB together; %s is left out", pxl.MaxSource>>10, id)
 		return
 	}
 	im.out.WriteByte('\n')

@@ -2,15 +2,11 @@ package pixelsrc
 
 import "fmt"
 
-// maxSource is the largest source in bytes.
-const maxSource = 1 << 20
-
 // Limits of answers. An agent pays for each byte; what is left out is said, with how
 // to get it.
 const (
-	maxAnswer   = 4 << 20   // bytes of text of any answer
-	maxListed   = 192 << 10 // bytes of an answer that lists, as JSON; the last entry may exceed it
-	maxEntries  = 500       // of one list in an entry
+	MaxListed   = 192 << 10 // bytes of an answer that lists, as JSON; the last entry may exceed it
+	MaxEntries  = 500       // of one list in an entry
 	maxProblems = 100       // that are named beside an answer
 )
 
@@ -30,7 +26,7 @@ func (e *excerpt) note(format string, args ...any) {
 // part is what an answer shows of a list.
 func part[T any](e *excerpt, of, what string, list []T) []T {
 	from := min(e.from, len(list))
-	to := min(from+maxEntries, len(list))
+	to := min(from+MaxEntries, len(list))
 	switch {
 	case from == to && from > 0:
 		e.note("%s has %d %s.", of, len(list), what)

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
@@ -54,19 +53,5 @@ func TestLoadResolvesImportsLikeTheTool(t *testing.T) {
 	}
 	if _, err := doc.Render(pxl.RenderOptions{Name: "other"}); err != nil {
 		t.Errorf("the imported sprite cannot be asked for by name: %v", err)
-	}
-}
-
-// TestValidateTellsOfASourceWhatRenderTells looks at an import that cannot be
-// resolved without a file.
-func TestValidateTellsOfASourceWhatRenderTells(t *testing.T) {
-	r := start(t)
-	src := args{"source": `{type: "import", from: "./colours"}` + "\n" + dot1}
-	const told = "a source without a file"
-	if text := r.ok("pixelsrc_render", src).text(); !strings.Contains(text, told) {
-		t.Fatalf("render: got %s, want %q in it", text, told)
-	}
-	if text := r.ok("pixelsrc_validate", src).text(); !strings.Contains(text, told) || !strings.Contains(text, `"valid": true`) {
-		t.Errorf("validate: got %s, want %q in it, and valid", text, told)
 	}
 }

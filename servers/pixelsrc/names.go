@@ -55,9 +55,9 @@ func reach(a, b string) int {
 	return 2
 }
 
-// nearNames lists the candidates within an edit distance of a name, the nearest
+// NearNames lists the candidates within an edit distance of a name, the nearest
 // first, at most three.
-func nearNames(name string, candidates []string, within int) []string {
+func NearNames(name string, candidates []string, within int) []string {
 	type hit struct {
 		name string
 		d    int
@@ -80,8 +80,8 @@ func nearNames(name string, candidates []string, within int) []string {
 	return out
 }
 
-// didYouMean is a question with up to three names, "" without any.
-func didYouMean(names []string) string {
+// DidYouMean is a question with up to three names, "" without any.
+func DidYouMean(names []string) string {
 	switch len(names) {
 	case 0:
 		return ""
@@ -93,10 +93,10 @@ func didYouMean(names []string) string {
 	return "Did you mean '" + names[0] + "', '" + names[1] + "', or '" + names[2] + "'?"
 }
 
-// notFound says that a name is unknown, which ones are, and what was meant.
-func notFound(what, name string, available []string) string {
+// NotFound says that a name is unknown, which ones are, and what was meant.
+func NotFound(what, name string, available []string) string {
 	s := what + " '" + name + "' not found. "
-	if hint := didYouMean(nearNames(name, available, 3)); hint != "" {
+	if hint := DidYouMean(NearNames(name, available, 3)); hint != "" {
 		s += hint + " "
 	}
 	if len(available) == 0 {

@@ -38,28 +38,28 @@ func (p pairs) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// paletteCard describes a built-in palette.
-type paletteCard struct {
+// PaletteCard describes a built-in palette.
+type PaletteCard struct {
 	Name   string `json:"name"`
 	Colors pairs  `json:"colors"` // braced tokens, sorted
 	Tokens pairs  `json:"tokens"` // bare tokens, in catalogue order
 	Usage  string `json:"usage"`
 }
 
-// paletteSummary is a line of the list of built-in palettes.
-type paletteSummary struct {
+// PaletteSummary is a line of the list of built-in palettes.
+type PaletteSummary struct {
 	Name   string   `json:"name"`
 	Count  int      `json:"color_count"`
 	Tokens []string `json:"tokens,omitempty"`
 }
 
-// card describes the built-in palette of a name without @.
-func card(name string) (paletteCard, bool) {
+// Palette describes the built-in palette of a name without @.
+func Palette(name string) (PaletteCard, bool) {
 	p, ok := pxl.Builtin(name)
 	if !ok {
-		return paletteCard{}, false
+		return PaletteCard{}, false
 	}
-	c := paletteCard{Name: "@" + name, Usage: fmt.Sprintf(`"palette": "@%s"`, name)}
+	c := PaletteCard{Name: "@" + name, Usage: fmt.Sprintf(`"palette": "@%s"`, name)}
 	for _, e := range p.Colors {
 		c.Colors = append(c.Colors, [2]string{e.Token, e.Value})
 		c.Tokens = append(c.Tokens, [2]string{bare(e.Token), e.Value})
@@ -68,12 +68,12 @@ func card(name string) (paletteCard, bool) {
 	return c, true
 }
 
-// catalogue lists the built-in palettes; the transparent token is not counted.
-func catalogue(tokens bool) []paletteSummary {
-	var list []paletteSummary
+// Palettes lists the built-in palettes; the transparent token is not counted.
+func Palettes(tokens bool) []PaletteSummary {
+	var list []PaletteSummary
 	for _, name := range pxl.Builtins() {
-		c, _ := card(name)
-		s := paletteSummary{Name: name}
+		c, _ := Palette(name)
+		s := PaletteSummary{Name: name}
 		for _, t := range c.Tokens {
 			if t[0] == "_" {
 				continue
@@ -88,45 +88,13 @@ func catalogue(tokens bool) []paletteSummary {
 	return list
 }
 
-// atNames are the built-in palettes' names as sources write them.
-func atNames() []string {
+// PaletteNames are the built-in palettes' names as sources write them.
+func PaletteNames() []string {
 	var list []string
 	for _, n := range pxl.Builtins() {
 		list = append(list, "@"+n)
 	}
 	return list
-}
-
-func runPalettes(c *call) Answer {
-	action := c.args.Word("action", "")
-	name, named := c.args.Text("name")
-	if action == "" {
-		action = "list"
-		if named {
-			action = "show"
-		}
-	}
-	switch action {
-	case "list":
-		details := catalogue(true)
-		for i := range details {
-			details[i].Name = "@" + details[i].Name
-		}
-		return document(struct {
-			Palettes []string         `json:"palettes"`
-			Details  []paletteSummary `json:"details"`
-		}{atNames(), details})
-	case "show":
-		if strings.TrimSpace(name) == "" {
-			return fail("To show a palette, give its name, one of: %s.", strings.Join(atNames(), ", "))
-		}
-		p, ok := card(strings.TrimPrefix(name, "@"))
-		if !ok {
-			return fail("%s", notFound("Palette", name, atNames()))
-		}
-		return document(p)
-	}
-	return fail("Unknown action '%s': use list or show.", action)
 }
 
 // colourName is a plain name for a colour, "" for none.

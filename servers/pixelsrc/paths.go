@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	onDisk "github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
@@ -88,20 +89,6 @@ type file struct {
 	data []byte
 }
 
-// read reads a file that an argument names, as [folders.read] does.
-func (c *call) read(given string, limit int, extensions ...string) (file, error) {
-	f, err := c.server.rootsOf(c.who).read(given, limit, extensions...)
-	if errors.Is(err, errHidden) && c.who.Refused != nil {
-		err = errors.New(c.noProject())
-	}
-	return f, err
-}
-
-// noProject says why a caller has only the directories that are open to all.
-func (c *call) noProject() string {
-	return c.who.Refused.NoProject() + ", or have the user add one with mcpdeck --allow-dir DIR"
-}
-
 // read reads a regular file of one of some extensions, at most limit bytes.
 func (r folders) read(given string, limit int, extensions ...string) (file, error) {
 	if !slices.Contains(extensions, strings.ToLower(filepath.Ext(given))) {
@@ -157,7 +144,7 @@ func (p place) beside(ref string) ([]byte, error) {
 	if !slices.Contains(sourceExtensions(), strings.ToLower(path.Ext(rel))) {
 		return nil, fs.ErrNotExist
 	}
-	data, err := place{p.root, rel}.read(maxSource)
+	data, err := place{p.root, rel}.read(pxl.MaxSource)
 	if errors.Is(err, errHidden) {
 		return nil, fs.ErrNotExist
 	}

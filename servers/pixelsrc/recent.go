@@ -60,11 +60,11 @@ type store struct {
 	changed func()
 }
 
-// notify sets what is called after each change; nil for nothing.
-func (s *store) notify(changed func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.changed = changed
+// Notify sets what is called after each render; nil for nothing.
+func (s *Server) Notify(changed func()) {
+	s.recent.mu.Lock()
+	defer s.recent.mu.Unlock()
+	s.recent.changed = changed
 }
 
 // add puts a render in front and drops what is too old.

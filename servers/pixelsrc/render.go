@@ -19,122 +19,81 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/smooth"
 )
 
-// maxToolScale is the largest scale of a render call.
-const maxToolScale = 16
+// MaxScale is the largest scale of an [Order].
+const MaxScale = 16
 
-// order is what a render call asks for.
-type order struct {
-	render pxl.RenderOptions
-	scale  int
-	format string
+// Order says what to draw and how to show it.
+type Order struct {
+	pxl.RenderOptions
+	Scale  int    // 1 to [MaxScale]
+	Format string // one of [Formats]
 }
 
-func runRender(c *call) Answer {
-	o, wrong := readOrder(c.args)
-	if wrong != nil {
-		return *wrong
+// Formats lists the formats of pictures. auto is PNG, or GIF and a sheet for an
+// animation; png is the first frame; ansi is text.
+func Formats() []string { return []string{"auto", "png", "gif", "sheet", "ansi"} }
+
+// Drawing is what was drawn.
+type Drawing struct {
+	Pictures []Picture
+	Text     string // the picture as ansi, else what it shows and what is wrong with it
+}
+
+// Picture is an encoded picture.
+type Picture struct {
+	MIME string
+	Data []byte
+}
+
+// Render draws an object of a source for a caller, and keeps it for the screen.
+func (s *Server) Render(ctx context.Context, who Caller, src *Source, o Order) (Drawing, error) {
+	o.Scale = min(max(o.Scale, 1), MaxScale)
+	if err := src.undrawable(); err != nil {
+		return Drawing{}, err
 	}
-	src, wrong := c.source("source", "path")
-	if wrong != nil {
-		return *wrong
-	}
-	if a := src.undrawable(); a != nil {
-		return *a
-	}
-	src.target(&o.render)
-	res, err := src.Render(o.render)
+	src.target(&o.RenderOptions)
+	o.Tokens = true
+	res, err := src.Render(o.RenderOptions)
 	if err != nil {
-		return renderError(err, src)
+		return Drawing{}, src.renderError(err)
 	}
-	if a := tooLarge(res, o.scale); a != nil {
-		return *a
-	}
-	if a := cmp.Or(tooWide(res, o.format), src.sizeless(res), impossible(res)); a != nil {
-		return *a
+	if err := cmp.Or(tooLarge(res, o.Scale), tooWide(res, o.Format), src.sizeless(res), impossible(res)); err != nil {
+		return Drawing{}, err
 	}
 	warnings := src.warnings(res)
-	c.server.keep(c, src, res, o, warnings)
-	a := c.server.encoder.picture(c.ctx, res, o)
-	if a.Failed || o.format == "ansi" {
-		return a
-	}
-	a.Blocks = append(a.Blocks, Block{Text: summary(res, o.scale, warnings)})
-	return a
-}
-
-// readOrder reads and checks the arguments of a render call.
-func readOrder(a *Args) (o order, wrong *Answer) {
-	no := func(format string, args ...any) (order, *Answer) {
-		f := fail(format, args...)
-		return o, &f
-	}
-	o.scale = min(max(a.Int("scale", 1), 1), maxToolScale)
-	o.format = a.Word("format", "auto")
-	if formats := []string{"auto", "png", "gif", "sheet", "ansi"}; !slices.Contains(formats, o.format) {
-		return no("Unknown format '%s': use one of %s.", o.format, strings.Join(formats, ", "))
-	}
-	var named []string
-	for _, k := range [...]pxl.Kind{pxl.KindSprite, pxl.KindComposition, pxl.KindAnimation} {
-		if name, ok := a.Text(string(k)); ok && name != "" {
-			named = append(named, string(k))
-			o.render.Kind, o.render.Name = k, name
+	s.keep(who, src, res, o, warnings)
+	if o.Format == "ansi" {
+		img := res.Image()
+		if res.Kind == pxl.KindAnimation {
+			img = contactSheet(res.Frames)
 		}
+		return Drawing{Text: halfBlocks(img)}, nil
 	}
-	if len(named) > 1 {
-		return no("Give only one of %s.", strings.Join(named, " and "))
+	pictures, err := s.encoder.pictures(ctx, res, o)
+	if err != nil {
+		return Drawing{}, failf("Cannot render: %v.", err)
 	}
-	if o.render.Antialias = a.Word("antialias", ""); o.render.Antialias != "" {
-		list := []string{"none"}
-		for _, k := range smooth.Algorithms() {
-			list = append(list, string(k))
-		}
-		if !slices.Contains(list, o.render.Antialias) {
-			return no("Unknown antialias '%s': use one of %s.", o.render.Antialias, strings.Join(list, ", "))
-		}
-	}
-	if a.Has("strength") {
-		v := min(max(a.Number("strength", 1), 0), 1)
-		o.render.Strength = &v
-	}
-	o.render.States = a.Words("states")
-	o.render.AllStates = a.Flag("all_states", false)
-	o.render.Tag, _ = a.Text("tag")
-	if size, ok := a.Pair("slice"); ok {
-		if size[0] < 1 || size[1] < 1 || size[0] > pxl.MaxSide || size[1] > pxl.MaxSide {
-			return no("slice is the size of a nine-slice sprite in pixels: two integers from 1 to %d.", pxl.MaxSide)
-		}
-		o.render.Slice = size
-	}
-	o.render.Tokens = true
-	if a.problem != "" {
-		return no("%s", a.problem)
-	}
-	return o, nil
+	return Drawing{pictures, summary(res, o.Scale, warnings)}, nil
 }
 
 // undrawable answers when a source has nothing to draw, with the reason.
-func (src *source) undrawable() *Answer {
-	var errors []pxl.Diagnostic
-	for _, d := range src.Diagnostics() {
-		if d.Severity == pxl.Error {
-			errors = append(errors, d)
-		}
-	}
+func (src *Source) undrawable() error {
 	for _, ob := range src.AllObjects() {
 		if slices.Contains(pxl.Drawable(), ob.Kind) {
 			return nil
 		}
 	}
-	a := fail("No sprites found in the source: add a sprite with a size, a palette and regions.")
-	if len(errors) > 0 {
-		a = fail("No sprites could be read: line %d: %s. Fix it and render again; pixelsrc_validate lists every problem.", errors[0].Line, errors[0].Message)
+	for _, d := range src.Diagnostics() {
+		if d.Severity == pxl.Error {
+			return failf("No sprites could be read: line %d: %s. Fix it and render again; pixelsrc_validate lists every problem.", d.Line, d.Message)
+		}
 	}
-	return &a
+	return failf("No sprites found in the source: add a sprite with a size, a palette and regions.")
 }
 
 // target settles what is drawn: a name of a sprite may be a variant's, and
 // without one it is the first sprite, else composition, else animation.
-func (src *source) target(o *pxl.RenderOptions) {
+func (src *Source) target(o *pxl.RenderOptions) {
 	if o.Kind == pxl.KindSprite {
 		if _, ok := src.Find(pxl.KindSprite, o.Name); !ok {
 			if _, ok := src.Find(pxl.KindVariant, o.Name); ok {
@@ -153,24 +112,24 @@ func (src *source) target(o *pxl.RenderOptions) {
 }
 
 // renderError puts an error of the engine as a sentence.
-func renderError(err error, src *source) Answer {
+func (src *Source) renderError(err error) error {
 	var missing *pxl.NotFoundError
 	if errors.As(err, &missing) {
 		kind := string(missing.Kind)
 		if kind == "" {
 			kind = "object"
 		}
-		a := notFound(strings.ToUpper(kind[:1])+kind[1:], missing.Name, missing.Names)
+		a := NotFound(strings.ToUpper(kind[:1])+kind[1:], missing.Name, missing.Names)
 		if d := src.Diagnostics(); len(d) > 0 {
 			a += fmt.Sprintf(" The source has problems: line %d: %s.", d[0].Line, d[0].Message)
 		}
-		return fail("%s", a)
+		return failf("%s", a)
 	}
-	return fail("Cannot render: %s.", strings.TrimPrefix(err.Error(), "render: "))
+	return failf("Cannot render: %s.", strings.TrimPrefix(err.Error(), "render: "))
 }
 
 // tooLarge checks the size that a picture would have when enlarged.
-func tooLarge(res *pxl.Result, scale int) *Answer {
+func tooLarge(res *pxl.Result, scale int) error {
 	b := res.Image().Rect
 	fits := func(k int) bool {
 		return b.Dx()*k <= pxl.MaxOutSide && b.Dy()*k <= pxl.MaxOutSide && b.Dx()*b.Dy()*k*k <= pxl.MaxOutArea
@@ -179,17 +138,16 @@ func tooLarge(res *pxl.Result, scale int) *Answer {
 		return nil
 	}
 	largest := 1
-	for fits(largest+1) && largest < maxToolScale {
+	for fits(largest+1) && largest < MaxScale {
 		largest++
 	}
-	a := fail("The picture would be %dx%d px at scale %d; the limit is %d px a side and %d in all. The largest allowed scale is %d.",
+	return failf("The picture would be %dx%d px at scale %d; the limit is %d px a side and %d in all. The largest allowed scale is %d.",
 		b.Dx()*scale, b.Dy()*scale, scale, pxl.MaxOutSide, pxl.MaxOutArea, largest)
-	return &a
 }
 
 // tooWide checks the size of a picture that is to be text: a pixel takes about forty
 // bytes.
-func tooWide(res *pxl.Result, format string) *Answer {
+func tooWide(res *pxl.Result, format string) error {
 	const most = 256 * 256
 	area := 0
 	for _, f := range res.Frames {
@@ -198,13 +156,12 @@ func tooWide(res *pxl.Result, format string) *Answer {
 	if format != "ansi" || area <= most {
 		return nil
 	}
-	a := fail("As ansi the picture would be %d pixels of text; the limit is %d. Use png, or draw a part of it.", area, most)
-	return &a
+	return failf("As ansi the picture would be %d pixels of text; the limit is %d. Use png, or draw a part of it.", area, most)
 }
 
 // sizeless answers for a sprite without a usable size or without regions, of
 // which the engine would show one transparent pixel.
-func (src *source) sizeless(res *pxl.Result) *Answer {
+func (src *Source) sizeless(res *pxl.Result) error {
 	ob, ok := src.Find(res.Kind, res.Name)
 	if !ok || ob.Sprite == nil {
 		return nil
@@ -212,26 +169,22 @@ func (src *source) sizeless(res *pxl.Result) *Answer {
 	sp := ob.Sprite
 	switch {
 	case sp.Size == nil && sp.Source == "":
-		a := fail("Sprite '%s' (line %d) has no size. Add \"size\": [width, height]%s.", sp.Name, ob.Line, extent(sp))
-		return &a
+		return failf("Sprite '%s' (line %d) has no size. Add \"size\": [width, height]%s.", sp.Name, ob.Line, extent(sp))
 	case sp.Size != nil && (sp.Size[0] < 1 || sp.Size[1] < 1):
-		a := fail("Sprite '%s' (line %d) has the size %dx%d; both sides must be 1 to %d%s.", sp.Name, ob.Line, sp.Size[0], sp.Size[1], pxl.MaxSide, extent(sp))
-		return &a
+		return failf("Sprite '%s' (line %d) has the size %dx%d; both sides must be 1 to %d%s.", sp.Name, ob.Line, sp.Size[0], sp.Size[1], pxl.MaxSide, extent(sp))
 	case !sp.HasRegions && sp.Source == "" && sp.Background == "":
-		a := fail("Sprite '%s' (line %d) has no regions. Add \"regions\": {\"token\": {\"rect\": [x, y, w, h]}}.", sp.Name, ob.Line)
-		return &a
+		return failf("Sprite '%s' (line %d) has no regions. Add \"regions\": {\"token\": {\"rect\": [x, y, w, h]}}.", sp.Name, ob.Line)
 	}
 	return nil
 }
 
 // impossible answers for a picture of which a part has no possible size.
-func impossible(res *pxl.Result) *Answer {
+func impossible(res *pxl.Result) error {
 	d, ok := res.Impossible()
 	if !ok {
 		return nil
 	}
-	a := fail("Cannot draw %s (line %d): %s; %s.", d.Object, d.Line, d.Message, d.Help)
-	return &a
+	return failf("Cannot draw %s (line %d): %s; %s.", d.Object, d.Line, d.Message, d.Help)
 }
 
 // extent is a hint with the size that a sprite's simple shapes need, "" when
@@ -271,7 +224,7 @@ func reaches(sp *pxl.Sprite) (w, h int) {
 }
 
 // warnings gathers what is wrong with a source and with what was drawn of it.
-func (src *source) warnings(res *pxl.Result) []string {
+func (src *Source) warnings(res *pxl.Result) []string {
 	var list []string
 	seen := map[string]bool{}
 	all := src.Diagnostics()
@@ -300,37 +253,28 @@ func (src *source) warnings(res *pxl.Result) []string {
 	return list
 }
 
-// picture encodes what was drawn.
-func (e *encoder) picture(ctx context.Context, res *pxl.Result, o order) Answer {
-	still := res.Kind != pxl.KindAnimation
-	switch {
-	case o.format == "ansi":
-		img := res.Image()
-		if !still {
-			img = contactSheet(res.Frames)
-		}
-		return say(halfBlocks(img))
-	case still || o.format == "png":
-		return Answer{Blocks: []Block{{MIME: "image/png", Data: e.png(ctx, res.Image(), o.scale)}}}
+// pictures encodes what was drawn: one still picture, or of an animation what its
+// format says.
+func (e *encoder) pictures(ctx context.Context, res *pxl.Result, o Order) ([]Picture, error) {
+	if res.Kind != pxl.KindAnimation || o.Format == "png" {
+		return []Picture{{"image/png", e.png(ctx, res.Image(), o.Scale)}}, nil
 	}
 	sheet := contactSheet(res.Frames)
-	k := o.scale
+	k := o.Scale
 	for k > 1 && (sheet.Rect.Dx()*k > pxl.MaxOutSide || sheet.Rect.Dx()*sheet.Rect.Dy()*k*k > pxl.MaxOutArea) {
 		k--
 	}
-	second := Block{MIME: "image/png", Data: e.png(ctx, sheet, k)}
-	if o.format == "sheet" {
-		return Answer{Blocks: []Block{second}}
+	second := Picture{"image/png", e.png(ctx, sheet, k)}
+	if o.Format == "sheet" {
+		return []Picture{second}, nil
 	}
 	list := make([]frames.Frame, len(res.Frames))
 	for i, f := range res.Frames {
-		list[i] = frames.Frame{Image: smooth.Scale(f.Image, o.scale), Duration: f.Duration}
+		list[i] = frames.Frame{Image: smooth.Scale(f.Image, o.Scale), Duration: f.Duration}
 	}
 	var buf bytes.Buffer
-	if err := frames.GIF(ctx, &buf, list, res.Loop); err != nil {
-		return fail("Cannot render: %v.", err)
-	}
-	return Answer{Blocks: []Block{{MIME: "image/gif", Data: buf.Bytes()}, second}}
+	err := frames.GIF(ctx, &buf, list, res.Loop)
+	return []Picture{{"image/gif", buf.Bytes()}, second}, err
 }
 
 // contactSheet lays the frames out left to right, in rows of at most 16.
@@ -406,25 +350,18 @@ func summary(res *pxl.Result, scale int, warnings []string) string {
 	}
 	list := tallies(res)
 	fmt.Fprintf(&b, "Colors: %d", len(list))
-	for i, t := range list {
-		switch {
-		case i == 16:
-			fmt.Fprintf(&b, ", … %d more", len(list)-16)
-		case i > 16:
-			continue
-		}
-		if i >= 16 {
-			continue
-		}
-		sep := ", "
-		if i == 0 {
-			sep = " — "
-		}
+	const named = 16
+	sep := " — "
+	for _, t := range list[:min(len(list), named)] {
 		name := ""
 		if t.token != "" {
 			name = t.token + " "
 		}
 		fmt.Fprintf(&b, "%s%s%s (%d)", sep, name, colour.Hex(t.colour), t.pixels)
+		sep = ", "
+	}
+	if len(list) > named {
+		fmt.Fprintf(&b, ", … %d more", len(list)-named)
 	}
 	if len(warnings) > 0 {
 		b.WriteString("\n\nWarnings:")
@@ -447,10 +384,10 @@ func sizeOf(res *pxl.Result) (w, h int) {
 }
 
 // keep hands a render to the store that the screen reads.
-func (s *Server) keep(c *call, src *source, res *pxl.Result, o order, warnings []string) {
+func (s *Server) keep(who Caller, src *Source, res *pxl.Result, o Order, warnings []string) {
 	r := &Render{
-		Agent: c.who.Agent, Who: c.who.Name, Kind: string(res.Kind), Name: res.Name, Path: src.path,
-		Source: src.text, Time: time.Now(), Loop: res.Loop, Scale: o.scale, Antialias: res.Antialias, Warnings: warnings,
+		Agent: who.Agent, Who: who.Name, Kind: string(res.Kind), Name: res.Name, Path: src.path,
+		Source: src.Text, Time: time.Now(), Loop: res.Loop, Scale: o.Scale, Antialias: res.Antialias, Warnings: warnings,
 	}
 	if len(r.Source) > maxKeptSource {
 		r.Source = strings.ToValidUTF8(r.Source[:maxKeptSource], "")

@@ -30,141 +30,73 @@ func presets() []preset {
 	}
 }
 
-// sketch is what a scaffold is made from.
-type sketch struct {
-	name          string
-	palette       string
-	w, h          int
-	cellW, cellH  int
-	tokens        []string
-	colours       []string
-	problem       string
-	paletteObject string // the palette's own line, "" for a built-in
-	use           []string
+// Sketch says what a scaffold is made from.
+type Sketch struct {
+	Kind, Name   string   // the kind is one of sprite, animation, palette, composition
+	Palette      string   // @name, the name of a new one, or a preset; may be empty
+	Size, Cell   [2]int   // of the canvas, and of a composition's tiles
+	Tokens       []string // of a new palette
+	Colours      []string // of the tokens, in their order
+	paletteLines string   // the palette's own object, "" for a built-in
+	use          []string
+	problem      string
 }
 
-func runScaffold(c *call) Answer {
-	kind := c.args.Word("asset_type", "")
-	s := readSketch(c.args)
-	if c.args.problem != "" {
-		return fail("%s", c.args.problem)
-	}
+// Scaffold writes the skeleton of an object: valid source that already renders.
+func Scaffold(s Sketch) (string, error) {
+	s.check()
+	parts, ok := map[string]func() string{
+		"sprite": s.sprite, "animation": s.animation, "anim": s.animation, "palette": s.paletteOnly, "composition": s.composition,
+	}[s.Kind]
 	switch {
-	case kind == "":
-		return fail("asset_type is required: sprite, animation, palette, composition.")
+	case s.Kind == "":
+		return "", failf("asset_type is required: sprite, animation, palette, composition.")
 	case s.problem != "":
-		return fail("%s", s.problem)
+		return "", failf("%s", s.problem)
+	case !ok:
+		return "", failf("Unknown asset_type '%s': use one of sprite, animation, palette, composition.", s.Kind)
 	}
-	switch kind {
-	case "sprite":
-		return s.answer(s.sprite)
-	case "animation", "anim":
-		return s.answer(s.animation)
-	case "palette":
-		return s.answer(s.paletteOnly)
-	case "composition":
-		return s.answer(s.composition)
+	text := parts()
+	if s.problem != "" {
+		return "", failf("%s", s.problem)
 	}
-	return fail("Unknown asset_type '%s': use one of sprite, animation, palette, composition.", kind)
+	f, err := Format(text)
+	if err != nil {
+		return "", failf("Cannot scaffold: %v", err)
+	}
+	return f.Text, nil
 }
 
-func readSketch(a *Args) *sketch {
-	s := &sketch{w: 16, h: 16}
-	s.name, _ = a.Text("name")
-	s.palette, _ = a.Text("palette")
-	s.palette = strings.TrimSpace(s.palette)
-	size, sized := a.Pair("size")
-	if sized {
-		s.w, s.h = size[0], size[1]
-	}
-	w, h := a.Int("width", s.w), a.Int("height", s.h)
-	if sized && (w != s.w || h != s.h) {
-		s.fail("size is %dx%d but width and height say %dx%d; give one of them", s.w, s.h, w, h)
-	}
-	s.w, s.h = w, h
-	s.cellW, s.cellH = a.Int("cell_width", 8), a.Int("cell_height", 8)
-	for _, t := range splitList(a, "tokens") {
-		t = bare(t)
-		if !tokenRule().MatchString(t) && s.problem == "" {
-			s.fail("the token %q is not a name: letters, digits, _ and -, a letter first", t)
-		}
-		s.tokens = append(s.tokens, t)
-	}
-	s.colours = splitColours(a)
-	if !nameRule().MatchString(s.name) {
-		s.fail("the name %q must be lower case letters, digits and underscores, a letter first (^[a-z][a-z0-9_]*$)", s.name)
-	}
-	for _, d := range []struct {
-		field string
-		v     int
-		max   int
-	}{{"width", s.w, 4096}, {"height", s.h, 4096}, {"cell_width", s.cellW, 4096}, {"cell_height", s.cellH, 4096}} {
-		if d.v < 1 || d.v > d.max {
-			s.fail("%s is %d; it must be 1 to %d (size too)", d.field, d.v, d.max)
+func (s *Sketch) check() {
+	s.Palette = strings.TrimSpace(s.Palette)
+	for i, t := range s.Tokens {
+		s.Tokens[i] = bare(t)
+		if !tokenRule().MatchString(s.Tokens[i]) {
+			s.fail("the token %q is not a name: letters, digits, _ and -, a letter first", s.Tokens[i])
 		}
 	}
-	if s.w*s.h > 4<<20 {
-		s.fail("size %dx%d is more than 4 Mi pixels", s.w, s.h)
+	if !nameRule().MatchString(s.Name) {
+		s.fail("the name %q must be lower case letters, digits and underscores, a letter first (^[a-z][a-z0-9_]*$)", s.Name)
 	}
-	for _, v := range s.colours {
+	for i, v := range [...]int{s.Size[0], s.Size[1], s.Cell[0], s.Cell[1]} {
+		if v < 1 || v > pxl.MaxSide {
+			s.fail("%s is %d; it must be 1 to %d (size too)", [...]string{"width", "height", "cell_width", "cell_height"}[i], v, pxl.MaxSide)
+		}
+	}
+	if s.Size[0]*s.Size[1] > 4<<20 {
+		s.fail("size %dx%d is more than 4 Mi pixels", s.Size[0], s.Size[1])
+	}
+	for _, v := range s.Colours {
 		if _, err := colour.Parse(v); err != nil {
 			s.fail("the colour %q is not valid: %v", v, err)
 		}
 	}
-	return s
 }
 
-func (s *sketch) fail(format string, args ...any) {
+func (s *Sketch) fail(format string, args ...any) {
 	if s.problem == "" {
 		s.problem = "Cannot scaffold: " + fmt.Sprintf(format, args...) + "."
 	}
-}
-
-// answer makes the source and checks what its making found.
-func (s *sketch) answer(make func() string) Answer {
-	out := make()
-	if s.problem != "" {
-		return fail("%s", s.problem)
-	}
-	f, err := Format(out)
-	if err != nil {
-		return fail("Cannot scaffold: %v", err)
-	}
-	return say(f.Text)
-}
-
-// splitList reads a list written with commas; empty parts are dropped.
-func splitList(a *Args, name string) (list []string) {
-	text, _ := a.Text(name)
-	for _, t := range strings.Split(text, ",") {
-		if t = strings.TrimSpace(t); t != "" {
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
-// splitColours splits at the commas outside parentheses.
-func splitColours(a *Args) (list []string) {
-	text, _ := a.Text("colors")
-	depth, from := 0, 0
-	for i, r := range text + "," {
-		switch r {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		case ',':
-			if depth > 0 && i < len(text) {
-				continue
-			}
-			if t := strings.TrimSpace(text[from:i]); t != "" {
-				list = append(list, t)
-			}
-			from = i + 1
-		}
-	}
-	return list
 }
 
 // hue is the colour of the i-th of n tokens.
@@ -179,11 +111,11 @@ func hue(i, n int) string {
 }
 
 // prepare settles the palette that sprites use, under the name of its object.
-func (s *sketch) prepare(name string) (reference string) {
-	if strings.HasPrefix(s.palette, "@") {
-		p, ok := pxl.Builtin(s.palette[1:])
+func (s *Sketch) prepare(name string) (reference string) {
+	if strings.HasPrefix(s.Palette, "@") {
+		p, ok := pxl.Builtin(s.Palette[1:])
 		if !ok {
-			s.fail("%s", strings.TrimSuffix(notFound("palette", s.palette, atNames()), "."))
+			s.fail("%s", strings.TrimSuffix(NotFound("palette", s.Palette, PaletteNames()), "."))
 			return ""
 		}
 		for _, e := range p.Colors {
@@ -191,15 +123,15 @@ func (s *sketch) prepare(name string) (reference string) {
 				s.use = append(s.use, t)
 			}
 		}
-		return s.palette
+		return s.Palette
 	}
-	if s.palette != "" {
-		name = s.palette
+	if s.Palette != "" {
+		name = s.Palette
 		if !nameRule().MatchString(name) {
 			s.fail("the palette %q is neither a built-in such as @pico8 nor a name of lower case letters, digits and underscores", name)
 		}
 	}
-	tokens := s.tokens
+	tokens := s.Tokens
 	if len(tokens) == 0 {
 		tokens = []string{"outline", "base"}
 	}
@@ -213,22 +145,22 @@ func (s *sketch) prepare(name string) (reference string) {
 		seen[t] = true
 		value := hue(i, len(tokens))
 		switch {
-		case i < len(s.colours):
-			value = s.colours[i]
-		case len(s.tokens) == 0:
+		case i < len(s.Colours):
+			value = s.Colours[i]
+		case len(s.Tokens) == 0:
 			value = [2]string{"#22223B", "#4A90D9"}[i]
 		}
 		fmt.Fprintf(&b, `,%s:%s`, quote(t), quote(value))
 		s.use = append(s.use, t)
 	}
 	b.WriteString("}}\n")
-	s.paletteObject = b.String()
+	s.paletteLines = b.String()
 	return name
 }
 
 // body is a picture that shows the palette's first tokens: a frame and its
 // inside, moved down by lift rows.
-func (s *sketch) body(w, h, lift int) string {
+func (s *Sketch) body(w, h, lift int) string {
 	frame, inside := s.use[0], s.use[len(s.use)-1]
 	x, y := w/8, h/8
 	bw, bh := max(w-2*x, 1), max(h-2*y, 1)
@@ -244,7 +176,7 @@ func (s *sketch) body(w, h, lift int) string {
 		quote(inside), x+1, y+1, bw-2, bh-2, quote(frame), x, y, bw, bh)
 }
 
-func (s *sketch) object(name, palette string, w, h, lift int) string {
+func (s *Sketch) object(name, palette string, w, h, lift int) string {
 	if len(s.use) == 0 {
 		return ""
 	}
@@ -252,48 +184,48 @@ func (s *sketch) object(name, palette string, w, h, lift int) string {
 		quote(name), w, h, quote(palette), s.body(w, h, lift))
 }
 
-func (s *sketch) sprite() string {
-	palette := s.prepare(s.name + "_palette")
-	return s.paletteObject + s.object(s.name, palette, s.w, s.h, 0)
+func (s *Sketch) sprite() string {
+	palette := s.prepare(s.Name + "_palette")
+	return s.paletteLines + s.object(s.Name, palette, s.Size[0], s.Size[1], 0)
 }
 
-func (s *sketch) animation() string {
-	palette := s.prepare(s.name + "_palette")
-	return s.paletteObject +
-		s.object(s.name+"_1", palette, s.w, s.h, 0) +
-		s.object(s.name+"_2", palette, s.w, s.h, 1) +
+func (s *Sketch) animation() string {
+	palette := s.prepare(s.Name + "_palette")
+	return s.paletteLines +
+		s.object(s.Name+"_1", palette, s.Size[0], s.Size[1], 0) +
+		s.object(s.Name+"_2", palette, s.Size[0], s.Size[1], 1) +
 		fmt.Sprintf(`{"type":"animation","name":%s,"frames":[%s,%s],"duration":200}`+"\n",
-			quote(s.name), quote(s.name+"_1"), quote(s.name+"_2"))
+			quote(s.Name), quote(s.Name+"_1"), quote(s.Name+"_2"))
 }
 
-func (s *sketch) paletteOnly() string {
+func (s *Sketch) paletteOnly() string {
 	colours := [][2]string{{"_", "#00000000"}}
 	switch {
-	case s.palette != "":
+	case s.Palette != "":
 		found := s.copied()
 		if found == nil {
 			names := []string{}
 			for _, p := range presets() {
 				names = append(names, p.name)
 			}
-			s.fail("%s", strings.TrimSuffix(notFound("palette preset", s.palette, append(names, atNames()...)), "."))
+			s.fail("%s", strings.TrimSuffix(NotFound("palette preset", s.Palette, append(names, PaletteNames()...)), "."))
 		}
 		colours = append(colours, found...)
-	case len(s.colours) > 0:
-		for i, v := range s.colours {
+	case len(s.Colours) > 0:
+		for i, v := range s.Colours {
 			t := fmt.Sprintf("c%d", i+1)
-			if i < len(s.tokens) {
-				t = s.tokens[i]
+			if i < len(s.Tokens) {
+				t = s.Tokens[i]
 			}
 			colours = append(colours, [2]string{t, v})
 		}
 	default:
-		for i, t := range s.tokens {
-			colours = append(colours, [2]string{t, hue(i, len(s.tokens))})
+		for i, t := range s.Tokens {
+			colours = append(colours, [2]string{t, hue(i, len(s.Tokens))})
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `{"type":"palette","name":%s,"colors":{`, quote(s.name))
+	fmt.Fprintf(&b, `{"type":"palette","name":%s,"colors":{`, quote(s.Name))
 	seen := map[string]bool{}
 	for _, c := range colours {
 		if seen[c[0]] {
@@ -310,9 +242,9 @@ func (s *sketch) paletteOnly() string {
 }
 
 // copied are the colours of a preset or, with or without @, a built-in palette.
-func (s *sketch) copied() (colours [][2]string) {
+func (s *Sketch) copied() (colours [][2]string) {
 	for _, p := range presets() {
-		if p.name == s.palette {
+		if p.name == s.Palette {
 			for _, kv := range strings.Fields(p.colours) {
 				t, v, _ := strings.Cut(kv, "=")
 				colours = append(colours, [2]string{t, v})
@@ -320,7 +252,7 @@ func (s *sketch) copied() (colours [][2]string) {
 			return colours
 		}
 	}
-	c, ok := card(strings.TrimPrefix(s.palette, "@"))
+	c, ok := Palette(strings.TrimPrefix(s.Palette, "@"))
 	if !ok {
 		return nil
 	}
@@ -330,13 +262,13 @@ func (s *sketch) copied() (colours [][2]string) {
 // symbols are the characters that stand for tiles in a map.
 const symbols = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-func (s *sketch) composition() string {
-	palette := s.prepare(s.name + "_palette")
-	if s.w%s.cellW != 0 || s.h%s.cellH != 0 {
-		s.fail("the canvas %dx%d is not a multiple of the cell %dx%d; change size or cell_width and cell_height", s.w, s.h, s.cellW, s.cellH)
+func (s *Sketch) composition() string {
+	palette := s.prepare(s.Name + "_palette")
+	if s.Size[0]%s.Cell[0] != 0 || s.Size[1]%s.Cell[1] != 0 {
+		s.fail("the canvas %dx%d is not a multiple of the cell %dx%d; change size or cell_width and cell_height", s.Size[0], s.Size[1], s.Cell[0], s.Cell[1])
 		return ""
 	}
-	columns, rows := s.w/s.cellW, s.h/s.cellH
+	columns, rows := s.Size[0]/s.Cell[0], s.Size[1]/s.Cell[1]
 	if columns*rows > len(symbols) {
 		s.fail("%d columns of %d rows are more than 62 tiles; use a larger cell", columns, rows)
 		return ""
@@ -348,15 +280,15 @@ func (s *sketch) composition() string {
 		}
 		lines.WriteString(`"` + symbols[r*columns:(r+1)*columns] + `"`)
 		for c := range columns {
-			name := fmt.Sprintf("%s_tile_%d_%d", s.name, c, r)
-			tiles.WriteString(s.object(name, palette, s.cellW, s.cellH, 0))
+			name := fmt.Sprintf("%s_tile_%d_%d", s.Name, c, r)
+			tiles.WriteString(s.object(name, palette, s.Cell[0], s.Cell[1], 0))
 			if r+c > 0 {
 				keys.WriteByte(',')
 			}
 			fmt.Fprintf(&keys, `"%c":%s`, symbols[r*columns+c], quote(name))
 		}
 	}
-	return s.paletteObject + tiles.String() +
+	return s.paletteLines + tiles.String() +
 		fmt.Sprintf(`{"type":"composition","name":%s,"size":[%d,%d],"cell_size":[%d,%d],"sprites":{%s},"layers":[{"name":"main","map":[%s]}]}`+"\n",
-			quote(s.name), s.w, s.h, s.cellW, s.cellH, keys.String(), lines.String())
+			quote(s.Name), s.Size[0], s.Size[1], s.Cell[0], s.Cell[1], keys.String(), lines.String())
 }

@@ -2,14 +2,10 @@ package pixelsrc
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
-	"runtime/debug"
-	"time"
+	"path"
+	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
@@ -23,28 +19,20 @@ type Options struct {
 	AllowDirs []string
 	// Roots say which folders may be read at all; nil: all but the system's.
 	Roots *roots.Rules
-	// Timeout bounds one call, 10 s when 0.
-	Timeout time.Duration
 }
 
-// Server is the pixel art server: what its tools, resources and prompts do,
-// without the protocol. It is safe for concurrent use.
+// Server reads what its callers may read, and keeps what it drew for the screen. It
+// is safe for concurrent use.
 type Server struct {
 	options Options
 	recent  store
 	encoder encoder
-	tools   []Tool
 }
 
 // New makes a server.
-func New(o Options) *Server {
-	if o.Timeout <= 0 {
-		o.Timeout = 10 * time.Second
-	}
-	return &Server{options: o, tools: tools()}
-}
+func New(o Options) *Server { return &Server{options: o} }
 
-// Caller is who calls a tool.
+// Caller is who works with the server.
 type Caller struct {
 	Agent string // the connection's id
 	Name  string // for people
@@ -53,136 +41,84 @@ type Caller struct {
 	Refused *roots.RefusedError
 }
 
-// Tool is one tool: how it is offered and what it does.
-type Tool struct {
-	Name, Title, Description string
-	Schema                   json.RawMessage
-	arguments                []string // names that the schema declares
-	// Work is how much a call takes while it runs.
-	Work admission.Class
-	run  func(*call) Answer
-}
-
-// Tools lists the tools by name.
-func (s *Server) Tools() []Tool { return s.tools }
-
-// call is one call of a tool.
-type call struct {
-	ctx    context.Context
-	server *Server
-	who    Caller
-	args   *Args
-}
-
-// Call runs a tool. It always answers: what goes wrong is an Answer that says
-// so. It gives up when ctx ends or the time limit passes: the engine looks for that
-// in its inner loops, so nothing of the work is left when Call returns. The
-// arguments are a map[string]any as encoding/json makes it, or nil.
-func (s *Server) Call(ctx context.Context, who Caller, name string, arguments any) Answer {
-	var tool *Tool
-	for i := range s.tools {
-		if s.tools[i].Name == name {
-			tool = &s.tools[i]
-		}
-	}
-	if tool == nil {
-		return fail("Unknown tool '%s'.", name)
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
-	defer cancel()
-	a := tool.answer(&call{ctx, s, who, newArgs(arguments, tool.arguments...)})
-	switch {
-	case ctx.Err() == nil:
-		return a
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fail("%s timed out after %v: make the canvas smaller, or split the source.", name, s.options.Timeout)
-	}
-	return fail("%s was cancelled.", name)
-}
-
-// answer runs the tool with its arguments checked; a panic becomes an answer.
-func (t *Tool) answer(c *call) (a Answer) {
-	defer func() {
-		if v := recover(); v != nil {
-			slog.Error("panic recovered", "in", t.Name, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
-			a = fail("%s failed with an internal error; the server goes on. Change the source a little and report the case.", t.Name)
-		}
-	}()
-	if c.args.problem == "" {
-		a = t.run(c)
-	}
-	if c.args.problem != "" {
-		return fail("%s", c.args.problem)
-	}
-	if n := a.length(); n > maxAnswer {
-		return fail("The answer would be %.1f MB of text; the limit is %d MB. Ask for less: name one object, or split the source.", float64(n)/(1<<20), maxAnswer>>20)
-	}
-	if note := c.args.ignored(); note != "" {
-		a.Blocks = append(a.Blocks, Block{Text: note})
-	}
-	return a
-}
-
-// source is a text to work on, parsed.
-type source struct {
+// Source is a text to work on, parsed.
+type Source struct {
 	*pxl.Document
-	text  string
+	Text  string
 	path  string // as given, "" for inline
 	at    *place // nil for inline
 	notes []note
 
-	found   []issue // what issues found, once checked
+	found   []Issue // what Issues found, once checked
 	checked bool
 }
 
-// source reads the arguments source and path, or their variants for one side.
-func (c *call) source(sourceArg, pathArg string) (*source, *Answer) {
-	text, inline := c.args.Text(sourceArg)
-	given, byPath := c.args.Text(pathArg)
-	if c.args.problem != "" {
-		a := fail("%s", c.args.problem)
-		return nil, &a
+// Parse reads a text, with what it imports and includes when the caller's project is
+// a pixel project.
+func (s *Server) Parse(ctx context.Context, who Caller, text string) *Source {
+	src := &Source{Text: text}
+	s.parse(ctx, src, s.inlinePlace(who))
+	return src
+}
+
+// Open reads a .pxl or .jsonl file of the caller's, with what it imports and includes.
+func (s *Server) Open(ctx context.Context, who Caller, path string) (*Source, error) {
+	f, err := s.read(who, path, pxl.MaxSource, sourceExtensions()...)
+	if err != nil {
+		return nil, failf("Failed to read file '%s': %v.", path, err)
 	}
-	src := &source{text: text}
-	switch {
-	case inline:
-		if len(text) > maxSource {
-			a := fail("%s is %d bytes; the limit is %d MiB. Split it into several files.", sourceArg, len(text), maxSource>>20)
-			return nil, &a
-		}
-	case byPath:
-		f, err := c.read(given, maxSource, sourceExtensions()...)
-		if err != nil {
-			a := fail("Failed to read file '%s': %v.", given, err)
-			return nil, &a
-		}
-		src.text, src.path, src.at = string(f.data), given, &f.place
-	default:
-		a := fail("Either %s (the text) or %s (a .pxl file) is needed.", sourceArg, pathArg)
-		return nil, &a
-	}
-	c.parse(src)
+	src := &Source{Text: string(f.data), path: path, at: &f.place}
+	s.parse(ctx, src, src.at)
 	return src, nil
 }
 
-// parse reads the text, with the palettes and sprites that it imports.
-func (c *call) parse(src *source) {
-	o := pxl.Options{Dialect: c.server.options.Dialect, Context: c.ctx}
-	at := src.at
-	if at == nil {
-		at = c.inlinePlace()
+// ReadText reads a .pxl or .jsonl file of the caller's as it stands.
+func (s *Server) ReadText(who Caller, path string) (string, error) {
+	f, err := s.read(who, path, pxl.MaxSource, sourceExtensions()...)
+	if err != nil {
+		return "", failf("Failed to read file '%s': %v.", path, err)
 	}
-	if at != nil {
-		o.Include = at.beside
+	return string(f.data), nil
+}
+
+// ReadPicture reads a .png file of the caller's; name is the file's, without its
+// extension.
+func (s *Server) ReadPicture(who Caller, given string) (data []byte, name string, err error) {
+	f, err := s.read(who, given, MaxImageBytes, ".png")
+	if err != nil {
+		return nil, "", failf("File not found: %s: %v.", given, err)
 	}
-	o.Imported, src.notes = imported(src.text, at)
-	src.Document = pxl.Parse([]byte(src.text), o)
+	return f.data, strings.TrimSuffix(path.Base(f.rel), path.Ext(f.rel)), nil
+}
+
+// read reads a file that a caller names, as [folders.read] does.
+func (s *Server) read(who Caller, given string, limit int, extensions ...string) (file, error) {
+	f, err := s.rootsOf(who).read(given, limit, extensions...)
+	if errors.Is(err, errHidden) && who.Refused != nil {
+		err = errors.New(who.noProject())
+	}
+	return f, err
+}
+
+// noProject says why a caller has only the directories that are open to all.
+func (c Caller) noProject() string {
+	return c.Refused.NoProject() + ", or have the user add one with mcpdeck --allow-dir DIR"
+}
+
+// parse reads the text; what it refers to lies beside from, nil for nowhere.
+func (s *Server) parse(ctx context.Context, src *Source, from *place) {
+	o := pxl.Options{Dialect: s.options.Dialect, Context: ctx}
+	if from != nil {
+		o.Include = from.beside
+	}
+	o.Imported, src.notes = imported(src.Text, from)
+	src.Document = pxl.Parse([]byte(src.Text), o)
 }
 
 // inlinePlace is the folder that an inline source's references start from: the
 // project folder when it is a pixel project, else none.
-func (c *call) inlinePlace() *place {
-	list := c.server.rootsOf(c.who)
+func (s *Server) inlinePlace(who Caller) *place {
+	list := s.rootsOf(who)
 	if len(list) == 0 {
 		return nil
 	}

@@ -14,19 +14,19 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
 
-// suggestion is a change that would mend a source.
-type suggestion struct {
+// Suggestion is a change that would mend a source.
+type Suggestion struct {
 	Type       string  `json:"type"`
 	Line       int     `json:"line"`
 	Sprite     string  `json:"sprite,omitempty"`
 	Message    string  `json:"message"`
-	Fix        fix     `json:"fix"`
+	Fix        Fix     `json:"fix"`
 	Confidence float64 `json:"confidence"`
 	edits      []edit
 }
 
-// fix says what to do; Action decides which other fields count.
-type fix struct {
+// Fix says what to do; Action decides which other fields count.
+type Fix struct {
 	Action     string          `json:"action"`
 	From       string          `json:"from,omitempty"`
 	To         string          `json:"to,omitempty"`
@@ -46,60 +46,25 @@ type edit struct {
 
 // suggester walks over a source and gathers what could be mended.
 type suggester struct {
-	src     *source
+	src     *Source
 	nodes   []json5.Node
-	list    []suggestion
+	list    []Suggestion
 	added   map[string]bool // palette and token that an edit adds already
 	sprites int
 }
 
-func runSuggest(c *call) Answer {
-	apply := c.args.Flag("apply", false)
-	src, wrong := c.source("source", "path")
-	if wrong != nil {
-		return *wrong
-	}
-	list, sprites, unread := src.suggestions(c.ctx)
-	shown, size := []json.RawMessage{}, 0
-	for _, g := range list {
-		if size > maxListed || len(shown) == maxEntries {
-			break
-		}
-		shown = append(shown, json.RawMessage(pretty(g)))
-		size += len(shown[len(shown)-1])
-	}
-	a := document(struct {
-		Suggestions []json.RawMessage `json:"suggestions"`
-		Sprites     int               `json:"sprites_analyzed"`
-	}{shown, sprites})
-	if len(shown) < len(list) {
-		a.Blocks = append(a.Blocks, Block{Text: fmt.Sprintf("%d of %d suggestions are shown; mend these, or pass apply=true, and call again for the rest.", len(shown), len(list))})
-	}
-	if unread > 0 {
-		a.Blocks = append(a.Blocks, Block{Text: fmt.Sprintf("%d pieces of the source could not be read and were left out; pixelsrc_validate says where.", unread)})
-	}
-	if apply {
-		fixed, left := applyEdits(src.text, list)
-		a.Blocks = append(a.Blocks, Block{Text: fixed})
-		if left > 0 {
-			a.Blocks = append(a.Blocks, Block{Text: fmt.Sprintf("%d suggestions were not applied: they need your judgement.", left)})
-		}
-	}
-	return a
-}
-
-// suggestions lists what could be mended, by line, with the number of sprites
+// Suggestions lists what could be mended, by line, with the number of sprites
 // seen and of pieces that could not be read.
-func (src *source) suggestions(ctx context.Context) (list []suggestion, sprites, unread int) {
-	nodes, errs := json5.Parse(src.text)
-	s := &suggester{src: src, nodes: nodes, list: []suggestion{}, added: map[string]bool{}}
+func (src *Source) Suggestions(ctx context.Context) (list []Suggestion, sprites, unread int) {
+	nodes, errs := json5.Parse(src.Text)
+	s := &suggester{src: src, nodes: nodes, list: []Suggestion{}, added: map[string]bool{}}
 	for i := range nodes {
 		if ctx.Err() != nil {
 			break
 		}
 		s.object(&nodes[i])
 	}
-	slices.SortStableFunc(s.list, func(a, b suggestion) int { return a.Line - b.Line })
+	slices.SortStableFunc(s.list, func(a, b Suggestion) int { return a.Line - b.Line })
 	return s.list, s.sprites, len(errs)
 }
 
@@ -107,7 +72,7 @@ func (s *suggester) line(pos int32) int {
 	return s.src.LineOf(pos)
 }
 
-func (s *suggester) add(g suggestion) { s.list = append(s.list, g) }
+func (s *suggester) add(g Suggestion) { s.list = append(s.list, g) }
 
 func (s *suggester) object(n *json5.Node) {
 	kind := word(n, "type")
@@ -152,15 +117,15 @@ func (s *suggester) fields(n *json5.Node, pointer string, known []string) {
 		if slices.Contains(known, k.Name) {
 			continue
 		}
-		near := nearNames(k.Name, known, reach(k.Name, k.Name))
+		near := NearNames(k.Name, known, reach(k.Name, k.Name))
 		near = slices.DeleteFunc(near, func(c string) bool { return n.Get(c) != nil })
 		if len(near) == 0 {
 			continue
 		}
-		g := suggestion{
+		g := Suggestion{
 			Type: "unknown_field", Line: s.line(k.Pos), Sprite: spriteName(s.topOf(n)),
 			Message:    fmt.Sprintf("the field %q is not known; did you mean %q?", k.Name, near[0]),
-			Fix:        fix{Action: "rename_field", Pointer: pointer + "/" + escape(k.Name), From: k.Name, To: near[0]},
+			Fix:        Fix{Action: "rename_field", Pointer: pointer + "/" + escape(k.Name), From: k.Name, To: near[0]},
 			Confidence: sure(k.Name, near[0], len(near) > 1 && distance(k.Name, near[1]) == distance(k.Name, near[0])),
 		}
 		if !taken[near[0]] && !overrides(n, near[0]) {
@@ -209,7 +174,7 @@ func spriteName(n *json5.Node) string {
 
 // keyEnd is where a key ends, at the latest before its value.
 func (s *suggester) keyEnd(from, value int32) int32 {
-	text := s.src.text
+	text := s.src.Text
 	if q := text[from]; q == '"' || q == '\'' {
 		for i := from + 1; i < value; i++ {
 			switch text[i] {
@@ -240,7 +205,7 @@ func sure(from, to string, tied bool) float64 {
 
 // value suggests the nearest of some words for a string.
 func (s *suggester) value(kind, what string, v *json5.Node, pointer string, words []string, within int) {
-	near := nearNames(v.Text, words, within)
+	near := NearNames(v.Text, words, within)
 	if len(near) == 0 {
 		return
 	}
@@ -249,9 +214,9 @@ func (s *suggester) value(kind, what string, v *json5.Node, pointer string, word
 }
 
 func (s *suggester) replace(kind, message string, v *json5.Node, pointer, to string, confidence float64) {
-	s.add(suggestion{
+	s.add(Suggestion{
 		Type: kind, Line: s.line(v.Pos), Sprite: spriteName(s.topOf(v)), Message: message,
-		Fix:        fix{Action: "replace_value", Pointer: pointer, From: v.Text, To: to},
+		Fix:        Fix{Action: "replace_value", Pointer: pointer, From: v.Text, To: to},
 		Confidence: confidence, edits: []edit{{v.Pos, v.End, quote(to)}},
 	})
 }
@@ -421,10 +386,10 @@ func (s *suggester) size(n *json5.Node, sp *pxl.Sprite) {
 		return
 	}
 	value := fmt.Sprintf("[%d, %d]", w, h)
-	s.add(suggestion{
+	s.add(Suggestion{
 		Type: "missing_size", Line: s.line(n.Pos), Sprite: sp.Name,
 		Message:    fmt.Sprintf("sprite %q has no size; its regions reach to %dx%d", sp.Name, w, h),
-		Fix:        fix{Action: "add_field", Pointer: "/size", Value: json.RawMessage(value)},
+		Fix:        Fix{Action: "add_field", Pointer: "/size", Value: json.RawMessage(value)},
 		Confidence: 0.9, edits: []edit{{n.Pos + 1, n.Pos + 1, `"size": ` + value + ", "}},
 	})
 }
@@ -433,7 +398,7 @@ func (s *suggester) size(n *json5.Node, sp *pxl.Sprite) {
 // are drawn, but for those whose shape depends on the canvas.
 func (s *suggester) drawnExtent(n *json5.Node, sp *pxl.Sprite) (w, h int) {
 	w, h = reaches(sp)
-	text := s.src.text[n.Pos:n.End]
+	text := s.src.Text[n.Pos:n.End]
 	doc := pxl.Parse([]byte(text[:1]+`"size": [1024, 1024], `+text[1:]), pxl.Options{Dialect: s.src.Dialect()})
 	infos, err := doc.Regions(pxl.KindSprite, sp.Name)
 	if err != nil {
@@ -458,17 +423,17 @@ func (s *suggester) include(p *json5.Node, sprite string) {
 	if name != "" {
 		text += `, "palettes": [` + quote(name) + `]`
 	}
-	s.add(suggestion{
+	s.add(Suggestion{
 		Type: "include_to_import", Line: s.line(p.Pos), Sprite: sprite,
 		Message:    fmt.Sprintf("the palette of %q is an include; an import object says the same and can be shared", sprite),
-		Fix:        fix{Action: "use_import", IncludeRef: p.Text, ImportJSON: text + "}"},
+		Fix:        Fix{Action: "use_import", IncludeRef: p.Text, ImportJSON: text + "}"},
 		Confidence: 0.9,
 	})
 }
 
-// applyEdits makes the suggested changes that are certain to be possible, and
+// Apply makes the suggested changes that are certain to be possible, and
 // counts the others.
-func applyEdits(text string, list []suggestion) (fixed string, left int) {
+func Apply(text string, list []Suggestion) (fixed string, left int) {
 	var all []edit
 	for _, g := range list {
 		if g.edits == nil {

@@ -31,7 +31,7 @@ func (s *suggester) elsewhere(p *json5.Node, sprite string) bool {
 		return false
 	}
 	for _, f := range found.files[:min(len(found.files), maxSearched)] {
-		data, err := f.read(maxSource)
+		data, err := f.read(pxl.MaxSource)
 		if err != nil || f.rel == s.src.at.rel || !strings.Contains(string(data), p.Text) {
 			continue
 		}
@@ -46,10 +46,10 @@ func (s *suggester) elsewhere(p *json5.Node, sprite string) bool {
 			s.added[text] = true
 			edits = append(edits, edit{0, 0, text + "\n"})
 		}
-		s.add(suggestion{
+		s.add(Suggestion{
 			Type: "add_explicit_import", Line: s.line(p.Pos), Sprite: sprite,
 			Message:    fmt.Sprintf("the palette %q is defined in %s; import it", p.Text, f.rel),
-			Fix:        fix{Action: "add_import", ImportJSON: text},
+			Fix:        Fix{Action: "add_import", ImportJSON: text},
 			Confidence: 0.8, edits: edits,
 		})
 		return true
@@ -109,7 +109,7 @@ func (s *suggester) paletteNames() (names []string) {
 			names = append(names, o.Name)
 		}
 	}
-	return append(names, atNames()...)
+	return append(names, PaletteNames()...)
 }
 
 // tokens finds regions whose token the palette lacks.
@@ -137,10 +137,10 @@ func (s *suggester) tokens(regions *json5.Node, sp *pxl.Sprite, tokens []string,
 			continue
 		}
 		done[name] = true
-		g := suggestion{Type: "missing_token", Line: s.line(k.Pos), Sprite: sp.Name}
+		g := Suggestion{Type: "missing_token", Line: s.line(k.Pos), Sprite: sp.Name}
 		if to, tied, ok := nearestToken(name, candidates, used); ok {
 			g.Message = fmt.Sprintf("the palette has no token %q; did you mean %q?", name, to)
-			g.Fix = fix{Action: "replace_token", From: k.Name, To: to}
+			g.Fix = Fix{Action: "replace_token", From: k.Name, To: to}
 			g.Confidence = sure(name, to, tied)
 			// Not where two regions of one name would stand in the sprite, nor where
 			// another region refers to this one by its name.
@@ -151,7 +151,7 @@ func (s *suggester) tokens(regions *json5.Node, sp *pxl.Sprite, tokens []string,
 		} else {
 			value := suggestedColour(name, home)
 			g.Message = fmt.Sprintf("the palette has no token %q; add it", name)
-			g.Fix = fix{Action: "add_to_palette", Token: name, Color: value}
+			g.Fix = Fix{Action: "add_to_palette", Token: name, Color: value}
 			g.Confidence = 0.3
 			if home != nil && home.Kind == json5.Object {
 				if id := fmt.Sprint(home.Pos, name); !s.added[id] {

@@ -1,9 +1,12 @@
-package pixelsrc
+package offer
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 )
 
 // sprite64 is a 64×64 sprite of twelve regions.
@@ -18,11 +21,11 @@ func sprite64() string {
 }
 
 func benchmarkTool(b *testing.B, tool string, arguments map[string]any) {
-	s := New(Options{})
+	s := module(pixelsrc.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if a := s.Call(noContext(), Caller{}, tool, arguments); a.Failed {
-			b.Fatal(a.Blocks[0].Text)
+		if a := said(s, context.Background(), pixelsrc.Caller{}, tool, arguments); a.IsError {
+			b.Fatal(a.Content[0].Text)
 		}
 	}
 }
@@ -32,7 +35,7 @@ func BenchmarkRender64x8(b *testing.B) {
 }
 
 func BenchmarkRenderAnimation(b *testing.B) {
-	benchmarkTool(b, "pixelsrc_render", map[string]any{"source": Example("slime"), "animation": "hop", "scale": 8.0})
+	benchmarkTool(b, "pixelsrc_render", map[string]any{"source": pixelsrc.Example("slime"), "animation": "hop", "scale": 8.0})
 }
 
 func BenchmarkValidate64(b *testing.B) {
@@ -40,25 +43,25 @@ func BenchmarkValidate64(b *testing.B) {
 }
 
 func BenchmarkImport64(b *testing.B) {
-	s := New(Options{})
-	a := s.Call(noContext(), Caller{}, "pixelsrc_render", map[string]any{"source": sprite64()})
-	img, err := DecodePNG(a.Blocks[0].Data)
+	s := module(pixelsrc.Options{})
+	a := said(s, context.Background(), pixelsrc.Caller{}, "pixelsrc_render", map[string]any{"source": sprite64()})
+	img, err := pixelsrc.DecodePNG(a.Content[0].bytes(b))
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Import(b.Context(), img, ImportOptions{MaxColors: 16, Analyze: true}); err != nil {
+		if _, err := pixelsrc.Import(b.Context(), img, pixelsrc.ImportOptions{MaxColors: 16, Analyze: true}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkFormat(b *testing.B) {
-	text := Example("campfire")
+	text := pixelsrc.Example("campfire")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Format(text); err != nil {
+		if _, err := pixelsrc.Format(text); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -72,6 +75,6 @@ func BenchmarkExplain64(b *testing.B) {
 func BenchmarkNew(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		NewModule(New(Options{})).Offer()
+		NewModule(pixelsrc.New(pixelsrc.Options{})).Offer()
 	}
 }

@@ -1,6 +1,7 @@
-package pixelsrc
+package offer
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"image/gif"
@@ -12,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/internal/sample"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
 
@@ -19,7 +22,7 @@ import (
 // it renders without a warning.
 func clean(t *testing.T, r *rig, text string) {
 	t.Helper()
-	var v verdict
+	var v pixelsrc.Verdict
 	if r.data("pixelsrc_validate", args{"source": text, "strict": true}, &v); !v.Valid {
 		t.Errorf("not valid: %+v", v)
 	}
@@ -48,14 +51,14 @@ func snippets(text string) (list []string) {
 
 func TestExamplesAreClean(t *testing.T) {
 	r := start(t)
-	if len(Examples()) < 16 {
-		t.Errorf("only %d examples", len(Examples()))
+	if len(pixelsrc.Examples()) < 16 {
+		t.Errorf("only %d examples", len(pixelsrc.Examples()))
 	}
-	for _, name := range Examples() {
+	for _, name := range pixelsrc.Examples() {
 		t.Run(name, func(t *testing.T) {
 			r.t = t
-			clean(t, r, Example(name))
-			if f, err := Format(Example(name)); err != nil || f.Text != Example(name) {
+			clean(t, r, pixelsrc.Example(name))
+			if f, err := pixelsrc.Format(pixelsrc.Example(name)); err != nil || f.Text != pixelsrc.Example(name) {
 				t.Errorf("it is not formatted: %v", err)
 			}
 		})
@@ -66,7 +69,7 @@ func TestExamplesAreClean(t *testing.T) {
 func TestCatalogueKeepsItsPromises(t *testing.T) {
 	find := func(name string, kind pxl.Kind, object string) pxl.Object {
 		t.Helper()
-		d := pxl.Parse([]byte(Example(name)), pxl.Options{})
+		d := pxl.Parse([]byte(pixelsrc.Example(name)), pxl.Options{})
 		o, ok := d.Find(kind, object)
 		if !ok {
 			t.Fatalf("%s has no %s %s", name, kind, object)
@@ -98,6 +101,15 @@ func TestCatalogueKeepsItsPromises(t *testing.T) {
 	find("hero", pxl.KindVariant, "hero_red")
 }
 
+func formatted(t *testing.T, text string) string {
+	t.Helper()
+	f, err := pixelsrc.Format(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Text
+}
+
 func TestSnippetsOfTheGuidesAreClean(t *testing.T) {
 	r := start(t)
 	n := 0
@@ -105,7 +117,9 @@ func TestSnippetsOfTheGuidesAreClean(t *testing.T) {
 		for _, s := range snippets(text) {
 			n++
 			clean(t, r, s)
-			mustFormat(t, s)
+			if once := formatted(t, s); formatted(t, once) != once {
+				t.Errorf("formatting it twice is not once: %s", s)
+			}
 		}
 	}
 	if n < 7 {
@@ -134,7 +148,7 @@ func TestScaffoldsAreClean(t *testing.T) {
 			r.t = t
 			text := r.ok("pixelsrc_scaffold", a).Content[0].Text
 			clean(t, r, text)
-			if mustFormat(t, text) != text {
+			if formatted(t, text) != text {
 				t.Error("it is not formatted")
 			}
 			if strings.Contains(text, "FF00FF") {
@@ -147,7 +161,7 @@ func TestScaffoldsAreClean(t *testing.T) {
 func TestPromptTemplatesAreClean(t *testing.T) {
 	r := start(t)
 	for _, name := range templateTypes() {
-		text := files0(t, "guide/template_"+name+".md")
+		text := page("template_" + name)
 		m := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(text)
 		if m == nil {
 			t.Fatalf("%s has no skeleton", name)
@@ -162,41 +176,32 @@ func TestPromptTemplatesAreClean(t *testing.T) {
 	}
 }
 
-func files0(t *testing.T, name string) string {
-	t.Helper()
-	s := text(name)
-	if s == "" {
-		t.Fatalf("no %s", name)
-	}
-	return s
-}
-
 // everyCall has a call of each tool.
 func everyCall() map[string]args {
 	return map[string]args{
-		"pixelsrc_analyze":  {"source": Example("hero")},
-		"pixelsrc_diff":     {"source_a": Example("hero"), "source_b": heroSource("red", 4)},
-		"pixelsrc_explain":  {"source": Example("hero")},
-		"pixelsrc_format":   {"source": Example("campfire")},
-		"pixelsrc_import":   {"image": pngOf("AB.C CYKW hhAB RDRD"), "analyze": true},
+		"pixelsrc_analyze":  {"source": pixelsrc.Example("hero")},
+		"pixelsrc_diff":     {"source_a": pixelsrc.Example("hero"), "source_b": sample.Hero("red", 4)},
+		"pixelsrc_explain":  {"source": pixelsrc.Example("hero")},
+		"pixelsrc_format":   {"source": pixelsrc.Example("campfire")},
+		"pixelsrc_import":   {"image": sample.PNG("AB.C CYKW hhAB RDRD"), "analyze": true},
 		"pixelsrc_palettes": {},
 		"pixelsrc_prime":    {},
-		"pixelsrc_render":   {"source": Example("campfire"), "animation": "burning", "scale": 2},
+		"pixelsrc_render":   {"source": pixelsrc.Example("campfire"), "animation": "burning", "scale": 2},
 		"pixelsrc_scaffold": {"asset_type": "composition", "name": "x"},
-		"pixelsrc_suggest":  {"source": typo + Example("hero"), "apply": true, "b": 1, "a": 2},
-		"pixelsrc_validate": {"source": typo + "{bad" + Example("hero")},
+		"pixelsrc_suggest":  {"source": typo + pixelsrc.Example("hero"), "apply": true, "b": 1, "a": 2},
+		"pixelsrc_validate": {"source": typo + "{bad" + pixelsrc.Example("hero")},
 	}
 }
 
 // answers is everything that the tools say to everyCall.
 func answers() string {
-	s := New(Options{})
+	s := module(pixelsrc.Options{})
 	var b strings.Builder
-	for _, tool := range s.Tools() {
-		raw, _ := json.Marshal(everyCall()[tool.Name])
+	for _, tool := range tools() {
+		raw, _ := json.Marshal(everyCall()[tool.name])
 		var a any
 		_ = json.Unmarshal(raw, &a)
-		fmt.Fprintf(&b, "%s %q\n", tool.Name, fmt.Sprint(s.Call(noContext(), Caller{}, tool.Name, a)))
+		fmt.Fprintf(&b, "%s %q\n", tool.name, fmt.Sprint(said(s, context.Background(), pixelsrc.Caller{}, tool.name, a)))
 	}
 	return b.String()
 }
@@ -260,7 +265,7 @@ const multiline = `// first line
 
 func TestMultiLineSources(t *testing.T) {
 	r := start(t)
-	var v verdict
+	var v pixelsrc.Verdict
 	if r.data("pixelsrc_validate", args{"source": multiline}, &v); v.Errors != 0 || v.Warnings != 1 || v.WarnL[0].Line != 14 || v.WarnL[0].Code != "undefined_token" {
 		t.Errorf("validate: %+v", v)
 	}
@@ -269,8 +274,8 @@ func TestMultiLineSources(t *testing.T) {
 		t.Errorf("suggest: %+v", s)
 	}
 	out := r.ok("pixelsrc_format", args{"source": multiline}).Content[0].Text
-	sameValues(t, multiline, out)
-	var k corpus
+	sample.SameValues(t, multiline, out)
+	var k pixelsrc.Corpus
 	if r.data("pixelsrc_analyze", args{"source": multiline}, &k); k.Sprites != 2 || k.Palettes != 1 {
 		t.Errorf("analyze: %+v", k)
 	}
@@ -278,7 +283,7 @@ func TestMultiLineSources(t *testing.T) {
 	if r.data("pixelsrc_explain", args{"source": multiline}, &list); len(list) != 3 {
 		t.Errorf("explain: %d objects", len(list))
 	}
-	var diffs []spriteDiff
+	var diffs []pixelsrc.SpriteDiff
 	if r.data("pixelsrc_diff", args{"source_a": multiline, "source_b": out}, &diffs); len(diffs) != 2 || diffs[0].Summary != "No differences" || diffs[1].Summary != "No differences" {
 		t.Errorf("diff: %+v", diffs)
 	}
@@ -287,18 +292,18 @@ func TestMultiLineSources(t *testing.T) {
 func TestBrokenObjectSpoilsNoOther(t *testing.T) {
 	src := dot1 + "\n{type:\"palette\", name: oops oops}\n" + palspr
 	r := start(t)
-	var v verdict
+	var v pixelsrc.Verdict
 	if r.data("pixelsrc_validate", args{"source": src}, &v); v.Errors != 1 || v.ErrorsL[0].Code != "json_syntax" || v.ErrorsL[0].Line != 2 {
 		t.Errorf("got %+v", v)
 	}
 	if res := r.ok("pixelsrc_render", args{"source": src, "sprite": "red_dot"}); !strings.Contains(res.text(), "r #FF0000 (1)") || !strings.Contains(res.text(), "Warnings:\nline 2") {
 		t.Error(res.text())
 	}
-	var k corpus
+	var k pixelsrc.Corpus
 	if r.data("pixelsrc_analyze", args{"source": src}, &k); k.Sprites != 2 {
 		t.Errorf("got %+v", k)
 	}
-	var line3 verdict
+	var line3 pixelsrc.Verdict
 	if r.data("pixelsrc_validate", args{"source": dot1 + "\n" + strings.ReplaceAll(dot1, "dot", "b") + "\n{bad json\n" + strings.ReplaceAll(dot1, "dot", "c")}, &line3); line3.Errors != 1 || line3.ErrorsL[0].Line != 3 {
 		t.Errorf("got %+v", line3)
 	}
@@ -307,15 +312,15 @@ func TestBrokenObjectSpoilsNoOther(t *testing.T) {
 func TestParallelAnalyze(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	s := New(Options{})
+	s := module(pixelsrc.Options{})
 	var wg sync.WaitGroup
 	for i := range 32 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			a := s.Call(noContext(), Caller{}, "pixelsrc_analyze", map[string]any{"source": strings.Repeat(dot1+"\n", i+1)})
-			var k corpus
-			if err := json.Unmarshal([]byte(a.Blocks[0].Text), &k); err != nil || k.Sprites != i+1 {
+			a := said(s, context.Background(), pixelsrc.Caller{}, "pixelsrc_analyze", map[string]any{"source": strings.Repeat(dot1+"\n", i+1)})
+			var k pixelsrc.Corpus
+			if err := json.Unmarshal([]byte(a.Content[0].Text), &k); err != nil || k.Sprites != i+1 {
 				t.Errorf("call %d: %d sprites, %v", i, k.Sprites, err)
 			}
 		}()
@@ -372,7 +377,7 @@ func TestEveryTarget(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r.t = t
-			res := r.ok("pixelsrc_render", args{"source": Example(row.file), row.field: row.name})
+			res := r.ok("pixelsrc_render", args{"source": pixelsrc.Example(row.file), row.field: row.name})
 			var kinds []string
 			for _, c := range res.Content {
 				if c.Type == "image" {
@@ -389,7 +394,7 @@ func TestEveryTarget(t *testing.T) {
 			if err != nil || len(g.Image) < 2 || g.LoopCount != 0 {
 				t.Errorf("%v", err)
 			}
-			sheet := r.ok("pixelsrc_render", args{"source": Example(row.file), row.field: row.name, "format": "sheet"})
+			sheet := r.ok("pixelsrc_render", args{"source": pixelsrc.Example(row.file), row.field: row.name, "format": "sheet"})
 			if len(sheet.Content) != 2 || sheet.Content[0].MIMEType != "image/png" {
 				t.Errorf("sheet: %+v", sheet.Content)
 			}
@@ -403,7 +408,7 @@ func TestEveryTarget(t *testing.T) {
 func TestAntialiasSizes(t *testing.T) {
 	r := start(t)
 	for name, side := range map[string]int{"nearest": 16, "scale2x": 32, "hq2x": 32, "hq4x": 64, "xbr2x": 32, "xbr4x": 64, "aa-blur": 16} {
-		res := r.ok("pixelsrc_render", args{"source": Example("coin"), "sprite": "coin", "scale": 2, "antialias": name})
+		res := r.ok("pixelsrc_render", args{"source": pixelsrc.Example("coin"), "sprite": "coin", "scale": 2, "antialias": name})
 		img, err := png.Decode(strings.NewReader(string(res.Content[0].bytes(t))))
 		if err != nil || img.Bounds().Dx() != side || img.Bounds().Dy() != side {
 			t.Errorf("%s: %v, want %d: %v", name, img.Bounds(), side, err)
@@ -416,8 +421,8 @@ func TestAntialiasSizes(t *testing.T) {
 
 func TestDiffSaysWhatChanged(t *testing.T) {
 	r := start(t)
-	diff := func(a, b string) spriteDiff {
-		var list []spriteDiff
+	diff := func(a, b string) pixelsrc.SpriteDiff {
+		var list []pixelsrc.SpriteDiff
 		r.data("pixelsrc_diff", args{"source_a": a, "source_b": b}, &list)
 		return list[0]
 	}
@@ -425,15 +430,15 @@ func TestDiffSaysWhatChanged(t *testing.T) {
 	if d := diff(dot2, moved); d.Status != "changed" || len(d.Regions) != 1 || d.Regions[0].Type != "changed" || d.Pixels == nil || d.Pixels.Changed != 4 || d.Pixels.Bounds != [4]int{0, 0, 2, 2} {
 		t.Errorf("region only: %+v", d)
 	}
-	if d := diff(heroSource("#f00", 2), heroSource("red", 2)); d.Status != "unchanged" {
+	if d := diff(sample.Hero("#f00", 2), sample.Hero("red", 2)); d.Status != "unchanged" {
 		t.Errorf("respelling: %+v", d)
 	}
 	gameboy := `{type:"sprite",name:"s",size:[1,1],palette:"@gameboy",regions:{light:{points:[[0,0]]}}}`
 	if d := diff(gameboy, strings.Replace(gameboy, "@gameboy", "@pico8", 1)); d.Status != "changed" || len(d.Palette) == 0 {
 		t.Errorf("built-in swap: %+v", d)
 	}
-	rewritten := strings.Replace(heroSource("red", 2), `{"rect":[0,0,2,2]}`, `{"points":[[0,0],[1,0],[0,1],[1,1]]}`, 1)
-	if d := diff(heroSource("red", 2), rewritten); d.Status != "unchanged" {
+	rewritten := strings.Replace(sample.Hero("red", 2), `{"rect":[0,0,2,2]}`, `{"points":[[0,0],[1,0],[0,1],[1,1]]}`, 1)
+	if d := diff(sample.Hero("red", 2), rewritten); d.Status != "unchanged" {
 		t.Errorf("another shape, the same pixels: %+v", d)
 	}
 	res := r.ok("pixelsrc_diff", args{"source_a": dot1, "source_b": dot1 + "{bad"})
@@ -457,7 +462,7 @@ func TestCancelledRenderEnds(t *testing.T) {
 // A particle is drawn as the animation that it becomes, by that argument.
 func TestParticleAsAnimation(t *testing.T) {
 	r := start(t)
-	a := r.call("pixelsrc_render", args{"source": Example("campfire"), "animation": "sparks", "scale": 2})
+	a := r.call("pixelsrc_render", args{"source": pixelsrc.Example("campfire"), "animation": "sparks", "scale": 2})
 	if a.IsError || len(a.Content) < 2 || a.Content[0].MIMEType != "image/gif" {
 		t.Fatalf("%+v", a)
 	}

@@ -1,4 +1,4 @@
-package pixelsrc
+package offer
 
 import (
 	"context"
@@ -6,76 +6,92 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
 
-// PromptArgument is one argument of a prompt.
-type PromptArgument struct {
-	Name, Description string
-	Required          bool
+// prompt is a prepared conversation.
+type prompt struct {
+	name, title, text string
+	arguments         []promptArgument
+	// fill makes the conversation; get gives an argument, or its default.
+	fill func(ctx context.Context, m *Module, get func(string) string) conversation
 }
 
-// Prompt is a prepared conversation.
-type Prompt struct {
-	Name, Title, Description string
-	Arguments                []PromptArgument
+// promptArgument is one argument of a prompt.
+type promptArgument struct {
+	name, text string
+	normal     string   // what an absent one counts as; "" for one that is required
+	values     []string // those that completion offers
+	asIs       bool     // white space at its ends counts
 }
 
-// Conversation is a prompt with its arguments filled in: what the assistant is
-// to know, and what the person asks for.
-type Conversation struct {
-	Description, Assistant, User string
+// conversation is a prompt with its arguments filled in: what the assistant is to know,
+// and what the user asks for.
+type conversation struct {
+	description, assistant, user string
 }
 
-// Prompts lists the prompts.
-func Prompts() []Prompt {
-	return []Prompt{
-		{"create_sprite", "Create a sprite", "Draw a sprite from a description, with the format, guidelines and a palette at hand.", []PromptArgument{
-			{"description", "What to draw.", true},
-			{"size", "Width x height in pixels, 16x16 by default.", false},
-			{"palette", "A built-in palette such as pico8, or custom.", false},
-			{"style", "The style, retro by default.", false},
-		}},
-		{"create_animation", "Create an animation", "Draw an animation from a description, with the format, timing advice and an example at hand.", []PromptArgument{
-			{"description", "What to animate.", true},
-			{"frames", "How many frames, 4 by default.", false},
-			{"fps", "Frames a second, 8 by default.", false},
-		}},
-		{"review_pxl", "Review a source", "Review a .pxl source, with its diagnostics and a checklist at hand.", []PromptArgument{
-			{"source", "The .pxl text.", true},
-		}},
-		{"pixel_art_guide", "Pixel art for a genre", "Advice on palettes and style for a genre of game.", []PromptArgument{
-			{"genre", "RPG, platformer, puzzle, horror, sci-fi, fantasy, …", true},
-		}},
+// prompts lists the prompts.
+func prompts() []prompt {
+	var names []string
+	for _, g := range genres() {
+		names = append(names, g.name)
+	}
+	return []prompt{
+		{"create_sprite", "Create a sprite", "Draw a sprite from a description, with the format, guidelines and a palette at hand.", []promptArgument{
+			{name: "description", text: "What to draw."},
+			{name: "size", text: "Width x height in pixels, 16x16 by default.", normal: "16x16", values: []string{"8x8", "16x16", "24x24", "32x32", "48x48", "64x64"}},
+			{name: "palette", text: "A built-in palette such as pico8, or custom.", normal: "custom", values: append([]string{"custom"}, pxl.Builtins()...)},
+			{name: "style", text: "The style, retro by default.", normal: "retro", values: []string{"retro", "modern", "minimal", "detailed", "cute", "dark"}},
+		}, createSprite},
+		{"create_animation", "Create an animation", "Draw an animation from a description, with the format, timing advice and an example at hand.", []promptArgument{
+			{name: "description", text: "What to animate."},
+			{name: "frames", text: "How many frames, 4 by default.", normal: "4"},
+			{name: "fps", text: "Frames a second, 8 by default.", normal: "8"},
+		}, createAnimation},
+		{"review_pxl", "Review a source", "Review a .pxl source, with its diagnostics and a checklist at hand.", []promptArgument{
+			{name: "source", text: "The .pxl text.", asIs: true},
+		}, review},
+		{"pixel_art_guide", "Pixel art for a genre", "Advice on palettes and style for a genre of game.", []promptArgument{
+			{name: "genre", text: "RPG, platformer, puzzle, horror, sci-fi, fantasy, …", values: names},
+		}, guideForGenre},
 	}
 }
 
-// Fill fills a prompt in. A missing required argument is an error that names it.
-func (s *Server) Fill(ctx context.Context, who Caller, name string, arguments map[string]string) (Conversation, error) {
-	i := slices.IndexFunc(Prompts(), func(p Prompt) bool { return p.Name == name })
-	if i < 0 {
-		return Conversation{}, fmt.Errorf("unknown prompt %q", name)
+// offeredPrompt is a prompt as the host takes it.
+func (m *Module) offeredPrompt(p prompt) server.ServerPrompt {
+	def := mcp.Prompt{Name: p.name, Title: p.title, Description: p.text}
+	for _, a := range p.arguments {
+		def.Arguments = append(def.Arguments, mcp.PromptArgument{Name: a.name, Description: a.text, Required: a.normal == ""})
 	}
-	p := Prompts()[i]
-	get := func(name, normal string) string {
-		if v := strings.TrimSpace(arguments[name]); v != "" {
-			return v
+	return server.ServerPrompt{Prompt: def, Handler: func(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		given := map[string]string{}
+		for _, a := range p.arguments {
+			v := req.Params.Arguments[a.name]
+			if !a.asIs {
+				v = strings.TrimSpace(v)
+			}
+			switch {
+			case strings.TrimSpace(v) != "":
+				given[a.name] = v
+			case a.normal == "":
+				return nil, &host.Error{Code: mcp.INVALID_PARAMS, Message: fmt.Sprintf("fill in prompt: the argument %q of %s is required", a.name, p.name)}
+			default:
+				given[a.name] = a.normal
+			}
 		}
-		return normal
-	}
-	for _, a := range p.Arguments {
-		if a.Required && get(a.Name, "") == "" {
-			return Conversation{}, fmt.Errorf("the argument %q of %s is required", a.Name, name)
-		}
-	}
-	switch name {
-	case "create_sprite":
-		return createSprite(get("description", ""), get("size", "16x16"), get("palette", "custom"), get("style", "retro")), nil
-	case "create_animation":
-		return createAnimation(get("description", ""), get("frames", "4"), get("fps", "8")), nil
-	case "review_pxl":
-		return s.review(ctx, who, arguments["source"]), nil
-	}
-	return guideForGenre(get("genre", "")), nil
+		c := p.fill(ctx, m, func(name string) string { return given[name] })
+		return mcp.NewGetPromptResult(c.description, []mcp.PromptMessage{
+			mcp.NewPromptMessage(mcp.RoleAssistant, mcp.NewTextContent(c.assistant)),
+			mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(c.user)),
+		}), nil
+	}}
 }
 
 // fence puts text that is not ours between fences that it cannot close.
@@ -93,7 +109,8 @@ func fence(kind, body string) string {
 	return mark + kind + "\n" + strings.TrimSuffix(body, "\n") + "\n" + mark
 }
 
-func createSprite(description, size, palette, style string) Conversation {
+func createSprite(_ context.Context, _ *Module, get func(string) string) conversation {
+	description, size, palette, style := get("description"), get("size"), get("palette"), get("style")
 	var b strings.Builder
 	b.WriteString(guideBrief())
 	b.WriteString(`
@@ -114,10 +131,10 @@ func createSprite(description, size, palette, style string) Conversation {
 	}
 	user := fmt.Sprintf("Create a pixel art sprite.\n\nDescription:\n%s\n\nSize: %s\nPalette: %s\nStyle: %s\n\nAnswer with valid .pxl source: the palette object first, then the sprite.",
 		fence("", description), oneLine(size), oneLine(palette), oneLine(style))
-	return Conversation{"Create a sprite: " + oneLine(description), b.String(), user}
+	return conversation{"Create a sprite: " + oneLine(description), b.String(), user}
 }
 
-// oneLine keeps what a person typed on one line.
+// oneLine keeps what the user typed on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func paletteAdvice(palette string) string {
@@ -125,9 +142,9 @@ func paletteAdvice(palette string) string {
 	if name == "custom" {
 		return "## Palette\n\nMake a palette of your own: `\"_\": \"#00000000\"` first, then a dark outline, and two or three shades of each main colour.\n"
 	}
-	c, ok := card(name)
+	c, ok := pixelsrc.Palette(name)
 	if !ok {
-		return "## Palette\n\nThere is no built-in palette of the name asked for; the valid ones are " + strings.Join(atNames(), ", ") + ". Make a palette of your own in its spirit, with `\"_\": \"#00000000\"`.\n"
+		return "## Palette\n\nThere is no built-in palette of the name asked for; the valid ones are " + strings.Join(pixelsrc.PaletteNames(), ", ") + ". Make a palette of your own in its spirit, with `\"_\": \"#00000000\"`.\n"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Palette\n\nUse the built-in palette @%s (`%s`), no palette object is needed. Its tokens:\n\n| token | colour |\n|---|---|\n", name, c.Usage)
@@ -137,7 +154,8 @@ func paletteAdvice(palette string) string {
 	return b.String()
 }
 
-func createAnimation(description, frames, fps string) Conversation {
+func createAnimation(_ context.Context, _ *Module, get func(string) string) conversation {
+	description, frames, fps := get("description"), get("frames"), get("fps")
 	var notes []string
 	n, err := strconv.Atoi(frames)
 	if err != nil || n < 1 || n > 256 {
@@ -171,13 +189,13 @@ The animation object:
 A complete animation:
 
 %s
-`, rate, duration, fence("json", fmt.Sprintf(`{"type": "animation", "name": "NAME", "frames": ["NAME_1", "NAME_2"], "duration": %d}`, duration)), fence("", Example("walk_cycle")))
+`, rate, duration, fence("json", fmt.Sprintf(`{"type": "animation", "name": "NAME", "frames": ["NAME_1", "NAME_2"], "duration": %d}`, duration)), fence("", pixelsrc.Example("walk_cycle")))
 	for _, n := range notes {
 		b.WriteString("\n" + n + "\n")
 	}
 	user := fmt.Sprintf("Create a %d-frame pixel art animation at %d fps (%dms a frame).\n\nDescription:\n%s\n\nAnswer with valid .pxl source: the palette, the frames, the animation last. Render it with pixelsrc_render and look at the contact sheet.",
 		n, rate, duration, fence("", description))
-	return Conversation{"Create an animation: " + oneLine(description), b.String(), user}
+	return conversation{"Create an animation: " + oneLine(description), b.String(), user}
 }
 
 const reviewRules = `
@@ -200,17 +218,16 @@ const reviewRules = `
 `
 
 // review prepares the review of a source with what validation finds in it.
-func (s *Server) review(ctx context.Context, who Caller, text string) Conversation {
+func review(ctx context.Context, m *Module, get func(string) string) conversation {
+	text := get("source")
 	var b strings.Builder
 	b.WriteString(guideBrief())
 	b.WriteString(reviewRules)
 	b.WriteString("\n## Diagnostics of the source\n\n")
-	if len(text) > maxSource {
+	if len(text) > pxl.MaxSource {
 		b.WriteString("The source is larger than 1 MiB and was not checked.\n")
 	} else {
-		src := &source{text: text}
-		(&call{ctx: ctx, server: s, who: who}).parse(src)
-		issues := src.issues()
+		issues := m.server.Parse(ctx, caller(ctx), text).Issues()
 		if len(issues) == 0 {
 			b.WriteString("None: the source is valid.\n")
 		}
@@ -219,7 +236,7 @@ func (s *Server) review(ctx context.Context, who Caller, text string) Conversati
 				fmt.Fprintf(&b, "- … and %d more\n", len(issues)-50)
 				break
 			}
-			line := fmt.Sprintf("- line %d: %s: %s: %s", is.Line, is.severity, is.Code, is.Message)
+			line := fmt.Sprintf("- line %d: %s: %s: %s", is.Line, is.Severity, is.Code, is.Message)
 			if is.Suggestion != "" {
 				line += " (" + is.Suggestion + ")"
 			}
@@ -227,7 +244,7 @@ func (s *Server) review(ctx context.Context, who Caller, text string) Conversati
 		}
 	}
 	user := "Review this .pxl source. Name the problems by line, most important first, and answer with an improved source.\n\n" + fence("json5", text)
-	return Conversation{"Review a .pxl source", b.String(), user}
+	return conversation{"Review a .pxl source", b.String(), user}
 }
 
 // genre is what suits a kind of game.
@@ -244,10 +261,11 @@ func genres() []genre {
 	}
 }
 
-func guideForGenre(name string) Conversation {
+func guideForGenre(_ context.Context, _ *Module, get func(string) string) conversation {
+	name := get("genre")
 	var b strings.Builder
 	b.WriteString("# Pixel art guide\n\n## Built-in palettes\n\n")
-	for _, p := range catalogue(false) {
+	for _, p := range pixelsrc.Palettes(false) {
 		fmt.Fprintf(&b, "- @%s: %d colors\n", p.Name, p.Count)
 	}
 	b.WriteString(`
@@ -275,5 +293,5 @@ func guideForGenre(name string) Conversation {
 		fmt.Fprintf(&b, "- %s: %s\n", g.name, g.advice)
 	}
 	user := fmt.Sprintf("Give me advice on pixel art for this genre: %s\n\nWhich palette, sizes, outlines and animation speeds suit it? Show one small sprite as valid .pxl source.", oneLine(name))
-	return Conversation{"Pixel art for " + oneLine(name), b.String(), user}
+	return conversation{"Pixel art for " + oneLine(name), b.String(), user}
 }

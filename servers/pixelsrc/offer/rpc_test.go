@@ -1,4 +1,4 @@
-package pixelsrc
+package offer
 
 import (
 	"bufio"
@@ -7,18 +7,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/internal/sample"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // The sources of the conformance cases.
 const (
-	dot1 = `{"type":"sprite","name":"dot","size":[1,1],"palette":{"_":"#00000000","x":"#FF0000"},"regions":{"x":{"points":[[0,0]],"z":0}}}`
+	dot1 = sample.Dot
 	dot2 = `{"type":"sprite","name":"dot","size":[2,2],"palette":{"_":"#00000000","x":"#FF0000"},"regions":{"x":{"points":[[0,0],[1,1]],"z":0}}}`
 	two  = `{"type":"palette","name":"pal","colors":{"_":"#00000000","r":"#FF0000","g":"#00FF00"}}
 {"type":"sprite","name":"red_dot","size":[1,1],"palette":"pal","regions":{"r":{"points":[[0,0]]}}}
@@ -29,22 +32,17 @@ const (
 {"type":"sprite","name":"test","size":[4,4],"palette":"char","regions":{"skni":{"rect":[0,0,4,4]}}}`
 )
 
-func heroSource(c string, s int) string {
-	return fmt.Sprintf(`{"type":"sprite","name":"hero","size":[%d,%d],"palette":{"_":"#00000000","x":"%s"},"regions":{"x":{"rect":[0,0,%d,%d]}}}`, s, s, c, s, s)
-}
-
 func heroAndEnemy(c string, s int) string {
-	return heroSource(c, 2) + "\n" + fmt.Sprintf(`{"type":"sprite","name":"enemy","size":[%d,%d],"palette":{"e":"#0000FF"},"regions":{"e":{"rect":[0,0,%d,%d]}}}`, s, s, s, s)
+	return sample.Hero(c, 2) + "\n" + fmt.Sprintf(`{"type":"sprite","name":"enemy","size":[%d,%d],"palette":{"e":"#0000FF"},"regions":{"e":{"rect":[0,0,%d,%d]}}}`, s, s, s, s)
 }
 
 // rig is a client that speaks JSON-RPC to the server through the host's
 // byte-stream transport.
 type rig struct {
-	t      *testing.T
-	server *Server
-	conn   net.Conn
-	in     *bufio.Reader
-	id     int
+	t    *testing.T
+	conn net.Conn
+	in   *bufio.Reader
+	id   int
 }
 
 type rpcError struct {
@@ -70,8 +68,7 @@ type result struct {
 // newRig serves a fresh server in a project folder.
 func newRig(t *testing.T, root string) *rig {
 	t.Helper()
-	s := New(Options{})
-	h, err := host.New(host.Options{Version: "test", Modules: []host.Module{NewModule(s)}, Root: root})
+	h, err := host.New(host.Options{Version: "test", Modules: []host.Module{module(pixelsrc.Options{})}, Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +96,7 @@ func newRig(t *testing.T, root string) *rig {
 			t.Error(err)
 		}
 	})
-	return &rig{t: t, server: s, conn: ours, in: bufio.NewReaderSize(ours, 1<<16)}
+	return &rig{t: t, conn: ours, in: bufio.NewReaderSize(ours, 1<<16)}
 }
 
 func (r *rig) write(line string) {
@@ -215,11 +212,26 @@ func (r *rig) data(tool string, a args, into any) {
 	}
 }
 
-func (c content) bytes(t *testing.T) []byte {
+func (c content) bytes(t testing.TB) []byte {
 	t.Helper()
 	b, err := base64.StdEncoding.DecodeString(c.Data)
 	if err != nil || len(b) == 0 {
 		t.Fatalf("no picture: %v", err)
 	}
 	return b
+}
+
+func module(o pixelsrc.Options) *Module { return NewModule(pixelsrc.New(o)) }
+
+// said is what a tool says to a call without a transport.
+func said(m *Module, ctx context.Context, who pixelsrc.Caller, name string, arguments any) (res result) {
+	i := slices.IndexFunc(tools(), func(t tool) bool { return t.name == name })
+	b, err := json.Marshal(m.call(ctx, who, tools()[i], arguments))
+	if err == nil {
+		err = json.Unmarshal(b, &res)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return res
 }

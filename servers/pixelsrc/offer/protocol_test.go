@@ -1,4 +1,4 @@
-package pixelsrc
+package offer
 
 import (
 	"encoding/json"
@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/internal/sample"
 )
 
 func TestInitialize(t *testing.T) {
@@ -121,7 +124,7 @@ func TestRenderAndPrimeArguments(t *testing.T) {
 
 func TestAnalyzeTool(t *testing.T) {
 	r := start(t)
-	var k corpus
+	var k pixelsrc.Corpus
 	if r.data("pixelsrc_analyze", args{"source": dot1}, &k); k.Sprites != 1 || k.Files != 1 {
 		t.Errorf("got %+v", k)
 	}
@@ -129,7 +132,7 @@ func TestAnalyzeTool(t *testing.T) {
 	if !strings.Contains(res.text(), "test_sprite") || !strings.Contains(res.text(), `"size": [8, 8]`) {
 		t.Error(res.text())
 	}
-	res = r.ok("pixelsrc_import", args{"image": pngOf("A"), "name": "red_dot"})
+	res = r.ok("pixelsrc_import", args{"image": sample.PNG("A"), "name": "red_dot"})
 	if !strings.Contains(res.text(), "red_dot") {
 		t.Error(res.text())
 	}
@@ -138,7 +141,7 @@ func TestAnalyzeTool(t *testing.T) {
 func TestValidateTool(t *testing.T) {
 	r := start(t)
 	braced := `{"type":"palette","name":"p","colors":{"{a}":"#FF0000"}}` + "\n" + `{"type":"sprite","name":"s","size":[2,2],"palette":"p","regions":{"a":{"rect":[0,0,2,2]}}}`
-	var v verdict
+	var v pixelsrc.Verdict
 	if r.data("pixelsrc_validate", args{"source": braced}, &v); !v.Valid || v.Errors != 0 || v.Warnings != 0 {
 		t.Errorf("got %+v", v)
 	}
@@ -157,14 +160,14 @@ func TestValidateTool(t *testing.T) {
 		t.Errorf("strict: %+v", v)
 	}
 	r.bad("pixelsrc_validate", args{}, "Either")
-	var blank verdict
+	var blank pixelsrc.Verdict
 	if r.data("pixelsrc_validate", args{"source": ""}, &blank); !blank.Valid || blank.Errors+blank.Warnings != 0 {
 		t.Errorf("blank: %+v", blank)
 	}
 }
 
 type suggestions struct {
-	Suggestions []suggestion
+	Suggestions []pixelsrc.Suggestion
 	Sprites     int `json:"sprites_analyzed"`
 }
 
@@ -207,25 +210,25 @@ func TestExplainTool(t *testing.T) {
 
 func TestDiffTool(t *testing.T) {
 	r := start(t)
-	diff := func(a, b string) (list []spriteDiff) {
+	diff := func(a, b string) (list []pixelsrc.SpriteDiff) {
 		r.data("pixelsrc_diff", args{"source_a": a, "source_b": b}, &list)
 		return list
 	}
-	if d := diff(heroSource("#F00", 2), heroSource("#F00", 2)); len(d) != 1 || d[0].Sprite != "hero" || d[0].Summary != "No differences" {
+	if d := diff(sample.Hero("#F00", 2), sample.Hero("#F00", 2)); len(d) != 1 || d[0].Sprite != "hero" || d[0].Summary != "No differences" {
 		t.Errorf("got %+v", d)
 	}
-	if d := diff(heroSource("#F00", 2), heroSource("#0F0", 2)); len(d[0].Palette) != 1 || d[0].Palette[0].Type != "changed" || d[0].Palette[0].Token != "x" {
+	if d := diff(sample.Hero("#F00", 2), sample.Hero("#0F0", 2)); len(d[0].Palette) != 1 || d[0].Palette[0].Type != "changed" || d[0].Palette[0].Token != "x" {
 		t.Errorf("got %+v", d)
 	}
-	if d := diff(heroSource("#F00", 2), heroSource("#F00", 4)); d[0].Size == nil || d[0].Size.Old != [2]int{2, 2} || d[0].Size.New != [2]int{4, 4} {
+	if d := diff(sample.Hero("#F00", 2), sample.Hero("#F00", 4)); d[0].Size == nil || d[0].Size.Old != [2]int{2, 2} || d[0].Size.New != [2]int{4, 4} {
 		t.Errorf("got %+v", d)
 	}
-	var list []spriteDiff
+	var list []pixelsrc.SpriteDiff
 	r.data("pixelsrc_diff", args{"source_a": heroAndEnemy("#F00", 2), "source_b": heroAndEnemy("#F00", 2), "sprite": "enemy"}, &list)
 	if len(list) != 1 || list[0].Sprite != "enemy" {
 		t.Errorf("got %+v", list)
 	}
-	r.bad("pixelsrc_diff", args{"source_a": heroSource("#F00", 2), "source_b": heroSource("#F00", 2), "sprite": "nonexistent"}, "nonexistent", "Available: hero")
+	r.bad("pixelsrc_diff", args{"source_a": sample.Hero("#F00", 2), "source_b": sample.Hero("#F00", 2), "sprite": "nonexistent"}, "nonexistent", "Available: hero")
 }
 
 func TestRefusals(t *testing.T) {
@@ -277,7 +280,7 @@ func TestResources(t *testing.T) {
 		t.Errorf("brief has %d bytes", len(text))
 	}
 	_, text, _ := r.resource("pixelsrc://palettes")
-	var palettes []paletteSummary
+	var palettes []pixelsrc.PaletteSummary
 	if err := json.Unmarshal([]byte(text), &palettes); err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +311,7 @@ func TestTemplates(t *testing.T) {
 			t.Errorf("got %+v", x)
 		}
 	}
-	for _, name := range append(atNames(), "gameboy", "nes", "pico8", "grayscale", "1bit", "dracula", "synthwave") {
+	for _, name := range append(pixelsrc.PaletteNames(), "gameboy", "nes", "pico8", "grayscale", "1bit", "dracula", "synthwave") {
 		mime, text, err := r.resource("pixelsrc://palette/" + name)
 		var p struct {
 			Name   string
@@ -319,7 +322,7 @@ func TestTemplates(t *testing.T) {
 			t.Errorf("%s: %+v %+v", name, p, err)
 		}
 	}
-	for _, name := range Examples() {
+	for _, name := range pixelsrc.Examples() {
 		if mime, text, err := r.resource("pixelsrc://example/" + name); err != nil || mime != "text/plain" || !strings.Contains(text, `"type"`) {
 			t.Errorf("%s: %+v", name, err)
 		}

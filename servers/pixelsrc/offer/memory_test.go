@@ -1,4 +1,4 @@
-package pixelsrc
+package offer
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 )
 
 // What many imports at once take is what those that run at once take, not what all
@@ -33,8 +34,10 @@ func TestManyImportsTakeTheMemoryOfAFew(t *testing.T) {
 	if err := png.Encode(&file, noise); err != nil {
 		t.Fatal(err)
 	}
+	m := module(pixelsrc.Options{})
+	m.limit = time.Hour
 	h, err := host.New(host.Options{
-		Modules: []host.Module{NewModule(New(Options{Timeout: time.Hour}))}, Limits: admission.Limits{Slots: 3, AgentQueue: 100},
+		Modules: []host.Module{m}, Limits: admission.Limits{Slots: 3, AgentQueue: 100},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package pixelsrc
+package offer
 
 import (
 	"strings"

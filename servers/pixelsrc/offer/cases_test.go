@@ -1,4 +1,4 @@
-package pixelsrc
+package offer
 
 import (
 	"bytes"
@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/internal/sample"
 )
 
 // The cases of the tool modules, over JSON-RPC.
@@ -86,7 +89,7 @@ func TestIgnoredArguments(t *testing.T) {
 
 func TestExplainCases(t *testing.T) {
 	r := start(t)
-	var sp spriteData
+	var sp pixelsrc.SpriteData
 	r.data("pixelsrc_explain", args{"source": dot2}, &sp)
 	if sp.Cells != 4 || sp.Clear != 2 || sp.Transparency != 50 || len(sp.Tokens) != 1 || sp.Tokens[0].Count != 2 || sp.Tokens[0].Color != "#FF0000" || *sp.Tokens[0].ColorName != "bright red" || sp.PaletteRef != "inline" {
 		t.Errorf("got %+v", sp)
@@ -97,7 +100,7 @@ func TestExplainCases(t *testing.T) {
 	r.bad("pixelsrc_explain", args{"source": ""}, "No objects")
 	r.bad("pixelsrc_explain", args{"path": "missing.pxl"}, "Failed to read file")
 	r.bad("pixelsrc_explain", args{"source": palspr, "name": "red_dog"}, "red_dog", "Did you mean 'red_dot'?")
-	var p paletteData
+	var p pixelsrc.PaletteData
 	r.data("pixelsrc_explain", args{"source": `{type:"palette",name:"p",colors:{_:"#0000",r:"red",g:"green"}}`}, &p)
 	if p.Type != "palette" || p.Count != 3 || p.Builtin || p.Colors[0].Token != "_" || *p.Colors[0].ColorName != "transparent" {
 		t.Errorf("got %+v", p)
@@ -111,12 +114,12 @@ func TestExplainCases(t *testing.T) {
 			t.Errorf("%q lacks %q", res.Content[1].Text, want)
 		}
 	}
-	var anim animationData
+	var anim pixelsrc.AnimationData
 	r.data("pixelsrc_explain", args{"source": two + `{type:"animation",name:"a",frames:["red_dot","green_dot","red_dot","green_dot"],duration:150,timing_function:"steps(4)"}`, "name": "a"}, &anim)
 	if anim.Count != 4 || anim.Duration != 150 || !anim.Loops || anim.Total != 600 || anim.Timing.Curve != "stepped" || !strings.Contains(anim.Timing.Description, "4 discrete step") || !strings.Contains(anim.Timing.ASCII, "█") {
 		t.Errorf("got %+v", anim)
 	}
-	var comp compositionData
+	var comp pixelsrc.CompositionData
 	r.data("pixelsrc_explain", args{"source": two + `{type:"composition",name:"c",base:"red_dot",size:[2,1],sprites:{a:"red_dot",b:"green_dot"},layers:[{map:["ab"]}]}`, "name": "c"}, &comp)
 	if *comp.Base != "red_dot" || *comp.Size != [2]int{2, 1} || comp.CellSize != [2]int{1, 1} || comp.Sprites != 2 || comp.LayerN != 1 || comp.Layers[0].Cells["red_dot"] != 1 {
 		t.Errorf("got %+v", comp)
@@ -126,7 +129,7 @@ func TestExplainCases(t *testing.T) {
 // TestExplainEveryKind has an object of each kind.
 func TestExplainEveryKind(t *testing.T) {
 	r := start(t)
-	res := r.ok("pixelsrc_explain", args{"source": allFields})
+	res := r.ok("pixelsrc_explain", args{"source": sample.AllFields})
 	var list []map[string]any
 	if err := json.Unmarshal([]byte(res.Content[0].Text), &list); err != nil || len(list) != 9 {
 		t.Fatalf("%d objects, %v", len(list), err)
@@ -159,21 +162,21 @@ func TestExplainEveryKind(t *testing.T) {
 
 func TestDiffCases(t *testing.T) {
 	r := start(t)
-	diff := func(a, b string) (list []spriteDiff) {
+	diff := func(a, b string) (list []pixelsrc.SpriteDiff) {
 		t.Helper()
 		r.data("pixelsrc_diff", args{"source_a": a, "source_b": b}, &list)
 		return list
 	}
-	if d := diff(heroSource("#F00", 2), strings.Replace(heroSource("#F00", 2), `"x":"#F00"`, `"x":"#F00","y":"#0F0"`, 1)); len(d[0].Palette) != 1 || d[0].Palette[0].Type != "added" || d[0].Palette[0].Token != "y" {
+	if d := diff(sample.Hero("#F00", 2), strings.Replace(sample.Hero("#F00", 2), `"x":"#F00"`, `"x":"#F00","y":"#0F0"`, 1)); len(d[0].Palette) != 1 || d[0].Palette[0].Type != "added" || d[0].Palette[0].Token != "y" {
 		t.Errorf("token added: %+v", d)
 	}
 	if d := diff(heroAndEnemy("#F00", 2), heroAndEnemy("#F00", 2)); len(d) != 2 || d[0].Sprite != "enemy" || d[1].Sprite != "hero" {
 		t.Errorf("two sprites: %+v", d)
 	}
-	if d := diff(heroSource("#F00", 2), heroAndEnemy("#F00", 2)); d[0].Status != "added" || !strings.Contains(d[0].Summary, "added") {
+	if d := diff(sample.Hero("#F00", 2), heroAndEnemy("#F00", 2)); d[0].Status != "added" || !strings.Contains(d[0].Summary, "added") {
 		t.Errorf("sprite added: %+v", d)
 	}
-	if d := diff(heroAndEnemy("#F00", 2), heroSource("#F00", 2)); d[0].Status != "removed" || !strings.Contains(d[0].Summary, "removed") {
+	if d := diff(heroAndEnemy("#F00", 2), sample.Hero("#F00", 2)); d[0].Status != "removed" || !strings.Contains(d[0].Summary, "removed") {
 		t.Errorf("sprite removed: %+v", d)
 	}
 	if d := diff(palspr, strings.Replace(palspr, "#FF0000", "#00FF00", 1)); len(d[0].Palette) != 1 || d[0].Palette[0].Token != "r" || d[0].Palette[0].Type != "changed" {
@@ -191,7 +194,7 @@ func TestDiffCases(t *testing.T) {
 
 func TestImportCases(t *testing.T) {
 	root := t.TempDir()
-	rgby, err := base64.StdEncoding.DecodeString(pngOf("AB CY"))
+	rgby, err := base64.StdEncoding.DecodeString(sample.PNG("AB CY"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +203,7 @@ func TestImportCases(t *testing.T) {
 	}
 	r := newRig(t, root)
 	r.initialize("2025-06-18")
-	res := r.ok("pixelsrc_import", args{"image": pngOf("AB CY"), "name": "test_sprite"})
+	res := r.ok("pixelsrc_import", args{"image": sample.PNG("AB CY"), "name": "test_sprite"})
 	for _, want := range []string{"test_sprite", `"type":"palette"`, `"type":"sprite"`, "2x2"} {
 		if !strings.Contains(res.text(), want) {
 			t.Errorf("%q lacks %q", res.text(), want)
@@ -209,13 +212,13 @@ func TestImportCases(t *testing.T) {
 	if res := r.ok("pixelsrc_import", args{"path": "My Tile-2.png", "max_colors": 8}); !strings.Contains(res.Content[0].Text, `"name":"my_tile_2"`) {
 		t.Error(res.text())
 	}
-	if res := r.ok("pixelsrc_import", args{"image": pngOf("AB CY"), "name": "test_sprite", "analyze": true}); !strings.Contains(res.text(), "test_sprite") || !strings.Contains(res.text(), `"z":`) {
+	if res := r.ok("pixelsrc_import", args{"image": sample.PNG("AB CY"), "name": "test_sprite", "analyze": true}); !strings.Contains(res.text(), "test_sprite") || !strings.Contains(res.text(), `"z":`) {
 		t.Error(res.text())
 	}
-	if res := r.ok("pixelsrc_import", args{"image": pngOf("AB CY"), "max_colors": 2}); strings.Count(res.Content[0].Text, `":"#`) > 2 {
+	if res := r.ok("pixelsrc_import", args{"image": sample.PNG("AB CY"), "max_colors": 2}); strings.Count(res.Content[0].Text, `":"#`) > 2 {
 		t.Error(res.text())
 	}
-	std := pngOf("AB CY")
+	std := sample.PNG("AB CY")
 	for name, image := range map[string]string{
 		"data URL": "data:image/png;base64," + std, "line breaks": std[:20] + "\n " + std[20:],
 		"URL alphabet": strings.NewReplacer("+", "-", "/", "_").Replace(std), "no padding": strings.TrimRight(std, "="),
@@ -284,7 +287,7 @@ func TestPalettesTool(t *testing.T) {
 	r := start(t)
 	var list struct {
 		Palettes []string
-		Details  []paletteSummary
+		Details  []pixelsrc.PaletteSummary
 	}
 	r.data("pixelsrc_palettes", nil, &list)
 	if strings.Join(list.Palettes, " ") != "@gameboy @nes @pico8 @grayscale @1bit @dracula @synthwave" {
@@ -353,27 +356,27 @@ func TestAnalyzeCases(t *testing.T) {
 	}
 	r := newRig(t, root)
 	r.initialize("2025-06-18")
-	var k corpus
+	var k pixelsrc.Corpus
 	r.data("pixelsrc_analyze", args{"path": "."}, &k)
 	if k.Files != 2 || k.Failed != 1 || k.FailedFiles[0].Path != "sub/broken.pxl" || k.Sprites != 3 || k.Palettes != 2 || k.PaletteSize != 2.5 {
 		t.Errorf("got %+v", k)
 	}
-	if k.Unique != 2 || k.Occurrences != 3 || k.Top[0] != (tokenCount{"r", 2, 66.7, 2}) || k.Dimensions[0] != (sizeCount{[2]int{1, 1}, 3}) {
+	if k.Unique != 2 || k.Occurrences != 3 || k.Top[0] != (pixelsrc.TokenCount{Token: "r", Count: 2, Percentage: 66.7, Sprites: 2}) || k.Dimensions[0] != (pixelsrc.SizeCount{Size: [2]int{1, 1}, Count: 3}) {
 		t.Errorf("got %+v", k)
 	}
-	k = corpus{}
+	k = pixelsrc.Corpus{}
 	if r.data("pixelsrc_analyze", args{"path": root, "recursive": false}, &k); k.Files != 1 || k.Failed != 0 {
 		t.Errorf("got %+v", k)
 	}
 	r.bad("pixelsrc_analyze", args{"path": "nowhere"}, "Path not found")
 	r.bad("pixelsrc_analyze", args{}, "Either")
 	families := `{type:"sprite",name:"s",size:[18,10],palette:{skin:"red",skin_light:"blue",skin_shadow:"green",hair:"brown"},regions:{skin:{rect:[0,0,10,10]},skin_light:{rect:[10,0,5,10]},skin_shadow:{rect:[15,0,3,10]},hair:{points:[[0,0]]}}}`
-	k = corpus{}
+	k = pixelsrc.Corpus{}
 	r.data("pixelsrc_analyze", args{"source": families}, &k)
 	if len(k.Families) != 1 || k.Families[0].Prefix != "skin" || len(k.Families[0].Tokens) != 3 || k.Families[0].Total != 179 {
 		t.Errorf("got %+v", k.Families)
 	}
-	if len(k.Pairs) != 6 || k.Pairs[0] != (pairCount{[2]string{"hair", "skin"}, 1}) {
+	if len(k.Pairs) != 6 || k.Pairs[0] != (pixelsrc.PairCount{Pair: [2]string{"hair", "skin"}, Count: 1}) {
 		t.Errorf("got %+v", k.Pairs)
 	}
 }
@@ -384,7 +387,7 @@ func TestRenderVariations(t *testing.T) {
 		t.Helper()
 		return r.ok("pixelsrc_render", a).Content[0].Data
 	}
-	robot := args{"source": Example("robot"), "sprite": "robot"}
+	robot := args{"source": pixelsrc.Example("robot"), "sprite": "robot"}
 	plain := picture(robot)
 	robot["states"] = []string{"angry"}
 	if picture(robot) == plain {
@@ -397,18 +400,18 @@ func TestRenderVariations(t *testing.T) {
 	if picture(robot) != both {
 		t.Error("all states are not those two")
 	}
-	if res := r.ok("pixelsrc_render", args{"source": Example("panel"), "slice": []int{40, 24}}); !strings.Contains(res.text(), "(40x24 px)") || strings.Contains(res.text(), "Warnings") {
+	if res := r.ok("pixelsrc_render", args{"source": pixelsrc.Example("panel"), "slice": []int{40, 24}}); !strings.Contains(res.text(), "(40x24 px)") || strings.Contains(res.text(), "Warnings") {
 		t.Error(res.text())
 	}
-	if res := r.ok("pixelsrc_render", args{"source": Example("spaceship"), "animation": "flight", "tag": "thrust"}); !strings.Contains(res.text(), "Frames: 4") {
+	if res := r.ok("pixelsrc_render", args{"source": pixelsrc.Example("spaceship"), "animation": "flight", "tag": "thrust"}); !strings.Contains(res.text(), "Frames: 4") {
 		t.Error(res.text())
 	}
-	if a, b := picture(args{"source": Example("sword"), "antialias": "xbr2x", "strength": 1}), picture(args{"source": Example("sword"), "antialias": "xbr2x", "strength": 0}); a == b {
+	if a, b := picture(args{"source": pixelsrc.Example("sword"), "antialias": "xbr2x", "strength": 1}), picture(args{"source": pixelsrc.Example("sword"), "antialias": "xbr2x", "strength": 0}); a == b {
 		t.Error("strength changes nothing")
 	}
-	r.bad("pixelsrc_render", args{"source": Example("panel"), "slice": []int{0, 5}}, "slice")
+	r.bad("pixelsrc_render", args{"source": pixelsrc.Example("panel"), "slice": []int{0, 5}}, "slice")
 	r.bad("pixelsrc_render", args{"source": dot1, "states": 7}, "states", "list of strings")
-	if res := r.ok("pixelsrc_render", args{"source": Example("coin"), "animation": "spin", "format": "png"}); len(res.Content) != 2 || res.Content[0].MIMEType != "image/png" {
+	if res := r.ok("pixelsrc_render", args{"source": pixelsrc.Example("coin"), "animation": "spin", "format": "png"}); len(res.Content) != 2 || res.Content[0].MIMEType != "image/png" {
 		t.Errorf("%+v", res)
 	}
 }

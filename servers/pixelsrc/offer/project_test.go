@@ -1,12 +1,15 @@
-package pixelsrc
+package offer
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/internal/sample"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
@@ -56,7 +59,7 @@ func TestImportsAndIncludes(t *testing.T) {
 			if !strings.Contains(res.text(), "'s' (1x1 px)") || !strings.Contains(res.text(), "#123456 (1)") || strings.Contains(res.text(), "Warnings") {
 				t.Error(res.text())
 			}
-			var v verdict
+			var v pixelsrc.Verdict
 			if r.data("pixelsrc_validate", args{"path": "art/" + name + ".pxl", "strict": true}, &v); !v.Valid {
 				t.Errorf("got %+v", v)
 			}
@@ -68,14 +71,14 @@ func TestImportsAndIncludes(t *testing.T) {
 			if res := r.ok("pixelsrc_render", args{"path": "art/" + name + ".pxl"}); !strings.Contains(res.text(), "Warnings:\nline 1: import from") {
 				t.Error(res.text())
 			}
-			var v verdict
+			var v pixelsrc.Verdict
 			r.data("pixelsrc_validate", args{"path": "art/" + name + ".pxl"}, &v)
 			if v.Errors == 0 || v.ErrorsL[0].Code != "unresolved_import" || v.ErrorsL[0].Line != 1 {
 				t.Errorf("got %+v", v)
 			}
 		})
 	}
-	var unused verdict
+	var unused pixelsrc.Verdict
 	if err := os.WriteFile(filepath.Join(root, "art", "unused.pxl"), []byte(`{type:"import",from:"./lib/shared"}`+"\n"+dot1), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +112,7 @@ func TestSuggestsAnImport(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "art", "user.pxl"), []byte(res.Content[1].Text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var v verdict
+	var v pixelsrc.Verdict
 	if r.data("pixelsrc_validate", args{"path": "art/user.pxl", "strict": true}, &v); !v.Valid {
 		t.Errorf("after the fix: %+v", v)
 	}
@@ -126,7 +129,7 @@ func TestWithoutAProject(t *testing.T) {
 	if res := r.ok("pixelsrc_render", args{"source": inline}); !strings.Contains(res.text(), "'dot'") || !strings.Contains(res.text(), "a source without a file has no folder") {
 		t.Error(res.text())
 	}
-	var v verdict
+	var v pixelsrc.Verdict
 	if r.data("pixelsrc_validate", args{"source": inline}, &v); !v.Valid {
 		t.Errorf("single-file mode: %+v", v)
 	}
@@ -135,7 +138,7 @@ func TestWithoutAProject(t *testing.T) {
 func TestRoots(t *testing.T) {
 	root, allowed := project(t, map[string]string{"a.pxl": dot1}), project(t, map[string]string{"b.pxl": dot1})
 	home := project(t, map[string]string{"c.pxl": dot1})
-	s := New(Options{AllowDirs: []string{allowed}, Roots: roots.New(roots.Options{Homes: []string{home}})})
+	s := module(pixelsrc.Options{AllowDirs: []string{allowed}, Roots: roots.New(roots.Options{Homes: []string{home}})})
 	for _, row := range []struct {
 		name, root, path string
 		ok               bool
@@ -149,88 +152,29 @@ func TestRoots(t *testing.T) {
 		{"dots that stay inside", root, "x/../a.pxl", true},
 		{"dots that lead out", root, "../" + filepath.Base(root) + "/a.pxl", false},
 	} {
-		a := s.Call(noContext(), Caller{Root: row.root}, "pixelsrc_render", map[string]any{"path": row.path})
-		if a.Failed == row.ok {
-			t.Errorf("%s: %v", row.name, a.Blocks)
-		}
-	}
-}
-
-func TestRecent(t *testing.T) {
-	s := New(Options{})
-	told := 0
-	s.recent.notify(func() { told++ })
-	render := func(agent, source string) {
-		t.Helper()
-		if a := s.Call(noContext(), Caller{Agent: agent, Name: "Tester"}, "pixelsrc_render", map[string]any{"source": source, "scale": 2.0}); a.Failed {
-			t.Fatal(a.Blocks)
-		}
-	}
-	if v := s.Recent(); v.Version != 0 || len(v.Renders) != 0 {
-		t.Errorf("got %+v", v)
-	}
-	render("a1", dot1)
-	render("a2", dot1)
-	render("a1", dot2)
-	v := s.Recent()
-	if v.Version != 3 || told != 3 || len(v.Renders) != 2 {
-		t.Fatalf("version %d, told %d, %d renders", v.Version, told, len(v.Renders))
-	}
-	first := v.Renders[0]
-	if first.Agent != "a1" || first.Who != "Tester" || first.Source != dot2 || first.Kind != "sprite" || first.Name != "dot" || first.Scale != 2 || first.Frames[0].Image.Rect.Dx() != 2 || first.Time.IsZero() {
-		t.Errorf("got %+v", first)
-	}
-	if first.Before == nil || first.Before.Source != dot1 || first.Before.Before != nil || v.Renders[1].Before != nil {
-		t.Errorf("before: %+v", first.Before)
-	}
-	for i := range 200 {
-		render("a1", strings.ReplaceAll(dot1, `"dot"`, `"dot`+string(rune('a'+i%26))+string(rune('a'+i/26))+`"`))
-	}
-	if n := len(s.Recent().Renders); n != maxRecent {
-		t.Errorf("%d renders are kept", n)
-	}
-	big := `{type:"sprite",name:"NAME",size:[2048,2048],palette:"@pico8",regions:{red:{rect:[0,0,2,2]}}}`
-	for _, name := range []string{"x", "y", "z", "u", "v"} {
-		render("a1", strings.Replace(big, "NAME", name, 1))
-	}
-	pixels := 0
-	for _, r := range s.Recent().Renders {
-		pixels += r.pixels()
-	}
-	if pixels > maxRecentPixels {
-		t.Errorf("%d pixels are kept", pixels)
-	}
-}
-
-func TestToolsJSON(t *testing.T) {
-	for _, tool := range New(Options{}).Tools() {
-		var schema struct {
-			Type       string
-			Properties map[string]map[string]any
-			Required   []string
-		}
-		if err := json.Unmarshal(tool.Schema, &schema); err != nil || tool.run == nil {
-			t.Errorf("%s: %v", tool.Name, err)
+		a := said(s, context.Background(), pixelsrc.Caller{Root: row.root}, "pixelsrc_render", map[string]any{"path": row.path})
+		if a.IsError == row.ok {
+			t.Errorf("%s: %v", row.name, a.Content)
 		}
 	}
 }
 
 func FuzzTools(f *testing.F) {
-	for _, name := range Examples() {
-		f.Add(Example(name))
+	for _, name := range pixelsrc.Examples() {
+		f.Add(pixelsrc.Example(name))
 	}
-	f.Add(allFields)
+	f.Add(sample.AllFields)
 	f.Add(multiline)
-	s := New(Options{})
+	s := module(pixelsrc.Options{})
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, tool := range []string{"pixelsrc_validate", "pixelsrc_suggest", "pixelsrc_explain", "pixelsrc_analyze", "pixelsrc_render", "pixelsrc_format"} {
-			a := s.Call(noContext(), Caller{}, tool, map[string]any{"source": text, "apply": true})
-			for _, b := range a.Blocks {
+			a := said(s, context.Background(), pixelsrc.Caller{}, tool, map[string]any{"source": text, "apply": true})
+			for _, b := range a.Content {
 				if strings.Contains(b.Text, "internal error") || strings.Contains(b.Text, "timed out") {
 					t.Errorf("%s: %s", tool, b.Text)
 				}
 			}
 		}
-		s.Call(noContext(), Caller{}, "pixelsrc_diff", map[string]any{"source_a": text, "source_b": dot1})
+		said(s, context.Background(), pixelsrc.Caller{}, "pixelsrc_diff", map[string]any{"source_a": text, "source_b": dot1})
 	})
 }

@@ -1,0 +1,175 @@
+package offer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+)
+
+// Limits of a call. An agent pays for each byte of an answer.
+const (
+	maxTime   = 10 * time.Second
+	maxAnswer = 4 << 20 // bytes of text
+)
+
+// Module offers a server over MCP.
+type Module struct {
+	server *pixelsrc.Server
+	limit  time.Duration // of one call
+}
+
+// NewModule returns the module of a server.
+func NewModule(s *pixelsrc.Server) *Module { return &Module{s, maxTime} }
+
+// Identity implements [host.Module].
+func (m *Module) Identity() host.Identity {
+	return host.Identity{Name: "pixelsrc", Title: "Pixelsrc", ServerName: "pixelsrc-mcp"}
+}
+
+// Start implements [host.Module].
+func (m *Module) Start(_ context.Context, scope host.Scope) error {
+	m.server.Notify(scope.Tell)
+	scope.SetState(deck.State{Status: deck.Ready})
+	return nil
+}
+
+// Stop implements [host.Module].
+func (m *Module) Stop(context.Context) error {
+	m.server.Notify(nil)
+	return nil
+}
+
+// instructions tell an agent's model how to use the server.
+const instructions = "Pixel art as text: write .pxl source, look at the picture, improve it. " +
+	"Call pixelsrc_prime with brief=true once to learn the format, write a source, then pixelsrc_render with scale 8 and look at the image. " +
+	"pixelsrc_validate lists problems with lines, pixelsrc_suggest says how to mend them, pixelsrc_import turns a PNG into source. " +
+	"Examples and palettes are resources: pixelsrc://example/coin, pixelsrc://palettes."
+
+// Offer implements [host.Module].
+func (m *Module) Offer() host.Offer {
+	o := host.Offer{Instructions: instructions, PromptCompletion: m, ResourceCompletion: m}
+	for _, t := range tools() {
+		o.Tools = append(o.Tools, m.offered(t))
+	}
+	for _, r := range resources() {
+		res := mcp.NewResource(r.uri, r.name, mcp.WithResourceDescription(r.text), mcp.WithMIMEType(r.mime))
+		res.Title = r.title
+		o.Resources = append(o.Resources, server.ServerResource{Resource: res, Handler: read})
+	}
+	for _, r := range templates() {
+		res := mcp.NewResourceTemplate(r.uri, r.name, mcp.WithTemplateDescription(r.text), mcp.WithTemplateMIMEType(r.mime))
+		res.Title = r.title
+		o.Templates = append(o.Templates, server.ServerResourceTemplate{Template: res, Handler: read})
+	}
+	for _, p := range prompts() {
+		o.Prompts = append(o.Prompts, m.offeredPrompt(p))
+	}
+	return o
+}
+
+// caller is who is behind a request.
+func caller(ctx context.Context) pixelsrc.Caller {
+	c := host.CallerFrom(ctx)
+	return pixelsrc.Caller{Agent: c.Agent, Name: c.Name(), Root: c.Root, Refused: c.Refused}
+}
+
+// call is one call of a tool.
+type call struct {
+	arguments
+	ctx    context.Context //nolint:containedctx // that of the call
+	server *pixelsrc.Server
+	who    pixelsrc.Caller
+}
+
+// handler answers the calls of a tool.
+func (m *Module) handler(t tool) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return m.call(ctx, caller(ctx), t, req.Params.Arguments), nil
+	}
+}
+
+// call runs a tool. What goes wrong is a result that says so. It gives up when ctx ends
+// or the time limit passes: the engine looks for that in its inner loops, so nothing of
+// the work is left when it returns.
+func (m *Module) call(ctx context.Context, who pixelsrc.Caller, t tool, raw any) *mcp.CallToolResult {
+	ctx, cancel := context.WithTimeout(ctx, m.limit)
+	defer cancel()
+	res := t.result(&call{ctx: ctx, server: m.server, who: who}, raw)
+	switch {
+	case ctx.Err() == nil:
+		return res
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return failed("%s timed out after %v: make the canvas smaller, or split the source.", t.name, m.limit)
+	}
+	return failed("%s was cancelled.", t.name)
+}
+
+// result runs the tool with its arguments checked; a panic becomes a failure.
+func (t tool) result(c *call, raw any) (res *mcp.CallToolResult) {
+	defer func() {
+		if v := recover(); v != nil {
+			slog.Error("panic recovered", "in", t.name, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+			res = failed("%s failed with an internal error; the server goes on. Change the source a little and report the case.", t.name)
+		}
+	}()
+	given, ignored, err := t.read(raw)
+	if err != nil {
+		return failed("%v", err)
+	}
+	c.arguments = given
+	answer, err := t.run(c)
+	if err != nil {
+		res = failed("%v", err)
+	} else if n := length(answer); n > maxAnswer {
+		return failed("The answer would be %.1f MB of text; the limit is %d MB. Ask for less: name one object, or split the source.", float64(n)/(1<<20), maxAnswer>>20)
+	} else {
+		res = &mcp.CallToolResult{Content: answer}
+	}
+	if ignored != "" {
+		res.Content = append(res.Content, say(ignored)...)
+	}
+	return res
+}
+
+// failed is a result that says what went wrong and what to do.
+func failed(format string, args ...any) *mcp.CallToolResult {
+	return mcp.NewToolResultErrorf(format, args...)
+}
+
+// length is how many bytes of text an answer has.
+func length(answer []mcp.Content) (n int) {
+	for _, c := range answer {
+		if t, ok := c.(mcp.TextContent); ok {
+			n += len(t.Text)
+		}
+	}
+	return n
+}
+
+// say answers with texts.
+func say(texts ...string) (answer []mcp.Content) {
+	for _, t := range texts {
+		answer = append(answer, mcp.NewTextContent(t))
+	}
+	return answer
+}
+
+// document answers with JSON, alone in its block.
+func document(v any) []mcp.Content { return say(pixelsrc.JSON(v)) }
+
+// sentence is an error that an agent reads as it stands.
+type sentence string
+
+func (s sentence) Error() string { return string(s) }
+
+func failf(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }
