@@ -96,33 +96,13 @@ func TestImportsGoOneWay(t *testing.T) {
 // plain: the questions, the data of the deck, the screen.
 func TestImportsOfTheProtocol(t *testing.T) {
 	carry := []string{"servers/host", "servers/wire", "servers/internal/conformance"}
-	// Domains that offer themselves, and pages that link them: the list only shrinks.
-	mixed := []string{
-		"servers/pixelsrc", "tui/page/pixels",
-	}
 	for _, p := range packages(t) {
 		if under(p.ImportPath, "cmd") || strings.HasPrefix(p.ImportPath, "servers/") && strings.HasSuffix(p.ImportPath, "/offer") {
 			continue
 		}
 		links := slices.ContainsFunc(p.Deps, func(d string) bool { return d == "net/http" || under(d, "github.com/mark3labs/mcp-go") })
-		switch listed := slices.Contains(slices.Concat(carry, mixed), p.ImportPath); {
-		case links && !listed:
+		if links && !slices.Contains(carry, p.ImportPath) {
 			t.Errorf("%s links mcp-go or net/http", p.ImportPath)
-		case listed && !links:
-			t.Errorf("%s links neither mcp-go nor net/http any more: take it off the list", p.ImportPath)
-		}
-	}
-}
-
-// TestDomainsMeetTheProtocolInOneFile holds that a server's folder names mcp-go
-// in tools.go alone, or in offer.
-func TestDomainsMeetTheProtocolInOneFile(t *testing.T) {
-	for _, room := range []string{"pixelsrc"} {
-		out, _ := exec.Command("grep", "-l", "mark3labs/mcp-go", "-r", "--include=*.go", "--exclude=*_test.go", "../../servers/"+room).Output()
-		for _, file := range strings.Fields(string(out)) {
-			if file != "../../servers/"+room+"/tools.go" && !strings.Contains(file, "/internal/") && !strings.Contains(file, "/offer/") {
-				t.Errorf("%s imports mcp-go", strings.TrimPrefix(file, "../../"))
-			}
 		}
 	}
 }
