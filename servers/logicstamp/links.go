@@ -59,6 +59,7 @@ func refuseLinks(links []manifest.Link) error {
 // before or after it. Somebody wrote them twice meanwhile, or put a link in their
 // place and took it away again.
 func foreign(c *contract.Context, before, after *manifest.Manifest) []string {
+	masked := slices.ContainsFunc(after.Inputs, func(f manifest.File) bool { return f.Path == manifest.SecurityReport })
 	var out []string
 	for p, hash := range hashesOf(c) {
 		was, _ := before.Find(p)
@@ -67,8 +68,29 @@ func foreign(c *contract.Context, before, after *manifest.Manifest) []string {
 			out = append(out, p)
 		}
 	}
+	for _, f := range c.Folders {
+		for _, b := range f.Bundles {
+			for _, t := range b.Texts() {
+				was, _ := before.Find(t.ID)
+				is, _ := after.Find(t.ID)
+				if !hasText(was, t, masked) && !hasText(is, t, masked) && !slices.Contains(out, t.ID) {
+					out = append(out, t.ID)
+				}
+			}
+		}
+	}
 	slices.Sort(out)
 	return out
+}
+
+// hasText tells whether a source has the code and the header that a context shows
+// of it. What the command masked is not looked at.
+func hasText(f manifest.File, t contract.Text, masked bool) bool {
+	if masked {
+		return true
+	}
+	code := t.Code == "" || manifest.FileHash([]byte(t.Code)) == f.FileHash && manifest.Header([]byte(t.Code)) == f.Header
+	return code && (t.Header == "" || t.Header == f.Header)
 }
 
 func refuseForeign(files []string) error {

@@ -146,6 +146,29 @@ func TestALinkThatIsThereDuringARunOnlyIsRefused(t *testing.T) {
 	s.holdsNothingOf("faraway")
 }
 
+// The command reads a source for its contract and its hash, and then again for
+// its code: that, too, is the text of a source or refused.
+func TestCodeThatIsNotTheSourcesIsRefused(t *testing.T) {
+	for mode, text := range map[string]string{"full": "export const faraway = 1;\n", "header": "/** @uif faraway */\n// props: title dense\n// uses: src/parts/Knob.tsx\n"} {
+		t.Run(mode, func(t *testing.T) {
+			s := newStage(t, standIn{})
+			other := filepath.Join(t.TempDir(), "far.ts")
+			if err := os.WriteFile(other, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args := logicstamp.RefreshArgs{AnalysisArgs: logicstamp.AnalysisArgs{Mode: &mode}, Force: true}
+			s.Write("src/parts/Knob.tsx", "/**\n * @uif Contract\n */\n\n// props: size\n")
+			s.MustRefresh(args)
+			s.Behave(standIn{Swap: filepath.Join(s.Project, "src/App.tsx"), CodeFrom: other})
+			_, err := s.Refresh(t.Context(), logicstamp.Call{}, args)
+			if problem.CodeOf(err) != problem.SourcesUnsafe || !strings.Contains(err.Error(), "src/App.tsx") {
+				t.Errorf("err = %v", err)
+			}
+			s.holdsNothingOf("faraway")
+		})
+	}
+}
+
 // holdsNothingOf looks for a text in everything that the service keeps.
 func (s *stage) holdsNothingOf(text string) {
 	s.T.Helper()

@@ -151,7 +151,7 @@ func namesOf(c *contract.Context) []string {
 func riskWarnings(project string, a store.Analysis) []problem.Warning {
 	var out []problem.Warning
 	if a.Mode == "full" {
-		if _, err := os.Stat(filepath.Join(project, "stamp_security_report.json")); err != nil {
+		if _, err := os.Stat(filepath.Join(project, manifest.SecurityReport)); err != nil {
 			out = append(out, problem.Warn(problem.SecretsUnmasked, "mode full keeps source text and no security report says what to mask; run `stamp security scan`"))
 		}
 	}

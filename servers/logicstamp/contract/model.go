@@ -84,6 +84,26 @@ type Bundle struct {
 	Bytes  int
 }
 
+// Text is what of a source's text stands beside its contract.
+type Text struct{ ID, Header, Code string }
+
+// Texts are those of the bundle's nodes.
+func (b *Bundle) Texts() []Text {
+	var in struct {
+		Graph struct {
+			Nodes []struct{ CodeHeader, Code string }
+		}
+	}
+	if json.Unmarshal(b.Raw, &in) != nil {
+		return nil // it was read before
+	}
+	var out []Text
+	for i, n := range in.Graph.Nodes[:min(len(in.Graph.Nodes), len(b.Nodes))] {
+		out = append(out, Text{b.Nodes[i].ID, n.CodeHeader, n.Code})
+	}
+	return out
+}
+
 // RootNode is the node of the bundle's root, nil when damaged.
 func (b *Bundle) RootNode() *Node {
 	for _, n := range b.Nodes {

@@ -36,6 +36,8 @@ type File struct {
 	// FileHash is the CLI's own hash of a source text ("uif:" and 24 hex
 	// digits); style sheets and inputs have none.
 	FileHash string `json:"fileHash,omitempty"`
+	// Header is its first contract comment; it is not kept.
+	Header string `json:"-"`
 	// Outline is what the source declares; nil where it is not known. It is kept
 	// beside the list, not in it.
 	Outline *outline.Outline `json:"-"`
@@ -73,8 +75,11 @@ type Options struct {
 	Allowed []string
 }
 
+// SecurityReport is the file that tells the command what to mask in texts.
+const SecurityReport = "stamp_security_report.json"
+
 func inputNames() []string {
-	return append([]string{ignoreFile, "stamp_security_report.json", "package.json"}, locks()...)
+	return append([]string{ignoreFile, SecurityReport, "package.json"}, locks()...)
 }
 
 // locks are the inputs that the CLI itself does not read.
@@ -219,7 +224,7 @@ func hashAll(ctx context.Context, m *Manifest, known *Manifest) error {
 		for i := range files {
 			f := &files[i]
 			if old, ok := have[f.Path]; ok && old.Size == f.Size && old.ModTime == f.ModTime && old.SHA256 != "" {
-				f.SHA256, f.FileHash, f.Outline = old.SHA256, old.FileHash, old.Outline
+				f.SHA256, f.FileHash, f.Header, f.Outline = old.SHA256, old.FileHash, old.Header, old.Outline
 				continue
 			}
 			todo = append(todo, f)
@@ -267,6 +272,7 @@ func (f *File) hash() {
 	switch path.Ext(f.Path) {
 	case ".ts", ".tsx":
 		f.FileHash = FileHash(data)
+		f.Header = Header(data)
 		f.Outline = outline.Read(data)
 	}
 }
@@ -274,30 +280,51 @@ func (f *File) hash() {
 // FileHash is the CLI's hash of a source text: SHA-256 over the text without
 // its first contract comment and with Unix line ends, 24 hex digits.
 func FileHash(text []byte) string {
-	if !utf8.Valid(text) {
-		text = []byte(string([]rune(string(text)))) // as the CLI reads what is no UTF-8
-	}
-	sum := sha256.Sum256(bytes.ReplaceAll(stripHeader(text), []byte("\r\n"), []byte("\n")))
+	sum := sha256.Sum256(bytes.ReplaceAll(stripHeader(asRead(text)), []byte("\r\n"), []byte("\n")))
 	return "uif:" + hex.EncodeToString(sum[:])[:24]
 }
 
-// stripHeader removes the first "/** … @uif … */" comment and the line ends
-// after it.
-func stripHeader(text []byte) []byte {
-	start := bytes.Index(text, []byte("/**"))
-	if start < 0 {
+// asRead is a text as the CLI reads one that is no UTF-8.
+func asRead(text []byte) []byte {
+	if utf8.Valid(text) {
 		return text
+	}
+	return []byte(string([]rune(string(text))))
+}
+
+// stripHeader removes the contract comment and the line ends after it.
+func stripHeader(text []byte) []byte {
+	start, end := header(text)
+	if end == 0 {
+		return text
+	}
+	return slices.Concat(text[:start], bytes.TrimLeft(text[end:], "\n"))
+}
+
+// Header is the contract comment of a source text, "" without one.
+func Header(text []byte) string {
+	text = asRead(text)
+	start, end := header(text)
+	return string(text[start:end])
+}
+
+// header is where the first "/** … @uif … */" comment stands; both are 0 where
+// there is none.
+func header(text []byte) (start, end int) {
+	start = bytes.Index(text, []byte("/**"))
+	if start < 0 {
+		return 0, 0
 	}
 	tag := bytes.Index(text[start+3:], []byte("@uif"))
 	if tag < 0 {
-		return text
+		return 0, 0
 	}
 	tag += start + 3
-	end := bytes.Index(text[tag:], []byte("*/"))
+	end = bytes.Index(text[tag:], []byte("*/"))
 	if end < 0 {
-		return text
+		return 0, 0
 	}
-	return slices.Concat(text[:start], bytes.TrimLeft(text[tag+end+2:], "\n"))
+	return start, tag + end + 2
 }
 
 func (m *Manifest) byPath() map[string]File {

@@ -42,8 +42,9 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 	for i := range 60 {
 		s.Write(fmt.Sprintf("src/area%d/W%02d.tsx", i%7, i), "// props: a b c\n")
 	}
-	s.Write("src/Big.tsx", "// big\n// uses: src/area0/W00.tsx\n// uses: src/area1/W01.tsx\n")
-	snap := s.MustRefresh(logicstamp.RefreshArgs{})
+	s.Write("src/Big.tsx", "// uses: src/area0/W00.tsx\n// uses: src/area1/W01.tsx\n// "+strings.Repeat("é\"x", 20_000))
+	full := "full"
+	snap := s.MustRefresh(logicstamp.RefreshArgs{AnalysisArgs: logicstamp.AnalysisArgs{Mode: &full}})
 	for i := range 60 {
 		s.Write(fmt.Sprintf("src/area%d/W%02d.tsx", i%7, i), "// props: a b d\n")
 	}

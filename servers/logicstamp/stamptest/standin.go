@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +37,9 @@ type StandIn struct {
 	// SwapBack there again when it ends.
 	Swap, SwapFor string
 	SwapBack      bool
+	// CodeFrom is a file whose text it takes for the code of Swap, which it then
+	// leaves alone.
+	CodeFrom string
 	// Until is a file that it waits for when it has begun.
 	Until string
 	// UntilDeep makes it wait only when it goes deeper than the default.
@@ -117,10 +121,10 @@ func Play(dir string, args []string) int {
 	if err != nil {
 		return 97
 	}
-	if b.Swap != "" && (os.Rename(b.Swap, b.Swap+"~") != nil || os.Symlink(b.SwapFor, b.Swap) != nil) {
+	if b.Swap != "" && b.CodeFrom == "" && (os.Rename(b.Swap, b.Swap+"~") != nil || os.Symlink(b.SwapFor, b.Swap) != nil) {
 		return 96
 	}
-	code := writeContext(wd, out, depth, b)
+	code := writeContext(wd, out, depth, args[slices.Index(args, "--include-code")+1], b)
 	if b.SwapBack && os.Rename(b.Swap+"~", b.Swap) != nil {
 		return 95
 	}
@@ -154,7 +158,7 @@ func touch(file, text string) {
 // writeContext makes a root of every source: a line "// props: a b" gives it
 // props, "// uses: path" an edge to another file, which then is no root. It goes
 // as deep as it is told, and one level is one edge.
-func writeContext(project, out string, depth int, b StandIn) int {
+func writeContext(project, out string, depth int, mode string, b StandIn) int {
 	used := map[string]bool{}
 	nodes := map[string]map[string]any{}
 	uses := map[string][]string{}
@@ -185,10 +189,22 @@ func writeContext(project, out string, depth int, b StandIn) int {
 				uses[rel] = append(uses[rel], to)
 			}
 		}
-		nodes[rel] = map[string]any{"entryId": rel, "code": strings.Repeat("é\"x", strings.Count(string(text), "big")*20_000), "contract": map[string]any{
+		node := map[string]any{"entryId": rel, "contract": map[string]any{
 			"entryId": rel, "kind": "react:component", "composition": map[string]any{"functions": []string{path.Base(rel)}},
 			"interface": map[string]any{"props": props}, "exports": "named", "semanticHash": fmt.Sprint("uif:", props), "fileHash": manifest.FileHash(text),
 		}}
+		if b.CodeFrom != "" && filepath.Join(project, rel) == b.Swap {
+			if text, err = os.ReadFile(b.CodeFrom); err != nil {
+				return 93
+			}
+		}
+		if header := regexp.MustCompile(`/\*\*[\s\S]*?@uif[\s\S]*?\*/`).Find(text); mode != "none" && header != nil {
+			node["codeHeader"] = string(header)
+		}
+		if mode == "full" {
+			node["code"] = string(text)
+		}
+		nodes[rel] = node
 	}
 	folders := map[string][]any{}
 	for rel, node := range nodes {
