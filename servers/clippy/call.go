@@ -48,10 +48,11 @@ func (s *Service) permit(ctx context.Context, c Call) error {
 	if wait := s.rate(c).take(time.Now()); wait > 0 {
 		return say("too many %s calls, try again in %d s", c.Tool, int((wait+time.Second-1)/time.Second))
 	}
+	if off := s.Off(c.Tool); off != "" {
+		return say("%s", off)
+	}
 	switch s.Settings().Policy[c.Tool] {
 	case "", Allow:
-	case Off:
-		return say("%s is switched off in the deck", c.Tool)
 	default: // a word that nobody knows was meant as a restriction
 		ctx, cancel := context.WithTimeout(ctx, approvalWait)
 		defer cancel()

@@ -174,10 +174,12 @@ func (s *Service) Mute(on bool) {
 	s.sounds.mute(on)
 }
 
-// Off tells whether a tool is turned off.
-func (s *Service) Off(tool string) bool {
-	off := s.Settings().off()
-	return slices.Contains(off, tool) || slices.Contains(off, everything)
+// Off says, for an agent, that a tool is turned off; "" when it is not.
+func (s *Service) Off(tool string) string {
+	if off := s.Settings().off(); slices.Contains(off, tool) || slices.Contains(off, everything) {
+		return tool + " is switched off in the deck; the person can switch it on in its settings"
+	}
+	return ""
 }
 
 const everything = "*"

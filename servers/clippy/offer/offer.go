@@ -49,12 +49,9 @@ func (m *Module) Stop(context.Context) error {
 func (m *Module) Offer() host.Offer {
 	var offered []host.Tool
 	for _, t := range tools() {
-		o := host.Tool{Tool: t.Tool, Handler: m.handler(t), Work: admission.Small, Redact: t.redact}
+		o := host.Tool{Tool: t.Tool, Handler: m.handler(t), Work: admission.Small, Redact: t.redact, Off: m.s.Off(t.Name)}
 		o.Tool.RawInputSchema = []byte(t.schema)
 		o.Tool.Annotations.Title, o.Tool.Annotations.OpenWorldHint = o.Tool.Title, new(bool)
-		if m.s.Off(t.Name) {
-			o.Off = t.Name + " is switched off in the deck; the person can switch it on in its settings"
-		}
 		offered = append(offered, o)
 	}
 	return host.Offer{Tools: offered}
