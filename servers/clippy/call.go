@@ -57,10 +57,10 @@ func (s *Service) permit(ctx context.Context, c Call) error {
 		ctx, cancel := context.WithTimeout(ctx, approvalWait)
 		defer cancel()
 		if s.opt.Approve == nil {
-			return say("the person wants to be asked about %s and no deck is open; tell them to run mcpdeck", c.Tool)
+			return say("the user must approve each call of %s, and no deck is open to ask them; ask the user to run mcpdeck", c.Tool)
 		}
 		if !s.opt.Approve(ctx, Approval{Tool: c.Tool, Agent: c.By.Name, AgentID: c.By.ID, Detail: c.Detail}) {
-			return say("the person did not allow this call")
+			return say("the user did not allow this call")
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Policy is what the person lets agents do with a tool.
+// Policy is what the user lets agents do with a tool.
 type Policy string
 
 // The policies. The empty one is Allow.
@@ -32,7 +32,7 @@ const (
 
 // Options are fixed for the life of a Service.
 type Options struct {
-	Home       string       // of the person; "" when unknown
+	Home       string       // of the user; "" when unknown
 	Roots      *roots.Rules // which folders may be a project; nil: all but the system's
 	Dir        string       // working folder at the start, absolute
 	CacheDir   string       // for the tones the deck makes itself; "" for none
@@ -45,7 +45,7 @@ type Options struct {
 	Environ []string
 	// Bell rings the terminal's bell. nil: there is no terminal.
 	Bell func() error
-	// Approve asks the person about a call under the policy Ask and returns
+	// Approve asks the user about a call under the policy Ask and returns
 	// once they have decided or ctx ends. nil: there is no person to ask.
 	Approve func(ctx context.Context, what Approval) bool
 	// Log gets calls and raw system errors, never contents or values. nil: the
@@ -73,7 +73,7 @@ type Settings struct {
 	Muted             bool
 }
 
-// Approval is what the person is asked to allow.
+// Approval is what the user is asked to allow.
 type Approval struct {
 	Tool    string
 	Agent   string // name for people
@@ -177,7 +177,7 @@ func (s *Service) Mute(on bool) {
 // Off says, for an agent, that a tool is turned off; "" when it is not.
 func (s *Service) Off(tool string) string {
 	if off := s.Settings().off(); slices.Contains(off, tool) || slices.Contains(off, everything) {
-		return tool + " is switched off in the deck; the person can switch it on in its settings"
+		return tool + " is turned off in mcpdeck; the user can turn it on in config.toml"
 	}
 	return ""
 }
@@ -202,7 +202,7 @@ func (s Settings) off() []string {
 // MemoryPath is the absolute path of the memory file.
 func (s *Service) MemoryPath() string { return s.memory.path }
 
-// CheckMemory reads the memory file. The error is a sentence for the person.
+// CheckMemory reads the memory file. The error is a sentence for the user.
 func (s *Service) CheckMemory() (keys int, err error) {
 	all, err := s.memory.load()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -214,7 +214,7 @@ func (s *Service) CheckMemory() (keys int, err error) {
 
 // RepairMemory sets a corrupted memory file aside and puts the last good copy,
 // or an empty memory, in its place. It returns the path of the bad file. It is
-// for the person alone.
+// for the user alone.
 func (s *Service) RepairMemory(ctx context.Context) (aside string, err error) {
 	aside, err = s.memory.repair(ctx)
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 // maxNote is the largest note in bytes.
 const maxNote = 1 << 20
 
-// desktop finds the person's desktop folder and leaves files there.
+// desktop finds the user's desktop folder and leaves files there.
 type desktop struct {
 	system string // as in runtime.GOOS
 	home   string
@@ -48,7 +48,7 @@ func (d *desktop) write(n Note, set Settings) (Written, error) {
 	}
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return Written{}, blame(err, "the Desktop folder does not exist; the user can make it, or set clippy.desktop_dir")
+		return Written{}, blame(err, "the Desktop folder does not exist; the user can create it, or set clippy.desktop_dir in config.toml")
 	case err != nil:
 		return Written{}, d.explain(err)
 	case !info.IsDir():
@@ -69,7 +69,7 @@ func (d *desktop) write(n Note, set Settings) (Written, error) {
 // explain adds the way out where macOS keeps terminals from the desktop.
 func (d *desktop) explain(err error) error {
 	if d.system == "darwin" && errors.Is(err, fs.ErrPermission) {
-		return blame(err, "permission denied; allow the terminal to access the Desktop in System Settings")
+		return blame(err, "permission denied; the user can allow the terminal to access the Desktop in System Settings")
 	}
 	return system(err)
 }
@@ -103,7 +103,7 @@ func occupied(root *os.Root, n Note) (bool, error) {
 	case !n.Overwrite:
 		return false, errTaken()
 	case !info.Mode().IsRegular():
-		return false, say("that name is taken by something that is not a plain file")
+		return false, say("that name is taken by something that is not a regular file")
 	}
 	return true, nil
 }

@@ -158,7 +158,7 @@ func words(t *testing.T, err error) string {
 
 func TestWriteNote(t *testing.T) {
 	const taken = "a file with that name already exists on the Desktop; it was not changed. Choose another name, or set overwrite to replace it"
-	const notPlain = "that name is taken by something that is not a plain file"
+	const notPlain = "that name is taken by something that is not a regular file"
 	tests := []struct {
 		name    string
 		prepare func(t *testing.T, dir string)
@@ -179,7 +179,7 @@ func TestWriteNote(t *testing.T) {
 		{name: "directory, overwrite", prepare: func(t *testing.T, dir string) { mkdir(t, filepath.Join(dir, "a.txt")) }, note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
 		{name: "longest content", note: Note{Name: "a.txt", Content: strings.Repeat("a", maxNote)}, want: Written{Bytes: maxNote}},
 		{name: "content too long", note: Note{Name: "a.txt", Content: strings.Repeat("a", maxNote+1)}, err: "content is too large (1048577 bytes, max 1048576)"},
-		{name: "Desktop missing", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)) }, note: Note{Name: "a.txt"}, err: "the Desktop folder does not exist; the user can make it, or set clippy.desktop_dir"},
+		{name: "Desktop missing", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)) }, note: Note{Name: "a.txt"}, err: "the Desktop folder does not exist; the user can create it, or set clippy.desktop_dir in config.toml"},
 		{name: "a file in place of the Desktop", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)); put(t, dir, "") }, note: Note{Name: "a.txt"}, err: "the Desktop folder is not a directory"},
 		{name: "bad name", note: Note{Name: "../a"}, err: "filename must not contain path separators"},
 	}

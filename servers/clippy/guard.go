@@ -29,7 +29,7 @@ func within[T any](ctx context.Context, g *guard, writes bool, fn func(context.C
 	full := g.stranded >= maxStranded
 	g.mu.Unlock()
 	if full {
-		return none, say("the file system does not answer; try again later")
+		return none, say("the file system is not responding; try again later")
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, diskWait, errSlow)
 	defer cancel()
@@ -70,9 +70,9 @@ func within[T any](ctx context.Context, g *guard, writes bool, fn func(context.C
 		return none, blame(ctx.Err(), "the call was cancelled")
 	}
 	if writes {
-		return none, say("the file system did not answer within 5 s; the file may still appear")
+		return none, say("the file system did not respond within 5 s; the file may still appear")
 	}
-	return none, say("the file system did not answer within 5 s")
+	return none, say("the file system did not respond within 5 s")
 }
 
 var errSlow = errors.New("too slow")

@@ -20,7 +20,7 @@ func TestStuckFileSystemIsNotWaitedFor(t *testing.T) {
 			for i := range maxStranded {
 				start := time.Now()
 				_, err := within(t.Context(), g, i%2 == 1, stuck)
-				want := "the file system did not answer within 5 s"
+				want := "the file system did not respond within 5 s"
 				if i%2 == 1 {
 					want += "; the file may still appear"
 				}
@@ -28,7 +28,7 @@ func TestStuckFileSystemIsNotWaitedFor(t *testing.T) {
 					t.Fatalf("call %d: %v after %v", i, err, time.Since(start))
 				}
 			}
-			if _, err := within(t.Context(), g, false, stuck); words(t, err) != "the file system does not answer; try again later" {
+			if _, err := within(t.Context(), g, false, stuck); words(t, err) != "the file system is not responding; try again later" {
 				t.Fatalf("ninth call: %v", err)
 			}
 			close(free)

@@ -174,7 +174,7 @@ func (m *memory) locked(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-func notPlain() error { return say("the memory file is not a plain file") }
+func notPlain() error { return say("the memory file is not a regular file") }
 
 // load reads and parses the file. The error wraps fs.ErrNotExist when there is
 // none.
@@ -195,7 +195,7 @@ func (m *memory) load() (map[string]json.RawMessage, error) {
 	return all, nil
 }
 
-// errCorrupted is the cause of the fault that the person can repair.
+// errCorrupted is the cause of the fault that the user can repair.
 var errCorrupted = errors.New("corrupted memory")
 
 func isCorrupted(err error) bool { return errors.Is(err, errCorrupted) }

@@ -173,7 +173,7 @@ func TestCorruptedMemoryIsNotTouched(t *testing.T) {
 }
 
 func TestMemoryMustBeAPlainFile(t *testing.T) {
-	const want = "the memory file is not a plain file"
+	const want = "the memory file is not a regular file"
 	for name, prepare := range map[string]func(t *testing.T, path string){
 		"link":          func(t *testing.T, path string) { put(t, path+".real", "{}"); must(t, os.Symlink(path+".real", path)) },
 		"dangling link": func(t *testing.T, path string) { must(t, os.Symlink("nowhere", path)) },

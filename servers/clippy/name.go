@@ -15,13 +15,13 @@ func checkName(name string, anyExtension bool) error {
 	case name == "":
 		return say("filename is required")
 	case !utf8.ValidString(name):
-		return say("filename is not valid")
+		return say("filename is invalid")
 	case len(name) > 255:
 		return say("filename is too long (max 255 bytes)")
 	case strings.ContainsAny(name, `/\`):
 		return say("filename must not contain path separators")
 	case name == "." || name == "..":
-		return say("filename is not valid")
+		return say("filename is invalid")
 	case strings.ContainsFunc(name, unseen):
 		return say("filename contains control characters")
 	}
@@ -38,7 +38,7 @@ func checkName(name string, anyExtension bool) error {
 	case isDevice(name):
 		return say("filename is a reserved device name")
 	case !anyExtension && !isText(name):
-		return say("files that can be opened as programs are not allowed; use a name with an ending such as .txt, .md, .csv or .json, or with none")
+		return say("only text files are allowed; use an extension such as .txt, .md, .csv or .json, or none")
 	}
 	return nil
 }

@@ -11,13 +11,13 @@ func TestNamesOfNotesAreOnAnAllowList(t *testing.T) {
 		required  = "filename is required"
 		long      = "filename is too long (max 255 bytes)"
 		separator = "filename must not contain path separators"
-		invalid   = "filename is not valid"
+		invalid   = "filename is invalid"
 		control   = "filename contains control characters"
 		char      = "filename contains a character that is not allowed: "
 		hiddenErr = "hidden files are not allowed"
 		edge      = "filename must not begin or end with a space or end with a dot"
 		device    = "filename is a reserved device name"
-		program   = "files that can be opened as programs are not allowed; use a name with an ending such as .txt, .md, .csv or .json, or with none"
+		program   = "only text files are allowed; use an extension such as .txt, .md, .csv or .json, or none"
 	)
 	tests := []struct{ name, in, want string }{
 		{"plain", "note.txt", ""},

@@ -29,7 +29,7 @@ func TestPermissionDenied(t *testing.T) {
 			t.Errorf("desktop: %v", err)
 		}
 		d.system = "darwin"
-		if _, err := d.write(Note{Name: "a.txt"}, Settings{}); words(t, err) != "permission denied; allow the terminal to access the Desktop in System Settings" {
+		if _, err := d.write(Note{Name: "a.txt"}, Settings{}); words(t, err) != "permission denied; the user can allow the terminal to access the Desktop in System Settings" {
 			t.Errorf("mac: %v", err)
 		}
 		p := &projects{}

@@ -65,7 +65,7 @@ func (p *projects) list(ctx context.Context, root string, chosen bool, dir strin
 	case dir == "":
 		return Listing{}, say("directoryPath is required")
 	case strings.ContainsRune(dir, 0) || len(dir) > maxPath:
-		return Listing{}, say("directoryPath is not valid")
+		return Listing{}, say("directoryPath is invalid")
 	}
 	pr, err := p.project(root, chosen)
 	if err != nil {
@@ -125,7 +125,7 @@ func (p *project) gone() bool {
 }
 
 // outside is the same whether or not there is anything outside.
-const outside = `the path is outside the project; give one inside it, such as "." for its top folder`
+const outside = `the path is outside the project; use one inside it, such as "." for its root`
 
 func errOutside() error { return say(outside) }
 

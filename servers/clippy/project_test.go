@@ -45,7 +45,7 @@ func TestPathsStayInTheProject(t *testing.T) {
 	root, outside := testProject(t)
 	spelled := filepath.Join(filepath.Dir(root), "spelled")
 	must(t, os.Symlink(root, spelled))
-	const out = `the path is outside the project; give one inside it, such as "." for its top folder`
+	const out = `the path is outside the project; use one inside it, such as "." for its root`
 	tests := []struct{ name, in, want, err string }{
 		{"root", ".", ".", ""},
 		{"root with slash", "./", ".", ""},
@@ -61,8 +61,8 @@ func TestPathsStayInTheProject(t *testing.T) {
 		{"absolute with dot dot", root + "/src/../empty", "empty", ""},
 		{"absolute as spelled", spelled + "/src", "src", ""},
 		{"empty", "", "", "directoryPath is required"},
-		{"NUL", "a\x00", "", "directoryPath is not valid"},
-		{"too long", strings.Repeat("a/", 2049), "", "directoryPath is not valid"},
+		{"NUL", "a\x00", "", "directoryPath is invalid"},
+		{"too long", strings.Repeat("a/", 2049), "", "directoryPath is invalid"},
 		{"above", "..", "", out},
 		{"above by a way round", "src/../../outside", "", out},
 		{"absolute outside", outside, "", out},

@@ -39,9 +39,9 @@ func (p Played) String() string {
 	case "bell":
 		return "Rang the terminal bell for " + p.Type
 	case "muted":
-		return "Sounds are muted in the deck; nothing was played for " + p.Type
+		return "Sounds are muted in mcpdeck; the " + p.Type + " sound was not played"
 	}
-	return "Another sound is playing; nothing was played for " + p.Type
+	return "Another sound is playing; the " + p.Type + " sound was not played"
 }
 
 // sounds plays one sound at a time.

@@ -33,7 +33,7 @@ func (m *Module) Start(_ context.Context, scope host.Scope) error {
 				scope.SetState(deck.State{Status: deck.Ready})
 				return
 			}
-			scope.SetState(deck.State{Status: deck.Degraded, Reason: text + ". Repair it from the palette or fix " + m.s.MemoryPath()})
+			scope.SetState(deck.State{Status: deck.Degraded, Reason: text + ". Repair it from the command palette, or edit " + m.s.MemoryPath()})
 		},
 	})
 	return nil

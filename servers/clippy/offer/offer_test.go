@@ -179,7 +179,7 @@ func TestClippyCalls(t *testing.T) {
 		{"sound unknown", "play_system_sound", `{"type":"Error"}`, "Error: type must be one of error, warning, success", ""},
 		{"listing", "read_project_context", `{"directoryPath":"src"}`, "[]", `{"entries":[],"path":"src","total":0,"truncated":false}`},
 		{"listing of the root", "read_project_context", `{"directoryPath":"."}`, "[\n  {\n    \"name\": \"src\",\n    \"type\": \"directory\",\n    \"size\": 0\n  }\n]", `{"entries":[{"name":"src","size":0,"type":"directory"}],"path":".","total":1,"truncated":false}`},
-		{"listing outside", "read_project_context", `{"directoryPath":"/etc"}`, `Error: the path is outside the project; give one inside it, such as "." for its top folder`, ""},
+		{"listing outside", "read_project_context", `{"directoryPath":"/etc"}`, `Error: the path is outside the project; use one inside it, such as "." for its root`, ""},
 		{"listing missing", "read_project_context", `{"directoryPath":"x"}`, "Error: directory does not exist: x", ""},
 		{"listing nothing", "read_project_context", `{}`, "Error: directoryPath is required", ""},
 		{"recall nothing", "manage_memory", `{"action":"read","key":"k"}`, "No memory found for key: k", `{"action":"read","found":false,"key":"k","value":null}`},
@@ -304,19 +304,19 @@ func TestPolicyOfATool(t *testing.T) {
 		t.Errorf("asked %+v, want %+v", asked, want)
 	}
 	allow = false
-	if text, _ := ts.request(t, "haunt_desktop", `{"filename":"b.txt","content":"b"}`); text != "Error: the person did not allow this call" {
+	if text, _ := ts.request(t, "haunt_desktop", `{"filename":"b.txt","content":"b"}`); text != "Error: the user did not allow this call" {
 		t.Errorf("denied: %s", text)
 	}
 	asked = clippy.Approval{}
 	if _, r := ts.request(t, "haunt_desktop", `{}`); !r.IsError || asked.Tool != "" {
-		t.Error("the person was asked about a call that cannot work")
+		t.Error("the user was asked about a call that cannot work")
 	}
 	t.Run("nobody to ask, and a word that is no policy", func(t *testing.T) {
 		ts := newServer(t, func(o *clippy.Options) {
 			o.Settings.Policy = map[string]clippy.Policy{"manage_memory": clippy.Ask, "read_project_context": "deny"}
 		})
 		for tool, args := range map[string]string{"manage_memory": `{"action":"read","key":"k"}`, "read_project_context": `{"directoryPath":"."}`} {
-			if text, _ := ts.request(t, tool, args); !strings.HasSuffix(text, "no deck is open; tell them to run mcpdeck") {
+			if text, _ := ts.request(t, tool, args); !strings.HasSuffix(text, "no deck is open to ask them; ask the user to run mcpdeck") {
 				t.Errorf("%s: %s", tool, text)
 			}
 		}
@@ -326,7 +326,7 @@ func TestPolicyOfATool(t *testing.T) {
 			s := clippy.New(clippy.Options{Dir: "/nowhere", Approve: func(ctx context.Context, _ clippy.Approval) bool { <-ctx.Done(); return false }})
 			s.Apply(clippy.Settings{Policy: map[string]clippy.Policy{"manage_memory": clippy.Ask}})
 			ts := &testServer{Service: s, Module: New(s)}
-			if text, _ := ts.request(t, "manage_memory", `{"action":"read","key":"k"}`); text != "Error: the person did not allow this call" {
+			if text, _ := ts.request(t, "manage_memory", `{"action":"read","key":"k"}`); text != "Error: the user did not allow this call" {
 				t.Errorf("got %q", text)
 			}
 		})

@@ -47,20 +47,20 @@ func tools() []tool {
 		{
 			Tool: mcp.Tool{
 				Name: "haunt_desktop", Title: "Leave a note on the desktop", Annotations: hints(false, true, false),
-				Description: "Write a text file onto the person's Desktop, for something they should find there later. " +
+				Description: "Write a text file to the user's Desktop, for something they should find later. " +
 					"An existing file is kept unless overwrite is true. Returns the full path.",
 			},
 			rate: 10, redact: redact.Kind{Abridge: "content"}, prepare: leaveNote,
 			schema: `{"type":"object","properties":{` +
 				`"filename":{"type":"string","description":"Plain file name such as note.txt: no folders, no hidden or program files, at most 255 bytes"},` +
 				`"content":{"type":"string","description":"Text of the file, at most 1048576 bytes of UTF-8; may be empty"},` +
-				`"overwrite":{"type":"boolean","description":"Replace a plain file of that name","default":false}},` +
+				`"overwrite":{"type":"boolean","description":"Replace a regular file of that name","default":false}},` +
 				`"required":["filename","content"],"additionalProperties":false}`,
 		},
 		{
 			Tool: mcp.Tool{
 				Name: "play_system_sound", Title: "Play a system sound", Annotations: hints(false, false, false),
-				Description: "Play a short sound on the person's machine to say how something went. Does not wait for the sound to end.",
+				Description: "Play a short sound on the user's machine to signal how something went. Returns before the sound ends.",
 			},
 			rate: 20, prepare: playSound,
 			schema: `{"type":"object","properties":{` +

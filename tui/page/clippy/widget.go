@@ -91,7 +91,7 @@ func NewWidget(t Tools) *Widget { return &Widget{tools: t} }
 func (w *Widget) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case rungMsg:
-		return tea.Batch(tea.Raw("\a"), tui.Toast(tui.Info, "an agent rings"))
+		return tea.Batch(tea.Raw("\a"), tui.Toast(tui.Info, "an agent rang the bell"))
 	case tui.DeckMsg:
 		w.trouble = ""
 		for _, s := range msg.Snapshot.Servers {
@@ -106,10 +106,10 @@ func (w *Widget) Update(msg tea.Msg) tea.Cmd {
 // Actions mute sounds and repair the memory.
 func (w *Widget) Actions() []tui.Action {
 	return []tui.Action{
-		{ID: "clippy.mute", Title: "Sounds of agents on or off", Keys: []string{"m"}, Acts: true, Run: w.mute},
+		{ID: "clippy.mute", Title: "Mute or unmute agents' sounds", Keys: []string{"m"}, Acts: true, Run: w.mute},
 		{ID: "clippy.repair", Title: "Clippy: repair the memory file", Acts: true, Run: w.repair, Enabled: func() string {
 			if w.trouble == "" {
-				return "it is not damaged"
+				return "the memory file is not damaged"
 			}
 			return ""
 		}},
@@ -119,9 +119,9 @@ func (w *Widget) Actions() []tui.Action {
 func (w *Widget) mute() tea.Cmd {
 	on := !w.tools.Muted()
 	w.tools.Mute(on)
-	text := "agents may play sounds"
+	text := "agents' sounds are on"
 	if on {
-		text = "sounds of agents are muted"
+		text = "agents' sounds are muted"
 	}
 	return tui.Toast(tui.Info, text)
 }
@@ -132,7 +132,7 @@ func (w *Widget) repair() tea.Cmd {
 		if err != nil {
 			return tui.Toast(tui.Bad, "repair the memory: "+err.Error())()
 		}
-		return tui.Toast(tui.Good, "the memory works again; the damaged file is kept as "+filepath.Base(aside))()
+		return tui.Toast(tui.Good, "the memory file is repaired; the damaged one is kept as "+filepath.Base(aside))()
 	}
 }
 
@@ -143,7 +143,7 @@ func (w *Widget) Line(f *tui.Frame, width int) string {
 	case w.trouble != "":
 		return widget.Fit(th.Warn.Render("! Clippy")+th.Muted.Render("  "+w.trouble), width)
 	case w.tools.Muted():
-		return widget.Fit(th.Muted.Render("sounds of agents are muted  ")+th.Key.Render("m")+th.Faint.Render(" unmute"), width)
+		return widget.Fit(th.Muted.Render("agents' sounds are muted  ")+th.Key.Render("m")+th.Faint.Render(" unmute"), width)
 	}
 	return ""
 }

@@ -135,7 +135,7 @@ func TestRepair(t *testing.T) {
 	for _, err := range []error{nil, errors.New("the disk is full")} {
 		f.err = err
 		if len(results(a.Run())) != 1 {
-			t.Errorf("the person is not told (%v)", err)
+			t.Errorf("the user is not told (%v)", err)
 		}
 	}
 	if f.repaired != 2 {
