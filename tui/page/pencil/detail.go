@@ -167,60 +167,17 @@ func (p *Page) accept(shown []pencil.Held) tea.Cmd {
 	}
 }
 
-// saver asks where to save the last picture.
-type saver struct {
-	mode Mode
-	edit widget.Editor
-}
-
-const saverID = "pencil-save"
-
+// openSave asks where to save the last picture.
 func (p *Page) openSave() tea.Cmd {
-	s := &saver{mode: p.opts.Mode}
-	s.edit.SetValue(p.pictureName())
-	return tui.Open(s)
-}
-
-// ID names the overlay.
-func (s *saver) ID() string { return saverID }
-
-// TextEntry is true: a path is typed.
-func (s *saver) TextEntry() bool { return true }
-
-// Actions save or leave.
-func (s *saver) Actions() []tui.Action {
-	return []tui.Action{
-		{ID: "save.do", Title: "Save", Hint: "save", Keys: []string{"enter"}, InText: true, Acts: true, Run: s.save},
-		{ID: "save.close", Title: "Back", Hint: "back", Keys: []string{"esc"}, InText: true, Run: func() tea.Cmd { return tui.Close(saverID) }},
-	}
-}
-
-func (s *saver) save() tea.Cmd {
-	path, mode := s.edit.Value(), s.mode
-	return tea.Sequence(tui.Close(saverID), func() tea.Msg {
-		if err := mode.SavePicture(path); err != nil {
-			return tui.Toast(tui.Bad, err.Error())()
+	mode := p.opts.Mode
+	o := &tui.Prompt{Name: "pencil-save", Title: "Save the picture as", Hint: "save", Wide: true, Acts: true, Take: func(path string) tea.Cmd {
+		return func() tea.Msg {
+			if err := mode.SavePicture(path); err != nil {
+				return tui.Toast(tui.Bad, err.Error())()
+			}
+			return tui.Toast(tui.Good, "saved "+path)()
 		}
-		return tui.Toast(tui.Good, "saved "+path)()
-	})
-}
-
-// Update edits the path.
-func (s *saver) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		s.edit.Key(msg)
-	case tea.PasteMsg:
-		s.edit.Insert(msg.Content)
-	}
-	return nil
-}
-
-// Render draws the field.
-func (s *saver) Render(f *tui.Frame) []string {
-	w := min(f.W, 90)
-	rows, x, _ := s.edit.Render(f.Theme, w-8, 1, true)
-	out := widget.Dialog(f.Theme, "Save the picture as", "", []string{widget.Fit(rows[0], w-8)}, w, f.H)
-	f.Cursor(3+x, 1)
-	return out
+	}}
+	o.Text.SetValue(p.pictureName())
+	return tui.Open(o)
 }

@@ -306,8 +306,8 @@ func (p *Page) slice(s sheet) tea.Cmd {
 }
 
 // slicer asks for the size of the frames, and which of them to play.
-func (p *Page) slicer() *prompt {
-	return &prompt{id: "pixels.slice", title: "Cut into frames", label: "Width×height, and which: 16x16, or 16x24 3-8", take: func(text string) tea.Cmd {
+func (p *Page) slicer() *tui.Prompt {
+	return &tui.Prompt{Name: "pixels.slice", Title: "Cut into frames", Hint: "take", Label: "Width×height, and which: 16x16, or 16x24 3-8", Take: func(text string) tea.Cmd {
 		var s sheet
 		size, which, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(strings.ToLower(text), "×", "x")), " ")
 		if _, err := fmt.Sscanf(size+" ", "%dx%d ", &s.w, &s.h); err != nil {

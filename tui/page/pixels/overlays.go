@@ -56,56 +56,9 @@ func capabilities() tui.Overlay {
 	}}
 }
 
-// prompt asks for one line.
-type prompt struct {
-	id, title, label string
-	take             func(text string) tea.Cmd
-	text             widget.Editor
-}
-
 // opener asks for a file.
-func opener() *prompt {
-	return &prompt{id: "pixels.open", title: "Open a picture", label: "A .pxl, PNG, GIF or JPEG file:", take: func(path string) tea.Cmd {
+func opener() *tui.Prompt {
+	return &tui.Prompt{Name: "pixels.open", Title: "Open a picture", Hint: "take", Label: "A .pxl, PNG, GIF or JPEG file:", Take: func(path string) tea.Cmd {
 		return func() tea.Msg { return OpenMsg{Path: path} }
 	}}
-}
-
-// ID is its own.
-func (o *prompt) ID() string { return o.id }
-
-// TextEntry is true: something is typed.
-func (o *prompt) TextEntry() bool { return true }
-
-// Actions are taking what is typed, and leaving.
-func (o *prompt) Actions() []tui.Action {
-	return []tui.Action{
-		{ID: o.id + ".take", Title: o.title, Hint: "take", Keys: []string{"enter"}, InText: true, Run: func() tea.Cmd {
-			text := o.text.Value()
-			if text == "" {
-				return tui.Close(o.id)
-			}
-			return tea.Sequence(tui.Close(o.id), o.take(text))
-		}},
-		{ID: o.id + ".close", Title: "Back", Hint: "back", Keys: []string{"esc"}, InText: true, Run: func() tea.Cmd { return tui.Close(o.id) }},
-	}
-}
-
-// Update takes what is typed and pasted.
-func (o *prompt) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		o.text.Key(msg)
-	case tea.PasteMsg:
-		o.text.Insert(msg.Content)
-	}
-	return nil
-}
-
-// Render draws the dialog.
-func (o *prompt) Render(f *tui.Frame) []string {
-	w := min(f.W, 64) - 6
-	rows, x, y := o.text.Render(f.Theme, w, 1, f.Focus)
-	rows = append([]string{f.Theme.Muted.Render(o.label)}, rows...)
-	f.Cursor(3+x, 2+y)
-	return widget.Dialog(f.Theme, o.title, "", rows, f.W, f.H)
 }
