@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -182,10 +183,7 @@ func (s *store) record(r Record) {
 }
 
 func (s *store) poke() {
-	select {
-	case s.kick <- struct{}{}:
-	default:
-	}
+	hint.Poke(s.kick)
 }
 
 // run writes at once after a pause, then at most every saveEvery.

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -65,21 +66,18 @@ func (p *pump) start() {
 	}
 }
 
-func (p *pump) listen(i int, hint <-chan struct{}) {
+func (p *pump) listen(i int, from <-chan struct{}) {
 	for {
 		select {
 		case <-p.stop:
 			return
-		case _, ok := <-hint:
+		case _, ok := <-from:
 			if !ok {
 				return
 			}
 		}
 		p.dirty[i].Store(true)
-		select {
-		case p.wake <- struct{}{}:
-		default:
-		}
+		hint.Poke(p.wake)
 	}
 }
 

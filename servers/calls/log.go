@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -167,10 +168,7 @@ func (l *Log) push(e entry) {
 	first := len(l.queue) == 1
 	l.queueMu.Unlock()
 	if first {
-		select {
-		case l.wake <- struct{}{}:
-		default:
-		}
+		hint.Poke(l.wake)
 	}
 }
 

@@ -33,9 +33,15 @@ func (f *Feed) Send() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for c := range f.out {
-		select {
-		case c <- struct{}{}:
-		default: // it will look anyway
-		}
+		Poke(c)
+	}
+}
+
+// Poke puts a hint into a channel of one slot, unless one is in it: whoever takes
+// that will look anyway. It waits for nobody.
+func Poke(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }

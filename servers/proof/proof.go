@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 )
 
 // Method is what a connection has to show.
@@ -140,10 +142,7 @@ func (g *Gate) State() State {
 func (g *Gate) Hint() <-chan struct{} { return g.hint }
 
 func (g *Gate) changed() {
-	select {
-	case g.hint <- struct{}{}:
-	default: // it will look anyway
-	}
+	hint.Poke(g.hint)
 }
 
 func (g *Gate) valid() bool { return g.code != "" && time.Now().Before(g.until) }

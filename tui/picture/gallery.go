@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 )
 
 // Spec is a picture that a page wants on the screen.
@@ -208,10 +210,7 @@ func blankLines(cols, rows int) []string {
 
 // poke hints that there is something to load or to send.
 func (g *Gallery) poke() {
-	select {
-	case g.hint <- struct{}{}:
-	default:
-	}
+	hint.Poke(g.hint)
 }
 
 // Hint gets a value when [Gallery.Load] has something to do.

@@ -20,6 +20,8 @@ import (
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 )
 
 const (
@@ -59,10 +61,7 @@ func (b bench) open(home string) (*screen, error) {
 				return
 			}
 			_, _ = s.emu.Write(buf[:n])
-			select {
-			case s.changed <- struct{}{}:
-			default:
-			}
+			hint.Poke(s.changed)
 		}
 	}()
 	return s, nil

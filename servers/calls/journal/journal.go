@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -128,10 +129,7 @@ func (j *Journal) put(it item) {
 }
 
 func (j *Journal) nudge() {
-	select {
-	case j.wake <- struct{}{}:
-	default:
-	}
+	hint.Poke(j.wake)
 }
 
 // Open opens the file and starts writing. A file that cannot be used makes the

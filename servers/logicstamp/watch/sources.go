@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -27,10 +28,7 @@ const (
 func Sources(ctx context.Context, project string) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	tell := func() {
-		select {
-		case out <- struct{}{}:
-		default:
-		}
+		hint.Poke(out)
 	}
 	w, err := fsnotify.NewWatcher()
 	every := sweepSeldom

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 )
 
 // Deck holds a snapshot and calls that a test may change.
@@ -116,10 +117,7 @@ func (d *Deck) Change(edit func(s *deck.Snapshot)) {
 }
 
 func (d *Deck) tell() {
-	select {
-	case d.hint <- struct{}{}:
-	default:
-	}
+	hint.Poke(d.hint)
 }
 
 // Snapshot is the current one.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
@@ -60,10 +61,7 @@ func (d *Drift) Change(f func(p *logicstamp.ProjectState)) {
 	f(&one)
 	d.state = logicstamp.State{Projects: []logicstamp.ProjectState{one}}
 	d.mu.Unlock()
-	select {
-	case d.hint <- struct{}{}:
-	default:
-	}
+	hint.Poke(d.hint)
 }
 
 // AddProject adds a project without results.
@@ -71,10 +69,7 @@ func (d *Drift) AddProject(path string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state = logicstamp.State{Projects: append(slices.Clone(d.state.Projects), logicstamp.ProjectState{Path: path})}
-	select {
-	case d.hint <- struct{}{}:
-	default:
-	}
+	hint.Poke(d.hint)
 }
 
 // Add stores a result.

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -47,10 +48,7 @@ func (b *Bell) Ring() error {
 	b.mu.Lock()
 	b.ringing = append(b.ringing, heard)
 	b.mu.Unlock()
-	select {
-	case b.hint <- struct{}{}:
-	default: // there is a hint already
-	}
+	hint.Poke(b.hint)
 	select {
 	case <-heard:
 		return nil

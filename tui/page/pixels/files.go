@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
@@ -67,10 +68,7 @@ func (f *files) open(path string) {
 }
 
 func (f *files) poke() {
-	select {
-	case f.hint <- struct{}{}:
-	default:
-	}
+	hint.Poke(f.hint)
 }
 
 // load reads what has changed and returns the renders of all files, and how often

@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -184,7 +185,7 @@ type rendersMsg struct {
 
 // Feed loads the renders of agents and the opened files.
 func (p *Page) Feed() tui.Feed {
-	hint := make(chan struct{}, 1)
+	joined := make(chan struct{}, 1)
 	stop := make(chan struct{})
 	pass := func(from <-chan struct{}) {
 		safe.Go("pixels hints", func() {
@@ -194,10 +195,7 @@ func (p *Page) Feed() tui.Feed {
 					return
 				case <-from:
 				}
-				select {
-				case hint <- struct{}{}:
-				default:
-				}
+				hint.Poke(joined)
 			}
 		})
 	}
@@ -208,7 +206,7 @@ func (p *Page) Feed() tui.Feed {
 		cancels = append(cancels, cancel)
 		pass(sub)
 	}
-	return tui.Feed{Hint: hint, Load: p.load, Stop: func() {
+	return tui.Feed{Hint: joined, Load: p.load, Stop: func() {
 		close(stop)
 		for _, cancel := range cancels {
 			cancel()
