@@ -27,6 +27,7 @@ func TestLocalAskersEndWithTheDeck(t *testing.T) {
 }
 
 func storeOptions(t *testing.T) Options {
+	t.Helper()
 	dir := t.TempDir()
 	return Options{Hold: -1, StateFile: filepath.Join(dir, "s", "state.json"), HistoryFile: filepath.Join(dir, "s", "history.jsonl")}
 }

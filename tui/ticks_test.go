@@ -67,6 +67,7 @@ func (s *show) View() tea.View {
 // runShow runs a program with ticks of ours in virtual time. Those of held
 // programs never come.
 func runShow(t *testing.T, s *show, held bool, test func(p *tea.Program, out *written)) {
+	t.Helper()
 	// The runtime's goroutine for signals starts with the first Notify and must
 	// not belong to the bubble.
 	c := make(chan os.Signal, 1)

@@ -175,9 +175,13 @@ func TestCorruptedMemoryIsNotTouched(t *testing.T) {
 func TestMemoryMustBeAPlainFile(t *testing.T) {
 	const want = "the memory file is not a regular file"
 	for name, prepare := range map[string]func(t *testing.T, path string){
-		"link":          func(t *testing.T, path string) { put(t, path+".real", "{}"); must(t, os.Symlink(path+".real", path)) },
-		"dangling link": func(t *testing.T, path string) { must(t, os.Symlink("nowhere", path)) },
-		"directory":     func(t *testing.T, path string) { mkdir(t, path) },
+		"link": func(t *testing.T, path string) {
+			t.Helper()
+			put(t, path+".real", "{}")
+			must(t, os.Symlink(path+".real", path))
+		},
+		"dangling link": func(t *testing.T, path string) { t.Helper(); must(t, os.Symlink("nowhere", path)) },
+		"directory":     func(t *testing.T, path string) { t.Helper(); mkdir(t, path) },
 		"FIFO":          makeFIFO,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,6 +48,7 @@ func newTheatre(t *testing.T, players map[string]string) *theatre {
 }
 
 func (th *theatre) calls(t *testing.T) string {
+	t.Helper()
 	b, err := os.ReadFile(filepath.Join(th.dir, "calls"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)

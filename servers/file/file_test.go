@@ -28,10 +28,11 @@ func TestWritingIsOneStep(t *testing.T) {
 		{"a name that is not", nil, file.Options{New: true}, nil, 0o600},
 		{"without waiting for the disk", holding(0o600), file.Options{Fleeting: true}, nil, 0o600},
 		{"a link is replaced", func(t *testing.T, path string) {
+			t.Helper()
 			must(t, os.WriteFile(path+".target", []byte("theirs"), 0o644))
 			must(t, os.Symlink(path+".target", path))
 		}, file.Options{Keep: true}, nil, 0o600},
-		{"a folder is in the way", func(t *testing.T, path string) { must(t, os.MkdirAll(filepath.Join(path, "x"), 0o700)) }, file.Options{}, errAny, 0},
+		{"a folder is in the way", func(t *testing.T, path string) { t.Helper(); must(t, os.MkdirAll(filepath.Join(path, "x"), 0o700)) }, file.Options{}, errAny, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -187,6 +188,7 @@ func TestLeftoversAreSwept(t *testing.T) {
 
 func holding(mode fs.FileMode) func(*testing.T, string) {
 	return func(t *testing.T, path string) {
+		t.Helper()
 		must(t, os.WriteFile(path, []byte("old"), 0o600))
 		must(t, os.Chmod(path, mode))
 	}

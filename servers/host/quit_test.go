@@ -48,6 +48,7 @@ func (m *hasty) Quit() {
 // order is kept for them, within the two seconds in all.
 func TestQuittingWithAStuckCall(t *testing.T) {
 	stop := func(t *testing.T, tool string) (child *hasty, other *leaving, took time.Duration, err error) {
+		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			freed := make(chan struct{})
 			child = &hasty{leaving{module: module{name: "child", tools: []string{"of_child"}}, began: time.Now()}}

@@ -169,6 +169,7 @@ func searchFor(id string) logicstamp.SearchArgs {
 
 // benchmarkFiles measures listing the sources and taking a commit's tree.
 func benchmarkFiles(b *testing.B, project string) {
+	b.Helper()
 	b.Run("freshness-cold", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := manifest.Take(b.Context(), project, manifest.Options{}); err != nil {

@@ -62,15 +62,16 @@ type edit struct {
 }
 
 func replace(name, old, text string) func(*testing.T, string) {
-	return func(t *testing.T, dir string) { stamptest.Replace(t, dir, name, old, text) }
+	return func(t *testing.T, dir string) { t.Helper(); stamptest.Replace(t, dir, name, old, text) }
 }
 
 func write(name, text string) func(*testing.T, string) {
-	return func(t *testing.T, dir string) { stamptest.Write(t, dir, map[string]string{name: text}) }
+	return func(t *testing.T, dir string) { t.Helper(); stamptest.Write(t, dir, map[string]string{name: text}) }
 }
 
 func remove(name string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
+		t.Helper()
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -79,6 +80,7 @@ func remove(name string) func(*testing.T, string) {
 
 func both(edits ...func(*testing.T, string)) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
+		t.Helper()
 		for _, e := range edits {
 			e(t, dir)
 		}
@@ -94,6 +96,7 @@ func contentEdits() []edit {
 		{"formatting", "shell", replace("src/Shell.tsx", "return <section", "return    <section"), expected{status: compare.Pass, contentOnly: []string{"src/Shell.tsx"}}},
 		{"function body", "format", replace("src/util/format.ts", "n.toFixed(2)", "n.toFixed(3)"), expected{status: compare.Pass, contentOnly: []string{"src/util/format.ts"}}},
 		{"line ends alone", "shell", func(t *testing.T, dir string) {
+			t.Helper()
 			data, err := os.ReadFile(filepath.Join(dir, "src/Shell.tsx"))
 			if err != nil {
 				t.Fatal(err)
@@ -170,6 +173,7 @@ func treeEdits() []edit {
 			contracts: []string{"src/Shell.tsx changed composition.components,composition.imports", "src/parts/Cog.tsx revealed"},
 		}},
 		{"file moved", "format", func(t *testing.T, dir string) {
+			t.Helper()
 			if err := os.MkdirAll(filepath.Join(dir, "src/lib"), 0o755); err != nil {
 				t.Fatal(err)
 			}

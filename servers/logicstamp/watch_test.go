@@ -106,6 +106,7 @@ func TestRefreshWhileStampWatches(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
 	active := func(t *testing.T) *stage {
+		t.Helper()
 		s := newStage(t, standIn{})
 		s.MustRefresh(logicstamp.RefreshArgs{Publish: &yes})
 		s.watched(fmt.Sprint(os.Getpid()), time.Now().Format(time.RFC3339), s.Project)

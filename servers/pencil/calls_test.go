@@ -34,6 +34,7 @@ func TestErrorsAreReadByTheirText(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			virtual(t, func(t *testing.T, w *watched, o *program) {
+				t.Helper()
 				o.becomes(standin.Pipes(tt.flags...))
 				w.switchedOn(t)
 				began := time.Now()
@@ -60,6 +61,7 @@ func TestErrorsAreReadByTheirText(t *testing.T) {
 
 func TestTwoUnansweredCallsMeanThatTheAppIsSilent(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		o.becomes(standin.Pipes("--silent", "62s"))
 		w.switchedOn(t)
 		for range 2 {
@@ -74,6 +76,7 @@ func TestTwoUnansweredCallsMeanThatTheAppIsSilent(t *testing.T) {
 
 func TestOnlyReadsAreRepeated(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		o.becomes(standin.Pipes("--confused", "1"))
 		w.switchedOn(t)
 		began := time.Now()
@@ -86,6 +89,7 @@ func TestOnlyReadsAreRepeated(t *testing.T) {
 
 func TestCallsWaitTheirTurn(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		o.becomes(standin.Pipes("--absent", "3s"))
 		w.switchedOn(t)
 		var mu sync.Mutex
@@ -123,6 +127,7 @@ func TestCallsWaitTheirTurn(t *testing.T) {
 
 func TestQueueOfCallsHasAnEnd(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		o.becomes(standin.Pipes("--silent", "2h"))
 		w.switchedOn(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -150,6 +155,7 @@ func TestQueueOfCallsHasAnEnd(t *testing.T) {
 
 func TestOffTurnsAwayWhoWaits(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		o.becomes(standin.Pipes("--absent", "3s"))
 		w.switchedOn(t)
 		results := make(chan string, 2)
@@ -169,6 +175,7 @@ func TestOffTurnsAwayWhoWaits(t *testing.T) {
 
 func TestWithdrawnCallFreesTheAgentNotTheSlot(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		o.becomes(standin.Pipes("--silent", "20s"))
 		w.switchedOn(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -351,6 +358,7 @@ func TestManyCallsWhileTheSwitchMoves(t *testing.T) {
 
 func TestLongCallsShowSignsOfLife(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		o.becomes(standin.Pipes("--silent", "50s"))
 		w.switchedOn(t)
 		var got []Progress

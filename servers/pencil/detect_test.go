@@ -16,6 +16,7 @@ type house struct {
 }
 
 func newHouse(t *testing.T, p platform) *house {
+	t.Helper()
 	root := t.TempDir()
 	o := Options{sysroot: filepath.Join(root, "sys"), Home: filepath.Join(root, "home"), Root: filepath.Join(root, "project")}
 	o.Environ = []string{"LOCALAPPDATA=" + filepath.Join(root, "local"), "ProgramFiles=" + filepath.Join(root, "programs"), "PATH=" + filepath.Join(root, "bin")}

@@ -69,6 +69,7 @@ func TestElicitation_TheChildMayAsk(t *testing.T) {
 // the agent is seen to wait.
 func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		o.becomes(standin.Pipes("--form", oneField))
 		var waits atomic.Int32
 		w.personWho(func(context.Context, Elicitation) (Elicited, error) {
@@ -120,6 +121,7 @@ func TestElicitation_FormsAreWithdrawn(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			virtual(t, func(t *testing.T, w *watched, o *program) {
+				t.Helper()
 				o.becomes(standin.Pipes(append(tt.flags, "--form", oneField)...))
 				ended := make(chan time.Duration, 1)
 				w.personWho(func(ctx context.Context, _ Elicitation) (Elicited, error) {

@@ -106,6 +106,7 @@ func (p *program) run(c process.Command) (*process.Child, error) {
 
 func TestHandshakeHasADeadline(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		o.becomes(standin.Pipes("--mute"))
 		began := time.Now()
 		w.On()
@@ -122,6 +123,7 @@ func TestHandshakeHasADeadline(t *testing.T) {
 
 func TestToggleWhileTurningOnCancels(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		o.becomes(standin.Pipes("--mute"))
 		w.Toggle()
 		synctest.Wait()
@@ -136,6 +138,7 @@ func TestToggleWhileTurningOnCancels(t *testing.T) {
 // A call in flight is not worth waiting for: the child would finish it first.
 func TestQuittingGivesABusyChild300Milliseconds(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		o.becomes(standin.Pipes("--silent", "1h"))
 		w.switchedOn(t)
 		said := make(chan string, 1)
@@ -151,6 +154,7 @@ func TestQuittingGivesABusyChild300Milliseconds(t *testing.T) {
 
 func TestChildIsKeptForAMinute(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, _ *program) {
+		t.Helper()
 		w.switchedOn(t)
 		w.Off()
 		time.Sleep(59 * time.Second)
@@ -173,6 +177,7 @@ func TestChildIsKeptForAMinute(t *testing.T) {
 
 func TestLossIsRetriedThenGivenUp(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		w.switchedOn(t)
 		works := standin.Pipes()
 		o.becomes(standin.Pipes("--exit-early"))
@@ -224,6 +229,7 @@ func TestLossIsRetriedThenGivenUp(t *testing.T) {
 
 func TestCallsWaitForTheChild(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, _ *program) {
+		t.Helper()
 		w.switchedOn(t)
 		w.Pencil.mu.Lock()
 		child := w.child
@@ -242,6 +248,7 @@ func TestCallsWaitForTheChild(t *testing.T) {
 
 func TestReconnectTakesTheNewCatalogue(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		w.switchedOn(t)
 		o.becomes(standin.Pipes("--tools", "C"))
 		w.Reconnect()
@@ -273,6 +280,7 @@ func TestReconnectTakesTheNewCatalogue(t *testing.T) {
 
 func TestSilentChildIsReplaced(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		real := standin.Pipes()
 		o.becomes(func(c process.Command) (*process.Child, error) { // stops reading after a while
 			p, err := real(c)

@@ -49,6 +49,7 @@ func TestArgumentsOfTheProgram(t *testing.T) {
 // attempt comes to is nobody's.
 func TestOneAttemptAtATime(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
 		var mu sync.Mutex
 		var all []*process.Child
 		o.becomes(func(c process.Command) (*process.Child, error) {

@@ -227,6 +227,7 @@ func pencilTools(names []string) int {
 // seeTheSwitch: a switch in the middle of a session is seen by agents that refresh their
 // list.
 func seeTheSwitch(t *testing.T, programs func() string) {
+	t.Helper()
 	tests := []struct {
 		name     string
 		searches bool // finds tools by a search instead of having all
@@ -290,6 +291,7 @@ func seeTheSwitch(t *testing.T, programs func() string) {
 // keepsItsList: Codex keeps the list it started with: a call of what is gone says why, and
 // with the gateway it needs no other list.
 func keepsItsList(t *testing.T, programs func() string) {
+	t.Helper()
 	configure := func(d *deck, url, args string) {
 		d.write(".codex/config.toml", `model = "mock"
 model_provider = "mock"

@@ -69,6 +69,7 @@ func TestPicturesOfFewColoursAreIndexed(t *testing.T) {
 func TestAtlasesAreDescribedForEngines(t *testing.T) {
 	lines := func(want ...string) func(t *testing.T, text string) {
 		return func(t *testing.T, text string) {
+			t.Helper()
 			for _, w := range want {
 				if !strings.Contains(text, w) {
 					t.Errorf("no %q in\n%s", w, text)
@@ -86,6 +87,7 @@ func TestAtlasesAreDescribedForEngines(t *testing.T) {
 		{"unity", "pack.json", lines(`"texture": "pack.png"`, `"frameRate": 10`, `"w": 1`)},
 		{"libgdx", "pack.atlas", lines("pack.png\nsize: ", "one\n  rotate: false\n  xy: 0, 0\n  size: 4, 6\n", "walk\n  rotate: false\n  xy: 0, 0\n", "index: 1\n", "split: 1, 2, 1, 0\n")},
 		{"aseprite", "pack.json", func(t *testing.T, text string) {
+			t.Helper()
 			var out struct {
 				Frames []struct {
 					Filename string

@@ -49,6 +49,7 @@ type bench struct {
 }
 
 func newBench(t *testing.T, desk Desk, q *questions.Queue, client string) *bench {
+	t.Helper()
 	b := &bench{t: t, q: q, srv: server.NewMCPServer("pi-ask-mcp", "0"), ses: &session{notes: make(chan mcp.JSONRPCNotification, 100)}}
 	if desk == nil {
 		desk = InProcess(q)

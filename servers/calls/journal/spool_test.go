@@ -22,6 +22,7 @@ func spooling(t *testing.T, path string) *Journal {
 }
 
 func spoolPath(t *testing.T) string {
+	t.Helper()
 	return filepath.Join(t.TempDir(), "state", "spool.jsonl")
 }
 

@@ -139,6 +139,7 @@ type httpClient struct {
 }
 
 func newHTTP(t *testing.T, url, era string) *httpClient {
+	t.Helper()
 	c := &httpClient{url: url, era: era}
 	if era == legacy {
 		header, _ := c.post(t, initialize(), "initialize", "")

@@ -108,6 +108,7 @@ type play struct {
 }
 
 func newPlay(t *testing.T, s scene, era, carrier string) *play {
+	t.Helper()
 	return &play{t: t, listens: s.listens, era: era, carrier: carrier, home: t.TempDir()}
 }
 

@@ -45,6 +45,7 @@ type pictureRow struct {
 }
 
 func (r *pictureRow) run(t *testing.T) {
+	t.Helper()
 	for _, dialect := range []Dialect{Documented, Reference} {
 		d := Parse([]byte(r.src), Options{Dialect: dialect})
 		want := r.documented

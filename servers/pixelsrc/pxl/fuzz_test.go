@@ -9,6 +9,7 @@ import (
 
 // seeds adds texts to start from: generated documents and one of each kind of object.
 func seeds(f *testing.F) {
+	f.Helper()
 	file, err := os.Open("testdata/generated.jsonl.gz")
 	if err != nil {
 		f.Fatal(err)

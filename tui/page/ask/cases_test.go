@@ -147,6 +147,7 @@ func TestReferenceCases(t *testing.T) {
 func resultCases() []refCase {
 	return []refCase{
 		{1, "only B is marked", func(t *testing.T) {
+			t.Helper()
 			with(t, `[{"question":"Which?","options":["A","B","C"],"recommended":1}]`, func(d *desk, _ *questions.Call) {
 				if s := d.Text(); strings.Count(s, "recommended") != 1 || !strings.Contains(s, "B  recommended") {
 					t.Errorf("screen:\n%s", s)
@@ -154,6 +155,7 @@ func resultCases() []refCase {
 			})
 		}},
 		{2, "recommended out of range: no mark, cursor on the first", func(t *testing.T) {
+			t.Helper()
 			for _, r := range []string{"-1", "9"} {
 				with(t, `[{"question":"Which?","options":["A","B","C"],"recommended":`+r+`}]`, func(d *desk, _ *questions.Call) {
 					d.Lacks("recommended")
@@ -162,6 +164,7 @@ func resultCases() []refCase {
 			}
 		}},
 		{3, "label that says recommended is marked once and kept", func(t *testing.T) {
+			t.Helper()
 			with(t, `[{"id":"a","question":"Which?","options":["Safe (Recommended)","Fast"],"recommended":0}]`, func(d *desk, c *questions.Call) {
 				if n := strings.Count(strings.ToLower(d.Text()), "recommended"); n != 1 {
 					t.Errorf("said %d times:\n%s", n, d.Text())
@@ -171,34 +174,42 @@ func resultCases() []refCase {
 			})
 		}},
 		{4, "the mark is no part of the answer", func(t *testing.T) {
+			t.Helper()
 			same(t, play(t, sessions, "enter"), one("a", []string{"Session auth"}, ""))
 		}},
 		{5, "note on the choice", func(t *testing.T) {
+			t.Helper()
 			got := play(t, sessions, "tab", "'split-session", "enter", "enter")
 			same(t, got[0].Notes, map[string]string{"Session auth": "split-session"})
 			same(t, got[0].SelectedOptions, []string{"Session auth"})
 		}},
 		{6, "free text, single", func(t *testing.T) {
+			t.Helper()
 			same(t, play(t, sessions, "o", "'custom auth flow", "enter"), one("a", nil, "custom auth flow"))
 		}},
 		{7, "blank free text cannot be sent", func(t *testing.T) {
+			t.Helper()
 			with(t, sessions, func(d *desk, c *questions.Call) {
 				d.press("end", "enter", "'  ", "enter")
 				d.notSent(c)
 			})
 		}},
 		{8, "two choices, a note on the second", func(t *testing.T) {
+			t.Helper()
 			got := play(t, several, "space", "down", "tab", "'stateful", "enter", "enter")
 			same(t, got[0].SelectedOptions, []string{"JWT", "Session"})
 			same(t, got[0].Notes, map[string]string{"Session": "stateful"})
 		}},
 		{9, "choice and free text", func(t *testing.T) {
+			t.Helper()
 			same(t, play(t, several, "space", "o", "'organization-sso", "enter", "enter"), one("a", []string{"JWT"}, "organization-sso"))
 		}},
 		{10, "option order", func(t *testing.T) {
+			t.Helper()
 			same(t, play(t, several, "3", "1", "enter"), one("a", []string{"JWT", "C"}, ""))
 		}},
 		{11, "declined with a draft: nothing is chosen", func(t *testing.T) {
+			t.Helper()
 			with(t, pair, func(d *desk, c *questions.Call) {
 				d.press("space", "tab", "'note", "enter", "x", "enter")
 				r := d.reply(c)
@@ -207,18 +218,22 @@ func resultCases() []refCase {
 			})
 		}},
 		{12, "no screen", func(t *testing.T) {
+			t.Helper()
 			_, err := questions.NewClient(questions.ClientOptions{Path: "/nonexistent/ask.sock", Wait: -1}).Open(questions.Request{})
 			same(t, err, error(questions.ErrUnavailable))
 		}},
 		{13, "no questions", func(t *testing.T) {
+			t.Helper()
 			_, err := questions.ParseQuestions(json.RawMessage(`[]`))
 			same(t, fmt.Sprint(err), "questions must not be empty")
 		}},
 		{14, "three questions in order", func(t *testing.T) {
+			t.Helper()
 			got := play(t, `[{"id":"z","question":"1?","options":["A"]},{"id":"y","question":"2?","options":["B"]},{"id":"x","question":"3?","options":["C"]}]`, "enter", "enter", "enter", "enter")
 			same(t, []string{got[0].ID, got[1].ID, got[2].ID, got[2].SelectedOptions[0]}, []string{"z", "y", "x", "C"})
 		}},
 		{15, "control characters: clean on screen, raw in the answer", func(t *testing.T) {
+			t.Helper()
 			with(t, `[{"id":"a\tb","question":"Wh\u0007ich?","options":["one\ttwo\u0007","B"]}]`, func(d *desk, c *questions.Call) {
 				d.Has("Which?", "one two")
 				d.press("tab")
@@ -230,9 +245,11 @@ func resultCases() []refCase {
 			})
 		}},
 		{16, "line break in free text", func(t *testing.T) {
+			t.Helper()
 			same(t, play(t, sessions, "o", "'enterprise", "ctrl+j", "'sso", "enter"), one("a", nil, "enterprise\nsso"))
 		}},
 		{17, "description is shown, not echoed", func(t *testing.T) {
+			t.Helper()
 			with(t, `[{"id":"a","question":"Which?","description":"the long story","options":["A"]}]`, func(d *desk, c *questions.Call) {
 				d.Has("the long story")
 				d.Keys("enter")
@@ -247,12 +264,15 @@ func resultCases() []refCase {
 func keyCases() []refCase {
 	return []refCase{
 		{18, "Enter sends the first option", func(t *testing.T) {
+			t.Helper()
 			same(t, play(t, `[{"id":"a","question":"?","options":["A","B"]}]`, "enter"), one("a", []string{"A"}, ""))
 		}},
 		{19, "the free-text row stays open until there is text", func(t *testing.T) {
+			t.Helper()
 			same(t, play(t, `[{"id":"a","question":"?","options":["A"]}]`, "down", "enter", "enter", "'custom-flow", "enter"), one("a", nil, "custom-flow"))
 		}},
 		{20, "Tab keeps the note", func(t *testing.T) {
+			t.Helper()
 			with(t, abc, func(d *desk, c *questions.Call) {
 				d.press("tab", "'x", "tab")
 				d.Has("A — x")
@@ -261,6 +281,7 @@ func keyCases() []refCase {
 			})
 		}},
 		{21, "Ctrl+C in the editor leaves, the draft stays", func(t *testing.T) {
+			t.Helper()
 			with(t, abc, func(d *desk, c *questions.Call) {
 				d.press("tab", "'draft", "ctrl+c")
 				d.notSent(c)
@@ -270,6 +291,7 @@ func keyCases() []refCase {
 			})
 		}},
 		{22, "Esc leaves, it stays pending", func(t *testing.T) {
+			t.Helper()
 			with(t, abc, func(d *desk, c *questions.Call) {
 				d.Keys("esc")
 				d.notSent(c)
@@ -277,12 +299,14 @@ func keyCases() []refCase {
 			})
 		}},
 		{23, "caret moves", func(t *testing.T) {
+			t.Helper()
 			with(t, abc, func(d *desk, _ *questions.Call) {
 				d.press("tab", "'split", "left", "left", "'X")
 				same(t, d.first().Notes[0], "splXit")
 			})
 		}},
 		{24, "the cursor stops at both ends", func(t *testing.T) {
+			t.Helper()
 			with(t, abc, func(d *desk, _ *questions.Call) {
 				d.Keys("up")
 				same(t, d.first().Cursor, 0)
@@ -296,6 +320,7 @@ func keyCases() []refCase {
 func tabCases() []refCase {
 	return []refCase{
 		{25, "Space toggles, Enter never unchooses", func(t *testing.T) {
+			t.Helper()
 			with(t, mixed, func(d *desk, _ *questions.Call) {
 				d.Keys("space", "space")
 				same(t, len(d.first().Chosen), 0)
@@ -304,22 +329,26 @@ func tabCases() []refCase {
 			})
 		}},
 		{26, "multi: blank free text stays in the editor", func(t *testing.T) {
+			t.Helper()
 			with(t, mixed, func(d *desk, _ *questions.Call) {
 				d.Keys("end", "enter", "enter")
 				same(t, d.q.Pending().Items[0].Draft.Field, questions.OtherField)
 			})
 		}},
 		{27, "then text, and review sends", func(t *testing.T) {
+			t.Helper()
 			got := play(t, mixed, "end", "enter", "enter", "'text", "enter", "right", "enter", "enter")
 			same(t, got[0], questions.Result{ID: "auth_method", SelectedOptions: []string{}, CustomInput: "text"})
 		}},
 		{28, "left from the first tab wraps to review", func(t *testing.T) {
+			t.Helper()
 			with(t, pair, func(d *desk, _ *questions.Call) {
 				d.Keys("left")
 				same(t, d.q.Pending().Items[0].Draft.Tab, 2)
 			})
 		}},
 		{29, "review with open questions goes to the first", func(t *testing.T) {
+			t.Helper()
 			with(t, pair, func(d *desk, c *questions.Call) {
 				d.Keys("right", "right", "enter")
 				d.notSent(c)
@@ -328,6 +357,7 @@ func tabCases() []refCase {
 			})
 		}},
 		{30, "Esc on review and in a note leaves", func(t *testing.T) {
+			t.Helper()
 			for _, keys := range [][]string{{"left", "esc"}, {"tab", "'n", "ctrl+c"}, {"left", "ctrl+c"}} {
 				with(t, pair, func(d *desk, c *questions.Call) {
 					d.press(keys...)
@@ -337,6 +367,7 @@ func tabCases() []refCase {
 			}
 		}},
 		{31, "one question has no tabs", func(t *testing.T) {
+			t.Helper()
 			with(t, abc, func(d *desk, c *questions.Call) {
 				d.Lacks("review")
 				d.Keys("enter")
@@ -344,6 +375,7 @@ func tabCases() []refCase {
 			})
 		}},
 		{32, "a note in a single choice does not choose", func(t *testing.T) {
+			t.Helper()
 			with(t, pair, func(d *desk, _ *questions.Call) {
 				d.press("tab", "'n", "enter")
 				same(t, len(d.first().Chosen), 0)
@@ -351,9 +383,11 @@ func tabCases() []refCase {
 			})
 		}},
 		{33, "tab labels from ids", func(t *testing.T) {
+			t.Helper()
 			with(t, mixed, func(d *desk, _ *questions.Call) { d.Has("auth method", "Q2") })
 		}},
 		{34, "review lines", func(t *testing.T) {
+			t.Helper()
 			with(t, `[{"id":"a","question":"?","options":["A"]},{"id":"b","question":"?","multi":true,"options":["A","B"]},{"id":"c","question":"?","options":["C"]},{"id":"d","question":"?","multi":true,"options":["A"]},{"id":"e","question":"?","options":["E"]}]`, func(d *desk, _ *questions.Call) {
 				d.press("enter", "1", "2", "enter", "o", "'x", "enter", "1", "o", "'y", "enter", "enter", "right")
 				d.Has("[A, B]", "“x”", "[A] + “y”", "not answered")

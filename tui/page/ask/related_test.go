@@ -17,20 +17,24 @@ func relatedCases() []refCase {
 		return err
 	}
 	return []refCase{
-		{52, "questions as a string", func(t *testing.T) { same(t, parse(`"  [{\"question\":\"A?\"}] "`), nil) }},
+		{52, "questions as a string", func(t *testing.T) { t.Helper(); same(t, parse(`"  [{\"question\":\"A?\"}] "`), nil) }},
 		{53, "string that is no JSON", func(t *testing.T) {
+			t.Helper()
 			if parse(`"what?"`) == nil {
 				t.Error("taken")
 			}
 		}},
 		{54, "selections and free text", func(t *testing.T) {
+			t.Helper()
 			same(t, play(t, several, "2", "o", "'w", "enter", "enter"), one("a", []string{"Session"}, "w"))
 		}},
 		{55, "left open: skipped, not an answer", func(t *testing.T) {
+			t.Helper()
 			got := play(t, `[{"id":"a","question":"?","options":["A"]},{"id":"b","question":"?","options":["B"],"required":false}]`, "enter", "right", "enter")
 			same(t, got[1], questions.Result{ID: "b", SelectedOptions: []string{}, Skipped: true})
 		}},
 		{56, "two askers, each gets its own", func(t *testing.T) {
+			t.Helper()
 			setup{}.run(t, func(d *desk) {
 				c1 := d.askAs(abc, "claude-code", "/a")
 				c2 := d.askAs(abc, "codex", "/b")
@@ -43,6 +47,7 @@ func relatedCases() []refCase {
 			})
 		}},
 		{57, "the asker has gone: marked, and a later one gets it only by a key", func(t *testing.T) {
+			t.Helper()
 			with(t, abc, func(d *desk, c *questions.Call) {
 				d.Keys("space")
 				c.Leave("hung up")
@@ -58,6 +63,7 @@ func relatedCases() []refCase {
 			})
 		}},
 		{58, "withdrawn before it was shown: marked, in the history, not waiting", func(t *testing.T) {
+			t.Helper()
 			setup{}.run(t, func(d *desk) {
 				d.ask(abc).Leave("cancelled")
 				d.Wait(5 * time.Second)
@@ -67,6 +73,7 @@ func relatedCases() []refCase {
 			})
 		}},
 		{59, "answered, then cancelled: stays answered", func(t *testing.T) {
+			t.Helper()
 			with(t, abc, func(d *desk, c *questions.Call) {
 				d.Keys("enter")
 				r := d.reply(c)
@@ -75,6 +82,7 @@ func relatedCases() []refCase {
 			})
 		}},
 		{60, "another request and back", func(t *testing.T) {
+			t.Helper()
 			setup{}.run(t, func(d *desk) {
 				d.askAs(pair, "claude-code", "/a")
 				d.askAs(abc, "codex", "/b")
@@ -86,6 +94,7 @@ func relatedCases() []refCase {
 			})
 		}},
 		{61, "text stays with its question", func(t *testing.T) {
+			t.Helper()
 			with(t, pairText, func(d *desk, _ *questions.Call) {
 				d.press("enter", "'my na", "esc", "left", "2")
 				it := d.q.Pending().Items[0]
@@ -93,6 +102,7 @@ func relatedCases() []refCase {
 			})
 		}},
 		{62, "a request before the open one goes: the open one stays", func(t *testing.T) {
+			t.Helper()
 			setup{}.run(t, func(d *desk) {
 				d.askAs(pair, "claude-code", "/a")
 				d.askAs(abc, "codex", "/b")
@@ -108,6 +118,7 @@ func relatedCases() []refCase {
 			})
 		}},
 		{63, "three arrivals, one notification", func(t *testing.T) {
+			t.Helper()
 			setup{}.run(t, func(d *desk) {
 				for i := range 3 {
 					d.askAs(abc, fmt.Sprint("agent", i%2), "/a")
@@ -118,6 +129,7 @@ func relatedCases() []refCase {
 			})
 		}},
 		{64, "an option that does not exist is refused", func(t *testing.T) {
+			t.Helper()
 			with(t, abc, func(d *desk, c *questions.Call) {
 				if err := d.q.Answer(1, one("a", []string{"Z"}, "")); err == nil {
 					t.Error("taken")
@@ -127,6 +139,7 @@ func relatedCases() []refCase {
 			})
 		}},
 		{65, "rapid Enter Enter: each its own question", func(t *testing.T) {
+			t.Helper()
 			with(t, pair, func(d *desk, _ *questions.Call) {
 				d.Send(frame.Key("enter"), frame.Key("enter"))
 				it := d.q.Pending().Items[0]
@@ -134,6 +147,7 @@ func relatedCases() []refCase {
 			})
 		}},
 		{66, "[Recommended] in the label", func(t *testing.T) {
+			t.Helper()
 			with(t, `[{"id":"a","question":"?","options":["Y","[Recommended] X"]}]`, func(d *desk, c *questions.Call) {
 				same(t, d.first().Cursor, 1)
 				d.Keys("enter")
@@ -141,6 +155,7 @@ func relatedCases() []refCase {
 			})
 		}},
 		{67, "Space while a request appears chooses nothing", func(t *testing.T) {
+			t.Helper()
 			setup{}.run(t, func(d *desk) {
 				d.Wait(5 * time.Second)
 				c := d.ask(abc)

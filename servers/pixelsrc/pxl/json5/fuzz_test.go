@@ -50,6 +50,7 @@ func limited(err *Error) bool {
 }
 
 func check(t *testing.T, src string, n *Node, depth int) {
+	t.Helper()
 	if n.Pos < 0 || n.End <= n.Pos || int(n.End) > len(src) || depth > MaxDepth {
 		t.Fatalf("impossible extent %d…%d at depth %d", n.Pos, n.End, depth)
 	}

@@ -63,6 +63,7 @@ func TestReduce(t *testing.T) {
 }
 
 func neighbours(t *testing.T, a, b string) bool {
+	t.Helper()
 	p, err := colour.Parse(a)
 	if err != nil {
 		t.Fatal(err)
