@@ -135,6 +135,7 @@ func (m *message) reply(r Reply) line {
 		return m.fail("cancelled", text, r.Reason, false)
 	case TimedOut:
 		return m.fail("timeout", "timed out", "", false)
+	default:
 	}
 	out := make([]Result, len(r.Results))
 	for i, res := range r.Results {

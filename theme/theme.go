@@ -81,6 +81,7 @@ func New(o Options) *Theme {
 		}
 	case Basic:
 		t.colors = basic(lipgloss.LightDark(o.Dark))
+	default:
 	}
 	t.styles()
 	return t

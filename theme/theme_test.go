@@ -173,6 +173,7 @@ func checkASCII(t *testing.T, v, box reflect.Value) {
 			continue
 		case reflect.Bool:
 			continue
+		default:
 		}
 		s := v.Field(i).String()
 		if s == "" || box.Field(i).String() == "" {

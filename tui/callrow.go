@@ -178,6 +178,7 @@ func ServerMark(th *theme.Theme, s deck.Status) (string, theme.Style) {
 		return "!", th.Warn
 	case deck.Failed:
 		return th.Glyph.Fail, th.Bad
+	default:
+		return th.Glyph.Off, th.Faint
 	}
-	return th.Glyph.Off, th.Faint
 }

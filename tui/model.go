@@ -216,6 +216,7 @@ func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {
 		switch msg.Value { // those at which the renderer changes over, too
 		case ansi.ModeReset, ansi.ModeSet, ansi.ModePermanentlySet:
 			m.clusters = true
+		default:
 		}
 		return nil, true
 	case tea.ColorProfileMsg:

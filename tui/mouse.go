@@ -31,6 +31,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 			d = -wheelRows
 		case tea.MouseWheelDown:
 			d = wheelRows
+		default:
 		}
 		if d != 0 {
 			return m.point(e.X, e.Y, func(x, y int) tea.Msg { return WheelMsg{X: x, Y: y, Delta: d} })

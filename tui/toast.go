@@ -100,6 +100,7 @@ func (n *toast) look(th *theme.Theme) (string, theme.Style) {
 		return "!", th.Warn
 	case Bad:
 		return th.Glyph.Fail, th.Bad
+	default:
+		return th.Glyph.Dot, th.Info
 	}
-	return th.Glyph.Dot, th.Info
 }

@@ -74,8 +74,9 @@ func (c Class) Need() int64 {
 		return 96 << 20
 	case Large:
 		return 256 << 20
+	default:
+		return 0
 	}
-	return 0
 }
 
 // Busy says that a call is not taken now.
@@ -130,6 +131,7 @@ func (d *Desk) Enter(ctx context.Context, agent string, c Class) (*Place, error)
 		return nil, nil
 	case Small:
 		l = &d.light
+	default:
 	}
 	t := &ticket{agent: agent, need: c.Need(), ready: make(chan struct{})}
 	if err := l.enter(ctx, t, false); err != nil {

@@ -57,6 +57,7 @@ func wording(err error) string {
 		return "the name is too long"
 	case kindLoop:
 		return "too many symbolic links"
+	default:
 	}
 	if name := errnoName(no); name != "" {
 		return "the operation failed (" + name + ")"

@@ -24,8 +24,9 @@ func kindOf(no syscall.Errno) kind {
 		return kindNameLength
 	case syscall.ELOOP:
 		return kindLoop
+	default:
+		return kindOther
 	}
-	return kindOther
 }
 
 func errnoName(no syscall.Errno) string { return unix.ErrnoName(no) }

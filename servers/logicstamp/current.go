@@ -125,8 +125,9 @@ func noUsableCLI(err error) bool {
 	switch problem.CodeOf(err) {
 	case problem.CLINotFound, problem.NodeNotFound, problem.CLIWrong, problem.CLITooOld:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // candidates are the project's own context and the newest kept one; of kept

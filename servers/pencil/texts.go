@@ -77,8 +77,9 @@ func mapped(c class, sentence, app string) string {
 		return sentence + "\n" + doubtText
 	case classNoFile:
 		return sentence + "\n" + pairText(app)
+	default:
+		return "Pencil tool error: " + sentence
 	}
-	return "Pencil tool error: " + sentence
 }
 
 // maxSentence is how many characters of the child's own words are passed on.

@@ -172,8 +172,9 @@ func (src *Source) explain(o *pxl.Object, ex *excerpt) (data any, text string) {
 		return explainComposition(o, ex)
 	case pxl.KindAnimation:
 		return src.explainAnimation(o, ex)
+	default:
+		return explainOther(o)
 	}
-	return explainOther(o)
 }
 
 type tokenData struct {

@@ -304,6 +304,7 @@ func explainOther(o *pxl.Object) (any, string) {
 			d["alias"] = a
 		}
 		return d, "Import: " + from + "\nBrings: " + strings.Join(kinds, ", ") + "\n"
+	default:
 	}
 	title := string(o.Kind)
 	return d, strings.ToUpper(title[:1]) + title[1:] + ": " + o.Name + "\n" + JSON(d) + "\n"

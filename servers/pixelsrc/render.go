@@ -209,6 +209,7 @@ func reaches(sp *pxl.Sprite) (w, h int) {
 			w, h = max(w, r.Box[0]+r.Box[2]), max(h, r.Box[1]+r.Box[3])
 		case pxl.ShapeCircle, pxl.ShapeEllipse:
 			w, h = max(w, r.Box[0]+r.Box[2]+1), max(h, r.Box[1]+r.Box[3]+1)
+		default:
 		}
 		for i := range r.Subs {
 			visit(&r.Subs[i])

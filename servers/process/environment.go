@@ -40,6 +40,7 @@ func allowed(k Kind) []string {
 		names = append(append(names, desktop()...),
 			"TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINFO", "TERMINFO_DIRS", "COLORTERM", "COLORFGBG", "NO_COLOR", "VTE_VERSION",
 			"COLUMNS", "LINES", "TMUX", "TMUX_PANE", "STY", "ZELLIJ", "VISUAL", "EDITOR", "PAGER", "VIM", "VIMRUNTIME", "NVIM", "VSCODE_IPC_HOOK_CLI")
+	default:
 	}
 	return names
 }

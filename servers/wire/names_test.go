@@ -134,6 +134,7 @@ func TestEveryNameThatTheLibraryReadsIsKnown(t *testing.T) {
 					visit(f.Type)
 				}
 			}
+		default:
 		}
 	}
 	for _, v := range []any{

@@ -61,8 +61,9 @@ func (f *fitter) tables() [][]glyph {
 		return [][]glyph{f.glyphs.quad[1:15], f.glyphs.sextant[1:63]}
 	case Octant:
 		return [][]glyph{f.glyphs.octant[1:255]}
+	default:
+		return append(eighths, f.glyphs.octant[1:255], f.glyphs.sextant[1:63])
 	}
-	return append(eighths, f.glyphs.octant[1:255], f.glyphs.sextant[1:63])
 }
 
 // opaqueMask samples the source's alpha at the fine lattice.

@@ -28,8 +28,9 @@ func Proof(method string) (string, error) {
 		return secret("Pairing code on the deck's screen: ")
 	case proof.Passphrase:
 		return secret("Passphrase of the deck: ")
+	default:
+		return "", fmt.Errorf("the deck asks for %q, which this mcpdeck does not know", method)
 	}
-	return "", fmt.Errorf("the deck asks for %q, which this mcpdeck does not know", method)
 }
 
 // secret reads a line from the process's terminal without echo.

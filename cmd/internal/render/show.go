@@ -80,6 +80,7 @@ func environmentDepth() shown.Depth {
 		return shown.TrueColor
 	case colorprofile.ANSI256:
 		return shown.Colors256
+	default:
+		return shown.Colors16
 	}
-	return shown.Colors16
 }

@@ -52,6 +52,7 @@ func outcome(r questions.Reply) *mcp.CallToolResult {
 		s.Message = fmt.Sprintf("Nobody answered within %s. Nothing was chosen: do not assume an answer and do not ask this again. "+
 			"Go on without it where you can, or stop and say what is blocked.", span.Words(r.After))
 		return result(s, s.Message)
+	default:
 	}
 	lines := []string{"User answers:"}
 	for i, res := range r.Results {

@@ -41,8 +41,9 @@ func (s Sign) ASCII() Sign {
 		return 'X'
 	case Warning:
 		return '^'
+	default:
+		return s
 	}
-	return s
 }
 
 // SignOf is the sign of a bundle's change.
@@ -60,8 +61,9 @@ func SignOf(c compare.ComponentChange) Sign {
 		return Removed
 	case compare.HashChanged:
 		return Through
+	default:
+		return Changed
 	}
-	return Changed
 }
 
 // SignOfContract is the sign of a contract's change.
@@ -73,8 +75,9 @@ func SignOfContract(c compare.ContractChange) Sign {
 		return Removed
 	case compare.Moved:
 		return Moved
+	default:
+		return Changed
 	}
-	return Changed
 }
 
 // SignOfFolder is the sign of a folder; one changed only through dependencies
@@ -87,6 +90,7 @@ func SignOfFolder(f compare.FolderDiff) Sign {
 		return Removed
 	case compare.FolderUnchanged:
 		return Same
+	default:
 	}
 	for _, c := range f.Changes {
 		if SignOf(c) != Through {

@@ -289,8 +289,9 @@ func contractNote(c compare.ContractChange) string {
 	switch c.Change {
 	case compare.Hidden, compare.Revealed:
 		return "  " + string(c.Change)
+	default:
+		return ""
 	}
-	return ""
 }
 
 // code is text as Markdown code, whatever it holds.

@@ -43,8 +43,9 @@ func (k Kind) start() string {
 		return "ctx_"
 	case Deep:
 		return "deep_"
+	default:
+		return "snap_"
 	}
-	return "snap_"
 }
 
 const (

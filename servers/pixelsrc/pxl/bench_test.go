@@ -56,6 +56,7 @@ func BenchmarkCorpus(b *testing.B) {
 								b.Fatal(err)
 							}
 							objects++
+						default:
 						}
 					}
 				}

@@ -47,6 +47,7 @@ func (c *checker) sharedName(seen map[string]Kind, o *Object) {
 			c.s.warn(o.Node.Pos, CodeDuplicateName, "rename one of them", "the name %q is already that of a %s", o.Name, k)
 		}
 		seen[o.Name] = o.Kind
+	default:
 	}
 }
 
@@ -69,6 +70,7 @@ func (c *checker) object(o *Object) {
 		c.particle(o.Node)
 	case KindImport:
 		c.importObject(o)
+	default:
 	}
 }
 

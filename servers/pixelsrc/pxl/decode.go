@@ -336,6 +336,7 @@ func (d *Document) register(o *Object, dec *decoder, pos int32) {
 	case KindAnimation:
 		_, twice = d.animations[o.Name]
 		d.animations[o.Name] = o.Animation
+	default:
 	}
 	if twice {
 		dec.warn(pos, CodeDuplicateName, "rename one of them", "this name is defined twice; the last definition holds")

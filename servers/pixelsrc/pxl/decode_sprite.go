@@ -73,6 +73,7 @@ func (d *decoder) paletteRef(n *json5.Node) *PaletteRef {
 		return &PaletteRef{Name: n.Text, Pos: n.Pos}
 	case json5.Object:
 		return &PaletteRef{Inline: d.colours(n), IsMap: true, Pos: n.Pos}
+	default:
 	}
 	d.bad(n, "palette must be a name or a map of tokens to colours, not %s", n.Kind)
 	return nil

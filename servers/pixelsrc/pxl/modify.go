@@ -128,8 +128,9 @@ func (d *drawing) extends(r *Region) bool {
 		return len(r.Points) > 2
 	case ShapeRect, ShapeStroke, ShapeEllipse, ShapeCircle:
 		return r.Box[2] > 0 && r.Box[3] > 0 && (r.More == nil || r.More.Thickness == nil || *r.More.Thickness > 0)
+	default:
+		return false
 	}
-	return false
 }
 
 func (d *drawing) target(r *Region, name, key, code string) int {

@@ -159,8 +159,9 @@ func (d *drawing) shape(r *Region) shape.Set {
 		return d.arena.Polygon(pts)
 	case ShapeBackground:
 		return d.arena.Rect(0, 0, d.w, d.h, 0)
+	default:
+		return d.relative(r, m)
 	}
-	return d.relative(r, m)
 }
 
 // near moves coordinates that lie too far away to be reckoned with.
@@ -245,8 +246,9 @@ func (d *drawing) relative(r *Region, m *Modifiers) shape.Set {
 			}
 		}
 		return s
+	default:
+		return nil
 	}
-	return nil
 }
 
 // sub evaluates a part of a compound; messages about it name the whole.

@@ -221,8 +221,9 @@ func (r *renderer) object(res *Result, obj Object) error {
 	case KindParticle:
 		res.Kind = KindAnimation
 		return r.renderParticle(res, obj.Particle)
+	default:
+		return r.renderSprite(res, obj)
 	}
-	return r.renderSprite(res, obj)
 }
 
 // renderSprite draws a sprite or variant by name.

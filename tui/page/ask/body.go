@@ -377,6 +377,7 @@ func (p *Page) fieldHint() string {
 		return "a note for the agent"
 	case questions.ClarifyField:
 		return "what do you want to know first?"
+	default:
 	}
 	if q, _, ok := p.at(); ok && q.Placeholder != "" {
 		return plain.Bare(q.Placeholder)

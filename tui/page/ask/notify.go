@@ -180,6 +180,7 @@ func escape(e Escape, text string) string {
 		return "\x1b]777;notify;mcpdeck;" + strings.ReplaceAll(text, ";", ",") + "\x1b\\"
 	case OSC99:
 		return "\x1b]99;i=mcpdeck:d=0;mcpdeck\x1b\\\x1b]99;i=mcpdeck:d=1:p=body;" + text + "\x1b\\"
+	default:
 	}
 	// A digit and a semicolon at the beginning would be a command for the
 	// terminal's progress bar.

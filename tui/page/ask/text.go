@@ -159,6 +159,7 @@ func (p *Page) textTake() {
 		}
 	case questions.ClarifyField:
 		a.Asks, a.Skipped = !blank, a.Skipped && blank
+	default:
 	}
 	p.keep()
 }

@@ -146,6 +146,7 @@ func (p *Page) banner(f *tui.Frame, it questions.Item) string {
 		return th.Muted.Render(who + " was told to come back for the answer")
 	case questions.Restarted:
 		return th.Muted.Render("from before the restart; " + who + " may come back for the answer")
+	default:
 	}
 	if it.Note != "" {
 		return th.Info.Render(it.Note)

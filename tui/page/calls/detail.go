@@ -157,6 +157,7 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 		took = "  " + f.Ago(c.Started)
 	case deck.Lost:
 		took = ""
+	default:
 	}
 	if c.earlier() {
 		at = c.Started.Format(time.DateTime)
@@ -182,6 +183,7 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	case deck.Lost:
 		rows = append(rows, "", widget.Section(th, "Result", "", w))
 		return append(rows, th.Muted.Render("none: "+p.whyNoResult()))
+	default:
 	}
 	title := "Result"
 	switch {

@@ -42,6 +42,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return widget.Beside(p.listBox(f, lw, lh), call(box{lw, 0, f.W - lw, f.H}, "", focus))
 	case over:
 		return append(p.listBox(f, lw, lh), call(box{0, lh, f.W, f.H - lh}, "", focus)...)
+	default:
 	}
 	if p.part == partDetail {
 		return call(box{0, 0, f.W, f.H}, p.place(f), f.Focus)
@@ -59,8 +60,9 @@ func listSize(w, h int) (int, int) {
 		return max(w*11/20, w-80), h // arguments are cut before a detail has more than it needs
 	case over:
 		return w, h * 2 / 5
+	default:
+		return w, h
 	}
-	return w, h
 }
 
 // detailWidth is how wide the text of the detail is: without frame, scroll bar and

@@ -215,6 +215,7 @@ func (p *Page) stateText(th *theme.Theme, s *deck.Server, w int) string {
 		case reason != "" && w >= 14:
 			return style.Render(reason)
 		}
+	default:
 	}
 	if detail != "" && w >= 20 {
 		return style.Render(string(s.State.Status)) + th.Faint.Render("  "+detail)

@@ -331,8 +331,9 @@ func (p *Page) copySelected() tea.Cmd {
 		return tui.Copy(x.signature.EntryID+" "+x.signature.After, "the signature")
 	case contractRow:
 		return tui.Copy(strings.TrimSpace(x.contract.EntryID+" "+x.contract.SemanticHashAfter), "the path and hash")
+	default:
+		return tui.Copy(x.name, "the line")
 	}
-	return tui.Copy(x.name, "the line")
 }
 
 // export offers the result as Markdown or JSON on the clipboard.

@@ -154,8 +154,9 @@ func typeWords(t compare.ChangeType) string {
 		return "bundle added"
 	case compare.BundleRemoved:
 		return "bundle removed"
+	default:
+		return "itself the same; changed through what it reaches"
 	}
-	return "itself the same; changed through what it reaches"
 }
 
 // through lists what below a root changed it.

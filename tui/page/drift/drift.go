@@ -374,6 +374,7 @@ func (p *Page) sourceFile() string {
 		return filepath.Join(p.path, filepath.FromSlash(x.signature.EntryID))
 	case contentRow, uncoveredRow:
 		return filepath.Join(p.path, filepath.FromSlash(x.name))
+	default:
+		return ""
 	}
-	return ""
 }

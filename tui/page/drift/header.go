@@ -48,8 +48,9 @@ func signStyle(th *theme.Theme, s report.Sign) theme.Style {
 		return th.Bad
 	case report.Unseen, report.Warning:
 		return th.Warn
+	default:
+		return th.Faint
 	}
-	return th.Faint
 }
 
 // statusStyle is the colour of a result: a pass that does not cover everything

@@ -245,6 +245,7 @@ func (p *Page) detailBox(f *tui.Frame, w, h int) []string {
 		title = "Side by side"
 	case raw:
 		title = "Whole contracts"
+	default:
 	}
 	lines := p.detail(f, w-5)
 	return widget.Box(th, title, "", focus, p.scroll.Render(th, lines, w-4, h-2), w, h)
@@ -320,8 +321,9 @@ func lacksBaseline(code problem.Code) bool {
 	case problem.NoSnapshot, problem.SnapshotUnknown, problem.SnapshotExpired, problem.SnapshotLost, problem.SnapshotCorrupt,
 		problem.GitNoRepo, problem.GitNotFound, problem.GitBadRef:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 func (p *Page) message(f *tui.Frame, rows []string, h int) []string {

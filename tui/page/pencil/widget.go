@@ -66,8 +66,9 @@ func toneStyle(th *theme.Theme, t pencil.Tone) theme.Style {
 		return th.Warn
 	case pencil.Bad:
 		return th.Bad
+	default:
+		return th.Muted
 	}
-	return th.Muted
 }
 
 // modeActions switch the mode and reconnect; the latter with a key or without.

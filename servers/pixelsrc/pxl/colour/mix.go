@@ -23,8 +23,9 @@ func hueAt(s space) int {
 		return 0
 	case lch, oklch:
 		return 2
+	default:
+		return -1
 	}
-	return -1
 }
 
 // mix is color-mix(in s method hue, a pa, b pb), pa and pb as unit values whose
@@ -112,6 +113,7 @@ func forMixing(v value, s space) value {
 		if tiny(c[1] + c[2] - 100) {
 			c[0] = none
 		}
+	default:
 	}
 	return v
 }
@@ -149,6 +151,7 @@ func fixHues(method hueMethod, a, b float32) (float32, float32) {
 		if a < b {
 			a += 360
 		}
+	default:
 	}
 	return a, b
 }

@@ -167,8 +167,9 @@ func letters(s space) [3]string {
 		return [3]string{"l", "c", "h"}
 	case xyz50, xyz65:
 		return [3]string{"x", "y", "z"}
+	default:
+		return [3]string{"r", "g", "b"}
 	}
-	return [3]string{"r", "g", "b"}
 }
 
 // origin reads "from C", if it comes next.
@@ -417,6 +418,7 @@ func (p *scanner) colorMix() value {
 	switch s {
 	case displayP3, a98, prophoto, rec2020:
 		ok = false
+	default:
 	}
 	if !ok {
 		p.fail("color-mix() does not know the space " + strconv.Quote(name))

@@ -96,8 +96,9 @@ func detour(a, b space) bool {
 		return b == lab || b == lch
 	case hsl, hwb:
 		return b == linear
+	default:
+		return false
 	}
-	return false
 }
 
 func isAncestor(a, of space) bool {
@@ -198,8 +199,9 @@ func gamutTop(s space, channel int) float32 {
 		return 0
 	case srgb, linear, displayP3, a98, rec2020, prophoto:
 		return 1
+	default:
+		return 0
 	}
-	return 0
 }
 
 func (v value) inGamut() bool {

@@ -59,8 +59,9 @@ func rgbLike(s space) (*transfer, *matrix) {
 		return &rec2020Curve, &rec2020ToXYZ
 	case prophoto:
 		return &prophotoCurve, &prophotoToXYZ
+	default:
+		return nil, nil
 	}
-	return nil, nil
 }
 
 func fromXYZ(s space) *matrix {
@@ -75,8 +76,9 @@ func fromXYZ(s space) *matrix {
 		return &xyzToRec2020
 	case prophoto:
 		return &xyzToProphoto
+	default:
+		return nil
 	}
-	return nil
 }
 
 func pow(x, y float32) float32 { return float32(math.Pow(float64(x), float64(y))) }
