@@ -158,13 +158,20 @@ func TestImportersAreFoundThroughPathsOfTheConfiguration(t *testing.T) {
 	}
 	s.Write("packages/ui/src/Second.tsx", "import { tax } from '~ui/tax';\n")
 	s.Write("code/tax.ts", "export const tax = 1;\n")
+	git(t, s.Project, "init", "-q", "-b", "main")
+	git(t, s.Project, "add", "-A")
+	git(t, s.Project, "commit", "-qm", "first")
 	id := s.MustRefresh(logicstamp.RefreshArgs{}).SnapshotID
 	s.Write("code/lib/money.ts", "export const owe = 2;\n")
 	s.Write("code/tax.ts", "export const toll = 1;\n")
-	for _, service := range []*logicstamp.Service{s.Service, s.Open()} {
-		r, err := service.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{Baseline: "snapshot:" + id})
-		if err != nil {
-			t.Fatal(err)
+	memory, disk := s.Service, s.Open()
+	for _, row := range []struct {
+		service  *logicstamp.Service
+		baseline string
+	}{{memory, "snapshot:" + id}, {disk, "snapshot:" + id}, {memory, "git:HEAD"}, {disk, "git:HEAD"}} {
+		r, err := row.service.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{Baseline: row.baseline})
+		if err != nil || r.Status != compare.Diff {
+			t.Fatalf("%+v, %v", r, err)
 		}
 		var got []string
 		for _, c := range r.ContractChanges {
@@ -174,7 +181,7 @@ func TestImportersAreFoundThroughPathsOfTheConfiguration(t *testing.T) {
 		}
 		want := []string{"packages/ui/src/Up.tsx", "src/Base.tsx", "src/Exact.tsx", "src/Pattern.tsx", "packages/ui/src/Second.tsx"}
 		if !slices.Equal(got, want) {
-			t.Errorf("importers = %q\nwant %q", got, want)
+			t.Errorf("%s: importers = %q\nwant %q", row.baseline, got, want)
 		}
 	}
 }

@@ -261,6 +261,10 @@ func (g *gitRun) presentSide(ctx context.Context, force bool) (*side, error) {
 			return nil, err
 		}
 	}
+	// Only sources were copied.
+	if here, err := g.s.takeManifest(ctx, g.repo.Project, g.a.IncludeStyle); err == nil {
+		out.Sources.Configs = here.Configs
+	}
 	out.info = &compare.SideInfo{Source: source, CreatedAt: out.Context.CreatedAt, Tool: out.Context.Tool, Options: optionsOf(g.a)}
 	out.freshness = &compare.Freshness{State: fresh}
 	return out, nil
