@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -227,6 +228,15 @@ func TestWhatIsAcceptedIsWhatWasShown(t *testing.T) {
 	if n, err := p.Accept(shown); n != 0 || err != nil || offered(p) != "z" {
 		t.Errorf("%d accepted, %v, offered %s", n, err, offered(p))
 	}
+	// The user accepts what came since; a command that shows the first still waits.
+	if n, err := p.Accept(p.Status().Held); n != 1 || err != nil || offered(p) != "a z" {
+		t.Errorf("%d accepted, %v, offered %s", n, err, offered(p))
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r, err := p.WaitAccepted(gone, "zsh", shown); !errors.Is(err, context.Canceled) {
+		t.Errorf("the command was told %q, %v, want that it still waits", r.Text, err)
+	}
 }
 
 func TestACommandWaitsForTheUserToAccept(t *testing.T) {
@@ -240,7 +250,11 @@ func TestACommandWaitsForTheUserToAccept(t *testing.T) {
 		over <- err
 	}()
 	for len(p.Status().Asked) == 0 {
-		<-hint
+		select {
+		case <-hint:
+		case err := <-over:
+			t.Fatalf("it did not wait for the user: %v", err)
+		}
 	}
 	if got := p.Status().Asked[0]; got != "zsh (process 7)" {
 		t.Errorf("the page shows %q", got)
