@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -94,7 +95,7 @@ func refused(err error) (Result, error) {
 
 // admit finds the tool and the child for a call, waiting a little for a child
 // that is being started again.
-func (p *Pencil) admit(ctx context.Context, name string) (*link, *Tool, error) {
+func (p *Pencil) admit(ctx context.Context, name string) (*link, *catalogue.Tool, error) {
 	var patience <-chan time.Time
 	for {
 		now := p.now.Load()
@@ -104,7 +105,7 @@ func (p *Pencil) admit(ctx context.Context, name string) (*link, *Tool, error) {
 		case now.listed == nil:
 			return nil, nil, &refusal{lostText}
 		}
-		tool := now.listed.byName[name]
+		tool := now.listed.Exposed(name)
 		if tool == nil {
 			return nil, nil, &refusal{noToolText(name)}
 		}
@@ -130,7 +131,7 @@ func (p *Pencil) admit(ctx context.Context, name string) (*link, *Tool, error) {
 type call struct {
 	p         *Pencil
 	in        Invocation
-	tool      *Tool
+	tool      *catalogue.Tool
 	child     *link
 	told      *steps
 	arrived   time.Time
@@ -319,7 +320,7 @@ func (c *call) result(a answer) (Result, class) {
 	if err != nil {
 		return textResult(mapped(classOther, "the answer is "+err.Error(), ""), true), cl
 	}
-	r := Result{Structured: optional(o, "structuredContent"), Meta: optional(o, "_meta"), IsError: o.Flag("isError")}
+	r := Result{Structured: o.Some("structuredContent"), Meta: o.Some("_meta"), IsError: o.Flag("isError")}
 	if list, ok := rawjson.SplitArray(o.Get("content")); ok {
 		r.Content = list
 	}

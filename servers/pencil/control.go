@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 )
 
 // Request is what a person asks a running deck for on the command line.
@@ -70,7 +72,7 @@ func (p *Pencil) confirm(ctx context.Context, on string) (Reply, error) {
 }
 
 // AcceptShown accepts definitions and says how many.
-func (p *Pencil) AcceptShown(shown []Held) (Reply, error) {
+func (p *Pencil) AcceptShown(shown []catalogue.Held) (Reply, error) {
 	n, err := p.Accept(shown)
 	if err != nil {
 		return Reply{}, err
@@ -83,7 +85,7 @@ const maxAsking = 8
 
 // WaitAccepted shows the user that who asks for definitions to be accepted, and
 // waits until all of them are.
-func (p *Pencil) WaitAccepted(ctx context.Context, who string, shown []Held) (Reply, error) {
+func (p *Pencil) WaitAccepted(ctx context.Context, who string, shown []catalogue.Held) (Reply, error) {
 	hint, stop := p.Subscribe()
 	defer stop()
 	full := false
@@ -100,7 +102,7 @@ func (p *Pencil) WaitAccepted(ctx context.Context, who string, shown []Held) (Re
 			p.asked = slices.Delete(p.asked, i, i+1)
 		}
 	})
-	for !p.pins.accepted(shown) {
+	for !p.pins.Accepted(shown) {
 		select {
 		case <-hint:
 		case <-ctx.Done():
@@ -112,16 +114,16 @@ func (p *Pencil) WaitAccepted(ctx context.Context, who string, shown []Held) (Re
 
 // HeldBy are the held definitions with these names, original or exposed; without
 // names all of them. An error names those that are held when none fits.
-func (p *Pencil) HeldBy(names []string) ([]Held, error) {
+func (p *Pencil) HeldBy(names []string) ([]catalogue.Held, error) {
 	held := p.Status().Held
 	if len(held) == 0 || len(names) == 0 {
 		return held, nil
 	}
-	var out []Held
+	var out []catalogue.Held
 	var all []string
 	for _, h := range held {
 		all = append(all, h.Name())
-		if slices.Contains(names, h.Name()) || h.Tool != "" && slices.Contains(names, exposedName(h.Tool)) || h.Tool == "" && slices.Contains(names, "instructions") {
+		if slices.Contains(names, h.Name()) || h.Tool != "" && slices.Contains(names, p.opts.catalogue().Expose(h.Tool)) || h.Tool == "" && slices.Contains(names, "instructions") {
 			out = append(out, h)
 		}
 	}

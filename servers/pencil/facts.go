@@ -97,7 +97,7 @@ func documentIn(r Result) string {
 		if err != nil {
 			continue
 		}
-		for _, word := range strings.FieldsFunc(cutRunes(o.Str("text"), 4000), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;()", r) }) {
+		for _, word := range strings.FieldsFunc(plain.First(o.Str("text"), 4000), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;()", r) }) {
 			if strings.HasSuffix(strings.TrimRight(word, ".:"), ".pen") {
 				return plain.Line(strings.TrimRight(word, ".:"))
 			}

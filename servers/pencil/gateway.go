@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -68,7 +69,7 @@ func (p *Pencil) Gateway(ctx context.Context, in Invocation) (Result, error) {
 	if action == "tools" || action == "" && name == "" {
 		return textResult(toolLines(now.listed), false), nil
 	}
-	tool := now.listed.lookup(name)
+	tool := now.listed.Lookup(name)
 	switch {
 	case action != "" && action != "call" && action != "describe":
 		return textResult(`action must be "tools", "describe" or "call".`, true), nil
@@ -91,8 +92,8 @@ func (p *Pencil) Gateway(ctx context.Context, in Invocation) (Result, error) {
 
 // gatewayArgs takes the tool's arguments out of the gateway's.
 func gatewayArgs(o rawjson.Object) (args json.RawMessage, problem string) {
-	args = optional(o, "arguments")
-	raw := optional(o, "arguments_json")
+	args = o.Some("arguments")
+	raw := o.Some("arguments_json")
 	if raw == nil {
 		if args == nil {
 			return nil, ""
@@ -125,7 +126,7 @@ func compact(s string) json.RawMessage {
 	}, s))
 }
 
-func toolLines(c *Catalogue) string {
+func toolLines(c *catalogue.Catalogue) string {
 	var b strings.Builder
 	for i := range c.Tools {
 		t := &c.Tools[i]

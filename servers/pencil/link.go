@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -126,7 +128,7 @@ func (l *link) shake(ctx context.Context, version string) ([]json.RawMessage, er
 	if info, err := rawjson.SplitObject(o.Get("serverInfo")); err == nil {
 		l.server, l.version = info.Str("name"), info.Str("version")
 	}
-	l.instructions = cleanGuide(o.Str("instructions"))
+	l.instructions = strings.TrimSpace(plain.Passed(o.Str("instructions"), maxGuide))
 	l.tell("notifications/initialized", "")
 	return l.listTools(ctx)
 }

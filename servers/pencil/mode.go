@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
@@ -193,10 +193,9 @@ func (p *Pencil) connect() {
 // attempt is what came of starting a child.
 type attempt struct {
 	child    *link
-	listing  listing
-	notes    []Note
-	verdict  verdict
-	offer    *Catalogue
+	listing  catalogue.Listing
+	verdict  catalogue.Verdict
+	offer    *catalogue.Catalogue
 	found    Found
 	searched []Candidate
 	err      error // a sentence for the person
@@ -237,29 +236,16 @@ func (p *Pencil) attempt(ctx context.Context) (a attempt) {
 
 // inspect makes a catalogue of the child's list.
 func (p *Pencil) inspect(a *attempt, list []json.RawMessage) {
-	var defs []definition
-	defs, a.notes = readDefinitions(list)
-	if len(defs) == 0 {
+	tools, notes := catalogue.Read(list)
+	if len(tools) == 0 {
 		a.err = errNoTools
 		return
 	}
-	a.listing = listing{defs, a.child.instructions, a.child.version, a.found.Program}
-	a.verdict, a.err = p.pins.check(a.listing)
+	a.listing = catalogue.Listing{Tools: tools, Notes: notes, Instructions: a.child.instructions, Version: a.child.version, Program: a.found.Program}
+	a.verdict, a.err = p.pins.Check(a.listing)
 	if a.err == nil {
-		a.offer = p.catalogue(a.listing, a.notes, a.verdict)
+		a.offer = catalogue.New(a.listing, a.verdict, p.opts.catalogue())
 	}
-}
-
-func (p *Pencil) catalogue(l listing, notes []Note, v verdict) *Catalogue {
-	hidden := make(map[string]string, len(v.held))
-	for _, h := range v.held {
-		hidden[h.Tool] = h.reason()
-	}
-	reserved := []string{StatusTool}
-	if p.GatewayFor() != NoClient {
-		reserved = append(reserved, CallTool)
-	}
-	return newCatalogue(l.defs, slices.Concat(notes, v.gone), v.guide, hidden, reserved)
 }
 
 // attached takes the outcome of an attempt. It reports whether the child is
@@ -272,7 +258,7 @@ func (p *Pencil) attached(epoch int, a attempt) bool {
 	asked := p.reconnecting
 	p.reconnecting = false
 	if a.err != nil {
-		p.listing, p.notes, p.offer, p.verdict = listing{}, nil, nil, verdict{}
+		p.listing, p.offer, p.verdict = catalogue.Listing{}, nil, catalogue.Verdict{}
 		if p.mode == On && !asked {
 			p.lose(a.err.Error())
 		} else {
@@ -284,7 +270,7 @@ func (p *Pencil) attached(epoch int, a attempt) bool {
 	p.adopt(a)
 	p.app.reset()
 	p.log.add("link", fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.server, a.child.version, a.child.protocol))
-	if n := len(p.verdict.held); n > 0 {
+	if n := len(p.verdict.Held); n > 0 {
 		text := fmt.Sprintf("%d definitions of Pencil's server are new or changed and are held. Look at them and accept them on the Pencil page.", n)
 		if n == 1 {
 			text = "A definition of Pencil's server is new or changed and is held. Look at it and accept it on the Pencil page."
@@ -306,7 +292,7 @@ func (p *Pencil) attached(epoch int, a attempt) bool {
 }
 
 func (p *Pencil) adopt(a attempt) {
-	p.listing, p.notes, p.verdict, p.offer = a.listing, a.notes, a.verdict, a.offer
+	p.listing, p.verdict, p.offer = a.listing, a.verdict, a.offer
 }
 
 // childGone notes that the child ended by itself.
@@ -396,34 +382,34 @@ func (p *Pencil) relisted() {
 
 // Accept offers held tools as they were shown: one whose definition changed
 // again meanwhile stays held. It returns how many are no longer held.
-func (p *Pencil) Accept(shown []Held) (int, error) {
+func (p *Pencil) Accept(shown []catalogue.Held) (int, error) {
 	if len(shown) == 0 {
 		return 0, nil
 	}
-	if err := p.pins.accept(shown); err != nil {
+	if err := p.pins.Accept(shown); err != nil {
 		return 0, err
 	}
 	p.mu.Lock()
-	l, held := p.listing, p.verdict.held
+	l, held := p.listing, p.verdict.Held
 	p.mu.Unlock()
-	if len(l.defs) == 0 {
+	if len(l.Tools) == 0 {
 		return len(shown), nil // without a child, they count from its next start
 	}
-	v, err := p.pins.check(l)
-	if err == nil && len(v.held) == 0 && len(v.gone) > 0 {
-		err = p.pins.forget(v.gone)
-		v.gone = nil
+	v, err := p.pins.Check(l)
+	if err == nil && len(v.Held) == 0 && len(v.Gone) > 0 {
+		err = p.pins.Forget(v.Gone)
+		v.Gone = nil
 	}
 	if err != nil {
 		return 0, err
 	}
 	p.update(func() {
-		if len(p.listing.defs) == 0 || &p.listing.defs[0] != &l.defs[0] {
+		if len(p.listing.Tools) == 0 || &p.listing.Tools[0] != &l.Tools[0] {
 			return // another child since
 		}
 		p.verdict = v
-		p.offer = p.catalogue(p.listing, p.notes, v)
+		p.offer = catalogue.New(p.listing, v, p.opts.catalogue())
 		p.relisted()
 	})
-	return len(held) - len(v.held), nil
+	return len(held) - len(v.Held), nil
 }

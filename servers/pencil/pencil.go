@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/process"
@@ -95,7 +96,7 @@ type Pencil struct {
 	opts   Options
 	events Events
 	log    ring
-	pins   pins
+	pins   catalogue.Pins
 	queue  *queue
 	app    appWatch
 	calls  callLog
@@ -116,12 +117,11 @@ type core struct {
 	mode    Mode
 	link    Link
 	child   *link
-	listing listing // of the child, also after its end
-	notes   []Note
-	verdict verdict    // on the listing
-	asked   []string   // programs that wait for the user to accept what is held
-	offer   *Catalogue // made of it
-	listed  *Catalogue // what agents have; nil: nothing
+	listing catalogue.Listing    // of the child, also after its end
+	verdict catalogue.Verdict    // on the listing
+	asked   []string             // programs that wait for the user to accept what is held
+	offer   *catalogue.Catalogue // made of it
+	listed  *catalogue.Catalogue // what agents have; nil: nothing
 
 	epoch        int // of the child; events of an older one are void
 	cancel       context.CancelFunc
@@ -142,7 +142,7 @@ type core struct {
 type moment struct {
 	mode    Mode
 	child   *link // ready, or nil
-	listed  *Catalogue
+	listed  *catalogue.Catalogue
 	refusal string
 	changed chan struct{} // closed when this is no longer so
 	told    chan struct{} // closed when all who must know were told
@@ -160,9 +160,9 @@ func New(o Options) *Pencil {
 	if o.Start == nil {
 		o.Start = process.Start
 	}
-	p := &Pencil{opts: o, queue: newQueue(o.MaxInFlight)}
+	p := &Pencil{opts: o, queue: newQueue(o.MaxInFlight), pins: catalogue.Pins{Title: title}}
 	if o.StateDir != "" {
-		p.pins.path = filepath.Join(o.StateDir, "pencil-tools.json")
+		p.pins.Path = filepath.Join(o.StateDir, "pencil-tools.json")
 	}
 	p.life, p.stop = context.WithCancel(context.Background())
 	p.stop() // until Start
@@ -225,7 +225,7 @@ func (p *Pencil) update(fn func()) {
 	events := p.events
 	p.mu.Unlock()
 	close(before.changed)
-	if before.listed.fingerprint() != after.listed.fingerprint() {
+	if before.listed.Fingerprint() != after.listed.Fingerprint() {
 		tell(events.Listed)
 	}
 	p.hints.Send()
@@ -234,7 +234,7 @@ func (p *Pencil) update(fn func()) {
 }
 
 // Listed is what agents may use now, nil while that is nothing.
-func (p *Pencil) Listed() *Catalogue { return p.now.Load().listed }
+func (p *Pencil) Listed() *catalogue.Catalogue { return p.now.Load().listed }
 
 // Refuse is the sentence for a call of a Pencil tool that is not listed now,
 // "" for a name that is not Pencil's.
@@ -248,7 +248,7 @@ func (p *Pencil) Refuse(tool string) string {
 		return now.refusal
 	case now.listed == nil:
 		return lostText
-	case now.listed.byName[tool] != nil: // a view with the gateway lists that alone
+	case now.listed.Exposed(tool) != nil: // a view with the gateway lists that alone
 		return gatewayText(tool)
 	}
 	return noToolText(tool)
@@ -304,12 +304,4 @@ func (p *Pencil) spawn(name string, fn func()) {
 		defer p.work.Done()
 		fn()
 	})
-}
-
-// fingerprint is equal for catalogues that agents cannot tell apart.
-func (c *Catalogue) fingerprint() string {
-	if c == nil {
-		return ""
-	}
-	return c.print
 }

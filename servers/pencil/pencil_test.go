@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -243,7 +244,7 @@ func TestDefinitionsArriveAsTheyAre(t *testing.T) {
 		t.Run(set, func(t *testing.T) {
 			w := start(t, "--tools", set, "--no-guide")
 			w.switchedOn(t)
-			tools := map[string]Tool{}
+			tools := map[string]catalogue.Tool{}
 			for _, tool := range w.Status().Tools {
 				tools[tool.Original] = tool
 			}
@@ -253,7 +254,7 @@ func TestDefinitionsArriveAsTheyAre(t *testing.T) {
 					t.Fatal(err)
 				}
 				tool := tools[o.Str("name")]
-				want := canonical([]byte(raw))
+				want := catalogue.Canonical([]byte(raw))
 				if got := asTheChildSaid(tool.JSON()); got != want {
 					t.Errorf("%s:\n got %s\nwant %s", tool.Original, got, want)
 				}
@@ -283,7 +284,7 @@ func TestBadEntriesDoNotLoseTheRest(t *testing.T) {
 	w := start(t, "--odd")
 	w.switchedOn(t)
 	s := w.Status()
-	got := map[string]Tool{}
+	got := map[string]catalogue.Tool{}
 	for _, tool := range s.Tools {
 		got[tool.Original] = tool
 	}
@@ -316,8 +317,8 @@ func TestResultsPassUntouched(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := start(t, "--result", tt.kind)
 			w.switchedOn(t)
-			if got := canonical(joined(t, w.call(t, "pencil_batch_get", `{}`))); tt.want != "" && got != canonical([]byte(tt.want)) {
-				t.Errorf("got  %s\nwant %s", got, canonical([]byte(tt.want)))
+			if got := catalogue.Canonical(joined(t, w.call(t, "pencil_batch_get", `{}`))); tt.want != "" && got != catalogue.Canonical([]byte(tt.want)) {
+				t.Errorf("got  %s\nwant %s", got, catalogue.Canonical([]byte(tt.want)))
 			}
 			s := w.until(t, "the facts", func(s Status) bool { return len(s.Calls) == 1 })
 			f := s.Calls[0]

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
@@ -60,7 +61,7 @@ func TestRealProgram(t *testing.T) {
 	}
 	entries := 0
 	for _, tool := range s.Tools {
-		raw, err := rawjson.SplitObject(tool.raw)
+		raw, err := rawjson.SplitObject(tool.Raw)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestRealProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range raw {
-			if got := strings.ReplaceAll(canonical(shown.Get(m.Key)), prefix, ""); m.Key != "description" && got != canonical(m.Value) {
+			if got := strings.ReplaceAll(catalogue.Canonical(shown.Get(m.Key)), prefix, ""); m.Key != "description" && got != catalogue.Canonical(m.Value) {
 				t.Errorf("%s: its %s changed", tool.Original, m.Key)
 			}
 		}
@@ -86,7 +87,7 @@ func TestRealProgram(t *testing.T) {
 
 	// A read of the app's state: the tool that needs nothing but is not answered
 	// without an app.
-	tool := (&Catalogue{Tools: s.Tools}).entry()
+	tool := (&catalogue.Catalogue{Tools: s.Tools}).Entry(o.catalogue().Entry)
 	args := `{}`
 	if strings.Contains(string(tool.Input), "include_schema") {
 		args = `{"include_schema":false}`

@@ -3,13 +3,13 @@ package pencil
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -80,19 +80,6 @@ func TestOneAttemptAtATime(t *testing.T) {
 			t.Errorf("%d of %d children live; %s, %s", living, len(all), s.Mode, s.Link)
 		}
 	})
-}
-
-func TestEqualCataloguesAreEqual(t *testing.T) {
-	list, _ := rawjson.SplitArray([]byte(`[{"name":"b","annotations":{"readOnlyHint":true}},{"name":"a"},{"name":"c"}]`))
-	make := func() *Catalogue {
-		defs, notes := readDefinitions(list)
-		return newCatalogue(defs, notes, "Look.", nil, nil)
-	}
-	first := make()
-	slices.Reverse(list)
-	if second := make(); first.fingerprint() != second.fingerprint() || first.Tools[0].Original != "a" {
-		t.Error("the order of the child's list is seen")
-	}
 }
 
 // What a person can look up.
@@ -186,27 +173,6 @@ func TestNamesInTextsAreCut(t *testing.T) {
 	}
 }
 
-func TestInstructionsAreCleanedAndCut(t *testing.T) {
-	c := newCatalogue(nil, nil, cleanGuide("Look\x1b first.\x07\n\tThen "+strings.Repeat("x", 9000)), nil, nil)
-	if !strings.HasPrefix(c.Instructions, guidePreface+"\n\nLook first.\n\tThen xxx") {
-		t.Errorf("got %.150q", c.Instructions)
-	}
-	if n := len(c.Instructions) - len(guidePreface) - 2; n != maxGuide {
-		t.Errorf("%d characters are kept", n)
-	}
-}
-
-func TestTheGatewayKeepsItsName(t *testing.T) {
-	list, _ := rawjson.SplitArray([]byte(`[{"name":"call"},{"name":"x"}]`))
-	for setting, hidden := range map[string]bool{"auto": true, "always": true, "never": false} {
-		defs, notes := readDefinitions(list)
-		c := New(Options{Gateway: setting}).catalogue(listing{defs: defs}, notes, verdict{})
-		if (c.byName[CallTool] == nil) != hidden {
-			t.Errorf("%s: hidden %v", setting, !hidden)
-		}
-	}
-}
-
 // Ending is for anybody, as often as they like, also when the child ends itself.
 func TestEndingTwice(t *testing.T) {
 	w := start(t)
@@ -230,5 +196,16 @@ func TestEndingTwice(t *testing.T) {
 	child.end()
 	if s := w.Status(); s.Mode != Off || s.PID != 0 {
 		t.Errorf("mode %s, child %d", s.Mode, s.PID)
+	}
+}
+
+func TestTheGatewayKeepsItsName(t *testing.T) {
+	list, _ := rawjson.SplitArray([]byte(`[{"name":"call"},{"name":"x"}]`))
+	for setting, hidden := range map[string]bool{"auto": true, "always": true, "never": false} {
+		tools, notes := catalogue.Read(list)
+		c := catalogue.New(catalogue.Listing{Tools: tools, Notes: notes}, catalogue.Verdict{}, Options{Gateway: setting}.catalogue())
+		if (c.Exposed(CallTool) == nil) != hidden {
+			t.Errorf("%s: hidden %v", setting, !hidden)
+		}
 	}
 }

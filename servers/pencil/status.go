@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
@@ -28,9 +29,9 @@ type Status struct {
 	Restarts         int
 	Waiting, Running int // calls
 
-	Tools        []Tool // of the catalogue, also while off and the child is kept
-	Notes        []Note
-	Held         []Held
+	Tools        []catalogue.Tool // of the catalogue, also while off and the child is kept
+	Notes        []catalogue.Note
+	Held         []catalogue.Held
 	Asked        []string // programs that wait for what is held to be accepted
 	Updated      bool     // the program file changed, and with it what is held
 	Accepted     string   // version of the server that the accepted definitions came from; may be empty
@@ -57,7 +58,7 @@ func (p *Pencil) Status() Status {
 	s := Status{
 		Mode: p.mode, Link: p.link, AppName: p.found.App, Source: p.found.Source,
 		Program: p.opts.short(p.found.Program), Searched: slices.Clone(p.searched), Restarts: p.restarts,
-		Held: slices.Clone(p.verdict.held), Asked: slices.Clone(p.asked), Updated: p.verdict.updated, Accepted: plain.Line(p.verdict.was), Listed: p.listed != nil,
+		Held: slices.Clone(p.verdict.Held), Asked: slices.Clone(p.asked), Updated: p.verdict.Updated, Accepted: plain.Line(p.verdict.Was), Listed: p.listed != nil,
 		Error: p.lastError, ErrorAt: p.lastErrorAt, Broken: !p.failedAt.IsZero(),
 	}
 	if c := p.child; c != nil {

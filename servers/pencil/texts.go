@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
 // What an agent reads when a call cannot be made or has failed. A write that
@@ -31,7 +34,7 @@ func busyText(waiting int) string {
 }
 
 func noToolText(name string) string {
-	return fmt.Sprintf("Pencil offers no tool %q now. List the tools again; what is offered may have changed.", cutRunes(name, 100))
+	return fmt.Sprintf("Pencil offers no tool %q now. List the tools again; what is offered may have changed.", plain.First(name, 100))
 }
 
 func gatewayText(tool string) string {
@@ -69,7 +72,7 @@ func classify(sentence string) class {
 
 // mapped is what the agent reads for a sentence of the child.
 func mapped(c class, sentence, app string) string {
-	sentence = cleanSentence(sentence)
+	sentence = plain.Passed(sentence, maxSentence)
 	switch c {
 	case classAbsent:
 		return absentText + "\n" + sentence
@@ -85,12 +88,33 @@ func mapped(c class, sentence, app string) string {
 // maxSentence is how many characters of the child's own words are passed on.
 const maxSentence = 4000
 
-func cleanSentence(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0) {
-			return -1
-		}
-		return r
-	}, s)
-	return cutRunes(s, maxSentence)
+const prefix = "pencil_"
+
+// The tools that are the deck's own.
+const (
+	CallTool   = "pencil_call"   // the gateway
+	StatusTool = "pencil_status" // what a connection to Pencil alone always has
+)
+
+// catalogue is what is Pencil's own about its catalogue.
+func (o Options) catalogue() catalogue.Options {
+	c := catalogue.Options{
+		Title: title, Prefix: prefix, Reserved: []string{StatusTool}, Preface: guidePreface, Guide: ownGuide,
+		Entry: []string{"get_app_state", "get_editor_state", "read_skill"},
+	}
+	if o.Gateway != "never" {
+		c.Reserved = append(c.Reserved, CallTool)
+	}
+	return c
 }
+
+const title = "Pencil"
+
+// guidePreface tells the agent how names in Pencil's own texts relate to the
+// tools it sees.
+const guidePreface = `Pencil's tools carry the prefix "pencil_" here; Pencil's own texts may name them without it.`
+
+// ownGuide stands in when the child gives no instructions.
+const ownGuide = `These tools read and change the design document that is open in the Pencil app. ` +
+	`Ask for the state of the app or editor first, look at what is there before you change it, ` +
+	`and look at a picture of the result. The files are not meant to be read or edited in any other way.`

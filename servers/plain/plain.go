@@ -53,6 +53,29 @@ func Cut(s string, n int) string {
 	return s[:i] + "…"
 }
 
+// First returns the first n runes of s.
+func First(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// Passed is what is passed on to a model of s: no control characters but line breaks
+// and tabs, and at most n runes.
+func Passed(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0) {
+			return -1
+		}
+		return r
+	}, s)
+	return First(s, n)
+}
+
 // JSON returns a piece of JSON with what a terminal would obey or hide as
 // escapes. It says the same.
 func JSON(b []byte) []byte {

@@ -89,3 +89,10 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestTextsForModelsAreCleanedAndCut(t *testing.T) {
+	got := Passed("Look\x1b first.\x07\n\tThen "+strings.Repeat("é", 9000), 8000)
+	if !strings.HasPrefix(got, "Look first.\n\tThen ééé") || len([]rune(got)) != 8000 {
+		t.Errorf("%d characters: %.50q", len([]rune(got)), got)
+	}
+}

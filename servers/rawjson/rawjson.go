@@ -137,6 +137,14 @@ func (o Object) Get(key string) json.RawMessage {
 	return nil
 }
 
+// Some is Get, but nil for null.
+func (o Object) Some(key string) json.RawMessage {
+	if v := o.Get(key); string(v) != "null" {
+		return v
+	}
+	return nil
+}
+
 // Str returns the value of key when it is a string, else "".
 func (o Object) Str(key string) string {
 	s, err := Text(o.Get(key))

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
@@ -25,7 +26,7 @@ type Module struct {
 	mu     sync.Mutex
 	scope  host.Scope
 	state  deck.State
-	listed *pencil.Catalogue // of which tools was made
+	listed *catalogue.Catalogue // of which tools was made
 	tools  []host.Tool
 }
 
@@ -106,7 +107,7 @@ func (m *Module) Offer() host.Offer {
 
 // toolsOf makes the tools of a catalogue, once, and their definitions as they are
 // listed: the library's own types would lose what they do not know.
-func (m *Module) toolsOf(c *pencil.Catalogue) []host.Tool {
+func (m *Module) toolsOf(c *catalogue.Catalogue) []host.Tool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.listed == c {

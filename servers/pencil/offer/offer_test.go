@@ -17,6 +17,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
@@ -275,14 +276,14 @@ func TestResultsPassTheWholePathUntouched(t *testing.T) {
 	d := newDeck(t, options(t, "--result", "odd", "--no-guide"))
 	d.on()
 	a := connect(t, d.host, host.ViewSpec{})
-	if got := canonical([]byte(a.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`))); got != canonical([]byte(standin.OddResult())) {
-		t.Errorf("got  %s\nwant %s", got, canonical([]byte(standin.OddResult())))
+	if got := catalogue.Canonical([]byte(a.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`))); got != catalogue.Canonical([]byte(standin.OddResult())) {
+		t.Errorf("got  %s\nwant %s", got, catalogue.Canonical([]byte(standin.OddResult())))
 	}
 }
 
 func TestToolThatTheLibraryCannotTakeIsHidden(t *testing.T) {
 	m := New(pencil.New(pencil.Options{}))
-	tools := m.toolsOf(&pencil.Catalogue{Tools: []pencil.Tool{
+	tools := m.toolsOf(&catalogue.Catalogue{Tools: []catalogue.Tool{
 		{Name: "pencil_good", Input: json.RawMessage(`{"type":"object"}`)},
 		{Name: "pencil_bad", Input: json.RawMessage(`{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}`)},
 	}})

@@ -1,13 +1,12 @@
 package offer
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
@@ -75,8 +74,8 @@ func TestListedDefinitionsAreTheChildsOwn(t *testing.T) {
 				}
 				// "x-later" names a tool; only texts are rewritten, so it must have stayed,
 				// and taking the "pencil_" off does not hide that it did not.
-				if got := listed[o.Str("name")]; got != canonical([]byte(raw)) {
-					t.Errorf("got  %s\nwant %s", got, canonical([]byte(raw)))
+				if got := listed[o.Str("name")]; got != catalogue.Canonical([]byte(raw)) {
+					t.Errorf("got  %s\nwant %s", got, catalogue.Canonical([]byte(raw)))
 				}
 			}
 			if all := string(o.Get("tools")); strings.Contains(all, `null,"pencil_`) {
@@ -88,24 +87,9 @@ func TestListedDefinitionsAreTheChildsOwn(t *testing.T) {
 
 // asTheChildSaid takes from a definition what the deck put into its texts.
 func asTheChildSaid(definition []byte) string {
-	s := canonical(definition)
+	s := catalogue.Canonical(definition)
 	if i := strings.Index(s, `\n\nPencil's tools carry`); i >= 0 { // the entry tool
 		s = s[:i] + s[i+strings.Index(s[i:], `","`):]
 	}
 	return strings.ReplaceAll(s, "pencil_", "")
-}
-
-// canonical is JSON with sorted keys, and numbers as they are written.
-func canonical(raw []byte) string {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return string(raw)
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // it was decoded
-	return strings.TrimSpace(b.String())
 }

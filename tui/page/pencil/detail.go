@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -47,10 +47,10 @@ func (p *Page) openTool() tea.Cmd {
 
 // openHeld shows a held definition, which may be accepted there: what is shown,
 // not what the server may list since.
-func (p *Page) openHeld(h pencil.Held) tea.Cmd {
+func (p *Page) openHeld(h catalogue.Held) tea.Cmd {
 	accept := tui.Action{
 		ID: "pencil.acceptone", Title: "Accept this one", Hint: "accept", Keys: []string{"a"}, Acts: true,
-		Run: func() tea.Cmd { return tea.Sequence(tui.Close("held"), p.accept([]pencil.Held{h})) },
+		Run: func() tea.Cmd { return tea.Sequence(tui.Close("held"), p.accept([]catalogue.Held{h})) },
 	}
 	title, text := "Changed: ", "Agents obey what a tool says of itself. This one says something else than when you last accepted it, and is not offered until you accept it."
 	switch {
@@ -64,7 +64,7 @@ func (p *Page) openHeld(h pencil.Held) tea.Cmd {
 	}})
 }
 
-func diffRows(th *theme.Theme, diff []pencil.DiffLine, w int) []string {
+func diffRows(th *theme.Theme, diff []catalogue.DiffLine, w int) []string {
 	var rows []string
 	for _, l := range diff {
 		style := th.Muted
@@ -157,7 +157,7 @@ func (p *Page) confirmAccept() tea.Cmd {
 	})
 }
 
-func (p *Page) accept(shown []pencil.Held) tea.Cmd {
+func (p *Page) accept(shown []catalogue.Held) tea.Cmd {
 	return func() tea.Msg {
 		n, err := p.opts.Mode.Accept(shown)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -28,7 +29,7 @@ type Mode interface {
 	Toggle()
 	Reconnect()
 	Dismiss() // takes the sign of the last failure away
-	Accept(shown []pencil.Held) (int, error)
+	Accept(shown []catalogue.Held) (int, error)
 	SavePicture(path string) error
 }
 
@@ -66,9 +67,9 @@ type Page struct {
 // item is a row of the list of tools: an offered tool, a held one, or one that
 // was left out.
 type item struct {
-	tool *pencil.Tool
-	held *pencil.Held
-	note *pencil.Note
+	tool *catalogue.Tool
+	held *catalogue.Held
+	note *catalogue.Note
 }
 
 // New makes the page.
@@ -144,7 +145,7 @@ func (p *Page) take(s pencil.Status) tea.Cmd {
 		p.items = append(p.items, item{tool: &s.Tools[i]})
 	}
 	for i := range s.Notes {
-		if !slices.ContainsFunc(s.Held, func(h pencil.Held) bool { return h.Tool == s.Notes[i].Tool }) {
+		if !slices.ContainsFunc(s.Held, func(h catalogue.Held) bool { return h.Tool == s.Notes[i].Tool }) {
 			p.items = append(p.items, item{note: &s.Notes[i]})
 		}
 	}

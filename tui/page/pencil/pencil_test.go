@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -64,7 +65,7 @@ func (m *mode) Dismiss() {
 	m.set(func(s *pencil.Status) { s.Broken = false })
 }
 
-func (m *mode) Accept(shown []pencil.Held) (int, error) {
+func (m *mode) Accept(shown []catalogue.Held) (int, error) {
 	var tools []string
 	for _, h := range shown {
 		tools = append(tools, h.Tool)
@@ -88,7 +89,7 @@ func on() pencil.Status {
 		Listed: true, Bytes: 12_713, OK: 3, Failed: 1, Instructions: "Look first.",
 	}
 	for i, name := range []string{"batch_design", "batch_get", "get_screenshot", "snapshot_layout"} {
-		s.Tools = append(s.Tools, pencil.Tool{
+		s.Tools = append(s.Tools, catalogue.Tool{
 			Name: "pencil_" + name, Original: name, Description: "What " + name + " does.\nAnd more.",
 			Input: []byte(`{"type":"object","properties":{"filePath":{"type":"string"}}}`), ReadOnly: i > 0, Bytes: 500 * (i + 1),
 		})
@@ -122,9 +123,9 @@ func run(t *testing.T, size frame.Size, s pencil.Status, test func(s *frame.Scre
 
 func TestPageAtAllSizes(t *testing.T) {
 	held := on()
-	held.Held = []pencil.Held{
-		{Tool: "export_nodes", Was: 400, Now: 612, Diff: []pencil.DiffLine{{Mark: '-', Text: "old"}, {Mark: '+', Text: "new"}}},
-		{Tool: "send_files", New: true, Now: 310, Diff: []pencil.DiffLine{{Mark: '+', Text: "new"}}},
+	held.Held = []catalogue.Held{
+		{Tool: "export_nodes", Was: 400, Now: 612, Diff: []catalogue.DiffLine{{Mark: '-', Text: "old"}, {Mark: '+', Text: "new"}}},
+		{Tool: "send_files", New: true, Now: 310, Diff: []catalogue.DiffLine{{Mark: '+', Text: "new"}}},
 	}
 	off := pencil.Status{Mode: pencil.Off, Link: pencil.NoLink}
 	failed := pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Broken: true, Error: "Pencil not found (31 places searched). Install it from pen.dev or set pencil.command.", ErrorAt: at()}
@@ -183,7 +184,7 @@ func TestWidgetSaysHowThingsStand(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	held := on()
-	held.Held = []pencil.Held{{Tool: "export_nodes", Diff: []pencil.DiffLine{{Mark: '+', Text: "new words"}}}}
+	held.Held = []catalogue.Held{{Tool: "export_nodes", Diff: []catalogue.DiffLine{{Mark: '+', Text: "new words"}}}}
 	held.Picture = pencil.Picture{ImageFact: pencil.ImageFact{Type: "image/png", Width: 10, Height: 10, Bytes: 100}, Tool: "get_screenshot", Time: at()}
 	tests := []struct {
 		name string
@@ -220,7 +221,7 @@ func TestKeys(t *testing.T) {
 
 func TestErrorsAreShown(t *testing.T) {
 	s := on()
-	s.Held = []pencil.Held{{Tool: "x"}}
+	s.Held = []catalogue.Held{{Tool: "x"}}
 	run(t, frame.Size{W: 110, H: 34}, s, func(s *frame.Screen, m *mode) {
 		m.fails = errors.New("the disk is full")
 		s.Keys("a", "y")

@@ -1,4 +1,4 @@
-package pencil
+package catalogue
 
 import (
 	"bytes"
@@ -7,20 +7,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// guidePreface tells the agent how names in Pencil's own texts relate to the
-// tools it sees.
-const guidePreface = `Pencil's tools carry the prefix "pencil_" here; Pencil's own texts may name them without it.`
-
-// ownGuide stands in when the child gives no instructions.
-const ownGuide = `These tools read and change the design document that is open in the Pencil app. ` +
-	`Ask for the state of the app or editor first, look at what is there before you change it, ` +
-	`and look at a picture of the result. The files are not meant to be read or edited in any other way.`
-
-// entryDescription and leadingGuide are what clients are known to read of a
-// description and of instructions, in characters.
+// entryDescription is what clients are known to read of a description, in characters.
 const entryDescription = 2000
 
 // renamer puts the prefix before tool names in texts.
@@ -168,30 +159,6 @@ func (r *renamer) value(b *bytes.Buffer, key string, raw []byte) {
 	}
 }
 
-// cleanGuide removes control characters from instructions and cuts them.
-func cleanGuide(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0) {
-			return -1
-		}
-		return r
-	}, s)
-	return strings.TrimSpace(cutRunes(s, maxGuide))
-}
-
-func cutRunes(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
-}
-
 // cutSentence cuts s to at most n characters, at the end of a sentence if
 // there is one, and marks the cut.
 func cutSentence(s string, n int) string {
@@ -199,7 +166,7 @@ func cutSentence(s string, n int) string {
 		return s
 	}
 	const mark = " […]"
-	s = cutRunes(s, n-utf8.RuneCountInString(mark))
+	s = plain.First(s, n-utf8.RuneCountInString(mark))
 	end := -1
 	for _, stop := range []string{". ", ".\n", "! ", "? "} {
 		end = max(end, strings.LastIndex(s, stop))

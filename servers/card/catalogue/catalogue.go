@@ -1,7 +1,11 @@
-package pencil
+// Package catalogue reads what an MCP server says of its tools, holds back what is
+// new or changed until the user accepts it, and makes of the rest what agents are
+// offered: the server's own JSON, apart from names.
+package catalogue
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,39 +17,45 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-const (
-	prefix    = "pencil_"
-	nameLimit = 50 // of an exposed name: Claude Code takes no longer one with the server name mcpdeck
-)
+// nameLimit is how long an exposed name may be: Claude Code takes no longer one with
+// the server name mcpdeck.
+const nameLimit = 50
 
-// The tools that are the deck's own.
-const (
-	CallTool   = "pencil_call"   // the gateway
-	StatusTool = "pencil_status" // what a connection to Pencil alone always has
-)
+// Options are what is particular to one server.
+type Options struct {
+	Title    string   // of the server, in notes
+	Prefix   string   // of exposed names
+	Reserved []string // exposed names that are the deck's own
+	Preface  string   // comes before the instructions; may be empty
+	Guide    string   // stands in for instructions when the server gives none
+	// Entry are original names, best first, of the tool that carries the instructions
+	// for clients that do not show a server's own. They are a preference: any catalogue
+	// has such a tool. nil: none is to carry them.
+	Entry []string
+}
 
-// Tool is one tool of the child as agents see it.
+// Tool is one tool of the server as agents see it.
 type Tool struct {
-	Name        string // exposed: "pencil_batch_get"
-	Original    string // as the child lists it
+	Name        string // exposed
+	Original    string // as the server lists it
 	Description string
 	Input       json.RawMessage // schema, an object
 	Output      json.RawMessage // schema, nil when there is none
 	Annotations json.RawMessage // nil when there are none
-	ReadOnly    bool            // by the child's own hint
+	ReadOnly    bool            // by the server's own hint
 	Bytes       int             // of the definition as JSON
 
-	raw json.RawMessage // as the child gave it
+	Raw json.RawMessage // as the server gave it
 }
 
 // Note is a tool that is not offered, or a fact about the list, and why.
 type Note struct{ Tool, Reason string }
 
-// Catalogue is what one child offers. It is not changed once made.
+// Catalogue is what one server offers. It is not changed once made.
 type Catalogue struct {
 	Tools        []Tool // offered, sorted by original name
 	Notes        []Note // what was left out
-	Instructions string // rewritten, with the deck's line before it
+	Instructions string // rewritten, with the preface before them
 	Bytes        int    // of the definitions as JSON: what an agent's context pays
 
 	byName map[string]*Tool // by exposed name
@@ -55,11 +65,26 @@ type Catalogue struct {
 // Tokens estimates what the definitions cost an agent.
 func (c *Catalogue) Tokens() int { return c.Bytes / 4 }
 
-// lookup finds a tool by its exposed or, failing that, its original name.
-func (c *Catalogue) lookup(name string) *Tool {
+// Fingerprint is equal for catalogues that agents cannot tell apart, "" for none.
+func (c *Catalogue) Fingerprint() string {
+	if c == nil {
+		return ""
+	}
+	return c.print
+}
+
+// Exposed returns the tool with that exposed name, nil if there is none.
+func (c *Catalogue) Exposed(name string) *Tool { return c.byName[name] }
+
+// Lookup finds a tool by its exposed or, failing that, its original name.
+func (c *Catalogue) Lookup(name string) *Tool {
 	if t := c.byName[name]; t != nil {
 		return t
 	}
+	return c.original(name)
+}
+
+func (c *Catalogue) original(name string) *Tool {
 	for i := range c.Tools {
 		if c.Tools[i].Original == name {
 			return &c.Tools[i]
@@ -68,68 +93,55 @@ func (c *Catalogue) lookup(name string) *Tool {
 	return nil
 }
 
-// definition is one tool as the child listed it, checked.
-type definition struct {
-	Tool
-	object rawjson.Object
-}
-
-// readDefinitions decodes each entry of the child's list on its own; what is
-// no tool is left out with a note.
-func readDefinitions(list []json.RawMessage) (defs []definition, notes []Note) {
+// Read decodes each entry of the server's list on its own; what is no tool is left
+// out with a note.
+func Read(list []json.RawMessage) (tools []Tool, notes []Note) {
 	seen := map[string]bool{}
 	for i, raw := range list {
-		d, err := readDefinition(raw)
+		t, err := read(raw)
 		if err != nil {
-			name := d.Original
+			name := t.Original
 			if name == "" {
 				name = fmt.Sprintf("entry %d", i+1)
 			}
 			notes = append(notes, Note{Tool: name, Reason: "left out: " + err.Error()})
 			continue
 		}
-		if seen[d.Original] {
-			notes = append(notes, Note{Tool: d.Original, Reason: "left out: it is listed twice"})
+		if seen[t.Original] {
+			notes = append(notes, Note{Tool: t.Original, Reason: "left out: it is listed twice"})
 			continue
 		}
-		seen[d.Original] = true
-		defs = append(defs, d)
+		seen[t.Original] = true
+		tools = append(tools, t)
 	}
-	slices.SortStableFunc(defs, func(a, b definition) int { return strings.Compare(a.Original, b.Original) })
-	return defs, notes
+	slices.SortStableFunc(tools, func(a, b Tool) int { return strings.Compare(a.Original, b.Original) })
+	return tools, notes
 }
 
-func readDefinition(raw json.RawMessage) (definition, error) {
+func read(raw json.RawMessage) (Tool, error) {
 	o, err := rawjson.SplitObject(raw)
 	if err != nil {
-		return definition{}, err
+		return Tool{}, err
 	}
-	d := definition{object: o, Tool: Tool{raw: raw, Original: o.Str("name"), Description: o.Str("description")}}
-	if d.Original == "" {
-		return d, errors.New("it has no name")
+	t := Tool{Raw: raw, Original: o.Str("name"), Description: o.Str("description")}
+	if t.Original == "" {
+		return t, errors.New("it has no name")
 	}
-	if d.Input, err = inputSchema(o.Get("inputSchema")); err != nil {
-		return d, err
+	if t.Input, err = inputSchema(o.Some("inputSchema")); err != nil {
+		return t, err
 	}
-	d.Output = optional(o, "outputSchema")
-	d.Annotations = optional(o, "annotations")
-	if a, err := rawjson.SplitObject(d.Annotations); err == nil {
-		d.ReadOnly = a.Flag("readOnlyHint")
+	t.Output = o.Some("outputSchema")
+	t.Annotations = o.Some("annotations")
+	if a, err := rawjson.SplitObject(t.Annotations); err == nil {
+		t.ReadOnly = a.Flag("readOnlyHint")
 	}
-	return d, nil
-}
-
-func optional(o rawjson.Object, key string) json.RawMessage {
-	if v := o.Get(key); string(v) != "null" {
-		return v
-	}
-	return nil
+	return t, nil
 }
 
 // inputSchema mends what clients trip over, a missing schema and a missing root
 // type, and nothing else.
 func inputSchema(raw json.RawMessage) (json.RawMessage, error) {
-	if raw == nil || string(raw) == "null" {
+	if raw == nil {
 		return json.RawMessage(`{"type":"object"}`), nil
 	}
 	o, err := rawjson.SplitObject(raw)
@@ -146,41 +158,41 @@ func inputSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return append(head, bytes.TrimLeft(raw[1:], " \t\r\n")...), nil
 }
 
-// newCatalogue makes the offered tools out of the child's. hidden says which
-// original names are not offered and why; reserved are exposed names of the
-// deck's own.
-func newCatalogue(defs []definition, notes []Note, instructions string, hidden map[string]string, reserved []string) *Catalogue {
-	c := &Catalogue{Notes: notes, byName: map[string]*Tool{}}
+// New makes what agents are offered of a listing, of which some is held.
+func New(l Listing, v Verdict, o Options) *Catalogue {
+	hidden := make(map[string]string, len(v.Held))
+	for _, h := range v.Held {
+		hidden[h.Tool] = h.reason()
+	}
+	c := &Catalogue{Notes: slices.Concat(l.Notes, v.Gone), byName: map[string]*Tool{}}
 	exposed := map[string]string{}
 	taken := map[string]string{}
-	for _, r := range reserved {
+	for _, r := range o.Reserved {
 		taken[r] = "mcpdeck's own tool"
 	}
 	// What is hidden takes no name from what is offered.
-	isHidden := func(d definition) bool { return hidden[d.Original] != "" }
-	offered := slices.DeleteFunc(slices.Clone(defs), isHidden)
-	rest := slices.DeleteFunc(slices.Clone(defs), func(d definition) bool { return !isHidden(d) })
-	for _, d := range slices.Concat(offered, rest) {
-		name := exposedName(d.Original)
-		if owner, ok := taken[name]; ok {
-			c.Notes = append(c.Notes, Note{Tool: d.Original, Reason: "hidden: " + name + " is already " + owner})
+	isHidden := func(t Tool) bool { return hidden[t.Original] != "" }
+	offered := slices.DeleteFunc(slices.Clone(l.Tools), isHidden)
+	rest := slices.DeleteFunc(slices.Clone(l.Tools), func(t Tool) bool { return !isHidden(t) })
+	for _, t := range slices.Concat(offered, rest) {
+		t.Name = o.Expose(t.Original)
+		if owner, ok := taken[t.Name]; ok {
+			c.Notes = append(c.Notes, Note{Tool: t.Original, Reason: "hidden: " + t.Name + " is already " + owner})
 			continue
 		}
-		taken[name] = "another tool of Pencil"
-		if reason, ok := hidden[d.Original]; ok {
-			c.Notes = append(c.Notes, Note{Tool: d.Original, Reason: reason})
+		taken[t.Name] = "another tool of " + o.Title
+		if reason, ok := hidden[t.Original]; ok {
+			c.Notes = append(c.Notes, Note{Tool: t.Original, Reason: reason})
 			continue
 		}
-		exposed[d.Original] = name
-		t := d.Tool
-		t.Name = name
+		exposed[t.Original] = t.Name
 		c.Tools = append(c.Tools, t)
 	}
 	r := newRenamer(exposed)
-	if instructions == "" {
-		instructions = ownGuide
+	c.Instructions = r.text(cmp.Or(v.Instructions, o.Guide))
+	if o.Preface != "" {
+		c.Instructions = o.Preface + "\n\n" + c.Instructions
 	}
-	c.Instructions = guidePreface + "\n\n" + r.text(instructions)
 	for i := range c.Tools {
 		t := &c.Tools[i]
 		t.Description = r.text(t.Description)
@@ -190,7 +202,7 @@ func newCatalogue(defs []definition, notes []Note, instructions string, hidden m
 		}
 		c.byName[t.Name] = t
 	}
-	if e := c.entry(); e != nil {
+	if e := c.Entry(o.Entry); e != nil && o.Entry != nil {
 		e.Description = cutSentence(strings.TrimSpace(e.Description+"\n\n"+c.Instructions), entryDescription)
 	}
 	h := sha256.New()
@@ -205,15 +217,12 @@ func newCatalogue(defs []definition, notes []Note, instructions string, hidden m
 	return c
 }
 
-// entry is the tool that an agent is likely to look at first; it carries the
-// instructions for clients that do not show a server's own. The names are a
-// preference: any catalogue has an entry.
-func (c *Catalogue) entry() *Tool {
-	for _, name := range []string{"get_app_state", "get_editor_state", "read_skill"} {
-		for i := range c.Tools {
-			if c.Tools[i].Original == name {
-				return &c.Tools[i]
-			}
+// Entry is the tool that an agent is likely to look at first: one of those preferred,
+// else one that reads and needs no arguments, else the first.
+func (c *Catalogue) Entry(preferred []string) *Tool {
+	for _, name := range preferred {
+		if t := c.original(name); t != nil {
+			return t
 		}
 	}
 	for i := range c.Tools {
@@ -236,12 +245,12 @@ func needsArguments(schema json.RawMessage) bool {
 	return ok && len(required) > 0
 }
 
-// JSON is the definition as agents get it, on one line: the child's, whatever
+// JSON is the definition as agents get it, on one line: the server's, whatever
 // members it has, with the name and the texts replaced.
 func (t *Tool) JSON() json.RawMessage {
-	o, err := rawjson.SplitObject(t.raw)
+	o, err := rawjson.SplitObject(t.Raw)
 	if err != nil {
-		o = nil // a tool that no child has listed
+		o = nil // a tool that no server has listed
 	}
 	own := rawjson.Object{{Key: "name", Value: rawjson.Quote(t.Name)}, {Key: "description", Value: rawjson.Quote(t.Description)}, {Key: "inputSchema", Value: t.Input}}
 	if t.Output != nil {
@@ -280,17 +289,17 @@ func optionalMembers() []string {
 	return []string{"title", "outputSchema", "annotations", "icons", "_meta", "execution"}
 }
 
-// exposedName is what agents call a tool: prefixed, of characters that model
+// Expose is what agents call a tool: prefixed, of characters that model
 // APIs take, and cut with a hash when it is too long for a client.
-func exposedName(original string) string {
+func (o Options) Expose(original string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
 		}
 		return '_'
 	}, original)
-	if !strings.HasPrefix(name, prefix) {
-		name = prefix + name
+	if !strings.HasPrefix(name, o.Prefix) {
+		name = o.Prefix + name
 	}
 	if len(name) <= nameLimit {
 		return name

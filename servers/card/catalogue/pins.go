@@ -1,4 +1,4 @@
-package pencil
+package catalogue
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
-// Held is a tool that is new, or whose definition changed since a person last
+// Held is a tool that is new, or whose definition changed since the user last
 // saw it. It is not offered until accepted.
 type Held struct {
 	Tool     string // original name; "" for the instructions of the server
@@ -28,7 +28,7 @@ type Held struct {
 	now string // the definition that was compared, which is what gets accepted
 }
 
-// Name is how a person calls it.
+// Name is what the user calls it.
 func (h *Held) Name() string {
 	if h.Tool == "" {
 		return "the instructions"
@@ -55,11 +55,12 @@ func (h *Held) reason() string {
 // maxPins bounds what is read of the file.
 const maxPins = 64 << 20
 
-// pins remembers the definitions of tools: a description is text that an
-// agent obeys, so one that changes or comes behind a person's back is not passed
+// Pins remembers the definitions of tools: a description is text that an
+// agent obeys, so one that changes or comes behind the user's back is not passed
 // on. The first list of tools is taken as a whole.
-type pins struct {
-	path string // "" keeps them in memory
+type Pins struct {
+	Path  string // "" keeps them in memory
+	Title string // of the server, in notes and errors
 
 	mu   sync.Mutex
 	file pinFile
@@ -81,24 +82,26 @@ type programPin struct {
 	SHA256 string `json:"sha256"`
 }
 
-// listing is what a child says of itself.
-type listing struct {
-	defs             []definition
-	guide            string
-	version, program string
+// Listing is what a server says of itself.
+type Listing struct {
+	Tools        []Tool // as Read returns them
+	Notes        []Note
+	Instructions string
+	Version      string
+	Program      string // path of its program file
 }
 
-// verdict is what may be offered of a listing.
-type verdict struct {
-	held    []Held
-	guide   string // the instructions as they were accepted
-	updated bool   // the program file is another one than the accepted definitions came from
-	was     string // the version they came from; may be empty
-	gone    []Note // tools that were accepted and are no longer listed
+// Verdict is what may be offered of a listing.
+type Verdict struct {
+	Held         []Held
+	Instructions string // as they were accepted
+	Updated      bool   // the program file is another one than the accepted definitions came from
+	Was          string // the version they came from; may be empty
+	Gone         []Note // tools that were accepted and are no longer listed
 }
 
-// check compares a listing with what is pinned, and pins all of the first one.
-func (p *pins) check(l listing) (v verdict, err error) {
+// Check compares a listing with what is pinned, and pins all of the first one.
+func (p *Pins) Check(l Listing) (v Verdict, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.load(); err != nil {
@@ -106,31 +109,31 @@ func (p *pins) check(l listing) (v verdict, err error) {
 	}
 	before := p.file
 	first := len(p.file.Tools) == 0
-	for _, d := range l.defs {
-		now := canonical(d.raw)
-		old, known := p.file.Tools[d.Original]
+	for _, t := range l.Tools {
+		now := Canonical(t.Raw)
+		old, known := p.file.Tools[t.Original]
 		switch {
 		case first:
-			p.file.Tools[d.Original] = now
+			p.file.Tools[t.Original] = now
 		case !known:
-			v.held = append(v.held, Held{Tool: d.Original, New: true, Now: len(now), Diff: addedJSON(now), now: now})
+			v.Held = append(v.Held, Held{Tool: t.Original, New: true, Now: len(now), Diff: addedJSON(now), now: now})
 		case old != now:
-			v.held = append(v.held, Held{Tool: d.Original, Was: len(old), Now: len(now), Diff: diffJSON(old, now), now: now})
+			v.Held = append(v.Held, Held{Tool: t.Original, Was: len(old), Now: len(now), Diff: diffJSON(old, now), now: now})
 		}
 	}
 	if p.file.Guide == nil || first {
-		p.file.Guide = &l.guide
+		p.file.Guide = &l.Instructions
 	}
-	if v.guide = *p.file.Guide; v.guide != l.guide {
-		v.held = append(v.held, Held{Was: len(v.guide), Now: len(l.guide), Diff: diffText(v.guide, l.guide), now: l.guide})
+	if v.Instructions = *p.file.Guide; v.Instructions != l.Instructions {
+		v.Held = append(v.Held, Held{Was: len(v.Instructions), Now: len(l.Instructions), Diff: diffText(v.Instructions, l.Instructions), now: l.Instructions})
 	}
-	v.was, v.gone = p.file.Version, p.gone(l.defs)
-	pin, err := p.pinProgram(l.program)
+	v.Was, v.Gone = p.file.Version, p.gone(l.Tools)
+	pin, err := p.pinProgram(l.Program)
 	if err == nil {
-		v.updated = p.file.Program.SHA256 != "" && pin.SHA256 != p.file.Program.SHA256
+		v.Updated = p.file.Program.SHA256 != "" && pin.SHA256 != p.file.Program.SHA256
 	}
-	if len(v.held) == 0 {
-		p.file.Version = l.version
+	if len(v.Held) == 0 {
+		p.file.Version = l.Version
 		if err == nil {
 			p.file.Program = pin
 		}
@@ -141,18 +144,18 @@ func (p *pins) check(l listing) (v verdict, err error) {
 	return v, nil
 }
 
-// gone are the accepted tools that are not among defs.
-func (p *pins) gone(defs []definition) (notes []Note) {
+// gone are the accepted tools that are not among those listed.
+func (p *Pins) gone(listed []Tool) (notes []Note) {
 	for _, name := range slices.Sorted(maps.Keys(p.file.Tools)) {
-		if !slices.ContainsFunc(defs, func(d definition) bool { return d.Original == name }) {
-			notes = append(notes, Note{Tool: name, Reason: "no longer listed by Pencil's server"})
+		if !slices.ContainsFunc(listed, func(t Tool) bool { return t.Original == name }) {
+			notes = append(notes, Note{Tool: name, Reason: "no longer listed by " + p.Title + "'s server"})
 		}
 	}
 	return notes
 }
 
-// accept pins definitions as they were shown, whatever the child lists since.
-func (p *pins) accept(shown []Held) error {
+// Accept pins definitions as they were shown, whatever the server lists since.
+func (p *Pins) Accept(shown []Held) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.load(); err != nil {
@@ -168,8 +171,8 @@ func (p *pins) accept(shown []Held) error {
 	return p.save()
 }
 
-// accepted tells whether definitions are pinned as they were shown.
-func (p *pins) accepted(shown []Held) bool {
+// Accepted tells whether definitions are pinned as they were shown.
+func (p *Pins) Accepted(shown []Held) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !slices.ContainsFunc(shown, func(h Held) bool {
@@ -180,8 +183,8 @@ func (p *pins) accepted(shown []Held) bool {
 	})
 }
 
-// forget drops tools that are no longer listed: one that comes back is new.
-func (p *pins) forget(gone []Note) error {
+// Forget drops tools that are no longer listed: one that comes back is new.
+func (p *Pins) Forget(gone []Note) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, n := range gone {
@@ -190,19 +193,19 @@ func (p *pins) forget(gone []Note) error {
 	return p.save()
 }
 
-func (p *pins) load() error {
+func (p *Pins) load() error {
 	if p.read {
 		return nil
 	}
 	f := pinFile{Tools: map[string]string{}}
-	if p.path != "" {
-		raw, err := file.Read(p.path, maxPins)
+	if p.Path != "" {
+		raw, err := file.Read(p.Path, maxPins)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("read accepted definitions: %w", err)
 		}
 		if err == nil {
 			if err := json.Unmarshal(raw, &f); err != nil {
-				return fmt.Errorf("read accepted definitions: %s is damaged (delete it to accept what Pencil offers now): %w", p.path, err)
+				return fmt.Errorf("read accepted definitions: %s is damaged (delete it to accept what %s offers now): %w", p.Path, p.Title, err)
 			}
 		}
 	}
@@ -214,18 +217,18 @@ func (p *pins) load() error {
 }
 
 // save writes the file in one step.
-func (p *pins) save() error {
-	if p.path == "" {
+func (p *Pins) save() error {
+	if p.Path == "" {
 		return nil
 	}
 	raw, err := json.MarshalIndent(p.file, "", " ")
 	if err != nil {
 		return fmt.Errorf("write accepted definitions: %w", err)
 	}
-	if err := file.Folder(filepath.Dir(p.path)); err != nil {
+	if err := file.Folder(filepath.Dir(p.Path)); err != nil {
 		return fmt.Errorf("write accepted definitions: %w", err)
 	}
-	if err := file.Write(p.path, raw, file.Options{}); err != nil {
+	if err := file.Write(p.Path, raw, file.Options{}); err != nil {
 		return fmt.Errorf("write accepted definitions: %w", err)
 	}
 	return nil
@@ -233,7 +236,7 @@ func (p *pins) save() error {
 
 // pinProgram identifies the program file. It is hashed only when its size or
 // time differs from what is remembered.
-func (p *pins) pinProgram(program string) (programPin, error) {
+func (p *Pins) pinProgram(program string) (programPin, error) {
 	info, err := os.Stat(program)
 	if err != nil {
 		return programPin{}, err
@@ -255,9 +258,9 @@ func (p *pins) pinProgram(program string) (programPin, error) {
 	return pin, nil
 }
 
-// canonical is JSON with sorted keys and without white space; numbers stay as
+// Canonical is JSON with sorted keys and without white space; numbers stay as
 // they are written.
-func canonical(raw []byte) string {
+func Canonical(raw []byte) string {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any

@@ -1,4 +1,4 @@
-package pencil
+package catalogue
 
 import (
 	"bytes"

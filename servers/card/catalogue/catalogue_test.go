@@ -1,0 +1,209 @@
+package catalogue
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// drawing is a server's.
+func drawing() Options {
+	return Options{Title: "Draw", Prefix: "draw_", Reserved: []string{"draw_status"}, Entry: []string{"get_editor_state"}}
+}
+
+// made is the catalogue of a list of which nothing is held.
+func made(list []json.RawMessage) *Catalogue {
+	tools, notes := Read(list)
+	return New(Listing{Tools: tools, Notes: notes}, Verdict{Instructions: "Look."}, drawing())
+}
+
+func TestExposedNames(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"prefixed", "batch_get", "draw_batch_get"},
+		{"has the prefix", "draw_x", "draw_x"},
+		{"odd characters", "a.b/c d-é", "draw_a_b_c_d-_"},
+		{"fits", strings.Repeat("a", 45), "draw_" + strings.Repeat("a", 45)},
+		{"too long", strings.Repeat("a", 46), "draw_" + strings.Repeat("a", 36) + "_HASH"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := drawing().Expose(tt.in)
+			if strings.HasSuffix(tt.want, "_HASH") {
+				sum := sha256.Sum256([]byte(tt.in))
+				tt.want = strings.TrimSuffix(tt.want, "HASH") + hex.EncodeToString(sum[:4])
+			}
+			if got != tt.want || len(got) > nameLimit {
+				t.Errorf("got %q (%d)", got, len(got))
+			}
+		})
+	}
+}
+
+func TestOnlyNamesAreRewritten(t *testing.T) {
+	r := newRenamer(map[string]string{
+		"batch_get": "draw_batch_get", "batch_get_all": "draw_batch_get_all", "execute": "draw_execute", "browser": "draw_browser", "draw_own": "draw_own",
+	})
+	tests := []struct{ name, in, want string }{
+		{"a word", "Use batch_get first.", "Use draw_batch_get first."},
+		{"longest first", "batch_get_all, batch_get", "draw_batch_get_all, draw_batch_get"},
+		{"part of a word", "my_batch_get batch_gets batch_get2 xbatch_get", "my_batch_get batch_gets batch_get2 xbatch_get"},
+		{"already there", "draw_batch_get draw_own", "draw_batch_get draw_own"},
+		{"prose stays", "To execute code in a browser.", "To execute code in a browser."},
+		{"in backticks", "`execute` and `to execute`", "`draw_execute` and `to execute`"},
+		{"before a parenthesis", "execute(code) and `execute(x)`", "draw_execute(code) and `draw_execute(x)`"},
+		{"in a list", "Tools: browser, execute\nAlso: execute. browser", "Tools: draw_browser, draw_execute\nAlso: draw_execute. browser"},
+		{"in a list's prose", "Tools: to execute things, execute", "Tools: to execute things, draw_execute"},
+		{"after a letter beyond ASCII", "ébatch_get", "ébatch_get"},
+		{"nothing", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := r.text(tt.in)
+			if got != tt.want {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+			if again := r.text(got); again != got {
+				t.Errorf("a second pass changes it to %q", again)
+			}
+		})
+	}
+}
+
+func TestSchemasKeepAllButDescriptions(t *testing.T) {
+	r := newRenamer(map[string]string{"batch_get": "draw_batch_get"})
+	const in = `{ "$ref":"#/definitions/batch_get", "description" : "see batch_get", "properties":{"batch_get":{"description":"batch_get \u00e9"},
+		"description":{"type":"string","enum":["batch_get"],"default":"batch_get","examples":[{"description":"batch_get"}]}},
+		"oneOf":[{"description":"batch_get"},true], "minimum": 1.50, "const":{"description":"batch_get"}}`
+	want := strings.NewReplacer(`"see batch_get"`, `"see draw_batch_get"`, `"batch_get \u00e9"`, `"draw_batch_get é"`, `[{"description":"batch_get"},true]`, `[{"description":"draw_batch_get"},true]`).Replace(in)
+	if got := string(r.schema(json.RawMessage(in))); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestLongTextsAreCutAtASentence(t *testing.T) {
+	s := strings.Repeat("A sentence é. ", 300)
+	got := cutSentence(s, 2000)
+	if n := utf8.RuneCountInString(got); n > 2000 || n < 1900 || !strings.HasSuffix(got, "é. […]") {
+		t.Errorf("%d characters, ending %q", n, got[len(got)-20:])
+	}
+	if got := cutSentence("short", 2000); got != "short" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestEntryToolIsFoundInAnyCatalogue(t *testing.T) {
+	tests := []struct{ name, tools, want string }{
+		{"preferred", `[{"name":"a"},{"name":"get_editor_state"}]`, "get_editor_state"},
+		{"a read without arguments", `[{"name":"a"},{"name":"b","annotations":{"readOnlyHint":true},"inputSchema":{"required":["x"]}},{"name":"c","annotations":{"readOnlyHint":true}}]`, "c"},
+		{"the first", `[{"name":"z"},{"name":"b"}]`, "b"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			list, _ := rawjson.SplitArray([]byte(tt.tools))
+			if got := made(list).Entry([]string{"get_editor_state"}).Original; got != tt.want {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+func TestPinsOutliveTheDeckAndSayWhatChanged(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	write := func(content string) {
+		if err := os.WriteFile(program, []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(listed string) ([]Held, bool) {
+		t.Helper()
+		p := Pins{Path: filepath.Join(dir, "state", "pins.json"), Title: "Draw"}
+		list, _ := rawjson.SplitArray([]byte(listed))
+		tools, _ := Read(list)
+		v, err := p.Check(Listing{Tools: tools, Program: program})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Held, v.Updated
+	}
+	write("one")
+	if held, _ := check(`[{"name":"a","description":"x"}]`); len(held) != 0 {
+		t.Error("the first definition is taken")
+	}
+	if held, _ := check(`[{"description":"x","name":"a"}]`); len(held) != 0 {
+		t.Error("the order of members is no change")
+	}
+	if held, updated := check(`[{"name":"a","description":"y"}]`); len(held) != 1 || updated {
+		t.Errorf("held %v, updated %v", held, updated)
+	}
+	write("other")
+	if held, updated := check(`[{"name":"a","description":"y"}]`); len(held) != 1 || !updated {
+		t.Errorf("held %v, updated %v", held, updated)
+	}
+	if held, _ := check(`[{"name":"a","description":"x"}]`); len(held) != 0 {
+		t.Error("what was accepted first is offered again")
+	}
+	info, err := os.Stat(filepath.Join(dir, "state", "pins.json"))
+	if err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("%v %v", info, err)
+	}
+}
+
+// A change that only an unknown member shows is a change: the list is sent
+// again, and the pin holds the tool.
+func TestUnknownMembersCount(t *testing.T) {
+	list := func(cost string) *Catalogue {
+		raw, _ := rawjson.SplitArray([]byte(`[{"name":"x","inputSchema":{"type":"object"},"annotations":{"costHint":` + cost + `},"annotated":true}]`))
+		return made(raw)
+	}
+	if list("1").Fingerprint() == list("2").Fingerprint() {
+		t.Error("two catalogues that differ are the same")
+	}
+}
+
+func TestNullsThatClientsRefuseAreLeftOut(t *testing.T) {
+	raw, _ := rawjson.SplitArray([]byte(`[{"name":"x","title":null,"description":null,"inputSchema":null,"outputSchema":null,"annotations":null,"later":null}]`))
+	c := made(raw)
+	c.Tools[0].Description = ""
+	if got, want := string(c.Tools[0].JSON()), `{"name":"draw_x","description":"","inputSchema":{"type":"object"},"later":null}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func FuzzCatalogue(f *testing.F) {
+	f.Add(`[{"name":"a_b","description":"a_b","inputSchema":{"properties":{"x":{"description":"a_b"}}}},{"name":"","inputSchema":[]},7]`, "Tools: a_b")
+	f.Fuzz(func(t *testing.T, tools, guide string) {
+		if !json.Valid([]byte(tools)) {
+			return
+		}
+		list, ok := rawjson.SplitArray([]byte(tools))
+		if !ok {
+			return
+		}
+		read, notes := Read(list)
+		c := New(Listing{Tools: read, Notes: notes}, Verdict{Instructions: guide}, drawing())
+		for i := range c.Tools {
+			tool := &c.Tools[i]
+			if !json.Valid(tool.JSON()) || len(tool.Name) > nameLimit {
+				t.Fatalf("%s", tool.JSON())
+			}
+		}
+	})
+}
+
+func TestEqualCataloguesAreEqual(t *testing.T) {
+	list, _ := rawjson.SplitArray([]byte(`[{"name":"b","annotations":{"readOnlyHint":true}},{"name":"a"},{"name":"c"}]`))
+	first := made(list)
+	slices.Reverse(list)
+	if second := made(list); first.Fingerprint() != second.Fingerprint() || first.Tools[0].Original != "a" {
+		t.Error("the order of the server's list is seen")
+	}
+}
