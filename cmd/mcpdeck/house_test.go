@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +108,23 @@ func TestImportsOfTheProtocol(t *testing.T) {
 		if links && !slices.Contains(carry, p.ImportPath) {
 			t.Errorf("%s links mcp-go or net/http", p.ImportPath)
 		}
+	}
+}
+
+// What serves any server of somebody else's knows none by name.
+func TestNothingOfACardNamesAServer(t *testing.T) {
+	err := filepath.WalkDir("../../servers/card", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(bytes.ToLower(b), []byte("pencil")) {
+			t.Errorf("%s names Pencil", strings.TrimPrefix(path, "../../"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
