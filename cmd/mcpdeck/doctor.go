@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -54,14 +56,21 @@ func doctor(c *cobra.Command, a *app, fix bool) error {
 	findings = append(findings, checkClients(cfg)...)
 	findings = append(findings, checkDeck(ctx, cfg), checkToken(cfg), h.checkPencil())
 	findings = append(findings, h.checkStamp(ctx, c, fix), checkTerminal())
-	bad := 0
-	for _, f := range findings {
-		fmt.Fprintf(c.OutOrStdout(), "%-4s  %-10s  %s\n", f.mark, f.what, f.text)
-		if f.mark == "bad" {
-			bad++
-		}
+	bad := func(f finding) bool { return f.mark == "bad" }
+	rows := make([][]string, len(findings))
+	for i, f := range findings {
+		rows[i] = []string{f.mark, f.what, f.text}
 	}
-	if bad > 0 {
+	err = printTable(c, rows, func(row, col int) lipgloss.Style {
+		if col > 0 {
+			return lipgloss.NewStyle()
+		}
+		return ink(findings[row].mark == "ok", bad(findings[row]))
+	})
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(findings, bad) {
 		return exitCode(exitFailed)
 	}
 	return nil

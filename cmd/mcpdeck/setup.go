@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
@@ -45,8 +46,7 @@ func setupCommand(a *app) *cobra.Command {
 			e := setupEntry(cfg)
 			e.User = f.user
 			if len(args) == 0 {
-				survey(c, e)
-				return nil
+				return survey(c, e)
 			}
 			return setUp(c, f, e, args[0])
 		},
@@ -83,8 +83,10 @@ func surveyed(e setup.Entry) []setup.Status {
 }
 
 // survey prints a line a client, those that are installed first.
-func survey(c *cobra.Command, e setup.Entry) {
-	for _, s := range surveyed(e) {
+func survey(c *cobra.Command, e setup.Entry) error {
+	all := surveyed(e)
+	rows := make([][]string, len(all))
+	for i, s := range all {
 		text := map[setup.State]string{
 			setup.NotSetUp: "not set up",
 			setup.SetUp:    "set up in " + s.Path,
@@ -97,9 +99,21 @@ func survey(c *cobra.Command, e setup.Entry) {
 		if s.State == setup.NotSetUp && !s.Installed {
 			text = "not found here"
 		}
-		c.Printf("%-15s %s\n", s.Client, text)
+		rows[i] = []string{s.Client, text}
+	}
+	err := printTable(c, rows, func(row, col int) lipgloss.Style {
+		switch s := all[row]; {
+		case col == 0, s.State == setup.NotSetUp && !s.Installed:
+			return lipgloss.NewStyle().Faint(rank(s) > 0)
+		default:
+			return ink(s.State == setup.SetUp, s.State == setup.Broken)
+		}
+	})
+	if err != nil {
+		return err
 	}
 	c.Println("\nmcpdeck setup CLIENT shows the change to its configuration, asks, and writes it.")
+	return nil
 }
 
 // rank puts what the user may act on before what is not here.

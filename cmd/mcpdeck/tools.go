@@ -3,8 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
@@ -47,15 +47,17 @@ func printTools(c *cobra.Command, tools []json.RawMessage, raw bool) error {
 		fmt.Fprintln(console.JSON(c.OutOrStdout()), string(b))
 		return nil
 	}
-	for _, t := range tools {
+	if len(tools) == 0 {
+		c.PrintErrln("no tools")
+		return nil
+	}
+	rows := make([][]string, len(tools))
+	for i, t := range tools {
 		var info toolInfo
 		if err := json.Unmarshal(t, &info); err != nil {
 			return fmt.Errorf("read a tool's definition: %w", err)
 		}
-		c.Println(strings.TrimRight(fmt.Sprintf("%-34s %s", plain.Line(info.Name), info.short()), " "))
+		rows[i] = []string{plain.Line(info.Name), info.short()}
 	}
-	if len(tools) == 0 {
-		c.PrintErrln("no tools")
-	}
-	return nil
+	return printTable(c, rows, func(_, col int) lipgloss.Style { return lipgloss.NewStyle().Bold(col == 0) })
 }

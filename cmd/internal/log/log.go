@@ -207,7 +207,8 @@ func write(w io.Writer, entries []journal.Entry, asJSON bool, now time.Time) err
 }
 
 // lineOf shows a call on one line. What comes from outside is made safe for a
-// terminal.
+// terminal. The columns are as wide as they are, not a table of lipgloss: lines are
+// printed as calls end, and such a table needs them all first.
 func lineOf(e journal.Entry, now time.Time) string {
 	at := e.Started.In(now.Location())
 	layout := "15:04:05"
