@@ -145,7 +145,8 @@ func TestClientResumesWhatAnotherAsked(t *testing.T) {
 	second := NewClient(ClientOptions{Path: d.l.Path()})
 	stranger, _ := second.Resume("k", "somebody")
 	<-stranger.Done()
-	if _, err := stranger.Reply(); err == nil || err.(*Error).Code != "unknown" {
+	_, err := stranger.Reply()
+	if refused := new(Error); !errors.As(err, &refused) || refused.Code != "unknown" {
 		t.Errorf("a stranger got %v", err)
 	}
 	again, err := second.Resume("k", "me")

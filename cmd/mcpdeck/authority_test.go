@@ -74,7 +74,7 @@ func (d *desk) configure(text string) {
 const whichOne = `{"name":"ask","arguments":{"questions":[{"id":"q","question":"Which?","options":["a","b"]}]}}`
 
 // askOverHTTP asks as an agent without a process that the deck could know of.
-func (d *desk) askOverHTTP(questions int) {
+func (d *desk) askOverHTTP() {
 	d.t.Helper()
 	token, err := os.ReadFile(filepath.Join(d.home, ".local/state/mcpdeck/run/token"))
 	if err != nil {
@@ -98,7 +98,7 @@ func (d *desk) askOverHTTP(questions int) {
 			answer.Body.Close()
 		}
 	}()
-	d.until("the question", func() bool { return d.asked() == questions })
+	d.until("the question", func() bool { return d.asked() == 1 })
 }
 
 // code has the deck show a pairing code and reads it off the screen.
@@ -127,7 +127,7 @@ func (w *window) press(keys string) {
 // hides where it comes from, while a pairing code is valid.
 func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 	d, w := guarded(t)
-	d.askOverHTTP(1)
+	d.askOverHTTP()
 	a := d.relay() // its agent is this test
 	a.handshake("claude")
 	a.send(7, "tools/call", whichOne)
@@ -253,7 +253,7 @@ func (d *desk) shows(w *window, text string) {
 
 func TestAPairedShellAnswersAndAccepts(t *testing.T) {
 	d, w := guarded(t)
-	d.askOverHTTP(1)
+	d.askOverHTTP()
 	answer := []string{"ask", "answer", "1", "--json", `[{"id":"q","selectedOptions":["a"]}]`}
 	code := w.code(d)
 	s := d.shell(answer...)
@@ -266,7 +266,7 @@ func TestAPairedShellAnswersAndAccepts(t *testing.T) {
 		t.Error("the code was echoed")
 	}
 
-	d.askOverHTTP(1)
+	d.askOverHTTP()
 	s = d.shell("ask", "answer", "2", "--decline")
 	d.shows(s, "no pairing code is valid")
 	if n := s.ended(); n == 0 || d.asked() != 1 {
@@ -304,7 +304,7 @@ func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
 	d := holding(t, "passphrase")
 	w := d.window("--page", "ask", "--port", d.port())
 	d.holds()
-	d.askOverHTTP(1)
+	d.askOverHTTP()
 	answer := []string{"ask", "answer", "1", "--json", `[{"id":"q","selectedOptions":["a"]}]`}
 	s := d.shell(answer...)
 	d.shows(s, "no passphrase is set")
@@ -332,7 +332,7 @@ func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
 
 	d.serve("--port", d.port())
 	d.holds()
-	d.askOverHTTP(1)
+	d.askOverHTTP()
 	for _, action := range [][]string{{"pencil", "accept"}, answer} {
 		if out, err := d.command(action...).CombinedOutput(); err == nil || !strings.Contains(string(out), "no terminal") {
 			t.Errorf("%v without a terminal: %v, %s", action, err, out)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -92,7 +93,7 @@ func openDeck(a *app, f deckFlags) error {
 		err = tui.Run(ctx, o)
 	}
 	r.close()
-	if s, ok := context.Cause(ctx).(signalled); ok {
+	if s := (signalled{}); errors.As(context.Cause(ctx), &s) {
 		return exitCode(128 + int(s.Signal))
 	}
 	return err

@@ -33,9 +33,9 @@ func (d *desk) analyses() int {
 	return len(found)
 }
 
-func (a *agent) tool(name, args string) string {
+func (a *agent) tool(name string) string {
 	a.t.Helper()
-	text, err := json.Marshal(a.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args)))
+	text, err := json.Marshal(a.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, name)))
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -50,13 +50,13 @@ func TestADeckKeepsABaselineForEachAgent(t *testing.T) {
 	first, second := d.relay("logicstamp"), d.relay("logicstamp")
 	first.handshake("one")
 	second.handshake("one")
-	first.tool("logicstamp_refresh_snapshot", "{}")
+	first.tool("logicstamp_refresh_snapshot")
 	stamptest.Write(t, d.project, map[string]string{"src/App.tsx": "// props: title\n"})
-	second.tool("logicstamp_refresh_snapshot", "{}")
-	if out := first.tool("logicstamp_compare_snapshot", "{}"); !strings.Contains(out, "prop removed: dense") {
+	second.tool("logicstamp_refresh_snapshot")
+	if out := first.tool("logicstamp_compare_snapshot"); !strings.Contains(out, "prop removed: dense") {
 		t.Errorf("the first agent does not see its edit: %s", out)
 	}
-	if out := second.tool("logicstamp_compare_snapshot", "{}"); strings.Contains(out, "prop removed") || strings.Contains(out, "BASELINE_ADOPTED") {
+	if out := second.tool("logicstamp_compare_snapshot"); strings.Contains(out, "prop removed") || strings.Contains(out, "BASELINE_ADOPTED") {
 		t.Errorf("the second agent compares with another's snapshot: %s", out)
 	}
 	found, _ := filepath.Glob(filepath.Join(d.home, ".local/state/mcpdeck/logicstamp/snapshots/snap_*/snapshot.json"))
@@ -65,7 +65,7 @@ func TestADeckKeepsABaselineForEachAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out := first.tool("logicstamp_compare_snapshot", "{}"); !strings.Contains(out, "SNAPSHOT_LOST") {
+	if out := first.tool("logicstamp_compare_snapshot"); !strings.Contains(out, "SNAPSHOT_LOST") {
 		t.Errorf("a lost baseline: %s", out)
 	}
 }
@@ -120,7 +120,7 @@ func TestADeckAnswersBeforeTheDeeperAnalysisIsDone(t *testing.T) {
 	d.serve()
 	a := d.relay("logicstamp")
 	a.handshake("one")
-	a.tool("logicstamp_refresh_snapshot", "{}")
+	a.tool("logicstamp_refresh_snapshot")
 	d.until("a deeper analysis", func() bool {
 		found, _ := filepath.Glob(filepath.Join(d.home, ".local/state/mcpdeck/logicstamp/snapshots/deep_*/snapshot.json"))
 		return len(found) == 1
@@ -128,13 +128,13 @@ func TestADeckAnswersBeforeTheDeeperAnalysisIsDone(t *testing.T) {
 	release := filepath.Join(d.home, "release")
 	stamptest.Behave(t, standInDir(d.home), stamptest.StandIn{Until: release, UntilDeep: true})
 	stamptest.Write(t, d.project, map[string]string{"src/D.tsx": "// props: other\n"})
-	if out := a.tool("logicstamp_compare_snapshot", "{}"); !strings.Contains(out, `"deeper":"running"`) {
+	if out := a.tool("logicstamp_compare_snapshot"); !strings.Contains(out, `"deeper":"running"`) {
 		t.Errorf("the answer: %s", out)
 	}
 	if err := os.WriteFile(release, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.until("the deeper result", func() bool {
-		return strings.Contains(a.tool("logicstamp_get_last_compare_result", "{}"), "prop removed: deep")
+		return strings.Contains(a.tool("logicstamp_get_last_compare_result"), "prop removed: deep")
 	})
 }

@@ -172,10 +172,10 @@ func TestWriteNote(t *testing.T) {
 		{name: "taken", prepare: holding("a.txt"), note: Note{Name: "a.txt"}, err: taken},
 		{name: "replaced", prepare: holding("a.txt"), note: Note{Name: "a.txt", Content: "x", Overwrite: true}, want: Written{Bytes: 1, Replaced: true}},
 		{name: "overwrite of nothing", note: Note{Name: "a.txt", Content: "x", Overwrite: true}, want: Written{Bytes: 1}},
-		{name: "link", prepare: link("a.txt", "target"), note: Note{Name: "a.txt"}, err: taken},
-		{name: "link, overwrite", prepare: link("a.txt", "target"), note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
-		{name: "dangling link", prepare: link("a.txt", "nowhere"), note: Note{Name: "a.txt"}, err: taken},
-		{name: "dangling link, overwrite", prepare: link("a.txt", "nowhere"), note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
+		{name: "link", prepare: link("target"), note: Note{Name: "a.txt"}, err: taken},
+		{name: "link, overwrite", prepare: link("target"), note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
+		{name: "dangling link", prepare: link("nowhere"), note: Note{Name: "a.txt"}, err: taken},
+		{name: "dangling link, overwrite", prepare: link("nowhere"), note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
 		{name: "directory, overwrite", prepare: func(t *testing.T, dir string) { mkdir(t, filepath.Join(dir, "a.txt")) }, note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
 		{name: "longest content", note: Note{Name: "a.txt", Content: strings.Repeat("a", maxNote)}, want: Written{Bytes: maxNote}},
 		{name: "content too long", note: Note{Name: "a.txt", Content: strings.Repeat("a", maxNote+1)}, err: "content is too large (1048577 bytes, max 1048576)"},
@@ -223,10 +223,10 @@ func holding(name string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) { put(t, filepath.Join(dir, name), "old") }
 }
 
-func link(name, target string) func(*testing.T, string) {
+func link(target string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
 		put(t, filepath.Join(dir, "target"), "old")
-		must(t, os.Symlink(target, filepath.Join(dir, name)))
+		must(t, os.Symlink(target, filepath.Join(dir, "a.txt")))
 	}
 }
 

@@ -41,7 +41,7 @@ func TestWritingIsOneStep(t *testing.T) {
 				tt.prepare(t, path)
 			}
 			err := file.Write(path, []byte("new"), tt.options)
-			if tt.err == nil && err != nil || tt.err != nil && (err == nil || tt.err != errAny && !errors.Is(err, tt.err)) {
+			if tt.err == nil && err != nil || tt.err != nil && (err == nil || !errors.Is(tt.err, errAny) && !errors.Is(err, tt.err)) {
 				t.Fatalf("error %v, want %v", err, tt.err)
 			}
 			if b, rerr := os.ReadFile(path); err == nil && (rerr != nil || string(b) != "new") {

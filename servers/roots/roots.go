@@ -190,7 +190,7 @@ func (r *Rules) refuse(dir string, info os.FileInfo) string {
 	if pseudo(dir) {
 		return isSystem
 	}
-	return r.placed(dir, info)
+	return r.placed(dir)
 }
 
 const (
@@ -199,7 +199,7 @@ const (
 )
 
 // placed compares a folder with the known places.
-func (r *Rules) placed(dir string, info os.FileInfo) string {
+func (r *Rules) placed(dir string) string {
 	up := above(dir)
 	verdict, nearest := "", len(up) // of the system's places
 	for _, p := range r.there() {

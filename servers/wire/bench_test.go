@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -58,10 +59,10 @@ func BenchmarkEcho(b *testing.B) {
 				if _, err := conn.Write(line); err != nil {
 					b.Fatal(err)
 				}
-				if _, err := in.ReadSlice('\n'); err != nil && err != bufio.ErrBufferFull {
+				if _, err := in.ReadSlice('\n'); err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 					b.Fatal(err)
-				} else if err == bufio.ErrBufferFull {
-					for err == bufio.ErrBufferFull {
+				} else if errors.Is(err, bufio.ErrBufferFull) {
+					for errors.Is(err, bufio.ErrBufferFull) {
 						_, err = in.ReadSlice('\n')
 					}
 				}

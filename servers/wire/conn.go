@@ -100,7 +100,7 @@ func (c *Conn) read(lines *lineReader) error {
 		case errors.Is(err, ErrLineTooLong):
 			c.send(outgoing{line: errorLine(nil, errorBody{Code: codeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", MaxLine)})})
 			continue
-		case err == io.EOF || c.ctx.Err() != nil:
+		case errors.Is(err, io.EOF) || c.ctx.Err() != nil:
 			return nil
 		case err != nil:
 			return fmt.Errorf("read message: %w", err)

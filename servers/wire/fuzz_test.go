@@ -31,7 +31,7 @@ func TestLineReader(t *testing.T) {
 				if errors.Is(err, ErrLineTooLong) {
 					line, err = []byte("!"), nil
 				}
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					break
 				}
 				if err != nil {
@@ -53,7 +53,7 @@ func FuzzLines(f *testing.F) {
 		r := newLineReader(bytes.NewReader(in), 64)
 		for range len(in) + 2 {
 			line, err := r.next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return
 			}
 			if err != nil && !errors.Is(err, ErrLineTooLong) {

@@ -30,7 +30,7 @@ func newLineReader(r io.Reader, limit int) *lineReader {
 func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.line()
-		if err != nil && (err != io.EOF || len(line) == 0) {
+		if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
 			return nil, err
 		}
 		if !l.begun {
@@ -40,7 +40,7 @@ func (l *lineReader) next() ([]byte, error) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			return line, nil
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil, io.EOF
 		}
 	}
@@ -62,7 +62,7 @@ func (l *lineReader) line() ([]byte, error) {
 			return nil, l.skip(err)
 		}
 		whole = append(whole, part...)
-		if err != bufio.ErrBufferFull {
+		if !errors.Is(err, bufio.ErrBufferFull) {
 			return whole, err
 		}
 	}
@@ -70,10 +70,10 @@ func (l *lineReader) line() ([]byte, error) {
 
 // skip drops what is left of a line that is too long.
 func (l *lineReader) skip(err error) error {
-	for err == bufio.ErrBufferFull {
+	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = l.r.ReadSlice('\n')
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	return ErrLineTooLong

@@ -337,7 +337,7 @@ func (r *Relay) fromClient(lines *lineReader) error {
 		case errors.Is(err, ErrLineTooLong):
 			r.write(errorLine(nil, errorBody{Code: codeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", MaxLine)}))
 			continue
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return fmt.Errorf("read from the client: %w", err)

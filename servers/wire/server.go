@@ -125,7 +125,7 @@ func (s *Server) connection(ctx context.Context, c net.Conn, full string) {
 	lines := newLineReader(c, helloLimit)
 	hello, err := readHello(lines)
 	if err != nil {
-		if err != io.EOF {
+		if !errors.Is(err, io.EOF) {
 			_ = s.reply(c, Welcome{Error: err.Error()})
 		}
 		return

@@ -19,10 +19,9 @@ const walking = `{type: "palette", name: "p", colors: {a: "#f00", b: "#0f0"}}
 {type: "animation", name: "walk", frames: ["one", "two"], duration: 100, loop: false, tags: {step: {start: 1, end: 1}}}
 `
 
-func written(t *testing.T, flags ...string) (dir string, names []string) {
+func written(t *testing.T, flags ...string) (names []string) {
 	t.Helper()
-	dir = t.TempDir()
-	t.Chdir(dir)
+	t.Chdir(t.TempDir())
 	if err := os.WriteFile("hero.pxl", []byte(walking), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -38,11 +37,11 @@ func written(t *testing.T, flags ...string) (dir string, names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dir, names
+	return names
 }
 
 func TestAllObjectsAreWritten(t *testing.T) {
-	_, names := written(t, "--all", "-o", "out/")
+	names := written(t, "--all", "-o", "out/")
 	want := []string{"out/hero-button.png", "out/hero-one.png", "out/hero-two.png", "out/hero-walk.gif"}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)
@@ -120,7 +119,7 @@ func TestAtlasesAreDescribedForEngines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.format, func(t *testing.T) {
-			_, names := written(t, "--atlas="+tt.format, "--padding", "1", "--power-of-two", "-o", "pack.png")
+			names := written(t, "--atlas="+tt.format, "--padding", "1", "--power-of-two", "-o", "pack.png")
 			if !slices.Equal(names, []string{tt.file, "pack.png"}) && !slices.Equal(names, []string{"pack.png", tt.file}) {
 				t.Fatalf("wrote %v", names)
 			}

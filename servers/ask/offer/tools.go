@@ -200,7 +200,7 @@ func (m *Module) askWait(ctx context.Context, req mcp.CallToolRequest) (*mcp.Cal
 	if err != nil {
 		return failure(err), nil
 	}
-	limit, _ := seconds(args["timeoutSeconds"])
+	limit := seconds(args["timeoutSeconds"])
 	return m.wait(ctx, req, waitFor{call: call, key: id, limit: limit})
 }
 
@@ -230,7 +230,7 @@ func parseAsk(req mcp.CallToolRequest) (arguments, error) {
 	_ = json.Unmarshal(fields["title"], &a.Title) // a title that is no string is as good as none
 	var timeout any
 	if json.Unmarshal(fields["timeoutSeconds"], &timeout) == nil {
-		a.Timeout, _ = seconds(timeout)
+		a.Timeout = seconds(timeout)
 	}
 	if req.Params.Meta != nil {
 		a.ResumeKey, _ = req.Params.Meta.AdditionalFields[host.ResumeKeyMeta].(string)
@@ -255,18 +255,19 @@ func askedAt(req mcp.CallToolRequest, now time.Time) time.Time {
 	return now
 }
 
-func seconds(v any) (time.Duration, bool) {
+// seconds is a number of seconds above 0, else 0.
+func seconds(v any) time.Duration {
 	switch v := v.(type) {
 	case float64:
 		if v > 0 && v < 1e9 {
-			return time.Duration(v * float64(time.Second)), true
+			return time.Duration(v * float64(time.Second))
 		}
 	case string:
 		if d, err := time.ParseDuration(v + "s"); err == nil && d > 0 {
-			return d, true
+			return d
 		}
 	}
-	return 0, false
+	return 0
 }
 
 // request adds who is asking.

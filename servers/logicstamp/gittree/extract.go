@@ -42,7 +42,7 @@ func (r Repo) Extract(ctx context.Context, c Commit, dir string, style bool) (fo
 	if c.Prefix == "" {
 		tree = c.Hash
 	}
-	out, err := v.git(ctx, r.timeout(), nil, "ls-tree", "-r", "-z", "--full-tree", tree)
+	out, err := v.git(ctx, r.timeout(), "ls-tree", "-r", "-z", "--full-tree", tree)
 	if err != nil {
 		if c.Prefix != "" && ctx.Err() == nil && v.absent(ctx, c) {
 			return false, []problem.Warning{problem.Warn(problem.GitPathNew, "%s does not exist at %s, so everything is new", strings.TrimSuffix(c.Prefix, "/"), c.Describe)}, nil
@@ -79,7 +79,7 @@ func openNew(dir string) (*os.Root, error) {
 }
 
 func (v *view) absent(ctx context.Context, c Commit) bool {
-	out, err := v.git(ctx, resolveTime, nil, "ls-tree", "-z", "--full-tree", c.Hash, "--", strings.TrimSuffix(c.Prefix, "/"))
+	out, err := v.git(ctx, resolveTime, "ls-tree", "-z", "--full-tree", c.Hash, "--", strings.TrimSuffix(c.Prefix, "/"))
 	return err == nil && out == ""
 }
 

@@ -76,7 +76,7 @@ func (r Repo) Resolve(ctx context.Context, ref string) (Commit, error) {
 		return Commit{}, err
 	}
 	defer v.close()
-	out, err := v.git(ctx, resolveTime, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	out, err := v.git(ctx, resolveTime, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
 		if ctx.Err() != nil {
 			return Commit{}, ctx.Err()
@@ -85,12 +85,12 @@ func (r Repo) Resolve(ctx context.Context, ref string) (Commit, error) {
 	}
 	c := Commit{Ref: ref, Hash: strings.TrimSpace(out), Top: v.place.top, Prefix: v.place.prefix(r.Project)}
 	c.Describe = c.Hash[:min(len(c.Hash), 7)]
-	if out, err := v.git(ctx, resolveTime, nil, "name-rev", "--name-only", "--no-undefined", "--refs=refs/heads/*", "--refs=refs/tags/*", c.Hash); err == nil {
+	if out, err := v.git(ctx, resolveTime, "name-rev", "--name-only", "--no-undefined", "--refs=refs/heads/*", "--refs=refs/tags/*", c.Hash); err == nil {
 		if name := strings.TrimSpace(out); name != "" && !strings.ContainsAny(name, "~^") {
 			c.Describe = name
 		}
 	}
-	if out, err := v.git(ctx, resolveTime, nil, "rev-list", "--max-count=1", "--format=%cI", c.Hash); err == nil {
+	if out, err := v.git(ctx, resolveTime, "rev-list", "--max-count=1", "--format=%cI", c.Hash); err == nil {
 		_, date, _ := strings.Cut(strings.TrimSpace(out), "\n")
 		c.Time, _ = time.Parse(time.RFC3339, date)
 	}
@@ -117,7 +117,7 @@ func (r Repo) Present(ctx context.Context, style bool) ([]string, error) {
 	if file := r.usersExcludes(ctx); file != "" {
 		args = append([]string{"-c", "core.excludesFile=" + file}, args...)
 	}
-	out, err := v.git(ctx, r.timeout(), nil, args...)
+	out, err := v.git(ctx, r.timeout(), args...)
 	if err != nil {
 		return nil, failed(ctx, "list the present files", err)
 	}
@@ -168,7 +168,7 @@ func (r Repo) Refs(ctx context.Context) []string {
 	defer v.close()
 	var out []string
 	add := func(ref string) {
-		if _, err := v.git(ctx, resolveTime, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}"); err == nil {
+		if _, err := v.git(ctx, resolveTime, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}"); err == nil {
 			out = append(out, ref)
 		}
 	}
@@ -176,12 +176,12 @@ func (r Repo) Refs(ctx context.Context) []string {
 	if len(out) == 0 {
 		return nil
 	}
-	if name, err := v.git(ctx, resolveTime, nil, "rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}"); err == nil {
+	if name, err := v.git(ctx, resolveTime, "rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}"); err == nil {
 		out = append(out, strings.TrimSpace(name))
 	}
 	add("main")
 	add("master")
-	tags, err := v.git(ctx, resolveTime, nil, "for-each-ref", "--sort=-creatordate", "--count=5", "--format=%(refname:short)", "refs/tags")
+	tags, err := v.git(ctx, resolveTime, "for-each-ref", "--sort=-creatordate", "--count=5", "--format=%(refname:short)", "refs/tags")
 	if err == nil {
 		out = append(out, strings.Fields(tags)...)
 	}

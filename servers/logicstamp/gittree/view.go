@@ -370,8 +370,8 @@ func (all refs) packed() []byte {
 }
 
 // git runs one command over the view, in the project.
-func (v *view) git(ctx context.Context, limit time.Duration, in io.Reader, args ...string) (string, error) {
-	return v.repo.run(ctx, limit, v.command(args...), in)
+func (v *view) git(ctx context.Context, limit time.Duration, args ...string) (string, error) {
+	return v.repo.run(ctx, limit, v.command(args...), nil)
 }
 
 func (v *view) command(args ...string) process.Command {

@@ -170,13 +170,13 @@ func TestDiffCases(t *testing.T) {
 	if d := diff(sample.Hero("#F00", 2), strings.Replace(sample.Hero("#F00", 2), `"x":"#F00"`, `"x":"#F00","y":"#0F0"`, 1)); len(d[0].Palette) != 1 || d[0].Palette[0].Type != "added" || d[0].Palette[0].Token != "y" {
 		t.Errorf("token added: %+v", d)
 	}
-	if d := diff(heroAndEnemy("#F00", 2), heroAndEnemy("#F00", 2)); len(d) != 2 || d[0].Sprite != "enemy" || d[1].Sprite != "hero" {
+	if d := diff(heroAndEnemy(), heroAndEnemy()); len(d) != 2 || d[0].Sprite != "enemy" || d[1].Sprite != "hero" {
 		t.Errorf("two sprites: %+v", d)
 	}
-	if d := diff(sample.Hero("#F00", 2), heroAndEnemy("#F00", 2)); d[0].Status != "added" || !strings.Contains(d[0].Summary, "added") {
+	if d := diff(sample.Hero("#F00", 2), heroAndEnemy()); d[0].Status != "added" || !strings.Contains(d[0].Summary, "added") {
 		t.Errorf("sprite added: %+v", d)
 	}
-	if d := diff(heroAndEnemy("#F00", 2), sample.Hero("#F00", 2)); d[0].Status != "removed" || !strings.Contains(d[0].Summary, "removed") {
+	if d := diff(heroAndEnemy(), sample.Hero("#F00", 2)); d[0].Status != "removed" || !strings.Contains(d[0].Summary, "removed") {
 		t.Errorf("sprite removed: %+v", d)
 	}
 	if d := diff(palspr, strings.Replace(palspr, "#FF0000", "#00FF00", 1)); len(d[0].Palette) != 1 || d[0].Palette[0].Token != "r" || d[0].Palette[0].Type != "changed" {

@@ -224,7 +224,7 @@ func TestDiffTool(t *testing.T) {
 		t.Errorf("got %+v", d)
 	}
 	var list []pixelsrc.SpriteDiff
-	r.data("pixelsrc_diff", args{"source_a": heroAndEnemy("#F00", 2), "source_b": heroAndEnemy("#F00", 2), "sprite": "enemy"}, &list)
+	r.data("pixelsrc_diff", args{"source_a": heroAndEnemy(), "source_b": heroAndEnemy(), "sprite": "enemy"}, &list)
 	if len(list) != 1 || list[0].Sprite != "enemy" {
 		t.Errorf("got %+v", list)
 	}

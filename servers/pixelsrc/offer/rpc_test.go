@@ -32,8 +32,8 @@ const (
 {"type":"sprite","name":"test","size":[4,4],"palette":"char","regions":{"skni":{"rect":[0,0,4,4]}}}`
 )
 
-func heroAndEnemy(c string, s int) string {
-	return sample.Hero(c, 2) + "\n" + fmt.Sprintf(`{"type":"sprite","name":"enemy","size":[%d,%d],"palette":{"e":"#0000FF"},"regions":{"e":{"rect":[0,0,%d,%d]}}}`, s, s, s, s)
+func heroAndEnemy() string {
+	return sample.Hero("#F00", 2) + "\n" + `{"type":"sprite","name":"enemy","size":[2,2],"palette":{"e":"#0000FF"},"regions":{"e":{"rect":[0,0,2,2]}}}`
 }
 
 // rig is a client that speaks JSON-RPC to the server through the host's

@@ -62,7 +62,7 @@ func (s part) draw(th *theme.Theme, w int) []string {
 
 // renderQuestion draws the open question: its text, the options, and the
 // description with what is left.
-func (p *Page) renderQuestion(f *tui.Frame, it questions.Item, b box) []string {
+func (p *Page) renderQuestion(f *tui.Frame, b box) []string {
 	q, a, ok := p.at()
 	if !ok {
 		return nil

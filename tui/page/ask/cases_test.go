@@ -87,11 +87,12 @@ func (d *desk) press(keys ...string) {
 	}
 }
 
-func one(id string, selected []string, custom string) []questions.Result {
+// one is a result for the question a.
+func one(selected []string, custom string) []questions.Result {
 	if selected == nil {
 		selected = []string{}
 	}
-	return []questions.Result{{ID: id, SelectedOptions: selected, CustomInput: custom}}
+	return []questions.Result{{ID: "a", SelectedOptions: selected, CustomInput: custom}}
 }
 
 func same(t *testing.T, got, want any) {
@@ -170,12 +171,12 @@ func resultCases() []refCase {
 					t.Errorf("said %d times:\n%s", n, d.Text())
 				}
 				d.Keys("enter")
-				same(t, d.reply(c).Results, one("a", []string{"Safe (Recommended)"}, ""))
+				same(t, d.reply(c).Results, one([]string{"Safe (Recommended)"}, ""))
 			})
 		}},
 		{4, "the mark is no part of the answer", func(t *testing.T) {
 			t.Helper()
-			same(t, play(t, sessions, "enter"), one("a", []string{"Session auth"}, ""))
+			same(t, play(t, sessions, "enter"), one([]string{"Session auth"}, ""))
 		}},
 		{5, "note on the choice", func(t *testing.T) {
 			t.Helper()
@@ -185,7 +186,7 @@ func resultCases() []refCase {
 		}},
 		{6, "free text, single", func(t *testing.T) {
 			t.Helper()
-			same(t, play(t, sessions, "o", "'custom auth flow", "enter"), one("a", nil, "custom auth flow"))
+			same(t, play(t, sessions, "o", "'custom auth flow", "enter"), one(nil, "custom auth flow"))
 		}},
 		{7, "blank free text cannot be sent", func(t *testing.T) {
 			t.Helper()
@@ -202,11 +203,11 @@ func resultCases() []refCase {
 		}},
 		{9, "choice and free text", func(t *testing.T) {
 			t.Helper()
-			same(t, play(t, several, "space", "o", "'organization-sso", "enter", "enter"), one("a", []string{"JWT"}, "organization-sso"))
+			same(t, play(t, several, "space", "o", "'organization-sso", "enter", "enter"), one([]string{"JWT"}, "organization-sso"))
 		}},
 		{10, "option order", func(t *testing.T) {
 			t.Helper()
-			same(t, play(t, several, "3", "1", "enter"), one("a", []string{"JWT", "C"}, ""))
+			same(t, play(t, several, "3", "1", "enter"), one([]string{"JWT", "C"}, ""))
 		}},
 		{11, "declined with a draft: nothing is chosen", func(t *testing.T) {
 			t.Helper()
@@ -246,7 +247,7 @@ func resultCases() []refCase {
 		}},
 		{16, "line break in free text", func(t *testing.T) {
 			t.Helper()
-			same(t, play(t, sessions, "o", "'enterprise", "ctrl+j", "'sso", "enter"), one("a", nil, "enterprise\nsso"))
+			same(t, play(t, sessions, "o", "'enterprise", "ctrl+j", "'sso", "enter"), one(nil, "enterprise\nsso"))
 		}},
 		{17, "description is shown, not echoed", func(t *testing.T) {
 			t.Helper()
@@ -265,11 +266,11 @@ func keyCases() []refCase {
 	return []refCase{
 		{18, "Enter sends the first option", func(t *testing.T) {
 			t.Helper()
-			same(t, play(t, `[{"id":"a","question":"?","options":["A","B"]}]`, "enter"), one("a", []string{"A"}, ""))
+			same(t, play(t, `[{"id":"a","question":"?","options":["A","B"]}]`, "enter"), one([]string{"A"}, ""))
 		}},
 		{19, "the free-text row stays open until there is text", func(t *testing.T) {
 			t.Helper()
-			same(t, play(t, `[{"id":"a","question":"?","options":["A"]}]`, "down", "enter", "enter", "'custom-flow", "enter"), one("a", nil, "custom-flow"))
+			same(t, play(t, `[{"id":"a","question":"?","options":["A"]}]`, "down", "enter", "enter", "'custom-flow", "enter"), one(nil, "custom-flow"))
 		}},
 		{20, "Tab keeps the note", func(t *testing.T) {
 			t.Helper()

@@ -26,7 +26,7 @@ func relatedCases() []refCase {
 		}},
 		{54, "selections and free text", func(t *testing.T) {
 			t.Helper()
-			same(t, play(t, several, "2", "o", "'w", "enter", "enter"), one("a", []string{"Session"}, "w"))
+			same(t, play(t, several, "2", "o", "'w", "enter", "enter"), one([]string{"Session"}, "w"))
 		}},
 		{55, "left open: skipped, not an answer", func(t *testing.T) {
 			t.Helper()
@@ -42,8 +42,8 @@ func relatedCases() []refCase {
 				d.Keys("]", "2")
 				d.Wait(time.Second)
 				d.Keys("3")
-				same(t, d.reply(c2).Results, one("a", []string{"B"}, ""))
-				same(t, d.reply(c1).Results, one("a", []string{"C"}, ""))
+				same(t, d.reply(c2).Results, one([]string{"B"}, ""))
+				same(t, d.reply(c1).Results, one([]string{"C"}, ""))
 			})
 		}},
 		{57, "the asker has gone: marked, and a later one gets it only by a key", func(t *testing.T) {
@@ -59,7 +59,7 @@ func relatedCases() []refCase {
 				d.Has("you answered this when nobody was waiting")
 				d.notSent(again)
 				d.Keys("enter")
-				same(t, d.reply(again).Results, one("a", []string{"A"}, ""))
+				same(t, d.reply(again).Results, one([]string{"A"}, ""))
 			})
 		}},
 		{58, "withdrawn before it was shown: marked, in the history, not waiting", func(t *testing.T) {
@@ -131,7 +131,7 @@ func relatedCases() []refCase {
 		{64, "an option that does not exist is refused", func(t *testing.T) {
 			t.Helper()
 			with(t, abc, func(d *desk, c *questions.Call) {
-				if err := d.q.Answer(1, one("a", []string{"Z"}, "")); err == nil {
+				if err := d.q.Answer(1, one([]string{"Z"}, "")); err == nil {
 					t.Error("taken")
 				}
 				d.Keys("7")
@@ -151,7 +151,7 @@ func relatedCases() []refCase {
 			with(t, `[{"id":"a","question":"?","options":["Y","[Recommended] X"]}]`, func(d *desk, c *questions.Call) {
 				same(t, d.first().Cursor, 1)
 				d.Keys("enter")
-				same(t, d.reply(c).Results, one("a", []string{"[Recommended] X"}, ""))
+				same(t, d.reply(c).Results, one([]string{"[Recommended] X"}, ""))
 			})
 		}},
 		{67, "Space while a request appears chooses nothing", func(t *testing.T) {

@@ -35,11 +35,11 @@ func TestTypedTextIsWarnedOf(t *testing.T) {
 		d.Has("will not be sent")
 		d.notSent(c)
 		d.Keys("1")
-		same(t, d.reply(c).Results, one("a", []string{"A"}, ""))
+		same(t, d.reply(c).Results, one([]string{"A"}, ""))
 	})
 	with(t, abc, func(d *desk, c *questions.Call) {
 		d.press("o", "'my own", "esc", "home", "enter", "o")
-		same(t, d.reply(c).Results, one("a", nil, "my own"))
+		same(t, d.reply(c).Results, one(nil, "my own"))
 	})
 	with(t, pair, func(d *desk, _ *questions.Call) {
 		d.press("o", "'my own", "esc", "1", "1", "2")
@@ -56,7 +56,7 @@ func TestNumberOfChoicesIsLimited(t *testing.T) {
 		d.Has("choose at most 2")
 		d.notSent(c)
 		d.Keys("1", "enter")
-		same(t, d.reply(c).Results, one("a", []string{"B", "C"}, ""))
+		same(t, d.reply(c).Results, one([]string{"B", "C"}, ""))
 	})
 }
 
@@ -238,7 +238,7 @@ func TestUndoKey(t *testing.T) {
 		d.Has("taken back", "● 2 B")
 		d.notSent(c)
 		d.Keys("enter")
-		same(t, d.reply(c).Results, one("a", []string{"B"}, ""))
+		same(t, d.reply(c).Results, one([]string{"B"}, ""))
 	})
 }
 
@@ -268,7 +268,7 @@ func TestSnoozeSkipAndAskBack(t *testing.T) {
 
 func TestConfirmKeys(t *testing.T) {
 	got := play(t, `[{"id":"a","question":"Drop it?","kind":"confirm"}]`, "n")
-	same(t, got, one("a", []string{"No"}, ""))
+	same(t, got, one([]string{"No"}, ""))
 }
 
 func TestDraftCursorAndTabAreBack(t *testing.T) {

@@ -78,7 +78,7 @@ func (p *Page) renderRequest(f *tui.Frame, it questions.Item) []string {
 	if it.State == questions.Sending || p.draft.Tab >= len(qs) {
 		rows = append(rows, p.renderReview(f, it, w, body)...)
 	} else {
-		rows = append(rows, p.renderQuestion(f, it, box{x: 1, y: top, w: w, h: body})...)
+		rows = append(rows, p.renderQuestion(f, box{x: 1, y: top, w: w, h: body})...)
 	}
 	rows = append(rows, foot...)
 	for i, r := range rows {

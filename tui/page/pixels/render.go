@@ -215,7 +215,7 @@ func (p *Page) below(f *tui.Frame, w, h int) []string {
 		}
 		rows = append(rows, p.pixel(f, w))
 		if f.PictureCaps().Mode == picture.ModeLetters && f.W < columnsFrom {
-			rows = append(rows, p.letters(f, w, max(h/8, 1))...)
+			rows = append(rows, p.letters(w, max(h/8, 1))...)
 		}
 	}
 	notes := r.Notes
@@ -365,7 +365,7 @@ func (p *Page) swatch(f *tui.Frame, c color.NRGBA) string {
 
 // letters says what the letters of a picture stand for, where no column of colours does,
 // in at most the given rows.
-func (p *Page) letters(f *tui.Frame, w, rows int) []string {
+func (p *Page) letters(w, rows int) []string {
 	var lines []string
 	for _, u := range p.view.Uses() {
 		letter := p.view.Letter(u.Color)

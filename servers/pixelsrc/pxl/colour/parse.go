@@ -280,7 +280,7 @@ func (p *scanner) rgb() value {
 	legacy := !isRelative && !isNone(in[0].v) && p.take(',')
 	in[1] = p.plain(ch)
 	if legacy {
-		p.need(',')
+		p.comma()
 	}
 	in[2] = p.plain(ch)
 	v := value{space: rgb255}
@@ -319,7 +319,7 @@ func (p *scanner) hueFirst(s space) value {
 	legacy := s == hsl && !isRelative && !isNone(v.c[0]) && p.take(',')
 	v.c[1] = p.basis(ch, 100)
 	if legacy {
-		p.need(',')
+		p.comma()
 	}
 	v.c[2] = p.basis(ch, 100)
 	if legacy && (isNone(v.c[1]) || isNone(v.c[2])) {
@@ -425,9 +425,9 @@ func (p *scanner) colorMix() value {
 		return value{}
 	}
 	method := p.method(s)
-	p.need(',')
+	p.comma()
 	a, pa, hasA := p.share()
-	p.need(',')
+	p.comma()
 	b, pb, hasB := p.share()
 	switch {
 	case !hasA && !hasB:

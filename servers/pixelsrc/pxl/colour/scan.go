@@ -64,9 +64,10 @@ func (p *scanner) take(c byte) bool {
 	return false
 }
 
-func (p *scanner) need(c byte) {
-	if !p.take(c) {
-		p.fail("expected " + strconv.Quote(string(rune(c))) + p.here())
+// comma takes a comma, which must be there.
+func (p *scanner) comma() {
+	if !p.take(',') {
+		p.fail(`expected ","` + p.here())
 	}
 }
 
