@@ -71,8 +71,6 @@ func (d *desk) configure(text string) {
 	}
 }
 
-const whichOne = `{"name":"ask","arguments":{"questions":[{"id":"q","question":"Which?","options":["a","b"]}]}}`
-
 // askOverHTTP asks as an agent without a process that the deck could know of.
 func (d *desk) askOverHTTP() {
 	d.t.Helper()

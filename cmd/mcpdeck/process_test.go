@@ -469,3 +469,6 @@ func TestWhoHostsLogsOneLineForEach(t *testing.T) {
 		}
 	}
 }
+
+// whichOne is a call that asks the user something.
+const whichOne = `{"name":"ask","arguments":{"questions":[{"id":"q","question":"Which?","options":["a","b"]}]}}`
