@@ -178,7 +178,7 @@ func (k *Corpus) sprite(src *Source, sp *pxl.Sprite) {
 	}
 	var names []string
 	for _, r := range regions {
-		t := bare(r.Token)
+		t := pxl.Bare(r.Token)
 		if k.tokens[t] == nil {
 			k.tokens[t] = &TokenCount{Token: t}
 		}

@@ -208,7 +208,7 @@ func diffPalettes(a, b *Source, p, q *pxl.PaletteRef) (list []colourChange) {
 		m := map[string]entry{}
 		all, _ := s.Colours(ref)
 		for _, t := range all {
-			m[bare(t.Token)] = entry{t.Value, t.Color, t.Valid}
+			m[pxl.Bare(t.Token)] = entry{t.Value, t.Color, t.Valid}
 		}
 		return m
 	}
@@ -245,13 +245,13 @@ func diffRegions(ctx context.Context, a, b *Source, name string) (list []regionC
 	partner := make([]int, len(old)) // in now; -1: none
 	for i, r := range old {
 		partner[i] = -1
-		if j, ok := inNow[bare(r.Token)]; ok {
+		if j, ok := inNow[pxl.Bare(r.Token)]; ok {
 			partner[i] = j
 		}
 	}
 	moved := movedRegions(ctx, before.Tokens, after.Tokens, partner, len(now))
 	for i, r := range old {
-		token, j := bare(r.Token), partner[i]
+		token, j := pxl.Bare(r.Token), partner[i]
 		if j < 0 {
 			list = append(list, regionChange{Type: "removed", Token: token, OldPixels: &old[i].Pixels, OldBounds: box(r.Bounds)})
 			continue
@@ -265,7 +265,7 @@ func diffRegions(ctx context.Context, a, b *Source, name string) (list []regionC
 		}
 	}
 	for j, n := range now {
-		token := bare(n.Token)
+		token := pxl.Bare(n.Token)
 		if _, ok := inOld[token]; !ok {
 			list = append(list, regionChange{Type: "added", Token: token, NewPixels: &now[j].Pixels, NewBounds: box(n.Bounds)})
 		}
@@ -278,7 +278,7 @@ func diffRegions(ctx context.Context, a, b *Source, name string) (list []regionC
 func byToken(regions []pxl.RegionInfo) map[string]int {
 	at := make(map[string]int, len(regions))
 	for i := range regions {
-		token := bare(regions[i].Token)
+		token := pxl.Bare(regions[i].Token)
 		if _, ok := at[token]; !ok {
 			at[token] = i
 		}

@@ -124,7 +124,7 @@ func explainBuiltin(name string, ex *excerpt) *PaletteData {
 	d := &PaletteData{Type: "palette", Name: name, Builtin: true}
 	for _, e := range p.Colors {
 		c, err := colour.Parse(e.Value)
-		d.Colors = append(d.Colors, swatchOf(bare(e.Token), c, err == nil, e.Value))
+		d.Colors = append(d.Colors, swatchOf(pxl.Bare(e.Token), c, err == nil, e.Value))
 	}
 	d.finish(ex)
 	return d
@@ -249,7 +249,7 @@ func (src *Source) explainSprite(o *pxl.Object, ex *excerpt) (any, string) {
 	byToken := map[string]int{}
 	opaque := 0
 	for i, r := range regions {
-		token := bare(r.Token)
+		token := pxl.Bare(r.Token)
 		at, ok := byToken[token]
 		if !ok {
 			at = len(d.Tokens)
@@ -315,9 +315,7 @@ func modifiers(sprite *json5.Node, token string) (list []string) {
 		return nil
 	}
 	for _, k := range n.Keys {
-		switch k.Name {
-		case "points", "line", "rect", "stroke", "ellipse", "circle", "polygon", "path", "fill", "auto-shadow", "auto-outline", "union", "base", "intersect", "z", "role":
-		default:
+		if !slices.Contains(append(shapeKeys(), "z", "role"), k.Name) {
 			list = append(list, k.Name)
 		}
 	}

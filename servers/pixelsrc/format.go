@@ -246,24 +246,65 @@ func (f *formatter) top(n *json5.Node) {
 		kind = t.Text
 	}
 	sortKeys(list, topKeys(kind))
-	f.out.WriteByte('{')
+	f.members(n, list, inner, func(it item) {
+		switch {
+		case kind == "sprite" && it.key == "regions" && it.node.Kind == json5.Object && len(it.node.Items) > 1:
+			f.opened(it.node, "", func(it item) {
+				it.lead = nil
+				f.key(it)
+				f.value(it.node, nil)
+			})
+		case kind == "composition" && it.key == "layers" && it.node.Kind == json5.Array && len(it.node.Items) > 0:
+			f.opened(it.node, "", func(it item) { f.layer(it.node) })
+		default:
+			f.member(kind, it)
+		}
+	})
+}
+
+// members writes a list or an object on one line, as far as value does.
+func (f *formatter) members(n *json5.Node, list []item, inner []comment, value func(item)) {
+	object := n.Kind == json5.Object
+	f.out.WriteByte(bracket(object)[0])
 	f.inline(inner)
 	for i, it := range list {
 		if i > 0 {
 			f.out.WriteString(", ")
 		}
-		f.key(it)
-		switch {
-		case kind == "sprite" && it.key == "regions" && it.node.Kind == json5.Object && len(it.node.Items) > 1:
-			f.regions(it.node)
-		case kind == "composition" && it.key == "layers" && it.node.Kind == json5.Array && len(it.node.Items) > 0:
-			f.layers(it.node)
-		default:
-			f.member(kind, it)
+		if object {
+			f.key(it)
+		} else {
+			f.inline(it.lead)
 		}
+		value(it)
 		f.after(it.trail)
 	}
-	f.out.WriteByte('}')
+	f.out.WriteByte(bracket(object)[1])
+}
+
+// opened writes a list or an object with one element a line, below what has an indent.
+func (f *formatter) opened(n *json5.Node, indent string, element func(item)) {
+	list, _ := f.items(n)
+	object := n.Kind == json5.Object
+	f.out.WriteByte(bracket(object)[0])
+	f.out.WriteByte('\n')
+	for i, it := range list {
+		for _, c := range it.lead {
+			f.out.WriteString(indent + "  " + c.text + "\n")
+		}
+		f.out.WriteString(indent + "  ")
+		element(it)
+		f.endLine(it, i+1 < len(list))
+	}
+	f.out.WriteString(indent)
+	f.out.WriteByte(bracket(object)[1])
+}
+
+func bracket(object bool) string {
+	if object {
+		return "{}"
+	}
+	return "[]"
 }
 
 // inline writes comments that stand among other things on a line.
@@ -296,28 +337,6 @@ func (f *formatter) key(it item) {
 	f.out.WriteString(": ")
 }
 
-// lead writes the comments above an element of an opened list.
-func (f *formatter) lead(it item) {
-	for _, c := range it.lead {
-		f.out.WriteString("  " + c.text + "\n")
-	}
-}
-
-// regions writes one region a line.
-func (f *formatter) regions(n *json5.Node) {
-	list, _ := f.items(n)
-	f.out.WriteString("{\n")
-	for i, it := range list {
-		f.lead(it)
-		it.lead = nil
-		f.out.WriteString("  ")
-		f.key(it)
-		f.value(it.node, nil)
-		f.endLine(it, i+1 < len(list))
-	}
-	f.out.WriteByte('}')
-}
-
 // endLine ends the line of an element of an opened list.
 func (f *formatter) endLine(it item, more bool) {
 	if more {
@@ -333,51 +352,21 @@ func (f *formatter) endLine(it item, more bool) {
 	f.out.WriteByte('\n')
 }
 
-// layers writes one layer a line, and each row of a larger map on its own.
-func (f *formatter) layers(n *json5.Node) {
-	list, _ := f.items(n)
-	f.out.WriteString("[\n")
-	for i, it := range list {
-		f.lead(it)
-		f.out.WriteString("  ")
-		f.layer(it.node)
-		f.endLine(it, i+1 < len(list))
-	}
-	f.out.WriteByte(']')
-}
-
+// layer writes one layer, with each row of a larger map on its own line.
 func (f *formatter) layer(n *json5.Node) {
 	if n.Kind != json5.Object {
 		f.value(n, nil)
 		return
 	}
 	list, inner := f.items(n)
-	sortKeys(list, []string{"name", "sprite", "x", "y", "position", "fill", "map", "transform", "blend", "opacity"})
-	f.out.WriteByte('{')
-	f.inline(inner)
-	for i, it := range list {
-		if i > 0 {
-			f.out.WriteString(", ")
-		}
-		f.key(it)
+	sortKeys(list, layerKeys())
+	f.members(n, list, inner, func(it item) {
 		if it.key == "map" && it.node.Kind == json5.Array && len(it.node.Items) > 1 {
-			rows, _ := f.items(it.node)
-			f.out.WriteString("[\n")
-			for j, row := range rows {
-				for _, c := range row.lead {
-					f.out.WriteString("    " + c.text + "\n")
-				}
-				f.out.WriteString("    ")
-				f.value(row.node, nil)
-				f.endLine(row, j+1 < len(rows))
-			}
-			f.out.WriteString("  ]")
+			f.opened(it.node, "  ", func(row item) { f.value(row.node, nil) })
 		} else {
 			f.value(it.node, nil)
 		}
-		f.after(it.trail)
-	}
-	f.out.WriteByte('}')
+	})
 }
 
 // member writes a value of a top-level object.
@@ -410,25 +399,7 @@ func (f *formatter) value(n *json5.Node, order func([]item)) {
 		if order != nil && n.Kind == json5.Object {
 			order(list)
 		}
-		opening, closing := byte('['), byte(']')
-		if n.Kind == json5.Object {
-			opening, closing = '{', '}'
-		}
-		f.out.WriteByte(opening)
-		f.inline(inner)
-		for i, it := range list {
-			if i > 0 {
-				f.out.WriteString(", ")
-			}
-			if n.Kind == json5.Object {
-				f.key(it)
-			} else {
-				f.inline(it.lead)
-			}
-			f.value(it.node, nil)
-			f.after(it.trail)
-		}
-		f.out.WriteByte(closing)
+		f.members(n, list, inner, func(it item) { f.value(it.node, nil) })
 	default:
 		f.out.WriteString(f.src[n.Pos:n.End])
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
 
@@ -25,6 +26,11 @@ func topKeys(kind string) []string {
 		"import":      "from as sprites palettes transforms animations",
 	}[kind]
 	return append([]string{"type", "name"}, strings.Fields(rest)...)
+}
+
+// layerKeys is the order of the keys of a composition's layer.
+func layerKeys() []string {
+	return []string{"name", "sprite", "x", "y", "position", "fill", "map", "transform", "blend", "opacity"}
 }
 
 func sortKeys(list []item, order []string) {
@@ -47,13 +53,13 @@ func sortColours(list []item) {
 		switch {
 		case strings.HasPrefix(key, "--"):
 			return 0
-		case bare(key) == "_":
+		case pxl.Bare(key) == "_":
 			return 1
 		}
 		return 2
 	}
 	slices.SortStableFunc(list, func(a, b item) int {
-		return cmp.Or(rank(a.key)-rank(b.key), cmp.Compare(bare(a.key), bare(b.key)), cmp.Compare(a.key, b.key))
+		return cmp.Or(rank(a.key)-rank(b.key), cmp.Compare(pxl.Bare(a.key), pxl.Bare(b.key)), cmp.Compare(a.key, b.key))
 	})
 }
 

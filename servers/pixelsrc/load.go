@@ -27,15 +27,24 @@ func Load(name string, dialect pxl.Dialect) (*pxl.Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	o := pxl.Options{Dialect: dialect, Include: at.beside}
-	var notes []note
-	o.Imported, notes = imported(text, &at)
+	doc, _ := parse(pxl.Options{Dialect: dialect}, text, &at, true)
+	return doc, nil
+}
+
+// parse reads a text with what it includes and imports from beside at; nil for
+// nothing. notes say what could not be imported, tell puts those among the
+// diagnostics that are errors.
+func parse(o pxl.Options, text string, at *place, tell bool) (doc *pxl.Document, notes []note) {
+	if at != nil {
+		o.Include = at.beside
+	}
+	o.Imported, notes = imported(text, at)
 	for _, n := range notes {
-		if !n.unused {
+		if tell && !n.unused {
 			o.Notes = append(o.Notes, pxl.Diagnostic{Code: pxl.CodeImport, Severity: pxl.Error, Line: max(n.line, 1), Column: 1, Message: n.text, Object: n.context})
 		}
 	}
-	return pxl.Parse([]byte(text), o), nil
+	return pxl.Parse([]byte(text), o), notes
 }
 
 // readNamed reads a file that the user named, wherever its links lead.

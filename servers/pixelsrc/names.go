@@ -5,21 +5,15 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-)
 
-// bare is a token without its braces: {x} and x are one token.
-func bare(token string) string {
-	if n := len(token); n > 2 && token[0] == '{' && token[n-1] == '}' {
-		return token[1 : n-1]
-	}
-	return token
-}
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+)
 
 // distance is the optimal string alignment distance of two words without regard
 // to case and braces: inserting, deleting, replacing and swapping neighbours count
 // one each.
 func distance(a, b string) int {
-	p, q := []rune(strings.ToLower(bare(a))), []rune(strings.ToLower(bare(b)))
+	p, q := []rune(strings.ToLower(pxl.Bare(a))), []rune(strings.ToLower(pxl.Bare(b)))
 	if len(p) > 64 || len(q) > 64 {
 		return 64
 	}

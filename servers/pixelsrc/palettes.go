@@ -62,7 +62,7 @@ func Palette(name string) (PaletteCard, bool) {
 	c := PaletteCard{Name: "@" + name, Usage: fmt.Sprintf(`"palette": "@%s"`, name)}
 	for _, e := range p.Colors {
 		c.Colors = append(c.Colors, [2]string{e.Token, e.Value})
-		c.Tokens = append(c.Tokens, [2]string{bare(e.Token), e.Value})
+		c.Tokens = append(c.Tokens, [2]string{pxl.Bare(e.Token), e.Value})
 	}
 	slices.SortFunc(c.Colors, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 	return c, true
@@ -119,6 +119,7 @@ func colourName(c color.NRGBA) string {
 		return "white"
 	}
 	h, _, _ := colour.ToHSL(c)
+	// From integers, so that a colour on the border of two names keeps its own.
 	hi, lo := max(r, g, b), min(r, g, b)
 	l := float64(hi+lo) / 510
 	s := float64(hi-lo) / float64(hi+lo)

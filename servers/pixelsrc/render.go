@@ -331,7 +331,7 @@ func tallies(res *pxl.Result) []tally {
 		}
 		t := tally{colour: color.NRGBA{R: uint8(k >> 24), G: uint8(k >> 16), B: uint8(k >> 8), A: uint8(k)}, pixels: n}
 		if region := int(k>>32) - 1; region >= 0 {
-			t.token = bare(res.Tokens.Names[region])
+			t.token = pxl.Bare(res.Tokens.Names[region])
 		}
 		list = append(list, t)
 	}

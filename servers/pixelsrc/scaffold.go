@@ -70,7 +70,7 @@ func Scaffold(s Sketch) (string, error) {
 func (s *Sketch) check() {
 	s.Palette = strings.TrimSpace(s.Palette)
 	for i, t := range s.Tokens {
-		s.Tokens[i] = bare(t)
+		s.Tokens[i] = pxl.Bare(t)
 		if !tokenRule().MatchString(s.Tokens[i]) {
 			s.fail("the token %q is not a name: letters, digits, _ and -, a letter first", s.Tokens[i])
 		}
@@ -119,7 +119,7 @@ func (s *Sketch) prepare(name string) (reference string) {
 			return ""
 		}
 		for _, e := range p.Colors {
-			if t := bare(e.Token); t != "_" && len(s.use) < 2 {
+			if t := pxl.Bare(e.Token); t != "_" && len(s.use) < 2 {
 				s.use = append(s.use, t)
 			}
 		}

@@ -107,12 +107,7 @@ func (c Caller) noProject() string {
 
 // parse reads the text; what it refers to lies beside from, nil for nowhere.
 func (s *Server) parse(ctx context.Context, src *Source, from *place) {
-	o := pxl.Options{Dialect: s.options.Dialect, Context: ctx}
-	if from != nil {
-		o.Include = from.beside
-	}
-	o.Imported, src.notes = imported(src.Text, from)
-	src.Document = pxl.Parse([]byte(src.Text), o)
+	src.Document, src.notes = parse(pxl.Options{Dialect: s.options.Dialect, Context: ctx}, src.Text, from, false)
 }
 
 // inlinePlace is the folder that an inline source's references start from: the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -240,38 +241,52 @@ func (s *suggester) reference(v *json5.Node, pointer string, kinds ...pxl.Kind) 
 	s.value("unknown_reference", "name", v, pointer, names, 3)
 }
 
+// members are the members of the object under a key, with their JSON pointers.
+func members(n *json5.Node, key string) iter.Seq2[string, *json5.Node] {
+	return func(yield func(string, *json5.Node) bool) {
+		m := n.Get(key)
+		for i := 0; m != nil && m.Kind == json5.Object && i < len(m.Items); i++ {
+			if !yield("/"+key+"/"+escape(m.Keys[i].Name), &m.Items[i]) {
+				return
+			}
+		}
+	}
+}
+
+// elements are the elements of the list under a key, with their JSON pointers.
+func elements(n *json5.Node, key string) iter.Seq2[string, *json5.Node] {
+	return func(yield func(string, *json5.Node) bool) {
+		l := n.Get(key)
+		for i := 0; l != nil && i < len(l.Items); i++ {
+			if !yield(fmt.Sprintf("/%s/%d", key, i), &l.Items[i]) {
+				return
+			}
+		}
+	}
+}
+
 func (s *suggester) composition(n *json5.Node) {
 	picture := []pxl.Kind{pxl.KindSprite, pxl.KindVariant, pxl.KindComposition}
 	s.reference(n.Get("base"), "/base", picture...)
-	if m := n.Get("sprites"); m != nil && m.Kind == json5.Object {
-		for i := range m.Items {
-			s.reference(&m.Items[i], "/sprites/"+escape(m.Keys[i].Name), picture...)
-		}
+	for pointer, v := range members(n, "sprites") {
+		s.reference(v, pointer, picture...)
 	}
-	if l := n.Get("layers"); l != nil {
-		for i := range l.Items {
-			if l.Items[i].Kind != json5.Object {
-				continue
-			}
-			pointer := fmt.Sprintf("/layers/%d", i)
-			s.fields(&l.Items[i], pointer, []string{"name", "sprite", "x", "y", "position", "fill", "map", "transform", "blend", "opacity"})
-			s.reference(l.Items[i].Get("sprite"), pointer+"/sprite", picture...)
+	for pointer, v := range elements(n, "layers") {
+		if v.Kind == json5.Object {
+			s.fields(v, pointer, layerKeys())
+			s.reference(v.Get("sprite"), pointer+"/sprite", picture...)
 		}
 	}
 }
 
 func (s *suggester) animation(n *json5.Node) {
 	picture := []pxl.Kind{pxl.KindSprite, pxl.KindVariant, pxl.KindComposition}
-	if l := n.Get("frames"); l != nil {
-		for i := range l.Items {
-			s.reference(&l.Items[i], fmt.Sprintf("/frames/%d", i), picture...)
-		}
+	for pointer, v := range elements(n, "frames") {
+		s.reference(v, pointer, picture...)
 	}
-	if m := n.Get("keyframes"); m != nil && m.Kind == json5.Object {
-		for i := range m.Items {
-			if m.Items[i].Kind == json5.Object {
-				s.reference(m.Items[i].Get("sprite"), "/keyframes/"+escape(m.Keys[i].Name)+"/sprite", picture...)
-			}
+	for pointer, v := range members(n, "keyframes") {
+		if v.Kind == json5.Object {
+			s.reference(v.Get("sprite"), pointer+"/sprite", picture...)
 		}
 	}
 	s.reference(n.Get("sprite"), "/sprite", picture...)
@@ -316,10 +331,8 @@ func (s *suggester) sprite(n *json5.Node) {
 	if sp.Size == nil && sp.Source == "" && len(sp.Regions) > 0 {
 		s.size(n, sp)
 	}
-	if regions := n.Get("regions"); regions != nil && regions.Kind == json5.Object {
-		for i := range regions.Items {
-			s.region(&regions.Items[i], "/regions/"+escape(regions.Keys[i].Name))
-		}
+	for pointer, v := range members(n, "regions") {
+		s.region(v, pointer)
 	}
 	p := n.Get("palette")
 	if p == nil {

@@ -94,10 +94,10 @@ func paletteTokens(p *pxl.Palette) (tokens []string) {
 		tokens = append(tokens, r.Name)
 		dark := (r.Steps - 1) / 2
 		for k := 1; k <= dark; k++ {
-			tokens = append(tokens, fmt.Sprintf("%s_%d", bare(r.Name), k))
+			tokens = append(tokens, fmt.Sprintf("%s_%d", pxl.Bare(r.Name), k))
 		}
 		for k := 1; k <= r.Steps-1-dark; k++ {
-			tokens = append(tokens, fmt.Sprintf("%s+%d", bare(r.Name), k))
+			tokens = append(tokens, fmt.Sprintf("%s+%d", pxl.Bare(r.Name), k))
 		}
 	}
 	return tokens
@@ -117,7 +117,7 @@ func (s *suggester) tokens(regions *json5.Node, sp *pxl.Sprite, tokens []string,
 	known := map[string]bool{}
 	var candidates []string
 	for _, t := range tokens {
-		b := bare(t)
+		b := pxl.Bare(t)
 		if !known[b] && b != "_" && !strings.HasPrefix(t, "--") {
 			candidates = append(candidates, b)
 		}
@@ -128,11 +128,11 @@ func (s *suggester) tokens(regions *json5.Node, sp *pxl.Sprite, tokens []string,
 	}
 	used := map[string]bool{}
 	for _, k := range regions.Keys {
-		used[bare(k.Name)] = true
+		used[pxl.Bare(k.Name)] = true
 	}
 	done := map[string]bool{}
 	for i, k := range regions.Keys {
-		name := bare(k.Name)
+		name := pxl.Bare(k.Name)
 		if known[name] || done[name] || name == "_" {
 			continue
 		}
@@ -226,7 +226,7 @@ func suggestedColour(name string, home *json5.Node) string {
 	stem := strings.TrimRight(strings.TrimSuffix(name, last), "_-")
 	by := map[string]float64{"shadow": -30, "dark": -30, "sh": -30, "highlight": 30, "light": 30, "hi": 30}[strings.ToLower(last)]
 	for i, k := range home.Keys {
-		if by != 0 && bare(k.Name) == stem {
+		if by != 0 && pxl.Bare(k.Name) == stem {
 			if c, err := colour.Parse(home.Items[i].Text); err == nil {
 				return colour.Hex(shaded(c, by))
 			}

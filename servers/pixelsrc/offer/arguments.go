@@ -18,8 +18,9 @@ type argument struct {
 	text string // what it is, for the model
 	// normal is what an absent one counts as; nil: the zero value of its kind.
 	normal   any
-	more     string // further members of its schema, JSON
-	required bool   // in the schema; the tool says what is missing
+	enum     []string // the values of a word; nil: any
+	more     string   // further members of its schema, JSON
+	required bool     // in the schema; the tool says what is missing
 }
 
 // kind is how the value of an argument is written. null counts as absent.
@@ -130,6 +131,10 @@ func (t tool) schema() json.RawMessage {
 			of = types[0]
 		}
 		s := fmt.Sprintf(`%q: {"type": %s`, a.name, quoted(of))
+		if a.enum != nil {
+			values := quoted(a.enum)
+			s += `, "enum": ` + values[:len(values)-1] + ", null]"
+		}
 		if a.more != "" {
 			s += ", " + a.more
 		}
@@ -159,23 +164,33 @@ func (t tool) read(raw any) (a arguments, ignored string, err error) {
 		return a, "", failf("The arguments must be a JSON object.")
 	}
 	a = arguments{t.arguments, map[string]any{}}
-	known := make([]string, len(t.arguments))
-	for i, d := range t.arguments {
-		known[i] = d.name
+	ignored = t.ignored(given)
+	for _, d := range t.arguments {
 		v := given[d.name]
 		if v == nil {
 			continue
 		}
 		read := d.kind.read(v)
-		if read == nil {
-			return a, "", failf("The argument %s must be %s.", d.name, d.kind.want())
+		switch {
+		case read == nil:
+			return a, ignored, failf("The argument %s must be %s.", d.name, d.kind.want())
+		case d.kind == word && read == "":
+			continue
+		case d.enum != nil && !slices.Contains(d.enum, read.(string)):
+			return a, ignored, failf("Unknown %s '%s': use one of %s.", d.name, read, strings.Join(d.enum, ", "))
 		}
-		if d.kind != word || read != "" {
-			a.given[d.name] = read
-		}
+		a.given[d.name] = read
+	}
+	return a, ignored, nil
+}
+
+// ignored says which arguments the tool does not know, and what was perhaps meant.
+func (t tool) ignored(given map[string]any) string {
+	var known, lines []string
+	for _, d := range t.arguments {
+		known = append(known, d.name)
 	}
 	slices.Sort(known)
-	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if slices.Contains(known, name) {
 			continue
@@ -186,7 +201,7 @@ func (t tool) read(raw any) (a arguments, ignored string, err error) {
 		}
 		lines = append(lines, line)
 	}
-	return a, strings.Join(lines, "\n"), nil
+	return strings.Join(lines, "\n")
 }
 
 // has reports whether an argument was given.

@@ -31,7 +31,7 @@ const everyForm = `{type:"palette",name:"p",colors:{"--base":"red",a:"var(--base
 // TestGuideForms: what the guide's tables name is drawn, without a warning.
 func TestGuideForms(t *testing.T) {
 	clean(t, start(t), everyForm)
-	format, _ := guideSection("format")
+	format := guideSection("format")
 	rows := regexp.MustCompile("(?m)^\\| `([^|]*)` ").FindAllStringSubmatch(format, -1)
 	known := 0
 	for _, row := range rows {

@@ -122,17 +122,18 @@ func (t tool) result(c *call, raw any) (res *mcp.CallToolResult) {
 			res = failed("%s failed with an internal error; the server goes on. Change the source a little and report the case.", t.name)
 		}
 	}()
+	var answer []mcp.Content
 	given, ignored, err := t.read(raw)
-	if err != nil {
-		return failed("%v", err)
+	if err == nil {
+		c.arguments = given
+		answer, err = t.run(c)
 	}
-	c.arguments = given
-	answer, err := t.run(c)
-	if err != nil {
+	switch n := length(answer); {
+	case err != nil:
 		res = failed("%v", err)
-	} else if n := length(answer); n > maxAnswer {
+	case n > maxAnswer:
 		return failed("The answer would be %.1f MB of text; the limit is %d MB. Ask for less: name one object, or split the source.", float64(n)/(1<<20), maxAnswer>>20)
-	} else {
+	default:
 		res = &mcp.CallToolResult{Content: answer}
 	}
 	if ignored != "" {

@@ -2,7 +2,6 @@ package offer
 
 import (
 	"encoding/base64"
-	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -10,7 +9,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/smooth"
 )
 
 func render() tool {
@@ -22,9 +20,9 @@ func render() tool {
 			{name: "composition", text: "The composition to draw, instead of a sprite."},
 			{name: "animation", text: "The animation or particle to draw, instead of a sprite."},
 			{name: "scale", kind: whole, more: `"minimum": 1, "maximum": 16`, normal: 1, text: "How many times to enlarge, without smoothing."},
-			{name: "antialias", kind: word, more: `"enum": ["none", "nearest", "scale2x", "hq2x", "hq4x", "xbr2x", "xbr4x", "aa-blur", null]`, text: "A filter that smooths before scaling; those named 2x and 4x also enlarge."},
+			{name: "antialias", kind: word, enum: append([]string{"none"}, pxl.Algorithms()...), text: "A filter that smooths before scaling; those named 2x and 4x also enlarge."},
 			{name: "strength", kind: number, more: `"minimum": 0, "maximum": 1`, text: "How strongly the filter smooths."},
-			{name: "format", kind: word, more: `"enum": ["auto", "png", "gif", "sheet", "ansi", null]`, normal: "auto", text: "auto: PNG, or GIF and sheet for an animation; png: the first frame; ansi: coloured half blocks as text."},
+			{name: "format", kind: word, enum: pixelsrc.Formats(), normal: "auto", text: "auto: PNG, or GIF and sheet for an animation; png: the first frame; ansi: coloured half blocks as text."},
 			{name: "states", kind: words, more: `"items": {"type": "string"}`, text: "States that are active for state rules, such as [\"damaged\"]."},
 			{name: "all_states", kind: flag, normal: false, text: "Make every state active."},
 			{name: "slice", kind: pair, more: `"items": {"type": "integer"}`, text: "[width, height] to stretch a sprite with nine_slice to."},
@@ -55,9 +53,6 @@ func render() tool {
 // order checks the arguments of a render call.
 func (c *call) order() (o pixelsrc.Order, err error) {
 	o.Scale, o.Format = get[int](c, "scale"), get[string](c, "format")
-	if !slices.Contains(pixelsrc.Formats(), o.Format) {
-		return o, failf("Unknown format '%s': use one of %s.", o.Format, strings.Join(pixelsrc.Formats(), ", "))
-	}
 	var named []string
 	for _, k := range [...]pxl.Kind{pxl.KindSprite, pxl.KindComposition, pxl.KindAnimation} {
 		if name := get[string](c, string(k)); name != "" {
@@ -68,13 +63,7 @@ func (c *call) order() (o pixelsrc.Order, err error) {
 	if len(named) > 1 {
 		return o, failf("Give only one of %s.", strings.Join(named, " and "))
 	}
-	filters := []string{"", "none"}
-	for _, k := range smooth.Algorithms() {
-		filters = append(filters, string(k))
-	}
-	if o.Antialias = get[string](c, "antialias"); !slices.Contains(filters, o.Antialias) {
-		return o, failf("Unknown antialias '%s': use one of %s.", o.Antialias, strings.Join(filters[1:], ", "))
-	}
+	o.Antialias = get[string](c, "antialias")
 	if c.has("strength") {
 		v := min(max(get[float64](c, "strength"), 0), 1)
 		o.Strength = &v

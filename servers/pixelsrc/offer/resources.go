@@ -28,23 +28,18 @@ func page(name string) string {
 func guideFull() string  { return page("full") }
 func guideBrief() string { return page("brief") }
 
-// guideSection is a part of the full guide, by its short name.
-func guideSection(name string) (string, bool) {
-	heading, ok := map[string]string{
-		"full": "", "format": "Format Quick Reference", "examples": "Complete Example", "tips": "Best Practices",
-	}[name]
+// guideSection is a part of the full guide by its short name, else all of it.
+func guideSection(name string) string {
+	heading := map[string]string{"format": "Format Quick Reference", "examples": "Complete Example", "tips": "Best Practices"}[name]
 	full := guideFull()
-	if !ok || heading == "" {
-		return full, ok
-	}
 	_, rest, found := strings.Cut(full, "\n## "+heading+"\n")
 	if !found {
-		return full, true
+		return full
 	}
 	if i := strings.Index(rest, "\n## "); i >= 0 {
 		rest = rest[:i+1]
 	}
-	return "## " + heading + "\n" + rest, true
+	return "## " + heading + "\n" + rest
 }
 
 // templateTypes lists the prompt templates.

@@ -238,18 +238,13 @@ func prime() tool {
 		text: "Returns the guide to the .pxl format as Markdown: objects, shapes, modifiers, animation, a complete example, advice. Read it (brief is enough to start) before writing a source; then render it with pixelsrc_render.",
 		arguments: []argument{
 			{name: "brief", kind: flag, normal: false, text: "The short guide."},
-			{name: "section", kind: word, more: `"enum": ["format", "examples", "tips", "full", null]`, normal: "full", text: "One part of the full guide."},
+			{name: "section", kind: word, enum: []string{"format", "examples", "tips", "full"}, normal: "full", text: "One part of the full guide."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
-			section := get[string](c, "section")
-			text, ok := guideSection(section)
-			if !ok {
-				return nil, failf("Unknown section '%s': use one of format, examples, tips, full.", section)
-			}
 			if get[bool](c, "brief") {
-				text = guideBrief()
+				return say(guideBrief()), nil
 			}
-			return say(text), nil
+			return say(guideSection(get[string](c, "section"))), nil
 		},
 	}
 }

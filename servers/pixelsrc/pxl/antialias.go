@@ -188,7 +188,7 @@ func (p *picture) relate(c *smooth.Context, rel Relation) {
 func (p *picture) member(token string) []bool {
 	out := make([]bool, len(p.names))
 	for i, n := range p.names {
-		out[i] = bare(n) == bare(token)
+		out[i] = Bare(n) == Bare(token)
 	}
 	return out
 }

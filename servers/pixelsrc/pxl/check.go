@@ -94,10 +94,10 @@ func (c *checker) palette(p *Palette) {
 	}
 	seen := map[string]string{}
 	for _, e := range p.Colors {
-		if other, ok := seen[bare(e.Token)]; ok && other != e.Token {
+		if other, ok := seen[Bare(e.Token)]; ok && other != e.Token {
 			c.s.warn(e.Pos, CodeDuplicateName, "keep one of them", "%s and %s are two spellings of one token", other, e.Token)
 		}
-		seen[bare(e.Token)] = e.Token
+		seen[Bare(e.Token)] = e.Token
 	}
 	c.circles(p)
 }

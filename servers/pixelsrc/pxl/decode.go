@@ -16,6 +16,15 @@ type field[T any] struct {
 	set  func(*decoder, *T, *json5.Node)
 }
 
+// newer is a key that only the documented dialect reads.
+func newer[T any](name string, set func(*decoder, *T, *json5.Node)) field[T] {
+	return field[T]{name, func(d *decoder, t *T, n *json5.Node) {
+		if !d.ref {
+			set(d, t, n)
+		}
+	}}
+}
+
 // decoder turns nodes into typed objects. Its first error sticks.
 type decoder struct {
 	sink

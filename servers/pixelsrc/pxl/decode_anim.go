@@ -43,16 +43,8 @@ func animationFields() []field[Animation] {
 		{"attachments", func(d *decoder, a *Animation, n *json5.Node) {
 			d.list(n, func(v *json5.Node) { a.Attachments = append(a.Attachments, d.attachment(v)) })
 		}},
-		{"sprite", func(d *decoder, a *Animation, n *json5.Node) {
-			if !d.ref {
-				a.Sprite = d.str(n)
-			}
-		}},
-		{"fps", func(d *decoder, a *Animation, n *json5.Node) {
-			if !d.ref {
-				a.FPS = d.float(n)
-			}
-		}},
+		newer("sprite", func(d *decoder, a *Animation, n *json5.Node) { a.Sprite = d.str(n) }),
+		newer("fps", func(d *decoder, a *Animation, n *json5.Node) { a.FPS = d.float(n) }),
 	}
 }
 
@@ -143,16 +135,8 @@ func (d *decoder) cycle(n *json5.Node) Cycle {
 			}
 			c.Duration = d.duration(n)
 		}},
-		{"fps", func(d *decoder, c *Cycle, n *json5.Node) {
-			if !d.ref {
-				c.FPS = d.float(n)
-			}
-		}},
-		{"direction", func(d *decoder, c *Cycle, n *json5.Node) {
-			if !d.ref {
-				c.Reverse = d.oneOf(n, "forward", "reverse") == "reverse"
-			}
-		}},
+		newer("fps", func(d *decoder, c *Cycle, n *json5.Node) { c.FPS = d.float(n) }),
+		newer("direction", func(d *decoder, c *Cycle, n *json5.Node) { c.Reverse = d.oneOf(n, "forward", "reverse") == "reverse" }),
 	})
 	return c
 }

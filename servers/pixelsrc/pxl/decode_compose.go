@@ -52,27 +52,13 @@ func (d *decoder) layer(n *json5.Node) Layer {
 			}
 			l.Opacity = d.float(n)
 		}},
-		{"sprite", func(d *decoder, l *Layer, n *json5.Node) {
-			if !d.ref {
-				l.Sprite = d.str(n)
-			}
-		}},
-		{"x", func(d *decoder, l *Layer, n *json5.Node) {
-			if !d.ref {
-				l.X = d.signed(n)
-			}
-		}},
-		{"y", func(d *decoder, l *Layer, n *json5.Node) {
-			if !d.ref {
-				l.Y = d.signed(n)
-			}
-		}},
-		{"position", func(d *decoder, l *Layer, n *json5.Node) {
-			if !d.ref {
-				p := d.pair(n, (*decoder).signed)
-				l.X, l.Y = p[0], p[1]
-			}
-		}},
+		newer("sprite", func(d *decoder, l *Layer, n *json5.Node) { l.Sprite = d.str(n) }),
+		newer("x", func(d *decoder, l *Layer, n *json5.Node) { l.X = d.signed(n) }),
+		newer("y", func(d *decoder, l *Layer, n *json5.Node) { l.Y = d.signed(n) }),
+		newer("position", func(d *decoder, l *Layer, n *json5.Node) {
+			p := d.pair(n, (*decoder).signed)
+			l.X, l.Y = p[0], p[1]
+		}),
 	})
 	return l
 }
@@ -127,11 +113,7 @@ func (d *decoder) stateApply(r StateRule, n *json5.Node) StateRule {
 		{"filter", func(d *decoder, r *StateRule, n *json5.Node) { r.Filter = d.loose(n) }},
 		{"animation", func(d *decoder, r *StateRule, n *json5.Node) { r.Animation = d.loose(n) }},
 		{"drop-shadow", func(d *decoder, r *StateRule, n *json5.Node) { r.Shadow = d.loose(n) }},
-		{"opacity", func(d *decoder, r *StateRule, n *json5.Node) {
-			if !d.ref {
-				r.Opacity = ptr(d.float(n))
-			}
-		}},
+		newer("opacity", func(d *decoder, r *StateRule, n *json5.Node) { r.Opacity = ptr(d.float(n)) }),
 	})
 	return r
 }

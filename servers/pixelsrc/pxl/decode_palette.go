@@ -2,6 +2,7 @@ package pxl
 
 import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/smooth"
 )
 
 func paletteFields() []field[Palette] {
@@ -33,11 +34,7 @@ func paletteFields() []field[Palette] {
 				p.Relations = append(p.Relations, r)
 			})
 		}},
-		{"antialias", func(d *decoder, p *Palette, n *json5.Node) {
-			if !d.ref {
-				p.Antialias = d.antialias(n)
-			}
-		}},
+		newer("antialias", func(d *decoder, p *Palette, n *json5.Node) { p.Antialias = d.antialias(n) }),
 	}
 }
 
@@ -103,6 +100,4 @@ func (d *decoder) antialias(n *json5.Node) *Antialias {
 }
 
 // Algorithms lists the names of the antialias algorithms.
-func Algorithms() []string {
-	return []string{"nearest", "scale2x", "hq2x", "hq4x", "xbr2x", "xbr4x", "aa-blur"}
-}
+func Algorithms() []string { return smooth.Algorithms() }

@@ -21,26 +21,10 @@ func spriteFields() []field[Sprite] {
 		{"metadata", func(d *decoder, s *Sprite, n *json5.Node) { d.metadata(&s.Metadata, n) }},
 		{"nine_slice", func(d *decoder, s *Sprite, n *json5.Node) { s.NineSlice = d.nineSlice(n) }},
 		{"antialias", func(d *decoder, s *Sprite, n *json5.Node) { s.Antialias = d.antialias(n) }},
-		{"origin", func(d *decoder, s *Sprite, n *json5.Node) {
-			if !d.ref {
-				s.Metadata.Origin = d.pair(n, (*decoder).signed)
-			}
-		}},
-		{"background", func(d *decoder, s *Sprite, n *json5.Node) {
-			if !d.ref {
-				s.Background = d.str(n)
-			}
-		}},
-		{"state-rules", func(d *decoder, s *Sprite, n *json5.Node) {
-			if !d.ref {
-				s.StateRules = d.str(n)
-			}
-		}},
-		{"state_rules", func(d *decoder, s *Sprite, n *json5.Node) {
-			if !d.ref {
-				s.StateRules = d.str(n)
-			}
-		}},
+		newer("origin", func(d *decoder, s *Sprite, n *json5.Node) { s.Metadata.Origin = d.pair(n, (*decoder).signed) }),
+		newer("background", func(d *decoder, s *Sprite, n *json5.Node) { s.Background = d.str(n) }),
+		newer("state-rules", func(d *decoder, s *Sprite, n *json5.Node) { s.StateRules = d.str(n) }),
+		newer("state_rules", func(d *decoder, s *Sprite, n *json5.Node) { s.StateRules = d.str(n) }),
 	}
 }
 

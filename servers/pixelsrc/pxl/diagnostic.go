@@ -139,7 +139,7 @@ func (s *sink) fail(pos int32, code, help, format string, args ...any) {
 // nearest finds the candidate within edit distance 2 of name, braces and case
 // aside; "" when there is none.
 func nearest(name string, candidates []string) string {
-	fold := func(s string) string { return strings.ToLower(bare(s)) }
+	fold := func(s string) string { return strings.ToLower(Bare(s)) }
 	best, bestAt := "", 3
 	for _, c := range candidates[:min(len(candidates), 256)] {
 		if len(c) > 64 || len(name) > 64 || c == name {

@@ -61,7 +61,7 @@ func dither(e *effect, b *bitmap, o *Op) (*bitmap, error) {
 	}
 	member := make([]bool, len(e.names))
 	for i, n := range e.names {
-		member[i] = bare(n) == bare(o.Tokens[0]) || bare(n) == bare(o.Tokens[1])
+		member[i] = Bare(n) == Bare(o.Tokens[0]) || Bare(n) == Bare(o.Tokens[1])
 	}
 	hit := func(i int) bool { return b.tok[i] != noToken && member[b.tok[i]] }
 	any := false
@@ -143,7 +143,7 @@ func selOut(e *effect, b *bitmap, o *Op) (*bitmap, error) {
 	choice := make([]*color.NRGBA, len(e.names)+1)
 	pick := func(token string) (*color.NRGBA, error) {
 		for _, m := range o.Mapping {
-			if bare(m.Token) == bare(token) {
+			if Bare(m.Token) == Bare(token) {
 				c, err := e.colour(m.Value, color.NRGBA{})
 				if err != nil {
 					if c, err = colour.Parse(m.Value); err != nil {

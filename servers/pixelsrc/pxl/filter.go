@@ -82,11 +82,11 @@ func filterStep(v [3]float64, name, arg string) ([3]float64, error) {
 	case "invert":
 		return clampAll(v, func(x float64) float64 { return mix + x*(1-2*mix) }), nil
 	case "saturate":
-		return matrix(v, lumaMatrix(amount)), nil
+		return matrix(v, faded(amount, [9]float64{0.213, 0.715, 0.072, 0.213, 0.715, 0.072, 0.213, 0.715, 0.072})), nil
 	case "grayscale":
-		return matrix(v, grayMatrix(1-mix)), nil
+		return matrix(v, faded(1-mix, [9]float64{0.2126, 0.7152, 0.0722, 0.2126, 0.7152, 0.0722, 0.2126, 0.7152, 0.0722})), nil
 	case "sepia":
-		return matrix(v, sepiaMatrix(1-mix)), nil
+		return matrix(v, faded(1-mix, [9]float64{0.393, 0.769, 0.189, 0.349, 0.686, 0.168, 0.272, 0.534, 0.131})), nil
 	case "hue-rotate":
 		return matrix(v, hueMatrix(amount*math.Pi/180)), nil
 	}
@@ -108,28 +108,16 @@ func matrix(v [3]float64, m [9]float64) [3]float64 {
 	}, func(x float64) float64 { return x })
 }
 
-func lumaMatrix(s float64) [9]float64 {
-	return [9]float64{
-		0.213 + 0.787*s, 0.715 - 0.715*s, 0.072 - 0.072*s,
-		0.213 - 0.213*s, 0.715 + 0.285*s, 0.072 - 0.072*s,
-		0.213 - 0.213*s, 0.715 - 0.715*s, 0.072 + 0.928*s,
+// faded is a matrix of which only a share of 1-s is left beside the colour itself.
+func faded(s float64, m [9]float64) [9]float64 {
+	for i := range m {
+		itself := 0.0
+		if i%4 == 0 {
+			itself = 1
+		}
+		m[i] += (itself - m[i]) * s
 	}
-}
-
-func grayMatrix(s float64) [9]float64 {
-	return [9]float64{
-		0.2126 + 0.7874*s, 0.7152 - 0.7152*s, 0.0722 - 0.0722*s,
-		0.2126 - 0.2126*s, 0.7152 + 0.2848*s, 0.0722 - 0.0722*s,
-		0.2126 - 0.2126*s, 0.7152 - 0.7152*s, 0.0722 + 0.9278*s,
-	}
-}
-
-func sepiaMatrix(s float64) [9]float64 {
-	return [9]float64{
-		0.393 + 0.607*s, 0.769 - 0.769*s, 0.189 - 0.189*s,
-		0.349 - 0.349*s, 0.686 + 0.314*s, 0.168 - 0.168*s,
-		0.272 - 0.272*s, 0.534 - 0.534*s, 0.131 + 0.869*s,
-	}
+	return m
 }
 
 func hueMatrix(angle float64) [9]float64 {

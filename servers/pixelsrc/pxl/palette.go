@@ -49,8 +49,8 @@ func otherSpelling(token string) string {
 	return "{" + token + "}"
 }
 
-// bare is the spelling of a token without braces.
-func bare(token string) string {
+// Bare is the spelling of a token without braces.
+func Bare(token string) string {
 	if n := len(token); n > 2 && token[0] == '{' && token[n-1] == '}' {
 		return token[1 : n-1]
 	}

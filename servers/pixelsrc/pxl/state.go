@@ -102,9 +102,9 @@ func (r *renderer) badSelector(set *StateRules, rule *StateRule) {
 // matches says whether every part of the selector holds for a region's token
 // and its role.
 func (a *activeRule) matches(token, role string) bool {
-	name := bare(token)
+	name := Bare(token)
 	for _, t := range a.tokens {
-		if bare(t) != name {
+		if Bare(t) != name {
 			return false
 		}
 	}
@@ -126,12 +126,12 @@ func (rec *recipe) roles() []string {
 	ofToken := map[string]string{}
 	if src := rec.colors.source; src != nil {
 		for _, t := range src.Roles {
-			ofToken[bare(t.Token)] = t.Role
+			ofToken[Bare(t.Token)] = t.Role
 		}
 	}
 	out := make([]string, len(rec.regions))
 	for i := range rec.regions {
-		out[i] = cmp.Or(rec.regions[i].Role, ofToken[bare(rec.regions[i].Token)])
+		out[i] = cmp.Or(rec.regions[i].Role, ofToken[Bare(rec.regions[i].Token)])
 	}
 	return out
 }

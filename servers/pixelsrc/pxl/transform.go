@@ -152,7 +152,7 @@ func (e *effect) colour(token string, standard color.NRGBA) (color.NRGBA, error)
 	}
 	i := e.colors.find(token)
 	if i < 0 && token[0] == '{' {
-		i = e.colors.find(bare(token))
+		i = e.colors.find(Bare(token))
 	}
 	if i < 0 {
 		return color.NRGBA{}, fmt.Errorf("the palette has no token %q", token)

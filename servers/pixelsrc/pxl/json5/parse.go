@@ -24,12 +24,6 @@ type parser struct {
 	strict bool // an integer beyond 64 bits is an error, else a Float
 }
 
-// ParseValue reads exactly one value; only white space and comments may surround it.
-func ParseValue(src string) (Node, *Error) {
-	p := &parser{src: src}
-	return p.whole(0, len(src))
-}
-
 // whole parses src[from:to] as one value.
 func (p *parser) whole(from, to int) (Node, *Error) {
 	full := p.src

@@ -87,52 +87,6 @@ func Scale(img *image.NRGBA, k int) *image.NRGBA {
 	return out
 }
 
-// Size is the size of a w×h image after ScaleBy.
-func Size(w, h int, sx, sy float32) (int, int) {
-	if near1(sx) && near1(sy) {
-		return w, h
-	}
-	return grown(w, sx), grown(h, sy)
-}
-
-func near1(f float32) bool { return math.Abs(float64(f-1)) < float64(float32(0.001)) }
-
-// maxSide holds back factors that no canvas can follow.
-const maxSide = 1 << 24
-
-func grown(n int, by float32) int {
-	v := math.Round(float64(float32(n) * by))
-	if !(v > 1) {
-		return 1
-	}
-	return int(min(v, maxSide))
-}
-
-// ScaleBy resizes by fractions, nearest neighbour; the caller has checked that
-// Size is within its limits.
-func ScaleBy(img *image.NRGBA, sx, sy float32) *image.NRGBA {
-	b := img.Bounds()
-	w, h := b.Dx(), b.Dy()
-	nw, nh := Size(w, h, sx, sy)
-	if nw == w && nh == h || w == 0 || h == 0 {
-		return Scale(img, 1)
-	}
-	out := image.NewNRGBA(image.Rect(0, 0, nw, nh))
-	from := func(o, n, to int) int {
-		step := float32(n) / float32(to)
-		return min(n-1, int((float32(o)+0.5)*step))
-	}
-	for y := range nh {
-		in := img.Pix[from(y, h, nh)*img.Stride:]
-		row := out.Pix[y*out.Stride:]
-		for x := range nw {
-			at := 4 * from(x, w, nw)
-			copy(row[4*x:4*x+4], in[at:at+4])
-		}
-	}
-	return out
-}
-
 // mix is colour.Lerp with the weight held in 0…1.
 func mix(a, b color.NRGBA, w float32) color.NRGBA {
 	if a == b {

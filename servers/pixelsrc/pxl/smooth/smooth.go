@@ -23,9 +23,9 @@ const (
 	AABlur  Algorithm = "aa-blur"
 )
 
-// Algorithms lists every filter, Nearest first.
-func Algorithms() []Algorithm {
-	return []Algorithm{Nearest, Scale2x, HQ2x, HQ4x, XBR2x, XBR4x, AABlur}
+// Algorithms lists the names of the filters, Nearest first.
+func Algorithms() []string {
+	return []string{string(Nearest), string(Scale2x), string(HQ2x), string(HQ4x), string(XBR2x), string(XBR4x), string(AABlur)}
 }
 
 // Factor is how many times larger a filter's result is, 0 for an unknown name.
@@ -114,11 +114,7 @@ type Context struct {
 func Apply(img *image.NRGBA, o Options, ctx *Context) (*image.NRGBA, error) {
 	k := o.Algorithm.Factor()
 	if k == 0 {
-		list := make([]string, 0, 7)
-		for _, a := range Algorithms() {
-			list = append(list, string(a))
-		}
-		return nil, fmt.Errorf("antialias: unknown algorithm %q: use one of %s", o.Algorithm, strings.Join(list, ", "))
+		return nil, fmt.Errorf("antialias: unknown algorithm %q: use one of %s", o.Algorithm, strings.Join(Algorithms(), ", "))
 	}
 	ctx = ctx.prepared()
 	src := view(img)
