@@ -263,7 +263,7 @@ func (f *formField) take(r Result) {
 func (f *formField) value(r Result) (json.RawMessage, error) {
 	switch {
 	case r.Clarify != "":
-		return nil, errors.New("nobody reads what is asked back here; answer, or decline the request")
+		return nil, errors.New("you cannot ask back here; answer or decline")
 	case r.Skipped && f.required:
 		return nil, errors.New("it must be answered, or the whole request declined")
 	case r.Skipped:

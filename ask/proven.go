@@ -17,7 +17,7 @@ const (
 	provenFor   = 10 * time.Minute // without use
 )
 
-var errNoGate = errors.New("this deck takes no answers from a shell")
+var errNoGate = errors.New("this deck does not accept answers from a shell")
 
 // prove lets a connection act for the user once it has shown a proof. The proof
 // is worth as much as the connection: it ends with it, and leaves no token.

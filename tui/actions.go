@@ -12,11 +12,11 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (m *Model) actions() []Action {
 	out := []Action{
 		{
-			ID: "help", Title: "Help: what can be done here", Hint: "help", Keys: []string{"?", "f1"},
+			ID: "help", Title: "Help: keys on this page", Hint: "help", Keys: []string{"?", "f1"},
 			Run: func() tea.Cmd { m.open(m.newHelp(), false); return nil },
 		},
 		{
-			ID: "palette", Title: "Command palette: everything that can be done", Hint: "commands", Keys: []string{"ctrl+p"}, InText: true,
+			ID: "palette", Title: "Command palette: every action", Hint: "commands", Keys: []string{"ctrl+p"}, InText: true,
 			Run: func() tea.Cmd { m.open(m.newPalette(), false); return nil },
 		},
 		{
@@ -41,7 +41,7 @@ func (m *Model) actions() []Action {
 			Run: func() tea.Cmd { return m.show(m.back) },
 		},
 		Action{
-			ID: "mouse", Title: "Mouse on or off (off lets the terminal select text)", Keys: []string{"ctrl+t"},
+			ID: "mouse", Title: "Turn the mouse on or off (off lets the terminal select text)", Keys: []string{"ctrl+t"},
 			Run: func() tea.Cmd {
 				m.opts.NoMouse = !m.opts.NoMouse
 				if m.opts.NoMouse {
@@ -62,11 +62,11 @@ func (m *Model) actions() []Action {
 			},
 		},
 		Action{
-			ID: "suspend", Title: "To the shell; agents wait until fg comes back", Keys: []string{"ctrl+z"}, InText: true, Hidden: true,
+			ID: "suspend", Title: "Suspend to the shell; agents wait until you run fg", Keys: []string{"ctrl+z"}, InText: true, Hidden: true,
 			Run: func() tea.Cmd { return suspend },
 		},
 		Action{
-			ID: "redraw", Title: "Draw the screen again", Keys: []string{"ctrl+l"}, InText: true, Hidden: true,
+			ID: "redraw", Title: "Redraw the screen", Keys: []string{"ctrl+l"}, InText: true, Hidden: true,
 			Run: func() tea.Cmd {
 				m.pictures.gallery.Forget()
 				return tea.ClearScreen

@@ -47,7 +47,7 @@ func (c *Confirm) Actions() []Action {
 		out = append(out, Action{ID: "confirm." + ch.Key, Title: ch.Text, Keys: []string{ch.Key}, Run: func() tea.Cmd { return c.take(i) }})
 	}
 	return append(out, []Action{
-		{ID: "confirm.take", Title: "Take the marked answer", Hint: "take", Keys: []string{"enter"}, Run: func() tea.Cmd { return c.take(c.at) }},
+		{ID: "confirm.take", Title: "Choose the highlighted answer", Hint: "take", Keys: []string{"enter"}, Run: func() tea.Cmd { return c.take(c.at) }},
 		{ID: "confirm.next", Title: "Next answer", Hint: "next", Keys: []string{"down", "tab", "right", "j"}, Run: move(1)},
 		{ID: "confirm.previous", Title: "Answer before", Keys: []string{"up", "shift+tab", "left", "k"}, Run: move(-1)},
 		{ID: "confirm.close", Title: "Back", Hint: "back", Keys: []string{"esc"}, Run: func() tea.Cmd { return Close(c.Name) }},
@@ -102,9 +102,9 @@ const quitID = "quit"
 
 // confirmQuit asks before n agents lose the deck.
 func (m *Model) confirmQuit(n int) Overlay {
-	text := itoa(n) + " agents are connected. They keep their servers, without this screen, and come back when the deck is opened again."
+	text := itoa(n) + " agents are connected. They keep working and reconnect when you reopen mcpdeck."
 	if n == 1 {
-		text = "1 agent is connected. It keeps its servers, without this screen, and comes back when the deck is opened again."
+		text = "1 agent is connected. It keeps working and reconnects when you reopen mcpdeck."
 	}
 	return &Confirm{
 		Name: quitID, Title: "Quit mcpdeck?", Text: text,

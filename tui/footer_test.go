@@ -16,9 +16,9 @@ func TestAllKeysInTheFooter(t *testing.T) {
 		return tui.New(tui.Options{Pages: []tui.Page{&page{id: "one", title: "One"}, &page{id: "two", title: "Two"}}, Background: "dark"})
 	}, func(s *frame.Screen) {
 		rows := func() []string { return strings.Split(s.Text(), "\n") }
-		s.Lacks("Light or dark", "Mouse on or off")
+		s.Lacks("Light or dark", "Turn the mouse on")
 		s.Keys("ctrl+g")
-		s.Has("ctrl+t Mouse on or off", "ctrl+g All keys in the footer")
+		s.Has("ctrl+t Turn the mouse on", "ctrl+g All keys in the footer")
 		if got := strings.Join(rows()[30-7:], "\n"); !strings.Contains(got, "? ") || !strings.Contains(got, "quit") {
 			t.Errorf("the last rows lack help and quit:\n%s", got)
 		}
@@ -26,10 +26,10 @@ func TestAllKeysInTheFooter(t *testing.T) {
 		s.Has("enter   do it")
 		s.Keys("esc")
 		s.Resize(80, 20)
-		s.Lacks("Mouse on or off")
+		s.Lacks("Turn the mouse on")
 		s.Resize(80, 30)
-		s.Has("Mouse on or off")
+		s.Has("Turn the mouse on")
 		s.Keys("ctrl+g")
-		s.Lacks("Mouse on or off")
+		s.Lacks("Turn the mouse on")
 	})
 }

@@ -30,7 +30,7 @@ func (m *Model) try(name string, run func() tea.Cmd) (cmd tea.Cmd) {
 	return cmd
 }
 
-func broken(err error) string { return err.Error() + "; the log has the reason" }
+func broken(err error) string { return err.Error() + "; see the log" }
 
 // guard makes a panic in a command a toast instead of the end of the program.
 func guard(cmd tea.Cmd) tea.Cmd {

@@ -33,7 +33,7 @@ type item struct {
 // newHelp lists what can be done where the focus is: in the part, on the page,
 // everywhere, and last how to move about.
 func (m *Model) newHelp() *menu {
-	me := &menu{m: m, id: "help", title: "What can be done here"}
+	me := &menu{m: m, id: "help", title: "Keys on this page"}
 	var part, page, global, moves []item
 	sort := func(a *Action, group string, to *[]item) {
 		if a.Hidden {
@@ -193,7 +193,7 @@ func (me *menu) Render(f *Frame) []string {
 	rows := []string{f.Theme.Key.Render("> ") + edit[0], f.Theme.Border.Render(widget.Repeat(f.Theme.Glyph.Frame.Top, inner))}
 	me.y = 1 + len(rows)
 	if len(me.found) == 0 {
-		rows = append(rows, f.Theme.Faint.Render("nothing like that; ")+f.Theme.Key.Render("backspace")+f.Theme.Faint.Render(" takes letters back"))
+		rows = append(rows, f.Theme.Faint.Render("no matches; ")+f.Theme.Key.Render("backspace")+f.Theme.Faint.Render(" deletes letters"))
 	}
 	listH := max(h-2-len(rows)-len(signs), 1)
 	if len(me.found) > 0 {

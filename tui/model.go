@@ -422,7 +422,7 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if len(msg.Content) > maxPaste {
 		// A copy, so that the rest can go.
 		msg.Content = strings.Clone(strings.ToValidUTF8(msg.Content[:maxPaste], ""))
-		m.toasts.add(Warn, fmt.Sprintf("only the first %d MB of what you pasted was taken", maxPaste>>20))
+		m.toasts.add(Warn, fmt.Sprintf("your paste was cut to %d MB", maxPaste>>20))
 	}
 	if o := m.top(); o != nil {
 		return m.tell(o.overlay, msg)

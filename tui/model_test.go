@@ -374,7 +374,7 @@ func TestPanicsEndNothing(t *testing.T) {
 	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{bad}}, func(s *frame.Screen) {
 		for _, key := range []string{"x", "y", "z", "o"} {
 			s.Keys(key)
-			s.Has("internal error; the log has the reason")
+			s.Has("internal error; see the log")
 			s.Wait(time.Minute)
 		}
 		s.Keys("esc")

@@ -143,7 +143,7 @@ func (m *Model) body(f *Frame) []string {
 	})
 	m.undrawn = err != nil
 	if err != nil {
-		rows = []string{"", "  " + f.Theme.Bad.Render("this page could not be drawn"), "  " + f.Theme.Muted.Render("the reason is in the log; the other pages work")}
+		rows = []string{"", "  " + f.Theme.Bad.Render("this page could not be drawn"), "  " + f.Theme.Muted.Render("see the log; the other pages work")}
 	}
 	return widget.Rows(rows, f.W, f.H)
 }

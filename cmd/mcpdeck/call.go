@@ -83,7 +83,7 @@ func callTool(c *cobra.Command, a *app, f callFlags, tool string, pairs []string
 	err = client.Call(ctx, "tools/call", map[string]any{"name": tool, "arguments": args}, &result)
 	if rpc := new(wire.RPCError); errors.As(err, &rpc) {
 		// A person lists the tools by another name than an agent.
-		return errors.New(strings.ReplaceAll(rpc.Message, "tools/list", "mcpdeck tools"))
+		return errors.New(strings.ReplaceAll(rpc.Message, "call tools/list", "run mcpdeck tools"))
 	}
 	if err != nil {
 		return err

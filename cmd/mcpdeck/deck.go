@@ -34,8 +34,8 @@ func deckCommand(a *app) *cobra.Command {
 		Args:  noSuchCommand,
 		RunE:  func(*cobra.Command, []string) error { return openDeck(a, f) },
 	}
-	c.Flags().BoolVar(&f.plain, "plain", false, "no full screen: one line an event, questions answered by number")
-	c.Flags().BoolVar(&f.watch, "watch", false, "only watch: nothing can be changed")
+	c.Flags().BoolVar(&f.plain, "plain", false, "no full screen: one line per event, questions answered by number")
+	c.Flags().BoolVar(&f.watch, "watch", false, "watch only: change nothing")
 	c.Flags().StringVar(&f.page, "page", "", "page to show first")
 	c.Flags().StringVar(&f.background, "background", "", "dark or light; else the terminal is asked")
 	a.portFlag(c)

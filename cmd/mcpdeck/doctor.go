@@ -144,7 +144,7 @@ func checkDeck(ctx context.Context, cfg *config.Config) finding {
 	client, err := connectDeck(ctx, cfg, nil)
 	switch {
 	case errors.Is(err, wire.ErrNoDeck):
-		return finding{"note", "deck", "none is running; open one with: mcpdeck"}
+		return finding{"note", "deck", "not running; start it with: mcpdeck"}
 	case err != nil:
 		return finding{"bad", "deck", err.Error()}
 	}
@@ -156,9 +156,9 @@ func checkToken(cfg *config.Config) finding {
 	_, err := storedToken(cfg.Paths.Token)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return finding{"ok", "token", "none yet; the deck makes one when it serves HTTP"}
+		return finding{"ok", "token", "none yet; created when mcpdeck serves HTTP"}
 	case err != nil:
-		return finding{"bad", "token", err.Error() + "; make a new one with: mcpdeck token rotate"}
+		return finding{"bad", "token", err.Error() + "; create a new one with: mcpdeck token rotate"}
 	}
 	return finding{"ok", "token", cfg.Paths.Token}
 }
@@ -185,7 +185,7 @@ func (h *house) checkStamp(ctx context.Context, c *cobra.Command, fix bool) find
 
 func checkTerminal() finding {
 	if !terminal() {
-		return finding{"note", "terminal", "standard input and output are no terminal; the deck would run as with --plain"}
+		return finding{"note", "terminal", "standard input and output are not a terminal; mcpdeck would run as with --plain"}
 	}
 	return finding{"ok", "terminal", fmt.Sprintf("TERM=%s COLORTERM=%s", config.Env("TERM"), config.Env("COLORTERM"))}
 }

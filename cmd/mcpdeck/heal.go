@@ -29,14 +29,14 @@ func (r *reach) watch(ctx context.Context) {
 		}
 		healed, err := r.heal()
 		if len(healed) > 0 {
-			r.house.host.Warn("state", "deleted while mcpdeck runs, and made again in "+r.house.cfg.Paths.State+": "+strings.Join(healed, ", "))
+			r.house.host.Warn("state", "was deleted while mcpdeck was running; recreated in "+r.house.cfg.Paths.State+": "+strings.Join(healed, ", "))
 		}
 		switch {
 		case err == nil:
 			told = ""
 		case err.Error() != told:
 			told = err.Error()
-			r.house.host.Warn("state", "deleted while mcpdeck runs, and not made again: "+told+"; restart mcpdeck")
+			r.house.host.Warn("state", "was deleted while mcpdeck was running and could not be recreated: "+told+"; restart mcpdeck")
 		}
 	}
 }

@@ -436,7 +436,7 @@ func TestServeFollowsTheConfiguration(t *testing.T) {
 	write("[clippy]\nenabled = false\n")
 	d.until("the tools are gone", func() bool { return !clippy() })
 	write("[clippy\n")
-	d.until("a warning", func() bool { return strings.Contains(d.log.String(), "the settings are as before") })
+	d.until("a warning", func() bool { return strings.Contains(d.log.String(), "settings unchanged") })
 	if clippy() {
 		t.Error("a file that cannot be read changed the tools")
 	}

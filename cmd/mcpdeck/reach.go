@@ -178,7 +178,7 @@ func readToken(p config.Paths) (string, error) {
 		return newToken(p)
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the token: %w; make a new one with: mcpdeck token rotate", err)
+		return "", fmt.Errorf("read the token: %w; create a new one with: mcpdeck token rotate", err)
 	}
 	return token, nil
 }

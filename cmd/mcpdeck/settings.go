@@ -78,7 +78,7 @@ func (h *house) follow(ctx context.Context, a *app) {
 		for _, w := range cfg.Warnings {
 			h.host.Warn("config", w)
 		}
-		slog.Info("the configuration was read again", "file", h.cfg.Paths.Config)
+		slog.Info("configuration reloaded", "file", h.cfg.Paths.Config)
 	})
 }
 
@@ -99,7 +99,7 @@ func followConfig(ctx context.Context, a *app, path string, take func(*config.Co
 		for changed(ctx, w, path) {
 			cfg, err := a.load()
 			if err != nil {
-				err = fmt.Errorf("%w; the settings are as before", err)
+				err = fmt.Errorf("%w; settings unchanged", err)
 			}
 			take(cfg, err)
 		}

@@ -40,10 +40,10 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	}
 	write("[ui\n")
 	s = <-settings
-	if !s.NoMouse || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "as before") {
+	if !s.NoMouse || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "settings unchanged") {
 		t.Errorf("after a file that cannot be read: %+v", s)
 	}
-	if w := warned.Load(); w == nil || !strings.Contains(*w, "as before") {
+	if w := warned.Load(); w == nil || !strings.Contains(*w, "settings unchanged") {
 		t.Error("the warnings do not have it")
 	}
 	if !strings.HasPrefix(s.Broken, "config.toml, line ") {

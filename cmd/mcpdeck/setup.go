@@ -24,8 +24,8 @@ func setupCommand(a *app) *cobra.Command {
 	var f setupFlags
 	c := &cobra.Command{
 		Use:   "setup [CLIENT]",
-		Short: "Write the deck into an agent's configuration, after showing the change",
-		Long: "Write the deck into an agent's configuration, after showing the change. Without a client: show which are installed and set up.\n\nClients: " +
+		Short: "Add mcpdeck to an agent's configuration, after showing the change",
+		Long: "Add mcpdeck to an agent's configuration, after showing the change. Without a client: show which are installed and set up.\n\nClients: " +
 			strings.Join(setup.Names(), ", "),
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -90,7 +90,7 @@ func survey(c *cobra.Command, e setup.Entry) error {
 		text := map[setup.State]string{
 			setup.NotSetUp: "not set up",
 			setup.SetUp:    "set up in " + s.Path,
-			setup.Differs:  "set up in another way in " + s.Path,
+			setup.Differs:  "set up differently in " + s.Path,
 			setup.Broken:   "unreadable",
 		}[s.State]
 		if s.Err != nil {
@@ -138,7 +138,7 @@ func setUp(c *cobra.Command, f setupFlags, e setup.Entry, client string) error {
 		return err
 	}
 	if change.Same() {
-		c.Println(change.Path, "has the deck already")
+		c.Println(change.Path, "already has mcpdeck")
 		return nil
 	}
 	c.Println(change.Path)

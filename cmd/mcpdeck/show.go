@@ -30,7 +30,7 @@ func showCommand(a *app) *cobra.Command {
 	here := false
 	c := &cobra.Command{
 		Use:   "show FILE...",
-		Short: "Look at .pxl, PNG, GIF and JPEG files, again whenever they are saved",
+		Short: "Show .pxl, PNG, GIF and JPEG files, and redraw them when they are saved",
 		Long: `Look at pictures: in the running deck, else on a screen of their own. A file is drawn again
 whenever it is saved. For a picture in the output of a script see mcpdeck render --show.`,
 		RunE: func(c *cobra.Command, args []string) error {

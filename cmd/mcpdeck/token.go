@@ -14,11 +14,11 @@ import (
 
 func tokenCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "token", Short: "Say where the token of the HTTP endpoint is", Args: noArgs,
+		Use: "token", Short: "Print where the token of the HTTP endpoint is", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, readToken) },
 	}
 	c.AddCommand(&cobra.Command{
-		Use: "rotate", Short: "Make a new token; the old one is worth nothing from now on", Args: noArgs,
+		Use: "rotate", Short: "Create a new token and revoke the old one", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, rotate) },
 	})
 	return c

@@ -54,7 +54,7 @@ func TestHowACallThatFailsIsAnswered(t *testing.T) {
 		{"one that is wrapped", "fails", `{}`, fmt.Errorf("try: %w", &Error{Code: 7, Message: "not so"}), "", "7 try: not so <nil>", deck.Refused, "try: not so"},
 		{"a tool that is turned off", "remember_this", `{"value":"hush"}`, nil, "remember_this is turned off", "", deck.ToolError, "remember_this is turned off"},
 		{"a child's tool without the child", "child_draw", `{}`, nil, "the child does not run", "", deck.ToolError, "the child does not run"},
-		{"a slip of the pen", "Remember_this1", `{"value":"hush"}`, nil, "", `-32602 no tool is called "Remember_this1"; tools/list has the 1 there are, of m <nil>`, deck.Refused, `no tool is called "Remember_this1"`},
+		{"a slip of the pen", "Remember_this1", `{"value":"hush"}`, nil, "", `-32602 unknown tool "Remember_this1"; call tools/list to see the tools of m <nil>`, deck.Refused, `unknown tool "Remember_this1"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

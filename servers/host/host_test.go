@@ -198,7 +198,7 @@ func TestCallsAreLoggedRedactedAndComplete(t *testing.T) {
 	}{
 		{deck.OK, "t", "mode=ok password=***", "hello world"},
 		{deck.ToolError, "t", "mode=fail", "it failed"},
-		{deck.Refused, "nope", "", `no tool is called "nope"; tools/list has the 1 there are, of m`},
+		{deck.Refused, "nope", "", `unknown tool "nope"; call tools/list to see the tools of m`},
 	}
 	if len(s.Calls) != len(tests) || s.Total != 3 || s.Errors != 2 {
 		t.Fatalf("%d calls, total %d, errors %d", len(s.Calls), s.Total, s.Errors)

@@ -11,7 +11,7 @@ import (
 
 // unknown says that the view has no tool of that name, and what to do about it.
 func (v *View) unknown(tool string) string {
-	said := fmt.Sprintf("no tool is called %q", plain.Cut(plain.Line(tool), 64))
+	said := fmt.Sprintf("unknown tool %q", plain.Cut(plain.Line(tool), 64))
 	var all, have []string
 	for _, m := range v.modules {
 		names := v.listed(m)
@@ -22,7 +22,7 @@ func (v *View) unknown(tool string) string {
 	}
 	for _, m := range v.host.modules {
 		if !slices.Contains(v.modules, m) && slices.Contains(v.listed(m), tool) {
-			return fmt.Sprintf("%s on this connection: it is one of the server %s, and this connection has only %s; connect to %s as well, or to all servers", said, m.id.Name, strings.Join(v.Spec.Servers, ", "), m.id.Name)
+			return fmt.Sprintf("%s on this connection: it belongs to %s, which this connection does not include; connect to %s as well, or to all servers", said, m.id.Name, m.id.Name)
 		}
 	}
 	if name := near.Meant(tool, all); name != "" {
@@ -34,9 +34,9 @@ func (v *View) unknown(tool string) string {
 		}
 	}
 	if len(all) == 0 {
-		return said + "; there are none at present"
+		return said + "; there are no tools now"
 	}
-	return fmt.Sprintf("%s; tools/list has the %d there are, of %s", said, len(all), strings.Join(have, ", "))
+	return fmt.Sprintf("%s; call tools/list to see the tools of %s", said, strings.Join(have, ", "))
 }
 
 // listed are the names of a module's tools as a view like this lists them to

@@ -15,21 +15,21 @@ func TestWhatIsSaidOfAnUnknownTool(t *testing.T) {
 	tests := []struct {
 		name, servers, tool, want string
 	}{
-		{"a slip", "", "pixelsrc_rendr", `no tool is called "pixelsrc_rendr"; did you mean "pixelsrc_render"?`},
-		{"another case, other joints", "", "Haunt-Desktop", `no tool is called "Haunt-Desktop"; did you mean "haunt_desktop"?`},
-		{"without the prefix", "", "render", `no tool is called "render"; did you mean "pixelsrc_render"?`},
-		{"with one too many", "", "mcp__deck__haunt_desktop", `no tool is called "mcp__deck__haunt_desktop"; did you mean "haunt_desktop"?`},
-		{"a word left out", "", "play_sound", `no tool is called "play_sound"; did you mean "play_system_sound"?`},
-		{"of a server that is known", "", "pixelsrc_sculpture", `no tool is called "pixelsrc_sculpture"; the tools of pixelsrc are pixelsrc_render, pixelsrc_format, pixelsrc_lint, pixelsrc_line`},
-		{"nothing like it", "", "wget", `no tool is called "wget"; tools/list has the 8 there are, of ask, pixelsrc, clippy`},
-		{"of a server that was not asked for", "ask", "haunt_desktop", `no tool is called "haunt_desktop" on this connection: it is one of the server clippy, and this connection has only ask; connect to clippy as well, or to all servers`},
-		{"short names are not guessed", "", "asm", `no tool is called "asm"; tools/list has the 8 there are, of ask, pixelsrc, clippy`},
-		{"two are as near", "", "pixelsrc_linx", `no tool is called "pixelsrc_linx"; the tools of pixelsrc are pixelsrc_render, pixelsrc_format, pixelsrc_lint, pixelsrc_line`},
-		{"what a terminal obeys", "", "x\x1b[2Jy", `no tool is called "xy"; tools/list has the 8 there are, of ask, pixelsrc, clippy`},
-		{"where a server alone has one", "pencil", "pencil_state", `no tool is called "pencil_state"; did you mean "pencil_status"?`},
-		{"nothing like the one there is", "pencil", "wget", `no tool is called "wget"; tools/list has the 1 there are, of pencil`},
-		{"where there is none", "idle", "wget", `no tool is called "wget"; there are none at present`},
-		{"no name", "", "", `no tool is called ""; tools/list has the 8 there are, of ask, pixelsrc, clippy`},
+		{"a slip", "", "pixelsrc_rendr", `unknown tool "pixelsrc_rendr"; did you mean "pixelsrc_render"?`},
+		{"another case, other joints", "", "Haunt-Desktop", `unknown tool "Haunt-Desktop"; did you mean "haunt_desktop"?`},
+		{"without the prefix", "", "render", `unknown tool "render"; did you mean "pixelsrc_render"?`},
+		{"with one too many", "", "mcp__deck__haunt_desktop", `unknown tool "mcp__deck__haunt_desktop"; did you mean "haunt_desktop"?`},
+		{"a word left out", "", "play_sound", `unknown tool "play_sound"; did you mean "play_system_sound"?`},
+		{"of a server that is known", "", "pixelsrc_sculpture", `unknown tool "pixelsrc_sculpture"; the tools of pixelsrc are pixelsrc_render, pixelsrc_format, pixelsrc_lint, pixelsrc_line`},
+		{"nothing like it", "", "wget", `unknown tool "wget"; call tools/list to see the tools of ask, pixelsrc, clippy`},
+		{"of a server that was not asked for", "ask", "haunt_desktop", `unknown tool "haunt_desktop" on this connection: it belongs to clippy, which this connection does not include; connect to clippy as well, or to all servers`},
+		{"short names are not guessed", "", "asm", `unknown tool "asm"; call tools/list to see the tools of ask, pixelsrc, clippy`},
+		{"two are as near", "", "pixelsrc_linx", `unknown tool "pixelsrc_linx"; the tools of pixelsrc are pixelsrc_render, pixelsrc_format, pixelsrc_lint, pixelsrc_line`},
+		{"what a terminal obeys", "", "x\x1b[2Jy", `unknown tool "xy"; call tools/list to see the tools of ask, pixelsrc, clippy`},
+		{"where a server alone has one", "pencil", "pencil_state", `unknown tool "pencil_state"; did you mean "pencil_status"?`},
+		{"nothing like the one there is", "pencil", "wget", `unknown tool "wget"; call tools/list to see the tools of pencil`},
+		{"where there is none", "idle", "wget", `unknown tool "wget"; there are no tools now`},
+		{"no name", "", "", `unknown tool ""; call tools/list to see the tools of ask, pixelsrc, clippy`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -103,7 +103,7 @@ func (s *Service) LastResult(call Call, args LastArgs) (result *compare.Result, 
 	result = s.FindResult(call, func(r *compare.Result) bool { return project == "" || r.ProjectPath == project })
 	switch {
 	case result == nil:
-		return nil, "nothing has been compared yet", time.Time{}, nil
+		return nil, "nothing compared yet", time.Time{}, nil
 	case !result.ComparedAt.After(since):
 		return nil, "nothing has been compared since then", result.ComparedAt, nil
 	}

@@ -209,7 +209,7 @@ func TestAnUnknownToolIsAnsweredWithAHint(t *testing.T) {
 	c := connect(t, newHost(t, newFixture()))
 	c.initialize()
 	c.send(call("1", "ecko", `{}`))
-	if m := c.next(); m.Error == nil || m.Error.Code != -32602 || m.Error.Message != `no tool is called "ecko"; did you mean "echo"?` {
+	if m := c.next(); m.Error == nil || m.Error.Code != -32602 || m.Error.Message != `unknown tool "ecko"; did you mean "echo"?` {
 		t.Errorf("got %+v", m.Error)
 	}
 }

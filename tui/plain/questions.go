@@ -189,10 +189,10 @@ func (t *teller) meant() bool {
 	case t.opts.Watch:
 		t.say("this deck only watches")
 	case time.Since(o.put) < readFor:
-		t.say("not taken: the question had only just come. Type it again")
+		t.say("not accepted: the question just appeared. Type it again")
 	case o.instead:
 		o.instead = false
-		t.say("not taken: the question before was withdrawn, and this one is another: %s Type it again to answer this one", o.question().Question)
+		t.say("not accepted: the previous question was withdrawn, and this one is different: %s Type it again to answer this one", o.question().Question)
 	default:
 		return true
 	}
@@ -206,10 +206,10 @@ func (t *teller) help() {
 		"/skip leaves the question unanswered",
 		"/clarify TEXT asks back instead of answering",
 		"/text WORDS answers with these words, also where they are a number or begin with a slash",
-		"/back goes to the question before",
-		"/later puts the request behind the others for a while, /later 30 for so many minutes",
+		"/back goes to the previous question",
+		"/later snoozes the request; /later 30 snoozes it for 30 minutes",
 		"/decline REASON declines the whole request",
-		"/list lists what waits",
+		"/list lists open questions",
 		"/quit closes the deck",
 	} {
 		t.say("%s", s)
@@ -218,7 +218,7 @@ func (t *teller) help() {
 
 func (t *teller) list() {
 	if t.opts.Questions == nil {
-		t.say("no questions wait")
+		t.say("no open questions")
 		return
 	}
 	n := 0
@@ -229,7 +229,7 @@ func (t *teller) list() {
 		}
 	}
 	if n == 0 {
-		t.say("no questions wait")
+		t.say("no open questions")
 	}
 }
 
@@ -244,7 +244,7 @@ func (t *teller) command(word, rest string) {
 		t.take(ask.Result{ID: o.question().ID, Skipped: true})
 	case "/clarify":
 		if rest == "" {
-			t.say("type what you want to know behind /clarify")
+			t.say("type what you want to know after /clarify")
 			return
 		}
 		t.take(ask.Result{ID: o.question().ID, Clarify: rest})
@@ -277,7 +277,7 @@ func (t *teller) later(id int, minutes string) {
 func (t *teller) text(words string) {
 	switch q := t.current.question(); {
 	case words == "":
-		t.say("type your answer behind /text")
+		t.say("type your answer after /text")
 	case !takesWords(q):
 		t.say("type a number from 1 to %d", len(q.Options))
 	default:
@@ -312,7 +312,7 @@ func (t *teller) take(r ask.Result) {
 	}
 	done := "sent"
 	if it, ok := t.opts.Questions.Pending().Item(o.item.ID); ok && it.Absent != ask.Present {
-		done = "saved; the agent gets it when it asks again"
+		done = "saved; the agent gets it if it asks again"
 	}
 	err := t.opts.Questions.Answer(o.item.ID, o.results)
 	if err != nil && !errors.Is(err, ask.ErrGone) {

@@ -141,6 +141,6 @@ func TestAnAnswerThatNobodyWaitsForIsNotCalledSent(t *testing.T) {
 		s.said()
 		call.HandOver()
 		s.said()
-		has(t, s.type_("1"), "saved; the agent gets it when it asks again")
+		has(t, s.type_("1"), "saved; the agent gets it if it asks again")
 	})
 }

@@ -16,7 +16,7 @@ func TestAnAnswerThatNobodyFetchedIsListed(t *testing.T) {
 	a.ask(1, which)
 	d.wait("Which one?")
 	_ = a.cmd.Process.Kill()
-	d.wait("nobody waits for this now")
+	d.wait("no agent is waiting for this")
 	d.guarded()
 	d.press("2")
 	d.wait("not delivered", "Which one? → y")

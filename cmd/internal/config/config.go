@@ -145,7 +145,7 @@ type Duration time.Duration
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	if err != nil {
-		return fmt.Errorf(`%q is no duration such as "90s" or "2m"`, b)
+		return fmt.Errorf(`%q is not a duration such as "90s" or "2m"`, b)
 	}
 	*d = Duration(v)
 	return nil
@@ -228,7 +228,7 @@ func (c *Config) read(path string, wanted bool) error {
 	case errors.As(err, &unknown):
 		for _, e := range unknown.Errors {
 			row, _ := e.Position()
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s line %d: nothing is called %s; it has no effect", filepath.Base(path), row, strings.Join(e.Key(), ".")))
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s line %d: unknown setting %s, ignored", filepath.Base(path), row, strings.Join(e.Key(), ".")))
 		}
 	case errors.As(err, &bad):
 		row, column := bad.Position()

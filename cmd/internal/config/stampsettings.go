@@ -79,7 +79,7 @@ func (c *Config) readStampSettings(dir string) {
 			key := group + "." + name
 			to, known := members[key]
 			if !known {
-				warn("nothing is called %s; it has no effect", key)
+				warn("unknown setting %s, ignored", key)
 			} else if err := json.Unmarshal(groups[group][name], to); err != nil {
 				warn("%s cannot be %s; the default is used", key, groups[group][name])
 			}

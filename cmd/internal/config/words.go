@@ -53,5 +53,5 @@ func (c *Config) warnWord(name, value string, words []string) {
 		return
 	}
 	known := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
-	c.Warnings = append(c.Warnings, fmt.Sprintf("%s: nothing is called %q; use %s", name, value, strings.Join(known, ", ")))
+	c.Warnings = append(c.Warnings, fmt.Sprintf("%s: unknown value %q; use %s", name, value, strings.Join(known, ", ")))
 }

@@ -168,7 +168,7 @@ func openWhenThere(ctx context.Context, path string, wait bool, poll time.Durati
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, quiet(ctx, err)
 		case !wait:
-			return nil, errors.New("there is no call log yet; it begins when a deck runs and an agent calls a tool")
+			return nil, errors.New("no call log yet; it begins when a deck runs and an agent calls a tool")
 		case !sleep(ctx, poll):
 			return nil, nil
 		}

@@ -128,7 +128,7 @@ func TestLog(t *testing.T) {
 	t.Run("no journal", func(t *testing.T) {
 		var out bytes.Buffer
 		err := run(t.Context(), &out, filepath.Join(t.TempDir(), "none"))
-		if err == nil || !strings.Contains(err.Error(), "there is no call log yet") {
+		if err == nil || !strings.Contains(err.Error(), "no call log yet") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -33,7 +33,7 @@ func (e *Exit) ExitCode() int { return e.Code }
 func Command(open func(ctx context.Context) (*logicstamp.Service, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logicstamp",
-		Short: "See what changed in the contracts of a TypeScript project",
+		Short: "Show what changed in the contracts of a TypeScript project",
 	}
 	cmd.AddCommand(diffCommand(open))
 	return cmd
@@ -52,7 +52,7 @@ func diffCommand(open func(context.Context) (*logicstamp.Service, error)) *cobra
 		Long: "Compare the contracts of the components in this folder with a baseline.\n\n" +
 			"The baseline is snapshot (the newest one), snapshot:<id>, git:<ref>, or a folder with a\n" +
 			"context. Without one it is the newest snapshot, else the last commit.\n\n" +
-			"Exit code: 0 nothing changed, 1 something changed, 2 there is no answer.",
+			"Exit code: 0 if nothing changed, 1 if something changed, 2 on an error.",
 		Example: "  mcpdeck logicstamp diff\n  mcpdeck logicstamp diff --baseline git:main --markdown",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -25,7 +25,7 @@ func (e UsageError) Unwrap() error { return e.error }
 func Command(ask Ask) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pencil",
-		Short: "Switch Pencil mode of the running deck, and see how it is",
+		Short: "Turn Pencil mode on or off, and show its state",
 		Long: "Pencil mode gives the connected agents the tools of the Pencil app's own MCP server.\n" +
 			"While it is off they see nothing of it. These commands act on the running deck.",
 		Args: cobra.ArbitraryArgs,
@@ -43,9 +43,9 @@ func Command(ask Ask) *cobra.Command {
 	}
 	cmd.AddCommand(
 		verb("on", "Offer Pencil's tools to the agents"),
-		verb("off", "Take them away again"),
+		verb("off", "Stop offering them"),
 		statusCommand(ask),
-		verb("reconnect", "Start Pencil's MCP server anew"),
+		verb("reconnect", "Restart Pencil's MCP server"),
 		acceptCommand(ask),
 	)
 	return cmd
@@ -56,7 +56,7 @@ func statusCommand(ask Ask) *cobra.Command {
 	c := &cobra.Command{Use: "status", Short: "Show mode, program, app, tools and calls", Args: none, RunE: func(c *cobra.Command, _ []string) error {
 		return send(c, ask, pencil.Request{Verb: "status", Long: long})
 	}}
-	c.Flags().BoolVarP(&long, "long", "l", false, "also what was searched, what changed, the instructions and the log")
+	c.Flags().BoolVarP(&long, "long", "l", false, "also where mcpdeck looked, what changed, the instructions and the log")
 	return c
 }
 

@@ -27,7 +27,7 @@ import (
 const (
 	cols, rows = 110, 34
 	// marker is on the screen while help is open.
-	marker = "What can be done here"
+	marker = "Keys on this page"
 	// eventsWanted is twice the calls a second: each begins and ends.
 	eventsWanted = 10_000
 )

@@ -85,12 +85,12 @@ the deck's, also before the word render.`,
 	f.StringVar(&o.canvas, "canvas", "32x32", "size of a particle's frames")
 	f.StringVar(&o.origin, "origin", "", "X,Y that a particle comes from (default: the middle of the lower edge)")
 	f.StringVar(&o.tag, "tag", "", "draw only the frames of a tag")
-	f.StringVar(&o.show, "show", "", "print the picture instead: "+strings.Join(shown.ModeNames(), ", "))
+	f.StringVar(&o.show, "show", "", "print the picture instead of writing it: "+strings.Join(shown.ModeNames(), ", "))
 	f.IntVar(&o.cols, "cols", 0, "width of --show in characters, 0 for the picture's own")
 	f.IntVar(&o.rows, "rows", 0, "height of --show in lines, 0 for the picture's own")
 	f.BoolVar(&o.list, "list", false, "list the objects and draw nothing")
 	f.BoolVar(&o.json, "json", false, "print sizes and diagnostics as JSON")
-	f.BoolVar(&o.strict, "strict", false, "take every diagnostic for an error and write nothing")
+	f.BoolVar(&o.strict, "strict", false, "treat every diagnostic as an error and write nothing")
 	return c
 }
 

@@ -239,7 +239,7 @@ func reason(err error) string {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return "another program holds the file"
 	case sqlite3.SQLITE_IOERR:
-		return "the disk does not work"
+		return "disk I/O error"
 	}
 	return err.Error()
 }

@@ -63,27 +63,27 @@ func (p *Page) reachable(part string) func() string {
 
 func (p *Page) requestActions() []tui.Action {
 	rows := []row{
-		{"accept", "Take this answer and go on", "answer", []string{"enter"}, true, p.careful(p.accept)},
-		{"toggle", "Choose without going on", "choose", []string{"space"}, true, p.careful(do(p.toggle))},
-		{"note", "Note on the option", "note", []string{"tab"}, true, p.careful(do(p.note))},
-		{"other", "Type an answer of your own", "own answer", []string{"o", "0"}, true, p.careful(p.other)},
+		{"accept", "Choose this answer and continue", "answer", []string{"enter"}, true, p.careful(p.accept)},
+		{"toggle", "Choose without continuing", "choose", []string{"space"}, true, p.careful(do(p.toggle))},
+		{"note", "Add a note to the option", "note", []string{"tab"}, true, p.careful(do(p.note))},
+		{"other", "Type your own answer", "own answer", []string{"o", "0"}, true, p.careful(p.other)},
 		{"skip", "Skip this question", "skip", []string{"s"}, true, p.careful(p.skip)},
 		{"clarify", "Ask back instead of answering", "ask back", []string{"c"}, true, p.careful(do(p.clarify))},
 		{"recommended", "Choose the recommended option", "", []string{"r"}, true, p.careful(do(p.recommended))},
 		{"yes", "Yes (first option of a yes-or-no question)", "", []string{"y"}, true, p.careful(func() tea.Cmd { return p.confirm(0) })},
 		{"no", "No (second option of a yes-or-no question)", "", []string{"n"}, true, p.careful(func() tea.Cmd { return p.confirm(1) })},
-		{"edit", "Write the text in your editor", "", []string{"e"}, true, p.careful(p.edit)},
+		{"edit", "Edit the text in your editor", "", []string{"e"}, true, p.careful(p.edit)},
 		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, do(func() { p.scroll.by(-1) })},
 		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.scroll.by(1) })},
 		{"read", "Read question and description on the whole page", "", []string{"d"}, false, do(p.read)},
-		{"preview", "Preview of the option", "", []string{"v"}, false, do(func() { p.preview = !p.preview })},
+		{"preview", "Preview the option", "", []string{"v"}, false, do(func() { p.preview = !p.preview })},
 	}
 	out := actionsOf(partRequest, append(rows, p.bothRows()...))
-	review := []row{{"accept", "Send, or go to what is not answered", "send", []string{"enter"}, true, p.careful(p.accept)}}
+	review := []row{{"accept", "Send, or go to the first unanswered question", "send", []string{"enter"}, true, p.careful(p.accept)}}
 	out = append(out, actionsOf(partReview, append(review, p.bothRows()...))...)
 	out = append(out, p.blankActions()...)
 	return append(out, tui.Action{
-		ID: "ask.undo", Title: "Take back the answer just sent", Hint: "undo", Keys: []string{"u"}, Acts: true,
+		ID: "ask.undo", Title: "Undo the answer just sent", Hint: "undo", Keys: []string{"u"}, Acts: true,
 		Enabled: func() string {
 			if p.isSending() {
 				return ""
@@ -98,13 +98,13 @@ func (p *Page) requestActions() []tui.Action {
 // closed: letters are text there.
 func (p *Page) blankActions() []tui.Action {
 	rows := []row{
-		{"accept", "Take this answer and go on", "answer", []string{"enter"}, true, p.careful(p.accept)},
-		{"note", "Note on the option", "", []string{"tab"}, true, p.careful(do(p.note))},
-		{"blank.skip", "Skip a question for a text", "skip", []string{"alt+s"}, true, p.careful(do(p.skipText))},
-		{"blank.clarify", "Ask back instead of writing a text", "ask back", []string{"alt+c"}, true, p.careful(do(p.clarify))},
-		{"blank.snooze", "Answer a question for a text later", "later", []string{"alt+z"}, true, p.careful(func() tea.Cmd { return p.snooze(p.id, 0) })},
-		{"blank.decline", "Decline the request of a question for a text", "decline", []string{"alt+x"}, true, p.careful(do(p.decline))},
-		{"blank.edit", "Write the text in your editor", "", []string{"alt+e"}, true, p.careful(p.edit)},
+		{"accept", "Choose this answer and continue", "answer", []string{"enter"}, true, p.careful(p.accept)},
+		{"note", "Add a note to the option", "", []string{"tab"}, true, p.careful(do(p.note))},
+		{"blank.skip", "Skip a text question", "skip", []string{"alt+s"}, true, p.careful(do(p.skipText))},
+		{"blank.clarify", "Ask back instead of answering a text question", "ask back", []string{"alt+c"}, true, p.careful(do(p.clarify))},
+		{"blank.snooze", "Snooze a text question", "later", []string{"alt+z"}, true, p.careful(func() tea.Cmd { return p.snooze(p.id, 0) })},
+		{"blank.decline", "Decline the request of a text question", "decline", []string{"alt+x"}, true, p.careful(do(p.decline))},
+		{"blank.edit", "Edit the text in your editor", "", []string{"alt+e"}, true, p.careful(p.edit)},
 		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, do(func() { p.scroll.by(-1) })},
 		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.scroll.by(1) })},
 	}
@@ -134,15 +134,15 @@ func (p *Page) bothRows() []row {
 		{"top", "First option", "", []string{"home"}, false, do(func() { p.move(-1000) })},
 		{"bottom", "Last option", "", []string{"end"}, false, do(func() { p.move(1000) })},
 		{"snooze", "Answer later", "later", []string{"z"}, true, p.careful(func() tea.Cmd { return p.snooze(p.id, 0) })},
-		{"snoozefor", "Answer later, and say when", "", []string{"Z"}, true, p.careful(p.openSnooze)},
+		{"snoozefor", "Snooze until…", "", []string{"Z"}, true, p.careful(p.openSnooze)},
 		{"decline", "Decline the whole request", "decline", []string{"x"}, true, p.careful(do(p.decline))},
-		{"allrecommended", "Choose the recommended option wherever nothing is chosen, then review", "", []string{"R"}, true, p.careful(do(p.allRecommended))},
+		{"allrecommended", "Choose the recommended option for every unanswered question, then review", "", []string{"R"}, true, p.careful(do(p.allRecommended))},
 		{"before", "Request before", "", []string{"["}, false, do(func() { p.beside(-1) })},
 		{"after", "Next request", "", []string{"]"}, false, do(func() { p.beside(1) })},
-		{"forget", "Take a question that nobody waits for off the list", "", []string{"D"}, true, p.careful(p.dismiss)},
-		{"history", "Questions answered before", "", []string{"H"}, false, do(p.toHistory)},
+		{"forget", "Dismiss a question no agent is waiting for", "", []string{"D"}, true, p.careful(p.dismiss)},
+		{"history", "History of answered questions", "", []string{"H"}, false, do(p.toHistory)},
 		{"send", "Send, if everything is answered", "", []string{"ctrl+s"}, true, p.careful(p.send)},
-		{"leave", "To the list; the question stays as it is", "list", []string{"esc", "ctrl+c"}, false, do(p.toList)},
+		{"leave", "Back to the list; keep the question as it is", "list", []string{"esc", "ctrl+c"}, false, do(p.toList)},
 	}
 }
 
@@ -185,19 +185,19 @@ func (p *Page) optionActions() []tui.Action {
 
 func (p *Page) textActions() []tui.Action {
 	return []tui.Action{
-		{ID: "ask.text.accept", Title: "Take the text", Hint: "done", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Sight: true, Run: p.textEnter},
-		{ID: "ask.text.close", Title: "Close the text field; the text stays", Hint: "close, keep text", Keys: []string{"esc", "tab"}, Part: partText, InText: true, Run: do(p.textClose)},
+		{ID: "ask.text.accept", Title: "Accept the text", Hint: "done", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Sight: true, Run: p.textEnter},
+		{ID: "ask.text.close", Title: "Close the text field; keep the text", Hint: "close, keep text", Keys: []string{"esc", "tab"}, Part: partText, InText: true, Run: do(p.textClose)},
 		{ID: "ask.text.break", Title: "Line break (also shift+enter and alt+enter)", Hint: "line break", Keys: []string{"ctrl+j"}, Part: partText, InText: true, Run: do(func() {
 			p.typeText(func() { p.editor.Insert("\n") })
 		})},
-		{ID: "ask.text.send", Title: "Take the text and send, if everything is answered", Keys: []string{"ctrl+s"}, Part: partText, InText: true, Acts: true, Sight: true, Run: func() tea.Cmd {
+		{ID: "ask.text.send", Title: "Accept the text and send, if everything is answered", Keys: []string{"ctrl+s"}, Part: partText, InText: true, Acts: true, Sight: true, Run: func() tea.Cmd {
 			if p.place != partRequest {
 				return nil
 			}
 			p.textTake()
 			return p.send()
 		}},
-		{ID: "ask.text.leave", Title: "To the list; the text stays", Keys: []string{"ctrl+c"}, Part: partText, InText: true, Run: do(func() {
+		{ID: "ask.text.leave", Title: "Back to the list; keep the text", Keys: []string{"ctrl+c"}, Part: partText, InText: true, Run: do(func() {
 			if p.place == partHistory {
 				p.textClose()
 				return
@@ -210,7 +210,7 @@ func (p *Page) textActions() []tui.Action {
 func (p *Page) listActions() []tui.Action {
 	none := func() string {
 		if len(p.rows) == 0 {
-			return "no question waits"
+			return "no open questions"
 		}
 		return ""
 	}
@@ -220,8 +220,8 @@ func (p *Page) listActions() []tui.Action {
 		{ID: "ask.list.down", Title: "Down", Keys: []string{"down", "j"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1) })},
 		{ID: "ask.list.top", Title: "First", Keys: []string{"home", "g"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1000) })},
 		{ID: "ask.list.bottom", Title: "Last", Keys: []string{"end", "G"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1000) })},
-		{ID: "ask.list.forget", Title: "Take a question that nobody waits for off the list", Keys: []string{"D"}, Part: partList, Acts: true, Sight: true, Enabled: none, Run: p.dismiss},
-		{ID: "ask.list.history", Title: "Questions answered before", Hint: "history", Keys: []string{"H"}, Part: partList, Run: do(p.toHistory)},
+		{ID: "ask.list.forget", Title: "Dismiss a question no agent is waiting for", Keys: []string{"D"}, Part: partList, Acts: true, Sight: true, Enabled: none, Run: p.dismiss},
+		{ID: "ask.list.history", Title: "History of answered questions", Hint: "history", Keys: []string{"H"}, Part: partList, Run: do(p.toHistory)},
 		{ID: "ask.reader.close", Title: "Back to the question", Hint: "back", Keys: []string{"esc", "d", "enter", "ctrl+c"}, Part: partReader, Run: do(func() { p.place = partRequest })},
 		{ID: "ask.reader.up", Title: "Up", Keys: []string{"up", "k"}, Part: partReader, Hidden: true, Run: do(func() { p.reader.Move(-1) })},
 		{ID: "ask.reader.down", Title: "Down", Keys: []string{"down", "j"}, Part: partReader, Hidden: true, Run: do(func() { p.reader.Move(1) })},
@@ -232,7 +232,7 @@ func (p *Page) listActions() []tui.Action {
 
 func (p *Page) historyActions() []tui.Action {
 	return []tui.Action{
-		{ID: "ask.history.close", Title: "Back to what waits", Hint: "back", Keys: []string{"esc", "H", "ctrl+c"}, Part: partHistory, Run: do(func() { p.place = partList })},
+		{ID: "ask.history.close", Title: "Back to open questions", Hint: "back", Keys: []string{"esc", "H", "ctrl+c"}, Part: partHistory, Run: do(func() { p.place = partList })},
 		{ID: "ask.history.up", Title: "Up", Keys: []string{"up", "k"}, Part: partHistory, Hidden: true, Run: do(func() { p.past.move(-1) })},
 		{ID: "ask.history.down", Title: "Down", Keys: []string{"down", "j"}, Part: partHistory, Hidden: true, Run: do(func() { p.past.move(1) })},
 		{ID: "ask.history.pageup", Title: "A page up", Keys: []string{"pgup"}, Part: partHistory, Hidden: true, Run: do(func() { p.past.move(-10) })},

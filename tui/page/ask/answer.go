@@ -83,11 +83,11 @@ func (p *Page) elsewhere(q questions.Question, a *questions.AnswerDraft) string 
 	on := slices.Contains(a.Chosen, a.Cursor) || other && a.OtherOn
 	switch {
 	case a.Skipped:
-		return "this question is skipped; enter again leaves it so, space chooses instead"
+		return "this question is skipped; enter again keeps it skipped, space chooses instead"
 	case on || len(a.Chosen) == 0 && !a.OtherOn:
 		return ""
 	case q.Multi:
-		return "the cursor is on something else than you chose; enter again goes on with your choice, space adds this"
+		return "the cursor is not on your choice; enter again continues with your choice, space adds this one"
 	case other && strings.TrimSpace(a.Other) == "":
 		return ""
 	case other:
@@ -97,7 +97,7 @@ func (p *Page) elsewhere(q questions.Question, a *questions.AnswerDraft) string 
 	default:
 		a.Chosen = []int{a.Cursor}
 	}
-	return "chosen instead of what you had chosen before; enter again goes on"
+	return "your choice was replaced; enter again continues"
 }
 
 func (p *Page) acceptMulti(q questions.Question, a *questions.AnswerDraft) tea.Cmd {
@@ -129,7 +129,7 @@ func (p *Page) pick(option int) tea.Cmd {
 	}
 	if strings.TrimSpace(a.Other) != "" && (!p.warned.on || p.warned.option != option) {
 		p.warned = warning{on: true, option: option}
-		p.message = "what you typed will not be sent; the same key again goes on, o sends the text instead"
+		p.message = "your text will not be sent; press again to continue, or o to send it"
 		return nil
 	}
 	p.warned = warning{}
@@ -174,7 +174,7 @@ func toggled(chosen []int, n int) []int {
 func (p *Page) number(n int) tea.Cmd {
 	if time.Now().Before(p.digits) {
 		p.digits = time.Time{}
-		p.message = fmt.Sprintf("the question had only just come; %d again answers it", n+1)
+		p.message = fmt.Sprintf("this question just appeared; press %d again to choose it", n+1)
 		return nil
 	}
 	return p.digit(n)
@@ -218,7 +218,7 @@ func (p *Page) other() tea.Cmd {
 		return nil
 	}
 	if !q.HasOther() {
-		p.message = "this question takes none but these answers"
+		p.message = "this question accepts only the listed options"
 		return nil
 	}
 	a.Cursor = len(q.Options)
@@ -270,7 +270,7 @@ func (p *Page) skip() tea.Cmd {
 func (p *Page) skipText() {
 	if _, a, ok := p.at(); ok {
 		a.Skipped, a.Asks = true, false
-		p.message = "skipped; enter goes on, typing answers it after all"
+		p.message = "skipped; enter continues, typing answers it after all"
 		p.keep()
 	}
 }
@@ -282,7 +282,7 @@ func (p *Page) recommended() {
 		return
 	}
 	if !recommend(q, a) {
-		p.message = "the agent recommends nothing here"
+		p.message = "the agent recommends no option"
 		return
 	}
 	p.keep()
@@ -413,7 +413,7 @@ func (p *Page) send() tea.Cmd {
 	}
 	p.leaveEnded(true)
 	if it.Absent == questions.Gone {
-		return tui.Toast(tui.Info, "kept: nobody waits for this answer now; the agent gets it when it asks again")
+		return tui.Toast(tui.Info, "saved; the agent stopped waiting and gets this if it asks again")
 	}
 	return nil
 }
@@ -435,7 +435,7 @@ func (p *Page) dismiss() tea.Cmd {
 	}
 	it, ok := p.snap.Item(id)
 	if ok && it.Absent == questions.Present {
-		return tui.Toast(tui.Info, "the agent waits for this one; x declines it")
+		return tui.Toast(tui.Info, "the agent is waiting for this one; x declines it")
 	}
 	if err := p.queue.Dismiss(id); err != nil {
 		return tui.Toast(tui.Info, err.Error())
@@ -462,5 +462,5 @@ func (p *Page) declined() tea.Cmd {
 	p.refresh()
 	p.draft.Field = questions.NoField
 	p.leaveEnded(true)
-	return tui.Toast(tui.Info, fmt.Sprintf("declined; %s has been told", it.Request.Client()))
+	return tui.Toast(tui.Info, fmt.Sprintf("declined; %s was told", it.Request.Client()))
 }

@@ -433,7 +433,7 @@ func shownLabels(q questions.Question) []string {
 	count := map[string]int{}
 	for i, o := range q.Options {
 		if out[i] = strings.TrimSpace(plain.Bare(o.Label)); out[i] == "" {
-			out[i] = "(nothing to be seen)"
+			out[i] = "(only invisible characters)"
 		}
 		count[out[i]]++
 	}

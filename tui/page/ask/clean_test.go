@@ -24,13 +24,13 @@ func TestTextIsCleaned(t *testing.T) {
 		},
 		{
 			"bidirectional", `[{"question":"Pay \u202eeno\u2069?","options":["a\u2066b","c"]}]`,
-			[]string{"Pay eno?", "ab", "hidden characters are left out"},
+			[]string{"Pay eno?", "ab", "hidden characters removed"},
 			[]string{"U+"},
 			"a\u2066b",
 		},
 		{
 			"zero width, joiners stay", `[{"question":"Which?","options":["sa\u200bme","same","\u2060","👩\u200d💻"]}]`,
-			[]string{"same (1)", "same (2)", "(nothing to be seen)", "hidden characters"},
+			[]string{"same (1)", "same (2)", "(only invisible characters)", "hidden characters"},
 			[]string{"U+"},
 			"sa\u200bme",
 		},
@@ -67,7 +67,7 @@ func TestTextIsCleaned(t *testing.T) {
 func TestNoAnswerOfOnesOwn(t *testing.T) {
 	with(t, `[{"question":"Which?","options":["a","b"],"allowOther":false}]`, func(d *desk, c *questions.Call) {
 		d.Keys("o")
-		d.Has("this question takes none but these answers")
+		d.Has("this question accepts only the listed options")
 		d.Lacks("something else")
 		d.notSent(c)
 	})

@@ -310,7 +310,7 @@ func summary(f *tui.Frame, qs []questions.Question, d questions.Draft, i int) st
 		out += quoted(th, plain.Line(r.CustomInput))
 	}
 	if s := strings.TrimSpace(a.Other); s != "" && !a.OtherOn {
-		out += th.Warn.Render(" (your own text is not sent)")
+		out += th.Warn.Render(" (your text is not sent)")
 	}
 	return out
 }
@@ -350,7 +350,7 @@ func (p *Page) Legend(th *theme.Theme) []tui.Sign {
 	g := th.Glyph
 	return []tui.Sign{
 		{Mark: th.Warn.Render(g.Wait), Means: "waits for you"},
-		{Mark: th.Muted.Render(g.Wait), Means: "agent away, it comes back for the answer"},
+		{Mark: th.Muted.Render(g.Wait), Means: "the agent left and comes back for the answer"},
 		{Mark: th.Muted.Render(g.Half), Means: "snoozed, or not sent"},
 		{Mark: th.Good.Render(g.Run), Means: "being sent"},
 		{Mark: th.Faint.Render(g.Fail), Means: "no agent is waiting"},

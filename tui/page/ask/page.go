@@ -214,15 +214,15 @@ func (p *Page) BeforeQuit() tui.Overlay {
 	if n == 0 || p.opt.Watch {
 		return nil
 	}
-	text := fmt.Sprintf("%d questions wait for you. Agents that can come back get their questions and what you have entered again when the deck is opened.", n)
+	text := fmt.Sprintf("%d questions are waiting. They and your drafts are kept; the agents can pick them up when you reopen mcpdeck.", n)
 	if n == 1 {
-		text = "A question waits for you. Its agent gets it and what you have entered again when the deck is opened, if it can come back."
+		text = "One question is waiting. It and your draft are kept; the agent can pick it up when you reopen mcpdeck."
 	}
 	return &tui.Confirm{
 		Name: "quit", Title: "Quit mcpdeck?", Text: text,
 		Choices: []tui.Choice{
 			{Key: "k", Text: "Quit and keep the questions", Run: tui.Quit},
-			{Key: "d", Text: "Decline them all and quit", Run: func() tea.Cmd { p.declineAll(); return tui.Quit() }},
+			{Key: "d", Text: "Decline all and quit", Run: func() tea.Cmd { p.declineAll(); return tui.Quit() }},
 			{Key: "s", Text: "Stay"},
 		},
 	}

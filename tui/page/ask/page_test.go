@@ -91,7 +91,7 @@ func TestDeclineReason(t *testing.T) {
 func TestThePaletteSaysThatNothingIsOpen(t *testing.T) {
 	setup{}.run(t, func(d *desk) {
 		d.Keys("ctrl+p")
-		d.Type("take this")
+		d.Type("choose this")
 		d.Has("no question is open")
 	})
 }
@@ -131,7 +131,7 @@ func TestNothingIsSentFromAScreenTooSmallToShowIt(t *testing.T) {
 }
 
 func TestNothingIsSentFromTheHelpOrThePalette(t *testing.T) {
-	for _, keys := range [][]string{{"?", "enter", "enter"}, {"ctrl+p", "t", "a", "k", "e", "enter", "enter"}, {"?", "s", "e", "n", "d", "enter"}} {
+	for _, keys := range [][]string{{"?", "enter", "enter"}, {"ctrl+p", "c", "h", "o", "o", "s", "e", "enter", "enter"}, {"?", "s", "e", "n", "d", "enter"}} {
 		with(t, deletes, func(d *desk, c *questions.Call) {
 			d.press(keys...)
 			d.Wait(time.Minute)

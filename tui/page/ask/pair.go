@@ -47,7 +47,7 @@ func (p *Page) takeGate(s proof.State) tea.Cmd {
 		}
 	}
 	if s.Locked {
-		cmds = append(cmds, tui.Toast(tui.Bad, "answers from a shell are locked after too many wrong tries; P on the Ask page unlocks"))
+		cmds = append(cmds, tui.Toast(tui.Bad, "answers from a shell are locked after too many failed attempts; P on the Ask page unlocks them"))
 	}
 	if used {
 		cmds = append(cmds, tui.Close(pairID))
@@ -69,7 +69,7 @@ func (p *Page) pairAction() tui.Action {
 		Enabled: func() string {
 			switch {
 			case p.opt.Gate == nil:
-				return "this deck takes no answers from a shell"
+				return "this deck does not accept answers from a shell"
 			case p.opt.Gate.State().Method == proof.Off:
 				return `answers from a shell are off (ask.cli_answers in the configuration, then restart)`
 			}
@@ -92,7 +92,7 @@ func (p *Page) openPair() tea.Cmd {
 }
 
 func (p *Page) openLocked(s proof.State) tea.Cmd {
-	text := "There were too many wrong tries to answer from a shell. The last ones:\n"
+	text := "Too many failed attempts to answer from a shell. The last ones:\n"
 	for _, t := range s.Tries[max(0, len(s.Tries)-5):] {
 		text += "\n" + t.At.Format(time.TimeOnly) + "  " + plain.Line(t.Who.String())
 	}
@@ -148,7 +148,7 @@ func (c *code) Render(f *tui.Frame) []string {
 		rows = []string{"", th.Warn.Render("The code has expired; P shows a new one."), ""}
 	} else {
 		f.RedrawAfter(min(left, time.Minute))
-		text := fmt.Sprintf("Type it where mcpdeck ask answer or mcpdeck pencil accept asks for it. It counts once, until %s.", c.until.Format("15:04"))
+		text := fmt.Sprintf("Type it where mcpdeck ask answer or mcpdeck pencil accept asks for it. It works once, until %s.", c.until.Format("15:04"))
 		rows = append(rows, widget.Wrap(text, w)...)
 		rows = append(rows, "")
 		for _, line := range widget.Wrap("Whoever reads this screen can use it: do not show it in a tmux session that agents reach.", w) {

@@ -52,7 +52,7 @@ func relatedCases() []refCase {
 				d.Keys("space")
 				c.Leave("hung up")
 				d.Wait(time.Second)
-				d.Has("nobody waits for this now", "hung up")
+				d.Has("no agent is waiting for this", "hung up")
 				d.Keys("enter")
 				again := d.ask(abc)
 				d.Wait(5 * time.Second)

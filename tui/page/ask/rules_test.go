@@ -383,7 +383,7 @@ func TestAgentHasGoneOn(t *testing.T) {
 		d.Lacks("has gone on")
 		d.Wait(2 * time.Minute)
 		d.Keys("down")
-		d.Has("the agent has gone on; it still gets your answer")
+		d.Has("the agent moved on; it still gets your answer")
 	})
 }
 

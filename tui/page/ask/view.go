@@ -100,7 +100,7 @@ func (p *Page) header(f *tui.Frame, it questions.Item, w int) []string {
 		rows = append(rows, widget.Fit(b, w))
 	}
 	if hides(r) {
-		rows = append(rows, widget.Fit(th.Warn.Render("hidden characters are left out"), w))
+		rows = append(rows, widget.Fit(th.Warn.Render("hidden characters removed"), w))
 	}
 	return rows
 }
@@ -137,11 +137,11 @@ func (p *Page) banner(f *tui.Frame, it questions.Item) string {
 	th := f.Theme
 	who := plain.Line(it.Request.Client())
 	if it.Unsent {
-		return th.Warn.Render("not sent: mcpdeck ended before this answer left;") + " " + th.Key.Render("ctrl+s") + th.Warn.Render(" sends it")
+		return th.Warn.Render("not sent: mcpdeck closed before this answer was delivered;") + " " + th.Key.Render("ctrl+s") + th.Warn.Render(" sends it")
 	}
 	switch it.Absent {
 	case questions.Gone:
-		return th.Warn.Render("nobody waits for this now") + th.Muted.Render(" ("+plain.Line(it.Why)+"); your answer is kept for a day")
+		return th.Warn.Render("no agent is waiting for this") + th.Muted.Render(" ("+plain.Line(it.Why)+"); your answer is kept for a day")
 	case questions.HandedOver:
 		return th.Muted.Render(who + " was told to come back for the answer")
 	case questions.Restarted:
@@ -152,7 +152,7 @@ func (p *Page) banner(f *tui.Frame, it questions.Item) string {
 		return th.Info.Render(it.Note)
 	}
 	if c, _ := clients.Of(who); c.Background > 0 && f.Now.Sub(it.Arrived) > c.Background {
-		return th.Muted.Render("the agent has gone on; it still gets your answer")
+		return th.Muted.Render("the agent moved on; it still gets your answer")
 	}
 	if t := it.Request.Title; t != "" {
 		return th.Muted.Render(plain.Bare(t))

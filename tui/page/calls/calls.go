@@ -218,7 +218,7 @@ func (p *Page) narrow() tea.Cmd {
 
 func (p *Page) showCall(key int64) tea.Cmd {
 	if p.log.byKey(key) == nil {
-		return tui.Toast(tui.Info, "that call is no longer kept")
+		return tui.Toast(tui.Info, "that call is no longer stored")
 	}
 	p.edit.SetValue("")
 	p.failed = false
@@ -248,7 +248,7 @@ func (p *Page) moved(before int) tea.Cmd {
 
 func (p *Page) why() string {
 	if p.selected() == nil {
-		return "there is no call"
+		return "no call selected"
 	}
 	return ""
 }
@@ -262,16 +262,16 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "calls.open", Title: "Read the call", Hint: "read", Keys: []string{"enter", "tab", "right", "l"}, Part: partList, Enabled: p.why, Run: to(partDetail)},
 		{ID: "calls.close", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "tab", "left", "h", "shift+tab"}, Part: partDetail, Run: to(partList)},
 		{ID: "calls.filter", Title: "Filter", Hint: "filter", Keys: []string{"/"}, Run: to(partFilter)},
-		{ID: "calls.filtered", Title: "Keep the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: partFilter, InText: true, Run: to(partList)},
+		{ID: "calls.filtered", Title: "Apply the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: partFilter, InText: true, Run: to(partList)},
 		{ID: "calls.unfilter", Title: "Show all calls", Hint: "show all", Keys: []string{"esc"}, Part: partFilter, InText: true, Run: p.unfilter},
 		{ID: "calls.unfilter.list", Title: "Show all calls", Keys: []string{"esc"}, Part: partList, Enabled: nil, Run: p.unfilterOrLeave},
-		{ID: "calls.failed", Title: "Only those that failed", Hint: "failed", Keys: []string{"e"}, Run: func() tea.Cmd {
+		{ID: "calls.failed", Title: "Only failed calls", Hint: "failed", Keys: []string{"e"}, Run: func() tea.Cmd {
 			p.failed = !p.failed
 			return p.narrow()
 		}},
 		{ID: "calls.follow", Title: "Follow the newest", Hint: "follow", Keys: []string{"f"}, Enabled: func() string {
 			if p.follow {
-				return "it does already"
+				return "already following"
 			}
 			return ""
 		}, Run: func() tea.Cmd {
@@ -285,7 +285,7 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "calls.copyargs", Title: "Copy the arguments as JSON", Keys: []string{"a"}, Enabled: p.why, Run: func() tea.Cmd {
 			return p.copyOf("the arguments", func(b deck.CallBody) string { return widget.Indent(b.Args) })
 		}},
-		{ID: "calls.copycommand", Title: "Copy a command that makes the call again", Keys: []string{"c"}, Enabled: p.why, Run: p.copyCommand},
+		{ID: "calls.copycommand", Title: "Copy a command that repeats the call", Keys: []string{"c"}, Enabled: p.why, Run: p.copyCommand},
 		{ID: "calls.look", Title: "Look at the picture in the result", Hint: "picture", Keys: []string{"o"}, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
 			id := p.selected().ID
 			return func() tea.Msg { return tui.LookMsg{Call: id} }

@@ -89,7 +89,7 @@ func (p *Page) whyNoResult() string {
 	c := p.selected()
 	switch {
 	case c == nil:
-		return "there is no call"
+		return "no call selected"
 	case c.Status == deck.Running:
 		return "the call is still running"
 	case c.Status == deck.Lost:
@@ -101,7 +101,7 @@ func (p *Page) whyNoResult() string {
 func (p *Page) whyNoPicture() string {
 	switch c := p.selected(); {
 	case c == nil || c.Images == 0:
-		return "there is no picture in the result"
+		return "no picture in the result"
 	case c.earlier():
 		return "pictures of earlier runs are not kept"
 	}
@@ -118,7 +118,7 @@ func (p *Page) copyOf(what string, part func(deck.CallBody) string) tea.Cmd {
 	return func() tea.Msg {
 		b, ok := body()
 		if !ok {
-			return tui.Toast(tui.Warn, "that body is no longer kept")()
+			return tui.Toast(tui.Warn, "its arguments and result are no longer stored")()
 		}
 		return tui.Copy(part(b), what)()
 	}
@@ -144,7 +144,7 @@ func quote(s string) string {
 func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	th, c := f.Theme, p.selected()
 	if c == nil {
-		return []string{th.Faint.Render("No call is chosen.")}
+		return []string{th.Faint.Render("No call selected.")}
 	}
 	mark, style := tui.CallMark(f, &c.Call)
 	status, at := string(c.Status), c.Started.Format(time.TimeOnly)

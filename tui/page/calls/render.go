@@ -155,9 +155,9 @@ func (p *Page) line(f *tui.Frame, w int) string {
 
 func (p *Page) nothing() string {
 	if p.log.filter.empty() {
-		return "Calls show up here as agents make them."
+		return "Calls appear here as agents make them."
 	}
-	return "No call is like that; esc shows all."
+	return "No matching calls. Esc clears the filter."
 }
 
 // Legend explains the marks of the calls.

@@ -53,7 +53,7 @@ func (b *Bell) Ring() error {
 	case <-heard:
 		return nil
 	case <-time.After(hearWithin):
-		return errors.New("ring bell: the screen does not answer")
+		return errors.New("ring the bell: the screen does not respond")
 	}
 }
 
@@ -128,7 +128,7 @@ func (w *Widget) repair() tea.Cmd {
 	return func() tea.Msg {
 		aside, err := w.tools.RepairMemory(context.Background())
 		if err != nil {
-			return tui.Toast(tui.Bad, "repair the memory: "+err.Error())()
+			return tui.Toast(tui.Bad, "repair the memory file: "+err.Error())()
 		}
 		return tui.Toast(tui.Good, "the memory file is repaired; the damaged one is kept as "+filepath.Base(aside))()
 	}

@@ -230,7 +230,7 @@ func (p *Page) Actions() []tui.Action {
 		return func() tea.Cmd { p.next(d); return nil }
 	}
 	out := []tui.Action{
-		{ID: "deck.answer", Title: "Answer what is asked", Hint: "answer", Keys: []string{"a"}, Enabled: p.whyNoAnswer, Run: func() tea.Cmd {
+		{ID: "deck.answer", Title: "Answer the question", Hint: "answer", Keys: []string{"a"}, Enabled: p.whyNoAnswer, Run: func() tea.Cmd {
 			return tui.Go(p.opts.AskPage)
 		}},
 		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Run: p.openServer},
@@ -254,7 +254,7 @@ func (p *Page) Actions() []tui.Action {
 			}
 			return ""
 		}, Run: func() tea.Cmd {
-			return tui.Copy("http://"+p.snap.Endpoints.HTTP+"/mcp", "the address; agents also need the token (mcpdeck token)")
+			return tui.Copy("http://"+p.snap.Endpoints.HTTP+"/mcp", "the address; agents also need the token (run mcpdeck token)")
 		}},
 		{ID: "deck.warnings", Title: "Show all warnings", Keys: []string{"w"}, Enabled: func() string {
 			if len(p.snap.Warnings) == 0 {

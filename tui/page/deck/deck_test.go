@@ -144,7 +144,7 @@ func TestFromAnAgentToItsCallsAndItsQuestion(t *testing.T) {
 		})
 		s.Wait(time.Second)
 		s.Keys("1", "a")
-		s.Has("no agent waits for an answer")
+		s.Has("no agent is waiting for an answer")
 	})
 }
 
@@ -185,7 +185,7 @@ func TestMouse(t *testing.T) {
 		s.Keys("esc")
 		s.Click(60, 4)
 		s.Click(60, 4)
-		s.Has("says it is")
+		s.Has("claims to be")
 	})
 }
 
@@ -199,7 +199,7 @@ func TestAnAgentWithoutAProjectSaysWhy(t *testing.T) {
 		s.Wait(time.Second)
 		s.Click(60, 4)
 		s.Click(60, 4)
-		s.Has("says it is", "no project", "/home/ann/.ssh cannot be a", "it holds secrets")
+		s.Has("claims to be", "no project", "/home/ann/.ssh cannot be a", "it holds secrets")
 	})
 }
 
@@ -234,7 +234,7 @@ func TestTheCallsOfEarlierRunsAreOnTheDeck(t *testing.T) {
 			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d, Earlier: old}),
 		}})
 	}, func(s *frame.Screen) {
-		s.Has("first", "second", "from before the deck was opened")
+		s.Has("first", "second", "before this deck opened")
 		if text := s.Text(); strings.Index(text, "first") > strings.Index(text, "second") {
 			t.Error("they do not stand as they began")
 		}

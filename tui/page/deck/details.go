@@ -49,7 +49,7 @@ func (p *Page) confirmRestart() tea.Cmd {
 	text := "Agents keep their connection."
 	switch {
 	case running == 1:
-		text = "One of its calls is running and will fail. " + text
+		text = "1 of its calls is running and will fail. " + text
 	case running > 1:
 		text = strconv.Itoa(running) + " of its calls are running and will fail. " + text
 	}
@@ -161,14 +161,14 @@ func (p *Page) agentFacts(f *tui.Frame, a *deck.Agent, w int) []string {
 	stale := ""
 	switch {
 	case a.Stale && a.Gateway:
-		stale = "it did not ask again when the list changed; what was added is reached through the gateway tool, which it has"
+		stale = "it does not refresh its list of tools; it reaches new ones through its gateway tool"
 	case a.Stale:
-		stale = "it did not ask again when the list changed; switch Pencil before it starts, or connect it with mcpdeck mcp --gateway"
+		stale = "it does not refresh its list of tools; turn Pencil on before it starts, or connect it with mcpdeck mcp --gateway"
 	}
 	return append(rows, facts(f, w,
 		"old tools", stale,
 		"program", program,
-		"says it is", claim,
+		"claims to be", claim,
 		"folder", a.Folder(),
 		"no project", refused(a),
 		"through", through(a.Transport),
@@ -200,7 +200,7 @@ func through(transport string) string {
 
 func (p *Page) whyNoAnswer() string {
 	if p.opts.AskPage == "" {
-		return "there is no page of questions"
+		return "this deck has no Ask page"
 	}
 	for _, a := range p.snap.Agents {
 		if a.Waiting {
@@ -216,7 +216,7 @@ func (p *Page) whyNoAnswer() string {
 			return ""
 		}
 	}
-	return "no agent waits for an answer"
+	return "no agent is waiting for an answer"
 }
 
 func (p *Page) filterCalls(text string) tea.Cmd {
@@ -229,9 +229,9 @@ func (p *Page) filterCalls(text string) tea.Cmd {
 func (p *Page) whyNoCall() string {
 	switch {
 	case p.opts.CallsPage == "":
-		return "there is no page of calls"
+		return "this deck has no Calls page"
 	case p.calls.Len() == 0:
-		return "there are no calls yet"
+		return "no calls yet"
 	}
 	return ""
 }

@@ -118,7 +118,7 @@ func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 	note = th.Faint.Render(counted(p.snap.Total, "call"))
 	switch {
 	case p.snap.Total == 0 && len(p.earlier) > 0:
-		note = th.Faint.Render("from before the deck was opened")
+		note = th.Faint.Render("before this deck opened")
 	case p.snap.Total == 0:
 		note = ""
 	}
@@ -126,7 +126,7 @@ func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 		note += th.Faint.Render(", ") + th.Bad.Render(strconv.FormatUint(p.snap.Errors, 10)+" failed")
 	}
 	if !p.follow {
-		note = th.Warn.Render("paused") + th.Faint.Render(", end goes on") + "  " + note
+		note = th.Warn.Render("paused") + th.Faint.Render(", end continues") + "  " + note
 	}
 	return "Calls", note
 }
@@ -167,7 +167,7 @@ func (p *Page) empty(f *tui.Frame, part string, w int) []string {
 	case partAgents:
 		return p.nobody(f, w)
 	default:
-		add(th.Faint, "Calls show up here as agents make them.")
+		add(th.Faint, "Calls appear here as agents make them.")
 	}
 	return rows
 }

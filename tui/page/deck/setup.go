@@ -70,11 +70,11 @@ func (p *Page) candidates() []string {
 func (p *Page) whyNoSetup() string {
 	switch {
 	case p.opts.Setup == nil:
-		return "this deck sets nobody up; use mcpdeck setup"
+		return "this deck cannot set up agents; use mcpdeck setup"
 	case len(p.clients) == 0:
-		return "no agent's program was found here"
+		return "no agent was found on this machine"
 	case len(p.candidates()) == 0:
-		return "all that were found here are set up"
+		return "every agent found here is set up"
 	}
 	return ""
 }
@@ -93,7 +93,7 @@ func (p *Page) setUp(client string) tea.Cmd {
 
 func (p *Page) confirmSetup(m planMsg) tea.Cmd {
 	if m.change.Apply == nil {
-		return tea.Batch(tui.Toast(tui.Info, m.client+" has the deck already: "+m.change.Path), p.lookForClients())
+		return tea.Batch(tui.Toast(tui.Info, m.client+" already has mcpdeck: "+m.change.Path), p.lookForClients())
 	}
 	const most = 12
 	lines := m.change.Lines

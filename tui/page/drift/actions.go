@@ -41,7 +41,7 @@ func (p *Page) Actions() []tui.Action {
 func (p *Page) compareActions() []tui.Action {
 	return []tui.Action{
 		{ID: "drift.compare", Title: "Compare again", Hint: "compare", Keys: []string{"r"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), false) }},
-		{ID: "drift.force", Title: "Analyse and compare, also when nothing changed", Keys: []string{"F"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), true) }},
+		{ID: "drift.force", Title: "Analyse and compare even if nothing changed", Keys: []string{"F"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), true) }},
 		{ID: "drift.baseline", Title: "Choose the baseline", Hint: "baseline", Keys: []string{"B"}, Enabled: p.whyRunning, Run: p.loadRefs},
 		{ID: "drift.snapshot", Title: "Make a snapshot to compare with later", Keys: []string{"S"}, Acts: true, Enabled: p.whyRunning, Run: p.snapshot},
 		{ID: "drift.stop", Title: "Stop the comparison, or the deeper analysis", Keys: []string{"x"}, Enabled: func() string {
@@ -50,11 +50,11 @@ func (p *Page) compareActions() []tui.Action {
 			}
 			return ""
 		}, Run: p.stop},
-		{ID: "drift.monitor", Title: "Compare by itself after every change, or no longer", Hint: "monitor", Keys: []string{"w"}, Acts: true, Enabled: p.whyNoProject, Run: p.toggleMonitor},
-		{ID: "drift.pin", Title: "Keep the baseline's snapshot, or let it expire", Keys: []string{"p"}, Acts: true, Enabled: p.whyNoSnapshot, Run: p.togglePin},
-		{ID: "drift.install", Title: "Install stamp into the deck's own folder", Keys: []string{"I"}, Acts: true, Enabled: func() string {
+		{ID: "drift.monitor", Title: "Turn comparing after every change on or off", Hint: "monitor", Keys: []string{"w"}, Acts: true, Enabled: p.whyNoProject, Run: p.toggleMonitor},
+		{ID: "drift.pin", Title: "Pin or unpin the baseline's snapshot", Keys: []string{"p"}, Acts: true, Enabled: p.whyNoSnapshot, Run: p.togglePin},
+		{ID: "drift.install", Title: "Install stamp into mcpdeck's own folder", Keys: []string{"I"}, Acts: true, Enabled: func() string {
 			if p.run != nil {
-				return "a comparison runs"
+				return "a comparison is running"
 			}
 			return ""
 		}, Run: p.askInstall},
@@ -80,7 +80,7 @@ func (p *Page) moveActions() []tui.Action {
 		{ID: "drift.next", Title: "Next change", Hint: "next", Keys: []string{"n"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, change) })},
 		{ID: "drift.previous", Title: "Change before", Keys: []string{"N"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, change) })},
 		{ID: "drift.nextbreaking", Title: "Next breaking change", Keys: []string{"]"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, breaks) })},
-		{ID: "drift.previousbreaking", Title: "Breaking change before", Keys: []string{"["}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, breaks) })},
+		{ID: "drift.previousbreaking", Title: "Previous breaking change", Keys: []string{"["}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, breaks) })},
 		{ID: "drift.older", Title: "Result before", Keys: []string{"<"}, Enabled: func() string {
 			if p.at() <= 0 {
 				return "there is no older result"
@@ -99,7 +99,7 @@ func (p *Page) moveActions() []tui.Action {
 func (p *Page) viewActions() []tui.Action {
 	return []tui.Action{
 		{ID: "drift.filter", Title: "Filter", Hint: "filter", Keys: []string{"/"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() { p.part = partFilter })},
-		{ID: "drift.filtered", Title: "Keep the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: partFilter, InText: true, Run: do(func() { p.part = partTree })},
+		{ID: "drift.filtered", Title: "Apply the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: partFilter, InText: true, Run: do(func() { p.part = partTree })},
 		{ID: "drift.unfilter", Title: "Show everything", Hint: "show all", Keys: []string{"esc"}, Part: partFilter, InText: true, Run: do(p.unfilter)},
 		{ID: "drift.leave", Title: "Show everything", Keys: []string{"esc"}, Part: partTree, Run: func() tea.Cmd {
 			if !p.view.narrowed() {
@@ -108,7 +108,7 @@ func (p *Page) viewActions() []tui.Action {
 			p.unfilter()
 			return nil
 		}},
-		{ID: "drift.breaking", Title: "Only what breaks", Hint: "breaking", Keys: []string{"b"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() {
+		{ID: "drift.breaking", Title: "Only breaking changes", Hint: "breaking", Keys: []string{"b"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() {
 			p.view.breaking = !p.view.breaking
 			p.reflow()
 		})},
@@ -135,7 +135,7 @@ func (p *Page) viewActions() []tui.Action {
 
 func (p *Page) whyRunning() string {
 	if p.run != nil {
-		return "a comparison runs already"
+		return "a comparison is already running"
 	}
 	return p.whyNoProject()
 }
@@ -149,21 +149,21 @@ func (p *Page) whyNoProject() string {
 
 func (p *Page) whyNoResult() string {
 	if p.result() == nil {
-		return "nothing has been compared yet"
+		return "nothing compared yet"
 	}
 	return ""
 }
 
 func (p *Page) whyEmpty() string {
 	if len(p.rows) == 0 {
-		return "there is nothing to see"
+		return "nothing to show"
 	}
 	return ""
 }
 
 func (p *Page) whyEmptyUnfiltered() string {
 	if r := p.result(); p.board == nil || r == nil {
-		return "nothing has been compared yet"
+		return "nothing compared yet"
 	} else if r.Status == compare.Failed {
 		return "the comparison failed"
 	}
@@ -183,7 +183,7 @@ func (p *Page) snapshotID() string {
 
 func (p *Page) whyNoSnapshot() string {
 	if p.snapshotID() == "" {
-		return "there is no snapshot; S makes one"
+		return "no snapshot; S makes one"
 	}
 	return ""
 }
@@ -295,9 +295,9 @@ func (p *Page) nextType() tea.Cmd {
 	p.view.sign = signs[p.typeAt]
 	p.reflow()
 	if p.view.sign == 0 {
-		return tui.Toast(tui.Info, "all kinds of change")
+		return tui.Toast(tui.Info, "showing all kinds of change")
 	}
-	return tui.Toast(tui.Info, "only "+string(rune(p.view.sign))+"; f goes on")
+	return tui.Toast(tui.Info, "only "+string(rune(p.view.sign))+"; f for the next kind")
 }
 
 func (p *Page) toggle(m mode) {

@@ -78,7 +78,7 @@ func (p *Page) stop() tea.Cmd {
 	project, source := p.path, p.opts.Source
 	return func() tea.Msg {
 		source.StopDeeper(project)
-		return tui.Toast(tui.Info, "the deeper analysis is stopped")()
+		return tui.Toast(tui.Info, "the deeper analysis was stopped")()
 	}
 }
 
@@ -156,7 +156,7 @@ func (p *Page) missingCLI() bool {
 func (p *Page) askInstall() tea.Cmd {
 	return tui.Open(&tui.Confirm{
 		Name: "drift.install", Title: "Install stamp?",
-		Text: "npm would download logicstamp-context into the deck's own data folder. Nothing else on this machine changes. The deck then runs it to analyse projects.",
+		Text: "npm downloads logicstamp-context into mcpdeck's own data folder. Nothing else on this machine changes. mcpdeck then runs it to analyse projects.",
 		Choices: []tui.Choice{
 			{Key: "y", Text: "Install", Run: p.install},
 			{Key: "n", Text: "Not now"},

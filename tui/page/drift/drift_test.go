@@ -268,7 +268,7 @@ func TestTheCursorGoesToTheFirstChangeAfterNone(t *testing.T) {
 func TestInstallingIsAskedForFirst(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, false, one(missing), func(s *frame.Screen, d *fake.Drift) {
 		d.Next = fake.DriftPass(time.Now())
-		s.Has("cli not found", "install it into the deck's own folder")
+		s.Has("cli not found", "install it into mcpdeck's own folder")
 		s.Keys("I", "esc")
 		if len(d.Asked) > 0 {
 			t.Fatalf("installed without a yes: %q", d.Asked)
@@ -393,7 +393,7 @@ func TestTheDeeperAnalysisIsShownAndStopped(t *testing.T) {
 		s.Wait(2 * time.Second)
 		s.Has("analysing deeper in the background", "10 m", "x stops")
 		s.Keys("x")
-		s.Has("the deeper analysis is stopped")
+		s.Has("the deeper analysis was stopped")
 		s.Lacks("in the background, for")
 		if want := []string{"stop deeper"}; !slices.Equal(d.Asked, want) {
 			t.Errorf("asked %q", d.Asked)

@@ -85,7 +85,7 @@ func (p *Page) treeNote(f *tui.Frame) string {
 func (p *Page) emptyTree(f *tui.Frame, w int) []string {
 	th := f.Theme
 	if p.view.narrowed() {
-		return []string{th.Faint.Render(widget.Cut("nothing is like that; esc shows all", w))}
+		return []string{th.Faint.Render(widget.Cut("no matches; esc clears the filter", w))}
 	}
 	return []string{th.Good.Render(widget.Cut("no contract changed", w))}
 }
@@ -231,9 +231,9 @@ func (p *Page) hitBox(f *tui.Frame, w, h int) []string {
 		d.hit(x.contract, h)
 	}
 	if len(d.out) == 0 {
-		d.add(f.Theme.Faint.Render("nobody that is known"))
+		d.add(f.Theme.Faint.Render("no known importer"))
 	}
-	return widget.Box(f.Theme, "Who is hit", "", false, d.out[:min(len(d.out), h-2)], w, h)
+	return widget.Box(f.Theme, "Imported by", "", false, d.out[:min(len(d.out), h-2)], w, h)
 }
 
 func (p *Page) detailBox(f *tui.Frame, w, h int) []string {
@@ -271,7 +271,7 @@ func (p *Page) nothing(f *tui.Frame, h int) []string {
 	key := func(k, text string) string { return th.Key.Render(k) + "  " + th.Text.Render(text) }
 	rows := []string{"", th.Strong.Render("What changed in the contracts here?"), ""}
 	if p.path == "" {
-		rows = []string{"", th.Faint.Render("No project yet. An agent's first LogicStamp call brings one.")}
+		rows = []string{"", th.Faint.Render("No project yet. It appears with an agent's first LogicStamp call.")}
 	} else {
 		with := "the last commit"
 		if len(p.project().Snapshots) > 0 {
@@ -303,7 +303,7 @@ func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
 			}
 			rows = append(rows, "")
 		}
-		rows = append(rows, th.Key.Render("I")+"  install it into the deck's own folder")
+		rows = append(rows, th.Key.Render("I")+"  install it into mcpdeck's own folder")
 	}
 	rows = append(rows, th.Key.Render("r")+"  compare again", th.Key.Render("B")+"  choose another baseline")
 	if lacksBaseline(r.ErrorCode) {

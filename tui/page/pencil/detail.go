@@ -52,12 +52,12 @@ func (p *Page) openHeld(h catalogue.Held) tea.Cmd {
 		ID: "pencil.acceptone", Title: "Accept this one", Hint: "accept", Keys: []string{"a"}, Acts: true,
 		Run: func() tea.Cmd { return tea.Sequence(tui.Close("held"), p.accept([]catalogue.Held{h})) },
 	}
-	title, text := "Changed: ", "Agents obey what a tool says of itself. This one says something else than when you last accepted it, and is not offered until you accept it."
+	title, text := "Changed: ", "Agents follow a tool's description. This one changed since you last accepted it, and is not offered until you accept it."
 	switch {
 	case h.Tool == "":
-		text = "Agents obey these instructions. They are not what you last accepted; agents get the old ones until you accept these."
+		text = "Agents follow these instructions. They changed since you last accepted them; agents get the old ones until you accept these."
 	case h.New:
-		title, text = "New: ", "Agents obey what a tool says of itself. This one was not there when you last accepted this server's tools, and is not offered until you accept it."
+		title, text = "New: ", "Agents follow a tool's description. This tool is new since you last accepted this server's tools, and is not offered until you accept it."
 	}
 	return tui.Open(&tui.Reader{Name: "held", Title: title + plain.Line(h.Name()), Extra: []tui.Action{accept}, Rows: func(f *tui.Frame, w int) []string {
 		return append(append(widget.Wrap(text, w), ""), diffRows(f.Theme, h.Diff, w)...)
@@ -108,18 +108,18 @@ func (p *Page) openCall() tea.Cmd {
 		for _, img := range fact.Images {
 			add("picture", img.String())
 		}
-		return append(rows, "", f.Theme.Faint.Render("what it carried is on the page of calls"))
+		return append(rows, "", f.Theme.Faint.Render("its arguments and result are on the Calls page"))
 	}})
 }
 
 func (p *Page) openInstructions() tea.Cmd {
-	return tui.Open(&tui.Reader{Name: "instructions", Title: "What agents are told", Rows: func(_ *tui.Frame, w int) []string {
+	return tui.Open(&tui.Reader{Name: "instructions", Title: "Instructions for agents", Rows: func(_ *tui.Frame, w int) []string {
 		return widget.Wrap(plain.Text(p.status.Instructions), w)
 	}})
 }
 
 func (p *Page) openSearch() tea.Cmd {
-	return tui.Open(&tui.Reader{Name: "search", Title: "Where Pencil was searched", Rows: func(f *tui.Frame, w int) []string {
+	return tui.Open(&tui.Reader{Name: "search", Title: "Where mcpdeck looked for Pencil", Rows: func(f *tui.Frame, w int) []string {
 		th := f.Theme
 		var rows []string
 		for _, c := range p.status.Searched {
@@ -143,9 +143,9 @@ func (p *Page) confirmAccept() tea.Cmd {
 	for _, h := range shown {
 		names = append(names, plain.Line(h.Name())+" ("+h.What()+")")
 	}
-	text := "You have not accepted what these say of themselves: " + strings.Join(names, ", ") + "."
+	text := "You have not accepted these definitions: " + strings.Join(names, ", ") + "."
 	if p.status.Updated {
-		text += " Pencil's program is another version now, so this may well be its makers' doing."
+		text += " Pencil's program was updated, so the update may be the cause."
 	}
 	text += " In the list, enter on a tool shows its text."
 	return tui.Open(&tui.Confirm{

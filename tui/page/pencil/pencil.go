@@ -153,7 +153,7 @@ func (p *Page) take(s pencil.Status) tea.Cmd {
 	p.calls.SetLen(len(s.Calls))
 	switch {
 	case len(s.Asked) > len(before.Asked):
-		return tui.Toast(tui.Warn, plain.Line(s.Asked[len(s.Asked)-1])+" asks to accept what is held of Pencil; the Pencil page shows it")
+		return tui.Toast(tui.Warn, plain.Line(s.Asked[len(s.Asked)-1])+" asks to accept Pencil's held tools; see the Pencil page")
 	case !known || before.Mode == s.Mode:
 		return nil
 	case s.Mode == pencil.On:
@@ -176,15 +176,15 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "pencil.next", Title: "Next pane", Hint: "next pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},
 		{ID: "pencil.previous", Title: "Pane before", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
 		{ID: "pencil.save", Title: "Save the last picture to a file", Hint: "save picture", Keys: []string{"s"}, Acts: true, Enabled: p.whyNoPicture, Run: p.openSave},
-		{ID: "pencil.instructions", Title: "Show what agents are told", Keys: []string{"i"}, Enabled: func() string {
+		{ID: "pencil.instructions", Title: "Show the instructions for agents", Keys: []string{"i"}, Enabled: func() string {
 			if p.status.Instructions == "" {
 				return "Pencil's server has not been asked yet"
 			}
 			return ""
 		}, Run: p.openInstructions},
-		{ID: "pencil.search", Title: "Show where Pencil was searched", Keys: []string{"w"}, Enabled: func() string {
+		{ID: "pencil.search", Title: "Show where mcpdeck looked for Pencil", Keys: []string{"w"}, Enabled: func() string {
 			if len(p.status.Searched) == 0 {
-				return "it has not been searched yet"
+				return "mcpdeck has not looked for it yet"
 			}
 			return ""
 		}, Run: p.openSearch},
@@ -265,14 +265,14 @@ func (p *Page) call() *pencil.CallFact {
 
 func (p *Page) whyNoTool() string {
 	if p.item() == nil {
-		return "no tool is known yet"
+		return "no tools yet"
 	}
 	return ""
 }
 
 func (p *Page) whyNoCall() string {
 	if p.call() == nil {
-		return "there are no calls yet"
+		return "no calls yet"
 	}
 	return ""
 }

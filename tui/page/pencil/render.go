@@ -98,7 +98,7 @@ func (p *Page) head(f *tui.Frame) []string {
 	label := sign.Label(th.Glyph.ASCII)
 	words := sign.Note
 	if s.App == pencil.AppSilent && sign.Tone == pencil.Warning {
-		words += "; r starts Pencil's server anew"
+		words += "; r restarts Pencil's server"
 	}
 	if sign.Tone == pencil.Hidden {
 		label, words = "Pencil mode is off", "no agent sees it"
@@ -132,7 +132,7 @@ func (p *Page) head(f *tui.Frame) []string {
 func (p *Page) cost(f *tui.Frame, w int) string {
 	th, s := f.Theme, p.status
 	if len(s.Tools) == 0 {
-		return widget.Fit(th.Faint.Render("cost: 0 bytes while off; what it is while on shows once Pencil connects"), w)
+		return widget.Fit(th.Faint.Render("cost: 0 bytes while off; the cost while on is known once Pencil connects"), w)
 	}
 	on := fmt.Sprintf("%s, about %s tokens", tui.Bytes(s.Bytes), thousands(s.Tokens()))
 	a, b := th.Muted, th.Faint
@@ -236,24 +236,24 @@ func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 	case partTools:
 		if len(p.items) == 0 {
 			if s := p.status; s.Error != "" {
-				again := "w shows where it was searched, r tries again."
+				again := "w shows where mcpdeck looked, r retries."
 				if p.errorSaid {
 					return p.empty(f, w, h, again)
 				}
 				return p.empty(f, w, h, plain.Line(s.Error), again)
 			}
-			return p.empty(f, w, h, "Pencil's tools show up here once the mode is on.", "p switches it on and off.")
+			return p.empty(f, w, h, "Pencil's tools appear here once the mode is on.", "p turns it on and off.")
 		}
 		return p.tools.Render(f.Theme, w, h, focus, func(i, w int) string { return toolRow(f.Theme, &p.items[i], w) })
 	case partCalls:
 		if len(p.status.Calls) == 0 {
-			return p.empty(f, w, h, "Calls of Pencil's tools show up here, the newest first.")
+			return p.empty(f, w, h, "Calls to Pencil's tools appear here, newest first.")
 		}
 		n := len(p.status.Calls)
 		return p.calls.Render(f.Theme, w, h, focus, func(i, w int) string { return callRow(f, &p.status.Calls[n-1-i], w) })
 	}
 	if len(p.status.Log) == 0 {
-		return p.empty(f, w, h, "What goes on between the deck and Pencil's server shows up here.")
+		return p.empty(f, w, h, "Messages between mcpdeck and Pencil's server appear here.")
 	}
 	rows := make([]string, len(p.status.Log))
 	for i, l := range p.status.Log {

@@ -76,7 +76,7 @@ func modeActions(m Mode, status func() pencil.Status, reconnect string) []tui.Ac
 	again := tui.Action{
 		ID: "pencil.reconnect", Title: "Pencil: reconnect", Acts: true, Run: do(m.Reconnect), Enabled: func() string {
 			if status().Link == pencil.Connecting {
-				return "it is being connected"
+				return "connecting"
 			}
 			return ""
 		},
@@ -84,7 +84,7 @@ func modeActions(m Mode, status func() pencil.Status, reconnect string) []tui.Ac
 	if reconnect != "" {
 		again.Keys, again.Hint = []string{reconnect}, "reconnect"
 	}
-	return []tui.Action{{ID: "pencil.toggle", Title: "Pencil mode on or off", Hint: "pencil", Keys: []string{"p"}, Acts: true, Run: do(m.Toggle)}, again}
+	return []tui.Action{{ID: "pencil.toggle", Title: "Turn Pencil mode on or off", Hint: "pencil", Keys: []string{"p"}, Acts: true, Run: do(m.Toggle)}, again}
 }
 
 // do runs f off the update loop.

@@ -19,7 +19,7 @@ func do(f func()) func() tea.Cmd {
 
 func (p *Page) hasPicture() string {
 	if p.view.Picture() == nil {
-		return "there is no picture"
+		return "no picture"
 	}
 	return ""
 }
@@ -62,9 +62,9 @@ func (p *Page) listActions() []tui.Action {
 	out := []tui.Action{
 		{ID: "pixels.next_part", Title: "Next part: renders, picture, colours", Hint: "part", Keys: []string{"tab"}, Run: do(func() { p.nextPart(1) })},
 		{ID: "pixels.previous_part", Title: "Part before", Keys: []string{"shift+tab"}, Hidden: true, Run: do(func() { p.nextPart(-1) })},
-		{ID: "pixels.follow", Title: "Follow the newest render, or stay", Hint: "follow", Keys: []string{"f"}, Run: p.follow},
+		{ID: "pixels.follow", Title: "Follow the newest render, or stop following", Hint: "follow", Keys: []string{"f"}, Run: p.follow},
 		{ID: "pixels.open", Title: "Open a picture file and watch it", Hint: "open", Keys: []string{"o"}, Run: func() tea.Cmd { return tui.Open(opener()) }},
-		{ID: "pixels.look", Title: "To the picture", Keys: []string{"enter", "right", "l"}, Part: partList, Run: do(func() { p.part = partPicture })},
+		{ID: "pixels.look", Title: "Go to the picture", Keys: []string{"enter", "right", "l"}, Part: partList, Run: do(func() { p.part = partPicture })},
 		{ID: "pixels.only", Title: "Dim all other colours", Hint: "only", Keys: []string{"enter", "space"}, Part: partColours, Run: do(p.only)},
 		{ID: "pixels.copy_swatch", Title: "Copy the colour", Keys: []string{"y"}, Part: partColours, Run: p.copySwatch},
 	}
@@ -78,17 +78,17 @@ func (p *Page) lookActions() []tui.Action {
 		{ID: "pixels.out", Title: "Smaller pixels", Keys: []string{"-"}, Enabled: p.hasPicture, Run: do(func() { p.view.Zoom(-1) })},
 		{ID: "pixels.fit", Title: "Fit the whole picture", Keys: []string{"0"}, Enabled: p.hasPicture, Run: do(p.view.Fit)},
 		{ID: "pixels.full", Title: "One pixel by one, or fitted", Keys: []string{"enter"}, Part: partPicture, Enabled: p.hasPicture, Run: do(p.view.Full)},
-		{ID: "pixels.notes", Title: "What is wrong with it", Keys: []string{"d"}, Enabled: p.hasNotes, Run: func() tea.Cmd { return tui.Open(notes(p.current())) }},
+		{ID: "pixels.notes", Title: "Problems with it", Keys: []string{"d"}, Enabled: p.hasNotes, Run: func() tea.Cmd { return tui.Open(notes(p.current())) }},
 		{ID: "pixels.ground", Title: "Ground: checkerboard, dark, light, the terminal's", Keys: []string{"b"}, Enabled: p.hasPicture, Run: func() tea.Cmd {
 			return tui.Toast(tui.Info, "ground: "+p.view.NextGround().String())
 		}},
 		{ID: "pixels.grid", Title: "Grid of pixels and tiles", Keys: []string{"#"}, Enabled: p.hasPicture, Run: p.grid},
 		{ID: "pixels.repeat", Title: "Repeat three by three, as a texture", Keys: []string{"r"}, Enabled: p.hasPicture, Run: do(func() { p.view.Repeat() })},
 		{ID: "pixels.sheet", Title: "Cut a sheet into frames", Keys: []string{"s"}, Enabled: p.hasPicture, Run: p.cut},
-		{ID: "pixels.slice", Title: "Cut a sheet into frames of a given size", Keys: []string{"S"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return tui.Open(p.slicer()) }},
+		{ID: "pixels.slice", Title: "Cut a sheet into frames of a chosen size", Keys: []string{"S"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return tui.Open(p.slicer()) }},
 		{ID: "pixels.copy", Title: "Copy the pixel's colour", Hint: "copy", Keys: []string{"y"}, Part: partPicture, Enabled: p.hasCursor, Run: p.copyPixel},
-		{ID: "pixels.mode", Title: "Next way to show pictures", Keys: []string{"m"}, Run: p.nextMode},
-		{ID: "pixels.capabilities", Title: "What pictures this terminal can show, and why", Keys: []string{"i"}, Run: func() tea.Cmd { return tui.Open(capabilities()) }},
+		{ID: "pixels.mode", Title: "Next picture protocol", Keys: []string{"m"}, Run: p.nextMode},
+		{ID: "pixels.capabilities", Title: "Picture protocols this terminal supports, and why", Keys: []string{"i"}, Run: func() tea.Cmd { return tui.Open(capabilities()) }},
 	}
 }
 
@@ -155,8 +155,8 @@ func (p *Page) compareActions() []tui.Action {
 	return []tui.Action{
 		{ID: "pixels.compare", Title: "Compare: side by side, highlight, blink, off", Hint: "compare", Keys: []string{"c"}, Enabled: p.hasBefore, Run: do(p.view.NextCompare)},
 		{ID: "pixels.flip", Title: "Flip between before and after", Keys: []string{"x"}, Enabled: p.hasBefore, Run: do(p.view.Flip)},
-		{ID: "pixels.blink", Title: "Flip by itself, twice a second, while comparing by blink", Keys: []string{"X"}, Enabled: p.hasBefore, Run: do(func() { p.view.Blink() })},
-		{ID: "pixels.tolerance", Title: "Tolerance: up to which difference pixels count as the same", Keys: []string{"t"}, Enabled: p.hasBefore, Run: p.tolerance},
+		{ID: "pixels.blink", Title: "Flip automatically, twice a second, while comparing by blink", Keys: []string{"X"}, Enabled: p.hasBefore, Run: do(func() { p.view.Blink() })},
+		{ID: "pixels.tolerance", Title: "Tolerance: how different pixels may be and still count as equal", Keys: []string{"t"}, Enabled: p.hasBefore, Run: p.tolerance},
 		{ID: "pixels.next_change", Title: "Next change", Keys: []string{"]"}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(1) })},
 		{ID: "pixels.previous_change", Title: "Change before", Keys: []string{"["}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(-1) })},
 		{ID: "pixels.mark", Title: "Compare with the picture that is shown now", Keys: []string{"v"}, Enabled: p.hasPicture, Run: p.mark},
@@ -199,7 +199,7 @@ func (p *Page) follow() tea.Cmd {
 
 func (p *Page) hasNotes() string {
 	if r := p.current(); r == nil || len(r.Notes) == 0 && r.Failed == "" {
-		return "nothing was found wrong with it"
+		return "no problems found"
 	}
 	return ""
 }
@@ -213,14 +213,14 @@ func (p *Page) grid() tea.Cmd {
 
 func (p *Page) tolerance() tea.Cmd {
 	if t := p.view.NextTolerance(); t > 0 {
-		return tui.Toast(tui.Info, fmt.Sprintf("tolerance: pixels count as the same up to a difference of %g of 100", t))
+		return tui.Toast(tui.Info, fmt.Sprintf("tolerance: pixels count as equal up to a difference of %g of 100", t))
 	}
 	return tui.Toast(tui.Info, "tolerance: none, every difference counts")
 }
 
 func (p *Page) hasCursor() string {
 	if _, _, _, ok := p.view.Cursor(); !ok {
-		return "no pixel is chosen; the arrows choose one"
+		return "no pixel selected; select one with the arrow keys"
 	}
 	return ""
 }
@@ -268,7 +268,7 @@ func (p *Page) mark() tea.Cmd {
 		p.marked.name = plain.Line(r.Name)
 	}
 	p.view.SetBefore(p.before())
-	return tui.Toast(tui.Info, "later versions, and pictures that have none before, are compared with this one")
+	return tui.Toast(tui.Info, "later versions, and pictures without earlier ones, are compared with this one")
 }
 
 // cut cuts a still into frames of the guessed size, or puts it together again.
@@ -285,7 +285,7 @@ func (p *Page) cut() tea.Cmd {
 	}
 	w, h := viewer.GuessFrame(pic.Size())
 	if w == 0 {
-		return tui.Toast(tui.Warn, "no frame size of 8 to 64 pixels divides the picture; S takes another")
+		return tui.Toast(tui.Warn, "no frame size of 8 to 64 pixels divides the picture; S sets another")
 	}
 	return p.slice(sheet{w: w, h: h, last: -1})
 }
@@ -311,7 +311,7 @@ func (p *Page) slicer() *tui.Prompt {
 		var s sheet
 		size, which, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(strings.ToLower(text), "×", "x")), " ")
 		if _, err := fmt.Sscanf(size+" ", "%dx%d ", &s.w, &s.h); err != nil {
-			return tui.Toast(tui.Warn, "the size of a frame looks like 16x16")
+			return tui.Toast(tui.Warn, "a frame size looks like 16x16")
 		}
 		s.first, s.last = 0, -1
 		if which = strings.TrimSpace(which); which != "" {

@@ -181,7 +181,7 @@ func readFile(path string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open the picture: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("open the picture: %s is no file", path)
+		return nil, fmt.Errorf("open the picture: %s is not a file", path)
 	case info.Size() > fileMost:
 		return nil, fmt.Errorf("open the picture: %s has more than %d MB", path, fileMost>>20)
 	}

@@ -48,8 +48,8 @@ func capabilities() tui.Overlay {
 			rows = append(rows, widget.Cut(line, w))
 		}
 		rows = append(rows, "")
-		for _, line := range widget.Wrap("m on this page tries another way; ui.pictures in the configuration keeps one. "+
-			"Inside tmux pictures need: set -g allow-passthrough on", w) {
+		for _, line := range widget.Wrap("m on this page tries another protocol; ui.pictures in the configuration sets one. "+
+			"Inside tmux, pictures need: set -g allow-passthrough on", w) {
 			rows = append(rows, th.Faint.Render(line))
 		}
 		return rows

@@ -430,7 +430,7 @@ func TestSlicingASheet(t *testing.T) {
 		s.Keys("S")
 		s.Type("four")
 		s.Keys("enter")
-		s.Has("the size of a frame looks like 16x16")
+		s.Has("a frame size looks like 16x16")
 		s.Keys("s")
 		s.Has("face · 8×8")
 	})

@@ -52,7 +52,7 @@ func (p *Page) nothing(f *tui.Frame) []string {
 		lines = append(lines, th.Muted.Render(line))
 	}
 	lines = append(lines, "")
-	for i, line := range widget.Wrap("o opens a .pxl, PNG, GIF or JPEG file and draws it again whenever it is saved.", w) {
+	for i, line := range widget.Wrap("o opens a .pxl, PNG, GIF or JPEG file and redraws it whenever it is saved.", w) {
 		if rest, ok := strings.CutPrefix(line, "o"); ok && i == 0 {
 			lines = append(lines, th.Key.Render("o")+th.Muted.Render(rest))
 			continue

@@ -102,7 +102,7 @@ func (p *Page) lookAt(call uint64) tea.Cmd {
 			return tui.Go(p.ID())
 		}
 	}
-	return tui.Toast(tui.Warn, "the pictures of that call are no longer kept")
+	return tui.Toast(tui.Warn, "the pictures of that call are no longer stored")
 }
 
 // shots are the pictures read last.

@@ -56,7 +56,7 @@ func drawFile(path string, load func(string) (*pxl.Document, error)) (out []Rend
 		out = append(out, r)
 	}
 	if len(out) == 0 {
-		reason := "it has no sprite to draw"
+		reason := "there is no sprite to draw"
 		if d := doc.Diagnostics(); len(d) > 0 {
 			reason = d[0].String()
 		}
