@@ -7,7 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Width is how many cells s takes on the screen; escape sequences take none.
+// Width is how many cells s takes on the screen; escape sequences take none. It
+// measures as lipgloss.Width does, in clusters, and knows most rows at a glance.
 func Width(s string) int {
 	n := 0
 	for i := 0; i < len(s); {

@@ -237,7 +237,8 @@ func (p *Page) below(f *tui.Frame, w, h int) []string {
 	return rows
 }
 
-// strip shows the frames as a bar whose parts are as long as their time.
+// strip shows the frames as a bar whose parts are as long as their time. A progress
+// bar of bubbles could tell the parts by colour alone.
 func (p *Page) strip(f *tui.Frame, pic *viewer.Picture, w int) string {
 	th := f.Theme
 	index := p.view.Index()
