@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -151,15 +150,11 @@ func (s *Service) deepEntry(project string, a store.Analysis, sources *manifest.
 // stampDeep analyses a project deeply and keeps the outcome if its sources are
 // those of want; nil if they are not. The caller holds the project's turn.
 func (s *Service) stampDeep(ctx context.Context, project string, a store.Analysis, want *manifest.Manifest) (*store.Entry, error) {
-	program, err := s.cli.Locate(ctx, project)
+	program, staging, remove, err := s.prepare(ctx, Call{}, project, 0)
 	if err != nil {
 		return nil, err
 	}
-	staging, err := s.store.Staging()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(staging) }()
+	defer remove()
 	dir, deep := filepath.Join(staging, "out"), deepAnalysis(a)
 	out := &stamped{nodes: deepNodes}
 	moved, err := s.stampOnce(ctx, Call{}, program, project, dir, deep, out, 0)

@@ -40,20 +40,15 @@ func (s *Service) stamp(ctx context.Context, call Call, project string, a store.
 	s.mu.Lock()
 	expected := s.duration[project]
 	s.mu.Unlock()
-	call.stage("locate the stamp command", expected)
-	program, err := s.cli.Locate(ctx, project)
+	program, staging, remove, err := s.prepare(ctx, call, project, expected)
 	if err != nil {
 		return nil, err
 	}
+	defer remove()
 	out := &stamped{}
 	if program.Version.Newer() {
 		out.warnings = append(out.warnings, problem.Warn(problem.CLINewer, "stamp %s is newer than the versions this was measured with (%s)", program.Version, stampcli.Wanted))
 	}
-	staging, err := s.store.Staging()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(staging) }()
 	for attempt := 1; ; attempt++ {
 		moved, err := s.stampOnce(ctx, call, program, project, filepath.Join(staging, "out"), a, out, expected)
 		if err != nil {
@@ -80,6 +75,16 @@ func (s *Service) stamp(ctx context.Context, call Call, project string, a store.
 	out.context.Dir = out.entry.Dir
 	s.contexts.put(out.entry.Dir, out.context)
 	return out, nil
+}
+
+// prepare finds the command and makes a folder for what it writes, which remove
+// takes away.
+func (s *Service) prepare(ctx context.Context, call Call, project string, expected time.Duration) (program stampcli.Program, staging string, remove func(), err error) {
+	call.stage("locate the stamp command", expected)
+	if program, err = s.cli.Locate(ctx, project); err == nil {
+		staging, err = s.store.Staging()
+	}
+	return program, staging, func() { _ = os.RemoveAll(staging) }, err
 }
 
 // stampOnce runs the CLI once and tells which files changed meanwhile.

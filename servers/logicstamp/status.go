@@ -169,16 +169,11 @@ func (s *Service) modes(ctx context.Context, call Call, project string, cleanCac
 	if cleanCache {
 		s.clean(project, true)
 	}
-	call.stage("locate the stamp command", 0)
-	program, err := s.cli.Locate(ctx, project)
+	program, staging, remove, err := s.prepare(ctx, call, project, 0)
 	if err != nil {
 		return nil, err
 	}
-	staging, err := s.store.Staging()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(staging) }()
+	defer remove()
 	// Its answer holds counts alone, but they are those of what it read.
 	if _, err := s.takeSources(ctx, project, true); err != nil {
 		return nil, err

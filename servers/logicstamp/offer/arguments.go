@@ -70,51 +70,28 @@ func (a argument) schema() map[string]any {
 // values are the checked arguments of a call.
 type values map[string]any
 
-func (v values) text(name string) string {
-	s, _ := v[name].(string)
-	return s
+func (v values) text(name string) string   { return get[string](v, name) }
+func (v values) list(name string) []string { return get[[]string](v, name) }
+func (v values) flag(name string) bool     { return get[bool](v, name) }
+func (v values) number(name string) int    { return get[int](v, name) }
+
+func get[T any](v values, name string) T {
+	t, _ := v[name].(T)
+	return t
 }
 
-func (v values) textPtr(name string) *string {
-	if s, ok := v[name].(string); ok {
-		return &s
-	}
-	return nil
-}
-
-func (v values) list(name string) []string {
-	s, _ := v[name].([]string)
-	return s
-}
-
-func (v values) flag(name string) bool {
-	b, _ := v[name].(bool)
-	return b
-}
-
-func (v values) flagPtr(name string) *bool {
-	if b, ok := v[name].(bool); ok {
-		return &b
-	}
-	return nil
-}
-
-func (v values) number(name string) int {
-	n, _ := v[name].(int)
-	return n
-}
-
-func (v values) numberPtr(name string) *int {
-	if n, ok := v[name].(int); ok {
-		return &n
+// given is a value that was given, nil for none.
+func given[T any](v values, name string) *T {
+	if t, ok := v[name].(T); ok {
+		return &t
 	}
 	return nil
 }
 
 func (v values) analysis() logicstamp.AnalysisArgs {
 	return logicstamp.AnalysisArgs{
-		Profile: v.textPtr("profile"), Mode: v.textPtr("mode"),
-		Depth: v.numberPtr("depth"), IncludeStyle: v.flagPtr("includeStyle"),
+		Profile: given[string](v, "profile"), Mode: given[string](v, "mode"),
+		Depth: given[int](v, "depth"), IncludeStyle: given[bool](v, "includeStyle"),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func (m *Module) refresh(ctx context.Context, call logicstamp.Call, v values) (any, error) {
 	return m.s.Refresh(ctx, call, logicstamp.RefreshArgs{
 		Project: v.text("projectPath"), AnalysisArgs: v.analysis(), CleanCache: v.flag("cleanCache"), Force: v.flag("force"),
-		SkipIfWatchActive: v.flagPtr("skipIfWatchActive"), Publish: v.flagPtr("publish"),
+		SkipIfWatchActive: given[bool](v, "skipIfWatchActive"), Publish: given[bool](v, "publish"),
 	})
 }
 
@@ -71,7 +71,7 @@ func (m *Module) readFile(ctx context.Context, call logicstamp.Call, args logics
 func (m *Module) compare(ctx context.Context, call logicstamp.Call, v values) (any, error) {
 	args := logicstamp.CompareArgs{
 		Project: v.text("projectPath"), Baseline: v.text("baseline"), AnalysisArgs: v.analysis(),
-		ForceRegenerate: v.flagPtr("forceRegenerate"), Publish: v.flagPtr("publish"),
+		ForceRegenerate: given[bool](v, "forceRegenerate"), Publish: given[bool](v, "publish"),
 		IncludeUnchanged: v.flag("includeUnchanged"), CleanCache: v.flag("cleanCache"),
 	}
 	key := argsKey(args.Project, args.Baseline, args.IncludeUnchanged)
