@@ -11,6 +11,7 @@ import (
 
 // of is a request of one connection of an agent's process.
 func of(t testing.TB, connection, key string, agent int) Request {
+	t.Helper()
 	r := request(t)
 	r.Peer.Key, r.Peer.Agent, r.Peer.PID = connection, agent, agent
 	r.ResumeKey, r.Owner = key, "me"

@@ -24,6 +24,7 @@ func mustParse(t testing.TB, raw string) []Question {
 const twoWays = `[{"id":"auth","question":"Auth?","options":["OAuth","API key"]}]`
 
 func request(t testing.TB) Request {
+	t.Helper()
 	return Request{Questions: mustParse(t, twoWays), From: From{Client: "claude-code", Cwd: "/home/me/shop"}, Peer: Peer{PID: 7, Program: "claude"}}
 }
 

@@ -176,11 +176,11 @@ func TestWriteNote(t *testing.T) {
 		{name: "link, overwrite", prepare: link("target"), note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
 		{name: "dangling link", prepare: link("nowhere"), note: Note{Name: "a.txt"}, err: taken},
 		{name: "dangling link, overwrite", prepare: link("nowhere"), note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
-		{name: "directory, overwrite", prepare: func(t *testing.T, dir string) { mkdir(t, filepath.Join(dir, "a.txt")) }, note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
+		{name: "directory, overwrite", prepare: func(t *testing.T, dir string) { t.Helper(); mkdir(t, filepath.Join(dir, "a.txt")) }, note: Note{Name: "a.txt", Overwrite: true}, err: notPlain},
 		{name: "longest content", note: Note{Name: "a.txt", Content: strings.Repeat("a", maxNote)}, want: Written{Bytes: maxNote}},
 		{name: "content too long", note: Note{Name: "a.txt", Content: strings.Repeat("a", maxNote+1)}, err: "content is too large (1048577 bytes, max 1048576)"},
-		{name: "Desktop missing", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)) }, note: Note{Name: "a.txt"}, err: "the Desktop folder does not exist; the user can create it, or set clippy.desktop_dir in config.toml"},
-		{name: "a file in place of the Desktop", prepare: func(t *testing.T, dir string) { must(t, os.Remove(dir)); put(t, dir, "") }, note: Note{Name: "a.txt"}, err: "the Desktop folder is not a directory"},
+		{name: "Desktop missing", prepare: func(t *testing.T, dir string) { t.Helper(); must(t, os.Remove(dir)) }, note: Note{Name: "a.txt"}, err: "the Desktop folder does not exist; the user can create it, or set clippy.desktop_dir in config.toml"},
+		{name: "a file in place of the Desktop", prepare: func(t *testing.T, dir string) { t.Helper(); must(t, os.Remove(dir)); put(t, dir, "") }, note: Note{Name: "a.txt"}, err: "the Desktop folder is not a directory"},
 		{name: "bad name", note: Note{Name: "../a"}, err: "filename must not contain path separators"},
 	}
 	for _, tt := range tests {

@@ -181,6 +181,7 @@ func (s *Stage) MustCompare(args logicstamp.CompareArgs) *compare.Result {
 // Patience ends shortly before the test would be killed: a busy machine may be
 // slow, and a test that waits in vain says for what.
 func Patience(t testing.TB) <-chan time.Time {
+	t.Helper()
 	left := 5 * time.Minute
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, bound := d.Deadline(); bound {

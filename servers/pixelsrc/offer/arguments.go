@@ -83,6 +83,7 @@ func (k kind) readString(s string) any {
 		if w, h, ok := parseSize(s); ok {
 			return [2]int{w, h}
 		}
+	default:
 	}
 	return nil
 }

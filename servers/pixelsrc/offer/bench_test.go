@@ -21,6 +21,7 @@ func sprite64() string {
 }
 
 func benchmarkTool(b *testing.B, tool string, arguments map[string]any) {
+	b.Helper()
 	s := module(pixelsrc.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
