@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 type callFlags struct {
@@ -81,9 +81,9 @@ func callTool(c *cobra.Command, a *app, f callFlags, tool string, pairs []string
 	}
 	var result json.RawMessage
 	err = client.Call(ctx, "tools/call", map[string]any{"name": tool, "arguments": args}, &result)
-	if rpc := new(wire.RPCError); errors.As(err, &rpc) {
+	if refused := new(rpc.Error); errors.As(err, &refused) {
 		// A person lists the tools by another name than an agent.
-		return errors.New(strings.ReplaceAll(rpc.Message, "call tools/list", "run mcpdeck tools"))
+		return errors.New(strings.ReplaceAll(refused.Message, "call tools/list", "run mcpdeck tools"))
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -43,7 +44,7 @@ const (
 	quickBlame   = 5 * time.Second
 	repeatWait   = 3 * time.Second
 	silentAfter  = 2 // unanswered calls in a row
-	cancelReason = `,"reason":"the agent withdrew the call"}`
+	cancelReason = "the agent withdrew the call"
 )
 
 // Call makes a call and returns what the agent gets. The error is that of ctx:
@@ -198,11 +199,10 @@ func (c *call) send() answer {
 	defer limit.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), c.p.opts.CallTimeout)
 	defer cancel()
-	req, err := c.child.start(ctx, "tools/call", c.params)
+	req, err := c.child.Start(ctx, "tools/call", c.params, c.told.step)
 	if err != nil {
-		return answer{lost: errors.Is(err, errGone), deadline: !errors.Is(err, errGone), took: ran()}
+		return answer{lost: errors.Is(err, rpc.ErrGone), deadline: !errors.Is(err, rpc.ErrGone), took: ran()}
 	}
-	defer c.child.progress.remove(req.id)
 	var still <-chan time.Time
 	if c.told != nil {
 		t := time.NewTicker(stillEvery)
@@ -212,34 +212,34 @@ func (c *call) send() answer {
 	cancelled := c.cancelled
 	for {
 		select {
-		case r := <-req.reply:
+		case r := <-req.Reply:
 			return newAnswer(r, ran())
 		case <-limit.C:
 			if left := c.p.opts.CallTimeout - ran(); left > 0 {
 				limit.Reset(max(left, time.Second)) // the clock may stand still
 				continue
 			}
-			req.forget()
-			c.child.tell("notifications/cancelled", `{"requestId":"`+req.id+`"}`)
+			req.Forget()
+			c.child.Offer(req.Cancelled(""))
 			return answer{deadline: true, took: ran()}
 		case <-still:
 			c.told.note(c.child.person.stillText())
 		case <-cancelled:
 			cancelled, c.withdrawn = nil, true
 			c.told.end()
-			c.child.tell("notifications/cancelled", `{"requestId":"`+req.id+`"`+cancelReason)
+			c.child.Offer(req.Cancelled(cancelReason))
 		}
 	}
 }
 
-func newAnswer(r reply, took time.Duration) answer {
-	if r.err == nil {
-		return answer{raw: r.result, took: took}
+func newAnswer(r rpc.Reply, took time.Duration) answer {
+	if r.Err == nil {
+		return answer{raw: r.Result, took: took}
 	}
-	if errors.Is(r.err, errGone) {
+	if errors.Is(r.Err, rpc.ErrGone) {
 		return answer{lost: true, took: took}
 	}
-	return answer{sentence: r.err.Error(), took: took}
+	return answer{sentence: r.Err.Error(), took: took}
 }
 
 // params is the call as the child gets it: its own name for the tool, the
@@ -249,9 +249,6 @@ func (c *call) params(id string) []byte {
 	if c.in.Args != nil {
 		b = append(b, `,"arguments":`...)
 		b = append(b, c.in.Args...)
-	}
-	if c.told != nil {
-		c.child.progress.add(id, c.told.step)
 	}
 	if meta := callMeta(c.in.Meta, id, c.told != nil); meta != nil {
 		b = append(b, `,"_meta":`...)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // Whatever goes wrong is a result, and says something about the app.
@@ -377,7 +378,7 @@ func TestLongCallsShowSignsOfLife(t *testing.T) {
 }
 
 func TestAnswersAboveTheLimitFailTheCallAlone(t *testing.T) {
-	w := start(t, "--result", "big", "--size", fmt.Sprint(maxLine))
+	w := start(t, "--result", "big", "--size", fmt.Sprint(rpc.MaxLine))
 	w.switchedOn(t)
 	if got := firstText(w.call(t, "pencil_batch_get", "")); got != "Pencil tool error: the answer is larger than 32 MiB" {
 		t.Errorf("got %.100q", got)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -24,31 +25,20 @@ type Elicited struct {
 	Content json.RawMessage
 }
 
-// Codes of answers to requests of the child.
-const (
-	codeMethod = -32601
-	codeParams = -32602
-)
-
 // serveChild answers a request of the child, on the reading goroutine.
-func (l *link) serveChild(id json.RawMessage, method string, params json.RawMessage) {
+func (l *link) serveChild(m rpc.Message) {
 	switch {
-	case method == "ping":
-		l.offer(resultLine(id, json.RawMessage("{}")))
-	case method == "elicitation/create" && l.elicit != nil:
-		l.person.open(l, id, params)
+	case m.Method == "ping":
+		l.Offer(rpc.Message{ID: m.ID, Result: json.RawMessage("{}")}.Line())
+	case m.Method == "elicitation/create" && l.elicit != nil:
+		l.person.open(l, m.ID, m.Params)
 	default:
-		l.offer(errorLine(id, codeMethod, "method not found"))
+		l.Offer(rpc.Failure(m.ID, rpc.Error{Code: rpc.CodeMethod, Message: "method not found"}))
 	}
 }
 
-func resultLine(id, result json.RawMessage) string {
-	return `{"jsonrpc":"2.0","id":` + string(id) + `,"result":` + string(result) + "}\n"
-}
-
-func errorLine(id json.RawMessage, code int, message string) string {
-	text, _ := json.Marshal(map[string]any{"code": code, "message": message}) // always encodes
-	return `{"jsonrpc":"2.0","id":` + string(id) + `,"error":` + string(text) + "}\n"
+func badParams(id json.RawMessage, why string) []byte {
+	return rpc.Failure(id, rpc.Error{Code: rpc.CodeParams, Message: why})
 }
 
 // person is what the child waits for a person for. While it does, the clocks of
@@ -65,7 +55,7 @@ type person struct {
 func (p *person) open(l *link, id, params json.RawMessage) {
 	o, err := rawjson.SplitObject(params)
 	if err != nil || o.Get("requestedSchema") == nil || o.Str("mode") != "" && o.Str("mode") != "form" {
-		l.offer(errorLine(id, codeParams, "only forms can be put to the person: mode form, with requestedSchema"))
+		l.Offer(badParams(id, "only forms can be put to the person: mode form, with requestedSchema"))
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -73,7 +63,7 @@ func (p *person) open(l *link, id, params json.RawMessage) {
 	if p.forms[string(id)] != nil {
 		p.mu.Unlock()
 		cancel()
-		l.offer(errorLine(id, codeParams, "a request with this id is open"))
+		l.Offer(badParams(id, "a request with this id is open"))
 		return
 	}
 	p.begin(string(id), cancel)
@@ -84,7 +74,7 @@ func (p *person) open(l *link, id, params json.RawMessage) {
 	p.mu.Unlock()
 	safe.Go("pencil child's end", func() {
 		select {
-		case <-l.done:
+		case <-l.Done():
 			cancel()
 		case <-ctx.Done():
 		}
@@ -101,11 +91,13 @@ func (p *person) open(l *link, id, params json.RawMessage) {
 		switch {
 		case withdrawn: // the child waits no more
 		case err != nil:
-			l.send(errorLine(id, codeParams, err.Error()))
-		case answer.Content != nil:
-			l.send(resultLine(id, json.RawMessage(`{"action":`+string(rawjson.Quote(answer.Action))+`,"content":`+string(answer.Content)+`}`)))
+			l.Send(badParams(id, err.Error()))
 		default:
-			l.send(resultLine(id, json.RawMessage(`{"action":`+string(rawjson.Quote(answer.Action))+`}`)))
+			result := `{"action":` + string(rawjson.Quote(answer.Action))
+			if answer.Content != nil {
+				result += `,"content":` + string(answer.Content)
+			}
+			l.Send(rpc.Message{ID: id, Result: json.RawMessage(result + "}")}.Line())
 		}
 	})
 }

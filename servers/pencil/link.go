@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -28,21 +30,23 @@ const (
 
 // link is a child that has shaken hands.
 type link struct {
-	*rpc
+	*rpc.Conn
 	proc *process.Child
+	note func(text string) // for the log
 
 	server, version string // what the child calls itself
 	protocol        string
 	instructions    string
 	ready           time.Time
 
-	busy    atomic.Int32 // calls sent and not ended
-	changed func()       // called when the child says that its tools have changed
-	missed  bool         // it said so before changed was set
+	busy atomic.Int32 // calls sent and not ended
 
-	progress progressTable
-	elicit   func(context.Context, Elicitation) (Elicited, error) // nil: nobody can be asked
-	person   person
+	mu      sync.Mutex // guards what follows
+	changed func()     // called when the child says that its tools have changed
+	missed  bool       // it said so before changed was set
+
+	elicit func(context.Context, Elicitation) (Elicited, error) // nil: nobody can be asked
+	person person
 
 	drained chan struct{} // closed when all of its stderr was read
 	gone    chan struct{} // closed when the child is of no more use
@@ -60,26 +64,34 @@ func openLink(ctx context.Context, start func() (*process.Child, error), log *ri
 		return nil, nil, err
 	}
 	log.add("link", fmt.Sprintf("started, process %d", proc.PID))
-	l := &link{rpc: newRPC(), proc: proc, elicit: o.Elicit, gone: make(chan struct{}), drained: make(chan struct{})}
+	l := newLink(proc, func(text string) { log.add("link", text) }, o.Elicit)
 	safe.Go("pencil stderr", func() {
 		defer close(l.drained)
 		log.drain(proc.Err)
 	})
-	l.notify, l.serve, l.note = l.notified, l.serveChild, func(s string) { log.add("link", s) }
-	l.begin(proc.In, proc.Out)
+	l.Begin(proc.In, proc.Out)
 	tools, err := l.shake(ctx, o.Version)
 	if err != nil {
 		err = l.explain(ctx, err, log, began)
 		l.proc.End(true)
 		proc.Out.Close()
 		proc.Err.Close()
-		<-l.done
+		<-l.Done()
 		return nil, nil, err
 	}
 	l.ready = time.Now()
 	safe.Go("pencil watch", l.watch)
 	safe.Go("pencil ping", l.pings)
 	return l, tools, nil
+}
+
+func newLink(proc *process.Child, note func(text string), elicit func(context.Context, Elicitation) (Elicited, error)) *link {
+	l := &link{proc: proc, note: note, elicit: elicit, gone: make(chan struct{}), drained: make(chan struct{})}
+	l.Conn = rpc.New(rpc.Options{
+		Name: "pencil", Notify: l.notified, Serve: l.serveChild, Note: note,
+		Stray: func(line []byte) { note("stdout: " + string(line[:min(len(line), lineRunes)])) },
+	})
+	return l
 }
 
 // explain turns a failed handshake into the reason a person reads.
@@ -89,7 +101,7 @@ func (l *link) explain(ctx context.Context, err error, log *ring, began time.Tim
 		return fmt.Errorf("no answer within %d s", int(handshakeLimit.Seconds()))
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, errGone):
+	case errors.Is(err, rpc.ErrGone):
 		if !l.proc.GoneWithin(drainLimit) {
 			return errors.New("it closed its output")
 		}
@@ -112,8 +124,8 @@ func (l *link) shake(ctx context.Context, version string) ([]json.RawMessage, er
 	if l.elicit != nil {
 		capabilities = `{"elicitation":{"form":{}}}`
 	}
-	hello, err := l.call(ctx, "initialize", `{"protocolVersion":"`+wantProtocol+
-		`","capabilities":`+capabilities+`,"clientInfo":{"name":"mcpdeck","version":`+string(rawjson.Quote(version))+`}}`)
+	hello, err := l.Call(ctx, "initialize", json.RawMessage(`{"protocolVersion":"`+wantProtocol+
+		`","capabilities":`+capabilities+`,"clientInfo":{"name":"mcpdeck","version":`+string(rawjson.Quote(version))+`}}`))
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +141,7 @@ func (l *link) shake(ctx context.Context, version string) ([]json.RawMessage, er
 		l.server, l.version = info.Str("name"), info.Str("version")
 	}
 	l.instructions = strings.TrimSpace(plain.Passed(o.Str("instructions"), maxGuide))
-	l.tell("notifications/initialized", "")
+	l.Offer(rpc.Message{Method: "notifications/initialized"}.Line())
 	return l.listTools(ctx)
 }
 
@@ -137,9 +149,9 @@ func (l *link) shake(ctx context.Context, version string) ([]json.RawMessage, er
 func (l *link) listTools(ctx context.Context) ([]json.RawMessage, error) {
 	var all []json.RawMessage
 	var seen []string
-	params := `{}`
+	params := json.RawMessage(`{}`)
 	for range maxPages {
-		page, err := l.call(ctx, "tools/list", params)
+		page, err := l.Call(ctx, "tools/list", params)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +169,7 @@ func (l *link) listTools(ctx context.Context) ([]json.RawMessage, error) {
 			break
 		}
 		seen = append(seen, next)
-		params = `{"cursor":` + string(rawjson.Quote(next)) + `}`
+		params = json.RawMessage(`{"cursor":` + string(rawjson.Quote(next)) + `}`)
 	}
 	return all, nil
 }
@@ -167,11 +179,11 @@ func (l *link) watch() {
 	select {
 	case <-l.proc.Exited:
 		select {
-		case <-l.done:
+		case <-l.Done():
 		case <-time.After(drainLimit): // something it has started holds the pipe
 		}
 		l.cause = "it ended with " + l.proc.Code()
-	case <-l.done:
+	case <-l.Done():
 		l.cause = "it closed its output"
 		if l.proc.GoneWithin(drainLimit) {
 			l.cause = "it ended with " + l.proc.Code()
@@ -182,7 +194,7 @@ func (l *link) watch() {
 	l.proc.In.Close()
 	l.proc.Out.Close()
 	l.proc.Err.Close()
-	<-l.done
+	<-l.Done()
 	close(l.gone)
 }
 
@@ -204,7 +216,7 @@ func (l *link) pings() {
 		case <-tick.C:
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), pingLimit)
-		_, err := l.call(ctx, "ping", "")
+		_, err := l.Call(ctx, "ping", nil)
 		cancel()
 		if err == nil || !errors.Is(err, context.DeadlineExceeded) {
 			misses = 0
@@ -219,7 +231,7 @@ func (l *link) pings() {
 }
 
 // notified takes a notification of the child, on the reading goroutine.
-func (l *link) notified(method string, params []byte) {
+func (l *link) notified(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/tools/list_changed":
 		l.mu.Lock()
@@ -229,8 +241,6 @@ func (l *link) notified(method string, params []byte) {
 		if changed != nil {
 			changed()
 		}
-	case "notifications/progress":
-		l.progress.deliver(params)
 	case "notifications/cancelled":
 		l.person.withdrawn(params)
 	case "notifications/message":

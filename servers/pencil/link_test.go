@@ -1,11 +1,13 @@
 package pencil
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +16,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 // Nothing is left of a child that cannot be used.
@@ -401,17 +405,29 @@ func FuzzTake(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		l := &link{}
-		l.rpc, l.proc = newRPC(), &process.Child{}
-		l.notify, l.serve, l.note = l.notified, l.serveChild, func(string) {}
-		l.pending["1"] = make(chan reply, 1)
-		l.elicit = func(context.Context, Elicitation) (Elicited, error) { return Elicited{Action: "cancel"}, nil }
-		defer close(l.done)
-		l.progress.add("1", newSteps(func(Progress) {}).step)
-		l.take(line)
-		for len(l.out) > 0 {
-			if b := <-l.out; !json.Valid(b) {
+		l := newLink(&process.Child{}, func(string) {}, func(context.Context, Elicitation) (Elicited, error) { return Elicited{Action: "cancel"}, nil })
+		in, said := io.Pipe()
+		heard, out := io.Pipe()
+		l.Begin(said, heard)
+		defer out.Close()
+		defer in.Close()
+		lines := rpc.NewLines(in, rpc.MaxLine)
+		if _, err := l.Start(t.Context(), "tools/call", func(string) []byte { return nil }, newSteps(func(Progress) {}).step); err != nil {
+			t.Fatal(err)
+		}
+		safe.Go("child", func() {
+			_, _ = out.Write(slices.Concat(line, []byte("\n"+`{"jsonrpc":"2.0","id":"the last","method":"ping"}`+"\n"))) // the end of the test ends it
+		})
+		for {
+			b, err := lines.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !json.Valid(b) {
 				t.Fatalf("%q answered with %q", line, b)
+			}
+			if bytes.Contains(b, []byte(`"id":"the last"`)) {
+				return
 			}
 		}
 	})

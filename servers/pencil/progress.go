@@ -1,6 +1,7 @@
 package pencil
 
 import (
+	"encoding/json"
 	"strconv"
 	"sync"
 
@@ -12,51 +13,6 @@ type Progress struct {
 	Value   float64 // grows with each step
 	Total   float64 // 0: not known
 	Message string
-}
-
-// progressTable says who waits for progress of which call. Tokens are the
-// deck's own: two agents may use the same.
-type progressTable struct {
-	mu   sync.Mutex
-	sink map[string]func(Progress)
-}
-
-func (t *progressTable) add(token string, sink func(Progress)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.sink == nil {
-		t.sink = map[string]func(Progress){}
-	}
-	t.sink[token] = sink
-}
-
-func (t *progressTable) remove(token string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.sink, token)
-}
-
-// deliver hands on the params of a progress notification.
-func (t *progressTable) deliver(params []byte) {
-	o, err := rawjson.SplitObject(params)
-	if err != nil {
-		return
-	}
-	t.mu.Lock()
-	sink := t.sink[o.Str("progressToken")]
-	t.mu.Unlock()
-	if sink == nil {
-		return
-	}
-	value, err := strconv.ParseFloat(string(o.Get("progress")), 64)
-	if err != nil {
-		return
-	}
-	total, err := strconv.ParseFloat(string(o.Get("total")), 64)
-	if err != nil {
-		total = 0
-	}
-	sink(Progress{Value: value, Total: total, Message: o.Str("message")})
 }
 
 // steps hands on progress so that it grows and ends with the call, whatever
@@ -91,7 +47,23 @@ func (s *steps) note(message string) {
 }
 
 // step passes on progress of the child; what does not grow is dropped.
-func (s *steps) step(p Progress) {
+func (s *steps) step(params json.RawMessage) {
+	if s == nil {
+		return
+	}
+	o, err := rawjson.SplitObject(params)
+	if err != nil {
+		return
+	}
+	value, err := strconv.ParseFloat(string(o.Get("progress")), 64)
+	if err != nil {
+		return
+	}
+	total, err := strconv.ParseFloat(string(o.Get("total")), 64)
+	if err != nil {
+		total = 0
+	}
+	p := Progress{Value: value, Total: total, Message: o.Str("message")}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended || p.Value <= s.last {

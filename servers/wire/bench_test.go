@@ -47,12 +47,14 @@ func BenchmarkEcho(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			_, err = wire.NewClient(ctx, conn, r, "bench", "1")
-			if err != nil {
+			in := bufio.NewReaderSize(r, 64<<10)
+			if _, err := conn.Write([]byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n")); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := in.ReadSlice('\n'); err != nil {
 				b.Fatal(err)
 			}
 			line := []byte(call(`7`, "echo", `{"text":"`+strings.Repeat("x", size)+`"}`) + "\n")
-			in := bufio.NewReaderSize(r, 64<<10)
 			b.SetBytes(int64(len(line)))
 			b.ReportAllocs()
 			for b.Loop() {

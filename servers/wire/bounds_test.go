@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 const initializeBody = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
@@ -79,7 +80,7 @@ func TestABodyMustComeAtARate(t *testing.T) {
 	if first := due(start, bodyGrace, 0).Sub(start); first != bodyGrace {
 		t.Errorf("the first byte is due after %v", first)
 	}
-	if all := due(start, bodyGrace, MaxLine).Sub(start); all < 10*time.Minute || all > time.Hour {
+	if all := due(start, bodyGrace, rpc.MaxLine).Sub(start); all < 10*time.Minute || all > time.Hour {
 		t.Errorf("the longest body is due after %v", all)
 	}
 	running, err := host.New(host.Options{})

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -30,10 +30,10 @@ type Conn struct {
 	work  sync.WaitGroup
 	turns host.Turns // of questions; for the goroutine that reads
 
-	mu      sync.Mutex // guards what follows
-	flight  map[string]*inFlight
-	waiting map[string]chan envelope // our own requests, by id
-	asked   int
+	pending rpc.Pending // our own requests
+
+	mu     sync.Mutex // guards what follows
+	flight map[string]*inFlight
 }
 
 // inFlight is a request being answered.
@@ -55,7 +55,7 @@ type outgoing struct {
 func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent *host.Agent) error {
 	c := &Conn{
 		view: view, agent: agent, out: make(chan outgoing, maxInFlight),
-		flight: map[string]*inFlight{}, waiting: map[string]chan envelope{},
+		flight: map[string]*inFlight{}, pending: rpc.Pending{Prefix: "deck-"},
 	}
 	c.sess = newSession(c, agent)
 	c.ctx, c.stop = context.WithCancel(agent.Context(ctx))
@@ -71,7 +71,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent
 		c.stop() // nobody reads any more
 		written <- err
 	})
-	err := c.read(newLineReader(r, MaxLine))
+	err := c.read(rpc.NewLines(r, rpc.MaxLine))
 	c.settle()
 	c.stop()
 	c.work.Wait()
@@ -93,12 +93,12 @@ func (c *Conn) settle() {
 	}
 }
 
-func (c *Conn) read(lines *lineReader) error {
+func (c *Conn) read(lines *rpc.Lines) error {
 	for {
-		line, err := lines.next()
+		line, err := lines.Next()
 		switch {
-		case errors.Is(err, ErrLineTooLong):
-			c.send(outgoing{line: errorLine(nil, errorBody{Code: codeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", MaxLine)})})
+		case errors.Is(err, rpc.ErrLineTooLong):
+			c.send(outgoing{line: rpc.Failure(nil, rpc.Error{Code: rpc.CodeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", rpc.MaxLine)})})
 			continue
 		case errors.Is(err, io.EOF) || c.ctx.Err() != nil:
 			return nil
@@ -107,7 +107,7 @@ func (c *Conn) read(lines *lineReader) error {
 		}
 		e, bad := decodeEnvelope(line)
 		if bad != nil {
-			c.send(outgoing{line: errorLine(e.id, errorBody{Code: bad.code, Message: bad.message})})
+			c.send(outgoing{line: rpc.Failure(e.ID, *bad)})
 			continue
 		}
 		c.route(e)
@@ -118,13 +118,13 @@ func (c *Conn) read(lines *lineReader) error {
 // and notifications are dealt with here; requests run by themselves.
 func (c *Conn) route(e envelope) {
 	switch {
-	case e.method == "":
-		c.answered(e)
-	case e.method == "notifications/cancelled":
-		c.cancelled(e.params)
-	case e.id == nil:
-		c.view.MCP.HandleMessage(c.ctx, e.encode())
-		if e.method == "notifications/initialized" {
+	case e.Method == "":
+		c.pending.Settle(e.Message)
+	case e.Method == "notifications/cancelled":
+		c.cancelled(e.Params)
+	case e.ID == nil:
+		c.view.MCP.HandleMessage(c.ctx, e.Encode())
+		if e.Method == "notifications/initialized" {
 			c.work.Go(func() { defer safe.Recover("announced root"); c.learnRoot() })
 		}
 	default:
@@ -133,20 +133,20 @@ func (c *Conn) route(e envelope) {
 }
 
 func (c *Conn) request(e envelope) {
-	if e.method == "initialize" {
+	if e.Method == "initialize" {
 		c.sess.legacy.Store(true)
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
 	ctx = c.agent.Context(ctx)
 	if why := c.enter(e, cancel); why != nil {
 		cancel()
-		c.send(outgoing{line: errorLine(e.id, errorBody{Code: why.code, Message: why.message})})
+		c.send(outgoing{line: rpc.Failure(e.ID, *why)})
 		return
 	}
 	release := c.hold(e)
 	if release == nil {
 		cancel()
-		c.send(outgoing{line: errorLine(e.id, errorBody{Code: codeBusy, Message: busyBytes}), id: string(e.id)})
+		c.send(outgoing{line: rpc.Failure(e.ID, rpc.Error{Code: codeBusy, Message: busyBytes}), id: string(e.ID)})
 		return
 	}
 	if c.view.InTurn(toolOf(e)) {
@@ -154,7 +154,7 @@ func (c *Conn) request(e envelope) {
 	}
 	c.work.Add(1)
 	run := c.view.Go
-	if e.method == "initialize" { // what follows must find the session made
+	if e.Method == "initialize" { // what follows must find the session made
 		run = func(fn func()) { fn() }
 	}
 	c.acknowledge(e) // and what follows must reach the subscription
@@ -168,12 +168,12 @@ func (c *Conn) request(e envelope) {
 		})
 		release() // before the client may send the next
 		if err != nil {
-			line = errorLine(e.id, errorBody{Code: codeInternal, Message: err.Error()})
+			line = rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeInternal, Message: err.Error()})
 		}
 		if ctx.Err() != nil {
 			return // cancelled, or the connection ends: the answer must not be sent
 		}
-		c.send(outgoing{line: line, id: string(e.id)})
+		c.send(outgoing{line: line, id: string(e.ID)})
 	})
 }
 
@@ -182,7 +182,7 @@ const busyBytes = "mcpdeck is busy: too many large requests are in flight. Nothi
 
 // hold counts the bytes of a request while it is answered; nil when there are too many.
 func (c *Conn) hold(e envelope) (release func()) {
-	release, ok := c.agent.Hold(len(e.params))
+	release, ok := c.agent.Hold(len(e.Params))
 	if !ok {
 		return nil
 	}
@@ -191,39 +191,39 @@ func (c *Conn) hold(e envelope) (release func()) {
 
 // enter puts a request into the in-flight map, before the next line is read, so
 // that a cancel sent right behind it finds it.
-func (c *Conn) enter(e envelope, cancel context.CancelFunc) *rpcError {
+func (c *Conn) enter(e envelope, cancel context.CancelFunc) *rpc.Error {
 	f := &inFlight{cancel: cancel, token: e.token()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, taken := c.flight[string(e.id)]; taken {
-		return &rpcError{codeInvalid, "a request with this id is in flight"}
+	if _, taken := c.flight[string(e.ID)]; taken {
+		return &rpc.Error{Code: rpc.CodeInvalid, Message: "a request with this id is in flight"}
 	}
 	if len(c.flight) >= maxInFlight {
-		return &rpcError{codeBusy, fmt.Sprintf("too many calls in flight (limit %d); wait for one to end", maxInFlight)}
+		return &rpc.Error{Code: codeBusy, Message: fmt.Sprintf("too many calls in flight (limit %d); wait for one to end", maxInFlight)}
 	}
-	c.flight[string(e.id)] = f
+	c.flight[string(e.ID)] = f
 	return nil
 }
 
 func (c *Conn) answer(ctx context.Context, e envelope) []byte {
-	if e.method == string(mcp.MethodSubscriptionsListen) && e.modern() {
+	if e.Method == string(mcp.MethodSubscriptionsListen) && e.modern() {
 		return c.listen(ctx, e)
 	}
 	c.noteProtocol(e)
-	reply := c.view.MCP.HandleMessage(ctx, e.encode())
+	reply := c.view.MCP.HandleMessage(ctx, e.Encode())
 	var line []byte
 	var err error
 	switch r := reply.(type) {
 	case mcp.JSONRPCResponse:
-		line, err = resultLine(e.id, r.Result)
+		line, err = rpc.Result(e.ID, r.Result)
 		line = rawTools(e, c.view.Raw(), line)
 	case mcp.JSONRPCError:
-		line, _ = failureLine(ctx, e, errorBody{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data})
+		line, _ = failureLine(ctx, e, rpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data})
 	default:
 		err = fmt.Errorf("unexpected answer %T", reply)
 	}
 	if err != nil {
-		line = errorLine(e.id, errorBody{Code: codeInternal, Message: err.Error()})
+		line = rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeInternal, Message: err.Error()})
 	}
 	return line
 }
@@ -244,10 +244,10 @@ func (c *Conn) acknowledge(e envelope) {
 		return
 	}
 	c.sess.Initialize()
-	ack, err := notificationLine(mcp.MethodNotificationSubscriptionsAcknowledged,
-		map[string]any{"_meta": map[string]any{mcp.MetaKeySubscriptionID: e.id}, "notifications": filter})
+	ack, err := rpc.Notification(mcp.MethodNotificationSubscriptionsAcknowledged,
+		map[string]any{"_meta": map[string]any{mcp.MetaKeySubscriptionID: e.ID}, "notifications": filter})
 	if err == nil {
-		c.send(outgoing{line: ack, after: func() { c.listening(e.id, filter) }})
+		c.send(outgoing{line: ack, after: func() { c.listening(e.ID, filter) }})
 	}
 }
 
@@ -266,15 +266,15 @@ func (c *Conn) listening(id json.RawMessage, filter mcp.SubscriptionFilter) {
 func (c *Conn) listen(ctx context.Context, e envelope) []byte {
 	filter, err := filterOf(e)
 	if err != nil {
-		return errorLine(e.id, errorBody{Code: codeParams, Message: err.Error()})
+		return rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeParams, Message: err.Error()})
 	}
 	c.noteProtocol(e)
 	if !filter.IsEmpty() {
 		<-ctx.Done()
 		return nil
 	}
-	line, _ := resultLine(e.id, map[string]any{ // always encodes
-		"resultType": mcp.ResultTypeComplete, "_meta": map[string]any{mcp.MetaKeySubscriptionID: e.id},
+	line, _ := rpc.Result(e.ID, map[string]any{ // always encodes
+		"resultType": mcp.ResultTypeComplete, "_meta": map[string]any{mcp.MetaKeySubscriptionID: e.ID},
 	})
 	return line
 }
@@ -283,10 +283,10 @@ func filterOf(e envelope) (mcp.SubscriptionFilter, error) {
 	var p struct {
 		Notifications mcp.SubscriptionFilter `json:"notifications"`
 	}
-	if e.method != listenMethod || !e.modern() {
+	if e.Method != listenMethod || !e.modern() {
 		return p.Notifications, errors.New("not a subscription")
 	}
-	if err := json.Unmarshal(e.params, &p); err != nil {
+	if err := json.Unmarshal(e.Params, &p); err != nil {
 		return p.Notifications, errors.New("notifications must be an object of wanted kinds")
 	}
 	return p.Notifications, nil
@@ -309,45 +309,26 @@ func (c *Conn) cancelled(params json.RawMessage) {
 	}
 }
 
-// answered hands an answer to whoever asked.
-func (c *Conn) answered(e envelope) {
-	c.mu.Lock()
-	waiter := c.waiting[string(e.id)]
-	delete(c.waiting, string(e.id))
-	c.mu.Unlock()
-	if waiter != nil {
-		waiter <- e
-	}
-}
-
 // ask sends a request to the client and waits for its answer.
 func (c *Conn) ask(ctx context.Context, method string, params, result any) error {
-	waiter := make(chan envelope, 1)
-	c.mu.Lock()
-	c.asked++
-	id := json.RawMessage(`"deck-` + strconv.Itoa(c.asked) + `"`)
-	c.waiting[string(id)] = waiter
-	c.mu.Unlock()
-	line, err := requestLine(id, method, params)
+	r, err := c.pending.Open(nil)
+	if err != nil {
+		return err
+	}
+	defer r.Forget()
+	line, err := rpc.Call(r.RawID(), method, params)
 	if err != nil {
 		return err
 	}
 	c.send(outgoing{line: line})
 	select {
-	case e := <-waiter:
-		if e.err != nil {
-			var body errorBody
-			_ = json.Unmarshal(e.err, &body) // an odd error is shown without its message
-			return fmt.Errorf("%s: the client answered: %s", method, body.Message)
+	case a := <-r.Reply:
+		if a.Err != nil {
+			return fmt.Errorf("%s: the client answered: %w", method, a.Err)
 		}
-		return json.Unmarshal(e.result, result)
+		return json.Unmarshal(a.Result, result)
 	case <-ctx.Done():
-		c.mu.Lock()
-		delete(c.waiting, string(id))
-		c.mu.Unlock()
-		if line, err := notificationLine("notifications/cancelled", map[string]any{"requestId": id}); err == nil {
-			c.send(outgoing{line: line})
-		}
+		c.send(outgoing{line: r.Cancelled("")})
 		return ctx.Err()
 	case <-c.ctx.Done():
 		return c.ctx.Err()
@@ -372,7 +353,7 @@ func (c *Conn) noteProtocol(e envelope) {
 			Client  mcp.Implementation `json:"io.modelcontextprotocol/clientInfo"`
 		} `json:"_meta"`
 	}
-	if json.Unmarshal(e.params, &p) == nil {
+	if json.Unmarshal(e.Params, &p) == nil {
 		c.sess.SetProtocolVersion(p.Meta.Version)
 		c.agent.Claim(p.Meta.Client.Name, p.Meta.Client.Version, "")
 	}

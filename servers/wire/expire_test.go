@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 func TestAgentsOverHTTPGoWhileNobodySendsAnything(t *testing.T) {
@@ -24,8 +25,8 @@ func TestAgentsOverHTTPGoWhileNobodySendsAnything(t *testing.T) {
 		}
 		v := &httpView{view: view}
 		r := httptest.NewRequest("POST", "/mcp", nil)
-		e := envelope{id: []byte("1"), method: "tools/list"}
-		left, open := h.enter(r, e, v), h.enter(httptest.NewRequest("POST", "/mcp", nil), envelope{method: "initialize"}, v)
+		e := envelope{Message: rpc.Message{ID: []byte("1"), Method: "tools/list"}}
+		left, open := h.enter(r, e, v), h.enter(httptest.NewRequest("POST", "/mcp", nil), envelope{Message: rpc.Message{Method: "initialize"}}, v)
 		h.leave(left)
 		go h.expire(ctx)
 		shown := func(after time.Duration, want int) {

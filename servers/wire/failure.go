@@ -9,31 +9,32 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // failureLine is the answer to a request for which mcp-go made an error: a refusal
 // that the model reads, or the error that the handler chose, or its own, with the
 // address of a resource that does not exist. A code of 0 is no error.
-func failureLine(ctx context.Context, e envelope, body errorBody) (line []byte, code int) {
+func failureLine(ctx context.Context, e envelope, body rpc.Error) (line []byte, code int) {
 	refusal, chosen := host.Failure(ctx)
 	switch {
 	case refusal != "":
-		line, err := resultLine(e.id, refusalResult(refusal))
+		line, err := rpc.Result(e.ID, refusalResult(refusal))
 		if err == nil {
 			return line, 0
 		}
 	case chosen != nil:
-		body = errorBody{Code: chosen.Code, Message: chosen.Message, Data: chosen.Data}
+		body = rpc.Error{Code: chosen.Code, Message: chosen.Message, Data: chosen.Data}
 	}
-	if e.method == string(mcp.MethodResourcesRead) && body.Data == nil && (body.Code == mcp.INVALID_PARAMS || body.Code == mcp.RESOURCE_NOT_FOUND) {
+	if e.Method == string(mcp.MethodResourcesRead) && body.Data == nil && (body.Code == mcp.INVALID_PARAMS || body.Code == mcp.RESOURCE_NOT_FOUND) {
 		var p struct {
 			URI string `json:"uri"`
 		}
-		if json.Unmarshal(e.params, &p) == nil && p.URI != "" {
+		if json.Unmarshal(e.Params, &p) == nil && p.URI != "" {
 			body.Data = p
 		}
 	}
-	return errorLine(e.id, body), body.Code
+	return rpc.Failure(e.ID, body), body.Code
 }
 
 // answerWriter passes a response on. It completes one that is a single error, and
@@ -87,11 +88,11 @@ func (f *answerWriter) Unwrap() http.ResponseWriter { return f.ResponseWriter }
 // complete returns what to send instead of p, the first that is written: mcp-go
 // writes an error in one piece.
 func (f *answerWriter) complete(p []byte) (line []byte, status int) {
-	if f.e.id == nil || !strings.HasPrefix(f.Header().Get("Content-Type"), "application/json") || len(p) > 1<<16 {
+	if f.e.ID == nil || !strings.HasPrefix(f.Header().Get("Content-Type"), "application/json") || len(p) > 1<<16 {
 		return p, f.status
 	}
 	var r struct {
-		Error *errorBody `json:"error"`
+		Error *rpc.Error `json:"error"`
 	}
 	if json.Unmarshal(p, &r) != nil || r.Error == nil {
 		return p, f.status

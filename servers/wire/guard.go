@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // Guard stands in front of the HTTP endpoint. It refuses what a browser page
@@ -19,7 +21,7 @@ type Guard struct {
 	Token func() string
 	// Next gets what passed.
 	Next http.Handler
-	// MaxBody is the longest body in bytes; 0: MaxLine.
+	// MaxBody is the longest body in bytes; 0: rpc.MaxLine.
 	MaxBody int64
 }
 
@@ -27,7 +29,7 @@ type Guard struct {
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	limit := g.MaxBody
 	if limit == 0 {
-		limit = MaxLine
+		limit = rpc.MaxLine
 	}
 	switch {
 	case !loopbackName(hostOf(r.Host)):
@@ -107,11 +109,11 @@ func checked(w http.ResponseWriter, r *http.Request, body []byte) (envelope, boo
 	}
 	e := envelope{}
 	if len(body) > 0 {
-		var bad *rpcError
+		var bad *rpc.Error
 		if e, bad = decodeEnvelope(body); bad != nil {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = w.Write(errorLine(e.id, errorBody{Code: bad.code, Message: bad.message})) // the client may be gone
+			_, _ = w.Write(rpc.Failure(e.ID, *bad)) // the client may be gone
 			return e, false
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // Hello is the first line a client of the deck's socket sends. What follows is
@@ -57,9 +59,9 @@ const (
 )
 
 // readHello reads and checks the first line.
-func readHello(lines *lineReader) (Hello, error) {
+func readHello(lines *rpc.Lines) (Hello, error) {
 	var h Hello
-	line, err := lines.next()
+	line, err := lines.Next()
 	if err != nil {
 		return h, err
 	}
@@ -80,7 +82,7 @@ func readHello(lines *lineReader) (Hello, error) {
 func Greet(rw io.ReadWriter, h Hello) (Welcome, *bufio.Reader, error) {
 	h.Mcpdeck = helloVersion
 	var w Welcome
-	line, err := encodeLine(h)
+	line, err := rpc.Line(h)
 	if err != nil {
 		return w, nil, err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -84,7 +85,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	agent := h.enter(r, e, v)
 	if agent == nil {
-		tooBusy(w, e.id, "mcpdeck is busy: too many requests or sessions are open. Nothing was done; retry when one has ended")
+		tooBusy(w, e.ID, "mcpdeck is busy: too many requests or sessions are open. Nothing was done; retry when one has ended")
 		return
 	}
 	defer h.leave(agent)
@@ -100,7 +101,7 @@ func tooBusy(w http.ResponseWriter, id json.RawMessage, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Retry-After", "5")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write(errorLine(id, errorBody{Code: codeBusy, Message: why})) // the client may be gone
+	_, _ = w.Write(rpc.Failure(id, rpc.Error{Code: codeBusy, Message: why})) // the client may be gone
 }
 
 // cutSession is the id of a session in the key of its agent.
@@ -108,10 +109,10 @@ func cutSession(key string) (id string, ok bool) { return strings.CutPrefix(key,
 
 // toolOf returns the name of the tool that a request calls, "" if it calls none.
 func toolOf(e envelope) string {
-	if e.method != string(mcp.MethodToolsCall) {
+	if e.Method != string(mcp.MethodToolsCall) {
 		return ""
 	}
-	params, err := rawjson.SplitObject(e.params)
+	params, err := rawjson.SplitObject(e.Params)
 	if err != nil {
 		return ""
 	}
@@ -152,7 +153,7 @@ func clientOf(e envelope) mcp.Implementation {
 			Client mcp.Implementation `json:"io.modelcontextprotocol/clientInfo"`
 		} `json:"_meta"`
 	}
-	if e.method != string(mcp.MethodInitialize) && !e.modern() || json.Unmarshal(e.params, &p) != nil {
+	if e.Method != string(mcp.MethodInitialize) && !e.modern() || json.Unmarshal(e.Params, &p) != nil {
 		return mcp.Implementation{}
 	}
 	if p.Meta.Client.Name != "" {

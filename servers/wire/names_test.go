@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 func ambiguous() map[string]string {
@@ -101,8 +102,8 @@ func TestInvalidUTF8IsNeverEchoed(t *testing.T) {
 			if bad == nil {
 				t.Fatal("it was taken")
 			}
-			answer := errorLine(e.id, errorBody{Code: bad.code, Message: bad.message})
-			if !bytes.Equal(answer, bytes.ToValidUTF8(answer, nil)) || bad.code != codeParse {
+			answer := rpc.Failure(e.ID, *bad)
+			if !bytes.Equal(answer, bytes.ToValidUTF8(answer, nil)) || bad.Code != rpc.CodeParse {
 				t.Errorf("answered %q", answer)
 			}
 		})
@@ -172,14 +173,14 @@ func FuzzMessagesMeanTheSame(f *testing.F) {
 			return
 		}
 		e, bad := decodeEnvelope(line)
-		if bad != nil || e.method != string(mcp.MethodToolsCall) {
+		if bad != nil || e.Method != string(mcp.MethodToolsCall) {
 			return
 		}
 		var req mcp.CallToolRequest
 		if json.Unmarshal(line, &req) != nil {
 			return
 		}
-		if req.Method != e.method || req.Params.Name != toolOf(e) {
+		if req.Method != e.Method || req.Params.Name != toolOf(e) {
 			t.Fatalf("%q: the library calls %q, the log shows %q", line, req.Params.Name, toolOf(e))
 		}
 	})

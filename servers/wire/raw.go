@@ -15,7 +15,7 @@ import (
 // message is returned as it is.
 func rawTools(e envelope, raw map[string]json.RawMessage, message []byte) []byte {
 	from := bytes.IndexByte(message, '{')
-	if len(raw) == 0 || e.method != string(mcp.MethodToolsList) || from < 0 {
+	if len(raw) == 0 || e.Method != string(mcp.MethodToolsList) || from < 0 {
 		return message
 	}
 	to := rawjson.End(message, from)

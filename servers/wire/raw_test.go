@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 func TestRawDefinitionsTakeTheirPlaces(t *testing.T) {
@@ -19,7 +21,7 @@ func TestRawDefinitionsTakeTheirPlaces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(rawTools(envelope{method: tt.method}, raw, []byte(tt.in))); got != tt.want {
+			if got := string(rawTools(envelope{Message: rpc.Message{Method: tt.method}}, raw, []byte(tt.in))); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -31,7 +33,7 @@ func FuzzRawTools(f *testing.F) {
 	f.Add(`{"result":{"tools":[{"name":"b"}]}}`)
 	f.Add("data: {\"result\":{\"tools\":[{\"name\":\"b\"},7,null]}}\n\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		out := string(rawTools(envelope{method: "tools/list"}, raw, []byte(in)))
+		out := string(rawTools(envelope{Message: rpc.Message{Method: "tools/list"}}, raw, []byte(in)))
 		if json.Valid([]byte(in)) != json.Valid([]byte(out)) {
 			t.Errorf("%q became %q", in, out)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/reconnect"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -111,7 +112,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	}
 	r.adopt(first)
 	safe.Go("relay link", func() { r.keepLinked(ctx, first) })
-	err = r.fromClient(newLineReader(r.In, MaxLine))
+	err = r.fromClient(rpc.NewLines(r.In, rpc.MaxLine))
 	r.mu.Lock()
 	r.closing = true
 	l := r.link
@@ -266,7 +267,7 @@ func (r *Relay) lost(l *link) bool {
 	}
 	r.mu.Unlock()
 	for _, id := range failed {
-		r.write(errorLine(json.RawMessage(id), errorBody{
+		r.write(rpc.Failure(json.RawMessage(id), rpc.Error{
 			Code: codeGone, Message: goneMessage,
 			Data: map[string]bool{"retryable": true},
 		}))
@@ -327,15 +328,15 @@ func (r *Relay) movable(l *link) bool {
 }
 
 // fromClient hands lines to the link in use.
-func (r *Relay) fromClient(lines *lineReader) error {
+func (r *Relay) fromClient(lines *rpc.Lines) error {
 	for {
-		if !lines.whole() {
+		if !lines.Whole() {
 			r.send()
 		}
-		line, err := lines.next()
+		line, err := lines.Next()
 		switch {
-		case errors.Is(err, ErrLineTooLong):
-			r.write(errorLine(nil, errorBody{Code: codeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", MaxLine)}))
+		case errors.Is(err, rpc.ErrLineTooLong):
+			r.write(rpc.Failure(nil, rpc.Error{Code: rpc.CodeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", rpc.MaxLine)}))
 			continue
 		case errors.Is(err, io.EOF):
 			return nil
@@ -344,7 +345,7 @@ func (r *Relay) fromClient(lines *lineReader) error {
 		}
 		e, bad := decodeEnvelope(line)
 		if bad != nil {
-			r.write(errorLine(e.id, errorBody{Code: bad.code, Message: bad.message}))
+			r.write(rpc.Failure(e.ID, *bad))
 			continue
 		}
 		r.forward(e, line)
@@ -366,7 +367,7 @@ func (r *Relay) forward(e envelope, line []byte) {
 // resumes tells whether a request is a call that is sent again when the deck is lost.
 func (r *Relay) resumes(e envelope) bool {
 	tool := toolOf(e)
-	if tool == "" || e.id == nil {
+	if tool == "" || e.ID == nil {
 		return false
 	}
 	r.mu.Lock()
@@ -388,13 +389,13 @@ func (r *Relay) enter(e envelope, line []byte, again bool) *link {
 	if id := r.client.note(e, line); id != "" {
 		delete(r.flight, id)
 	}
-	if e.id != nil && e.method != "" && e.method != listenMethod {
+	if e.ID != nil && e.Method != "" && e.Method != listenMethod {
 		r.sent++
 		f := flying{at: r.sent}
 		if again {
 			f.line = line
 		}
-		r.flight[string(e.id)] = f
+		r.flight[string(e.ID)] = f
 	}
 	return r.link
 }
@@ -413,7 +414,7 @@ func (r *Relay) send() {
 func (r *Relay) fromDeck(l *link) {
 	defer close(l.down)
 	for {
-		if !wholeLine(l.lines) {
+		if !rpc.WholeLine(l.lines) {
 			r.deliver()
 		}
 		line, err := l.lines.ReadBytes('\n')

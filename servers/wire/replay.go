@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 const listenMethod = string(mcp.MethodSubscriptionsListen)
@@ -39,7 +40,7 @@ func (p *replay) note(e envelope, line []byte) (cancelled string) {
 		p.subscribed, p.listens = map[string][]byte{}, map[string][]byte{}
 		p.filters, p.ignore = map[string]mcp.SubscriptionFilter{}, map[string]int{}
 	}
-	switch e.method {
+	switch e.Method {
 	case "initialize":
 		p.initialize = line
 	case "notifications/initialized":
@@ -47,20 +48,20 @@ func (p *replay) note(e envelope, line []byte) (cancelled string) {
 	case "logging/setLevel":
 		p.setLevel = line
 	case "resources/subscribe":
-		p.subscribed[uriOf(e.params)] = line
+		p.subscribed[uriOf(e.Params)] = line
 	case "resources/unsubscribe":
-		delete(p.subscribed, uriOf(e.params))
+		delete(p.subscribed, uriOf(e.Params))
 	case "notifications/cancelled":
 		var c struct{ RequestID json.RawMessage }
-		if json.Unmarshal(e.params, &c) == nil {
+		if json.Unmarshal(e.Params, &c) == nil {
 			delete(p.listens, string(c.RequestID))
 			delete(p.filters, string(c.RequestID))
 			return string(c.RequestID)
 		}
 	case listenMethod:
 		var l struct{ Notifications mcp.SubscriptionFilter }
-		if json.Unmarshal(e.params, &l) == nil {
-			p.listens[string(e.id)], p.filters[string(e.id)] = line, l.Notifications
+		if json.Unmarshal(e.Params, &l) == nil {
+			p.listens[string(e.ID)], p.filters[string(e.ID)] = line, l.Notifications
 		}
 	}
 	return ""
@@ -73,8 +74,8 @@ func (p *replay) again() [][]byte {
 		if line == nil {
 			return
 		}
-		if e, bad := decodeEnvelope(bytes.TrimSpace(line)); bad == nil && e.id != nil && e.method != listenMethod {
-			p.ignore[string(e.id)]++
+		if e, bad := decodeEnvelope(bytes.TrimSpace(line)); bad == nil && e.ID != nil && e.Method != listenMethod {
+			p.ignore[string(e.ID)]++
 		}
 		lines = append(lines, line)
 	}
@@ -113,7 +114,7 @@ func (p *replay) swallow(id string, line []byte) bool {
 // changed returns the notification that the tools may differ now.
 func (p *replay) changed() [][]byte {
 	if p.initialized != nil {
-		line, err := notificationLine(mcp.MethodNotificationToolsListChanged, nil)
+		line, err := rpc.Notification(mcp.MethodNotificationToolsListChanged, nil)
 		if err != nil {
 			return nil
 		}
@@ -124,7 +125,7 @@ func (p *replay) changed() [][]byte {
 		if !p.filters[id].ToolsListChanged {
 			continue
 		}
-		line, err := notificationLine(mcp.MethodNotificationToolsListChanged,
+		line, err := rpc.Notification(mcp.MethodNotificationToolsListChanged,
 			map[string]any{"_meta": map[string]any{mcp.MetaKeySubscriptionID: json.RawMessage(id)}})
 		if err == nil {
 			lines = append(lines, line)
@@ -158,26 +159,26 @@ func sentAgain(line []byte, moved bool) []byte {
 // withMeta is the line of a request with more members of its _meta.
 func withMeta(e envelope, more map[string]any) []byte {
 	var params map[string]json.RawMessage
-	if json.Unmarshal(e.params, &params) != nil {
-		return e.encode()
+	if json.Unmarshal(e.Params, &params) != nil {
+		return e.Encode()
 	}
 	meta := map[string]json.RawMessage{}
 	if params["_meta"] != nil && json.Unmarshal(params["_meta"], &meta) != nil {
-		return e.encode()
+		return e.Encode()
 	}
 	for name, v := range more {
 		raw, err := json.Marshal(v)
 		if err != nil {
-			return e.encode()
+			return e.Encode()
 		}
 		meta[name] = raw
 	}
 	var err error
 	if params["_meta"], err = json.Marshal(meta); err != nil {
-		return e.encode()
+		return e.Encode()
 	}
-	if e.params, err = json.Marshal(params); err != nil {
-		return e.encode()
+	if e.Params, err = json.Marshal(params); err != nil {
+		return e.Encode()
 	}
-	return e.encode()
+	return e.Encode()
 }

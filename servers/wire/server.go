@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
@@ -122,7 +123,8 @@ func (s *Server) connection(ctx context.Context, c net.Conn, full string) {
 		return
 	}
 	_ = c.SetReadDeadline(time.Now().Add(helloTime)) // a connection without deadlines has no need of one
-	lines := newLineReader(c, helloLimit)
+	in := bufio.NewReaderSize(c, burst)
+	lines := rpc.NewLines(in, helloLimit)
 	hello, err := readHello(lines)
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
@@ -153,12 +155,12 @@ func (s *Server) connection(ctx context.Context, c net.Conn, full string) {
 	if s.reply(c, Welcome{Resumable: view.Resumable()}) != nil {
 		return
 	}
-	_ = Serve(ctx, lines.r, c, view, agent) // how a connection ended is nobody's concern
+	_ = Serve(ctx, in, c, view, agent) // how a connection ended is nobody's concern
 }
 
 func (s *Server) reply(c net.Conn, w Welcome) error {
 	w.Mcpdeck, w.Version, w.PID = helloVersion, s.Version, os.Getpid()
-	line, err := encodeLine(w)
+	line, err := rpc.Line(w)
 	if err != nil {
 		return err
 	}
@@ -168,7 +170,7 @@ func (s *Server) reply(c net.Conn, w Welcome) error {
 	return err
 }
 
-func (s *Server) control(ctx context.Context, c net.Conn, lines *lineReader, peer socket.Peer, h Hello) {
+func (s *Server) control(ctx context.Context, c net.Conn, lines *rpc.Lines, peer socket.Peer, h Hello) {
 	handler := s.Controls[h.Control]
 	if handler == nil {
 		_ = s.reply(c, Welcome{Error: fmt.Sprintf("this deck has no request %q; it may be older than the command", h.Control), Usage: true})
@@ -180,7 +182,7 @@ func (s *Server) control(ctx context.Context, c net.Conn, lines *lineReader, pee
 	safe.Go("control hang-up", func() { // whoever asked may give up
 		defer cancel()
 		for {
-			line, err := lines.next()
+			line, err := lines.Next()
 			var p Proof
 			if err != nil || json.Unmarshal(line, &p) != nil {
 				return
@@ -295,7 +297,7 @@ func (t Talk) next(c io.Writer, r *bufio.Reader, w Welcome) (Welcome, error) {
 				return w, err
 			}
 		}
-		line, err := encodeLine(p)
+		line, err := rpc.Line(p)
 		if err != nil {
 			return w, err
 		}

@@ -41,7 +41,7 @@ func (h *HTTP) enter(r *http.Request, e envelope, v *httpView) *httpAgent {
 	if session := r.Header.Get(server.HeaderKeySessionID); session != "" {
 		key, kept = "session "+session, &h.sessions
 	}
-	begins := e.method == string(mcp.MethodInitialize)
+	begins := e.Method == string(mcp.MethodInitialize)
 	h.mu.Lock()
 	a := h.agents[key]
 	if a != nil && !begins && a.open >= maxInFlight {
@@ -144,7 +144,7 @@ func (h *HTTP) settle(w http.ResponseWriter, r *http.Request, e envelope, a *htt
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case e.method == string(mcp.MethodInitialize):
+	case e.Method == string(mcp.MethodInitialize):
 		if id := w.Header().Get(server.HeaderKeySessionID); id != "" && a.at != nil {
 			a.key = "session " + id
 			h.agents[a.key] = a

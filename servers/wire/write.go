@@ -10,6 +10,8 @@ import (
 	"runtime"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // write is the only writer of the connection. Before an answer goes out, all
@@ -70,7 +72,7 @@ func (c *Conn) notification(b *bufio.Writer, n mcp.JSONRPCNotification) error {
 	}
 	untagged, tags := c.sess.wants(n)
 	if untagged {
-		line, err := encodeLine(n)
+		line, err := rpc.Line(n)
 		if err != nil {
 			return err
 		}
@@ -84,7 +86,7 @@ func (c *Conn) notification(b *bufio.Writer, n mcp.JSONRPCNotification) error {
 			copied.Params.Meta = map[string]any{}
 		}
 		copied.Params.Meta[mcp.MetaKeySubscriptionID] = json.RawMessage(id)
-		line, err := encodeLine(copied)
+		line, err := rpc.Line(copied)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package wire
+package rpc
 
 import (
 	"bufio"
@@ -7,27 +7,33 @@ import (
 	"io"
 )
 
-// MaxLine is the longest message accepted, in bytes without the line end.
+// MaxLine is the longest message read, in bytes without the line end.
 const MaxLine = 32 << 20
 
 // ErrLineTooLong is returned for a line over the limit. The line was skipped;
 // reading can go on.
 var ErrLineTooLong = errors.New("line is too long")
 
-// lineReader reads messages that end with LF or CRLF.
-type lineReader struct {
+// Lines reads messages that end with LF or CRLF.
+type Lines struct {
 	r     *bufio.Reader
 	limit int
 	begun bool
 }
 
-func newLineReader(r io.Reader, limit int) *lineReader {
-	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
+// NewLines returns a reader of lines up to limit bytes. It reads no more from a
+// bufio.Reader than its lines.
+func NewLines(r io.Reader, limit int) *Lines {
+	b, ok := r.(*bufio.Reader)
+	if !ok {
+		b = bufio.NewReaderSize(r, 64<<10)
+	}
+	return &Lines{r: b, limit: limit}
 }
 
-// next returns the next non-blank line without its end. The bytes belong to the
+// Next returns the next non-blank line without its end. The bytes belong to the
 // caller. A last line without an end counts. At the end it returns io.EOF.
-func (l *lineReader) next() ([]byte, error) {
+func (l *Lines) Next() ([]byte, error) {
 	for {
 		line, err := l.line()
 		if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
@@ -46,15 +52,16 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 }
 
-// whole tells whether next can return another line without waiting for it.
-func (l *lineReader) whole() bool { return wholeLine(l.r) }
+// Whole tells whether Next can return another line without waiting for it.
+func (l *Lines) Whole() bool { return WholeLine(l.r) }
 
-func wholeLine(r *bufio.Reader) bool {
+// WholeLine is Lines.Whole for a reader whose lines have no limit.
+func WholeLine(r *bufio.Reader) bool {
 	b, _ := r.Peek(r.Buffered()) // what is buffered can be looked at
 	return bytes.IndexByte(bytes.TrimLeft(b, " \t\r\n"), '\n') >= 0
 }
 
-func (l *lineReader) line() ([]byte, error) {
+func (l *Lines) line() ([]byte, error) {
 	var whole []byte
 	for {
 		part, err := l.r.ReadSlice('\n')
@@ -69,7 +76,7 @@ func (l *lineReader) line() ([]byte, error) {
 }
 
 // skip drops what is left of a line that is too long.
-func (l *lineReader) skip(err error) error {
+func (l *Lines) skip(err error) error {
 	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = l.r.ReadSlice('\n')
 	}

@@ -1,0 +1,216 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// program is the other end of a connection.
+type program struct {
+	t     *testing.T
+	lines *Lines
+	in    io.Reader
+	out   io.WriteCloser
+}
+
+func startProgram(t *testing.T, o Options) (*Conn, *program) {
+	t.Helper()
+	in, ours := io.Pipe()
+	theirs, out := io.Pipe()
+	c := New(o)
+	c.Begin(ours, theirs)
+	t.Cleanup(func() { out.Close(); in.Close(); <-c.Done() })
+	return c, &program{t, NewLines(in, MaxLine), in, out}
+}
+
+func (p *program) says(line string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.out, line+"\n"); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *program) hears(want string) {
+	p.t.Helper()
+	line, err := p.lines.Next()
+	if err != nil || string(line) != want {
+		p.t.Errorf("the program reads %s, error %v; want %s", line, err, want)
+	}
+}
+
+func start(t *testing.T, c *Conn, method string, progress func(json.RawMessage)) *Request {
+	t.Helper()
+	r, err := c.Start(t.Context(), method, func(id string) []byte { return []byte(`{"token":"` + id + `"}`) }, progress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestAnswersFindTheirRequests(t *testing.T) {
+	c, p := startProgram(t, Options{})
+	var steps []string
+	first := start(t, c, "one", func(params json.RawMessage) { steps = append(steps, string(params)) })
+	second := start(t, c, "two", nil)
+	p.hears(`{"jsonrpc":"2.0","id":"1","method":"one","params":{"token":"1"}}`)
+	p.hears(`{"jsonrpc":"2.0","id":"2","method":"two","params":{"token":"2"}}`)
+	p.says(`{"jsonrpc":"2.0","id":"2","error":{"code":-32000.5,"message":"m"}}`)
+	p.says(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"1","progress":1.0}}`)
+	p.says(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}`)
+	p.says(`{"jsonrpc":"2.0","id":1,"result":"of another id"}`)
+	p.says(`{"jsonrpc":"2.0","id":"1","result":{"n":9007199254740993}}`)
+	p.says(`{"jsonrpc":"2.0","id":"1","result":"once more"}`)
+	if a := <-first.Reply; a.Err != nil || string(a.Result) != `{"n":9007199254740993}` {
+		t.Errorf("the first request: %s, error %v", a.Result, a.Err)
+	}
+	if want := `{"progressToken":"1","progress":1.0}`; strings.Join(steps, " ") != want {
+		t.Errorf("progress %q, want %q", steps, want)
+	}
+	refused := new(Error)
+	if a := <-second.Reply; !errors.As(a.Err, &refused) || refused.Message != "m" || refused.Code != 0 {
+		t.Errorf("the second request: error %v, want m", a.Err)
+	}
+}
+
+func TestTheEndOfTheProgramEndsWhatWaits(t *testing.T) {
+	c, p := startProgram(t, Options{})
+	r := start(t, c, "x", nil)
+	p.out.Close()
+	if a := <-r.Reply; !errors.Is(a.Err, ErrGone) {
+		t.Errorf("got %v, want %v", a.Err, ErrGone)
+	}
+	<-c.Done()
+	if _, err := c.Call(t.Context(), "x", nil); !errors.Is(err, ErrGone) {
+		t.Errorf("a request afterwards: got %v, want %v", err, ErrGone)
+	}
+}
+
+func TestALineOverTheLimitEndsWhatWaits(t *testing.T) {
+	remarks := make(chan string, 1)
+	c, p := startProgram(t, Options{Note: func(remark string) { remarks <- remark }})
+	first, second := start(t, c, "x", nil), start(t, c, "x", nil)
+	p.says(strings.Repeat("x", MaxLine+3))
+	for _, r := range []*Request{first, second} {
+		if a := <-r.Reply; !errors.Is(a.Err, errTooLarge) {
+			t.Errorf("request %s: got %v, want %v", r.ID, a.Err, errTooLarge)
+		}
+	}
+	if got, want := <-remarks, "line on stdout skipped: the answer is larger than 32 MiB"; got != want {
+		t.Errorf("noted %q, want %q", got, want)
+	}
+	third := start(t, c, "x", nil)
+	p.says(`{"jsonrpc":"2.0","id":"3","result":7}`)
+	if a := <-third.Reply; string(a.Result) != "7" {
+		t.Errorf("the next request: %s, error %v", a.Result, a.Err)
+	}
+}
+
+func TestACallThatIsGivenUpIsForgotten(t *testing.T) {
+	c, p := startProgram(t, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	safe.Go("program", func() {
+		p.hears(`{"jsonrpc":"2.0","id":"1","method":"x"}`)
+		cancel()
+	})
+	if _, err := c.Call(ctx, "x", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if n := len(c.pending.open); n != 0 {
+		t.Errorf("%d requests wait", n)
+	}
+}
+
+func TestTheProgramsOwnMessages(t *testing.T) {
+	said := make(chan string, 1)
+	_, p := startProgram(t, Options{
+		Serve:  func(m Message) { said <- "request " + m.Method + " " + string(m.ID) },
+		Notify: func(method string, params json.RawMessage) { said <- "notification " + method + " " + string(params) },
+		Stray:  func(line []byte) { said <- "stray " + string(line) },
+	})
+	for line, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`: "request ping 9007199254740993",
+		`{"jsonrpc":"2.0","method":"a/b","params":[1.0]}`:         "notification a/b [1.0]",
+		"listening on port 80":                                    "stray listening on port 80",
+	} {
+		p.says(line)
+		if got := <-said; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAProgramThatReadsNothingHoldsNobodyUp(t *testing.T) {
+	remarks := make(chan string, 200)
+	c, p := startProgram(t, Options{Note: func(remark string) { remarks <- remark }})
+	c.Offer(Message{Method: "x"}.Line())
+	if _, err := p.in.Read(make([]byte, 1)); err != nil { // the rest of the line holds up the writer
+		t.Fatal(err)
+	}
+	for range 200 { // more than are queued
+		c.Offer(Message{Method: "x"}.Line())
+	}
+	if len(remarks) == 0 {
+		t.Error("nothing was dropped")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Start(ctx, "x", func(string) []byte { return nil }, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a request: got %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestCancelledLines(t *testing.T) {
+	p := Pending{Prefix: "deck-"}
+	r, err := p.Open(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason, want := range map[string]string{
+		"":    `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"deck-1"}}`,
+		`a"b`: `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"deck-1","reason":"a\"b"}}`,
+	} {
+		if got := string(r.Cancelled(reason)); got != want+"\n" {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// A program that writes to nobody's liking must not bring the reader down.
+func FuzzTake(f *testing.F) {
+	for _, s := range []string{
+		`{"jsonrpc":"2.0","id":"1","result":{}}`, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":"1"}`, `[]`,
+		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"1","progress":1}}`,
+		`{"jsonrpc":"2.0","id":"1","error":{"code":-32603,"message":"m"}}`, `{"jsonrpc":"2.0","id":null,"error":7}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if len(line) == 0 {
+			return // Lines gives none
+		}
+		c := New(Options{Serve: func(m Message) {
+			if !json.Valid(m.Encode()) {
+				t.Fatalf("%q: read as %s", line, m.Encode())
+			}
+		}})
+		r, err := c.pending.Open(func(params json.RawMessage) {
+			if !json.Valid(params) {
+				t.Fatalf("%q: progress %s", line, params)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.take(line)
+		c.take(line) // a second answer has nobody to go to
+		if n := len(r.Reply); n > 1 || n == 1 && len(c.pending.open) > 0 {
+			t.Fatalf("%q: %d replies, %d requests wait", line, n, len(c.pending.open))
+		}
+	})
+}

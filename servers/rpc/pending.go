@@ -1,0 +1,129 @@
+package rpc
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// Pending is the requests of one side that wait for their answers. Their ids are
+// strings, which come back as they were. The zero value is ready.
+type Pending struct {
+	// Prefix begins every id, so that a reader of both sides tells them apart.
+	Prefix string
+
+	mu   sync.Mutex
+	last uint64
+	open map[string]*Request
+	end  error // why no request is taken any more
+}
+
+// Reply is how a request ended: with Result, or with Err, which is an *Error when
+// the other side has answered with one.
+type Reply struct {
+	Result json.RawMessage
+	Err    error
+}
+
+// Request is one that waits.
+type Request struct {
+	ID    string     // also the token of its progress
+	Reply chan Reply // gets one
+
+	progress func(params json.RawMessage)
+	of       *Pending
+}
+
+// Open enters a request. progress, which may be nil, is handed the params of
+// notifications of its progress, one after the other, until it has its reply.
+func (p *Pending) Open(progress func(params json.RawMessage)) (*Request, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.end != nil {
+		return nil, p.end
+	}
+	p.last++
+	r := &Request{ID: p.Prefix + strconv.FormatUint(p.last, 10), Reply: make(chan Reply, 1), progress: progress, of: p}
+	if p.open == nil {
+		p.open = map[string]*Request{}
+	}
+	p.open[r.ID] = r
+	return r, nil
+}
+
+// RawID is the id as JSON.
+func (r *Request) RawID() json.RawMessage { return rawjson.Quote(r.ID) }
+
+// Forget takes the request out: its reply is dropped when it comes.
+func (r *Request) Forget() {
+	r.of.mu.Lock()
+	delete(r.of.open, r.ID)
+	r.of.mu.Unlock()
+}
+
+// Cancelled is the line that tells the other side that the reply is not wanted any
+// more. The reason, for a log, may be "".
+func (r *Request) Cancelled(reason string) []byte {
+	params := `{"requestId":` + string(r.RawID())
+	if reason != "" {
+		params += `,"reason":` + string(rawjson.Quote(reason))
+	}
+	return Message{Method: "notifications/cancelled", Params: json.RawMessage(params + "}")}.Line()
+}
+
+// Settle hands an answer to who waits for it, if anybody does.
+func (p *Pending) Settle(m Message) {
+	id, err := rawjson.Text(m.ID)
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	r := p.open[id]
+	delete(p.open, id)
+	p.mu.Unlock()
+	switch {
+	case r == nil:
+	case m.Err != nil:
+		r.Reply <- Reply{Err: readError(m.Err)}
+	case m.Result == nil:
+		r.Reply <- Reply{Err: errors.New("answer without result or error")}
+	default:
+		r.Reply <- Reply{Result: m.Result}
+	}
+}
+
+// Progress hands the params of a notification of progress to the request they are
+// about.
+func (p *Pending) Progress(params json.RawMessage) {
+	o, err := rawjson.SplitObject(params)
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	r := p.open[o.Str("progressToken")]
+	p.mu.Unlock()
+	if r != nil && r.progress != nil {
+		r.progress(params)
+	}
+}
+
+// Fail ends all requests that wait.
+func (p *Pending) Fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, r := range p.open {
+		r.Reply <- Reply{Err: err}
+		delete(p.open, id)
+	}
+}
+
+// Close is Fail, also for requests to come.
+func (p *Pending) Close(err error) {
+	p.mu.Lock()
+	p.end = err
+	p.mu.Unlock()
+	p.Fail(err)
+}
