@@ -315,7 +315,7 @@ func modifiers(sprite *json5.Node, token string) (list []string) {
 		return nil
 	}
 	for _, k := range n.Keys {
-		if !slices.Contains(append(shapeKeys(), "z", "role"), k.Name) {
+		if !slices.Contains(append(pxl.ShapeKeys(), "z", "role"), k.Name) {
 			list = append(list, k.Name)
 		}
 	}

@@ -135,14 +135,8 @@ func (s *Sketch) prepare(name string) (reference string) {
 	if len(tokens) == 0 {
 		tokens = []string{"outline", "base"}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `{"type":"palette","name":%s,"colors":{"_":"#00000000"`, quote(name))
-	seen := map[string]bool{"_": true}
+	colours := [][2]string{{"_", "#00000000"}}
 	for i, t := range tokens {
-		if seen[t] {
-			continue
-		}
-		seen[t] = true
 		value := hue(i, len(tokens))
 		switch {
 		case i < len(s.Colours):
@@ -150,11 +144,12 @@ func (s *Sketch) prepare(name string) (reference string) {
 		case len(s.Tokens) == 0:
 			value = [2]string{"#22223B", "#4A90D9"}[i]
 		}
-		fmt.Fprintf(&b, `,%s:%s`, quote(t), quote(value))
-		s.use = append(s.use, t)
+		colours = append(colours, [2]string{t, value})
 	}
-	b.WriteString("}}\n")
-	s.paletteLines = b.String()
+	s.paletteLines = paletteLine(name, colours)
+	for _, c := range distinct(colours)[1:] {
+		s.use = append(s.use, c[0])
+	}
 	return name
 }
 
@@ -224,21 +219,27 @@ func (s *Sketch) paletteOnly() string {
 			colours = append(colours, [2]string{t, hue(i, len(s.Tokens))})
 		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `{"type":"palette","name":%s,"colors":{`, quote(s.Name))
+	return paletteLine(s.Name, colours)
+}
+
+// distinct keeps the first colour of each token.
+func distinct(colours [][2]string) (list [][2]string) {
 	seen := map[string]bool{}
 	for _, c := range colours {
-		if seen[c[0]] {
-			continue
+		if !seen[c[0]] {
+			seen[c[0]] = true
+			list = append(list, c)
 		}
-		if len(seen) > 0 {
-			b.WriteByte(',')
-		}
-		seen[c[0]] = true
-		b.WriteString(quote(c[0]) + ":" + quote(c[1]))
 	}
-	b.WriteString("}}\n")
-	return b.String()
+	return list
+}
+
+func paletteLine(name string, colours [][2]string) string {
+	var list []string
+	for _, c := range distinct(colours) {
+		list = append(list, quote(c[0])+":"+quote(c[1]))
+	}
+	return fmt.Sprintf(`{"type":"palette","name":%s,"colors":{%s}}`+"\n", quote(name), strings.Join(list, ","))
 }
 
 // copied are the colours of a preset or, with or without @, a built-in palette.

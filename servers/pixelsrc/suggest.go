@@ -137,15 +137,10 @@ func (s *suggester) fields(n *json5.Node, pointer string, known []string) {
 	}
 }
 
-// shapeKeys make the shape of a region; of several one wins.
-func shapeKeys() []string {
-	return strings.Fields("points line rect stroke ellipse circle polygon path fill auto-shadow auto-outline union base intersect")
-}
-
 // overrides tells whether a key would take the place of a shape that is drawn.
 func overrides(n *json5.Node, key string) bool {
-	return slices.Contains(shapeKeys(), key) && slices.ContainsFunc(n.Keys, func(k json5.Key) bool {
-		return slices.Contains(shapeKeys(), k.Name)
+	return slices.Contains(pxl.ShapeKeys(), key) && slices.ContainsFunc(n.Keys, func(k json5.Key) bool {
+		return slices.Contains(pxl.ShapeKeys(), k.Name)
 	})
 }
 
@@ -361,7 +356,7 @@ func (s *suggester) region(n *json5.Node, pointer string) {
 	if n.Kind != json5.Object {
 		return
 	}
-	s.fields(n, pointer, regionKeys())
+	s.fields(n, pointer, pxl.RegionKeys())
 	for i, k := range n.Keys {
 		v := &n.Items[i]
 		switch k.Name {
@@ -373,12 +368,6 @@ func (s *suggester) region(n *json5.Node, pointer string) {
 			s.region(v, pointer+"/base")
 		}
 	}
-}
-
-// regionKeys are the keys of a region.
-func regionKeys() []string {
-	return append(shapeKeys(), strings.Fields("subtract "+
-		"except symmetric z role offset thickness round x y repeat spacing offset-alternate transform jitter seed within adjacent-to antialias")...)
 }
 
 // parsed is the engine's object for a node.

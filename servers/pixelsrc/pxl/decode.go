@@ -325,29 +325,28 @@ func (d *Document) register(o *Object, dec *decoder, pos int32) {
 	twice := false
 	switch o.Kind {
 	case KindPalette:
-		_, dup := d.palettes[o.Palette.Name]
-		d.palettes[o.Palette.Name] = o.Palette
-		if dup {
-			dec.notes.warn(pos, CodeDuplicateName, "rename one of them", "a palette named %q is defined twice; the last one holds", o.Name)
-		}
+		twice = enter(d.palettes, o.Palette.Name, o.Palette)
 	case KindSprite:
-		_, twice = d.sprites[o.Name]
-		d.sprites[o.Name] = o.Sprite
+		twice = enter(d.sprites, o.Name, o.Sprite)
 	case KindVariant:
-		_, dup := d.variants[o.Name]
-		d.variants[o.Name] = o.Variant
-		if dup {
-			dec.notes.warn(pos, CodeDuplicateName, "rename one of them", "a variant named %q is defined twice; the last one holds", o.Name)
-		}
+		twice = enter(d.variants, o.Name, o.Variant)
 	case KindComposition:
-		_, twice = d.compositions[o.Name]
-		d.compositions[o.Name] = o.Composition
+		twice = enter(d.compositions, o.Name, o.Composition)
 	case KindAnimation:
-		_, twice = d.animations[o.Name]
-		d.animations[o.Name] = o.Animation
-	default:
+		twice = enter(d.animations, o.Name, o.Animation)
 	}
-	if twice {
+	switch {
+	case !twice:
+	case o.Kind == KindPalette, o.Kind == KindVariant: // the reference does not tell
+		dec.notes.warn(pos, CodeDuplicateName, "rename one of them", "a %s named %q is defined twice; the last one holds", o.Kind, o.Name)
+	default:
 		dec.warn(pos, CodeDuplicateName, "rename one of them", "this name is defined twice; the last definition holds")
 	}
+}
+
+// enter puts an object under its name, and tells whether another stood there.
+func enter[T any](all map[string]*T, name string, object *T) (twice bool) {
+	_, twice = all[name]
+	all[name] = object
+	return twice
 }

@@ -111,6 +111,14 @@ func regionRest() []field[Region] {
 	}
 }
 
+// RegionKeys lists all keys of a region.
+func RegionKeys() (keys []string) {
+	for _, f := range append(regionFields(), regionRest()...) {
+		keys = append(keys, f.name)
+	}
+	return keys
+}
+
 // region decodes one region; depth counts the compounds around it.
 func (d *decoder) region(n *json5.Node, depth int) Region {
 	var r Region

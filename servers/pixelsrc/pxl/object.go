@@ -180,6 +180,14 @@ func (k ShapeKind) String() string {
 	}[k]
 }
 
+// ShapeKeys lists the keys that make the shape of a region.
+func ShapeKeys() (keys []string) {
+	for k := ShapePoints; k < ShapeBackground; k++ {
+		keys = append(keys, k.String())
+	}
+	return keys
+}
+
 // Region is one shape of a sprite; its name is the token it is painted with.
 type Region struct {
 	Token    string

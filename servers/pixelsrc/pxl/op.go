@@ -196,21 +196,14 @@ func (o *Op) floats(p string, empty bool) bool {
 }
 
 // need reads unsigned integer keys into N.
-func (o *Op) need(n *json5.Node, keys ...string) bool {
-	for i, k := range keys {
-		v := n.Get(k)
-		if v == nil || v.Kind != json5.Int || v.Int() < 0 || v.Int() > maxInt {
-			return false
-		}
-		o.N[i] = int(v.Int())
-	}
-	return true
-}
+func (o *Op) need(n *json5.Node, keys ...string) bool { return o.integers(n, 0, keys) }
 
-func (o *Op) needSigned(n *json5.Node, keys ...string) bool {
+func (o *Op) needSigned(n *json5.Node, keys ...string) bool { return o.integers(n, -maxInt, keys) }
+
+func (o *Op) integers(n *json5.Node, least int64, keys []string) bool {
 	for i, k := range keys {
 		v := n.Get(k)
-		if v == nil || v.Kind != json5.Int || v.Int() > maxInt || v.Int() < -maxInt {
+		if v == nil || v.Kind != json5.Int || v.Int() < least || v.Int() > maxInt {
 			return false
 		}
 		o.N[i] = int(v.Int())
