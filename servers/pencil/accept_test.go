@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -21,7 +22,7 @@ func onePinned(t *testing.T) func(tools, guide, version string) (*Pencil, []cata
 	list := func(tools, guide, version string) (*Pencil, []catalogue.Held) {
 		t.Helper()
 		entries, _ := rawjson.SplitArray([]byte(tools))
-		a := attempt{child: &link{instructions: guide, version: version}}
+		a := attempt{child: &link{Conn: &child.Conn{Instructions: guide, Version: version}}}
 		a.found.Program = o.Command
 		p.inspect(&a, entries)
 		if a.err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -14,11 +15,11 @@ import (
 
 // Invocation is one call of a tool by an agent.
 type Invocation struct {
-	Tool     string          // exposed name
-	Args     json.RawMessage // as received; nil when there were none
-	Meta     json.RawMessage // an object without the agent's progress token; nil when there was none
-	Agent    string          // who calls, for the list of calls
-	Progress func(Progress)  // nil when the agent wants none; must not wait
+	Tool     string               // exposed name
+	Args     json.RawMessage      // as received; nil when there were none
+	Meta     json.RawMessage      // an object without the agent's progress token; nil when there was none
+	Agent    string               // who calls, for the list of calls
+	Progress func(child.Progress) // nil when the agent wants none; must not wait
 	// WaitForUser notes that the call waits for a person until done is called; may
 	// be nil.
 	WaitForUser func() (done func())
@@ -51,29 +52,29 @@ const (
 // when it ends, Call returns at once, while the child may still be working on
 // what cannot be taken back.
 func (p *Pencil) Call(ctx context.Context, in Invocation) (Result, error) {
-	told := newSteps(in.Progress)
-	defer told.end()
+	told := child.NewSteps(in.Progress)
+	defer told.End()
 	arrived := time.Now()
 	_, _, err := p.admit(ctx, in.Tool)
 	if err != nil {
 		return refused(err)
 	}
-	if err := p.queue.enter(ctx, func(n int) { told.note(waitingText(n)) }); err != nil {
+	if err := p.queue.Enter(ctx, func(n int) { told.Note(waitingText(n)) }); err != nil {
 		return refused(err)
 	}
 	// The child may be another one by now.
 	child, tool, err := p.admit(ctx, in.Tool)
 	if err != nil {
-		p.queue.leave()
+		p.queue.Leave()
 		return refused(err)
 	}
 	c := &call{p: p, in: in, tool: tool, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
 	done := make(chan Result, 1)
-	child.busy.Add(1)
+	child.Busy.Add(1)
 	safe.Go("pencil call", func() {
 		defer func() {
-			child.busy.Add(-1)
-			p.queue.leave()
+			child.Busy.Add(-1)
+			p.queue.Leave()
 		}()
 		c.run(done)
 	})
@@ -134,7 +135,7 @@ type call struct {
 	in        Invocation
 	tool      *catalogue.Tool
 	child     *link
-	told      *steps
+	told      *child.Steps
 	arrived   time.Time
 	cancelled <-chan struct{}
 	withdrawn bool // the agent no longer waits
@@ -154,13 +155,13 @@ func (c *call) run(done chan<- Result) {
 	began := time.Now()
 	a := c.send()
 	if c.repeatable(a) {
-		c.told.note("Pencil was just started; trying once more")
+		c.told.Note("Pencil was just started; trying once more")
 		if c.pause(repeatWait) {
 			a = c.send()
 		}
 	}
 	result, class := c.result(a)
-	c.told.end()
+	c.told.End()
 	done <- result
 	c.p.observe(c, a, class, result)
 	c.p.record(c, a, result, began)
@@ -173,7 +174,7 @@ func (c *call) pause(d time.Duration) bool {
 	select {
 	case <-t.C:
 		return true
-	case <-c.child.gone:
+	case <-c.child.Gone():
 	case <-c.cancelled:
 		c.withdrawn = true
 	}
@@ -183,7 +184,7 @@ func (c *call) pause(d time.Duration) bool {
 // repeatable tells whether the answer is the one that the first read on a
 // fresh connection often gets, which goes away by itself.
 func (c *call) repeatable(a answer) bool {
-	return c.tool.ReadOnly && !c.withdrawn && a.took < quickBlame && time.Since(c.child.ready) < firstUse &&
+	return c.tool.ReadOnly && !c.withdrawn && a.took < quickBlame && time.Since(c.child.Ready) < firstUse &&
 		classify(a.words()) == classConfused
 }
 
@@ -199,7 +200,7 @@ func (c *call) send() answer {
 	defer limit.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), c.p.opts.CallTimeout)
 	defer cancel()
-	req, err := c.child.Start(ctx, "tools/call", c.params, c.told.step)
+	req, err := c.child.Start(ctx, "tools/call", c.params, c.told.Step)
 	if err != nil {
 		return answer{lost: errors.Is(err, rpc.ErrGone), deadline: !errors.Is(err, rpc.ErrGone), took: ran()}
 	}
@@ -223,10 +224,10 @@ func (c *call) send() answer {
 			c.child.Offer(req.Cancelled(""))
 			return answer{deadline: true, took: ran()}
 		case <-still:
-			c.told.note(c.child.person.stillText())
+			c.told.Note(c.child.person.stillText())
 		case <-cancelled:
 			cancelled, c.withdrawn = nil, true
-			c.told.end()
+			c.told.End()
 			c.child.Offer(req.Cancelled(cancelReason))
 		}
 	}

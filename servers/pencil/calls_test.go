@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
@@ -99,7 +100,7 @@ func TestCallsWaitTheirTurn(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 3 {
 			wg.Go(func() {
-				in := Invocation{Tool: "pencil_batch_get", Progress: func(p Progress) {
+				in := Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
 					mu.Lock()
 					defer mu.Unlock()
 					notes = append(notes, fmt.Sprint(i, " ", p.Message))
@@ -133,16 +134,16 @@ func TestQueueOfCallsHasAnEnd(t *testing.T) {
 		w.switchedOn(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		for range maxWaiting + 1 {
+		for range child.MaxWaiting + 1 {
 			go w.Call(ctx, Invocation{Tool: "pencil_batch_get"})
 			synctest.Wait()
 		}
-		if got := firstText(w.call(t, "pencil_batch_get", "")); got != busyText(maxWaiting) {
+		if got := firstText(w.call(t, "pencil_batch_get", "")); got != busyText(child.MaxWaiting) {
 			t.Errorf("got %q", got)
 		}
 		cancel()
 		synctest.Wait()
-		if n := w.queue.length(); n != 0 {
+		if n := w.queue.Waiting(); n != 0 {
 			t.Errorf("%d wait after all have left", n)
 		}
 		// The call that was sent keeps its slot, and a later one gives up waiting.
@@ -201,8 +202,8 @@ func TestWithdrawnCallFreesTheAgentNotTheSlot(t *testing.T) {
 func TestProgressIsMappedAndGrows(t *testing.T) {
 	w := start(t, "--progress", "3")
 	w.switchedOn(t)
-	var got []Progress
-	_, err := w.Call(t.Context(), Invocation{Tool: "pencil_batch_get", Meta: json.RawMessage(`{"trace":"x"}`), Progress: func(p Progress) { got = append(got, p) }})
+	var got []child.Progress
+	_, err := w.Call(t.Context(), Invocation{Tool: "pencil_batch_get", Meta: json.RawMessage(`{"trace":"x"}`), Progress: func(p child.Progress) { got = append(got, p) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +332,7 @@ func TestManyCallsWhileTheSwitchMoves(t *testing.T) {
 				default:
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i+1)*time.Millisecond)
-				r, err := w.Call(ctx, Invocation{Tool: "pencil_batch_get", Agent: fmt.Sprint(i), Progress: func(Progress) {}})
+				r, err := w.Call(ctx, Invocation{Tool: "pencil_batch_get", Agent: fmt.Sprint(i), Progress: func(child.Progress) {}})
 				cancel()
 				if err == nil && len(r.Content) != 1 {
 					t.Errorf("%d blocks", len(r.Content))
@@ -362,8 +363,8 @@ func TestLongCallsShowSignsOfLife(t *testing.T) {
 		t.Helper()
 		o.becomes(standin.Pipes("--silent", "50s"))
 		w.switchedOn(t)
-		var got []Progress
-		if _, err := w.Call(t.Context(), Invocation{Tool: "pencil_batch_get", Progress: func(p Progress) { got = append(got, p) }}); err != nil {
+		var got []child.Progress
+		if _, err := w.Call(t.Context(), Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) { got = append(got, p) }}); err != nil {
 			t.Fatal(err)
 		}
 		if len(got) != 3 {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -25,15 +27,43 @@ type Elicited struct {
 	Content json.RawMessage
 }
 
-// serveChild answers a request of the child, on the reading goroutine.
-func (l *link) serveChild(m rpc.Message) {
-	switch {
-	case m.Method == "ping":
-		l.Offer(rpc.Message{ID: m.ID, Result: json.RawMessage("{}")}.Line())
-	case m.Method == "elicitation/create" && l.elicit != nil:
-		l.person.open(l, m.ID, m.Params)
-	default:
-		l.Offer(rpc.Failure(m.ID, rpc.Error{Code: rpc.CodeMethod, Message: "method not found"}))
+// link is Pencil's server, and the user that it may wait for.
+type link struct {
+	*child.Conn
+	elicit func(context.Context, Elicitation) (Elicited, error) // nil: nobody can be asked
+	person person
+}
+
+// handshakeLimit is for a child's start, or for a list of its tools.
+const handshakeLimit = 10 * time.Second
+
+// openLink starts a child. It leaves nothing behind when it fails.
+func openLink(ctx context.Context, start func() (*process.Child, error), log *child.Log, o *Options) (*link, []json.RawMessage, error) {
+	l := &link{elicit: o.Elicit}
+	c := child.Options{Name: "pencil", Start: start, Limit: handshakeLimit, Version: o.Version, Log: log, Told: l.told}
+	if o.Elicit != nil {
+		c.Capabilities, c.Ask = json.RawMessage(`{"elicitation":{"form":{}}}`), l.asked
+	}
+	conn, tools, err := child.Open(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.Conn = conn
+	return l, tools, nil
+}
+
+// asked answers a request of the child. It may come before there is l.Conn.
+func (l *link) asked(c *child.Conn, m rpc.Message) {
+	if m.Method != "elicitation/create" {
+		c.Offer(child.NoMethod(m))
+		return
+	}
+	l.person.open(c, l.elicit, m)
+}
+
+func (l *link) told(method string, params json.RawMessage) {
+	if method == "notifications/cancelled" {
+		l.person.withdrawn(params)
 	}
 }
 
@@ -52,10 +82,11 @@ type person struct {
 }
 
 // open puts a form to the person, and the outcome to the child.
-func (p *person) open(l *link, id, params json.RawMessage) {
-	o, err := rawjson.SplitObject(params)
+func (p *person) open(c *child.Conn, ask func(context.Context, Elicitation) (Elicited, error), m rpc.Message) {
+	id := m.ID
+	o, err := rawjson.SplitObject(m.Params)
 	if err != nil || o.Get("requestedSchema") == nil || o.Str("mode") != "" && o.Str("mode") != "form" {
-		l.Offer(badParams(id, "only forms can be put to the person: mode form, with requestedSchema"))
+		c.Offer(badParams(id, "only forms can be put to the person: mode form, with requestedSchema"))
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -63,18 +94,18 @@ func (p *person) open(l *link, id, params json.RawMessage) {
 	if p.forms[string(id)] != nil {
 		p.mu.Unlock()
 		cancel()
-		l.Offer(badParams(id, "a request with this id is open"))
+		c.Offer(badParams(id, "a request with this id is open"))
 		return
 	}
 	p.begin(string(id), cancel)
-	e := Elicitation{Message: o.Str("message"), Schema: o.Get("requestedSchema"), PID: l.proc.PID}
-	for c := range p.calls {
-		e.Calls = append(e.Calls, c.in)
+	e := Elicitation{Message: o.Str("message"), Schema: o.Get("requestedSchema"), PID: c.PID}
+	for at := range p.calls {
+		e.Calls = append(e.Calls, at.in)
 	}
 	p.mu.Unlock()
 	safe.Go("pencil child's end", func() {
 		select {
-		case <-l.Done():
+		case <-c.Done():
 			cancel()
 		case <-ctx.Done():
 		}
@@ -83,7 +114,7 @@ func (p *person) open(l *link, id, params json.RawMessage) {
 		defer cancel()
 		var answer Elicited
 		err := safe.Call("pencil form", func() (err error) {
-			answer, err = l.elicit(ctx, e)
+			answer, err = ask(ctx, e)
 			return err
 		})
 		withdrawn := ctx.Err() != nil
@@ -91,13 +122,13 @@ func (p *person) open(l *link, id, params json.RawMessage) {
 		switch {
 		case withdrawn: // the child waits no more
 		case err != nil:
-			l.Send(badParams(id, err.Error()))
+			c.Send(badParams(id, err.Error()))
 		default:
 			result := `{"action":` + string(rawjson.Quote(answer.Action))
 			if answer.Content != nil {
 				result += `,"content":` + string(answer.Content)
 			}
-			l.Send(rpc.Message{ID: id, Result: json.RawMessage(result + "}")}.Line())
+			c.Send(rpc.Message{ID: id, Result: json.RawMessage(result + "}")}.Line())
 		}
 	})
 }

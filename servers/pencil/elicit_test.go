@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 )
 
@@ -80,9 +81,9 @@ func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 			return Elicited{Action: "accept", Content: []byte(`{"n":1}`)}, nil
 		})
 		w.switchedOn(t)
-		var last Progress
+		var last child.Progress
 		r, err := w.Call(t.Context(), Invocation{
-			Tool: "pencil_batch_get", Progress: func(p Progress) { last = p },
+			Tool: "pencil_batch_get", Progress: func(p child.Progress) { last = p },
 			WaitForUser: func() func() { waits.Add(1); return func() { waits.Add(-1) } },
 		})
 		if err != nil || firstText(r) != `{"action":"accept","content":{"n":1}}` {
@@ -115,7 +116,7 @@ func TestElicitation_FormsAreWithdrawn(t *testing.T) {
 			w.Pencil.mu.Lock()
 			child := w.child
 			w.Pencil.mu.Unlock()
-			child.proc.Kill()
+			child.Kill()
 		}},
 	}
 	for _, tt := range tests {

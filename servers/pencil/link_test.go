@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
@@ -189,7 +190,7 @@ func TestLossIsRetriedThenGivenUp(t *testing.T) {
 			w.Pencil.mu.Lock()
 			child := w.child
 			w.Pencil.mu.Unlock()
-			child.proc.Kill()
+			child.Kill()
 			synctest.Wait()
 		}
 		time.Sleep(2 * time.Second)
@@ -238,7 +239,7 @@ func TestCallsWaitForTheChild(t *testing.T) {
 		w.Pencil.mu.Lock()
 		child := w.child
 		w.Pencil.mu.Unlock()
-		child.proc.Kill()
+		child.Kill()
 		synctest.Wait()
 		began := time.Now()
 		if got := firstText(w.call(t, "pencil_batch_get", `{"a":1}`)); got != `{"a":1}` {
@@ -405,18 +406,35 @@ func FuzzTake(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		l := newLink(&process.Child{}, func(string) {}, func(context.Context, Elicitation) (Elicited, error) { return Elicited{Action: "cancel"}, nil })
-		in, said := io.Pipe()
-		heard, out := io.Pipe()
-		l.Begin(said, heard)
-		defer out.Close()
-		defer in.Close()
-		lines := rpc.NewLines(in, rpc.MaxLine)
-		if _, err := l.Start(t.Context(), "tools/call", func(string) []byte { return nil }, newSteps(func(Progress) {}).step); err != nil {
+		heard, said := io.Pipe()
+		hears, says := io.Pipe()
+		ended := make(chan struct{})
+		p := &process.Child{In: said, Out: hears, Err: io.NopCloser(strings.NewReader("")), Exited: ended, Code: func() string { return "" }}
+		p.Kill = sync.OnceFunc(func() { heard.Close(); says.Close(); close(ended) })
+		p.Terminate = p.Kill
+		lines := rpc.NewLines(heard, rpc.MaxLine)
+		answer := func(result string) {
+			if _, err := lines.Next(); err != nil {
+				t.Error(err)
+			}
+			_, _ = io.WriteString(says, result+"\n") // else the other side says so
+		}
+		safe.Go("child", func() {
+			answer(`{"jsonrpc":"2.0","id":"1","result":{"protocolVersion":"2025-11-25"}}`)
+			_, _ = lines.Next() // it is initialized
+			answer(`{"jsonrpc":"2.0","id":"2","result":{"tools":[]}}`)
+		})
+		o := Options{Elicit: func(context.Context, Elicitation) (Elicited, error) { return Elicited{Action: "cancel"}, nil }}
+		l, _, err := openLink(t.Context(), func() (*process.Child, error) { return p, nil }, new(child.Log), &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { p.Kill(); <-l.Gone() }()
+		if _, err := l.Start(t.Context(), "tools/call", func(string) []byte { return nil }, child.NewSteps(func(child.Progress) {}).Step); err != nil {
 			t.Fatal(err)
 		}
 		safe.Go("child", func() {
-			_, _ = out.Write(slices.Concat(line, []byte("\n"+`{"jsonrpc":"2.0","id":"the last","method":"ping"}`+"\n"))) // the end of the test ends it
+			_, _ = says.Write(slices.Concat(line, []byte("\n"+`{"jsonrpc":"2.0","id":"the last","method":"ping"}`+"\n"))) // the end of the test ends it
 		})
 		for {
 			b, err := lines.Next()

@@ -100,7 +100,7 @@ func (p *Pencil) switchOff() {
 	}
 	p.mode, p.listed, p.lostAt = Off, nil, time.Time{}
 	p.refusal = offText(p.opts.Key)
-	p.queue.clear(p.refusal)
+	p.queue.Clear(&refusal{p.refusal})
 	if p.link != LinkReady {
 		p.closeChild()
 	}
@@ -111,7 +111,7 @@ func (p *Pencil) switchOff() {
 func (p *Pencil) fail(text string) {
 	if p.mode == On {
 		p.refusal = failedText
-		p.queue.clear(p.refusal)
+		p.queue.Clear(&refusal{p.refusal})
 	}
 	if p.mode != Off {
 		p.failedAt = time.Now()
@@ -130,7 +130,7 @@ func (p *Pencil) fail(text string) {
 func (p *Pencil) remember(text string) {
 	text = plain.Line(text)
 	p.lastError, p.lastErrorAt = text, time.Now()
-	p.log.add("link", text)
+	p.log.Note(text)
 }
 
 // lingerFrom keeps the child for a while after the mode went off.
@@ -140,7 +140,7 @@ func (p *Pencil) lingerFrom(at time.Time) {
 	check = func() {
 		switch {
 		case p.mode != Off || !p.offAt.Equal(at) || p.child == nil:
-		case p.child.busy.Load() > 0:
+		case p.child.Busy.Load() > 0:
 			p.after(withdrawAfter, check)
 		default:
 			p.closeChild()
@@ -158,7 +158,7 @@ func (p *Pencil) closeChild() {
 	}
 	if old := p.child; old != nil {
 		p.child = nil
-		p.spawn("pencil end", old.end)
+		p.spawn("pencil end", old.End)
 	}
 	if p.link != LinkFailed {
 		p.link = NoLink
@@ -179,13 +179,13 @@ func (p *Pencil) connect() {
 	p.spawn("pencil connect", func() {
 		defer cancel()
 		if old != nil {
-			old.end()
+			old.End()
 		}
 		a := p.attempt(ctx)
 		kept := false
 		p.update(func() { kept = p.attached(epoch, a) })
 		if !kept && a.child != nil {
-			a.child.end()
+			a.child.End()
 		}
 	})
 }
@@ -227,7 +227,7 @@ func (p *Pencil) attempt(ctx context.Context) (a attempt) {
 	a.child = child
 	p.inspect(&a, list)
 	if a.err != nil {
-		child.end()
+		child.End()
 		a.child = nil
 		return a
 	}
@@ -241,7 +241,7 @@ func (p *Pencil) inspect(a *attempt, list []json.RawMessage) {
 		a.err = errNoTools
 		return
 	}
-	a.listing = catalogue.Listing{Tools: tools, Notes: notes, Instructions: a.child.instructions, Version: a.child.version, Program: a.found.Program}
+	a.listing = catalogue.Listing{Tools: tools, Notes: notes, Instructions: a.child.Instructions, Version: a.child.Version, Program: a.found.Program}
 	a.verdict, a.err = p.pins.Check(a.listing)
 	if a.err == nil {
 		a.offer = catalogue.New(a.listing, a.verdict, p.opts.catalogue())
@@ -269,7 +269,7 @@ func (p *Pencil) attached(epoch int, a attempt) bool {
 	p.child, p.link, p.lostAt = a.child, LinkReady, time.Time{}
 	p.adopt(a)
 	p.app.reset()
-	p.log.add("link", fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.server, a.child.version, a.child.protocol))
+	p.log.Note(fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.Server, a.child.Version, a.child.Protocol))
 	if n := len(p.verdict.Held); n > 0 {
 		text := fmt.Sprintf("%d definitions of Pencil's server are new or changed and are held. Look at them and accept them on the Pencil page.", n)
 		if n == 1 {
@@ -283,9 +283,9 @@ func (p *Pencil) attached(epoch int, a attempt) bool {
 	case Off:
 		p.lingerFrom(time.Now())
 	}
-	a.child.onChange(func() { p.spawn("pencil list", func() { p.relist(a.child) }) })
+	a.child.OnChange(func() { p.spawn("pencil list", func() { p.relist(a.child) }) })
 	p.spawn("pencil child watch", func() {
-		<-a.child.gone
+		<-a.child.Gone()
 		p.update(func() { p.childGone(a.child) })
 	})
 	return true
@@ -302,13 +302,13 @@ func (p *Pencil) childGone(child *link) {
 	}
 	p.child = nil
 	p.epoch++
-	text := "Pencil connection lost: " + child.cause
+	text := "Pencil connection lost: " + child.Cause()
 	if p.mode == Off {
 		p.link = NoLink
 		p.remember(text)
 		return
 	}
-	if time.Since(child.ready) >= stableAfter {
+	if time.Since(child.Ready) >= stableAfter {
 		p.attempts = 0
 	}
 	p.lose(text)
@@ -330,7 +330,7 @@ func (p *Pencil) lose(text string) {
 		p.after(withdrawAfter, func() {
 			if p.lostAt.Equal(at) && p.mode == On {
 				p.listed = nil
-				p.queue.clear(lostText)
+				p.queue.Clear(&refusal{lostText})
 			}
 		})
 	}
@@ -351,9 +351,9 @@ func (p *Pencil) relist(child *link) {
 	p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(life, handshakeLimit)
 	defer cancel()
-	list, err := child.listTools(ctx)
+	list, err := child.ListTools(ctx)
 	if err != nil {
-		p.log.add("link", "list tools again: "+err.Error())
+		p.log.Note("list tools again: " + err.Error())
 		return
 	}
 	a := attempt{child: child}
@@ -362,7 +362,7 @@ func (p *Pencil) relist(child *link) {
 	p.mu.Unlock()
 	p.inspect(&a, list)
 	if a.err != nil {
-		p.log.add("link", "list tools again: "+a.err.Error())
+		p.log.Note("list tools again: " + a.err.Error())
 		return
 	}
 	p.update(func() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/process"
@@ -95,9 +96,9 @@ const (
 type Pencil struct {
 	opts   Options
 	events Events
-	log    ring
+	log    child.Log
 	pins   catalogue.Pins
-	queue  *queue
+	queue  *child.Queue
 	app    appWatch
 	calls  callLog
 	hints  hint.Feed
@@ -160,7 +161,7 @@ func New(o Options) *Pencil {
 	if o.Start == nil {
 		o.Start = process.Start
 	}
-	p := &Pencil{opts: o, queue: newQueue(o.MaxInFlight), pins: catalogue.Pins{Title: title}}
+	p := &Pencil{opts: o, queue: child.NewQueue(o.MaxInFlight, func(waiting int) error { return &refusal{busyText(waiting)} }), pins: catalogue.Pins{Title: title}}
 	if o.StateDir != "" {
 		p.pins.Path = filepath.Join(o.StateDir, "pencil-tools.json")
 	}
@@ -264,7 +265,7 @@ func (p *Pencil) Brief() string {
 }
 
 // Note adds a line to the link's log.
-func (p *Pencil) Note(text string) { p.log.add("link", text) }
+func (p *Pencil) Note(text string) { p.log.Note(text) }
 
 // Subscribe hints, on a channel of one slot, that Status differs, until cancel
 // is called.

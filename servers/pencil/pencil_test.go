@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -270,12 +271,12 @@ func TestNoiseAndGarbageAreKeptAway(t *testing.T) {
 	if s := w.Status(); len(s.Tools) != 14 {
 		t.Fatalf("%d tools", len(s.Tools))
 	}
-	s := w.until(t, "the log", func(s Status) bool { return len(s.Log) == ringLines })
+	s := w.until(t, "the log", func(s Status) bool { return len(s.Log) == child.MaxLines })
 	if got := firstText(w.call(t, "pencil_batch_get", `{"a":1}`)); got != `{"a":1}` {
 		t.Errorf("answer %q", got)
 	}
 	for _, l := range s.Log {
-		if len(l.Text) > lineRunes {
+		if len(l.Text) > child.MaxRunes {
 			t.Fatalf("line of %d bytes", len(l.Text))
 		}
 	}

@@ -184,16 +184,16 @@ func TestEndingTwice(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			if i == 3 {
-				child.proc.Kill()
+				child.Kill()
 			}
-			child.end()
+			child.End()
 			if err := w.Stop(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	child.end()
+	child.End()
 	if s := w.Status(); s.Mode != Off || s.PID != 0 {
 		t.Errorf("mode %s, child %d", s.Mode, s.PID)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
@@ -46,7 +47,7 @@ type Status struct {
 	Error   string // the last one
 	ErrorAt time.Time
 	Broken  bool // switched off by a failure that the person has not seen yet
-	Log     []LogLine
+	Log     []child.Line
 }
 
 // Tokens estimates what the definitions cost an agent's context while on.
@@ -62,20 +63,20 @@ func (p *Pencil) Status() Status {
 		Error: p.lastError, ErrorAt: p.lastErrorAt, Broken: !p.failedAt.IsZero(),
 	}
 	if c := p.child; c != nil {
-		s.PID, s.Since, s.Server, s.Version, s.Protocol = c.proc.PID, c.ready, plain.Line(c.server), plain.Line(c.version), c.protocol
-		s.Running = int(c.busy.Load())
+		s.PID, s.Since, s.Server, s.Version, s.Protocol = c.PID, c.Ready, plain.Line(c.Server), plain.Line(c.Version), c.Protocol
+		s.Running = int(c.Busy.Load())
 	}
 	if o := p.offer; o != nil {
 		s.Tools, s.Notes, s.Bytes, s.Instructions = o.Tools, o.Notes, o.Bytes, o.Instructions
 	}
 	p.mu.Unlock()
 	s.App, s.File = p.app.get()
-	s.Waiting = p.queue.length()
+	s.Waiting = p.queue.Waiting()
 	p.calls.mu.Lock()
 	s.OK, s.Failed, s.Picture = p.calls.ok, p.calls.failed, p.calls.picture
 	s.Calls = slices.Clone(p.calls.last[max(0, len(p.calls.last)-keptCalls):])
 	p.calls.mu.Unlock()
-	s.Log = p.log.tail(ringLines)
+	s.Log = p.log.Tail(child.MaxLines)
 	return s
 }
 

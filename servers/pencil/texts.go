@@ -29,6 +29,18 @@ func deadlineText(limit time.Duration) string {
 		int(limit.Seconds()))
 }
 
+// refusal is why a call was not made, in the words the agent reads.
+type refusal struct{ text string }
+
+func (r *refusal) Error() string { return r.text }
+
+func waitingText(before int) string {
+	if before == 0 {
+		return "waiting for Pencil, you are next"
+	}
+	return fmt.Sprintf("waiting for Pencil, %d before you", before)
+}
+
 func busyText(waiting int) string {
 	return fmt.Sprintf("Pencil is busy: %d calls are waiting. Try again later.", waiting)
 }

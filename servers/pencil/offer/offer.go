@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
@@ -181,7 +182,7 @@ func invocation(ctx context.Context, req mcp.CallToolRequest) pencil.Invocation 
 		}
 	}
 	if token := meta.ProgressToken; token != nil {
-		in.Progress = func(p pencil.Progress) {
+		in.Progress = func(p child.Progress) {
 			params := map[string]any{"progressToken": token, "progress": p.Value}
 			if p.Total > 0 {
 				params["total"] = p.Total

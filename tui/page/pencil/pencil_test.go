@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -101,7 +102,7 @@ func on() pencil.Status {
 	call("batch_design", "deadline", 2*time.Minute)
 	call("get_screenshot", "ok", time.Minute, pencil.ImageFact{Type: "image/png", Width: 640, Height: 400, Bytes: 8000})
 	for i := range 9 {
-		s.Log = append(s.Log, pencil.LogLine{Time: at().Add(time.Duration(i) * time.Second), From: "link", Text: fmt.Sprintf("line %d", i)})
+		s.Log = append(s.Log, child.Line{Time: at().Add(time.Duration(i) * time.Second), From: "link", Text: fmt.Sprintf("line %d", i)})
 	}
 	return s
 }

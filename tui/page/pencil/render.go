@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
@@ -320,7 +321,7 @@ func callRow(f *tui.Frame, c *pencil.CallFact, w int) string {
 	return widget.Ends(left, right, w)
 }
 
-func logRow(th *theme.Theme, l pencil.LogLine) string {
+func logRow(th *theme.Theme, l child.Line) string {
 	from := th.Faint
 	if l.From == "link" {
 		from = th.Info

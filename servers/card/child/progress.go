@@ -1,4 +1,4 @@
-package pencil
+package child
 
 import (
 	"encoding/json"
@@ -15,25 +15,26 @@ type Progress struct {
 	Message string
 }
 
-// steps hands on progress so that it grows and ends with the call, whatever
-// the child sends. Its own notes weigh next to nothing, so that they do not
+// Steps hand on progress so that it grows and ends with the call, whatever
+// the child sends. Notes of the deck's own weigh next to nothing, so that they do not
 // outgrow the child's.
-type steps struct {
+type Steps struct {
 	mu    sync.Mutex
 	last  float64
 	ended bool
 	to    func(Progress)
 }
 
-func newSteps(to func(Progress)) *steps {
+// NewSteps returns nil, which is ready too, when nobody wants progress.
+func NewSteps(to func(Progress)) *Steps {
 	if to == nil {
 		return nil
 	}
-	return &steps{to: to}
+	return &Steps{to: to}
 }
 
-// note tells something of the deck's own.
-func (s *steps) note(message string) {
+// Note tells something of the deck's own.
+func (s *Steps) Note(message string) {
 	if s == nil {
 		return
 	}
@@ -46,8 +47,8 @@ func (s *steps) note(message string) {
 	s.to(Progress{Value: s.last, Message: message})
 }
 
-// step passes on progress of the child; what does not grow is dropped.
-func (s *steps) step(params json.RawMessage) {
+// Step passes on progress of the child; what does not grow is dropped.
+func (s *Steps) Step(params json.RawMessage) {
 	if s == nil {
 		return
 	}
@@ -73,8 +74,8 @@ func (s *steps) step(params json.RawMessage) {
 	s.to(p)
 }
 
-// end stops progress; none is told after it has returned.
-func (s *steps) end() {
+// End stops progress; none is told after it has returned.
+func (s *Steps) End() {
 	if s == nil {
 		return
 	}

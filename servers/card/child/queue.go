@@ -1,25 +1,22 @@
-package pencil
+package child
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 )
 
+// MaxWaiting is how many calls may wait in a queue, and queueLimit how long.
 const (
-	maxWaiting = 32
+	MaxWaiting = 32
 	queueLimit = 120 * time.Second
 )
 
-// refusal is why a call was not made, in the words the agent reads.
-type refusal struct{ text string }
+// Queue lets a few calls at a time reach the child, first come first served.
+type Queue struct {
+	full func(waiting int) error
 
-func (r *refusal) Error() string { return r.text }
-
-// queue lets a few calls at a time reach the child, first come first served.
-type queue struct {
 	mu      sync.Mutex
 	free    int
 	waiting []*waiter
@@ -30,20 +27,24 @@ type waiter struct {
 	moved chan int   // calls before this one, the newest number only
 }
 
-func newQueue(slots int) *queue { return &queue{free: slots} }
+// NewQueue makes a queue; full is what a call is told for which there is no room, or
+// which has waited for too long.
+func NewQueue(slots int, full func(waiting int) error) *Queue {
+	return &Queue{free: slots, full: full}
+}
 
-// enter waits for a slot. waits is told how many calls are before this one,
+// Enter waits for a slot. waits is told how many calls are before this one,
 // at first and whenever that changes. Who has entered must leave.
-func (q *queue) enter(ctx context.Context, waits func(before int)) error {
+func (q *Queue) Enter(ctx context.Context, waits func(before int)) error {
 	q.mu.Lock()
 	if q.free > 0 {
 		q.free--
 		q.mu.Unlock()
 		return nil
 	}
-	if n := len(q.waiting); n >= maxWaiting {
+	if n := len(q.waiting); n >= MaxWaiting {
 		q.mu.Unlock()
-		return &refusal{busyText(n)}
+		return q.full(n)
 	}
 	w := &waiter{turn: make(chan error, 1), moved: make(chan int, 1)}
 	w.moved <- len(q.waiting)
@@ -60,13 +61,13 @@ func (q *queue) enter(ctx context.Context, waits func(before int)) error {
 		case <-ctx.Done():
 			return q.give(w, ctx.Err())
 		case <-limit.C:
-			return q.give(w, &refusal{busyText(q.length())})
+			return q.give(w, q.full(q.Waiting()))
 		}
 	}
 }
 
 // give takes w out of the queue. A turn that came meanwhile is passed on.
-func (q *queue) give(w *waiter, err error) error {
+func (q *Queue) give(w *waiter, err error) error {
 	q.mu.Lock()
 	i := slices.Index(q.waiting, w)
 	if i >= 0 {
@@ -75,13 +76,13 @@ func (q *queue) give(w *waiter, err error) error {
 	}
 	q.mu.Unlock()
 	if i < 0 && <-w.turn == nil {
-		q.leave()
+		q.Leave()
 	}
 	return err
 }
 
-// leave gives the slot to the next.
-func (q *queue) leave() {
+// Leave gives the slot to the next.
+func (q *Queue) Leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.waiting) == 0 {
@@ -94,7 +95,7 @@ func (q *queue) leave() {
 }
 
 // moved tells who waits their new places.
-func (q *queue) moved() {
+func (q *Queue) moved() {
 	for i, w := range q.waiting {
 		select {
 		case <-w.moved:
@@ -104,25 +105,19 @@ func (q *queue) moved() {
 	}
 }
 
-// clear turns away all who wait.
-func (q *queue) clear(text string) {
+// Clear turns away all who wait.
+func (q *Queue) Clear(why error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, w := range q.waiting {
-		w.turn <- &refusal{text}
+		w.turn <- why
 	}
 	q.waiting = nil
 }
 
-func (q *queue) length() int {
+// Waiting is how many wait.
+func (q *Queue) Waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.waiting)
-}
-
-func waitingText(before int) string {
-	if before == 0 {
-		return "waiting for Pencil, you are next"
-	}
-	return fmt.Sprintf("waiting for Pencil, %d before you", before)
 }

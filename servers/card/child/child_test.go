@@ -1,0 +1,251 @@
+package child
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+// fake is a server inside the test: it answers each method with a text, in which ID is
+// that of the request; "" is no answer.
+type fake struct {
+	answers map[string]string
+	first   string // says so before anything
+	stderr  string
+
+	out io.Writer
+	got chan string // all that it reads
+}
+
+func (f *fake) start() (*process.Child, error) {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	p := &process.Child{PID: 7, In: inW, Out: outR, Err: io.NopCloser(strings.NewReader(f.stderr)), Exited: make(chan struct{}), Code: func() string { return "code 3" }}
+	p.Kill = sync.OnceFunc(func() { inR.Close(); outW.Close(); close(p.Exited) })
+	p.Terminate = p.Kill
+	f.out, f.got = outW, make(chan string, 64)
+	go func() {
+		defer p.Kill()
+		_, _ = io.WriteString(outW, f.first) // it may be gone
+		lines := rpc.NewLines(inR, rpc.MaxLine)
+		for {
+			line, err := lines.Next()
+			if err != nil {
+				return
+			}
+			f.got <- string(line)
+			o, err := rawjson.Parse(line)
+			if err != nil {
+				return
+			}
+			answer := f.answers[o.Str("method")]
+			if answer == "exit" {
+				return
+			}
+			if answer != "" {
+				fmt.Fprintln(outW, strings.ReplaceAll(answer, "ID", string(o.Get("id"))))
+			}
+		}
+	}()
+	return p, nil
+}
+
+func works() map[string]string {
+	return map[string]string{
+		"initialize": `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"fake","version":"2"},"instructions":" Look.\u0007 "}}`,
+		"tools/list": `{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"a"}],"nextCursor":"more"}}`, // repeats its cursor
+		"ping":       `{"jsonrpc":"2.0","id":ID,"result":{}}`,
+	}
+}
+
+func options(f *fake) Options {
+	return Options{Name: "fake", Start: f.start, Limit: 10 * time.Second, Version: "test", Log: new(Log)}
+}
+
+func TestAChildIsGreetedAndItsToolsAreListed(t *testing.T) {
+	f := &fake{answers: works(), first: "hello\n" + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n", stderr: "ready\n"}
+	o := options(f)
+	c, tools, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Server != "fake" || c.Version != "2" || c.Protocol != "2025-06-18" || c.Instructions != "Look." || c.PID != 7 {
+		t.Errorf("it is known as %q %q, protocol %q, %q, process %d", c.Server, c.Version, c.Protocol, c.Instructions, c.PID)
+	}
+	if len(tools) != 2 {
+		t.Errorf("%d tools, want those of two pages", len(tools))
+	}
+	if first := <-f.got; !strings.Contains(first, `"capabilities":{},"clientInfo":{"name":"mcpdeck","version":"test"}`) {
+		t.Errorf("it was greeted with %s", first)
+	}
+	changes := 0
+	c.OnChange(func() { changes++ })
+	if changes != 1 {
+		t.Errorf("a change from before is told %d times, want once", changes)
+	}
+	c.End()
+	c.End()
+	<-c.Gone()
+	log := ""
+	for _, l := range o.Log.Tail(MaxLines) {
+		log += l.From + ": " + l.Text + "\n"
+	}
+	for _, want := range []string{"link: started, process 7\n", "link: stdout: hello\n", "fake: ready\n"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %q:\n%s", want, log)
+		}
+	}
+}
+
+func TestAChildThatCannotBeUsedSaysWhy(t *testing.T) {
+	tests := []struct{ name, method, answer, want string }{
+		{"it ends", "initialize", "exit", "it exited with code 3: the last word"},
+		{"it refuses", "initialize", `{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"no"}}`, "no"},
+		{"another protocol", "initialize", `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"1"}}`, `it speaks protocol "1", which mcpdeck does not know`},
+		{"no list", "tools/list", `{"jsonrpc":"2.0","id":ID,"result":{}}`, "its tool list has no tools member"},
+		{"a list that is none", "tools/list", `{"jsonrpc":"2.0","id":ID,"result":7}`, "its tool list is not a JSON object"},
+		{"no answer", "tools/list", "", "no answer within 10 s"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &fake{answers: works(), stderr: "one\nthe last word\n"}
+				f.answers[tt.method] = tt.answer
+				_, _, err := Open(t.Context(), options(f))
+				if err == nil || err.Error() != tt.want {
+					t.Errorf("got %v, want %s", err, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestRequestsOfAChildAreAnswered(t *testing.T) {
+	f := &fake{answers: works()}
+	o := options(f)
+	o.Ask = func(c *Conn, m rpc.Message) { c.Offer(NoMethod(m)) }
+	told := make(chan string, 1)
+	o.Told = func(method string, _ json.RawMessage) { told <- method }
+	c, _, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.End()
+	for _, tt := range []struct{ ask, want string }{
+		{`{"jsonrpc":"2.0","id":7,"method":"ping"}`, `{"jsonrpc":"2.0","id":7,"result":{}}`},
+		{`{"jsonrpc":"2.0","id":"x","method":"roots/list"}`, `{"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"method not found"}}`},
+	} {
+		fmt.Fprintln(f.out, tt.ask)
+		for got := range f.got {
+			if !strings.Contains(got, `"method"`) {
+				if got != tt.want {
+					t.Errorf("%s was answered with %s, want %s", tt.ask, got, tt.want)
+				}
+				break
+			}
+		}
+	}
+	fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`)
+	if got := <-told; got != "notifications/cancelled" {
+		t.Errorf("told of %s", got)
+	}
+}
+
+func TestAChildThatAnswersNoPingsIsEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{answers: works()}
+		f.answers["ping"] = ""
+		c, _, err := Open(t.Context(), options(f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		<-c.Gone()
+		if took := time.Since(began); took != 2*pingEvery+pingLimit || c.Cause() != "it ended with code 3" {
+			t.Errorf("ended after %v: %s", took, c.Cause())
+		}
+	})
+}
+
+func TestAQueueIsServedInOrderAndHasAnEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full := errors.New("full")
+		q := NewQueue(1, func(int) error { return full })
+		if err := q.Enter(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		order := make(chan int, MaxWaiting)
+		for i := range MaxWaiting {
+			go func() {
+				if err := q.Enter(t.Context(), func(int) {}); err != nil {
+					t.Error(err)
+				}
+				order <- i
+				q.Leave()
+			}()
+			synctest.Wait()
+		}
+		if err := q.Enter(t.Context(), func(int) {}); !errors.Is(err, full) {
+			t.Errorf("one too many: %v", err)
+		}
+		q.Leave()
+		for i := range MaxWaiting {
+			if got := <-order; got != i {
+				t.Fatalf("number %d came in place of %d", got, i)
+			}
+		}
+		_ = q.Enter(t.Context(), nil) // the slot is free
+		began := time.Now()
+		if err := q.Enter(t.Context(), func(int) {}); !errors.Is(err, full) || time.Since(began) != queueLimit {
+			t.Errorf("gave up waiting after %v: %v", time.Since(began), err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := q.Enter(gone, func(int) {}); !errors.Is(err, context.Canceled) || q.Waiting() != 0 {
+			t.Errorf("withdrawn: %v, %d wait", err, q.Waiting())
+		}
+	})
+}
+
+func TestProgressGrowsAndEndsWithItsCall(t *testing.T) {
+	var got []Progress
+	s := NewSteps(func(p Progress) { got = append(got, p) })
+	s.Note("waits")
+	for _, params := range []string{`{"progress":1,"total":3,"message":"m"}`, `{"progress":1}`, `{"progress":0.5}`, `{}`, `7`} {
+		s.Step([]byte(params))
+	}
+	s.Note("still")
+	s.End()
+	s.Step([]byte(`{"progress":9}`))
+	s.Note("late")
+	if want := "[{1e-06 0 waits} {1 3 m} {1.000001 0 still}]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	nobody := NewSteps(nil)
+	nobody.Note("x")
+	nobody.Step([]byte(`{"progress":1}`))
+	nobody.End()
+}
+
+func TestALogKeepsItsLastLines(t *testing.T) {
+	var l Log
+	l.drain("fake", strings.NewReader(strings.Repeat("x", 10000)+"\n"+strings.Repeat("y\n", 3*MaxLines)+"\x1b[1mlast\n"))
+	tail := l.Tail(1000)
+	if len(tail) != MaxLines || tail[MaxLines-1].Text != "last" {
+		t.Errorf("%d lines, the last is %q", len(tail), tail[len(tail)-1].Text)
+	}
+	if got := l.lastWords("fake", time.Time{}); got != "last" {
+		t.Errorf("last words %q", got)
+	}
+}
