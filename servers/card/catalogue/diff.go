@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/edit"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
@@ -43,7 +44,7 @@ func lines(raw string) []string {
 	return strings.Split(b.String(), "\n")
 }
 
-// diffLines finds the longest common lines of a and b.
+// diffLines compares two texts that are cut into lines.
 func diffLines(a, b []string) []DiffLine {
 	if len(a) > diffLimit || len(b) > diffLimit {
 		var out []DiffLine
@@ -55,32 +56,15 @@ func diffLines(a, b []string) []DiffLine {
 		}
 		return out
 	}
-	common := make([][]int, len(a)+1) // common[i][j]: of a[i:] and b[j:]
-	for i := range common {
-		common[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
 	var out []DiffLine
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
+	for _, s := range edit.Steps(a, b, func(x, y string) bool { return x == y }) {
 		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			out = append(out, DiffLine{' ', plain.Line(a[i])})
-			i, j = i+1, j+1
-		case i < len(a) && (j == len(b) || common[i+1][j] >= common[i][j+1]):
-			out = append(out, DiffLine{'-', plain.Line(a[i])})
-			i++
+		case s.New < 0:
+			out = append(out, DiffLine{'-', plain.Line(a[s.Old])})
+		case s.Old < 0:
+			out = append(out, DiffLine{'+', plain.Line(b[s.New])})
 		default:
-			out = append(out, DiffLine{'+', plain.Line(b[j])})
-			j++
+			out = append(out, DiffLine{' ', plain.Line(a[s.Old])})
 		}
 	}
 	return out

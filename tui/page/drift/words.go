@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcpdeck/mcpdeck/servers/edit"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -49,32 +50,12 @@ func wordDiff(before, after string) (was, is []piece) {
 	if len(was) > maxWords || len(is) > maxWords {
 		return was, is
 	}
-	// The longest common part, from the end.
-	n, m := len(was), len(is)
-	common := make([][]int, n+1)
-	for i := range common {
-		common[i] = make([]int, m+1)
-	}
-	for i := n - 1; i >= 0; i-- {
-		for j := m - 1; j >= 0; j-- {
-			if was[i].text == is[j].text {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
-	i, j := 0, 0
-	for i < n || j < m {
+	for _, s := range edit.Steps(was, is, func(a, b piece) bool { return a.text == b.text }) {
 		switch {
-		case i < n && j < m && was[i].text == is[j].text:
-			i, j = i+1, j+1
-		case j >= m || i < n && common[i+1][j] >= common[i][j+1]:
-			was[i].lacks = true
-			i++
-		default:
-			is[j].lacks = true
-			j++
+		case s.New < 0:
+			was[s.Old].lacks = true
+		case s.Old < 0:
+			is[s.New].lacks = true
 		}
 	}
 	return was, is
