@@ -2,7 +2,6 @@ package logicstamp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -273,15 +272,10 @@ func (g *gitRun) presentSide(ctx context.Context, force bool) (*side, error) {
 // cached gives a side that an earlier run left; nil when there is none.
 func (g *gitRun) cached(key string) *side {
 	dir := filepath.Join(g.dir, key)
-	data, err := os.ReadFile(filepath.Join(dir, "sources.json"))
+	sources, err := manifest.Load(dir)
 	if err != nil {
 		return nil
 	}
-	sources := &manifest.Manifest{}
-	if json.Unmarshal(data, sources) != nil {
-		return nil
-	}
-	sources.ReadOutlines(filepath.Join(dir, "outlines.json"))
 	c := g.s.contexts.get(dir)
 	if c == nil {
 		if c, err = contract.Read(dir, contract.Options{Project: g.tree}); err != nil {
@@ -333,7 +327,7 @@ func (g *gitRun) analyse(ctx context.Context, key string, keep bool) (*side, err
 	if err != nil {
 		return nil, incompleteRun(err)
 	}
-	if keep && g.keepSources(staging, sources) == nil {
+	if keep && sources.Save(staging, 0o600) == nil {
 		dir := filepath.Join(g.dir, key)
 		_ = os.RemoveAll(dir)
 		if file.Move(staging, dir) == nil {
@@ -342,20 +336,6 @@ func (g *gitRun) analyse(ctx context.Context, key string, keep bool) (*side, err
 		}
 	}
 	return g.side(c, sources), nil
-}
-
-// keepSources writes what was analysed beside its context.
-func (g *gitRun) keepSources(dir string, sources *manifest.Manifest) error {
-	for name, v := range map[string]any{"sources.json": sources, "outlines.json": sources.Outlines()} {
-		data, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // forget removes the contexts used longest ago beyond the limit, and what a

@@ -7,10 +7,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -390,40 +388,6 @@ func (m *Manifest) Find(p string) (File, bool) {
 		return File{}, false
 	}
 	return m.Files[i], true
-}
-
-// Outlines are what sources declare, by path, and where their imports lead, as
-// they are kept in a file.
-type Outlines struct {
-	Version int                         `json:"version"`
-	Files   map[string]*outline.Outline `json:"files"`
-	Configs []Config                    `json:"configs,omitempty"`
-}
-
-// Outlines are what the sources declare.
-func (m *Manifest) Outlines() Outlines {
-	out := Outlines{outline.Version, map[string]*outline.Outline{}, m.Configs}
-	for _, f := range m.Files {
-		if f.Outline != nil {
-			out.Files[f.Path] = f.Outline
-		}
-	}
-	return out
-}
-
-// ReadOutlines puts what the sources declare beside them, from a file that may
-// not be there. What another version read is left out: it could differ though
-// the source does not.
-func (m *Manifest) ReadOutlines(name string) {
-	var list Outlines
-	data, err := os.ReadFile(name)
-	if err != nil || json.Unmarshal(data, &list) != nil || list.Version != outline.Version {
-		return
-	}
-	m.Configs = list.Configs
-	for i := range m.Files {
-		m.Files[i].Outline = list.Files[m.Files[i].Path]
-	}
 }
 
 // Components are the paths of the analysed files, style sheets left out.

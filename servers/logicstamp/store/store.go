@@ -50,8 +50,6 @@ func (k Kind) start() string {
 
 const (
 	metaFile     = "snapshot.json"
-	sourcesFile  = "sources.json"
-	outlineFile  = "outlines.json"
 	usedSuffix   = ".used"
 	pinSuffix    = ".pin"
 	stagingStart = ".staging-"
@@ -247,14 +245,15 @@ func (s *Store) finish(staging string, meta Meta, sources *manifest.Manifest) (*
 		return nil, err
 	}
 	meta.ID = id
-	for name, v := range map[string]any{metaFile: meta, sourcesFile: sources, outlineFile: sources.Outlines()} {
-		data, err := json.Marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("write %s: %w", name, err)
-		}
-		if err := os.WriteFile(filepath.Join(staging, name), data, 0o400); err != nil {
-			return nil, fmt.Errorf("write %s: %w", name, err)
-		}
+	data, err := json.Marshal(meta)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(staging, metaFile), data, 0o400)
+	}
+	if err == nil {
+		err = sources.Save(staging, 0o400)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("describe the snapshot: %w", err)
 	}
 	// What a power cut takes of the many files inside, Verify notices.
 	e := &Entry{Meta: meta, Dir: filepath.Join(s.opts.Dir, id)}
@@ -368,16 +367,10 @@ func (s *Store) Sources(e *Entry) (*manifest.Manifest, error) {
 	if m != nil {
 		return m, nil
 	}
-	data, err := file.Read(filepath.Join(e.Dir, sourcesFile), maxFile)
+	m, err := manifest.Load(e.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("read the source list of %s: %w", e.ID, err)
 	}
-	m = &manifest.Manifest{}
-	if err := json.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("read the source list of %s: %w", e.ID, err)
-	}
-	// Without the outlines an entry says less, and is no worse for it.
-	m.ReadOutlines(filepath.Join(e.Dir, outlineFile))
 	s.mu.Lock()
 	s.sources[e.ID] = m
 	s.mu.Unlock()
