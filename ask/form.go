@@ -255,7 +255,7 @@ func (f *formField) take(r Result) {
 	f.answer, err = f.value(r)
 	f.done, f.problem = err == nil, ""
 	if err != nil {
-		f.problem = "Not taken: " + err.Error() + "."
+		f.problem = "Not accepted: " + err.Error() + "."
 	}
 }
 

@@ -137,7 +137,7 @@ func TestForm_AnswersBecomeContent(t *testing.T) {
 		{"text", `{"type":"string"}`, [][]Result{text("a \"b\"\nc")}, "accept", `{"x":"a \"b\"\nc"}`, ""},
 		{"whole number", `{"type":"integer"}`, [][]Result{text("9007199254740993")}, "accept", `{"x":9007199254740993}`, ""},
 		{"number", `{"type":"number"}`, [][]Result{text("-1.50")}, "accept", `{"x":-1.50}`, ""},
-		{"no number", `{"type":"number"}`, [][]Result{text("many"), text("3")}, "accept", `{"x":3}`, `Not taken: "many" is not a number.`},
+		{"no number", `{"type":"number"}`, [][]Result{text("many"), text("3")}, "accept", `{"x":3}`, `Not accepted: "many" is not a number.`},
 		{"no JSON number", `{"type":"number"}`, [][]Result{text("0x10"), text("16")}, "accept", `{"x":16}`, `"0x10" is not a number`},
 		{"no whole number", `{"type":"integer"}`, [][]Result{text("1.5"), text("2")}, "accept", `{"x":2}`, "not a whole number"},
 		{"too small, then too large", `{"type":"integer","minimum":1,"maximum":5}`, [][]Result{text("0"), text("6"), text("5")}, "accept", `{"x":5}`, "6 is above 5"},
@@ -154,7 +154,7 @@ func TestForm_AnswersBecomeContent(t *testing.T) {
 		{"none of several", `{"type":"array","items":{"enum":["a","b"]}}`, [][]Result{chosen()}, "accept", `{"x":[]}`, ""},
 		{"lines", `{"type":"array","items":{"type":"string"}}`, [][]Result{text("a\n\n b \n")}, "accept", `{"x":["a","b"]}`, ""},
 		{"left out", `{"type":"string"}`, [][]Result{skipped}, "accept", `{}`, ""},
-		{"asked back", `{"type":"string"}`, [][]Result{{{ID: "x", Clarify: "why?"}}, text("well")}, "accept", `{"x":"well"}`, "nobody reads"},
+		{"asked back", `{"type":"string"}`, [][]Result{{{ID: "x", Clarify: "why?"}}, text("well")}, "accept", `{"x":"well"}`, "cannot ask back here"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestForm_OnlyWhatDoesNotFitIsAskedAgain(t *testing.T) {
 	if got.Action != "accept" || string(got.Content) != `{"name":"Ana","age":41,"nick":"A"}` {
 		t.Errorf("got %s %s", got.Action, got.Content)
 	}
-	if qs := seen[1].Request.Questions; len(qs) != 2 || qs[0].ID != "age" || !strings.HasPrefix(qs[0].Description, "Not taken: \"old\"") || !strings.Contains(qs[1].Description, "must be answered") {
+	if qs := seen[1].Request.Questions; len(qs) != 2 || qs[0].ID != "age" || !strings.HasPrefix(qs[0].Description, "Not accepted: \"old\"") || !strings.Contains(qs[1].Description, "must be answered") {
 		t.Errorf("asked again: %s", asJSON(t, qs))
 	}
 	if qs := seen[0].Request.Questions; qs[0].Question != "name" || qs[0].Description != "Fill in" || qs[0].Required || !qs[1].Required {

@@ -19,7 +19,7 @@ func TestCommandLineAnswers(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Questions[0].ID != "auth" {
 		t.Fatalf("list: %+v, %v", list, err)
 	}
-	if err := c.Answer(1, nil); err == nil || !strings.Contains(err.Error(), "takes no answers") {
+	if err := c.Answer(1, nil); err == nil || !strings.Contains(err.Error(), "does not accept answers") {
 		t.Errorf("without a gate: %v", err)
 	}
 	d.l.opt.Gate = proof.New(proof.Options{Method: proof.Off})

@@ -34,7 +34,7 @@ func TestALineTypedForAWithdrawnQuestionDoesNotAnswerTheNext(t *testing.T) {
 		s.said()
 		first.Leave("the agent was stopped")
 		has(t, s.said(), "is no longer open", "Delete what?")
-		has(t, s.type_("2"), "not taken", "Delete what?")
+		has(t, s.type_("2"), "not accepted", "Delete what?")
 		waiting(t, s, 1)
 		has(t, s.type_("2"), "sent")
 		<-second.Done()
@@ -62,7 +62,7 @@ func TestPastedLinesAnswerNoQuestionThatCameAfterThem(t *testing.T) {
 				ask1(t, s, choice("Delete what?", "nothing", "everything"))
 				s.said()
 				_, _ = io.WriteString(s.in, "1\n"+line+"\n")
-				has(t, s.said(), "sent", "Delete what?", "only just come")
+				has(t, s.said(), "sent", "Delete what?", "just appeared")
 				waiting(t, s, 1)
 				if it := s.queue.Pending().Items[0]; it.State == ask.Snoozed {
 					t.Error("the second question was put off")

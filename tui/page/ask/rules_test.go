@@ -43,7 +43,7 @@ func TestTypedTextIsWarnedOf(t *testing.T) {
 	})
 	with(t, pair, func(d *desk, _ *questions.Call) {
 		d.press("o", "'my own", "esc", "1", "1", "2")
-		d.Has("your own text is not sent")
+		d.Has("your text is not sent")
 	})
 }
 
@@ -439,7 +439,7 @@ func TestDigitIsNoAnswerAtFirst(t *testing.T) {
 		c := d.ask(abc)
 		d.Wait(time.Second)
 		d.Keys("2")
-		d.Has("only just come; 2 again answers it")
+		d.Has("just appeared; press 2 again to choose it")
 		d.Lacks("takes it back")
 		d.Keys("2")
 		d.Has("takes it back")

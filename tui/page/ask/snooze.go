@@ -31,7 +31,7 @@ func (p *Page) openSnooze() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	c := &tui.Confirm{Name: "snooze", Title: "Answer later", Text: "The question comes back; its agent keeps waiting.\nBack in:"}
+	c := &tui.Confirm{Name: "snooze", Title: "Snooze until…", Text: "The question comes back; its agent keeps waiting.\nBack in:"}
 	if it.Absent != questions.Present {
 		c.Text = "The question comes back.\nBack in:"
 	}

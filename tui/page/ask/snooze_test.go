@@ -39,7 +39,7 @@ func TestSnoozeForAsLongAsOneWants(t *testing.T) {
 	}
 	with(t, pair, func(d *desk, _ *questions.Call) {
 		d.Keys("Z")
-		d.Has("Answer later", "its agent goes on waiting", "an hour")
+		d.Has("Snooze until…", "its agent keeps waiting", "an hour")
 		d.Keys("esc")
 		same(t, d.q.Pending().Items[0].State, questions.Shown)
 	})

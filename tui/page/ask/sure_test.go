@@ -18,10 +18,10 @@ func TestEnterSendsOnlyWhatTheCursorIsOn(t *testing.T) {
 		says      string
 		want      string // after one more Enter
 	}{
-		{"another option", one, []string{"space", "j", "enter"}, "chosen instead of", "[B]"},
-		{"back to the first", one, []string{"j", "space", "k", "enter"}, "chosen instead of", "[A]"},
-		{"the own answer", one, []string{"o", "'mine", "esc", "k", "k", "k", "space", "end", "enter"}, "chosen instead of", "mine"},
-		{"several", some, []string{"space", "j", "space", "j", "enter"}, "the cursor is on something else", "[A B]"},
+		{"another option", one, []string{"space", "j", "enter"}, "your choice was replaced", "[B]"},
+		{"back to the first", one, []string{"j", "space", "k", "enter"}, "your choice was replaced", "[A]"},
+		{"the own answer", one, []string{"o", "'mine", "esc", "k", "k", "k", "space", "end", "enter"}, "your choice was replaced", "mine"},
+		{"several", some, []string{"space", "j", "space", "j", "enter"}, "the cursor is not on your choice", "[A B]"},
 		{"skipped and taken back", one, []string{"s", "u", "wait", "enter"}, "this question is skipped", "skipped"},
 	}
 	for _, tt := range tests {
@@ -65,7 +65,7 @@ func TestLettersAreTextOnAQuestionForAText(t *testing.T) {
 	})
 	with(t, raw, func(d *desk, c *questions.Call) {
 		d.press("esc", "alt+s")
-		d.Has("skipped; enter goes on")
+		d.Has("skipped; enter continues")
 		d.notSent(c)
 		d.press("enter")
 		if r := d.reply(c).Results[0]; !r.Skipped {

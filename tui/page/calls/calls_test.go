@@ -94,7 +94,7 @@ func TestFilterTakesNewCalls(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
 		s.Keys("/")
 		s.Type("codex echo")
-		s.Has("No call is like that", "0 of 9 calls")
+		s.Has("No matching calls", "0 of 9 calls")
 		d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
 		d.Add(deck.Call{AgentName: "claude", Tool: "echo", Status: deck.OK})
 		s.Wait(time.Second)

@@ -121,12 +121,12 @@ func TestTheCursorAndEarlierRuns(t *testing.T) {
 
 func TestEarlierRunsAndFilters(t *testing.T) {
 	showPast(t, frame.Size{W: 110, H: 34}, true, func(s *frame.Screen, d *fake.Deck, p *past) {
-		s.Has("Calls show up here")
+		s.Has("Calls appear here")
 		p.tell(s)
 		s.Has("old_3", "deck opened", "4 calls", "following")
 		s.Keys("/")
 		s.Type("echo")
-		s.Has("No call is like that")
+		s.Has("No matching calls")
 		d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
 		s.Wait(time.Second)
 		s.Has("1 of 5 calls")

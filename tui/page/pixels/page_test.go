@@ -414,7 +414,7 @@ func TestPicturesInResults(t *testing.T) {
 		s.Wait(time.Second)
 		s.Has("pixelsrc_render", "1200×600", "pinned")
 		s.Send(tui.LookMsg{Call: 99})
-		s.Has("no longer kept")
+		s.Has("no longer stored")
 	})
 }
 
@@ -449,7 +449,7 @@ func TestComparingWithAMarkedPicture(t *testing.T) {
 		s.Keys("j", "c")
 		s.Has("side by side with face: 4 pixels changed in 4×2")
 		s.Keys("t")
-		s.Has("tolerance: pixels count as the same", "4 pixels changed (>3) in")
+		s.Has("tolerance: pixels count as equal", "4 pixels changed (>3) in")
 		s.Wait(5 * time.Second)
 		s.Keys("t", "t", "t")
 		s.Has("every difference counts")
