@@ -48,9 +48,6 @@ func TestEndedChildrenAreGone(t *testing.T) {
 				t.Errorf("its end is an error: %s", e)
 			}
 			t.Logf("gone after %v", time.Since(began))
-			if took := time.Since(began); took > 10*time.Second {
-				t.Errorf("took %v", took)
-			}
 		})
 	}
 }

@@ -95,7 +95,7 @@ func TestRealProgram(t *testing.T) {
 	began = time.Now()
 	r := w.call(t, tool.Name, args)
 	took := time.Since(began)
-	if !r.IsError || !strings.HasPrefix(firstText(r), absentText) || took < 2*time.Second || took > 10*time.Second {
+	if !r.IsError || !strings.HasPrefix(firstText(r), absentText) || took < 2*time.Second {
 		t.Errorf("after %v: %q", took, firstText(r))
 	}
 	s = w.until(t, "yellow", func(s Status) bool { return s.Sign() == (Sign{Warning, "app not running"}) })
@@ -107,9 +107,6 @@ func TestRealProgram(t *testing.T) {
 	began = time.Now()
 	w.until(t, "yellow after the kill", func(s Status) bool { return s.PID != pid && s.Sign().Tone == Warning })
 	t.Logf("yellow after %v", time.Since(began))
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("yellow after %v", took)
-	}
 	if _, err := w.Control(t.Context(), Request{Verb: "reconnect"}); err != nil {
 		t.Fatal(err)
 	}
