@@ -37,7 +37,7 @@ const (
 )
 
 // goneMessage is what is said of a call that the deck did not live to answer.
-const goneMessage = "the deck went away during the call; nothing is known about its effect. Try again"
+const goneMessage = "mcpdeck closed during this call. It may have taken effect: check, then retry"
 
 // decodeEnvelope takes a message of a client apart. It is the one door of every
 // transport: names may not be such that another reader takes them for one that it

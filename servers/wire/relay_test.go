@@ -166,7 +166,7 @@ func TestDeckDiesInACallAndComesBack(t *testing.T) {
 	}
 	d.kill()
 	m := c.answer(`1`)
-	if m.Error == nil || !strings.Contains(m.Error.Message, "Try again") {
+	if m.Error == nil || !strings.Contains(m.Error.Message, "check, then retry") {
 		t.Fatalf("a call in flight must end with an error to retry on: %+v", m)
 	}
 	startDeck(t, path, newFixture())
@@ -183,7 +183,7 @@ func TestACommandIsToldThatTheDeckWentAway(t *testing.T) {
 		theirs.Close()
 	}()
 	_, err := wire.NewClient(t.Context(), ours, nil, "command", "1")
-	if err == nil || !strings.HasSuffix(err.Error(), "Try again") {
+	if err == nil || !strings.HasSuffix(err.Error(), "check, then retry") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -244,7 +244,7 @@ func TestDeckGoneForGood(t *testing.T) {
 	c.initialize()
 	d.kill()
 	c.send(call(`1`, "echo", `{"text":"still here"}`))
-	if m := c.answer(`1`); !strings.Contains(string(m.Result), "still here") && (m.Error == nil || !strings.Contains(m.Error.Message, "Try again")) {
+	if m := c.answer(`1`); !strings.Contains(string(m.Result), "still here") && (m.Error == nil || !strings.Contains(m.Error.Message, "check, then retry")) {
 		t.Fatalf("got %s %+v", m.Result, m.Error)
 	}
 	c.send(call(`2`, "echo", `{"text":"still here"}`))
