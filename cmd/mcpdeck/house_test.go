@@ -4,14 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/token"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 const module = "github.com/mcpdeck/mcpdeck/"
@@ -125,6 +130,45 @@ func TestNothingOfACardNamesAServer(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// What carries calls treats all tools alike: what is special about one, the tool says.
+func TestTheTransportNamesNoTool(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	cfg, err := new(app).load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := build(cfg, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.host.Start()
+	t.Cleanup(h.stop)
+	view, err := h.host.View(host.ViewSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := slices.Concat(serverNames(), slices.Collect(maps.Keys(view.MCP.ListTools())))
+	if len(names) < 20 {
+		t.Fatalf("%d names: %q", len(names), names)
+	}
+	fset := token.NewFileSet()
+	for _, s := range shipped(t, fset) {
+		if !under(s.path, "servers/wire", "servers/rpc") {
+			continue
+		}
+		for _, f := range s.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if text, ok := n.(*ast.BasicLit); ok && slices.ContainsFunc(names, func(name string) bool {
+					return strings.HasPrefix(text.Value, `"`+name+`"`) || strings.HasPrefix(text.Value, `"`+name+"_")
+				}) {
+					t.Errorf("%s names %s", fset.Position(n.Pos()), text.Value)
+				}
+				return true
+			})
+		}
 	}
 }
 
