@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Open says why question i of qs still needs the person, or "" when it does
+// Open says why question i of qs still needs the user, or "" when it does
 // not: it is answered, skipped, asked back or optional.
 func (d Draft) Open(qs []Question, i int) string {
 	if i >= len(d.Answers) {
@@ -127,7 +127,7 @@ func (a AnswerDraft) result(q Question) Result {
 	return r
 }
 
-// tidy trims text the person typed and unifies its line ends.
+// tidy trims text the user typed and unifies its line ends.
 func tidy(s string) string { return strings.TrimSpace(lineEnds(s)) }
 
 func status(results []Result) Status {

@@ -43,7 +43,7 @@ func (c *Call) Reply() (Reply, error) { return c.reply, c.err }
 // did not is kept.
 func (c *Call) Delivered(d Delivery) { c.q.delivered(c, d) }
 
-// Leave withdraws the request: the asker has gone, or says why. What the person
+// Leave withdraws the request: the asker has gone, or says why. What the user
 // has entered stays.
 func (c *Call) Leave(why string) { c.q.leave(c, Gone, why) }
 
@@ -65,7 +65,7 @@ func (c *Call) finish(r Reply, err error) {
 	})
 }
 
-// Ask puts req to the person and waits. A cancelled ctx withdraws it. The error
+// Ask puts req to the user and waits. A cancelled ctx withdraws it. The error
 // is an [*Error] or ctx's.
 func (q *Queue) Ask(ctx context.Context, req Request) (Reply, error) {
 	c, err := q.Open(req)
@@ -178,7 +178,7 @@ func (q *Queue) place(c *Call) (State, int, int) {
 	return state, ahead, pending
 }
 
-// stateWord is the state of a request for its client: "editing" once the person
+// stateWord is the state of a request for its client: "editing" once the user
 // has entered something.
 func (q *Queue) stateWord(c *Call, state State) string {
 	q.mu.Lock()

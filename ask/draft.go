@@ -18,7 +18,7 @@ const (
 	ReasonField  Field = "reason"
 )
 
-// Draft is everything the person has entered for a request and not yet sent,
+// Draft is everything the user has entered for a request and not yet sent,
 // with the place where they were. The zero Draft is untouched.
 type Draft struct {
 	Tab     int           `json:"tab,omitempty"` // open question; len(questions): the review
@@ -36,7 +36,7 @@ type AnswerDraft struct {
 	Other    string         `json:"other,omitempty"`    // typed free text, also while not chosen
 	OtherOn  bool           `json:"otherOn,omitempty"`  // free text is (one of) the choice(s)
 	Notes    map[int]string `json:"notes,omitempty"`    // also of options not chosen
-	Skipped  bool           `json:"skipped,omitempty"`  // by the person
+	Skipped  bool           `json:"skipped,omitempty"`  // by the user
 	Clarify  string         `json:"clarify,omitempty"`  // typed to ask back with
 	Asks     bool           `json:"asks,omitempty"`     // Clarify is sent instead of an answer
 	Accepted bool           `json:"accepted,omitempty"` // accepted at least once: an empty choice is meant

@@ -17,13 +17,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// Form is what a server asks the person to fill in (MCP's elicitation in form
+// Form is what a server asks the user to fill in (MCP's elicitation in form
 // mode), as questions: a string with given values becomes a single choice, a list
 // a multiple choice, a boolean a yes or no, anything else a text. Make one with
 // [ParseForm].
 type Form struct {
 	message string
-	fields  []*formField // none: the person agrees or does not
+	fields  []*formField // none: the user agrees or does not
 	order   []*formField // of the questions asked last
 }
 
@@ -48,7 +48,7 @@ type Elicited struct {
 	Content json.RawMessage
 }
 
-// Elicit puts a form to the person and waits until it is filled in, or not. What
+// Elicit puts a form to the user and waits until it is filled in, or not. What
 // does not fit a field is asked for again. A cancelled ctx withdraws it; the error
 // is that of [Queue.Ask], and the form is then cancelled.
 func (q *Queue) Elicit(ctx context.Context, req Request, f *Form) (Elicited, error) {
@@ -73,7 +73,7 @@ func (q *Queue) Elicit(ctx context.Context, req Request, f *Form) (Elicited, err
 }
 
 // ParseForm reads the schema of a form: an object with flat properties. The
-// error says why a person cannot be asked it.
+// error says why the user cannot be asked it.
 func ParseForm(message string, schema json.RawMessage) (*Form, error) {
 	o, err := rawjson.Parse(schema)
 	if err != nil {
@@ -279,7 +279,7 @@ func (f *formField) value(r Result) (json.RawMessage, error) {
 	}
 	if f.kind != "array" {
 		if len(chosen) != 1 {
-			return nil, errors.New("one value is wanted")
+			return nil, errors.New("give one value")
 		}
 		return chosen[0], nil
 	}
@@ -309,13 +309,13 @@ func (f *formField) text(s string) (json.RawMessage, error) {
 	}
 	n := utf8.RuneCountInString(s)
 	if least := f.whole("minLength", 0); n < least {
-		return nil, fmt.Errorf("it has %d characters, at least %d are wanted", n, least)
+		return nil, fmt.Errorf("it has %d characters; at least %d are required", n, least)
 	}
 	if most := f.whole("maxLength", n); n > most {
-		return nil, fmt.Errorf("it has %d characters, at most %d are wanted", n, most)
+		return nil, fmt.Errorf("it has %d characters; at most %d are allowed", n, most)
 	}
 	if !wellFormed(f.rules.Str("format"), s) {
-		return nil, fmt.Errorf("%q is not of the form %s", clip(s), f.rules.Str("format"))
+		return nil, fmt.Errorf("%q is not a valid %s", clip(s), f.rules.Str("format"))
 	}
 	return rawjson.Quote(s), nil
 }
@@ -366,7 +366,7 @@ func (f *formField) whole(rule string, absent int) int {
 	return n
 }
 
-// word is a value as a person reads it: a string without its quotes.
+// word is a value as the user reads it: a string without its quotes.
 func word(v json.RawMessage) string {
 	if s, err := rawjson.Text(v); err == nil {
 		return s

@@ -143,10 +143,10 @@ func TestForm_AnswersBecomeContent(t *testing.T) {
 		{"too small, then too large", `{"type":"integer","minimum":1,"maximum":5}`, [][]Result{text("0"), text("6"), text("5")}, "accept", `{"x":5}`, "6 is above 5"},
 		{"too short", `{"type":"string","minLength":2}`, [][]Result{text("é"), text("éé")}, "accept", `{"x":"éé"}`, "at least 2"},
 		{"too long", `{"type":"string","maxLength":1}`, [][]Result{text("éé"), text("é")}, "accept", `{"x":"é"}`, "at most 1"},
-		{"mail", `{"type":"string","format":"email"}`, [][]Result{text("Ana <a@b.c>"), text("a@b.c")}, "accept", `{"x":"a@b.c"}`, "form email"},
-		{"address", `{"type":"string","format":"uri"}`, [][]Result{text("b.c"), text("http://b.c")}, "accept", `{"x":"http://b.c"}`, "form uri"},
-		{"day", `{"type":"string","format":"date"}`, [][]Result{text("2026-02-30"), text("2026-02-28")}, "accept", `{"x":"2026-02-28"}`, "form date"},
-		{"moment", `{"type":"string","format":"date-time"}`, [][]Result{text("noon"), text("2026-02-28T12:00:00Z")}, "accept", `{"x":"2026-02-28T12:00:00Z"}`, "form date-time"},
+		{"mail", `{"type":"string","format":"email"}`, [][]Result{text("Ana <a@b.c>"), text("a@b.c")}, "accept", `{"x":"a@b.c"}`, "valid email"},
+		{"address", `{"type":"string","format":"uri"}`, [][]Result{text("b.c"), text("http://b.c")}, "accept", `{"x":"http://b.c"}`, "valid uri"},
+		{"day", `{"type":"string","format":"date"}`, [][]Result{text("2026-02-30"), text("2026-02-28")}, "accept", `{"x":"2026-02-28"}`, "valid date"},
+		{"moment", `{"type":"string","format":"date-time"}`, [][]Result{text("noon"), text("2026-02-28T12:00:00Z")}, "accept", `{"x":"2026-02-28T12:00:00Z"}`, "valid date-time"},
 		{"yes", `{"type":"boolean"}`, [][]Result{chosen("Yes")}, "accept", `{"x":true}`, ""},
 		{"no", `{"type":"boolean"}`, [][]Result{chosen("No")}, "accept", `{"x":false}`, ""},
 		{"one", `{"oneOf":[{"const":"a","title":"Ay"},{"const":2,"title":"Bee"}]}`, [][]Result{chosen("Bee")}, "accept", `{"x":2}`, ""},
@@ -163,7 +163,7 @@ func TestForm_AnswersBecomeContent(t *testing.T) {
 				t.Errorf("got %s %s, want %s %s", got.Action, got.Content, tt.action, tt.want)
 			}
 			if last := seen[len(seen)-1].Request.Questions[0].Description; !strings.Contains(last, tt.told) {
-				t.Errorf("the person was told %q, want %q", last, tt.told)
+				t.Errorf("the user was told %q, want %q", last, tt.told)
 			}
 		})
 	}

@@ -372,7 +372,7 @@ func (l *Listener) EndSession(path string) error {
 	}
 	l.mu.Unlock()
 	if s == nil {
-		return fmt.Errorf("no session has the socket %s", path)
+		return fmt.Errorf("unknown session socket %s", path)
 	}
 	for _, c := range open {
 		c.Close()

@@ -149,7 +149,7 @@ func (m *message) reply(r Reply) line {
 }
 
 // adapt says a result in fields that the caller knows, so that nothing the
-// person typed is lost.
+// user typed is lost.
 func (m *message) adapt(r Result) Result {
 	if r.SelectedOptions == nil {
 		r.SelectedOptions = []string{}

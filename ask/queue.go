@@ -33,14 +33,14 @@ const (
 	defaultHoldFor   = 2 * time.Second
 )
 
-// Options are the person's settings and places of a [Queue].
+// Options are the user's settings and places of a [Queue].
 type Options struct {
 	// Timeout, if not 0, replaces whatever the asker wants.
 	Timeout time.Duration
 	// Hold is how long an answer can be taken back after sending; 0: 2 s,
 	// negative: not at all.
 	Hold time.Duration
-	// Snooze is how long a request is put off unless the person says; 0: 10 min.
+	// Snooze is how long a request is put off unless the user says; 0: 10 min.
 	Snooze time.Duration
 	// DeadlineFirst puts requests whose client gives up within a minute first.
 	DeadlineFirst bool
@@ -53,7 +53,7 @@ type Options struct {
 	Log         *slog.Logger
 }
 
-// Queue holds the requests that wait for the person. All methods may be called
+// Queue holds the requests that wait for the user. All methods may be called
 // from any goroutine and never wait for a screen, a client or a disk.
 type Queue struct {
 	opt   Options
@@ -84,7 +84,7 @@ const (
 	Queued  State = "queued"
 	Shown   State = "shown" // has been on screen
 	Snoozed State = "snoozed"
-	Sending State = "sending" // sent by the person, held back so that it can be undone
+	Sending State = "sending" // sent by the user, held back so that it can be undone
 )
 
 // Absence says why nobody waits for the answer of an open request right now.
@@ -276,7 +276,7 @@ func (q *Queue) remove(it *item) {
 	}
 }
 
-// ordered is the items as the person goes through them: those that wait by
+// ordered is the items as the user goes through them: those that wait by
 // arrival, then snoozed ones, then those nobody waits for.
 func (q *Queue) ordered() []*item {
 	rank := func(it *item) int {

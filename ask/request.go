@@ -109,7 +109,7 @@ type Request struct {
 	Plain bool `json:"plain,omitempty"`
 }
 
-// Client is the asker's program as the person knows it: the claim, else what
+// Client is the asker's program as the user knows it: the claim, else what
 // the system says, else "unverified".
 func (r *Request) Client() string {
 	switch {
@@ -209,7 +209,7 @@ type Result struct {
 	Notes           map[string]string `json:"notes,omitempty"` // by label, of chosen options
 	Note            string            `json:"note,omitempty"`  // the same, of a single choice
 	Skipped         bool              `json:"skipped,omitempty"`
-	Clarify         string            `json:"clarify,omitempty"` // the person asks back
+	Clarify         string            `json:"clarify,omitempty"` // the user asks back
 }
 
 // Status is how a request ended.
@@ -229,13 +229,13 @@ type Reply struct {
 	Status  Status        `json:"status"`
 	Results []Result      `json:"results,omitempty"` // one per question, in order; none unless answered or partial
 	Reason  string        `json:"reason,omitempty"`  // of a decline
-	After   time.Duration `json:"after,omitempty"`   // how long the person was waited for
+	After   time.Duration `json:"after,omitempty"`   // how long the user was waited for
 
 	Questions []Question `json:"-"` // what the results answer, in the same order
 }
 
-// Error is a request that could not be put to the person, or was ended by
-// something other than the person. Its text is fit for the asker.
+// Error is a request that could not be put to the user, or was ended by
+// something other than the user. Its text is fit for the asker.
 type Error struct {
 	Code    string // "invalid", "busy", "shutdown", "superseded", "withdrawn", "unknown", "unavailable", "internal" …
 	Message string
@@ -251,6 +251,6 @@ var (
 	ErrShutdown    = &Error{Code: "shutdown", Message: "shutting down", Retry: true}
 	ErrSuperseded  = &Error{Code: "superseded", Message: "superseded by a newer request"}
 	ErrWithdrawn   = &Error{Code: "withdrawn", Message: "withdrawn"}
-	ErrUnknownKey  = &Error{Code: "unknown", Message: "no question with this id is waiting or answered; it may be older than 24 hours, or belong to another agent"}
+	ErrUnknownKey  = &Error{Code: "unknown", Message: "no question with this id; it may be older than 24 hours, or belong to another agent"}
 	ErrUnavailable = &Error{Code: "unavailable", Message: "mcpdeck is not running"}
 )

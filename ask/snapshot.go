@@ -35,7 +35,7 @@ type Item struct {
 	Unsent   bool // the deck ended before a sent answer had left
 }
 
-// Waits tells whether the item counts as waiting for the person.
+// Waits tells whether the item counts as waiting for the user.
 func (i Item) Waits() bool { return i.Absent != Gone && i.State != Sending }
 
 // Record is a request that has ended, or whose asker has gone.

@@ -430,7 +430,7 @@ func TestFromTheShell(t *testing.T) {
 	}
 	d.guarded()
 	d.press("P")
-	d.wait("Pairing code for a shell", "It counts once")
+	d.wait("Pairing code for a shell", "It works once")
 	if got := run(answer...); !strings.Contains(got, "only the user may answer") {
 		t.Errorf("a process of the agent's: %q", got)
 	}

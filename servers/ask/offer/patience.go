@@ -23,7 +23,7 @@ func Patience(who deck.Caller, progress bool) time.Duration {
 		return max(limit-beforeLimit, limit/2)
 	}
 	if who.Transport == deck.ByCommand && who.Program == "" {
-		return 0 // a person's own shell, which nobody could tell to come back
+		return 0 // the user's own shell, which nobody could tell to come back
 	}
 	c, _ := clients.Of(who.Client)
 	switch {

@@ -10,7 +10,7 @@ import (
 // Who types mcpdeck call waits for the answer; an agent's shell ends it after a while.
 func TestPatienceOfTheCommand(t *testing.T) {
 	if got := Patience(deck.Caller{Transport: "call", Client: "mcpdeck"}, true); got != 0 {
-		t.Errorf("a person's shell: got %v, want no limit", got)
+		t.Errorf("the user's shell: got %v, want no limit", got)
 	}
 	if got := Patience(deck.Caller{Transport: "call", Client: "mcpdeck", Program: "claude"}, true); got != unknownPatience {
 		t.Errorf("an agent's shell: got %v, want %v", got, unknownPatience)

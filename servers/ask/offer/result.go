@@ -138,7 +138,7 @@ func pending(key string, waited time.Duration, unreached time.Time) *mcp.CallToo
 	return result(structured{Status: "pending", Message: msg, ID: key}, msg)
 }
 
-// failure is for questions that could not be put to the person.
+// failure is for questions that could not be put to the user.
 func failure(err error) *mcp.CallToolResult {
 	var e *questions.Error
 	if !errors.As(err, &e) {

@@ -127,7 +127,7 @@ type row struct {
 // bothRows are what can be done on a question and on the review.
 func (p *Page) bothRows() []row {
 	return []row{
-		{"previous", "Question before", "", []string{"left", "h"}, false, do(func() { p.turn(-1) })},
+		{"previous", "Previous question", "", []string{"left", "h"}, false, do(func() { p.turn(-1) })},
 		{"next", "Next question", "", []string{"right", "l"}, false, do(func() { p.turn(1) })},
 		{"up", "Up", "", []string{"up", "k"}, false, do(func() { p.move(-1) })},
 		{"down", "Down", "", []string{"down", "j"}, false, do(func() { p.move(1) })},
@@ -137,7 +137,7 @@ func (p *Page) bothRows() []row {
 		{"snoozefor", "Snooze until…", "", []string{"Z"}, true, p.careful(p.openSnooze)},
 		{"decline", "Decline the whole request", "decline", []string{"x"}, true, p.careful(do(p.decline))},
 		{"allrecommended", "Choose the recommended option for every unanswered question, then review", "", []string{"R"}, true, p.careful(do(p.allRecommended))},
-		{"before", "Request before", "", []string{"["}, false, do(func() { p.beside(-1) })},
+		{"before", "Previous request", "", []string{"["}, false, do(func() { p.beside(-1) })},
 		{"after", "Next request", "", []string{"]"}, false, do(func() { p.beside(1) })},
 		{"forget", "Dismiss a question no agent is waiting for", "", []string{"D"}, true, p.careful(p.dismiss)},
 		{"history", "History of answered questions", "", []string{"H"}, false, do(p.toHistory)},

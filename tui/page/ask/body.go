@@ -467,7 +467,7 @@ func dash(th *theme.Theme) string {
 	return " — "
 }
 
-// quoted marks the person's own words.
+// quoted marks the user's own words.
 func quoted(th *theme.Theme, s string) string {
 	if th.Glyph.ASCII {
 		return `"` + s + `"`

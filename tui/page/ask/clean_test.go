@@ -7,7 +7,7 @@ import (
 )
 
 // What an asker writes is cleaned before it is drawn: nothing that hides or turns
-// text round is left, and the person is told so. The answer carries the asker's
+// text round is left, and the user is told so. The answer carries the asker's
 // own label.
 func TestTextIsCleaned(t *testing.T) {
 	tests := []struct {

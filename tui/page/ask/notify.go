@@ -37,7 +37,7 @@ const (
 	OSC99    Escape = "osc99" // kitty
 )
 
-// Notify is how the person is told of questions.
+// Notify is how the user is told of questions.
 type Notify struct {
 	Mode    NotifyMode // "": NotifyAll
 	Escape  Escape     // "": OSC9
@@ -79,7 +79,7 @@ type alerts struct {
 // alertMsg is a notification that is due: the batch, or a reminder.
 type alertMsg struct{ reminder bool }
 
-// commandMsg is the end of the person's own command.
+// commandMsg is the end of the user's own command.
 type commandMsg struct{ err error }
 
 func (a *alerts) focus(on bool) { a.known, a.focused = true, on }
@@ -129,7 +129,7 @@ func (a *alerts) due(msg alertMsg, s *questions.Snapshot, n Notify, shown bool) 
 	}
 	text := announce(items, n.Private)
 	var cmds []tea.Cmd
-	if !shown { // the person is here, on another page
+	if !shown { // the user is here, on another page
 		cmds = append(cmds, tui.Toast(tui.Info, text))
 	}
 	if msg.reminder && n.Mode != NotifyTitle {
@@ -190,7 +190,7 @@ func escape(e Escape, text string) string {
 	return "\x1b]9;" + text + "\x1b\\"
 }
 
-// command runs the person's own notifier.
+// command runs the user's own notifier.
 func command(n Notify, items []questions.Item) tea.Cmd {
 	first := items[0].Request
 	question := plain.Bare(first.Questions[0].Question)
@@ -219,7 +219,7 @@ func (a *alerts) ran(msg commandMsg) tea.Cmd {
 	return tui.Toast(tui.Warn, "the notification command failed: "+plain.Line(msg.err.Error()))
 }
 
-// Command runs the person's notifier for one request.
+// Command runs the user's notifier for one request.
 func Command(n Notify, r questions.Request) tea.Cmd {
 	return command(n, []questions.Item{{Request: r}})
 }

@@ -1,4 +1,4 @@
-// Package ask is the page on which the person answers what agents ask.
+// Package ask is the page on which the user answers what agents ask.
 package ask
 
 import (
@@ -38,7 +38,7 @@ const (
 	FocusAlways Focus = "always"
 )
 
-// Options are the person's settings.
+// Options are the user's settings.
 type Options struct {
 	Focus  Focus // "": FocusIdle
 	Notify Notify
@@ -185,7 +185,7 @@ func (p *Page) WindowTitle() string {
 }
 
 // Show implements tui.Page: the first request that waits is opened, since the
-// person came to answer.
+// user came to answer.
 func (p *Page) Show() tea.Cmd {
 	p.shown = true
 	if time.Since(p.unasked) < time.Second {
@@ -321,7 +321,7 @@ func (p *Page) arrived() []questions.Item {
 	return fresh
 }
 
-// bring puts a new request on screen, if the person is not busy elsewhere.
+// bring puts a new request on screen, if the user is not busy elsewhere.
 func (p *Page) bring(old *questions.Snapshot) tea.Cmd {
 	if p.opt.Focus == FocusNever {
 		return nil

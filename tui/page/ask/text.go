@@ -195,14 +195,14 @@ func (p *Page) textClose() {
 	p.keep()
 }
 
-// editedMsg is the end of the person's own editor.
+// editedMsg is the end of the user's own editor.
 type editedMsg struct {
 	id   int
 	path string
 	err  error
 }
 
-// edit opens the text of the row under the cursor in the person's editor.
+// edit opens the text of the row under the cursor in the user's editor.
 func (p *Page) edit() tea.Cmd {
 	if p.opt.Editor.Program == "" {
 		p.message = "no editor is set; set EDITOR"

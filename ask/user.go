@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ErrGone is the error of the person's methods for a request that is no longer open.
+// ErrGone is the error of the user's methods for a request that is no longer open.
 var ErrGone = errors.New("this question is no longer open")
 
 // Incomplete is the error of [Queue.Send] for a draft that does not answer
@@ -36,7 +36,7 @@ func (q *Queue) Show(id int) {
 	q.changed(false)
 }
 
-// SetDraft keeps what the person has entered. It counts as a key press in the
+// SetDraft keeps what the user has entered. It counts as a key press in the
 // request. While an answer is held back it does nothing.
 func (q *Queue) SetDraft(id int, d Draft) {
 	q.mu.Lock()
@@ -195,7 +195,7 @@ func (q *Queue) answer(it *item) Reply {
 	return r
 }
 
-// finish ends a request with what the person decided (or did not, in time).
+// finish ends a request with what the user decided (or did not, in time).
 // The reply is kept until the asker is known to have it.
 func (q *Queue) finish(it *item, r Reply) {
 	q.remove(it)
@@ -256,7 +256,7 @@ func (it *item) ends() time.Time {
 	return time.Time{}
 }
 
-// due is the timeout, moved so that the person is not cut off while typing,
+// due is the timeout, moved so that the user is not cut off while typing,
 // but not beyond the end of the asker's own patience.
 func (it *item) due() time.Time {
 	at := it.deadline
@@ -317,7 +317,7 @@ func (q *Queue) tick() {
 }
 
 // expire ends the wait of a request whose time is up. With a draft, or on
-// screen, it stays with the person.
+// screen, it stays with the user.
 func (q *Queue) expire(it *item) {
 	r := Reply{Status: TimedOut, After: time.Since(it.arrived)}
 	if len(it.calls) == 0 || it.draft.Empty() && it.id != q.onScreen {
