@@ -476,21 +476,24 @@ func lost(p *play) {
 	c.request("tools/call", design)
 	c.hears("notifications/tools/list_changed") // it is back
 	c.request("tools/call", design)
-	p.status()
+	p.status(2)
 	p.control("reconnect")
 	c.hears("notifications/tools/list_changed")
 	c.request("tools/list", `{}`)
 	c.request("tools/call", design)
-	p.status()
+	p.status(2)
 }
 
-// status notes the whole status.
-func (p *play) status() {
+// status notes the whole status once so many calls are over, which may be a moment
+// after they are answered.
+func (p *play) status(calls int) {
+	p.t.Helper()
+	s := p.until("the calls' end", func(s pencil.Status) bool { return len(s.Calls) == calls && s.Running == 0 })
 	program, err := os.Executable()
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	text := strings.ReplaceAll(p.mode.Status().Text(true), program, "(the program)")
+	text := strings.ReplaceAll(s.Text(true), program, "(the program)")
 	text = regexp.MustCompile(`(?m)^  \d\d:\d\d:\d\d (link|pencil): `).ReplaceAllString(text, "  (time) $1: ") // of the zone
 	p.note("# mcpdeck pencil status --long\n%s", text)
 }
@@ -502,8 +505,7 @@ func slow(p *play) {
 	c := p.connect("tester", "")
 	c.request("tools/call", `{"name":"pencil_batch_design","_meta":{"progressToken":"t"},"arguments":{}}`)
 	c.request("tools/call", design)
-	p.until("their facts", func(s pencil.Status) bool { return len(s.Calls) == 2 })
-	p.status()
+	p.status(2)
 }
 
 // confused is a fresh child that blames a file, which is asked once more if the
@@ -513,9 +515,8 @@ func confused(p *play) {
 	p.on()
 	c := p.connect("tester", "")
 	c.request("tools/call", `{"name":"pencil_batch_get","_meta":{"progressToken":"t"},"arguments":{}}`)
-	p.until("its facts", func(s pencil.Status) bool { return len(s.Calls) == 1 })
-	p.status()
+	p.status(1)
 	p.off()
 	time.Sleep(2 * time.Minute) // longer than the child is kept
-	p.status()
+	p.status(1)
 }
