@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -23,7 +24,12 @@ func Pipes(flags ...string) func(process.Command) (*process.Child, error) {
 		errR, errW := io.Pipe()
 		p := &process.Child{PID: 1, In: inW, Out: outR, Err: errR, Exited: make(chan struct{})}
 		var once sync.Once
-		p.Kill = func() { once.Do(func() { _ = inR.Close(); outW.Close(); errW.Close(); close(p.Exited) }) }
+		p.Kill = func() {
+			once.Do(func() {
+				_ = errors.Join(inR.Close(), outW.Close(), errW.Close()) // none fails
+				close(p.Exited)
+			})
+		}
 		p.Terminate = p.Kill
 		p.Code = func() string { return "code 0" }
 		safe.Go("stand-in", func() {
