@@ -22,7 +22,7 @@ type Glyphs struct {
 	Uncheck  string
 	OK, Fail string
 	Run      string // at work
-	Wait     string // waits for the person
+	Wait     string // waits for the user
 	Right    string // arrow
 	Up, Down string
 	Open     string // tree node that shows its children

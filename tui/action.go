@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Action is one thing the person can do.
+// Action is one thing the user can do.
 type Action struct {
 	ID    string   // for configuration: "calls.copy"
 	Title string   // in help and palette: "Copy the result"

@@ -191,7 +191,7 @@ func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {
 		m.focused = true
 		m.seenAgain()
 		cmd := m.broadcast(FocusMsg{Focused: true})
-		if m.asksTheme() { // it may have changed while the person was away
+		if m.asksTheme() { // it may have changed while the user was away
 			cmd = tea.Batch(cmd, tea.RequestBackgroundColor)
 		}
 		return cmd, true
@@ -328,7 +328,7 @@ func (m *Model) show(i int) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// anyKey tells the pages that want to know that the person is there.
+// anyKey tells the pages that want to know that the user is there.
 func (m *Model) anyKey() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, p := range m.pages {

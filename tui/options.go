@@ -24,7 +24,7 @@ type Options struct {
 	KeyLines   map[string]int      // the line of each there
 	NoMouse    bool
 	Watch      bool         // nothing can be changed
-	Start      string       // page to show first; "" is where the person left
+	Start      string       // page to show first; "" is where the user left
 	Pictures   picture.Mode // how to show pictures; Auto asks the terminal
 	Store      Store        // nil forgets
 	Warnings   []string

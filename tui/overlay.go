@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Overlays that nobody asked for drop keys until the person has stopped typing
+// Overlays that nobody asked for drop keys until the user has stopped typing
 // for graceQuiet, but no longer than graceMost.
 const (
 	graceQuiet = 400 * time.Millisecond
@@ -23,7 +23,7 @@ type raised struct {
 }
 
 // graceful tells whether a key at now was not meant for the overlay: when it
-// opened by itself and the person has not paused since.
+// opened by itself and the user has not paused since.
 func (r *raised) graceful(now, lastKey time.Time) bool {
 	if !r.unasked {
 		return false

@@ -60,7 +60,7 @@ type (
 	// Hovers says so.
 	Hoverer interface{ Hovers() bool }
 	// Keyed is a page that wants to hear of every key pressed on the screen, before
-	// it does what it does, for what stands there until the person is back.
+	// it does what it does, for what stands there until the user is back.
 	Keyed interface{ AnyKey() tea.Cmd }
 	// Quitter is a page that wants a word before the program ends: an overlay
 	// that ends in Quit or Close; nil lets it end.
@@ -211,7 +211,7 @@ type (
 // Open puts an overlay above the page.
 func Open(o Overlay) tea.Cmd { return send(openMsg{overlay: o}) }
 
-// OpenUnasked is Open for an overlay that the person did not ask for: until
+// OpenUnasked is Open for an overlay that the user did not ask for: until
 // they have stopped typing for a moment, their keys are not for it and are
 // dropped.
 func OpenUnasked(o Overlay) tea.Cmd { return send(openMsg{overlay: o, unasked: true}) }
@@ -222,11 +222,11 @@ func Close(id string) tea.Cmd { return send(closeMsg{id: id}) }
 // Go shows a page.
 func Go(page string) tea.Cmd { return send(goMsg{page: page}) }
 
-// IdleAfter is how long the person must not have pressed a key for a page to
+// IdleAfter is how long the user must not have pressed a key for a page to
 // come on screen by itself.
 const IdleAfter = 3 * time.Second
 
-// GoUnasked shows a page that the person did not ask for: only from the first
+// GoUnasked shows a page that the user did not ask for: only from the first
 // page, when nothing is above it and no key was pressed lately. With always it
 // may be another page, but nothing is taken from a text field or an overlay.
 func GoUnasked(page string, always bool) tea.Cmd {
@@ -239,7 +239,7 @@ func Toast(kind ToastKind, text string) tea.Cmd { return send(toastMsg{kind: kin
 // Quit ends the program without asking.
 func Quit() tea.Cmd { return send(quitMsg{sure: true}) }
 
-// Copy puts text on the clipboard of the person's terminal (OSC 52, so also
+// Copy puts text on the clipboard of the user's terminal (OSC 52, so also
 // over ssh), and says so; what names it: "the result".
 func Copy(text, what string) tea.Cmd {
 	return tea.Batch(tea.SetClipboard(text), Toast(Good, "copied "+what))

@@ -31,8 +31,8 @@ const fps = 60
 // some terminals send hundreds a second.
 const wheelEvery = 16 * time.Millisecond
 
-// Run shows the screen until the person quits or ctx ends, and leaves the
-// terminal as it was. It returns nil when the person quit, context.Cause(ctx)
+// Run shows the screen until the user quits or ctx ends, and leaves the
+// terminal as it was. It returns nil when the user quit, context.Cause(ctx)
 // when ctx ended.
 func Run(ctx context.Context, o Options) error {
 	m := New(o)

@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 		end  func(cancel context.CancelCauseFunc, in io.Writer)
 		want error
 	}{
-		{"the person quits", func(_ context.CancelCauseFunc, in io.Writer) { _, _ = io.WriteString(in, "q") }, nil},
+		{"the user quits", func(_ context.CancelCauseFunc, in io.Writer) { _, _ = io.WriteString(in, "q") }, nil},
 		{"ctrl+c quits", func(_ context.CancelCauseFunc, in io.Writer) { _, _ = io.WriteString(in, "\x03") }, nil},
 		{"the context ends", func(cancel context.CancelCauseFunc, _ io.Writer) { cancel(over) }, over},
 	}

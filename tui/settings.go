@@ -18,7 +18,7 @@ type Settings struct {
 	KeysFile   string
 	KeyLines   map[string]int
 	NoMouse    bool
-	Warnings   []string // what was wrong with them, for the person
+	Warnings   []string // what was wrong with them, for the user
 	Broken     string   // why their file cannot be read; it stays on the screen until it can
 }
 

@@ -82,7 +82,7 @@ func callTool(c *cobra.Command, a *app, f callFlags, tool string, pairs []string
 	var result json.RawMessage
 	err = client.Call(ctx, "tools/call", map[string]any{"name": tool, "arguments": args}, &result)
 	if refused := new(rpc.Error); errors.As(err, &refused) {
-		// A person lists the tools by another name than an agent.
+		// A user lists the tools by another name than an agent.
 		return errors.New(strings.ReplaceAll(refused.Message, "call tools/list", "run mcpdeck tools"))
 	}
 	if err != nil {

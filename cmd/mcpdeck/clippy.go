@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
-// clippyOptions joins the configuration and what a person at a deck can do.
+// clippyOptions joins the configuration and what a user at a deck can do.
 // Until a screen takes the bell over, it is the terminal's.
 func (h *house) clippyOptions(cfg *config.Config, person bool) clippy.Options {
 	o := cfg.ClippyOptions()
@@ -29,7 +29,7 @@ func (h *house) clippyOptions(cfg *config.Config, person bool) clippy.Options {
 	return o
 }
 
-// approve asks the person whether an agent may call a tool. No answer is a no.
+// approve asks the user whether an agent may call a tool. No answer is a no.
 func (h *house) approve(ctx context.Context, a clippy.Approval) bool {
 	const yes, wait = "Allow it", time.Minute
 	defer host.WaitForUser(ctx)()
@@ -53,7 +53,7 @@ func (h *house) approve(ctx context.Context, a clippy.Approval) bool {
 }
 
 // clippyFollows returns what takes over Clippy's settings when the configuration
-// has changed. What the person did with the key for muting holds until the file
+// has changed. What the user did with the key for muting holds until the file
 // says something else than it did.
 func (h *house) clippyFollows(cfg *config.Config) func(*config.Config) {
 	muted := cfg.File.Clippy.Muted

@@ -47,7 +47,7 @@ func TestApprove(t *testing.T) {
 				synctest.Wait()
 				items := h.queue.Pending().Items
 				if len(items) != 1 || items[0].Request.Questions[0].Question != "May claude use haunt_desktop?" {
-					t.Fatalf("the person is asked %+v", items)
+					t.Fatalf("the user is asked %+v", items)
 				}
 				if err := tt.answer(h.queue, items[0].ID); err != nil {
 					t.Fatal(err)
@@ -90,6 +90,6 @@ func TestBellGoesToTheScreen(t *testing.T) {
 		t.Error(err)
 	}
 	if h.clippyOptions(cfg, false).Approve != nil {
-		t.Error("without a person there is somebody to ask")
+		t.Error("without a user there is somebody to ask")
 	}
 }

@@ -49,7 +49,7 @@ type house struct {
 	bell     atomic.Pointer[clippyscreen.Bell] // the screen's; nil when there is none
 }
 
-// build makes the house without starting it. With a person, questions go to a
+// build makes the house without starting it. With a user, questions go to a
 // queue; without one, to a deck if there is one, else to the agent's own client.
 // lost says whether a deck was there and has gone; it may be nil.
 func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {

@@ -1,5 +1,5 @@
 // Command mcpdeck hosts MCP servers for coding agents in a terminal, and puts
-// the person at the terminal in charge of them.
+// the user at the terminal in charge of them.
 package main
 
 import (

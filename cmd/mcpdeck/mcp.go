@@ -87,7 +87,7 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 	return err
 }
 
-// headless is a started house without a person, which logs to a writer.
+// headless is a started house without a user, which logs to a writer.
 func headless(cfg *config.Config, lost func() bool, logs io.Writer) (*house, error) {
 	h, err := build(cfg, false, lost)
 	if err != nil {

@@ -40,7 +40,7 @@ func proveIfAsked(method string) (string, error) {
 	return secret, err
 }
 
-// pencilOptions joins the configuration and what a person at a deck can do.
+// pencilOptions joins the configuration and what a user at a deck can do.
 func (h *house) pencilOptions(cfg *config.Config, person bool) server.Options {
 	o := cfg.PencilOptions(version())
 	if person {

@@ -31,7 +31,7 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 		}
 		r := items[0].Request
 		if r.Client() != "Pencil" || r.From.Agent != "for codex" || r.Title != "codex has called pencil_export_nodes" || r.Peer.PID != 42 || r.Questions[0].Question != "Which size?" {
-			t.Errorf("the person is asked %+v", r)
+			t.Errorf("the user is asked %+v", r)
 		}
 		if err := h.queue.Answer(items[0].ID, []ask.Result{{ID: "size", SelectedOptions: []string{"middle"}}}); err != nil {
 			t.Fatal(err)
@@ -48,6 +48,6 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 	})
 	h := &house{}
 	if h.pencilOptions(&config.Config{}, false).Elicit != nil || h.pencilOptions(&config.Config{}, true).Elicit == nil {
-		t.Error("without a person there is somebody to ask, or with one there is not")
+		t.Error("without a user there is somebody to ask, or with one there is not")
 	}
 }

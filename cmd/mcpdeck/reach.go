@@ -37,8 +37,8 @@ type reach struct {
 	token     atomic.Pointer[string] // of HTTP
 }
 
-// open builds a house with a person and binds its addresses. screen tells whether
-// the person gets a whole screen.
+// open builds a house with a user and binds its addresses. screen tells whether
+// the user gets a whole screen.
 func (a *app) open(screen bool) (*house, *reach, error) {
 	if err := proof.Hide(); err != nil {
 		return nil, nil, fmt.Errorf("keep other programs out of this process: %w", err)

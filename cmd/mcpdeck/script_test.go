@@ -22,7 +22,7 @@ func stamp() { os.Exit(stamptest.Play(standInDir(os.Getenv("HOME")), os.Args[1:]
 // what it was asked.
 func standInDir(home string) string { return filepath.Join(home, ".stand-in") }
 
-// TestScripts runs the binary as a person would, each script in a home of its
+// TestScripts runs the binary as a user would, each script in a home of its
 // own.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

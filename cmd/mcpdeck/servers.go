@@ -32,7 +32,7 @@ func servers() []hosted {
 			if h.person {
 				return askoffer.New(askoffer.InProcess(h.queue)), nil
 			}
-			// Without a person here, one may open a deck in the next moment.
+			// Without a user here, one may open a deck in the next moment.
 			deck := ask.NewClient(ask.ClientOptions{Path: h.cfg.Paths.AskSocket, Lost: h.lost, Version: version()})
 			return askoffer.New(askoffer.Remote(deck)), nil
 		}},

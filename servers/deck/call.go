@@ -39,7 +39,7 @@ type Call struct {
 	ArgsBytes   int
 	ResultBytes int
 	Images      int  // in the result
-	Waiting     bool // for the person
+	Waiting     bool // for the user
 }
 
 // CallBody is what a call carried, redacted.

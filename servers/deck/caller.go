@@ -34,7 +34,7 @@ type Caller struct {
 // ByCommand is the transport of the deck's own commands, such as mcpdeck call.
 const ByCommand = "call"
 
-// Name is what the person reads: the client's claim, else the program, else
+// Name is what the user reads: the client's claim, else the program, else
 // the transport.
 func (c Caller) Name() string {
 	switch {

@@ -14,7 +14,7 @@ const (
 	Failed   Status = "failed"
 )
 
-// State is a module's condition with the reason a person needs.
+// State is a module's condition with the reason a user needs.
 type State struct {
 	Status Status
 	Reason string // one sentence that says what to do; empty when all is well
@@ -57,7 +57,7 @@ type Agent struct {
 	InFlight []string  // names of tools being called, oldest first
 	LastCall time.Time // zero: none yet
 	LastTool string
-	Waiting  bool // for an answer of the person
+	Waiting  bool // for an answer of the user
 	Stale    bool // it did not ask for the tools again when they changed
 	Gateway  bool // it has a tool that reaches those it does not list
 }
@@ -69,7 +69,7 @@ type Endpoints struct {
 	HTTPNote string // why HTTP is off or on another port
 }
 
-// Warning is a sentence for the person.
+// Warning is a sentence for the user.
 type Warning struct {
 	Time time.Time
 	From string // module, "host", "journal"

@@ -195,7 +195,7 @@ func (h *Host) SetEndpoints(e deck.Endpoints) {
 	h.tell()
 }
 
-// Warn shows a sentence to the person.
+// Warn shows a sentence to the user.
 func (h *Host) Warn(from, text string) {
 	const kept = 32
 	text = plain.Line(text)

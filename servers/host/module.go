@@ -91,7 +91,7 @@ type Scope interface {
 	// caller to admits. Clients of 2026-07-28 get none: there a log belongs to a
 	// request. What a client is too slow for is dropped.
 	Log(level mcp.LoggingLevel, data any, to func(deck.Caller) bool)
-	// Warn shows a sentence to the person and records it.
+	// Warn shows a sentence to the user and records it.
 	Warn(text string)
 	// Tell says that something the screen shows about the module has changed,
 	// beyond its state.

@@ -123,7 +123,7 @@ func TestAMonitorEndsWithItsClient(t *testing.T) {
 	start("")
 	s.ClientGone("")
 	if !s.State().Projects[0].Watching {
-		t.Error("the person's monitor ended with a client")
+		t.Error("the user's monitor ended with a client")
 	}
 }
 

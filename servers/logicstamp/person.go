@@ -17,7 +17,7 @@ type State struct {
 	Projects []ProjectState
 }
 
-// ProjectState is one project for a person to look at.
+// ProjectState is one project for a user to look at.
 type ProjectState struct {
 	Path string
 	// Results are the last comparisons, oldest first.
@@ -63,7 +63,7 @@ func (s *Service) State() State {
 // person is the call of one who sits at the deck: any project may be looked at.
 func person(project string) Call { return Call{Root: project} }
 
-// CompareFor compares for a person.
+// CompareFor compares for a user.
 func (s *Service) CompareFor(ctx context.Context, project, baseline string, force bool) (*compare.Result, error) {
 	args := CompareArgs{Project: project, Baseline: baseline, IncludeUnchanged: true}
 	if force {
@@ -72,7 +72,7 @@ func (s *Service) CompareFor(ctx context.Context, project, baseline string, forc
 	return s.Compare(ctx, person(project), args)
 }
 
-// SnapshotFor makes a snapshot for a person.
+// SnapshotFor makes a snapshot for a user.
 func (s *Service) SnapshotFor(ctx context.Context, project string) (id string, err error) {
 	r, err := s.Refresh(ctx, person(project), RefreshArgs{Project: project})
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Service) SnapshotFor(ctx context.Context, project string) (id string, e
 	return r.SnapshotID, nil
 }
 
-// MonitorFor starts or stops a project's monitor for a person; it outlives every
+// MonitorFor starts or stops a project's monitor for a user; it outlives every
 // connection.
 func (s *Service) MonitorFor(ctx context.Context, project, baseline string, on bool) error {
 	action := "stop"
@@ -93,7 +93,7 @@ func (s *Service) MonitorFor(ctx context.Context, project, baseline string, on b
 	return err
 }
 
-// PinFor pins a snapshot for a person, or lets it go.
+// PinFor pins a snapshot for a user, or lets it go.
 func (s *Service) PinFor(id string, on bool) error {
 	defer s.hints.Send()
 	return s.store.Pin(id, on)

@@ -234,7 +234,7 @@ func savings(whole, part int) int {
 	return int(math.Round(float64(whole-part) / float64(whole) * 100))
 }
 
-// SnapshotInfo is one snapshot for a person to choose.
+// SnapshotInfo is one snapshot for a user to choose.
 type SnapshotInfo struct {
 	ID        string
 	CreatedAt time.Time

@@ -20,7 +20,7 @@ type Invocation struct {
 	Meta     json.RawMessage      // an object without the agent's progress token; nil when there was none
 	Agent    string               // who calls, for the list of calls
 	Progress func(child.Progress) // nil when the agent wants none; must not wait
-	// WaitForUser notes that the call waits for a person until done is called; may
+	// WaitForUser notes that the call waits for a user until done is called; may
 	// be nil.
 	WaitForUser func() (done func())
 }
@@ -193,7 +193,7 @@ func (c *call) repeatable(a answer) bool {
 // because it goes on working.
 func (c *call) send() answer {
 	began, before := time.Now(), c.child.person.took()
-	// What a person takes to answer the child is not the child's.
+	// What a user takes to answer the child is not the child's.
 	ran := func() time.Duration { return time.Since(began) - (c.child.person.took() - before) }
 	defer c.child.person.join(c)()
 	limit := time.NewTimer(c.p.opts.CallTimeout)

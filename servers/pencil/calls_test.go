@@ -315,7 +315,7 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// 20 agents that come and go while a person plays with the switch.
+// 20 agents that come and go while a user plays with the switch.
 func TestManyCallsWhileTheSwitchMoves(t *testing.T) {
 	o := options(t, "--progress", "2")
 	o.MaxInFlight = 4

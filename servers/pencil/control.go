@@ -10,14 +10,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 )
 
-// Request is what a person asks a running deck for on the command line.
+// Request is what a user asks a running deck for on the command line.
 type Request struct {
 	Verb  string   `json:"verb"`            // "on", "off", "toggle", "status", "reconnect" or "accept"
 	Tools []string `json:"tools,omitempty"` // accept: which; none is all
 	Long  bool     `json:"long,omitempty"`  // status: with the search, the instructions and the log
 }
 
-// Reply is what the person reads.
+// Reply is what the user reads.
 type Reply struct {
 	Text string `json:"text"`
 }

@@ -62,7 +62,7 @@ type search struct {
 	searched []Candidate
 }
 
-// find searches for the program. Its error is a sentence for the person.
+// find searches for the program. Its error is a sentence for the user.
 func find(o Options) (Found, []Candidate, error) {
 	s := &search{o: o, p: platform{runtime.GOOS, runtime.GOARCH}}
 	f, err := s.run()
@@ -82,10 +82,10 @@ func (s *search) run() (Found, error) {
 			}
 		}
 	}
-	return Found{}, fmt.Errorf("Pencil not found (%d places searched). Install it from pen.dev or set pencil.command.", len(s.searched)) //nolint:staticcheck // a sentence for the person
+	return Found{}, fmt.Errorf("Pencil not found (%d places searched). Install it from pen.dev or set pencil.command.", len(s.searched)) //nolint:staticcheck // a sentence for the user
 }
 
-// configured takes what the person named, and nothing else.
+// configured takes what the user named, and nothing else.
 func (s *search) configured() (Found, error) {
 	path := s.o.Command
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Elicitation is a form that the child wants a person to fill in.
+// Elicitation is a form that the child wants a user to fill in.
 type Elicitation struct {
 	Message string
 	Schema  json.RawMessage // of an object with flat properties, not checked
@@ -71,7 +71,7 @@ func badParams(id json.RawMessage, why string) []byte {
 	return rpc.Failure(id, rpc.Error{Code: rpc.CodeParams, Message: why})
 }
 
-// person is what the child waits for a person for. While it does, the clocks of
+// person is what the child waits for a user for. While it does, the clocks of
 // its calls stand still.
 type person struct {
 	mu    sync.Mutex
@@ -81,12 +81,12 @@ type person struct {
 	calls map[*call]func()              // at work; ends the wait of each, nil while it does not wait
 }
 
-// open puts a form to the person, and the outcome to the child.
+// open puts a form to the user, and the outcome to the child.
 func (p *person) open(c *child.Conn, ask func(context.Context, Elicitation) (Elicited, error), m rpc.Message) {
 	id := m.ID
 	o, err := rawjson.SplitObject(m.Params)
 	if err != nil || o.Get("requestedSchema") == nil || o.Str("mode") != "" && o.Str("mode") != "form" {
-		c.Offer(badParams(id, "only forms can be put to the person: mode form, with requestedSchema"))
+		c.Offer(badParams(id, "only forms can be shown to the user: use mode form with requestedSchema"))
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -173,7 +173,7 @@ func (p *person) withdrawn(params json.RawMessage) {
 	}
 }
 
-// took is how long the child has waited for the person, ever.
+// took is how long the child has waited for the user, ever.
 func (p *person) took() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,7 +193,7 @@ func (p *person) stillText() string {
 	return "Pencil is still working on it"
 }
 
-// join makes a call wait for the person whenever the child does, until the
+// join makes a call wait for the user whenever the child does, until the
 // returned function is called.
 func (p *person) join(c *call) (leave func()) {
 	p.mu.Lock()
@@ -215,7 +215,7 @@ func (p *person) join(c *call) (leave func()) {
 	}
 }
 
-// wait says that the call waits for the person.
+// wait says that the call waits for the user.
 func (in Invocation) wait() (done func()) {
 	if in.WaitForUser == nil {
 		return nil

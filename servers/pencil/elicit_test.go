@@ -20,7 +20,7 @@ func (w *watched) personWho(answer func(ctx context.Context, e Elicitation) (Eli
 	w.opts.Elicit = answer
 }
 
-// A form of the child reaches a person, and the answer the child, raw both ways.
+// A form of the child reaches a user, and the answer the child, raw both ways.
 func TestElicitation_TheChildMayAsk(t *testing.T) {
 	tests := []struct {
 		name, mode string
@@ -33,7 +33,7 @@ func TestElicitation_TheChildMayAsk(t *testing.T) {
 		{"declined", "form", Elicited{Action: "decline"}, nil, `{"action":"decline"}`},
 		{"cancelled", "form", Elicited{Action: "cancel"}, nil, `{"action":"cancel"}`},
 		{"a form that cannot be shown", "form", Elicited{}, errors.New(`21 "fields" are too many`), `{"code":-32602,"message":"21 \"fields\" are too many"}`},
-		{"a web page", "url", Elicited{Action: "accept"}, nil, `{"code":-32602,"message":"only forms can be put to the person: mode form, with requestedSchema"}`},
+		{"a web page", "url", Elicited{Action: "accept"}, nil, `{"code":-32602,"message":"only forms can be shown to the user: use mode form with requestedSchema"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestElicitation_TheChildMayAsk(t *testing.T) {
 			}
 			if got.Message != "How many?\nExactly." || string(got.Schema) != oneField || got.PID != w.Status().PID ||
 				len(got.Calls) != 1 || got.Calls[0].Agent != "tester" || got.Calls[0].Tool != "pencil_batch_get" {
-				t.Errorf("the person was asked %+v", got)
+				t.Errorf("the user was asked %+v", got)
 			}
 		})
 	}
@@ -66,7 +66,7 @@ func TestElicitation_TheChildMayAsk(t *testing.T) {
 	})
 }
 
-// What a person takes is not counted in a call's time, nor held against the app;
+// What a user takes is not counted in a call's time, nor held against the app;
 // the agent is seen to wait.
 func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
@@ -75,7 +75,7 @@ func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 		var waits atomic.Int32
 		w.personWho(func(context.Context, Elicitation) (Elicited, error) {
 			if waits.Load() != 1 {
-				t.Error("the call does not wait for the person")
+				t.Error("the call does not wait for the user")
 			}
 			time.Sleep(20*time.Minute + 7*time.Second) // not when a sign of life is due
 			return Elicited{Action: "accept", Content: []byte(`{"n":1}`)}, nil
@@ -90,7 +90,7 @@ func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 			t.Errorf("got %s, %v", firstText(r), err)
 		}
 		if waits.Load() != 0 {
-			t.Error("the call still waits for the person")
+			t.Error("the call still waits for the user")
 		}
 		if !strings.Contains(last.Message, "the user's answer") {
 			t.Errorf("the agent was told %q", last.Message)

@@ -198,10 +198,10 @@ type attempt struct {
 	offer    *catalogue.Catalogue
 	found    Found
 	searched []Candidate
-	err      error // a sentence for the person
+	err      error // a sentence for the user
 }
 
-var errNoTools = errors.New("Pencil's MCP server offered no tools") //nolint:staticcheck // a sentence for the person
+var errNoTools = errors.New("Pencil's MCP server offered no tools") //nolint:staticcheck // a sentence for the user
 
 func (p *Pencil) attempt(ctx context.Context) (a attempt) {
 	a.found, a.searched, a.err = find(p.opts)
@@ -221,7 +221,7 @@ func (p *Pencil) attempt(ctx context.Context) (a attempt) {
 		return proc, nil
 	}, &p.log, &p.opts)
 	if err != nil {
-		a.err = fmt.Errorf("Pencil's MCP server failed to start: %w", err) //nolint:staticcheck // a sentence for the person
+		a.err = fmt.Errorf("Pencil's MCP server failed to start: %w", err) //nolint:staticcheck // a sentence for the user
 		return a
 	}
 	a.child = child

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Options is what the person configured and where the deck runs.
+// Options is what the user configured and where the deck runs.
 type Options struct {
 	Command     string   // program to use; "" searches. Wrong is an error, never a reason to search
 	Args        []string // more arguments for it
@@ -33,7 +33,7 @@ type Options struct {
 	// known to list a server's tools once.
 	GatewayClients []string
 
-	// Elicit puts a form of the program to a person and waits; it ends when ctx
+	// Elicit puts a form of the program to a user and waits; it ends when ctx
 	// does. An error is that of a form no person can be asked. nil: the program is
 	// told that nobody can be asked.
 	Elicit func(context.Context, Elicitation) (Elicited, error)
@@ -44,7 +44,7 @@ type Options struct {
 	Root     string          // project folder, absolute: the program's working folder
 	StateDir string          // for accepted definitions; "" keeps them in memory
 	Version  string          // of the deck, told to the program
-	Key      string          // that switches the mode, as the person knows it; "" is p
+	Key      string          // that switches the mode, as the user knows it; "" is p
 
 	Start func(process.Command) (*process.Child, error) // starts the program; nil is process.Start
 
@@ -56,7 +56,7 @@ type Options struct {
 type Events struct {
 	Listed func()       // what agents may list or call has changed
 	Look   func()       // something that Status shows has changed
-	Warn   func(string) // a sentence for the person
+	Warn   func(string) // a sentence for the user
 }
 
 // Mode tells whether agents have Pencil's tools.
@@ -126,7 +126,7 @@ type core struct {
 
 	epoch        int // of the child; events of an older one are void
 	cancel       context.CancelFunc
-	reconnecting bool // asked for by a person: no second attempt
+	reconnecting bool // asked for by a user: no second attempt
 	attempts     int  // since a child last lived long enough
 	restarts     int
 	lostAt       time.Time // zero unless tools are offered without a child
@@ -175,7 +175,7 @@ func New(o Options) *Pencil {
 }
 
 // Start makes the Pencil usable, sets who is told of changes, and switches the
-// mode on if the person configured that. It may be called again after Stop.
+// mode on if the user configured that. It may be called again after Stop.
 func (p *Pencil) Start(e Events) {
 	p.mu.Lock()
 	p.events = e

@@ -45,7 +45,7 @@ func TestArgumentsOfTheProgram(t *testing.T) {
 	}
 }
 
-// However often a person asks, there is one child in the end, and what an older
+// However often a user asks, there is one child in the end, and what an older
 // attempt comes to is nobody's.
 func TestOneAttemptAtATime(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
@@ -82,7 +82,7 @@ func TestOneAttemptAtATime(t *testing.T) {
 	})
 }
 
-// What a person can look up.
+// What a user can look up.
 func TestStatusSaysEverything(t *testing.T) {
 	w := start(t, "--noise", "3000")
 	w.switchedOn(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
-// Status is what a person can know about Pencil mode, at one moment.
+// Status is what a user can know about Pencil mode, at one moment.
 type Status struct {
 	Mode    Mode
 	Link    Link
@@ -46,7 +46,7 @@ type Status struct {
 
 	Error   string // the last one
 	ErrorAt time.Time
-	Broken  bool // switched off by a failure that the person has not seen yet
+	Broken  bool // switched off by a failure that the user has not seen yet
 	Log     []child.Line
 }
 

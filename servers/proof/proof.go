@@ -50,7 +50,7 @@ type Who struct {
 	Folder  string
 }
 
-// String is for a person.
+// String is for a user.
 func (w Who) String() string {
 	s := w.Program
 	if s == "" {

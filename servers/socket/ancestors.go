@@ -15,7 +15,7 @@ func Ancestors(pid int) []int {
 
 // AgentOf looks for the program that started the process pid as its tool
 // server: the nearest ancestor that neither is this program nor only wraps a
-// command. A shell that a person types into is no agent.
+// command. A shell that a user types into is no agent.
 func AgentOf(pid int) (agent int, program string) {
 	for _, p := range Ancestors(pid) {
 		name := Program(p)

@@ -27,7 +27,7 @@ type fixture struct {
 	release chan struct{}
 	extra   atomic.Bool
 	stopped atomic.Int32
-	asks    bool // offers ask, which waits unless there is a person
+	asks    bool // offers ask, which waits unless there is a user
 	person  bool
 	waiting atomic.Int32 // calls of ask that wait for nobody
 }

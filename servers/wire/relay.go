@@ -289,7 +289,7 @@ func (r *Relay) redial(ctx context.Context) (*link, error) {
 }
 
 // moveToDeck changes from a headless link to a deck that has appeared, at a
-// moment when no call is under way but those that wait for a person: they are
+// moment when no call is under way but those that wait for a user: they are
 // sent again, so that the deck shows who asks. It returns the link in use then.
 func (r *Relay) moveToDeck(ctx context.Context, old *link) *link {
 	r.mu.Lock()

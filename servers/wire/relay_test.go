@@ -231,7 +231,7 @@ func TestQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
 	}
 }
 
-// asking gives the fixture a tool that waits for a person, who is at the deck alone.
+// asking gives the fixture a tool that waits for a user, who is at the deck alone.
 func asking(f *fixture, person bool) *fixture {
 	f.asks, f.person = true, person
 	return f

@@ -17,7 +17,7 @@ import (
 
 const listenMethod = string(mcp.MethodSubscriptionsListen)
 
-// retryMark stands in the result of a call that waits for a person when the
+// retryMark stands in the result of a call that waits for a user when the
 // deck is about to end: the call is to be sent again to the next one.
 const retryMark = `"` + host.RetryMeta + `":true`
 

@@ -54,7 +54,7 @@ const (
 	lineMost = 1 << 20
 )
 
-// Run writes what happens until ctx ends or the person types /quit. It returns
+// Run writes what happens until ctx ends or the user types /quit. It returns
 // context.Cause(ctx) or nil, or why it cannot write.
 func Run(ctx context.Context, o Options) error {
 	hint, cancel := o.Deck.Subscribe()

@@ -16,7 +16,7 @@ import (
 )
 
 // Editor is a text field: of one line, or of many with Multi. Its unit is what
-// a person takes for a character, a grapheme cluster. The zero Editor is empty
+// a user takes for a character, a grapheme cluster. The zero Editor is empty
 // and ready.
 //
 // It is not a textarea of bubbles: that moves and deletes by runes, so backspace

@@ -31,7 +31,7 @@ type Flags struct {
 	Pages []string // that the screen has; nil: ui.start is not checked
 }
 
-// Config is everything the person has set, with defaults filled in.
+// Config is everything the user has set, with defaults filled in.
 type Config struct {
 	Paths    Paths
 	Dir      string // working folder, absolute

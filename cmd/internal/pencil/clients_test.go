@@ -86,7 +86,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// Switching is open to a process of an agent, accepting is the person's.
+// Switching is open to a process of an agent, accepting is the user's.
 func TestAgentsDoNotAccept(t *testing.T) {
 	d := startDeck(t, build(t))
 	self, err := os.Executable()
@@ -188,7 +188,7 @@ func (d *deck) command(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
-// pencil switches the mode, as the person would.
+// pencil switches the mode, as the user would.
 func (d *deck) pencil(verb string) func() {
 	return func() {
 		if out, err := d.command(context.Background(), "pencil", verb).CombinedOutput(); err != nil {

@@ -25,7 +25,7 @@ type Options struct {
 	MaxCalls int                   // 50,000
 	MaxAge   time.Duration         // 30 days
 	MaxBytes int64                 // of arguments and results; 256 MiB
-	Warn     func(sentence string) // tells the person; nil: nobody
+	Warn     func(sentence string) // tells the user; nil: nobody
 }
 
 const (

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
-// warnings collects what the person is told.
+// warnings collects what the user is told.
 type warnings struct {
 	mu  sync.Mutex
 	all []string

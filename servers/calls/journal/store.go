@@ -227,7 +227,7 @@ func isDamage(err error) bool {
 	return c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB
 }
 
-// reason puts an error into words for the person.
+// reason puts an error into words for the user.
 func reason(err error) string {
 	switch code(err) {
 	case sqlite3.SQLITE_FULL:

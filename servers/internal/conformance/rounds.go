@@ -151,20 +151,20 @@ func roundTripTools(seal sealer) []host.Tool {
 	name := always(form("What is your name?", "name", "string"))
 	hello := func(a *mcp.ElicitationResult) string { return "Hello, " + field(a, "name") + "!" }
 	return append(statefulTools(seal),
-		tool("test_elicitation", "Asks the person", elicited("answer", func(r mcp.CallToolRequest) mcp.ElicitationParams {
-			text := map[string]any{"type": "string", "description": "the person's answer"}
+		tool("test_elicitation", "Asks the user", elicited("answer", func(r mcp.CallToolRequest) mcp.ElicitationParams {
+			text := map[string]any{"type": "string", "description": "the user's answer"}
 			return fields(r.GetString("message", ""), map[string]any{"username": text, "email": text}, "username", "email")
 		}, action("User response")), mcp.WithString("message", mcp.Description("what to ask"), mcp.Required())),
 		tool("test_elicitation_sep1034_defaults", "Asks with defaults",
 			elicited("answer", always(fields("Please review the defaults", defaults())), action("Elicitation completed"))),
 		tool("test_elicitation_sep1330_enums", "Asks with choices",
 			elicited("answer", always(fields("Please choose", enums())), action("Elicitation completed"))),
-		tool("test_streaming_elicitation", "Asks the person", elicited("answer", name, hello)),
+		tool("test_streaming_elicitation", "Asks the user", elicited("answer", name, hello)),
 		tool("test_sampling", "Asks the client's model", sampled("answer", func(r mcp.CallToolRequest) mcp.CreateMessageParams {
 			return sample(r.GetString("prompt", ""), 100)
 		}), mcp.WithString("prompt", mcp.Description("what to ask"), mcp.Required())),
 		tool("test_missing_capability", "Needs a client that samples", missingCapability),
-		tool("test_input_required_result_elicitation", "Asks the person", elicited("user_name", name, hello)),
+		tool("test_input_required_result_elicitation", "Asks the user", elicited("user_name", name, hello)),
 		tool("test_input_required_result_sampling", "Asks the client's model", sampled("capital_question", func(mcp.CallToolRequest) mcp.CreateMessageParams {
 			return sample("What is the capital of France?", 100)
 		})),

@@ -39,7 +39,7 @@ func (m *Module) Identity() host.Identity {
 	return host.Identity{Name: "pencil", Title: "Pencil", ServerName: "pencil"}
 }
 
-// Start implements [host.Module]. No program is started unless the person
+// Start implements [host.Module]. No program is started unless the user
 // configured that.
 func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	m.mu.Lock()

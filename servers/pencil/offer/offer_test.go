@@ -339,7 +339,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// 20 agents that call, cancel, list and hang up while a person plays with the
+// 20 agents that call, cancel, list and hang up while a user plays with the
 // switch.
 func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 	o := options(t, "--progress", "2")

@@ -1,5 +1,5 @@
 // Package frame runs a screen in a terminal emulator under virtual time and
-// compares what a person would see with golden files. Tests only.
+// compares what a user would see with golden files. Tests only.
 package frame
 
 import (

@@ -73,7 +73,7 @@ type Page struct {
 	calls   widget.List
 	follow  bool // the calls' cursor stays on the newest
 	shown   bool
-	warned  deck.Warning // the last that the person was told of
+	warned  deck.Warning // the last that the user was told of
 	areas   tui.Areas
 	said    string // by the widgets on the frame on screen
 

@@ -67,7 +67,7 @@ type Page struct {
 	opts  Options
 	state logicstamp.State
 	path  string // the project shown
-	// chosen tells that the person chose it, or works with it.
+	// chosen tells that the user chose it, or works with it.
 	chosen bool
 	back   int // results stepped back from the newest
 	board  *board
@@ -227,7 +227,7 @@ func (p *Page) take(s logicstamp.State) {
 	if p.path == "" {
 		p.path = p.opts.Project
 	}
-	// Until the person chose, a project with something to see comes first.
+	// Until the user chose, a project with something to see comes first.
 	if !p.chosen && len(p.project().Results) == 0 {
 		for _, one := range s.Projects {
 			if p.path == "" || len(one.Results) > 0 {

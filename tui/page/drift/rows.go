@@ -49,7 +49,7 @@ type row struct {
 	open      bool
 }
 
-// view is what the person chose to see of a result.
+// view is what the user chose to see of a result.
 type view struct {
 	closed   map[string]bool // keys of rows that are folded
 	same     bool            // unchanged folders are listed

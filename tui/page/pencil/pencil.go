@@ -36,7 +36,7 @@ type Mode interface {
 // Options are what the page needs.
 type Options struct {
 	Mode   Mode
-	Folder string // where pictures are saved unless the person says otherwise
+	Folder string // where pictures are saved unless the user says otherwise
 }
 
 // StatusMsg is Pencil mode as it is now.
@@ -81,7 +81,7 @@ func (p *Page) ID() string { return ID }
 // Title is "Pencil".
 func (p *Page) Title() string { return "Pencil" }
 
-// Badge is how many tools are held for the person to look at.
+// Badge is how many tools are held for the user to look at.
 func (p *Page) Badge() int { return len(p.status.Held) }
 
 // Part is the pane with the focus.

@@ -26,7 +26,7 @@ const (
 	fileMost = 64 << 20
 )
 
-// files are pictures that the person opened; they are drawn again when they are saved.
+// files are pictures that the user opened; they are drawn again when they are saved.
 type files struct {
 	source func(path string) (*pxl.Document, error)
 	hint   chan struct{}

@@ -1,5 +1,5 @@
 // Package pixels is the page of pictures: what agents draw, as they draw it, and
-// files that a person opens, to look at closely and to compare.
+// files that a user opens, to look at closely and to compare.
 package pixels
 
 import (
@@ -30,7 +30,7 @@ type Render struct {
 	Name, Kind string
 	// File is where the source is, "" for one that came inline.
 	File string
-	// Agent is who had it drawn, "" for a file that the person opened.
+	// Agent is who had it drawn, "" for a file that the user opened.
 	Agent string
 	Time  time.Time
 	// Picture is what was drawn; nil when nothing could be, or not yet.
@@ -287,7 +287,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 type OpenMsg struct{ Path string }
 
 // take replaces the list. What is looked at stays, in its latest version; the newest
-// comes into view unless the person pinned another.
+// comes into view unless the user pinned another.
 func (p *Page) take(renders []Render) {
 	latest := p.isLatest()
 	came := p.keepVersions(renders)

@@ -11,7 +11,7 @@ import (
 // versionsKept is how many renders of one thing are kept to compare with.
 const versionsKept = 12
 
-// marked is the picture that the person chose to compare with.
+// marked is the picture that the user chose to compare with.
 type marked struct {
 	picture *viewer.Picture
 	thing   string

@@ -24,7 +24,7 @@ const (
 	Object
 )
 
-// String gives the kind as a person would name it in a message.
+// String gives the kind as a user would name it in a message.
 func (k Kind) String() string {
 	return [...]string{"null", "a boolean", "an integer", "a fraction", "a string", "a list", "an object"}[k]
 }
