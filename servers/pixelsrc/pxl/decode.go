@@ -334,6 +334,7 @@ func (d *Document) register(o *Object, dec *decoder, pos int32) {
 		twice = enter(d.compositions, o.Name, o.Composition)
 	case KindAnimation:
 		twice = enter(d.animations, o.Name, o.Animation)
+	default: // nothing refers to the others by name
 	}
 	switch {
 	case !twice:
