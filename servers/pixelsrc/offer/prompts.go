@@ -113,17 +113,7 @@ func createSprite(_ context.Context, _ *Module, get func(string) string) convers
 	description, size, palette, style := get("description"), get("size"), get("palette"), get("style")
 	var b strings.Builder
 	b.WriteString(guideBrief())
-	b.WriteString(`
-## Creation Guidelines
-
-- Name tokens by what they show (hair, hair_shadow), never by their colour alone; define the transparent token ` + "`_`" + ` as #00000000.
-- Make the outline darker than the base colour it surrounds; add highlights and shadows from one light direction.
-- Use 8 to 12 colours unless the palette sets the number.
-- Order regions by z: outline, fill, shadow, highlight, details.
-- Prefer these primitives: rect with round, polygon, line, ellipse, union; points for details; symmetric for the second half.
-- Render with pixelsrc_render at scale 8, look at the picture, improve it at least once.
-
-`)
+	b.WriteString("\n" + page("create_sprite") + "\n")
 	b.WriteString(paletteAdvice(palette))
 	fmt.Fprintf(&b, "\n## Style\n\nThe style asked for is quoted in the request. Let it decide the number of colours, the strength of outlines and the amount of detail.\n")
 	if _, _, ok := parseSize(size); !ok {
@@ -198,31 +188,12 @@ A complete animation:
 	return conversation{"Create an animation: " + oneLine(description), b.String(), user}
 }
 
-const reviewRules = `
-## Review Checklist
-
-- Structure: every object has a type and a name; names are unique; one palette is shared by sprites that belong together.
-- Palette: a transparent token _ is defined; tokens say what they show; colours are valid; shades belong to a base colour; 4 to 12 colours.
-- Sprites: size is given; regions stay on the canvas; z orders them; every token is in the palette; shapes rather than long lists of points.
-- Picture: readable silhouette at native size, closed outline, one light direction, no stray pixels.
-
-## Common Mistakes
-
-- Missing size: nothing is drawn.
-- Rects given as [x1, y1, x2, y2]: they are [x, y, width, height].
-- Points out of bounds: they are cut off.
-- Undefined tokens: painted magenta.
-- Animations that name missing frames: those are skipped.
-- No transparent token, or one that is not #00000000.
-- The same key twice in one object: only the last counts.
-`
-
 // review prepares the review of a source with what validation finds in it.
 func review(ctx context.Context, m *Module, get func(string) string) conversation {
 	text := get("source")
 	var b strings.Builder
 	b.WriteString(guideBrief())
-	b.WriteString(reviewRules)
+	b.WriteString("\n" + page("review_pxl"))
 	b.WriteString("\n## Diagnostics of the source\n\n")
 	if len(text) > pxl.MaxSource {
 		b.WriteString("The source is larger than 1 MiB and was not checked.\n")
@@ -268,18 +239,7 @@ func guideForGenre(_ context.Context, _ *Module, get func(string) string) conver
 	for _, p := range pixelsrc.Palettes(false) {
 		fmt.Fprintf(&b, "- @%s: %d colors\n", p.Name, p.Count)
 	}
-	b.WriteString(`
-## General principles
-
-- 4 to 16 colours, 2 or 3 shades of each hue; shift hue with lightness.
-- Dark outlines, darker than the base colour rather than black.
-- One light direction for everything in the game.
-- Leave a pixel of padding around sprites.
-- Judge at native size; enlarge only to work.
-
-## Advice by genre
-
-`)
+	b.WriteString("\n" + page("pixel_art") + "\n")
 	list := genres()
 	at := slices.IndexFunc(list, func(g genre) bool { return strings.EqualFold(g.name, name) })
 	if at > 0 {
