@@ -173,9 +173,11 @@ func (r redactor) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// stop ends the house within two seconds, the last of which are the journal's.
+// stop ends the house within two seconds, the last of which are the journal's. Only
+// for a child that was killed it waits longer: it must not outlive the deck because the
+// machine is busy.
 func (h *house) stop() {
-	const grace, servers = 2 * time.Second, 1700 * time.Millisecond
+	const grace, servers, killed = 2 * time.Second, 1700 * time.Millisecond, 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if h.queue != nil {
@@ -191,6 +193,13 @@ func (h *house) stop() {
 	if h.journal != nil {
 		if err := h.journal.Close(ctx); err != nil {
 			slog.Error("close the journal", "error", err)
+		}
+	}
+	if h.pencil != nil {
+		late, stop := context.WithTimeout(context.Background(), killed)
+		defer stop()
+		if err := h.pencil.Wait(late); err != nil {
+			slog.Error("wait for Pencil's server to end", "error", err)
 		}
 	}
 	if h.logFile != nil {

@@ -2,12 +2,21 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	server "github.com/mcpdeck/mcpdeck/servers/pencil"
+	penciloffer "github.com/mcpdeck/mcpdeck/servers/pencil/offer"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
 func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
@@ -50,4 +59,44 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 	if h.pencilOptions(&config.Config{}, false).Elicit != nil || h.pencilOptions(&config.Config{}, true).Elicit == nil {
 		t.Error("without a user there is somebody to ask, or with one there is not")
 	}
+}
+
+// A machine may be too busy to let a killed program go within the deck's two seconds.
+func TestTheDeckOutlivesItsChild(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "pencil")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		started, exited := make(chan struct{}), make(chan struct{})
+		h := &house{pencil: server.New(server.Options{Command: program, Home: filepath.Dir(program), Start: func(process.Command) (*process.Child, error) {
+			in, ours := io.Pipe()
+			out, theirs := io.Pipe()
+			gone := func() {
+				time.Sleep(3 * time.Second)
+				in.Close()
+				theirs.Close()
+				close(exited)
+			}
+			close(started)
+			return &process.Child{
+				In: ours, Out: out, Err: io.NopCloser(strings.NewReader("")), Exited: exited,
+				Code: func() string { return "signal: killed" }, Terminate: func() {}, Kill: sync.OnceFunc(func() { go gone() }),
+			}, nil
+		}})}
+		var err error
+		if h.host, err = host.New(host.Options{Modules: []host.Module{penciloffer.New(h.pencil)}}); err != nil {
+			t.Fatal(err)
+		}
+		h.host.Start()
+		h.pencil.On()
+		<-started
+		h.stop()
+		select {
+		case <-exited:
+		default:
+			t.Error("the deck has ended and its child has not")
+			<-exited
+		}
+	})
 }

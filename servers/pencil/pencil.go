@@ -199,6 +199,11 @@ func (p *Pencil) Quit() {
 // Stop switches off, ends the child, and returns when it is gone or ctx ends.
 func (p *Pencil) Stop(ctx context.Context) error {
 	p.Quit()
+	return p.Wait(ctx)
+}
+
+// Wait returns when what Quit or Stop has begun to end is gone, or ctx ends.
+func (p *Pencil) Wait(ctx context.Context) error {
 	done := make(chan struct{})
 	safe.Go("pencil stop", func() {
 		p.work.Wait()
