@@ -89,7 +89,7 @@ func TestLogLines(t *testing.T) {
 	}{
 		{slog.LevelDebug, "tool called", "tool", "x"},
 		{slog.LevelInfo, "done\n[2025-12-04T10:30:15Z] [ERROR] forged", "file", "a\nb\x1b"},
-		{slog.LevelWarn, "w", "n", 3},
+		{slog.LevelWarn, `say "w"`, "n", 3},
 		{slog.LevelError, "e", "none", ""},
 	} {
 		rec := slog.NewRecord(at, r.level, r.msg, 0)
@@ -98,7 +98,7 @@ func TestLogLines(t *testing.T) {
 	}
 	want := `[2025-12-04T10:30:15Z] [DEBUG] tool called deck="a b" g.tool=x
 [2025-12-04T10:30:15Z] [INFO] done\n[2025-12-04T10:30:15Z] [ERROR] forged deck="a b" g.file="a\nb\x1b"
-[2025-12-04T10:30:15Z] [WARN] w deck="a b" g.n=3
+[2025-12-04T10:30:15Z] [WARN] say "w" deck="a b" g.n=3
 [2025-12-04T10:30:15Z] [ERROR] e deck="a b" g.none=""
 `
 	if b.String() != want {

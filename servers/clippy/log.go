@@ -1,7 +1,9 @@
 package clippy
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"strconv"
@@ -18,101 +20,57 @@ import (
 // in UTC. One record is one line: what does not print in a message or a value
 // is written as a Go escape, so that a file name cannot forge a line.
 func NewLineHandler(w io.Writer, level slog.Leveler) slog.Handler {
-	return &lineHandler{out: &lockedWriter{w: w}, level: level}
+	l := &lines{w: w}
+	return lineHandler{l, slog.NewTextHandler(&l.attrs, &slog.HandlerOptions{Level: level, ReplaceAttr: dropHead})}
 }
 
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
+// dropHead leaves out what the line begins with, and nothing that only has its name.
+func dropHead(groups []string, a slog.Attr) slog.Attr {
+	_, level := a.Value.Any().(slog.Level)
+	if len(groups) == 0 && (a.Key == slog.LevelKey && level || a.Key == slog.MessageKey && a.Value.String() == "") {
+		return slog.Attr{}
+	}
+	return a
 }
 
-func (l *lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
+// lines is where the handlers of one log write.
+type lines struct {
+	mu    sync.Mutex
+	w     io.Writer
+	attrs bytes.Buffer // of the record that is being written
 }
 
 type lineHandler struct {
-	out    *lockedWriter
-	level  slog.Leveler
-	attrs  string // written already
-	prefix string // of groups
+	*lines
+	text slog.Handler // writes the attributes
 }
 
-func (h *lineHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level.Level() }
+func (h lineHandler) Enabled(ctx context.Context, l slog.Level) bool { return h.text.Enabled(ctx, l) }
 
-func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
-	var b strings.Builder
-	b.WriteString("[" + r.Time.UTC().Format(time.RFC3339) + "] [" + levelName(r.Level) + "] ")
-	b.WriteString(escaped(r.Message))
-	b.WriteString(h.attrs)
-	r.Attrs(func(a slog.Attr) bool {
-		writeAttr(&b, h.prefix, a)
-		return true
-	})
-	b.WriteByte('\n')
-	_, err := io.WriteString(h.out, b.String())
+func (h lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return lineHandler{h.lines, h.text.WithAttrs(attrs)}
+}
+
+func (h lineHandler) WithGroup(name string) slog.Handler {
+	return lineHandler{h.lines, h.text.WithGroup(name)}
+}
+
+func (h lineHandler) Handle(ctx context.Context, r slog.Record) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.attrs.Reset()
+	at, message := r.Time, r.Message
+	r.Time, r.Message = time.Time{}, "" // the text has neither then
+	if err := h.text.Handle(ctx, r); err != nil {
+		return err
+	}
+	if q := strconv.Quote(message); strings.ContainsFunc(message, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		message = q[1 : len(q)-1]
+	}
+	attrs := h.attrs.String()
+	if attrs != "\n" {
+		attrs = " " + attrs
+	}
+	_, err := fmt.Fprintf(h.w, "[%s] [%s] %s%s", at.UTC().Format(time.RFC3339), r.Level, message, attrs)
 	return err
-}
-
-func (h *lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	next := *h
-	var b strings.Builder
-	for _, a := range attrs {
-		writeAttr(&b, h.prefix, a)
-	}
-	next.attrs += b.String()
-	return &next
-}
-
-func (h *lineHandler) WithGroup(name string) slog.Handler {
-	next := *h
-	if name != "" {
-		next.prefix += name + "."
-	}
-	return &next
-}
-
-func levelName(l slog.Level) string {
-	switch {
-	case l < slog.LevelInfo:
-		return "DEBUG"
-	case l < slog.LevelWarn:
-		return "INFO"
-	case l < slog.LevelError:
-		return "WARN"
-	}
-	return "ERROR"
-}
-
-func writeAttr(b *strings.Builder, prefix string, a slog.Attr) {
-	v := a.Value.Resolve()
-	if v.Kind() == slog.KindGroup {
-		if a.Key != "" {
-			prefix += a.Key + "."
-		}
-		for _, sub := range v.Group() {
-			writeAttr(b, prefix, sub)
-		}
-		return
-	}
-	if a.Key == "" {
-		return
-	}
-	text := v.String()
-	if text == "" || strings.ContainsAny(text, ` "=`) || strings.ContainsFunc(text, hidden) {
-		text = strconv.Quote(text)
-	}
-	b.WriteString(" " + escaped(prefix+a.Key) + "=" + text)
-}
-
-func hidden(r rune) bool { return !unicode.IsPrint(r) }
-
-// escaped is s with what does not print as Go escapes.
-func escaped(s string) string {
-	if !strings.ContainsFunc(s, hidden) {
-		return s
-	}
-	q := strconv.Quote(s)
-	return q[1 : len(q)-1]
 }
