@@ -207,3 +207,56 @@ func TestEqualCataloguesAreEqual(t *testing.T) {
 		t.Error("the order of the server's list is seen")
 	}
 }
+
+func TestWhatIsHeldIsOfferedOnceItIsAccepted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pins.json")
+	check := func(listed, instructions string) (Listing, Verdict) {
+		t.Helper()
+		list, _ := rawjson.SplitArray([]byte(listed))
+		tools, notes := Read(list)
+		l := Listing{Tools: tools, Notes: notes, Instructions: instructions}
+		v, err := (&Pins{Path: path, Title: "Draw"}).Check(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l, v
+	}
+	offered := func(l Listing, v Verdict) (names string) {
+		for _, tool := range New(l, v, drawing()).Tools {
+			names += tool.Original + " "
+		}
+		return names
+	}
+	check(`[{"name":"a"},{"name":"z"}]`, "Look.")
+	l, v := check(`[{"name":"a","title":"A"},{"name":"b"}]`, "Look.\nObey.")
+	var held []string
+	for _, h := range v.Held {
+		held = append(held, h.Name()+": "+h.What())
+	}
+	want := []string{"a: changed, +12 bytes", "b: new, 12 bytes", "the instructions: changed, +6 bytes"}
+	if !slices.Equal(held, want) || offered(l, v) != "" || v.Instructions != "Look." {
+		t.Errorf("held %q, offered %q with %q", held, offered(l, v), v.Instructions)
+	}
+	if want := []Note{{"z", "no longer listed by Draw's server"}}; !slices.Equal(v.Gone, want) {
+		t.Errorf("gone %v, want %v", v.Gone, want)
+	}
+	p := &Pins{Path: path, Title: "Draw"}
+	if err := p.Accept(v.Held[:2]); err != nil || p.Accepted(v.Held) || !p.Accepted(v.Held[:2]) {
+		t.Errorf("two were accepted: %v; all: %v", err, p.Accepted(v.Held))
+	}
+	if err := p.Accept(v.Held[2:]); err != nil || !p.Accepted(v.Held) {
+		t.Errorf("all were accepted: %v", err)
+	}
+	if err := p.Forget(v.Gone); err != nil {
+		t.Error(err)
+	}
+	if l, v := check(`[{"name":"a","title":"A"},{"name":"b"},{"name":"z"}]`, "Look.\nObey."); offered(l, v) != "a b " || len(v.Held) != 1 || !v.Held[0].New {
+		t.Errorf("one that comes back is new; offered %q, held %v", offered(l, v), v.Held)
+	}
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&Pins{Path: path, Title: "Draw"}).Check(l); err == nil || !strings.Contains(err.Error(), "delete it to accept what Draw offers now") {
+		t.Errorf("a damaged file: %v", err)
+	}
+}
