@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -68,9 +67,6 @@ func (d queueDesk) Left(key string) { d.q.Left(key) }
 type Module struct {
 	desk Desk
 	sign signer
-
-	mu    sync.Mutex
-	scope host.Scope
 }
 
 // Remote is the desk of another process, reached by its socket.
@@ -120,10 +116,7 @@ func (m *Module) Identity() host.Identity {
 }
 
 // Start implements [host.Module].
-func (m *Module) Start(_ context.Context, scope host.Scope) error {
-	m.mu.Lock()
-	m.scope = scope
-	m.mu.Unlock()
+func (*Module) Start(_ context.Context, scope host.Scope) error {
 	scope.SetState(deck.State{Status: deck.Ready})
 	return nil
 }
