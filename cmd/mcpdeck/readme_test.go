@@ -13,11 +13,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-var update = flag.Bool("update", false, "write the lists of keys and clients into the README")
+var update = flag.Bool("update", false, "write the lists of keys, clients and packages into README.md and CONTRIBUTING.md")
 
 // TestTheReadmesExamplesOfTheConfigurationAreTaken reads what a user would copy.
 func TestTheReadmesExamplesOfTheConfigurationAreTaken(t *testing.T) {
-	b, err := os.ReadFile("../../README.md")
+	b, err := os.ReadFile(readmeFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestKeysInTheReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.stop()
-	readme(t, "-run Keys -update -->\n", "<!-- end of keys -->", tui.KeyList(h.screen(deckFlags{})))
+	written(t, readmeFile, "-run Keys -update -->\n", "<!-- end of keys -->", tui.KeyList(h.screen(deckFlags{})))
 }
 
 // TestClientsInTheReadme holds the README's table of clients to the one of the
@@ -92,28 +92,30 @@ func TestClientsInTheReadme(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s |\n", c.Title, c.ID, file, limit, tools)
 	}
-	readme(t, "-run Clients -update -->\n", "<!-- end of clients -->", b.String())
+	written(t, readmeFile, "-run Clients -update -->\n", "<!-- end of clients -->", b.String())
 }
 
-// readme holds a part of the README to a text, which -update writes there.
-func readme(t *testing.T, begin, end, want string) {
+const readmeFile = "../../README.md"
+
+// written holds a part of a document to a text, which -update writes there.
+func written(t *testing.T, path, begin, end, want string) {
 	t.Helper()
-	const path = "../../README.md"
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	name := filepath.Base(path)
 	before, rest, found := strings.Cut(string(b), begin)
 	was, after, foundEnd := strings.Cut(rest, end)
 	if !found || !foundEnd {
-		t.Fatalf("the README has no place between %q and %q", begin, end)
+		t.Fatalf("%s has no place between %q and %q", name, begin, end)
 	}
 	want = strings.TrimSpace(want)
 	if strings.TrimSpace(was) == want {
 		return
 	}
 	if !*update {
-		t.Fatalf("the README does not say what the program does: go test ./cmd/mcpdeck %s", strings.TrimSuffix(begin, " -->\n"))
+		t.Fatalf("%s does not say what the program does: go test ./cmd/mcpdeck %s", name, strings.TrimSuffix(begin, " -->\n"))
 	}
 	if err := os.WriteFile(path, []byte(before+begin+"\n"+want+"\n\n"+end+after), 0o644); err != nil {
 		t.Fatal(err)
