@@ -62,9 +62,6 @@ type Catalogue struct {
 	print  string           // equal for equal catalogues
 }
 
-// Tokens estimates what the definitions cost an agent.
-func (c *Catalogue) Tokens() int { return c.Bytes / 4 }
-
 // Fingerprint is equal for catalogues that agents cannot tell apart, "" for none.
 func (c *Catalogue) Fingerprint() string {
 	if c == nil {
