@@ -40,8 +40,8 @@ func (it *item) belongsToAnother(req *Request) bool {
 		return false
 	case it.absent == Restarted && it.req.ResumeKey == "":
 		return false // it has no way to come back but asking again
-	case it.loaded && it.absent == Gone && peer.Agent != 0 && peer.Agent == req.Peer.Agent:
-		return false
+	case it.loaded && it.absent != Restarted && req.ofProcess(peer):
+		return false // a call that a restart cut off comes back under its key
 	case it.loaded && peer.Agent != 0:
 		return socket.Alive(peer.Agent)
 	case peer.Key != "" && !it.loaded:
@@ -147,7 +147,7 @@ func (q *Queue) mergeTwin(it *item) {
 func (p *parked) wanted(req *Request) bool {
 	peer, key := p.Request.Peer, p.Request.peerKey()
 	switch {
-	case p.Left, key != "" && key == req.peerKey():
+	case p.Left, key != "" && key == req.peerKey(), p.loaded && req.ofProcess(peer):
 		return false
 	case peer.Key != "" && peer.Agent == 0:
 		return true

@@ -199,6 +199,47 @@ func TestARestartedDeckKeepsTwoAgentsApart(t *testing.T) {
 	}
 }
 
+func TestAQuestionAskedAnewAfterARestartIsTheOneHandedOver(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state.json")
+	q := New(Options{StateFile: state})
+	open(t, q, of(t, "one", "k1", os.Getpid())).HandOver()
+	for _, connection := range []string{"two", "three"} { // each restart gives it a new connection
+		if err := q.Close(); err != nil {
+			t.Fatal(err)
+		}
+		q = New(Options{StateFile: state, Hold: -1})
+		open(t, q, of(t, connection, "of "+connection, os.Getpid())).HandOver()
+		if s := q.Pending(); len(s.Items) != 1 || s.Items[0].ID != 1 {
+			t.Fatalf("after a restart: %+v", s.Items)
+		}
+	}
+	defer q.Close()
+	first, err := q.Resume("k1", "me", Peer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = q.Send(choose(t, q, 0))
+	ended(t, first)
+}
+
+func TestAnAnswerFromBeforeARestartIsThereWhenItsAgentAsksAnew(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state.json")
+	q := New(Options{StateFile: state, Hold: -1})
+	open(t, q, of(t, "one", "k1", os.Getpid())).HandOver()
+	if err := q.Send(choose(t, q, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Close(); err != nil {
+		t.Fatal(err)
+	}
+	q = New(Options{StateFile: state, Hold: -1})
+	defer q.Close()
+	open(t, q, of(t, "two", "k2", os.Getpid()))
+	if it := q.Pending().Items[0]; it.Draft.Empty() {
+		t.Errorf("the user has to answer again: %+v", it)
+	}
+}
+
 // crashed is what a deck finds that starts after another ended without a word.
 func crashed(t *testing.T, q *Queue, state string) *Queue {
 	t.Helper()

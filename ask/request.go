@@ -200,6 +200,10 @@ func (r *Request) peerKey() string {
 	return ""
 }
 
+// ofProcess tells whether the agent's process is that of an earlier peer, whose
+// connection ended with the deck's run.
+func (r *Request) ofProcess(p Peer) bool { return p.Agent != 0 && p.Agent == r.Peer.Agent }
+
 // Result is the answer to one question. SelectedOptions are the asker's own
 // labels in option order, never nil.
 type Result struct {

@@ -30,6 +30,7 @@ type parked struct {
 	At      time.Time  `json:"at"`
 	Left    bool       `json:"left,omitempty"` // the connection that asked has ended
 	sending bool       // on its way to an asker
+	loaded  bool       // from an earlier run of the deck
 }
 
 // savedDraft is what was entered in a request that has left the list.
@@ -95,6 +96,9 @@ func (q *Queue) load() {
 	now := time.Now()
 	q.nextID = max(s.NextID, 1)
 	q.parked, q.drafts = s.Parked, s.Drafts
+	for i := range q.parked {
+		q.parked[i].loaded = true
+	}
 	q.prune()
 	for _, v := range s.Items {
 		it := &item{
