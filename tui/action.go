@@ -25,8 +25,8 @@ type Action struct {
 	// Acts marks what changes something outside the screen; not available while
 	// only watching.
 	Acts bool
-	// Sight marks what decides something about what the page shows: it is done
-	// by its key alone, while nothing covers the page.
+	// Sight marks what decides something about what the page or the overlay shows:
+	// it is done by its key alone, while nothing covers that.
 	Sight bool
 	// InText lets the keys act while a text field has the focus, but for those
 	// that write.

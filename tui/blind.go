@@ -24,6 +24,19 @@ func (m *Model) blindKey(names []string) tea.Cmd {
 // leaving tells whether the user is being asked about quitting.
 func (m *Model) leaving() bool { return m.top() != nil && m.top().overlay.ID() == quitID }
 
+// uncover tells whether a toast lies over what a key would decide. Such a key
+// takes the toasts away instead, once there was time to see them.
+func (m *Model) uncover(now time.Time) bool {
+	if !m.hiding {
+		return false
+	}
+	if m.toasts.clear(now) {
+		m.hiding = false
+		m.settled = now.Add(graceQuiet)
+	}
+	return true
+}
+
 // covered closes the overlay from which an action was chosen that must be seen
 // to be done, and says by which key it is. Keys pressed in the same breath meant
 // the overlay.

@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -101,4 +102,101 @@ func TestAnOverlayDoesNotActOnWhatItCovers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// says is a page like deed whose key w says a sentence, and whose rows are all full.
+func says(ran *int) *page {
+	p := deed(ran)
+	p.actions = append(p.actions, tui.Action{ID: "one.say", Title: "Say", Keys: []string{"w"}, Part: "list", Run: func() tea.Cmd {
+		return tui.Toast(tui.Warn, "this stands over the rows of the page")
+	}})
+	p.render = func(f *tui.Frame) []string {
+		rows := make([]string, f.H)
+		for i := range rows {
+			rows[i] = strings.Repeat("choice ", f.W/7)
+		}
+		return rows
+	}
+	return p
+}
+
+const sentence = "this stands over"
+
+func TestAKeyDoesNotActOnWhatAToastCovers(t *testing.T) {
+	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 80, H: 24}} {
+		ran := 0
+		run(t, size, tui.Options{Pages: []tui.Page{says(&ran)}}, func(s *frame.Screen) {
+			s.Keys("w", "enter") // too soon to have read it
+			s.Has(sentence)
+			s.Wait(time.Second)
+			s.Keys("v")
+			if ran != 1 {
+				t.Error("what only looks does not run")
+			}
+			s.Keys("enter", "enter") // in one breath
+			if ran != 1 {
+				t.Fatalf("%dx%d: it was done under the toast", size.W, size.H)
+			}
+			s.Lacks(sentence)
+			s.Wait(time.Second)
+			s.Keys("enter")
+			if ran != 2 {
+				t.Errorf("in sight it ran %d times", ran-1)
+			}
+		})
+	}
+}
+
+func TestAToastOverNothingLeavesTheKeysAlone(t *testing.T) {
+	ran := 0
+	p := says(&ran)
+	p.render = nil
+	run(t, frame.Size{W: 80, H: 24}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Keys("w", "enter")
+		if s.Has(sentence); ran != 1 {
+			t.Errorf("beside the toast it ran %d times", ran)
+		}
+	})
+}
+
+func TestAClickTakesAToastAway(t *testing.T) {
+	ran := 0
+	p := says(&ran)
+	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Keys("w")
+		s.Wait(time.Second)
+		for y, l := range strings.Split(s.Text(), "\n") {
+			if strings.Contains(l, sentence) {
+				s.Click(30, y)
+			}
+		}
+		s.Lacks(sentence)
+		if n := p.count(func(m tea.Msg) bool { _, ok := m.(tui.ClickMsg); return ok }); n != 0 {
+			t.Error("the page under it was clicked")
+		}
+	})
+}
+
+func TestADialogTakesNoAnswerUnderAToast(t *testing.T) {
+	ran := 0
+	p := says(&ran)
+	choices := []tui.Choice{{Key: "d", Text: "Delete it", Run: func() tea.Cmd { ran++; return nil }}, {Key: "n", Text: "Keep it"}}
+	p.actions = append(p.actions, tui.Action{ID: "one.ask", Title: "Ask", Keys: []string{"a"}, Part: "list", Run: func() tea.Cmd {
+		return tui.Open(&tui.Confirm{Name: "sure", Title: "Sure?", Text: strings.Repeat("what is lost ", 12), Choices: choices})
+	}})
+	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Keys("w", "a")
+		s.Wait(time.Second)
+		s.Has(sentence)
+		s.Keys("d")
+		if ran != 0 {
+			t.Fatal("it was answered under the toast")
+		}
+		s.Lacks(sentence)
+		s.Wait(time.Second)
+		s.Keys("d")
+		if ran != 1 {
+			t.Errorf("in sight it was answered %d times", ran)
+		}
+	})
 }

@@ -47,6 +47,8 @@ type Model struct {
 	frame    tea.View
 	canvas   *lipgloss.Canvas // for what lies over the page
 	targets  Areas            // tabs and hints of the frame on screen
+	said     Areas            // toasts of the frame on screen
+	hiding   bool             // a toast of it lies over something
 	dirty    bool             // the frame is not what it should be
 	wasDirty bool             // before the message at hand
 	composed time.Time
@@ -359,6 +361,9 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		if a := lookup(names, o.table, "", o.overlay.TextEntry()); a != nil {
+			if a.Sight && m.uncover(now) {
+				return nil
+			}
 			return m.run(a)
 		}
 		if slices.Contains(names, "ctrl+c") {
@@ -376,7 +381,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	text := p.TextEntry() && !m.undrawn
 	if a := lookup(names, m.tables[m.at], p.Part(), text); a != nil && !m.undrawn {
-		if a.Sight && now.Before(m.settled) {
+		if a.Sight && (now.Before(m.settled) || m.uncover(now)) {
 			return nil
 		}
 		return m.run(a)

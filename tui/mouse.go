@@ -73,7 +73,7 @@ func (m *Model) under(x, y int) *Area {
 	if o := m.top(); o != nil {
 		areas = append(areas, Area{Part: areaCover, W: m.w, H: m.h - m.footerRows()}, o.at)
 	}
-	return areas.At(x, y)
+	return append(areas, m.said...).At(x, y)
 }
 
 // point gives a message in cells of its receiver to the topmost overlay, else

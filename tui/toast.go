@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -24,11 +26,13 @@ const (
 	toastMost  = 3
 	toastShort = 4 * time.Second
 	toastLong  = 10 * time.Second // warnings and errors
+	toastSeen  = 500 * time.Millisecond
 )
 
 type toast struct {
 	kind  ToastKind
 	text  string
+	since time.Time
 	until time.Time
 }
 
@@ -40,7 +44,8 @@ func (t *toasts) add(kind ToastKind, text string) {
 	if kind >= Warn {
 		stay = toastLong
 	}
-	n := toast{kind: kind, text: plain.Line(text), until: time.Now().Add(stay)}
+	now := time.Now()
+	n := toast{kind: kind, text: plain.Line(text), since: now, until: now.Add(stay)}
 	for i, old := range t.list {
 		if old.text == n.text && old.kind == n.kind {
 			t.list = append(t.list[:i], t.list[i+1:]...)
@@ -56,10 +61,22 @@ func (t *toasts) add(kind ToastKind, text string) {
 // leave takes away what has been said for a while and was for the page that is
 // left: on the next one it would only cover something. Warnings stay.
 func (t *toasts) leave() {
-	const read = 500 * time.Millisecond
 	t.list = slices.DeleteFunc(t.list, func(n toast) bool {
-		return n.kind < Warn && time.Until(n.until) < toastShort-read
+		return n.kind < Warn && time.Since(n.since) > toastSeen
 	})
+}
+
+// clear takes all away that there was time to see, and tells whether those were
+// all there are.
+func (t *toasts) clear(now time.Time) bool {
+	t.list = slices.DeleteFunc(t.list, func(n toast) bool { return now.Sub(n.since) > toastSeen })
+	return len(t.list) == 0
+}
+
+// dismiss takes the toasts away that were clicked.
+func (m *Model) dismiss() tea.Cmd {
+	m.toasts.list = nil
+	return nil
 }
 
 // render draws those still alive as rows of at most w cells, and asks for a

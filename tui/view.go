@@ -374,8 +374,20 @@ func (m *Model) dim(row string, y int, pictures []picture.Placed) string {
 func (m *Model) drawToasts(f *Frame, rows []string) {
 	over := m.toasts.render(f, min(m.w-2, 60))
 	layers := make([]*lipgloss.Layer, len(over))
+	m.said, m.hiding = m.said[:0], false
+	seen := Area{W: m.w, H: m.h}
+	if o := m.top(); o != nil {
+		seen = o.at
+	}
 	for i, row := range over { // each at the right end, however long
-		layers[i] = lipgloss.NewLayer(row).X(m.w - widget.Width(row) - 1).Y(m.h - m.footerRows() - len(over) + i).Z(i + 1)
+		w, y := widget.Width(row), m.h-m.footerRows()-len(over)+i
+		x := m.w - w - 1
+		layers[i] = lipgloss.NewLayer(row).X(x).Y(y).Z(i + 1)
+		m.said = append(m.said, Area{X: x, Y: y, W: w, H: 1, Run: m.dismiss})
+		if y >= seen.Y && y < seen.Y+seen.H {
+			under := ansi.Cut(rows[y], max(x, seen.X), min(x+w, seen.X+seen.W))
+			m.hiding = m.hiding || strings.TrimSpace(ansi.Strip(under)) != ""
+		}
 	}
 	m.lay(rows, layers)
 }
