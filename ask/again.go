@@ -92,7 +92,7 @@ func (q *Queue) back(it *item) {
 func (it *item) askedAgain() {
 	it.note = "asked again"
 	if !it.draft.Empty() {
-		it.note = "asked again; what you had entered is still here"
+		it.note = "asked again; your draft is still here"
 	}
 }
 
@@ -180,7 +180,7 @@ func (q *Queue) recall(it *item) {
 		if d.Print == it.print {
 			q.drafts = slices.Delete(q.drafts, i, i+1)
 			it.draft = d.Draft.fit(it.req.Questions)
-			it.note = "what you had entered is still here"
+			it.note = "your draft is still here"
 			return
 		}
 	}

@@ -109,7 +109,7 @@ func (c *Client) Close() {
 	c.mu.Unlock()
 	late := time.After(closeWithin)
 	for _, r := range open {
-		r.withdraw("the agent's server has ended")
+		r.withdraw("the agent's server exited")
 	}
 	for _, r := range open {
 		select {
@@ -237,7 +237,7 @@ func (r *RemoteCall) run(conn net.Conn) {
 	case err == nil:
 		err = ErrWithdrawn // unless it has ended before
 	case errors.Is(err, ErrUnavailable):
-		err = &Error{Code: "shutdown", Message: "mcpdeck has gone"}
+		err = &Error{Code: "shutdown", Message: "mcpdeck has closed"}
 	}
 	r.finish(Reply{}, err)
 }

@@ -59,7 +59,7 @@ func (c *conn) serve() {
 		return
 	}
 	if c.full {
-		_ = c.send(m.fail("busy", fmt.Sprintf("too many connections are open (limit %d); try again when one has ended", c.l.room.Most), "", false)) // as above
+		_ = c.send(m.fail("busy", fmt.Sprintf("too many connections are open (limit %d); retry when one has closed", c.l.room.Most), "", false)) // as above
 		return
 	}
 	if handle := handlers()[m.kind]; handle != nil {

@@ -265,7 +265,7 @@ func (f *formField) value(r Result) (json.RawMessage, error) {
 	case r.Clarify != "":
 		return nil, errors.New("you cannot ask back here; answer or decline")
 	case r.Skipped && f.required:
-		return nil, errors.New("it must be answered, or the whole request declined")
+		return nil, errors.New("answer it, or decline the whole request")
 	case r.Skipped:
 		return nil, nil
 	case len(f.labels) == 0:

@@ -177,7 +177,7 @@ func TestForm_OnlyWhatDoesNotFitIsAskedAgain(t *testing.T) {
 	if got.Action != "accept" || string(got.Content) != `{"name":"Ana","age":41,"nick":"A"}` {
 		t.Errorf("got %s %s", got.Action, got.Content)
 	}
-	if qs := seen[1].Request.Questions; len(qs) != 2 || qs[0].ID != "age" || !strings.HasPrefix(qs[0].Description, "Not accepted: \"old\"") || !strings.Contains(qs[1].Description, "must be answered") {
+	if qs := seen[1].Request.Questions; len(qs) != 2 || qs[0].ID != "age" || !strings.HasPrefix(qs[0].Description, "Not accepted: \"old\"") || !strings.Contains(qs[1].Description, "answer it, or decline") {
 		t.Errorf("asked again: %s", asJSON(t, qs))
 	}
 	if qs := seen[0].Request.Questions; qs[0].Question != "name" || qs[0].Description != "Fill in" || qs[0].Required || !qs[1].Required {

@@ -307,7 +307,7 @@ func (l *Listener) remember() {
 		err = replaceFile(l.opt.Sessions, b)
 	}
 	if err != nil {
-		l.log.Warn("session sockets are not remembered", "error", err)
+		l.log.Warn("session sockets are not saved", "error", err)
 	}
 }
 
@@ -319,7 +319,7 @@ func (l *Listener) reopen() {
 	}
 	var list []*session
 	if err := json.Unmarshal(b, &list); err != nil {
-		l.log.Warn("the list of session sockets is damaged; starting without", "error", err)
+		l.log.Warn("the list of session sockets is damaged; starting without it", "error", err)
 		return
 	}
 	for _, s := range list {

@@ -37,7 +37,7 @@ func ParseQuestions(raw json.RawMessage) ([]Question, error) {
 	}
 	if s, ok := v.(string); ok {
 		if v, err = decode([]byte(s)); err != nil {
-			return nil, errors.New("questions is a string that does not hold a JSON list")
+			return nil, errors.New("questions is a string, but not a JSON list")
 		}
 	}
 	if one, ok := v.(map[string]any); ok {
@@ -46,7 +46,7 @@ func ParseQuestions(raw json.RawMessage) ([]Question, error) {
 	list, ok := v.([]any)
 	switch {
 	case v == nil:
-		return nil, errors.New("questions is missing: give a list of 1 to 20 questions")
+		return nil, errors.New("questions is missing: pass a list of 1 to 20 questions")
 	case !ok:
 		return nil, errors.New("questions is not a list")
 	case len(list) == 0:
@@ -101,7 +101,7 @@ func (p *parser) questions(list []any) ([]Question, error) {
 			continue
 		}
 		if p.taken[id] {
-			p.problem("the id %q is used twice", clip(id))
+			p.problem("duplicate id %q", clip(id))
 		}
 		ids[i], p.taken[id] = id, true
 	}

@@ -19,7 +19,7 @@ func TestParseQuestions(t *testing.T) {
 	}{
 		{"list in a string", `" [{\"question\":\"A?\"}] "`, "", func(q []Question) any { return len(q) }, 1},
 		{"one object", `{"question":"A?"}`, "", func(q []Question) any { return q[0].Kind }, Text},
-		{"string that is no JSON", `"nope"`, "questions is a string that does not hold a JSON list", nil, nil},
+		{"string that is no JSON", `"nope"`, "questions is a string, but not a JSON list", nil, nil},
 		{"other names", `[{"prompt":"A?","choices":["x","y"],"multiSelect":true}]`, "", func(q []Question) any {
 			return fmt.Sprint(q[0].Question, len(q[0].Options), q[0].Multi)
 		}, "A?2 true"},
@@ -47,7 +47,7 @@ func TestParseQuestions(t *testing.T) {
 		}, "A\nB\nC\nDa\r\nb"},
 		{"backslash n", `[{"question":"A\\nB"},{"question":"A\\nB\nC"}]`, "", func(q []Question) any { return q[0].Question + q[1].Question }, "A\nBA\\nB\nC"},
 		{"no questions", `[]`, "questions must not be empty", nil, nil},
-		{"questions absent", ``, "questions is missing: give a list of 1 to 20 questions", nil, nil},
+		{"questions absent", ``, "questions is missing: pass a list of 1 to 20 questions", nil, nil},
 		{"21 questions", `[` + strings.TrimSuffix(strings.Repeat(`{"question":"A?"},`, 21), ",") + `]`, "21 questions are too many (limit 20)", nil, nil},
 		{"blank question", `[{"question":" "}]`, "question 1 (q1): has no question text", nil, nil},
 		{"long question", `[{"question":"` + long + `"}]`, "question 1 (q1): question is longer than 8192 bytes", nil, nil},
@@ -56,7 +56,7 @@ func TestParseQuestions(t *testing.T) {
 		{"200 options", `[{"question":"A?","options":` + manyOptions + `}]`, "question 1 (q1): 200 options are too many (limit 50)", nil, nil},
 		{"option without a label", `[{"id":"a","question":"A?"},{"id":"cache","question":"B?","options":["x","y",{"description":"d"}]}]`, "question 2 (cache): option 3 has no label", nil, nil},
 		{"label twice", `[{"question":"A?","options":["x"," x "]}]`, `question 1 (q1): option 2 has the label "x", which is used twice`, nil, nil},
-		{"id twice", `[{"question":"A?","id":"a"},{"question":"B?","id":"a"}]`, `question 2: the id "a" is used twice`, nil, nil},
+		{"id twice", `[{"question":"A?","id":"a"},{"question":"B?","id":"a"}]`, `question 2: duplicate id "a"`, nil, nil},
 		{"text with options", `[{"question":"A?","kind":"text","options":["x"]}]`, "", func(q []Question) any { return q[0].Kind }, Choice},
 		{"nothing to answer with", `[{"question":"A?","kind":"choice","allowOther":false}]`, "question 1 (q1): has neither options nor free text, so it cannot be answered", nil, nil},
 		{"min above max", `[{"question":"A?","multi":true,"options":["x","y","z"],"minSelect":3,"maxSelect":2}]`, "question 1 (q1): minSelect 3 is above maxSelect 2", nil, nil},

@@ -56,7 +56,7 @@ func (c *conn) mayProve(m *message) error {
 	// What stands in a container or brings another machine's connection has none of
 	// its agents above it.
 	if where, _, _ := strings.Cut(c.peer.Machine, " "); where != "" {
-		return fmt.Errorf("only a shell on the deck's own machine may answer, and this came through %s", where)
+		return fmt.Errorf("only a shell on the deck's own machine may answer; this request came through %s", where)
 	}
 	method, err := gate.Ready()
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *conn) another(within time.Duration) (message, error) {
 // unproven refuses to act for who has shown nothing.
 func (c *conn) unproven(m *message) {
 	m.v = true
-	why := "answering takes a proof first; use mcpdeck ask answer of this version"
+	why := "answering requires a proof first; use mcpdeck ask answer from this version"
 	if c.l.opt.Gate == nil {
 		why = errNoGate.Error()
 	} else if _, err := c.l.opt.Gate.Ready(); err != nil {
@@ -110,7 +110,7 @@ func (c *conn) answer(m *message) {
 		Reason  string   `json:"reason"`
 	}
 	if err := json.Unmarshal(encode(m.fields), &args); err != nil {
-		_ = c.send(m.failure(invalid("answers are not in the form of results: %s", plain.Line(err.Error()))))
+		_ = c.send(m.failure(invalid("invalid answers: %s", plain.Line(err.Error()))))
 		return
 	}
 	var err error
@@ -143,7 +143,7 @@ func (c *conn) fromAnAgent() error {
 	delete(agents, 0)
 	for _, pid := range socket.Ancestors(c.peer.PID) {
 		if agents[pid] {
-			return fmt.Errorf("process %d was started by an agent that asks; only the user may answer", c.peer.PID)
+			return fmt.Errorf("process %d was started by a connected agent; only the user may answer", c.peer.PID)
 		}
 	}
 	return nil

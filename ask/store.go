@@ -303,7 +303,7 @@ func (s *store) load() (st savedState, records []Record, notice string) {
 		case json.Unmarshal(b, &st) != nil || st.Version != 1:
 			aside := fmt.Sprintf("%s.damaged-%d", s.stateFile, time.Now().Unix())
 			_ = file.Move(s.stateFile, aside) // if this fails the file is overwritten, as after a rename
-			notice = "saved questions were damaged and set aside as " + aside
+			notice = "saved questions were damaged; moved to " + aside
 			st = savedState{}
 		}
 	}

@@ -108,7 +108,7 @@ func TestDamagedStateIsSetAside(t *testing.T) {
 	q := New(opt)
 	defer q.Close()
 	s := q.Pending()
-	if len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "set aside") {
+	if len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "moved to") {
 		t.Errorf("notices %q", s.Notices)
 	}
 	aside, _ := filepath.Glob(opt.StateFile + ".damaged-*")

@@ -225,7 +225,7 @@ func TestEarlierCallsAreShown(t *testing.T) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
-	d.logged("claude", "ask", "lost", "ended before")
+	d.logged("claude", "ask", "lost", "closed before")
 }
 
 // TestAnAgentRingsTheTerminal calls for a sound where no player can be found and

@@ -91,7 +91,7 @@ func (b *Busy) Error() string {
 	if b.Own {
 		whose = "calls of this agent"
 	}
-	return fmt.Sprintf("mcpdeck is busy: %d %s are already waiting. Nothing was done; retry in about %d seconds, with fewer calls at once", b.Waiting, whose, int(b.Retry.Seconds()))
+	return fmt.Sprintf("mcpdeck is busy: %d %s are already waiting. The call was not run; retry in about %d seconds, with fewer calls at once", b.Waiting, whose, int(b.Retry.Seconds()))
 }
 
 // Desk admits calls. Make one with New.

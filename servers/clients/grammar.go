@@ -51,7 +51,7 @@ func (g Grammar) Decode(b []byte) (map[string]any, error) {
 		return nil, fmt.Errorf("read it as JSON: %w", err)
 	}
 	if out == nil {
-		return nil, errors.New("read it as JSON: it holds null; remove that, or write {}")
+		return nil, errors.New("read it as JSON: it contains null; remove it, or write {}")
 	}
 	return out, nil
 }
@@ -91,7 +91,7 @@ func (g Grammar) fault(v *hujson.Value) string {
 		for _, m := range t.Members {
 			name := m.Name.Value.(hujson.Literal).String()
 			if seen[name] {
-				return fmt.Sprintf("the name %q stands twice; remove one", name)
+				return fmt.Sprintf("duplicate name %q; remove one", name)
 			}
 			seen[name] = true
 		}

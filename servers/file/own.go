@@ -32,11 +32,11 @@ func folder(dir string, closed fs.FileMode) error {
 	case err != nil:
 		return fmt.Errorf("look at the folder %s: %w", dir, err)
 	case !info.IsDir():
-		return fmt.Errorf("use the folder %s: it is a link or a file, not a folder", dir)
+		return fmt.Errorf("use the folder %s: it is a link or a file, not a directory", dir)
 	case !OwnedByUser(info):
 		return fmt.Errorf("use the folder %s: %w", dir, ErrForeign)
 	case modeOf(info)&closed != 0:
-		return fmt.Errorf("use the folder %s: others may reach into it (mode %04o); close it with: chmod 700 %s", dir, info.Mode().Perm(), dir)
+		return fmt.Errorf("use the folder %s: other users can access it (mode %04o); fix it with: chmod 700 %s", dir, info.Mode().Perm(), dir)
 	}
 	return nil
 }

@@ -194,7 +194,7 @@ func (s *Service) snapshot(call Call, id, project string) (*store.Entry, error) 
 		return nil, err
 	}
 	if project != "" && e.Project != project {
-		return nil, problem.New(problem.BadArgument, "leave projectPath out or pass the snapshot's", "the snapshot %s is of another project than projectPath", id)
+		return nil, problem.New(problem.BadArgument, "omit projectPath or pass the snapshot's", "the snapshot %s belongs to another project than projectPath", id)
 	}
 	if !s.allowed(call, e.Project) {
 		return nil, s.notAllowed(call, e.Project)

@@ -96,7 +96,7 @@ func (s *Service) deeperLater(project string, work func(ctx context.Context) err
 		limited, stop := context.WithTimeout(turn, run.Limit)
 		defer stop()
 		if err := work(limited); err != nil && turn.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
-			s.refuseDeeper(project, fmt.Sprintf("it was given up after %s", run.Limit))
+			s.refuseDeeper(project, fmt.Sprintf("it timed out after %s", run.Limit))
 		}
 	})
 	s.hints.Send()

@@ -48,7 +48,7 @@ func (g *gate) enter(ctx context.Context, project string) (leave func(), err err
 	g.mu.Lock()
 	if g.waiting >= maxWaiting {
 		g.mu.Unlock()
-		return nil, problem.New(problem.Busy, "try again in a minute", "%d calls already wait for an analysis", maxWaiting)
+		return nil, problem.New(problem.Busy, "try again in a minute", "%d calls are already waiting for an analysis", maxWaiting)
 	}
 	g.waiting++
 	g.wanted[project]++

@@ -281,7 +281,7 @@ func (s *Service) project(call Call, arg string) (string, error) {
 	case call.Refused != nil:
 		return "", problem.New(problem.ProjectNotAllowed, "pass the absolute path of a folder that the user allowed with mcpdeck --allow-dir", "%s", call.Refused.NoProject())
 	case path == "":
-		return "", problem.New(problem.ProjectNotFound, "pass projectPath", "no project was named and the caller has no project folder")
+		return "", problem.New(problem.ProjectNotFound, "pass projectPath", "no project was given and the agent has no project folder")
 	default:
 		path = filepath.Join(base, path)
 	}
@@ -341,7 +341,7 @@ func (s *Service) notAllowed(call Call, path string) error {
 		why = "; " + call.Refused.NoProject()
 	}
 	return problem.New(problem.ProjectNotAllowed, "use a folder below one of them, or add yours to logicstamp.allowed_paths (or start mcpdeck with --allow-dir)",
-		"%s lies outside the folders this connection may read (%s)%s", path, list, why)
+		"%s is outside the folders this connection may read (%s)%s", path, list, why)
 }
 
 // hashOf names a project in file names and addresses.

@@ -85,7 +85,7 @@ func (s *Service) Monitor(ctx context.Context, call Call, args MonitorArgs) (*Mo
 		out := m.state(project, "stop")
 		if m != nil {
 			m.end()
-			out.Active, out.Message = false, "the monitor has ended"
+			out.Active, out.Message = false, "the monitor has stopped"
 		}
 		return out, nil
 	case "status":
@@ -126,7 +126,7 @@ func (s *Service) startMonitor(ctx context.Context, call Call, project string, a
 		end()
 		cancel()
 		m.unpin()
-		return nil, problem.New(problem.Busy, "stop another monitor first", "%d monitors already run", maxMonitors)
+		return nil, problem.New(problem.Busy, "stop another monitor first", "%d monitors are already running", maxMonitors)
 	}
 	old := s.monitors[project]
 	s.monitors[project] = m

@@ -152,7 +152,7 @@ func notARoot(c *contract.Context, bundles []*contract.Bundle, name, wanted stri
 		slices.Sort(ids)
 		ids = slices.Compact(ids)
 		return problem.New(problem.ComponentNotFound, "read one of these roots: "+strings.Join(ids[:min(len(ids), 10)], ", "),
-			"%q is no root of this file; it is part of the bundles of %d roots", name, len(ids))
+			"%q is not a root of this file; it is part of the bundles of %d roots", name, len(ids))
 	}
 	var roots []string
 	for _, b := range bundles {

@@ -69,7 +69,7 @@ func (s *Service) source(ctx context.Context, call Call, snapshotID, project str
 	}
 	if best.freshness.State != fresh {
 		out.freshness = best.freshness
-		out.warnings = append(out.warnings, problem.Warn(problem.StaleContext, "the context is older than the sources; call logicstamp_refresh_snapshot for a new one"))
+		out.warnings = append(out.warnings, problem.Warn(problem.StaleContext, "the context is older than the sources; call logicstamp_refresh_snapshot to update it"))
 	}
 	out.warnings = append(out.warnings, best.context.Warnings...)
 	return out, nil

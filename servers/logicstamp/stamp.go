@@ -133,7 +133,7 @@ func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Pro
 func incompleteRun(err error) error {
 	var p *problem.Error
 	if errors.As(err, &p) && p.Code != problem.ContextTooLarge {
-		return problem.New(problem.CLIIncomplete, "call logicstamp_refresh_snapshot again; if it stays, run the command by hand", "stamp ended well but what it wrote is not whole: %s", p.Text).Because(err)
+		return problem.New(problem.CLIIncomplete, "call logicstamp_refresh_snapshot again; if it stays, run the command by hand", "stamp succeeded but its output is incomplete: %s", p.Text).Because(err)
 	}
 	return err
 }

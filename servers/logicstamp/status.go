@@ -120,7 +120,7 @@ func ParseSince(text string) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, problem.New(problem.BadArgument, "pass a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31", "since is %q, which is no time", text)
+	return time.Time{}, problem.New(problem.BadArgument, "pass a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31", "since is %q, which is not a time", text)
 }
 
 // ModesArgs are the arguments of Modes.

@@ -121,7 +121,7 @@ func TestCallsWaitTheirTurn(t *testing.T) {
 		if got := fmt.Sprint(order); got != "[0 1 2]" {
 			t.Errorf("order %s", got)
 		}
-		if got := fmt.Sprint(notes); got != "[1 waiting for Pencil, you are next 2 waiting for Pencil, 1 before you 2 waiting for Pencil, you are next]" {
+		if got := fmt.Sprint(notes); got != "[1 waiting for Pencil, you are next 2 waiting for Pencil, 1 ahead of you 2 waiting for Pencil, you are next]" {
 			t.Errorf("notes %s", got)
 		}
 	})

@@ -95,7 +95,7 @@ func (p *Pencil) WaitAccepted(ctx context.Context, who string, shown []catalogue
 		}
 	})
 	if full {
-		return Reply{}, errors.New("pencil accept: too many commands wait for the user already")
+		return Reply{}, errors.New("pencil accept: too many commands are already waiting for the user")
 	}
 	defer p.update(func() {
 		if i := slices.Index(p.asked, who); i >= 0 {

@@ -38,7 +38,7 @@ func waitingText(before int) string {
 	if before == 0 {
 		return "waiting for Pencil, you are next"
 	}
-	return fmt.Sprintf("waiting for Pencil, %d before you", before)
+	return fmt.Sprintf("waiting for Pencil, %d ahead of you", before)
 }
 
 func busyText(waiting int) string {

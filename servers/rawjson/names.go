@@ -129,7 +129,7 @@ func (l *level) member(raw []byte) error {
 		}
 	}
 	if l.seen(same) {
-		return fmt.Errorf("the name %q stands twice in one object; send it once", brief(name))
+		return fmt.Errorf("duplicate name %q in one object; send it once", brief(name))
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (e *RefusedError) NoProject() string {
 }
 
 // HoldsState is why a folder is refused that lies in the deck's own or around it.
-const HoldsState = "it holds mcpdeck's own files"
+const HoldsState = "it contains mcpdeck's own files"
 
 // New makes rules.
 func New(o Options) *Rules {
@@ -113,7 +113,7 @@ func (r *Rules) Open(dir string) (*os.Root, error) {
 	}
 	if now, err := root.Stat("."); err != nil || !os.SameFile(now, info) {
 		_ = root.Close() // nothing was read
-		return nil, &RefusedError{dir, "another folder took its place"}
+		return nil, &RefusedError{dir, "it was replaced by another folder"}
 	}
 	return root, nil
 }
@@ -139,7 +139,7 @@ func (r *Rules) folder(dir string) (resolved string, info os.FileInfo, err error
 	case !info.IsDir():
 		return "", nil, &RefusedError{dir, "it is not a folder"}
 	case !os.SameFile(given, info): // a link of /proc into another process's view
-		return "", nil, &RefusedError{dir, "its path leads elsewhere than it says"}
+		return "", nil, &RefusedError{dir, "its path resolves to another folder"}
 	}
 	if why := r.refuse(resolved, info); why != "" {
 		return "", nil, &RefusedError{dir, why}
@@ -173,7 +173,7 @@ func above(dir string) []step {
 // bind mount, another link.
 func (r *Rules) refuse(dir string, info os.FileInfo) string {
 	if dir == filepath.Dir(dir) {
-		return "it is the top of a file system"
+		return "it is the root of a file system"
 	}
 	for _, h := range r.homes {
 		h = resolve(h)
@@ -183,7 +183,7 @@ func (r *Rules) refuse(dir string, info os.FileInfo) string {
 			case s.path == h:
 				return "it is your home folder"
 			default:
-				return "your home folder lies in it"
+				return "it contains your home folder"
 			}
 		}
 	}
@@ -194,8 +194,8 @@ func (r *Rules) refuse(dir string, info os.FileInfo) string {
 }
 
 const (
-	isSystem  = "it is a folder of the system"
-	isSecrets = "it holds secrets"
+	isSystem  = "it is a system folder"
+	isSecrets = "it contains secrets"
 )
 
 // placed compares a folder with the known places.

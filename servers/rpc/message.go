@@ -82,7 +82,7 @@ func (r Rules) Decode(line []byte) (Message, *Error) {
 	case !json.Valid(line):
 		return m, &Error{Code: CodeParse, Message: "message is not valid JSON"}
 	case line[0] == '[':
-		return m, &Error{Code: CodeInvalid, Message: "batches are not supported; send one message a line"}
+		return m, &Error{Code: CodeInvalid, Message: "batches are not supported; send one message per line"}
 	}
 	version, method, err := m.take(line)
 	if err == nil && r.Check != nil {
@@ -143,7 +143,7 @@ func (m *Message) take(line []byte) (version, method json.RawMessage, err error)
 			continue
 		}
 		if *to != nil {
-			return nil, nil, fmt.Errorf("message has the key %q twice", p.Key)
+			return nil, nil, fmt.Errorf("message has a duplicate key %q", p.Key)
 		}
 		*to = line[p.From:p.To:p.To]
 	}

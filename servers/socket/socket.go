@@ -51,7 +51,7 @@ type Listener struct {
 // Close; nothing else ever is. A live owner is an *InUseError.
 func Listen(path string) (*Listener, error) {
 	if len(path) > MaxPath {
-		return nil, fmt.Errorf("listen on %s: the path has %d bytes, at most %d are possible; choose a shorter one", path, len(path), MaxPath)
+		return nil, fmt.Errorf("listen on %s: the path has %d bytes, the limit is %d; choose a shorter one", path, len(path), MaxPath)
 	}
 	l := &Listener{path: path}
 	if err := l.open(); err != nil {

@@ -67,7 +67,7 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, releas
 		case errors.Is(err, io.EOF):
 			return bytes.TrimSpace(all.Bytes()), release, 0, ""
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return nil, release, http.StatusRequestTimeout, "the body comes too slowly"
+			return nil, release, http.StatusRequestTimeout, "the body is arriving too slowly"
 		case err != nil:
 			return nil, release, http.StatusRequestEntityTooLarge, "the body is too large or was cut short"
 		}

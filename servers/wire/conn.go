@@ -178,7 +178,7 @@ func (c *Conn) request(e envelope) {
 }
 
 // busyBytes is said of a request that the deck has no memory for.
-const busyBytes = "mcpdeck is busy: too many large requests are in flight. Nothing was done; retry when one has been answered"
+const busyBytes = "mcpdeck is busy: too many large requests are in flight. The call was not run; retry when one has finished"
 
 // hold counts the bytes of a request while it is answered; nil when there are too many.
 func (c *Conn) hold(e envelope) (release func()) {
@@ -196,10 +196,10 @@ func (c *Conn) enter(e envelope, cancel context.CancelFunc) *rpc.Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, taken := c.flight[string(e.ID)]; taken {
-		return &rpc.Error{Code: rpc.CodeInvalid, Message: "a request with this id is in flight"}
+		return &rpc.Error{Code: rpc.CodeInvalid, Message: "a request with this id is already in flight"}
 	}
 	if len(c.flight) >= maxInFlight {
-		return &rpc.Error{Code: codeBusy, Message: fmt.Sprintf("too many calls in flight (limit %d); wait for one to end", maxInFlight)}
+		return &rpc.Error{Code: codeBusy, Message: fmt.Sprintf("too many calls in flight (limit %d); wait for one to finish", maxInFlight)}
 	}
 	c.flight[string(e.ID)] = f
 	return nil

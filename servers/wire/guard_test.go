@@ -160,7 +160,7 @@ func TestSessionOverHTTP(t *testing.T) {
 	if resp, _ = post(t, url+"/nope", session, call(`3`, "who", `{}`)); resp.StatusCode != http.StatusNotFound {
 		t.Fatalf("unknown server: %d", resp.StatusCode)
 	}
-	if resp, body = post(t, url, session, `{"jsonrpc":"2.0","id":4,"method":"ping","method":"tools/list"}`); resp.StatusCode != http.StatusBadRequest || !strings.Contains(body, "twice") {
+	if resp, body = post(t, url, session, `{"jsonrpc":"2.0","id":4,"method":"ping","method":"tools/list"}`); resp.StatusCode != http.StatusBadRequest || !strings.Contains(body, "duplicate key") {
 		t.Fatalf("doubled key: %d %s", resp.StatusCode, body)
 	}
 }

@@ -72,7 +72,7 @@ func readHello(lines *rpc.Lines) (Hello, error) {
 		return h, fmt.Errorf("hello is ambiguous: %w", err)
 	}
 	if h.Mcpdeck != helloVersion {
-		return h, fmt.Errorf("hello version %d is not known here (this deck speaks %d)", h.Mcpdeck, helloVersion)
+		return h, fmt.Errorf("unknown hello version %d (this deck speaks %d)", h.Mcpdeck, helloVersion)
 	}
 	return h, nil
 }

@@ -61,7 +61,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		pace, done := h.pace(w)
 		hearOut(r.Body, 0, pace)
 		done()
-		tooBusy(w, nil, "mcpdeck is busy: too many requests are under way")
+		tooBusy(w, nil, "mcpdeck is busy: too many requests are in flight")
 		return
 	}
 	defer h.requests.Add(-1)
@@ -85,7 +85,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	agent := h.enter(r, e, v)
 	if agent == nil {
-		tooBusy(w, e.ID, "mcpdeck is busy: too many requests or sessions are open. Nothing was done; retry when one has ended")
+		tooBusy(w, e.ID, "mcpdeck is busy: too many requests or sessions are open. The request was not run; retry when one has ended")
 		return
 	}
 	defer h.leave(agent)

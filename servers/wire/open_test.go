@@ -71,7 +71,7 @@ func startHTTP(t *testing.T, h *HTTP) (address string) {
 
 const pingBody = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`
 
-// Whoever is refused because too many requests are under way has its request read,
+// Whoever is refused because too many requests are in flight has its request read,
 // and its connection goes on.
 func TestAConnectionGoesOnAfterARefusalForTooManyRequests(t *testing.T) {
 	h := &HTTP{}

@@ -302,7 +302,7 @@ func TestAsk(t *testing.T) {
 	if err := wire.Ask(context.Background(), path, "echo", []int{4, 2}, &got); err != nil || len(got) != 2 {
 		t.Fatalf("got %v %v", got, err)
 	}
-	if err := wire.Ask(context.Background(), path, "nope", nil, nil); err == nil || !strings.Contains(err.Error(), `no request "nope"`) {
+	if err := wire.Ask(context.Background(), path, "nope", nil, nil); err == nil || !strings.Contains(err.Error(), `unknown request "nope"`) {
 		t.Fatalf("got %v", err)
 	}
 }

@@ -173,7 +173,7 @@ func (s *Server) reply(c net.Conn, w Welcome) error {
 func (s *Server) control(ctx context.Context, c net.Conn, lines *rpc.Lines, peer socket.Peer, h Hello) {
 	handler := s.Controls[h.Control]
 	if handler == nil {
-		_ = s.reply(c, Welcome{Error: fmt.Sprintf("this deck has no request %q; it may be older than the command", h.Control), Usage: true})
+		_ = s.reply(c, Welcome{Error: fmt.Sprintf("unknown request %q; this deck may be older than the command", h.Control), Usage: true})
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)

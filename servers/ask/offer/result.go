@@ -45,12 +45,12 @@ func outcome(r questions.Reply) *mcp.CallToolResult {
 		if r.Reason != "" {
 			s.Message += ", saying: " + flat(r.Reason)
 		}
-		s.Message = strings.TrimRight(s.Message, ".") + ". Nothing was chosen: do not assume an answer and do not ask this again. " +
-			"Go on without it where you can, or stop and say what is blocked."
+		s.Message = strings.TrimRight(s.Message, ".") + ". Nothing was chosen: do not assume an answer, and do not ask again. " +
+			"Continue without it where you can, or stop and say what is blocked."
 		return result(s, s.Message)
 	case questions.TimedOut:
-		s.Message = fmt.Sprintf("Nobody answered within %s. Nothing was chosen: do not assume an answer and do not ask this again. "+
-			"Go on without it where you can, or stop and say what is blocked.", span.Words(r.After))
+		s.Message = fmt.Sprintf("Nobody answered within %s. Nothing was chosen: do not assume an answer, and do not ask again. "+
+			"Continue without it where you can, or stop and say what is blocked.", span.Words(r.After))
 		return result(s, s.Message)
 	default:
 	}
@@ -130,10 +130,10 @@ func flat(s string) string {
 func pending(key string, waited time.Duration, unreached time.Time) *mcp.CallToolResult {
 	where := "the question waits for them in mcpdeck"
 	if !unreached.IsZero() {
-		where = "mcpdeck is not running, so the user cannot see the question; it is shown when mcpdeck is opened"
+		where = "mcpdeck is not running, so the user cannot see the question; it appears when mcpdeck is opened"
 	}
 	msg := fmt.Sprintf("The user has not answered yet (waited %s); %s. "+
-		"Call ask_wait with id %q now to go on waiting. Do not assume an answer and do not ask again.",
+		"Call ask_wait with id %q now to keep waiting. Do not assume an answer and do not ask again.",
 		waited.Round(time.Second), where, key)
 	return result(structured{Status: "pending", Message: msg, ID: key}, msg)
 }
@@ -157,7 +157,7 @@ func failure(err error) *mcp.CallToolResult {
 	case "busy":
 		return refusal("The question was not shown to the user: " + flat(e.Message) + ". Wait for answers to those you asked before, or ask in the chat.")
 	case "superseded":
-		return refusal("The same question was asked again by a newer call; that one gets the answer.")
+		return refusal("A newer call asked the same question; that call gets the answer.")
 	default:
 		return refusal("The question could not be shown to the user: " + flat(e.Message) + ". Ask in the chat instead.")
 	}

@@ -24,7 +24,7 @@ func TestADeletedCallLogIsBegunAnew(t *testing.T) {
 				j.Record(call(n))
 				must(t, j.Sync(t.Context()))
 			}
-			if !strings.Contains(w.String(), "the call log was deleted; a new one was begun") || strings.Count(w.String(), "new one") != 1 {
+			if !strings.Contains(w.String(), "the call log was deleted; started a new one") || strings.Count(w.String(), "new one") != 1 {
 				t.Errorf("warned of %q", w.String())
 			}
 			must(t, j.Close(t.Context()))

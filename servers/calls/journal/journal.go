@@ -139,7 +139,7 @@ func (j *Journal) Open(ctx context.Context) error {
 	j.mu.Lock()
 	if j.opened || j.closed {
 		j.mu.Unlock()
-		return errors.New("open journal: it was opened before")
+		return errors.New("open journal: already open")
 	}
 	j.opened = true
 	j.mu.Unlock()
@@ -208,7 +208,7 @@ func (j *Journal) Sync(ctx context.Context) error {
 	j.mu.Lock()
 	if j.store == nil && !j.spools || j.closed {
 		j.mu.Unlock()
-		return errors.New("sync journal: it is not open")
+		return errors.New("sync journal: not open")
 	}
 	j.flush = append(j.flush, ch)
 	j.mu.Unlock()
@@ -366,7 +366,7 @@ func (j *Journal) renew(ctx context.Context, s *store) *store {
 		return s // whose errors are told
 	}
 	if warning == "" {
-		warning = "the call log was deleted; a new one was begun"
+		warning = "the call log was deleted; started a new one"
 	}
 	j.opt.Warn(warning)
 	j.replace(next)
@@ -408,7 +408,7 @@ func (j *Journal) returnToDisk() {
 	}
 	j.settle(ctx, d)
 	j.replace(d)
-	j.opt.Warn("the call log is on the disk again")
+	j.opt.Warn("the call log is saved to disk again")
 }
 
 func (j *Journal) prune() {

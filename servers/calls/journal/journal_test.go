@@ -269,7 +269,7 @@ func TestDamagedFile(t *testing.T) {
 		if got, err := j.Search(t.Context(), Query{}); err != nil || ids(got) != "1" || j.InMemory() {
 			t.Errorf("got %q, %v, in memory %v", ids(got), err, j.InMemory())
 		}
-		if !strings.Contains(w.String(), "set aside as journal.db.damaged-") {
+		if !strings.Contains(w.String(), "moved it to journal.db.damaged-") {
 			t.Errorf("warned: %q", w)
 		}
 	})
@@ -325,7 +325,7 @@ func TestNoFolder(t *testing.T) {
 	}
 	must(t, os.Remove(file))
 	j.returnToDisk()
-	if got, err := j.Search(t.Context(), Query{}); err != nil || ids(got) != "1" || j.InMemory() || !strings.Contains(w.String(), "on the disk again") {
+	if got, err := j.Search(t.Context(), Query{}); err != nil || ids(got) != "1" || j.InMemory() || !strings.Contains(w.String(), "saved to disk again") {
 		t.Errorf("later: %q, %v, in memory %v, warned %q", ids(got), err, j.InMemory(), w)
 	}
 }

@@ -17,7 +17,7 @@ import (
 const slow = time.Second
 
 // lostResult is what is said of a call whose end nobody has seen.
-const lostResult = "the deck ended before this call did"
+const lostResult = "mcpdeck closed before this call finished"
 
 // begun is a call in flight.
 type begun struct {

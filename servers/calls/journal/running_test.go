@@ -83,7 +83,7 @@ func TestCallsThatADeckLeftRunningAreLost(t *testing.T) {
 	if err != nil || ids(lost) != "1 3" {
 		t.Fatalf("lost: %s, %v", ids(lost), err)
 	}
-	if e := lost[0]; e.Status != deck.Lost || !strings.Contains(e.Result, "ended before") {
+	if e := lost[0]; e.Status != deck.Lost || !strings.Contains(e.Result, "closed before") {
 		t.Errorf("%+v", e)
 	}
 	if b, ok := second.EntryBody(t.Context(), lost[0].ID); !ok || b.Result != nil || !strings.Contains(string(b.Args), "1.txt") {

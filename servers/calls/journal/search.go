@@ -53,7 +53,7 @@ func (j *Journal) Search(ctx context.Context, q Query) ([]Entry, error) {
 	for range 2 { // the store may be replaced under a query
 		s := j.current()
 		if s == nil {
-			return nil, errors.New("search journal: it is not open yet")
+			return nil, errors.New("search journal: not open yet")
 		}
 		var entries []Entry
 		if entries, err = s.search(ctx, q); err == nil {
@@ -101,7 +101,7 @@ func raw(s sql.NullString) json.RawMessage {
 func (j *Journal) Export(ctx context.Context, w io.Writer, q Query) error {
 	s := j.current()
 	if s == nil {
-		return errors.New("export journal: it is not open yet")
+		return errors.New("export journal: not open yet")
 	}
 	return s.export(ctx, w, q)
 }

@@ -51,7 +51,7 @@ func (s spool) locked(ctx context.Context, f func() error) error {
 	defer cancel()
 	switch ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); {
 	case errors.Is(err, context.DeadlineExceeded), err == nil && !ok:
-		return errors.New("another program holds the file")
+		return errors.New("the file is locked by another program")
 	case err != nil:
 		return err
 	}
@@ -163,7 +163,7 @@ func (j *Journal) OpenSpool() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.opened || j.closed || j.opt.Spool == "" {
-		return errors.New("open spool: it was opened before, or has no path")
+		return errors.New("open spool: already open, or no path")
 	}
 	j.opened, j.spools = true, true
 	safe.Go("journal", func() {

@@ -159,7 +159,7 @@ func (s *store) count(ctx context.Context) error {
 	return s.db.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(kept), 0) FROM calls").Scan(&s.calls, &s.bytes)
 }
 
-var errNewer = errors.New("the file was written by a newer version of mcpdeck")
+var errNewer = errors.New("the file is from a newer version of mcpdeck")
 
 func openMemory(ctx context.Context) (*store, error) {
 	db, err := open(ctx, "file::memory:", 1)
@@ -194,7 +194,7 @@ func openNext(ctx context.Context, opt Options, cause error) (s *store, warning 
 	if isDamage(cause) {
 		if aside, err := setAside(opt.Path); err == nil {
 			if s, err := openDisk(ctx, opt); err == nil {
-				return s, fmt.Sprintf("the call log was damaged; it was set aside as %s and a new one begun", filepath.Base(aside)), nil
+				return s, fmt.Sprintf("the call log was damaged; moved it to %s and started a new one", filepath.Base(aside)), nil
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func reason(err error) string {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return "the file cannot be written"
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return "another program holds the file"
+		return "the file is locked by another program"
 	case sqlite3.SQLITE_IOERR:
 		return "disk I/O error"
 	}

@@ -74,7 +74,7 @@ func Compare(base, cur Side, opts Options) *Result {
 		c.sameShape = true
 	}
 	if !c.sameTool {
-		c.warn(problem.ToolVersionDiffers, "the baseline was made by %s, the current side by %s; only what the files explain is compared", cmp.Or(base.Context.Tool, "an unknown tool"), cmp.Or(cur.Context.Tool, "an unknown tool"))
+		c.warn(problem.ToolVersionDiffers, "the baseline was made by %s, the current side by %s; only changes visible in the files are compared", cmp.Or(base.Context.Tool, "an unknown tool"), cmp.Or(cur.Context.Tool, "an unknown tool"))
 	}
 	c.result.Warnings = append(c.result.Warnings, base.Context.Warnings...)
 	c.result.Warnings = append(c.result.Warnings, cur.Context.Warnings...)

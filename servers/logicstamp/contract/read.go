@@ -165,7 +165,7 @@ func Names(dir string) []string {
 }
 
 func leaves(name string) error {
-	return problem.New(problem.NotAnIndex, refreshHint, "the index names the file %q, which leaves the context", name)
+	return problem.New(problem.NotAnIndex, refreshHint, "the index names the file %q, which is outside the context", name)
 }
 
 // unreadable is what a folder file is that cannot be read: nothing when the
@@ -303,10 +303,10 @@ func readFolder(f *Folder, raw []byte, ids idRules, opts Options) error {
 	}
 	texts, err := splitBundles(raw)
 	if err != nil {
-		return incomplete(side, f, "it does not hold bundles").Because(err)
+		return incomplete(side, f, "it contains no bundles").Because(err)
 	}
 	if len(texts) == 0 && f.Declared > 0 {
-		return incomplete(side, f, "it is empty although the index promises bundles")
+		return incomplete(side, f, "it is empty, but the index lists bundles")
 	}
 	for _, text := range texts {
 		b, err := parseBundle(text, ids)

@@ -62,7 +62,7 @@ func CheckRef(ref string) (string, error) {
 }
 
 func badRef(ref string) error {
-	return problem.New(problem.GitBadRef, "use a branch, a tag or a commit, such as git:HEAD, git:main or git:HEAD~3", "%q names no commit of this repository", ref)
+	return problem.New(problem.GitBadRef, "use a branch, a tag or a commit, such as git:HEAD, git:main or git:HEAD~3", "%q is not a commit of this repository", ref)
 }
 
 // Resolve finds the commit of a revision.
@@ -155,7 +155,7 @@ func failed(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return problem.New(problem.GitFailed, "run `git status` in the project to see whether the repository is whole", "git could not %s: %v", what, err).Because(err)
+	return problem.New(problem.GitFailed, "run `git status` in the project to check the repository", "git failed to %s: %v", what, err).Because(err)
 }
 
 // Refs are revisions that make good baselines: the last commit, the upstream,

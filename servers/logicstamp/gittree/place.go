@@ -181,7 +181,7 @@ func checkObjects(ctx context.Context, objects string) error {
 		case d.IsDir():
 			return nil
 		case !d.Type().IsRegular():
-			return refuse("copy the objects into the repository", "%s is a link or no plain file", p)
+			return refuse("copy the objects into the repository", "%s is not a regular file", p)
 		}
 		if name := d.Name(); name != "alternates" && name != "http-alternates" {
 			return nil

@@ -42,7 +42,7 @@ func (r Repo) open(ctx context.Context, history bool) (_ *view, err error) {
 	}
 	p, err := r.find(ctx, r.Project)
 	if errors.Is(err, errNone) {
-		return nil, problem.New(problem.GitNoRepo, "compare with a snapshot, or run `git init`", "%s lies in no git repository", r.Project).Because(err)
+		return nil, problem.New(problem.GitNoRepo, "compare with a snapshot, or run `git init`", "%s is not in a git repository", r.Project).Because(err)
 	}
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func (r Repo) settings(ctx context.Context, dir, pattern string) ([]setting, err
 		return nil, nil
 	}
 	if err != nil {
-		return nil, refuse("make it a plain file", "the settings of the repository in %s are no plain file", dir)
+		return nil, refuse("make it a regular file", "the repository's settings in %s are not a regular file", dir)
 	}
 	out, err := r.run(ctx, resolveTime, process.Command{
 		Args:  []string{"config", "--file", "-", "--no-includes", "-z", "--get-regexp", pattern},

@@ -33,7 +33,7 @@ func (m *Module) analysing() []definition {
 		},
 		{
 			name: "logicstamp_compare_snapshot", run: m.compare, work: admission.Medium, title: "Compare with a baseline", writes: true,
-			text: "Tell which contracts changed since a baseline and what breaks. Call it after an edit; it analyses the present when the sources changed.",
+			text: "Report which contracts changed since a baseline and what breaks. Call it after an edit; it analyses the sources again if they changed.",
 			args: append(append([]argument{
 				projectArg(),
 				{name: "baseline", kind: "string", text: "disk or snapshot (the newest snapshot), snapshot:<id>, git:<ref>, or a folder with an index", fallback: "disk"},
@@ -82,7 +82,7 @@ func (m *Module) looking() []definition {
 		},
 		{
 			name: "logicstamp_watch_status", run: m.watchStatus, title: "Watch status",
-			text: "Tell whether stamp's own watch mode runs for a project and whether the context on disk is fresh.",
+			text: "Report whether stamp's own watch mode is running for a project and whether the context on disk is current.",
 			args: []argument{
 				str("projectPath", "Absolute path of the project").need(),
 				flag("includeRecentLogs", "Add the newest log entries", false), number("logLimit", "How many, 5 by default", 1, 100),
@@ -90,7 +90,7 @@ func (m *Module) looking() []definition {
 		},
 		{
 			name: "logicstamp_get_last_compare_result", run: m.last, work: admission.Medium, title: "Last comparison",
-			text: "Give the newest comparison, also of the drift monitor, if it is later than a moment. Use it to poll for drift.",
+			text: "Return the latest comparison, including the drift monitor's, if newer than a given time. Use it to poll for drift.",
 			args: append([]argument{str("since", "RFC 3339 time, or a date"), str("projectPath", "Only of this project")}, pageArgs(m.pager.maxTokens)...),
 		},
 		{

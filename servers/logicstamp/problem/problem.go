@@ -135,7 +135,7 @@ func Of(err error) *Error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return New(Cancelled, "call again when you need the answer", "the call was cancelled").Because(err)
 	}
-	return New(Internal, "try again; if it stays, look into the log", "%v", err).Because(err)
+	return New(Internal, "try again; if it persists, see the log", "%v", err).Because(err)
 }
 
 // CodeOf is the code of an error, "" for nil.

@@ -118,7 +118,7 @@ func knownFailures() []knownFailure {
 	fixed := func(code problem.Code, next, text string) func([]string, Version) *problem.Error {
 		return func([]string, Version) *problem.Error { return problem.New(code, next, "%s", text) }
 	}
-	noSources := fixed(problem.NoSources, "look at projectPath and .stampignore",
+	noSources := fixed(problem.NoSources, "check projectPath and .stampignore",
 		"there is nothing to analyse: only .ts and .tsx files count, without tests, node_modules, dist, build, .next, coverage and dot folders, and .stampignore may leave more out")
 	return []knownFailure{
 		{regexp.MustCompile(`No (?:React/)?TypeScript modules found under`), noSources},

@@ -305,7 +305,7 @@ func (s *Store) Get(id string) (*Entry, error) {
 	s.mu.Unlock()
 	switch {
 	case wasHere && left.crowded:
-		return nil, problem.New(problem.SnapshotExpired, refreshHint, "the snapshot %s was removed: only the %d used last are kept, and pinned ones", id, s.opts.Max)
+		return nil, problem.New(problem.SnapshotExpired, refreshHint, "the snapshot %s was removed: only the %d most recently used and pinned ones are kept", id, s.opts.Max)
 	case wasHere:
 		return nil, s.expired(id, left.used)
 	}
@@ -315,7 +315,7 @@ func (s *Store) Get(id string) (*Entry, error) {
 	}
 	e, err := s.load(id)
 	if err != nil {
-		return nil, problem.New(problem.SnapshotLost, refreshHint, "the snapshot %s was here but its folder is gone", id).Because(err)
+		return nil, problem.New(problem.SnapshotLost, refreshHint, "the snapshot %s is known but its folder is missing", id).Because(err)
 	}
 	if !used.IsZero() && s.opts.Now().Sub(used) > s.opts.TTL && !s.Pinned(id) {
 		return nil, s.expired(id, used)
@@ -324,7 +324,7 @@ func (s *Store) Get(id string) (*Entry, error) {
 }
 
 func unknown(id string) error {
-	return problem.New(problem.SnapshotUnknown, refreshHint, "no snapshot has the id %q", id)
+	return problem.New(problem.SnapshotUnknown, refreshHint, "no snapshot with id %q", id)
 }
 
 func (s *Store) expired(id string, used time.Time) error {
@@ -343,7 +343,7 @@ func (s *Store) load(id string) (*Entry, error) {
 		return e, err
 	}
 	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("%s is no folder", dir)
+		return nil, fmt.Errorf("%s is not a folder", dir)
 	}
 	data, err := file.Read(filepath.Join(dir, metaFile), maxFile)
 	if err != nil {

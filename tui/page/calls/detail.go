@@ -93,7 +93,7 @@ func (p *Page) whyNoResult() string {
 	case c.Status == deck.Running:
 		return "the call is still running"
 	case c.Status == deck.Lost:
-		return "the deck ended before this call did"
+		return "mcpdeck closed before this call finished"
 	}
 	return ""
 }

@@ -45,7 +45,7 @@ func (p *past) tell(s *frame.Screen) {
 			Started: yesterday.Add(time.Duration(i) * time.Minute), Duration: 9 * time.Millisecond, Args: "entry=1", Images: 1,
 		}
 		if i == 3 {
-			c.Status, c.Duration, c.Result = deck.Lost, 0, "the deck ended before this call did"
+			c.Status, c.Duration, c.Result = deck.Lost, 0, "mcpdeck closed before this call finished"
 		}
 		p.calls = slices.Insert(p.calls, 0, c)
 	}
@@ -110,7 +110,7 @@ func TestTheCursorAndEarlierRuns(t *testing.T) {
 		s.Keys("end", "home", "enter", "n", "n", "n", "n")
 		s.Has("5 of 13", "README.md")
 		s.Keys("p", "y")
-		s.Has("old_3", "none: the deck ended before this call did")
+		s.Has("old_3", "none: mcpdeck closed before this call finished")
 		s.Keys("p", "o")
 		s.Has("old_2", "from the journal", "pictures of earlier")
 		s.Keys("esc", "home")

@@ -193,13 +193,13 @@ func TestAnAgentWithoutAProjectSaysWhy(t *testing.T) {
 	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {
 		d.Change(func(n *deck.Snapshot) {
 			for i := range n.Agents {
-				n.Agents[i].Root, n.Agents[i].Refused = "", &roots.RefusedError{Dir: "/home/ann/.ssh", Why: "it holds secrets"}
+				n.Agents[i].Root, n.Agents[i].Refused = "", &roots.RefusedError{Dir: "/home/ann/.ssh", Why: "it contains secrets"}
 			}
 		})
 		s.Wait(time.Second)
 		s.Click(60, 4)
 		s.Click(60, 4)
-		s.Has("claims to be", "no project", "/home/ann/.ssh cannot be a", "it holds secrets")
+		s.Has("claims to be", "no project", "/home/ann/.ssh cannot be a", "it contains secrets")
 	})
 }
 

@@ -66,7 +66,7 @@ func detailLines(th *theme.Theme, b *board, x row, m mode, w int, apart bool) []
 		d.title(x.name, "", "")
 		d.wrap(th.Text, "The text of this file changed, its contract did not: comments, formatting, a function body. This is no drift.")
 		d.gap()
-		d.wrap(th.Faint, "stamp's contracts hold neither the types of parameters nor inline types of props. Where one of an exported declaration changed, it is listed under signatures; of others nothing is known.")
+		d.wrap(th.Faint, "stamp's contracts hold neither the types of parameters nor inline types of props. Where one of an exported declaration changed, it is listed under signatures; of others this is unknown.")
 	case uncoveredRow:
 		d.title(x.name, "", "not covered")
 		d.wrap(th.Text, "This file changed, but it is in no bundle on at least one side: it lies deeper than the depth, or in a cycle that no root reaches. Nothing could be compared.")
