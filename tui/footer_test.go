@@ -12,7 +12,7 @@ import (
 )
 
 func TestAllKeysInTheFooter(t *testing.T) {
-	frame.RunWith(t, frame.Size{W: 80, H: 30}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 80, H: 30}, colorprofile.TrueColor, func() tea.Model {
 		return tui.New(tui.Options{Pages: []tui.Page{&page{id: "one", title: "One"}, &page{id: "two", title: "Two"}}, Background: "dark"})
 	}, func(s *frame.Screen) {
 		rows := func() []string { return strings.Split(s.Text(), "\n") }

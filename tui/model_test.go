@@ -71,7 +71,7 @@ func run(t *testing.T, size frame.Size, o tui.Options, test func(s *frame.Screen
 	if o.Background == "" {
 		o.Background = "dark"
 	}
-	frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model { return tui.New(o) }, test)
+	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model { return tui.New(o) }, test)
 }
 
 func twoPages() (*page, *page) {
@@ -190,7 +190,7 @@ func TestSettingsChangeWhileTheScreenIsUp(t *testing.T) {
 		{ID: "one.copy", Title: "Copy", Hint: "copy", Keys: []string{"y"}, Run: func() tea.Cmd { ran++; return nil }},
 	}}
 	var settings chan tui.Settings
-	frame.RunWith(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
 		settings = make(chan tui.Settings)
 		return tui.New(tui.Options{Pages: []tui.Page{p}, Background: "dark", Settings: settings})
 	}, func(s *frame.Screen) {
@@ -216,7 +216,7 @@ func TestABrokenConfigurationIsShownAsLongAsItIs(t *testing.T) {
 	one, two := &page{id: "one", title: "One"}, &page{id: "two", title: "Two"}
 	var settings chan tui.Settings
 	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 40, H: 12}} {
-		frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
+		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 			settings = make(chan tui.Settings)
 			return tui.New(tui.Options{Pages: []tui.Page{one, two}, Background: "dark", Settings: settings})
 		}, func(s *frame.Screen) {
@@ -259,7 +259,7 @@ func TestOverlaysThatNobodyAskedForTakeAGracePeriod(t *testing.T) {
 
 func TestQuitAsksWhileAgentsAreConnected(t *testing.T) {
 	p := &page{id: "one", title: "One"}
-	frame.RunWith(t, frame.Size{W: 80, H: 20}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 80, H: 20}, colorprofile.TrueColor, func() tea.Model {
 		return tui.New(tui.Options{Pages: []tui.Page{p}, Deck: fake.NewDeck(time.Now()), Background: "dark"})
 	}, func(s *frame.Screen) {
 		s.Keys("q")
@@ -292,7 +292,7 @@ func TestPagesHaveAWordBeforeTheEnd(t *testing.T) {
 func TestEventsAreBatched(t *testing.T) {
 	p := &page{id: "one", title: "One"}
 	var d *fake.Deck
-	frame.RunWith(t, frame.Size{W: 80, H: 20}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 80, H: 20}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		return tui.New(tui.Options{Pages: []tui.Page{p}, Deck: d, Background: "dark"})
 	}, func(s *frame.Screen) {

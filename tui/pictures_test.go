@@ -72,7 +72,7 @@ func TestPlaceholdersStayWhole(t *testing.T) {
 	for _, colors := range []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256} {
 		t.Run(colors.String(), func(t *testing.T) {
 			var end string
-			frame.RunWith(t, frame.Size{W: 60, H: 20}, colors, func() tea.Model {
+			frame.Run(t, frame.Size{W: 60, H: 20}, colors, func() tea.Model {
 				return tui.New(tui.Options{Pages: []tui.Page{pictured(40, 12)}, Background: "dark"})
 			}, func(s *frame.Screen) {
 				kittyAnswers(s)

@@ -33,7 +33,7 @@ func TestScreens(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			frame.RunWith(t, tt.size, colorprofile.TrueColor, func() tea.Model {
+			frame.Run(t, tt.size, colorprofile.TrueColor, func() tea.Model {
 				d := fake.NewDeck(time.Now())
 				return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
 					deck.New(deck.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d}),

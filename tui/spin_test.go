@@ -24,7 +24,7 @@ func TestMarksTurnTogetherWhileSomethingRuns(t *testing.T) {
 		seen[one]++
 		return []string{one}
 	}}
-	frame.RunWith(t, frame.Size{W: 60, H: 20}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 60, H: 20}, colorprofile.TrueColor, func() tea.Model {
 		return tui.New(tui.Options{Pages: []tui.Page{p}, Background: "dark"})
 	}, func(s *frame.Screen) {
 		before := 0

@@ -6,11 +6,9 @@ import (
 	"unicode"
 )
 
-// Secret tells whether a name, as of a key, a header or a variable of the
-// environment, says that what it names is a secret.
-func Secret(name string) bool { return secretName(name, false) }
-
-// secretName is Secret; with plainTokens the word token says nothing.
+// secretName tells whether a name, as of a key, a header or a variable of the
+// environment, says that what it names is a secret; with plainTokens the word token
+// says nothing.
 func secretName(name string, plainTokens bool) bool {
 	if len(name) > 128 || name == "PWD" || name == "OLDPWD" {
 		return false

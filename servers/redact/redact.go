@@ -1,7 +1,7 @@
 // Package redact takes out of texts, and of a tool call's arguments and result,
 // what a log must not keep: secrets, remembered values, long contents, pictures.
 //
-// A secret is found by the name it goes under ([Secret]), by its own looks, or
+// A secret is found by the name it goes under, by its own looks, or
 // because it is [Known].
 package redact
 

@@ -57,17 +57,11 @@ func (s *Screen) Write(p []byte) (int, error) {
 
 type doMsg func()
 
-// Run starts model on a terminal of the size, gives it a second, and calls test.
-// All time in there is virtual; goroutines that model starts must end with the
-// program or by t.Cleanup.
-func Run(t *testing.T, size Size, model tea.Model, test func(s *Screen)) {
-	t.Helper()
-	RunWith(t, size, colorprofile.TrueColor, func() tea.Model { return model }, test)
-}
-
-// RunWith is Run for a model that is made inside the bubble of virtual time (as
-// one must be that makes channels), with colours as far as the profile goes.
-func RunWith(t *testing.T, size Size, colors colorprofile.Profile, model func() tea.Model, test func(s *Screen)) {
+// Run starts a model on a terminal of the size, with colours as far as the profile
+// goes, gives it a second, and calls test. All time in there is virtual: the model is
+// made inside its bubble, as one must be that makes channels, and goroutines that it
+// starts must end with the program or by t.Cleanup.
+func Run(t *testing.T, size Size, colors colorprofile.Profile, model func() tea.Model, test func(s *Screen)) {
 	t.Helper()
 	// The runtime's goroutine for signals starts with the first Notify and must
 	// not belong to the bubble.

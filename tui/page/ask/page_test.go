@@ -38,7 +38,7 @@ func (s setup) run(t *testing.T, test func(d *desk)) {
 		s.size = frame.Size{W: 80, H: 24}
 	}
 	d := &desk{t: t}
-	frame.RunWith(t, s.size, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, s.size, colorprofile.TrueColor, func() tea.Model {
 		d.q = questions.New(s.queue)
 		for _, raw := range s.ask {
 			d.ask(raw)

@@ -20,7 +20,7 @@ import (
 func show(t *testing.T, size frame.Size, test func(s *frame.Screen, d *fake.Deck)) {
 	t.Helper()
 	var d *fake.Deck
-	frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		d.SetBody(4, deck.CallBody{
 			Args:   json.RawMessage(`{"file":"hero.pxl","scale":4,"layers":["body","hat"],"background":null}`),

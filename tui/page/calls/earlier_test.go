@@ -57,7 +57,7 @@ func showPast(t *testing.T, size frame.Size, empty bool, test func(s *frame.Scre
 	t.Helper()
 	var d *fake.Deck
 	var p *past
-	frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		if empty {
 			d.Forget()

@@ -41,7 +41,7 @@ func (p pictures) Pictures() ([]deck.Picture, uint64) {
 
 func TestThePictureOfAResultIsShown(t *testing.T) {
 	for _, size := range []frame.Size{{W: 110, H: 34}, {W: 80, H: 24}} {
-		frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
+		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 			d := fake.NewDeck(time.Now())
 			d.Add(deck.Call{Agent: "a1", AgentName: "claude-code", Tool: "pixelsrc_render", Status: deck.OK, Started: time.Now(), Duration: 1, Images: 1})
 			all, _ := d.Calls(0)

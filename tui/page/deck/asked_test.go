@@ -39,7 +39,7 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	frame.RunWith(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, AskPage: "ask", Questions: q})}})
 	}, func(s *frame.Screen) {
@@ -76,7 +76,7 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 }
 
 func TestAnAgentShowsItsLastCallAfterARestartOfTheDeck(t *testing.T) {
-	frame.RunWith(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d := fake.NewDeck(time.Now())
 		d.Forget()
 		d.Change(func(s *deck.Snapshot) {
@@ -103,7 +103,7 @@ func TestAnAgentShowsItsLastCallAfterARestartOfTheDeck(t *testing.T) {
 
 func TestAFailureIsReadBeforeTheColumnOfToolsIsWide(t *testing.T) {
 	var d *fake.Deck
-	frame.RunWith(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d})}})
 	}, func(s *frame.Screen) {

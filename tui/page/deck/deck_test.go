@@ -35,7 +35,7 @@ func (l *lamp) Actions() []tui.Action {
 func show(t *testing.T, size frame.Size, colors colorprofile.Profile, o tui.Options, test func(s *frame.Screen, d *fake.Deck)) {
 	t.Helper()
 	var d *fake.Deck
-	frame.RunWith(t, size, colors, func() tea.Model {
+	frame.Run(t, size, colors, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		o.Deck, o.Background = d, "dark"
 		o.Pages = []tui.Page{deckpage.New(deckpage.Options{Host: d, Widgets: []deckpage.Widget{&lamp{}}})}
@@ -126,7 +126,7 @@ func TestWatchingDoesNotRestart(t *testing.T) {
 
 func TestFromAnAgentToItsCallsAndItsQuestion(t *testing.T) {
 	var d *fake.Deck
-	frame.RunWith(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
 			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls", AskPage: "ask"}), stub{}, calls.New(calls.Options{Bodies: d}),
@@ -223,7 +223,7 @@ func (p past) Body(context.Context, uint64) (deck.CallBody, bool) { return deck.
 // them there.
 func TestTheCallsOfEarlierRunsAreOnTheDeck(t *testing.T) {
 	var d *fake.Deck
-	frame.RunWith(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		d.Forget()
 		old := past{[]deck.Call{
@@ -269,7 +269,7 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 	var d *fake.Deck
 	c := &clients{}
 	run := func(watch bool, test func(s *frame.Screen)) {
-		frame.RunWith(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
+		frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
 			d = fake.NewDeck(time.Now())
 			d.Change(func(s *deck.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 })
 			return tui.New(tui.Options{Deck: d, Background: "dark", Watch: watch, Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Setup: c, Watch: watch})}})
@@ -310,7 +310,7 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 func TestAFailureIsSaidOnce(t *testing.T) {
 	const why = "Pencil not found (16 places searched). Install it from pen.dev."
 	var d *fake.Deck
-	frame.RunWith(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		d.Change(func(s *deck.Snapshot) {
 			s.Servers = slices.Clone(s.Servers)
@@ -351,7 +351,7 @@ func TestAnAskShowsItsQuestion(t *testing.T) {
 
 func TestAnsweringIsTheFirstHintWhileAnAgentAsks(t *testing.T) {
 	var d *fake.Deck
-	frame.RunWith(t, frame.Size{W: 40, H: 12}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 40, H: 12}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, AskPage: "ask"})}})
 	}, func(s *frame.Screen) {

@@ -32,7 +32,7 @@ func show(t *testing.T, size frame.Size, ascii bool, r results, test func(s *fra
 	if ascii {
 		colors = colorprofile.NoTTY
 	}
-	frame.RunWith(t, size, colors, func() tea.Model {
+	frame.Run(t, size, colors, func() tea.Model {
 		d = fake.NewDrift(time.Now(), r(time.Now())...)
 		return tui.New(tui.Options{
 			Deck: fake.NewDeck(time.Now()), Background: "dark", Theme: theme.Options{ASCII: ascii},

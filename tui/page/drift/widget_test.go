@@ -16,7 +16,7 @@ import (
 
 func TestTheDeckTellsOfDrift(t *testing.T) {
 	var d *fake.Drift
-	frame.RunWith(t, frame.Size{W: 100, H: 30}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 100, H: 30}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDrift(time.Now())
 		page := drift.New(drift.Options{Source: d, Project: "/home/ann/shop"})
 		return tui.New(tui.Options{Deck: fake.NewDeck(time.Now()), Background: "dark", Pages: []tui.Page{

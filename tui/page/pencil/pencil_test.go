@@ -110,7 +110,7 @@ func on() pencil.Status {
 func run(t *testing.T, size frame.Size, s pencil.Status, test func(s *frame.Screen, m *mode)) {
 	t.Helper()
 	var m *mode
-	frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		m = newMode(s)
 		return tui.New(tui.Options{
 			Deck: fake.NewDeck(time.Now()), Background: "dark", Start: "pencil",

@@ -116,7 +116,7 @@ func animation() pixels.Render {
 
 func run(t *testing.T, size frame.Size, background string, o pixels.Options, test func(s *frame.Screen)) {
 	t.Helper()
-	frame.RunWith(t, size, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		for _, s := range o.Sources { // their channels belong to the bubble of virtual time
 			if src, ok := s.(*source); ok {
 				src.hint = make(chan struct{}, 1)
@@ -471,7 +471,7 @@ func TestLettersWithoutColours(t *testing.T) {
 		{frame.Size{W: 40, H: 12}, []string{"a {skin}  b {line}  c #f4f4f4"}},
 	} {
 		t.Run(fmt.Sprintf("%dx%d", row.size.W, row.size.H), func(t *testing.T) {
-			frame.RunWith(t, row.size, colorprofile.ASCII, func() tea.Model {
+			frame.Run(t, row.size, colorprofile.ASCII, func() tea.Model {
 				src := newSource(still(1, 0, time.Minute))
 				src.hint = make(chan struct{}, 1)
 				return tui.New(tui.Options{Pages: []tui.Page{pixels.New(pixels.Options{Sources: []pixels.Source{src}})}, Background: "dark"})
