@@ -10,8 +10,7 @@ import (
 )
 
 // Module is one of the servers the deck hosts. Its domain lives in a package of
-// its own that knows nothing of MCP; the Module is the face in that package's
-// tools.go.
+// its own that knows nothing of MCP; the Module lies below it, in offer.
 //
 // The host calls the methods from several goroutines.
 type Module interface {

@@ -89,7 +89,7 @@ type link struct {
 	down      chan struct{}
 }
 
-// errUsage marks a deck's refusal that is the caller's mistake.
+// usageError marks a deck's refusal that is the caller's mistake.
 type usageError struct{ error }
 
 // IsUsage tells whether an error of Run is the caller's mistake.

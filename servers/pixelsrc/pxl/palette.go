@@ -8,7 +8,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 )
 
-// Magenta is what a pixel without a valid colour is painted with.
+// magenta is what a pixel without a valid colour is painted with.
 func magenta() color.NRGBA { return color.NRGBA{R: 255, B: 255, A: 255} }
 
 // maxTokens is how many tokens a palette may have before its ramps are cut off.
