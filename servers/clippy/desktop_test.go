@@ -220,11 +220,15 @@ func TestWriteNote(t *testing.T) {
 }
 
 func holding(name string) func(*testing.T, string) {
-	return func(t *testing.T, dir string) { put(t, filepath.Join(dir, name), "old") }
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		put(t, filepath.Join(dir, name), "old")
+	}
 }
 
 func link(target string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
+		t.Helper()
 		put(t, filepath.Join(dir, "target"), "old")
 		must(t, os.Symlink(target, filepath.Join(dir, "a.txt")))
 	}
