@@ -140,7 +140,7 @@ func TestTheGuideNamesWhatThereIs(t *testing.T) {
 		}
 	}
 	tests := testFunctions(t, "../..")
-	for _, m := range regexp.MustCompile(`go test [^`+"`"+`\n]*-run ([A-Za-z|]+)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`go test [^`+"`"+`\n]*-run '?([A-Za-z|]+)`).FindAllStringSubmatch(text, -1) {
 		for _, run := range strings.Split(m[1], "|") {
 			found := false
 			for name := range tests {
