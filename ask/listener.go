@@ -211,23 +211,23 @@ func (l *Listener) Close() error {
 	return err
 }
 
-// Heal opens sockets again that somebody has deleted, and tells whether it had
+// Restore opens sockets again that somebody has deleted, and tells whether it had
 // to. Connections stay.
-func (l *Listener) Heal() (healed bool, err error) {
-	healed, err = l.main.Heal()
+func (l *Listener) Restore() (restored bool, err error) {
+	restored, err = l.main.Restore()
 	l.mu.Lock()
 	sessions := maps.Clone(l.sessions)
 	l.mu.Unlock()
 	for _, s := range sessions {
-		again, e := s.l.Heal()
-		healed, err = healed || again, errors.Join(err, e)
+		again, e := s.l.Restore()
+		restored, err = restored || again, errors.Join(err, e)
 	}
-	if healed {
+	if restored {
 		l.mu.Lock()
 		l.remember()
 		l.mu.Unlock()
 	}
-	return healed, err
+	return restored, err
 }
 
 // Session opens a socket of its own for an agent's session and returns its

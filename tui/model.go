@@ -174,7 +174,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	if cmd, ok := m.terminal(msg); ok {
 		return cmd
 	}
-	if cmd, ok := m.wish(msg); ok {
+	if cmd, ok := m.requested(msg); ok {
 		return cmd
 	}
 	return m.broadcast(msg)
@@ -228,8 +228,8 @@ func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// wish does what pages and overlays ask of the root.
-func (m *Model) wish(msg tea.Msg) (tea.Cmd, bool) {
+// requested does what pages and overlays ask of the root.
+func (m *Model) requested(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case openMsg:
 		m.open(msg.overlay, msg.unasked)

@@ -93,7 +93,7 @@ func (p *pump) close() {
 	})
 }
 
-// redrawAfter makes next return a redrawMsg after d. Only the last wish counts;
+// redrawAfter makes next return a redrawMsg after d. only the last request counts;
 // each frame states its own.
 func (p *pump) redrawAfter(d time.Duration) {
 	for {

@@ -23,7 +23,7 @@ import (
 
 // guarded is a deck on a screen that pairs, with a question of an agent over
 // HTTP and a tool of Pencil that is held.
-func guarded(t *testing.T) (*desk, *window) {
+func guarded(t *testing.T) (*driver, *window) {
 	t.Helper()
 	d := holding(t, "pair")
 	w := d.window("--page", "ask", "--port", d.port())
@@ -33,9 +33,9 @@ func guarded(t *testing.T) (*desk, *window) {
 
 // holding is a home in which a deck takes answers by a method, and has a tool of
 // Pencil that is held.
-func holding(t *testing.T, method string) *desk {
+func holding(t *testing.T, method string) *driver {
 	t.Helper()
-	d := newDesk(t)
+	d := newDriver(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -47,12 +47,12 @@ func holding(t *testing.T, method string) *desk {
 	return d
 }
 
-func (d *desk) port() string {
+func (d *driver) port() string {
 	_, port, _ := net.SplitHostPort(d.address)
 	return port
 }
 
-func (d *desk) holds() {
+func (d *driver) holds() {
 	d.t.Helper()
 	d.until("a held tool", func() bool {
 		out, _ := d.command("pencil", "status").Output()
@@ -60,7 +60,7 @@ func (d *desk) holds() {
 	})
 }
 
-func (d *desk) configure(text string) {
+func (d *driver) configure(text string) {
 	d.t.Helper()
 	dir := filepath.Join(d.home, ".config", "mcpdeck")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -72,7 +72,7 @@ func (d *desk) configure(text string) {
 }
 
 // askOverHTTP asks as an agent without a process that the deck could know of.
-func (d *desk) askOverHTTP() {
+func (d *driver) askOverHTTP() {
 	d.t.Helper()
 	token, err := os.ReadFile(filepath.Join(d.home, ".local/state/mcpdeck/run/token"))
 	if err != nil {
@@ -100,7 +100,7 @@ func (d *desk) askOverHTTP() {
 }
 
 // code has the deck show a pairing code and reads it off the screen.
-func (w *window) code(d *desk) string {
+func (w *window) code(d *driver) string {
 	w.t.Helper()
 	form := regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}`)
 	before := form.FindAllString(w.text(), -1)
@@ -231,7 +231,7 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 }
 
 // shell is a command in a terminal of its own, as the user types it.
-func (d *desk) shell(args ...string) *window {
+func (d *driver) shell(args ...string) *window {
 	d.t.Helper()
 	w := &window{t: d.t, cmd: d.command(args...), done: make(chan struct{})}
 	tty, err := pty.Start(w.cmd)
@@ -244,7 +244,7 @@ func (d *desk) shell(args ...string) *window {
 	return w
 }
 
-func (d *desk) shows(w *window, text string) {
+func (d *driver) shows(w *window, text string) {
 	d.t.Helper()
 	d.until(text, func() bool { return strings.Contains(w.text(), text) })
 }

@@ -68,7 +68,7 @@ func TestManyCallsAtOnceTakeTheDeckTheMemoryOfAFew(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the most memory that a process has had is read from /proc, which only Linux has")
 	}
-	d := newDesk(t)
+	d := newDriver(t)
 	deck := d.serve()
 	a := d.relay()
 	a.handshake("many")
@@ -89,7 +89,7 @@ func TestManyCallsAtOnceTakeTheDeckTheMemoryOfAFew(t *testing.T) {
 }
 
 func TestWorkInTheDeckEndsWithTheRelayThatAskedForIt(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	d.serve()
 	a := d.relay()
 	a.handshake("leaver")

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
-// connect shakes hands with the running deck, or with a house in this process
+// connect shakes hands with the running deck, or with an instance in this process
 // when none runs. The returned function ends it.
 func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Client, func(), error) {
 	c, err := connectDeck(ctx, cfg, names)

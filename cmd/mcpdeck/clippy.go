@@ -15,7 +15,7 @@ import (
 
 // clippyOptions joins the configuration and what a user at a deck can do.
 // Until a screen takes the bell over, it is the terminal's.
-func (h *house) clippyOptions(cfg *config.Config, person bool) clippy.Options {
+func (h *instance) clippyOptions(cfg *config.Config, person bool) clippy.Options {
 	o := cfg.ClippyOptions()
 	o.Bell = func() error {
 		if b := h.bell.Load(); b != nil {
@@ -30,7 +30,7 @@ func (h *house) clippyOptions(cfg *config.Config, person bool) clippy.Options {
 }
 
 // approve asks the user whether an agent may call a tool. No answer is a no.
-func (h *house) approve(ctx context.Context, a clippy.Approval) bool {
+func (h *instance) approve(ctx context.Context, a clippy.Approval) bool {
 	const yes, wait = "Allow it", time.Minute
 	defer host.WaitForUser(ctx)()
 	peer := ask.Peer{Key: a.AgentID}
@@ -55,7 +55,7 @@ func (h *house) approve(ctx context.Context, a clippy.Approval) bool {
 // clippyFollows returns what takes over Clippy's settings when the configuration
 // has changed. What the user did with the key for muting holds until the file
 // says something else than it did.
-func (h *house) clippyFollows(cfg *config.Config) func(*config.Config) {
+func (h *instance) clippyFollows(cfg *config.Config) func(*config.Config) {
 	muted := cfg.File.Clippy.Muted
 	return func(now *config.Config) {
 		next := now.ClippyOptions().Settings

@@ -36,7 +36,7 @@ func TestApprove(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				h := &house{host: running, queue: ask.New(ask.Options{Hold: -1})}
+				h := &instance{host: running, queue: ask.New(ask.Options{Hold: -1})}
 				begun := time.Now()
 				got := make(chan bool, 1)
 				go func() {
@@ -67,7 +67,7 @@ func TestApprove(t *testing.T) {
 }
 
 func TestBellGoesToTheScreen(t *testing.T) {
-	h := &house{}
+	h := &instance{}
 	bell := clippyscreen.NewBell()
 	h.bell.Store(bell)
 	cfg := &config.Config{}

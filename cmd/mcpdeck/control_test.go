@@ -33,7 +33,7 @@ func obeyed(out []byte) []rune {
 }
 
 func TestCommandsPrintNothingATerminalObeys(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	write := func(name, text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(d.project, name), []byte(text), 0o600); err != nil {
@@ -112,7 +112,7 @@ func TestCommandsPrintNothingATerminalObeys(t *testing.T) {
 }
 
 func TestTheDeckInLinesPrintsNothingATerminalObeys(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	out, err := os.Create(filepath.Join(d.home, "out"))
 	if err != nil {
 		t.Fatal(err)

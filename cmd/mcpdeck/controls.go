@@ -13,14 +13,14 @@ import (
 )
 
 // controls are the requests that commands send to a running deck.
-func (h *house) controls() map[string]wire.Control {
+func (h *instance) controls() map[string]wire.Control {
 	return map[string]wire.Control{
 		"pencil": h.pencilControl,
 		"show":   h.showControl,
 	}
 }
 
-func (h *house) pencilControl(ctx context.Context, from wire.Requester, args json.RawMessage) (any, error) {
+func (h *instance) pencilControl(ctx context.Context, from wire.Requester, args json.RawMessage) (any, error) {
 	var r pencil.Request
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
@@ -33,7 +33,7 @@ func (h *house) pencilControl(ctx context.Context, from wire.Requester, args jso
 
 // acceptFor accepts held definitions for a command that shows a proof, and else
 // waits until the user does it on the screen.
-func (h *house) acceptFor(ctx context.Context, from wire.Requester, names []string) (any, error) {
+func (h *instance) acceptFor(ctx context.Context, from wire.Requester, names []string) (any, error) {
 	if from.Agent != "" {
 		return nil, fmt.Errorf("pencil accept: only the user may accept definitions, and this comes from %s; accept on the deck's Pencil page", from.Agent)
 	}

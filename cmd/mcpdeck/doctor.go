@@ -89,7 +89,7 @@ func checkConfig(cfg *config.Config) []finding {
 
 // checkKeys says which of the user's keys are refused or never come. The pages
 // are made for that alone: the queue and the gate that they look at are nobody's.
-func (h *house) checkKeys() []finding {
+func (h *instance) checkKeys() []finding {
 	if len(h.cfg.File.Keys) == 0 {
 		return []finding{{"ok", "keys", "the default ones"}}
 	}
@@ -163,7 +163,7 @@ func checkToken(cfg *config.Config) finding {
 	return finding{"ok", "token", cfg.Paths.Token}
 }
 
-func (h *house) checkPencil() finding {
+func (h *instance) checkPencil() finding {
 	found, err := h.pencil.Find()
 	if err != nil {
 		return finding{"note", "pencil", err.Error()}
@@ -171,7 +171,7 @@ func (h *house) checkPencil() finding {
 	return finding{"ok", "pencil", found.Program + " (" + found.Source + ")"}
 }
 
-func (h *house) checkStamp(ctx context.Context, c *cobra.Command, fix bool) finding {
+func (h *instance) checkStamp(ctx context.Context, c *cobra.Command, fix bool) finding {
 	stamp := h.stamp.Service()
 	path, number, err := stamp.CLI(ctx)
 	if err != nil && fix {

@@ -14,21 +14,21 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
 )
 
-// analysing makes a desk whose deck analyses with a stand-in for stamp.
-func analysing(t *testing.T, files map[string]string) *desk {
+// analysing makes a driver whose deck analyses with a stand-in for stamp.
+func analysing(t *testing.T, files map[string]string) *driver {
 	t.Helper()
 	stamp, err := exec.LookPath("stamp")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDesk(t)
+	d := newDriver(t)
 	stamptest.Write(t, d.home, map[string]string{".config/mcpdeck/config.toml": fmt.Sprintf("[logicstamp]\ncommand = %q\n", stamp)})
 	stamptest.Write(t, d.project, files)
 	return d
 }
 
 // analyses are how often the stand-in ran.
-func (d *desk) analyses() int {
+func (d *driver) analyses() int {
 	found, _ := filepath.Glob(filepath.Join(standInDir(d.home), "call-*"))
 	return len(found)
 }

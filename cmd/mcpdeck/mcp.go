@@ -46,7 +46,7 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	spec := host.ViewSpec{Servers: names, Gateway: gateway}
-	var local *house
+	var local *instance
 	var linked atomic.Bool // to a deck, at least once
 	dial := dialer(cfg)
 	r := &wire.Relay{
@@ -87,8 +87,8 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 	return err
 }
 
-// headless is a started house without a user, which logs to a writer.
-func headless(cfg *config.Config, lost func() bool, logs io.Writer) (*house, error) {
+// headless is a started instance without a user, which logs to a writer.
+func headless(cfg *config.Config, lost func() bool, logs io.Writer) (*instance, error) {
 	h, err := build(cfg, false, lost)
 	if err != nil {
 		return nil, err

@@ -15,34 +15,34 @@ import (
 // leads to it; its title and its keys are its own.
 type page struct {
 	id   string // in actions, configuration and state
-	make func(h *house, watch bool, d *drift.Page) tui.Page
+	make func(h *instance, watch bool, d *drift.Page) tui.Page
 }
 
 // pages is the table of them; the first is home. The page of drift comes with it,
 // since it has a line on the deck, too.
 func pages() []page {
 	return []page{
-		{deck.ID, func(h *house, watch bool, d *drift.Page) tui.Page {
+		{deck.ID, func(h *instance, watch bool, d *drift.Page) tui.Page {
 			return deck.New(deck.Options{
 				Host: h.host, CallsPage: calls.ID, AskPage: ask.ID, Setup: screenSetup{h.cfg}, Watch: watch,
 				Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(d)},
 			})
 		}},
-		{ask.ID, func(h *house, watch bool, _ *drift.Page) tui.Page {
+		{ask.ID, func(h *instance, watch bool, _ *drift.Page) tui.Page {
 			o := h.cfg.AskScreen()
 			o.Watch, o.Gate = watch, h.gate
 			return ask.New(h.queue, o)
 		}},
-		{pixels.ID, func(h *house, _ bool, _ *drift.Page) tui.Page { return h.pictures }},
-		{calls.ID, func(h *house, _ bool, _ *drift.Page) tui.Page {
+		{pixels.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page { return h.pictures }},
+		{calls.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
 			o := calls.Options{Bodies: h, Pictures: h.host}
 			if h.earlier != nil {
 				o.Earlier = h.earlier
 			}
 			return calls.New(o)
 		}},
-		{drift.ID, func(_ *house, _ bool, d *drift.Page) tui.Page { return d }},
-		{pencil.ID, func(h *house, _ bool, _ *drift.Page) tui.Page {
+		{drift.ID, func(_ *instance, _ bool, d *drift.Page) tui.Page { return d }},
+		{pencil.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
 			return pencil.New(pencil.Options{Mode: h.pencil, Folder: h.cfg.Dir})
 		}},
 	}
@@ -57,7 +57,7 @@ func pageIDs() []string {
 	return ids
 }
 
-func (h *house) pages(watch bool) []tui.Page {
+func (h *instance) pages(watch bool) []tui.Page {
 	contracts := drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()})
 	var out []tui.Page
 	for _, p := range pages() {

@@ -41,7 +41,7 @@ func proveIfAsked(method string) (string, error) {
 }
 
 // pencilOptions joins the configuration and what a user at a deck can do.
-func (h *house) pencilOptions(cfg *config.Config, person bool) server.Options {
+func (h *instance) pencilOptions(cfg *config.Config, person bool) server.Options {
 	o := cfg.PencilOptions(version())
 	if person {
 		o.Elicit = h.fillIn
@@ -50,7 +50,7 @@ func (h *house) pencilOptions(cfg *config.Config, person bool) server.Options {
 }
 
 // fillIn puts a form of Pencil's server among the questions of the agents.
-func (h *house) fillIn(ctx context.Context, e server.Elicitation) (server.Elicited, error) {
+func (h *instance) fillIn(ctx context.Context, e server.Elicitation) (server.Elicited, error) {
 	form, err := ask.ParseForm(e.Message, e.Schema)
 	if err != nil {
 		return server.Elicited{}, err

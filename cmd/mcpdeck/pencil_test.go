@@ -21,7 +21,7 @@ import (
 
 func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{cfg: &config.Config{Dir: "/home/ana/shop"}, queue: ask.New(ask.Options{Hold: -1}), pencil: server.New(server.Options{})}
+		h := &instance{cfg: &config.Config{Dir: "/home/ana/shop"}, queue: ask.New(ask.Options{Hold: -1}), pencil: server.New(server.Options{})}
 		got := make(chan server.Elicited, 1)
 		go func() {
 			r, err := h.fillIn(t.Context(), server.Elicitation{
@@ -55,7 +55,7 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	h := &house{}
+	h := &instance{}
 	if h.pencilOptions(&config.Config{}, false).Elicit != nil || h.pencilOptions(&config.Config{}, true).Elicit == nil {
 		t.Error("without a user there is somebody to ask, or with one there is not")
 	}
@@ -69,7 +69,7 @@ func TestTheDeckOutlivesItsChild(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		started, exited := make(chan struct{}), make(chan struct{})
-		h := &house{pencil: server.New(server.Options{Command: program, Home: filepath.Dir(program), Start: func(process.Command) (*process.Child, error) {
+		h := &instance{pencil: server.New(server.Options{Command: program, Home: filepath.Dir(program), Start: func(process.Command) (*process.Child, error) {
 			in, ours := io.Pipe()
 			out, theirs := io.Pipe()
 			gone := func() {

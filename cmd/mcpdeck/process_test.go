@@ -24,8 +24,8 @@ import (
 // patience is how long anything may take on a busy machine.
 const patience = 30 * time.Second
 
-// desk is a user's home with the program in it, as processes.
-type desk struct {
+// driver is a user's home with the program in it, as processes.
+type driver struct {
 	t       *testing.T
 	home    string
 	project string
@@ -35,7 +35,7 @@ type desk struct {
 	address string // of its HTTP, where the test has chosen one
 }
 
-func newDesk(t *testing.T) *desk {
+func newDriver(t *testing.T) *driver {
 	t.Helper()
 	program, err := exec.LookPath("mcpdeck") // TestMain has put it there
 	if err != nil {
@@ -46,7 +46,7 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	d := &desk{t: t, home: home, project: filepath.Join(home, "shop"), program: program, path: "/usr/bin:/bin"}
+	d := &driver{t: t, home: home, project: filepath.Join(home, "shop"), program: program, path: "/usr/bin:/bin"}
 	for _, dir := range []string{d.project, filepath.Join(home, "Desktop")} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func newDesk(t *testing.T) *desk {
 }
 
 // command runs the program with the few variables that Codex gives a server.
-func (d *desk) command(args ...string) *exec.Cmd {
+func (d *driver) command(args ...string) *exec.Cmd {
 	c := exec.Command(d.program, args...)
 	c.Dir = d.project
 	c.Env = []string{
@@ -66,7 +66,7 @@ func (d *desk) command(args ...string) *exec.Cmd {
 }
 
 // serve starts a deck without a screen and waits until it answers.
-func (d *desk) serve(flags ...string) *exec.Cmd {
+func (d *driver) serve(flags ...string) *exec.Cmd {
 	d.t.Helper()
 	c := d.command(append([]string{"serve", "--port", "0"}, flags...)...)
 	c.Stderr = &d.log
@@ -81,12 +81,12 @@ func (d *desk) serve(flags ...string) *exec.Cmd {
 	return c
 }
 
-func (d *desk) kill(c *exec.Cmd) {
+func (d *driver) kill(c *exec.Cmd) {
 	_ = c.Process.Kill() // it may have ended
 	_ = c.Wait()
 }
 
-func (d *desk) until(what string, ok func() bool) {
+func (d *driver) until(what string, ok func() bool) {
 	d.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if ok() {
@@ -97,7 +97,7 @@ func (d *desk) until(what string, ok func() bool) {
 }
 
 // logged waits until the deck's journal tells of a call.
-func (d *desk) logged(words ...string) {
+func (d *driver) logged(words ...string) {
 	d.t.Helper()
 	d.until("the journal has "+strings.Join(words, " "), func() bool {
 		out, _ := d.command("log").Output()
@@ -123,10 +123,10 @@ type agent struct {
 	last  int
 }
 
-func (d *desk) relay(args ...string) *agent { return d.hears(nil, args...) }
+func (d *driver) relay(args ...string) *agent { return d.hears(nil, args...) }
 
 // hears is relay, with what it says on standard error.
-func (d *desk) hears(stderr io.Writer, args ...string) *agent {
+func (d *driver) hears(stderr io.Writer, args ...string) *agent {
 	d.t.Helper()
 	a := &agent{t: d.t, cmd: d.command(append([]string{"mcp"}, args...)...), lines: make(chan map[string]any, 100)}
 	a.cmd.Stderr = stderr
@@ -203,7 +203,7 @@ func (a *agent) handshake(name string) {
 }
 
 // note calls a tool that leaves a file, and looks for the file.
-func (a *agent) note(d *desk, name, meta string) {
+func (a *agent) note(d *driver, name, meta string) {
 	a.t.Helper()
 	m := a.request("tools/call", `{"name":"haunt_desktop","arguments":{"filename":"`+name+`","content":"boo"}`+meta+`}`)
 	if _, err := os.Stat(filepath.Join(d.home, "Desktop", name)); err != nil {
@@ -222,7 +222,7 @@ func TestSessionOutlivesAKilledDeck(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newDriver(t)
 			deck := d.serve()
 			a := d.relay()
 			if tt.meta == "" {
@@ -246,13 +246,13 @@ func TestSessionOutlivesAKilledDeck(t *testing.T) {
 }
 
 // asked counts the questions that wait in the deck.
-func (d *desk) asked() int {
+func (d *driver) asked() int {
 	out, _ := d.command("ask", "list").Output()
 	return strings.Count(string(out), "Which?")
 }
 
 // ends closes the agent's side and waits for the relay to end well.
-func (d *desk) ends(a *agent) {
+func (d *driver) ends(a *agent) {
 	d.t.Helper()
 	began := time.Now()
 	a.in.Close()
@@ -265,7 +265,7 @@ func (d *desk) ends(a *agent) {
 }
 
 func TestRelaySwitchesToADeckOpenedLater(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	a := d.relay()
 	a.handshake("early")
 	a.note(d, "alone.txt", "")
@@ -297,7 +297,7 @@ func names(answer map[string]any) (list []any) {
 }
 
 func TestRelayEndsWithItsInput(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	d.ends(d.relay()) // alone
 	deck := d.serve()
 	d.ends(d.relay())
@@ -314,7 +314,7 @@ func TestRelayEndsWithItsInput(t *testing.T) {
 
 // TestRotatedTokenEndsTheOldOne holds that a running deck refuses the old token at once.
 func TestRotatedTokenEndsTheOldOne(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	d.serve()
 	read := func(args ...string) string {
 		t.Helper()
@@ -356,7 +356,7 @@ func TestRotatedTokenEndsTheOldOne(t *testing.T) {
 
 // TestAPortThatIsTaken holds that a deck says why it has no HTTP.
 func TestAPortThatIsTaken(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -373,7 +373,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 }
 
 // http waits for the address that the deck logs.
-func (d *desk) http() (address string) {
+func (d *driver) http() (address string) {
 	d.t.Helper()
 	d.until("an address", func() bool {
 		_, after, found := strings.Cut(d.log.String(), "http=")
@@ -404,7 +404,7 @@ func (l *lines) String() string {
 // TestNoHome holds what happens without the variable that everything is found
 // by.
 func TestNoHome(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	c := d.command("token", "--state", filepath.Join(d.home, "state"))
 	c.Env = []string{"PATH=" + d.path}
 	out, err := c.CombinedOutput()
@@ -414,7 +414,7 @@ func TestNoHome(t *testing.T) {
 }
 
 func TestServeFollowsTheConfiguration(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	dir := filepath.Join(d.home, ".config", "mcpdeck")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -449,7 +449,7 @@ func TestServeFollowsTheConfiguration(t *testing.T) {
 func TestWhoHostsLogsOneLineForEach(t *testing.T) {
 	line := regexp.MustCompile(`^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\] \[(DEBUG|INFO|WARN|ERROR)\] `)
 	for _, deck := range []bool{true, false} {
-		d := newDesk(t)
+		d := newDriver(t)
 		if deck {
 			d.serve()
 		}

@@ -16,7 +16,7 @@ import (
 
 // from connects to the deck's socket as a relay does that says it was started in
 // a folder.
-func (d *desk) from(cwd string) *agent {
+func (d *driver) from(cwd string) *agent {
 	d.t.Helper()
 	c, err := net.Dial("unix", filepath.Join(d.home, ".local/state/mcpdeck/run/deck.sock"))
 	if err != nil {
@@ -58,7 +58,7 @@ func (a *agent) failed(tool, arguments string) (bool, string) {
 // TestNoServerReadsOutsideAProject connects from folders that are no projects,
 // in many spellings, and asks every server that reads files for what is there.
 func TestNoServerReadsOutsideAProject(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	secret := filepath.Join(d.home, ".ssh")
 	if err := os.Mkdir(secret, 0o700); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestNoServerReadsOutsideAProject(t *testing.T) {
 // TestAnAgentInARefusedFolderHasNoProject starts agents where no project can be,
 // beside a deck that was started in one.
 func TestAnAgentInARefusedFolderHasNoProject(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	keys := filepath.Join(d.home, ".ssh")
 	if err := os.Mkdir(keys, 0o700); err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestAnAgentInARefusedFolderHasNoProject(t *testing.T) {
 }
 
 // started is a relay that runs in a folder, which shakes hands.
-func (d *desk) started(dir string) *agent {
+func (d *driver) started(dir string) *agent {
 	d.t.Helper()
 	project := d.project
 	d.project = dir

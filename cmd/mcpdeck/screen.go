@@ -21,8 +21,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
 
-// screen is what the terminal shows of a house.
-func (h *house) screen(f deckFlags) tui.Options {
+// screen is what the terminal shows of an instance.
+func (h *instance) screen(f deckFlags) tui.Options {
 	ui := h.cfg.File.UI
 	mode, _ := picture.ParseMode(ui.Pictures) // what it does not know, the configuration has warned of
 	bell := clippy.NewBell()
@@ -96,7 +96,7 @@ func (s *store) Put(key, value string) error {
 }
 
 // plain runs the deck without a full screen.
-func (h *house) plain(ctx context.Context, f deckFlags) error {
+func (h *instance) plain(ctx context.Context, f deckFlags) error {
 	o := plain.Options{Deck: h.host, Questions: h.queue, In: os.Stdin, Out: console.Out(), Watch: f.watch}
 	if console.IsTerminal() {
 		o.Bell = func() { _, _ = io.WriteString(console.Bytes(console.Out()), "\a") }

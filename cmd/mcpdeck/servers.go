@@ -17,18 +17,18 @@ import (
 // hosted is one server.
 type hosted struct {
 	name string // in views, on the command line and in the journal
-	// make may keep in the house what commands and pages use besides.
-	make func(h *house) (host.Module, error)
+	// make may keep in the instance what commands and pages use besides.
+	make func(h *instance) (host.Module, error)
 }
 
 // servers is the table of them, in the order in which they are listed.
 func servers() []hosted {
 	return []hosted{
-		{"pencil", func(h *house) (host.Module, error) {
+		{"pencil", func(h *instance) (host.Module, error) {
 			h.pencil = pencil.New(h.pencilOptions(h.cfg, h.person))
 			return penciloffer.New(h.pencil), nil
 		}},
-		{"ask", func(h *house) (host.Module, error) {
+		{"ask", func(h *instance) (host.Module, error) {
 			if h.person {
 				return askoffer.New(askoffer.InProcess(h.queue)), nil
 			}
@@ -36,11 +36,11 @@ func servers() []hosted {
 			deck := ask.NewClient(ask.ClientOptions{Path: h.cfg.Paths.AskSocket, Lost: h.lost, Version: version()})
 			return askoffer.New(askoffer.Remote(deck)), nil
 		}},
-		{"pixelsrc", func(h *house) (host.Module, error) {
+		{"pixelsrc", func(h *instance) (host.Module, error) {
 			h.pixels = pixelsrc.New(h.cfg.PixelsrcOptions())
 			return pixelsoffer.NewModule(h.pixels), nil
 		}},
-		{"logicstamp", func(h *house) (host.Module, error) {
+		{"logicstamp", func(h *instance) (host.Module, error) {
 			service, err := logicstamp.New(h.cfg.LogicstampOptions())
 			if err != nil {
 				return nil, err
@@ -48,7 +48,7 @@ func servers() []hosted {
 			h.stamp = stampoffer.New(service)
 			return h.stamp, nil
 		}},
-		{"clippy", func(h *house) (host.Module, error) {
+		{"clippy", func(h *instance) (host.Module, error) {
 			h.clippy = clippy.New(h.clippyOptions(h.cfg, h.person))
 			return clippyoffer.New(h.clippy), nil
 		}},
@@ -65,7 +65,7 @@ func serverNames() []string {
 }
 
 // modules makes all of them.
-func (h *house) modules() ([]host.Module, error) {
+func (h *instance) modules() ([]host.Module, error) {
 	var out []host.Module
 	for _, s := range servers() {
 		m, err := s.make(h)

@@ -67,7 +67,7 @@ func briefly(err error, path string) string {
 
 // follow takes changes of the configuration over where there is no screen, and
 // warns of what is wrong with them.
-func (h *house) follow(ctx context.Context, a *app) {
+func (h *instance) follow(ctx context.Context, a *app) {
 	apply := h.clippyFollows(h.cfg)
 	followConfig(ctx, a, h.cfg.Paths.Config, func(cfg *config.Config, err error) {
 		if err != nil {

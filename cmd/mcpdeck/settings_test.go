@@ -87,7 +87,7 @@ func TestTheConfigurationMayComeLater(t *testing.T) {
 }
 
 func TestClippyFollowsTheConfiguration(t *testing.T) {
-	h := &house{clippy: clippy.New(clippy.Options{Dir: t.TempDir()})}
+	h := &instance{clippy: clippy.New(clippy.Options{Dir: t.TempDir()})}
 	cfg := func(enabled, muted bool) *config.Config {
 		return &config.Config{File: config.File{Clippy: config.Clippy{Enabled: enabled, Muted: muted}}}
 	}

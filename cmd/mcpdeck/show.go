@@ -96,7 +96,7 @@ func loadPixels(cfg *config.Config) func(string) (*pxl.Document, error) {
 }
 
 // pixelsPage is the deck's page of pictures.
-func (h *house) pixelsPage() *pixels.Page {
+func (h *instance) pixelsPage() *pixels.Page {
 	return pixels.New(pixels.Options{
 		Load: loadPixels(h.cfg),
 		Sources: []pixels.Source{
@@ -108,7 +108,7 @@ func (h *house) pixelsPage() *pixels.Page {
 
 // showControl opens pictures on the deck's page, which comes on screen unless an agent
 // asked for it.
-func (h *house) showControl(_ context.Context, from wire.Requester, args json.RawMessage) (any, error) {
+func (h *instance) showControl(_ context.Context, from wire.Requester, args json.RawMessage) (any, error) {
 	var r showRequest
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)

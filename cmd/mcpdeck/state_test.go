@@ -13,7 +13,7 @@ import (
 )
 
 // state is the deck's folder in a home, with a file that links may lead to.
-func (d *desk) state() (dir, precious string) {
+func (d *driver) state() (dir, precious string) {
 	d.t.Helper()
 	dir, precious = filepath.Join(d.home, ".local/state/mcpdeck"), filepath.Join(d.home, "precious")
 	if err := os.MkdirAll(filepath.Join(dir, "run"), 0o700); err != nil {
@@ -27,7 +27,7 @@ func (d *desk) state() (dir, precious string) {
 
 // refusal is what a command says that has to end by itself, and its error. A deck
 // that serves instead is ended, which is no error.
-func (d *desk) refusal(args ...string) (said string, err error) {
+func (d *driver) refusal(args ...string) (said string, err error) {
 	d.t.Helper()
 	var out lines
 	c := d.command(args...)
@@ -59,19 +59,19 @@ func (d *desk) refusal(args ...string) (said string, err error) {
 func TestAStateFolderThatOthersReachIsRefused(t *testing.T) {
 	tests := []struct {
 		name    string
-		prepare func(d *desk, dir string) error
+		prepare func(d *driver, dir string) error
 		want    string
 	}{
-		{"others may write", func(_ *desk, dir string) error { return os.Chmod(dir, 0o777) }, "chmod 700"},
-		{"others may look", func(_ *desk, dir string) error { return os.Chmod(dir, 0o755) }, "chmod 700"},
-		{"others may look at the sockets", func(_ *desk, dir string) error { return os.Chmod(filepath.Join(dir, "run"), 0o711) }, "chmod 700"},
-		{"it is a link", func(d *desk, dir string) error {
+		{"others may write", func(_ *driver, dir string) error { return os.Chmod(dir, 0o777) }, "chmod 700"},
+		{"others may look", func(_ *driver, dir string) error { return os.Chmod(dir, 0o755) }, "chmod 700"},
+		{"others may look at the sockets", func(_ *driver, dir string) error { return os.Chmod(filepath.Join(dir, "run"), 0o711) }, "chmod 700"},
+		{"it is a link", func(d *driver, dir string) error {
 			if err := os.Rename(dir, dir+".moved"); err != nil {
 				return err
 			}
 			return os.Symlink(dir+".moved", dir)
 		}, "link"},
-		{"it is another user's", func(d *desk, dir string) error {
+		{"it is another user's", func(d *driver, dir string) error {
 			if os.Geteuid() != 0 {
 				d.t.Skip("only the superuser can give a folder away")
 			}
@@ -80,7 +80,7 @@ func TestAStateFolderThatOthersReachIsRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newDriver(t)
 			dir, _ := d.state()
 			if err := tt.prepare(d, dir); err != nil {
 				t.Fatal(err)
@@ -98,8 +98,8 @@ func TestAStateFolderThatOthersReachIsRefused(t *testing.T) {
 // TestATokenThatIsNotOursIsRefused plants tokens, and asks the deck to use them.
 func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 	good := strings.Repeat("0123456789abcdef", 4) + "\n"
-	plant := func(text string, mode os.FileMode) func(*desk, string) error {
-		return func(_ *desk, token string) error {
+	plant := func(text string, mode os.FileMode) func(*driver, string) error {
+		return func(_ *driver, token string) error {
 			if err := os.WriteFile(token, []byte(text), 0o600); err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 	}
 	tests := []struct {
 		name string
-		put  func(d *desk, token string) error
+		put  func(d *driver, token string) error
 		want string // "": it is taken
 	}{
 		{"one of ours", plant(good, 0o600), ""},
@@ -116,13 +116,13 @@ func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 		{"an empty one", plant("", 0o600), "no token of mcpdeck"},
 		{"a long word", plant(strings.Repeat("x", 64), 0o600), "no token of mcpdeck"},
 		{"one that others can read", plant(good, 0o644), "can be read by others"},
-		{"a link", func(d *desk, token string) error {
+		{"a link", func(d *driver, token string) error {
 			if err := os.WriteFile(d.home+"/planted", []byte(good), 0o600); err != nil {
 				return err
 			}
 			return os.Symlink(d.home+"/planted", token)
 		}, "not a plain file"},
-		{"another user's", func(d *desk, token string) error {
+		{"another user's", func(d *driver, token string) error {
 			if os.Geteuid() != 0 {
 				d.t.Skip("only the superuser can give a file away")
 			}
@@ -134,7 +134,7 @@ func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newDriver(t)
 			dir, _ := d.state()
 			if err := tt.put(d, filepath.Join(dir, "run", "token")); err != nil {
 				t.Fatal(err)
@@ -170,7 +170,7 @@ func TestLinksInTheStateFolderAreNotFollowed(t *testing.T) {
 		"run/ask.sock.lock", "run/token", "run/deck.sock", "logicstamp", "logicstamp/snapshots", "pencil",
 	} {
 		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
-			d := newDesk(t)
+			d := newDriver(t)
 			dir, precious := d.state()
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 				t.Fatal(err)
@@ -242,7 +242,7 @@ func TestADeletedStateFolderIsMadeAgain(t *testing.T) {
 	if runtime.GOOS == "darwin" {
 		t.Skip("not tried here")
 	}
-	d := newDesk(t)
+	d := newDriver(t)
 	dir, _ := d.state()
 	d.serve()
 	before := d.relay()

@@ -35,7 +35,7 @@ type window struct {
 	out strings.Builder
 }
 
-func (d *desk) window(args ...string) *window {
+func (d *driver) window(args ...string) *window {
 	d.t.Helper()
 	w := &window{t: d.t, cmd: d.command(append([]string{"--port", "0", "--background", "dark"}, args...)...), done: make(chan struct{})}
 	tty, err := pty.StartWithSize(w.cmd, &pty.Winsize{Rows: 24, Cols: 80})
@@ -161,7 +161,7 @@ func TestTerminalIsRestored(t *testing.T) {
 	before := plainTerminal(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newDriver(t)
 			w := d.window()
 			d.until("a screen", func() bool { return strings.Contains(w.text(), tt.from) })
 			tt.end(w)
@@ -179,7 +179,7 @@ func TestTerminalIsRestored(t *testing.T) {
 // TestTheFirstFrameIsOutAtOnce holds that it does not wait for the renderer,
 // which sets the terminal's modes.
 func TestTheFirstFrameIsOutAtOnce(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	w := d.window()
 	d.until("modes", func() bool { return strings.Contains(w.text(), "\x1b[?2004h") })
 	frame, _, _ := strings.Cut(w.text(), "\x1b[?2004h")
@@ -190,7 +190,7 @@ func TestTheFirstFrameIsOutAtOnce(t *testing.T) {
 
 // TestDeckEndsWithItsTerminal takes the terminal away.
 func TestDeckEndsWithItsTerminal(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	w := d.window()
 	d.until("a screen", func() bool { return strings.Contains(w.text(), "Pixelsrc") })
 	w.tty.Close()
@@ -200,7 +200,7 @@ func TestDeckEndsWithItsTerminal(t *testing.T) {
 // TestEarlierCallsAreShown kills a deck while a call runs, and looks at the
 // page of calls of the next one.
 func TestEarlierCallsAreShown(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	deck := d.serve()
 	a := d.relay()
 	a.handshake("claude")
@@ -231,7 +231,7 @@ func TestEarlierCallsAreShown(t *testing.T) {
 // TestAnAgentRingsTheTerminal calls for a sound where no player can be found and
 // looks for the bell among what the terminal gets.
 func TestAnAgentRingsTheTerminal(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	d.path = d.home // no players
 	w := d.window()
 	d.until("the deck", func() bool { return strings.Contains(w.text(), "Pixelsrc") })
@@ -248,7 +248,7 @@ func TestAnAgentRingsTheTerminal(t *testing.T) {
 // of a terminal that does not say how it measures, and in a draft of 300 KB goes on
 // typing.
 func TestAQuestionIsShownAsItWasAsked(t *testing.T) {
-	d := newDesk(t)
+	d := newDriver(t)
 	w := d.window("--page", "ask")
 	a := d.relay()
 	a.handshake("claude")

@@ -9,28 +9,28 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
-// house is a made-up computer.
-type house struct {
+// computer is a made-up computer.
+type computer struct {
 	t *testing.T
 	s *search
 }
 
-func newHouse(t *testing.T, p platform) *house {
+func newComputer(t *testing.T, p platform) *computer {
 	t.Helper()
 	root := t.TempDir()
 	o := Options{sysroot: filepath.Join(root, "sys"), Home: filepath.Join(root, "home"), Root: filepath.Join(root, "project")}
 	o.Environ = []string{"LOCALAPPDATA=" + filepath.Join(root, "local"), "ProgramFiles=" + filepath.Join(root, "programs"), "PATH=" + filepath.Join(root, "bin")}
-	return &house{t, &search{o: o, p: p}}
+	return &computer{t, &search{o: o, p: p}}
 }
 
 // path expands ~, $P (project), $S (system), $L, $F (Windows folders).
-func (h *house) path(p string) string {
+func (h *computer) path(p string) string {
 	root := filepath.Dir(h.s.o.Home)
 	return strings.NewReplacer("~", h.s.o.Home, "$P", h.s.o.Root, "$S", h.s.o.sysroot, "$L", filepath.Join(root, "local"),
 		"$F", filepath.Join(root, "programs"), "$B", filepath.Join(root, "bin")).Replace(p)
 }
 
-func (h *house) put(path, content string, mode os.FileMode) {
+func (h *computer) put(path, content string, mode os.FileMode) {
 	h.t.Helper()
 	path = h.path(path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -78,7 +78,7 @@ func TestPlacesOfTheProgram(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := newHouse(t, tt.p)
+			h := newComputer(t, tt.p)
 			h.put(tt.at, "", 0o700)
 			f, err := h.s.run()
 			if err != nil || f.Program != h.path(tt.at) || f.App != tt.app {
@@ -89,7 +89,7 @@ func TestPlacesOfTheProgram(t *testing.T) {
 }
 
 func TestPlacesAreSearchedInOrder(t *testing.T) {
-	h := newHouse(t, platform{"linux", "amd64"})
+	h := newComputer(t, platform{"linux", "amd64"})
 	_, err := h.s.run()
 	if err == nil || !strings.Contains(err.Error(), "places searched). Install it from pen.dev") {
 		t.Fatalf("nothing is there: %v", err)
@@ -120,7 +120,7 @@ func TestPlacesAreSearchedInOrder(t *testing.T) {
 }
 
 func TestCommandLinePackageIsFound(t *testing.T) {
-	h := newHouse(t, platform{"linux", "amd64"})
+	h := newComputer(t, platform{"linux", "amd64"})
 	h.put("~/lib/cli/dist/index.mjs", "", 0o700)
 	h.put("~/lib/cli/dist/out/"+linux64, "", 0o700)
 	h.put("$B/x", "", 0o600)
@@ -153,7 +153,7 @@ func TestProgramIsFoundInClientConfigurations(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := newHouse(t, platform{"linux", "amd64"})
+			h := newComputer(t, platform{"linux", "amd64"})
 			h.put("~/x/"+linux64, "", 0o700)
 			h.put(tt.file, tt.content, 0o600)
 			f, err := h.s.run()
@@ -165,7 +165,7 @@ func TestProgramIsFoundInClientConfigurations(t *testing.T) {
 }
 
 func TestRejectedCandidatesSayWhy(t *testing.T) {
-	h := newHouse(t, platform{"linux", "amd64"})
+	h := newComputer(t, platform{"linux", "amd64"})
 	h.put("$S/opt/Pen"+outDir+linux64, "", 0o600)
 	h.put("~/.local/share/Pen"+outDir+linux64+"/x", "", 0o600)
 	h.put("~/.cursor/mcp.json", `{"mcpServers":{"pencil":{"command":"/usr/bin/mcpdeck"}}}`, 0o600)
@@ -192,7 +192,7 @@ func TestRejectedCandidatesSayWhy(t *testing.T) {
 }
 
 func TestConfiguredCommandIsTheOnlyOne(t *testing.T) {
-	h := newHouse(t, platform{"linux", "amd64"})
+	h := newComputer(t, platform{"linux", "amd64"})
 	h.put("$S/opt/Pen"+outDir+linux64, "", 0o700)
 	h.put("~/mine", "", 0o700)
 	h.put("$B/mine2", "", 0o700)
@@ -213,7 +213,7 @@ func FuzzClientConfiguration(f *testing.F) {
 	f.Add([]byte(`{"mcpServers":{"pencil":{"command":["/x",7],"args":{}}}}`))
 	f.Add([]byte("[mcp_servers.pencil]\ncommand = 'x'\nargs = ['a']\nn = inf"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		h := newHouse(t, platform{"linux", "amd64"})
+		h := newComputer(t, platform{"linux", "amd64"})
 		for file, g := range map[string]clients.Grammar{"~/a": clients.JSONC, "~/b": clients.TOML} {
 			h.put(file, string(raw), 0o600)
 			for _, c := range h.s.configuration(h.path(file), g, [][]string{{"mcpServers"}, {"mcp_servers"}}) {

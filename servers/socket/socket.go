@@ -111,9 +111,9 @@ func takeLock(path string) (*flock.Flock, fs.FileInfo, error) {
 	return lock, info, nil
 }
 
-// Heal binds the path again if its socket is gone or is another one: somebody has
+// Restore binds the path again if its socket is gone or is another one: somebody has
 // deleted it. Connections stay. It tells whether it had to.
-func (l *Listener) Heal() (healed bool, err error) {
+func (l *Listener) Restore() (restored bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {

@@ -298,14 +298,14 @@ func TestASocketThatWasDeletedIsBoundAgain(t *testing.T) {
 			defer before.Close()
 			kept := <-accepted
 			defer kept.Close()
-			if healed, err := l.Heal(); healed || err != nil {
-				t.Errorf("nothing was wrong: %v, %v", healed, err)
+			if restored, err := l.Restore(); restored || err != nil {
+				t.Errorf("nothing was wrong: %v, %v", restored, err)
 			}
 			if err := tt.remove(path); err != nil {
 				t.Skipf("it cannot be deleted here: %v", err)
 			}
-			if healed, err := l.Heal(); !healed || err != nil {
-				t.Fatalf("not healed: %v, %v", healed, err)
+			if restored, err := l.Restore(); !restored || err != nil {
+				t.Fatalf("not restored: %v, %v", restored, err)
 			}
 			after, err := Dial(ctx, path)
 			if err != nil {
@@ -348,8 +348,8 @@ func TestADeletedSocketThatAnotherDeckHasIsLeftToIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if healed, err := l.Heal(); healed || !errors.As(err, new(*InUseError)) {
-		t.Errorf("got %v, %v", healed, err)
+	if restored, err := l.Restore(); restored || !errors.As(err, new(*InUseError)) {
+		t.Errorf("got %v, %v", restored, err)
 	}
 	if err := l.Close(); err != nil {
 		t.Error(err)

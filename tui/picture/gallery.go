@@ -46,7 +46,7 @@ type Gallery struct {
 	ids     *IDs
 	slots   map[string]*slot
 	cache   cache
-	waiting map[string]Spec // by slot: only the last wish counts
+	waiting map[string]Spec // by slot: only the last request counts
 	hint    chan struct{}
 	send    strings.Builder
 	last    []string // rows of the last frame

@@ -16,7 +16,7 @@ import (
 )
 
 // reply is the end of a call, after the hold.
-func (d *desk) reply(c *questions.Call) questions.Reply {
+func (d *driver) reply(c *questions.Call) questions.Reply {
 	d.t.Helper()
 	d.Wait(3 * time.Second)
 	select {
@@ -32,7 +32,7 @@ func (d *desk) reply(c *questions.Call) questions.Reply {
 }
 
 // notSent fails the test when the call has ended.
-func (d *desk) notSent(c *questions.Call) {
+func (d *driver) notSent(c *questions.Call) {
 	d.t.Helper()
 	d.Wait(3 * time.Second)
 	select {
@@ -44,13 +44,13 @@ func (d *desk) notSent(c *questions.Call) {
 }
 
 // first is the draft of the first question of the first request.
-func (d *desk) first() questions.AnswerDraft { return d.q.Pending().Items[0].Draft.Answers[0] }
+func (d *driver) first() questions.AnswerDraft { return d.q.Pending().Items[0].Draft.Answers[0] }
 
 // play asks raw, presses keys and returns the results.
 func play(t *testing.T, raw string, keys ...string) []questions.Result {
 	t.Helper()
 	var out []questions.Result
-	with(t, raw, func(d *desk, c *questions.Call) {
+	with(t, raw, func(d *driver, c *questions.Call) {
 		d.press(keys...)
 		out = d.reply(c).Results
 	})
@@ -58,14 +58,14 @@ func play(t *testing.T, raw string, keys ...string) []questions.Result {
 }
 
 // with opens one request and its screen.
-func with(t *testing.T, raw string, test func(d *desk, c *questions.Call)) {
+func with(t *testing.T, raw string, test func(d *driver, c *questions.Call)) {
 	t.Helper()
 	sized(t, frame.Size{W: 80, H: 24}, raw, test)
 }
 
-func sized(t *testing.T, size frame.Size, raw string, test func(d *desk, c *questions.Call)) {
+func sized(t *testing.T, size frame.Size, raw string, test func(d *driver, c *questions.Call)) {
 	t.Helper()
-	setup{size: size}.run(t, func(d *desk) {
+	setup{size: size}.run(t, func(d *driver) {
 		c := d.ask(raw)
 		d.Wait(5 * time.Second)
 		test(d, c)
@@ -73,7 +73,7 @@ func sized(t *testing.T, size frame.Size, raw string, test func(d *desk, c *ques
 }
 
 // press types words after a quote, waits at "wait", and presses all other names.
-func (d *desk) press(keys ...string) {
+func (d *driver) press(keys ...string) {
 	for _, k := range keys {
 		if k == "wait" {
 			d.Wait(time.Second)
@@ -149,7 +149,7 @@ func resultCases() []refCase {
 	return []refCase{
 		{1, "only B is marked", func(t *testing.T) {
 			t.Helper()
-			with(t, `[{"question":"Which?","options":["A","B","C"],"recommended":1}]`, func(d *desk, _ *questions.Call) {
+			with(t, `[{"question":"Which?","options":["A","B","C"],"recommended":1}]`, func(d *driver, _ *questions.Call) {
 				if s := d.Text(); strings.Count(s, "recommended") != 1 || !strings.Contains(s, "B  recommended") {
 					t.Errorf("screen:\n%s", s)
 				}
@@ -158,7 +158,7 @@ func resultCases() []refCase {
 		{2, "recommended out of range: no mark, cursor on the first", func(t *testing.T) {
 			t.Helper()
 			for _, r := range []string{"-1", "9"} {
-				with(t, `[{"question":"Which?","options":["A","B","C"],"recommended":`+r+`}]`, func(d *desk, _ *questions.Call) {
+				with(t, `[{"question":"Which?","options":["A","B","C"],"recommended":`+r+`}]`, func(d *driver, _ *questions.Call) {
 					d.Lacks("recommended")
 					same(t, d.first().Cursor, 0)
 				})
@@ -166,7 +166,7 @@ func resultCases() []refCase {
 		}},
 		{3, "label that says recommended is marked once and kept", func(t *testing.T) {
 			t.Helper()
-			with(t, `[{"id":"a","question":"Which?","options":["Safe (Recommended)","Fast"],"recommended":0}]`, func(d *desk, c *questions.Call) {
+			with(t, `[{"id":"a","question":"Which?","options":["Safe (Recommended)","Fast"],"recommended":0}]`, func(d *driver, c *questions.Call) {
 				if n := strings.Count(strings.ToLower(d.Text()), "recommended"); n != 1 {
 					t.Errorf("said %d times:\n%s", n, d.Text())
 				}
@@ -190,7 +190,7 @@ func resultCases() []refCase {
 		}},
 		{7, "blank free text cannot be sent", func(t *testing.T) {
 			t.Helper()
-			with(t, sessions, func(d *desk, c *questions.Call) {
+			with(t, sessions, func(d *driver, c *questions.Call) {
 				d.press("end", "enter", "'  ", "enter")
 				d.notSent(c)
 			})
@@ -211,7 +211,7 @@ func resultCases() []refCase {
 		}},
 		{11, "declined with a draft: nothing is chosen", func(t *testing.T) {
 			t.Helper()
-			with(t, pair, func(d *desk, c *questions.Call) {
+			with(t, pair, func(d *driver, c *questions.Call) {
 				d.press("space", "tab", "'note", "enter", "x", "enter")
 				r := d.reply(c)
 				same(t, r.Status, questions.Declined)
@@ -235,7 +235,7 @@ func resultCases() []refCase {
 		}},
 		{15, "control characters: clean on screen, raw in the answer", func(t *testing.T) {
 			t.Helper()
-			with(t, `[{"id":"a\tb","question":"Wh\u0007ich?","options":["one\ttwo\u0007","B"]}]`, func(d *desk, c *questions.Call) {
+			with(t, `[{"id":"a\tb","question":"Wh\u0007ich?","options":["one\ttwo\u0007","B"]}]`, func(d *driver, c *questions.Call) {
 				d.Has("Which?", "one two")
 				d.press("tab")
 				d.Send(tea.PasteMsg{Content: "line1\r\nline2\x07"})
@@ -251,7 +251,7 @@ func resultCases() []refCase {
 		}},
 		{17, "description is shown, not echoed", func(t *testing.T) {
 			t.Helper()
-			with(t, `[{"id":"a","question":"Which?","description":"the long story","options":["A"]}]`, func(d *desk, c *questions.Call) {
+			with(t, `[{"id":"a","question":"Which?","description":"the long story","options":["A"]}]`, func(d *driver, c *questions.Call) {
 				d.Has("the long story")
 				d.Keys("enter")
 				if b, _ := json.Marshal(d.reply(c).Results); strings.Contains(string(b), "story") {
@@ -274,7 +274,7 @@ func keyCases() []refCase {
 		}},
 		{20, "Tab keeps the note", func(t *testing.T) {
 			t.Helper()
-			with(t, abc, func(d *desk, c *questions.Call) {
+			with(t, abc, func(d *driver, c *questions.Call) {
 				d.press("tab", "'x", "tab")
 				d.Has("A — x")
 				same(t, d.first().Notes[0], "x")
@@ -283,7 +283,7 @@ func keyCases() []refCase {
 		}},
 		{21, "Ctrl+C in the editor leaves, the draft stays", func(t *testing.T) {
 			t.Helper()
-			with(t, abc, func(d *desk, c *questions.Call) {
+			with(t, abc, func(d *driver, c *questions.Call) {
 				d.press("tab", "'draft", "ctrl+c")
 				d.notSent(c)
 				d.Has("claude-code", "draft")
@@ -293,7 +293,7 @@ func keyCases() []refCase {
 		}},
 		{22, "Esc leaves, it stays pending", func(t *testing.T) {
 			t.Helper()
-			with(t, abc, func(d *desk, c *questions.Call) {
+			with(t, abc, func(d *driver, c *questions.Call) {
 				d.Keys("esc")
 				d.notSent(c)
 				same(t, d.q.Pending().Waiting, 1)
@@ -301,14 +301,14 @@ func keyCases() []refCase {
 		}},
 		{23, "caret moves", func(t *testing.T) {
 			t.Helper()
-			with(t, abc, func(d *desk, _ *questions.Call) {
+			with(t, abc, func(d *driver, _ *questions.Call) {
 				d.press("tab", "'split", "left", "left", "'X")
 				same(t, d.first().Notes[0], "splXit")
 			})
 		}},
 		{24, "the cursor stops at both ends", func(t *testing.T) {
 			t.Helper()
-			with(t, abc, func(d *desk, _ *questions.Call) {
+			with(t, abc, func(d *driver, _ *questions.Call) {
 				d.Keys("up")
 				same(t, d.first().Cursor, 0)
 				d.Keys("down", "down", "down", "down", "down")
@@ -322,7 +322,7 @@ func tabCases() []refCase {
 	return []refCase{
 		{25, "Space toggles, Enter never unchooses", func(t *testing.T) {
 			t.Helper()
-			with(t, mixed, func(d *desk, _ *questions.Call) {
+			with(t, mixed, func(d *driver, _ *questions.Call) {
 				d.Keys("space", "space")
 				same(t, len(d.first().Chosen), 0)
 				d.Keys("enter", "left", "enter")
@@ -331,7 +331,7 @@ func tabCases() []refCase {
 		}},
 		{26, "multi: blank free text stays in the editor", func(t *testing.T) {
 			t.Helper()
-			with(t, mixed, func(d *desk, _ *questions.Call) {
+			with(t, mixed, func(d *driver, _ *questions.Call) {
 				d.Keys("end", "enter", "enter")
 				same(t, d.q.Pending().Items[0].Draft.Field, questions.OtherField)
 			})
@@ -343,14 +343,14 @@ func tabCases() []refCase {
 		}},
 		{28, "left from the first tab wraps to review", func(t *testing.T) {
 			t.Helper()
-			with(t, pair, func(d *desk, _ *questions.Call) {
+			with(t, pair, func(d *driver, _ *questions.Call) {
 				d.Keys("left")
 				same(t, d.q.Pending().Items[0].Draft.Tab, 2)
 			})
 		}},
 		{29, "review with open questions goes to the first", func(t *testing.T) {
 			t.Helper()
-			with(t, pair, func(d *desk, c *questions.Call) {
+			with(t, pair, func(d *driver, c *questions.Call) {
 				d.Keys("right", "right", "enter")
 				d.notSent(c)
 				same(t, d.q.Pending().Items[0].Draft.Tab, 0)
@@ -360,7 +360,7 @@ func tabCases() []refCase {
 		{30, "Esc on review and in a note leaves", func(t *testing.T) {
 			t.Helper()
 			for _, keys := range [][]string{{"left", "esc"}, {"tab", "'n", "ctrl+c"}, {"left", "ctrl+c"}} {
-				with(t, pair, func(d *desk, c *questions.Call) {
+				with(t, pair, func(d *driver, c *questions.Call) {
 					d.press(keys...)
 					d.notSent(c)
 					same(t, d.q.Pending().Waiting, 1)
@@ -369,7 +369,7 @@ func tabCases() []refCase {
 		}},
 		{31, "one question has no tabs", func(t *testing.T) {
 			t.Helper()
-			with(t, abc, func(d *desk, c *questions.Call) {
+			with(t, abc, func(d *driver, c *questions.Call) {
 				d.Lacks("review")
 				d.Keys("enter")
 				d.reply(c)
@@ -377,7 +377,7 @@ func tabCases() []refCase {
 		}},
 		{32, "a note in a single choice does not choose", func(t *testing.T) {
 			t.Helper()
-			with(t, pair, func(d *desk, _ *questions.Call) {
+			with(t, pair, func(d *driver, _ *questions.Call) {
 				d.press("tab", "'n", "enter")
 				same(t, len(d.first().Chosen), 0)
 				same(t, d.q.Pending().Items[0].Draft.Tab, 0)
@@ -385,11 +385,11 @@ func tabCases() []refCase {
 		}},
 		{33, "tab labels from ids", func(t *testing.T) {
 			t.Helper()
-			with(t, mixed, func(d *desk, _ *questions.Call) { d.Has("auth method", "Q2") })
+			with(t, mixed, func(d *driver, _ *questions.Call) { d.Has("auth method", "Q2") })
 		}},
 		{34, "review lines", func(t *testing.T) {
 			t.Helper()
-			with(t, `[{"id":"a","question":"?","options":["A"]},{"id":"b","question":"?","multi":true,"options":["A","B"]},{"id":"c","question":"?","options":["C"]},{"id":"d","question":"?","multi":true,"options":["A"]},{"id":"e","question":"?","options":["E"]}]`, func(d *desk, _ *questions.Call) {
+			with(t, `[{"id":"a","question":"?","options":["A"]},{"id":"b","question":"?","multi":true,"options":["A","B"]},{"id":"c","question":"?","options":["C"]},{"id":"d","question":"?","multi":true,"options":["A"]},{"id":"e","question":"?","options":["E"]}]`, func(d *driver, _ *questions.Call) {
 				d.press("enter", "1", "2", "enter", "o", "'x", "enter", "1", "o", "'y", "enter", "enter", "right")
 				d.Has("[A, B]", "“x”", "[A] + “y”", "not answered")
 			})

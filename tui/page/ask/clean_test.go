@@ -50,7 +50,7 @@ func TestTextIsCleaned(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			with(t, tt.ask, func(d *desk, c *questions.Call) {
+			with(t, tt.ask, func(d *driver, c *questions.Call) {
 				d.Has(tt.has...)
 				d.Lacks(tt.lacks...)
 				if tt.first == "" {
@@ -65,7 +65,7 @@ func TestTextIsCleaned(t *testing.T) {
 
 // Without a free-text row, o says why nothing opens.
 func TestNoAnswerOfOnesOwn(t *testing.T) {
-	with(t, `[{"question":"Which?","options":["a","b"],"allowOther":false}]`, func(d *desk, c *questions.Call) {
+	with(t, `[{"question":"Which?","options":["a","b"],"allowOther":false}]`, func(d *driver, c *questions.Call) {
 		d.Keys("o")
 		d.Has("this question accepts only the listed options")
 		d.Lacks("something else")

@@ -75,7 +75,7 @@ func TestAKeyInAnEnormousDraftCostsLittle(t *testing.T) {
 
 // A draft that is longer than the screen says how much of it is above.
 func TestALongDraftSaysWhatIsAbove(t *testing.T) {
-	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *desk) {
+	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *driver) {
 		d.Wait(2 * time.Second)
 		d.Keys("o")
 		d.Send(tea.PasteMsg{Content: strings.Repeat("line\n", 200) + "the last"})

@@ -15,7 +15,7 @@ import (
 // A wide screen shows what else waits beside the open question, and opens it by a
 // click.
 func TestTheQueueStandsBesideTheQuestion(t *testing.T) {
-	setup{size: frame.Size{W: 200, H: 60}}.run(t, func(d *desk) {
+	setup{size: frame.Size{W: 200, H: 60}}.run(t, func(d *driver) {
 		d.ask(shop)
 		d.Wait(5 * time.Second)
 		d.Lacks("Queue")
@@ -31,7 +31,7 @@ func TestTheQueueStandsBesideTheQuestion(t *testing.T) {
 		}
 		d.Has("Two columns", "preview")
 	})
-	setup{size: frame.Size{W: 140, H: 34}, ask: []string{shop, previews}}.run(t, func(d *desk) {
+	setup{size: frame.Size{W: 140, H: 34}, ask: []string{shop, previews}}.run(t, func(d *driver) {
 		d.Lacks("Queue")
 		for l := range strings.SplitSeq(d.Text(), "\n") {
 			if at := strings.Index(l, "request 1 of 2"); at >= 0 && len([]rune(l)) < 138 {
@@ -54,7 +54,7 @@ func drawCases() []refCase {
 	return []refCase{
 		{35, "93 columns, then 79", func(t *testing.T) {
 			t.Helper()
-			sized(t, frame.Size{W: 93, H: 24}, long(3, 4), func(d *desk, _ *questions.Call) {
+			sized(t, frame.Size{W: 93, H: 24}, long(3, 4), func(d *driver, _ *questions.Call) {
 				d.Resize(79, 24)
 				for l := range strings.SplitSeq(d.Text(), "\n") {
 					if len([]rune(l)) > 79 {
@@ -67,14 +67,14 @@ func drawCases() []refCase {
 		{36, "long description at 12, 16, 20 rows", func(t *testing.T) {
 			t.Helper()
 			for _, h := range []int{12, 16, 20} {
-				sized(t, frame.Size{W: 60, H: h}, long(40, 8), func(d *desk, _ *questions.Call) {
+				sized(t, frame.Size{W: 60, H: h}, long(40, 8), func(d *driver, _ *questions.Call) {
 					d.Has("Which?", "option 01", "option 02", "enter")
 				})
 			}
 		}},
 		{37, "then down six, up four: the cursor is seen", func(t *testing.T) {
 			t.Helper()
-			sized(t, frame.Size{W: 60, H: 12}, long(40, 8), func(d *desk, _ *questions.Call) {
+			sized(t, frame.Size{W: 60, H: 12}, long(40, 8), func(d *driver, _ *questions.Call) {
 				d.Keys("down", "down", "down", "down", "down", "down")
 				d.Has("→ ○ 7 option 07")
 				d.Keys("up", "up", "up", "up")
@@ -84,7 +84,7 @@ func drawCases() []refCase {
 		{38, "PgUp and Shift+Up move the view", func(t *testing.T) {
 			t.Helper()
 			for _, keys := range [][2]string{{"pgdown", "pgup"}, {"shift+down", "shift+up"}} {
-				sized(t, frame.Size{W: 60, H: 24}, strings.Replace(long(40, 4), "about", "very first", 1), func(d *desk, _ *questions.Call) {
+				sized(t, frame.Size{W: 60, H: 24}, strings.Replace(long(40, 4), "about", "very first", 1), func(d *driver, _ *questions.Call) {
 					d.Has("very first")
 					d.Keys(keys[0])
 					d.Lacks("very first")
@@ -95,14 +95,14 @@ func drawCases() []refCase {
 		}},
 		{39, "scrolling does not change the choice", func(t *testing.T) {
 			t.Helper()
-			sized(t, frame.Size{W: 60, H: 14}, long(10, 8), func(d *desk, c *questions.Call) {
+			sized(t, frame.Size{W: 60, H: 14}, long(10, 8), func(d *driver, c *questions.Call) {
 				d.Keys("down", "down", "shift+up", "shift+up", "enter")
 				same(t, d.reply(c).Results, one([]string{"option 03"}, ""))
 			})
 		}},
 		{40, "after scrolling, the next move shows the cursor", func(t *testing.T) {
 			t.Helper()
-			sized(t, frame.Size{W: 60, H: 12}, long(0, 20), func(d *desk, _ *questions.Call) {
+			sized(t, frame.Size{W: 60, H: 12}, long(0, 20), func(d *driver, _ *questions.Call) {
 				d.Keys("shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down")
 				d.Lacks("option 01")
 				d.Keys("down")
@@ -111,7 +111,7 @@ func drawCases() []refCase {
 		}},
 		{41, "a note of 90 characters at 16 rows", func(t *testing.T) {
 			t.Helper()
-			sized(t, frame.Size{W: 60, H: 16}, long(10, 8), func(d *desk, _ *questions.Call) {
+			sized(t, frame.Size{W: 60, H: 16}, long(10, 8), func(d *driver, _ *questions.Call) {
 				d.press("down", "tab", "'"+strings.Repeat("word ", 17)+"theend")
 				d.Has("theend")
 			})
@@ -119,7 +119,7 @@ func drawCases() []refCase {
 		{42, "tabs with short, long and many options", func(t *testing.T) {
 			t.Helper()
 			raw := `[{"question":"1?","options":["A"]},` + long(0, 40)[1:len(long(0, 40))-1] + `,` + `{"id":"z","question":"` + strings.Repeat("long ", 100) + `","options":["` + strings.Repeat("wide ", 60) + `","B"]}]`
-			sized(t, frame.Size{W: 60, H: 16}, raw, func(d *desk, _ *questions.Call) {
+			sized(t, frame.Size{W: 60, H: 16}, raw, func(d *driver, _ *questions.Call) {
 				for range 4 {
 					if n := strings.Count(d.Text(), "\n"); n != 16 || !strings.Contains(d.Text(), "enter") {
 						t.Errorf("%d rows:\n%s", n, d.Text())
@@ -131,7 +131,7 @@ func drawCases() []refCase {
 		{43, "14 questions in review at 16 rows", func(t *testing.T) {
 			t.Helper()
 			raw := "[" + strings.TrimSuffix(strings.Repeat(`{"question":"?","options":["A","B"]},`, 14), ",") + "]"
-			sized(t, frame.Size{W: 60, H: 16}, raw, func(d *desk, _ *questions.Call) {
+			sized(t, frame.Size{W: 60, H: 16}, raw, func(d *driver, _ *questions.Call) {
 				d.Keys("R", "left", "right")
 				d.Has("Q1: not answered", "enter send")
 			})
@@ -139,17 +139,17 @@ func drawCases() []refCase {
 		{44, "recommended 10 of 12: the cursor is seen at once", func(t *testing.T) {
 			t.Helper()
 			raw := strings.Replace(long(20, 12), `"options"`, `"recommended":9,"options"`, 1)
-			sized(t, frame.Size{W: 60, H: 12}, raw, func(d *desk, _ *questions.Call) { d.Has("option 10") })
+			sized(t, frame.Size{W: 60, H: 12}, raw, func(d *driver, _ *questions.Call) { d.Has("option 10") })
 		}},
 		{45, "6 options, 24 rows, any description: all rows", func(t *testing.T) {
 			t.Helper()
 			for _, n := range []int{20, 160} {
-				with(t, long(n, 6), func(d *desk, _ *questions.Call) { same(t, optionsShown(d.Text()), 7) })
+				with(t, long(n, 6), func(d *driver, _ *questions.Call) { same(t, optionsShown(d.Text()), 7) })
 			}
 		}},
 		{46, "40 options, 20 rows: more than five", func(t *testing.T) {
 			t.Helper()
-			sized(t, frame.Size{W: 60, H: 20}, long(10, 40), func(d *desk, _ *questions.Call) {
+			sized(t, frame.Size{W: 60, H: 20}, long(10, 40), func(d *driver, _ *questions.Call) {
 				if n := optionsShown(d.Text()); n <= 5 {
 					t.Errorf("%d rows", n)
 				}
@@ -157,7 +157,7 @@ func drawCases() []refCase {
 		}},
 		{47, "note with line break and BEL on one line", func(t *testing.T) {
 			t.Helper()
-			with(t, abc, func(d *desk, _ *questions.Call) {
+			with(t, abc, func(d *driver, _ *questions.Call) {
 				d.Keys("tab")
 				d.Send(tea.PasteMsg{Content: "li\x07ne\nbreak"})
 				d.Keys("enter")
@@ -166,14 +166,14 @@ func drawCases() []refCase {
 		}},
 		{48, "wide label while editing", func(t *testing.T) {
 			t.Helper()
-			sized(t, frame.Size{W: 40, H: 14}, `[{"question":"?","options":["漢字漢字漢字漢字漢字漢","B"]}]`, func(d *desk, _ *questions.Call) {
+			sized(t, frame.Size{W: 40, H: 14}, `[{"question":"?","options":["漢字漢字漢字漢字漢字漢","B"]}]`, func(d *driver, _ *questions.Call) {
 				d.press("tab", "'note")
 				d.Has("note")
 			})
 		}},
 		{49, "long note is wrapped, not cut", func(t *testing.T) {
 			t.Helper()
-			sized(t, frame.Size{W: 40, H: 20}, abc, func(d *desk, _ *questions.Call) {
+			sized(t, frame.Size{W: 40, H: 20}, abc, func(d *driver, _ *questions.Call) {
 				d.press("tab", "'"+strings.Repeat("ab ", 20)+"zz", "enter")
 				d.Has("zz")
 			})
@@ -181,11 +181,11 @@ func drawCases() []refCase {
 		{50, "tall terminal: a long question gets its rows", func(t *testing.T) {
 			t.Helper()
 			raw := `[{"question":"` + strings.TrimSuffix(strings.Repeat(`row\n`, 20), `\n`) + `","options":["A"]}]`
-			sized(t, frame.Size{W: 60, H: 50}, raw, func(d *desk, _ *questions.Call) { same(t, strings.Count(d.Text(), "row"), 20) })
+			sized(t, frame.Size{W: 60, H: 50}, raw, func(d *driver, _ *questions.Call) { same(t, strings.Count(d.Text(), "row"), 20) })
 		}},
 		{51, "small terminal: three options", func(t *testing.T) {
 			t.Helper()
-			sized(t, frame.Size{W: 40, H: 12}, long(30, 8), func(d *desk, _ *questions.Call) {
+			sized(t, frame.Size{W: 40, H: 12}, long(30, 8), func(d *driver, _ *questions.Call) {
 				if n := optionsShown(d.Text()); n < 3 {
 					t.Errorf("%d options:\n%s", n, d.Text())
 				}
@@ -227,7 +227,7 @@ func TestGoldenFrames(t *testing.T) {
 	for _, v := range views {
 		for _, s := range sizes {
 			t.Run(v.name+" "+s.name, func(t *testing.T) {
-				setup{size: s.size}.run(t, func(d *desk) {
+				setup{size: s.size}.run(t, func(d *driver) {
 					for _, raw := range v.ask {
 						d.ask(raw)
 					}
@@ -242,7 +242,7 @@ func TestGoldenFrames(t *testing.T) {
 
 // The mark of a question whose agent is away differs by its colour alone.
 func TestTheListSaysThatAnAgentIsAway(t *testing.T) {
-	with(t, abc, func(d *desk, c *questions.Call) {
+	with(t, abc, func(d *driver, c *questions.Call) {
 		d.Keys("esc")
 		d.Lacks("agent away")
 		c.HandOver()
@@ -253,7 +253,7 @@ func TestTheListSaysThatAnAgentIsAway(t *testing.T) {
 
 func TestAnOptionUnderAToastIsNotChosen(t *testing.T) {
 	for size, first := range map[frame.Size]int{{W: 40, H: 12}: 0, {W: 80, H: 24}: 1} { // chosen by the first key
-		setup{size: size, ask: []string{long(12, 9)}}.run(t, func(d *desk) {
+		setup{size: size, ask: []string{long(12, 9)}}.run(t, func(d *driver) {
 			name := fmt.Sprintf("toast-%dx%d", size.W, size.H)
 			d.Wait(5 * time.Second)
 			d.Keys("D") // the agent is waiting: a toast says so

@@ -15,7 +15,7 @@ import (
 )
 
 func TestBellAndTitleTellOfAQuestion(t *testing.T) {
-	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *desk) {
+	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *driver) {
 		d.askAs(pair, "codex", "/b")
 		d.Wait(5 * time.Second)
 		if !strings.Contains(d.Raw(), "(1) mcpdeck: codex asks: a") {
@@ -45,7 +45,7 @@ func TestNotificationSequences(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			setup{page: page.Options{Notify: tt.notify}}.run(t, func(d *desk) {
+			setup{page: page.Options{Notify: tt.notify}}.run(t, func(d *driver) {
 				if tt.focus != nil {
 					d.Send(tt.focus)
 				}
@@ -71,7 +71,7 @@ func TestNotificationSequences(t *testing.T) {
 }
 
 func TestReminders(t *testing.T) {
-	setup{}.run(t, func(d *desk) {
+	setup{}.run(t, func(d *driver) {
 		d.askAs(abc, "codex", "/b")
 		count := func() int { return strings.Count(d.Raw(), "\x1b]9;codex asks") }
 		d.Wait(time.Minute)

@@ -15,8 +15,8 @@ import (
 	page "github.com/mcpdeck/mcpdeck/tui/page/ask"
 )
 
-// desk is a queue with the page on an emulated terminal.
-type desk struct {
+// driver is a queue with the page on an emulated terminal.
+type driver struct {
 	*frame.Screen
 	t    *testing.T
 	q    *questions.Queue
@@ -32,12 +32,12 @@ type setup struct {
 	gate  proof.Method
 }
 
-func (s setup) run(t *testing.T, test func(d *desk)) {
+func (s setup) run(t *testing.T, test func(d *driver)) {
 	t.Helper()
 	if s.size.W == 0 {
 		s.size = frame.Size{W: 80, H: 24}
 	}
-	d := &desk{t: t}
+	d := &driver{t: t}
 	frame.Run(t, s.size, colorprofile.TrueColor, func() tea.Model {
 		d.q = questions.New(s.queue)
 		for _, raw := range s.ask {
@@ -63,11 +63,11 @@ func (s setup) run(t *testing.T, test func(d *desk)) {
 	})
 }
 
-func (d *desk) ask(raw string) *questions.Call {
+func (d *driver) ask(raw string) *questions.Call {
 	return d.askAs(raw, "claude-code", "/home/ana/src/shop")
 }
 
-func (d *desk) askAs(raw, client, cwd string) *questions.Call {
+func (d *driver) askAs(raw, client, cwd string) *questions.Call {
 	d.t.Helper()
 	qs, err := questions.ParseQuestions(json.RawMessage(raw))
 	if err != nil {
@@ -81,7 +81,7 @@ func (d *desk) askAs(raw, client, cwd string) *questions.Call {
 }
 
 func TestDeclineReason(t *testing.T) {
-	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *desk) {
+	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *driver) {
 		d.Keys("x")
 		d.Type("not now")
 		d.Has("decline the whole request?", "not now")
@@ -89,7 +89,7 @@ func TestDeclineReason(t *testing.T) {
 }
 
 func TestThePaletteSaysThatNothingIsOpen(t *testing.T) {
-	setup{}.run(t, func(d *desk) {
+	setup{}.run(t, func(d *driver) {
 		d.Keys("ctrl+p")
 		d.Type("choose this")
 		d.Has("no question is open")
@@ -97,7 +97,7 @@ func TestThePaletteSaysThatNothingIsOpen(t *testing.T) {
 }
 
 func TestARefusalOfAnEmptyTextGoesWhenOneTypes(t *testing.T) {
-	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *desk) {
+	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *driver) {
 		d.Keys("o", "enter")
 		d.Has("type an answer, or esc")
 		d.Type("z")
@@ -106,7 +106,7 @@ func TestARefusalOfAnEmptyTextGoesWhenOneTypes(t *testing.T) {
 }
 
 func TestDigitsStandBesidePagesOnlyWhereTheyGoThere(t *testing.T) {
-	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *desk) {
+	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *driver) {
 		d.Lacks("1 Ask")
 		d.Keys("esc")
 		d.Has("1 Ask")
@@ -116,7 +116,7 @@ func TestDigitsStandBesidePagesOnlyWhereTheyGoThere(t *testing.T) {
 const deletes = `[{"question":"Really?","options":["Delete everything","Keep it"]}]`
 
 func TestNothingIsSentFromAScreenTooSmallToShowIt(t *testing.T) {
-	with(t, deletes, func(d *desk, c *questions.Call) {
+	with(t, deletes, func(d *driver, c *questions.Call) {
 		d.Has("Delete everything")
 		d.Resize(39, 11)
 		d.press("enter", "1", "ctrl+s", "enter")
@@ -132,7 +132,7 @@ func TestNothingIsSentFromAScreenTooSmallToShowIt(t *testing.T) {
 
 func TestNothingIsSentFromTheHelpOrThePalette(t *testing.T) {
 	for _, keys := range [][]string{{"?", "enter", "enter"}, {"ctrl+p", "c", "h", "o", "o", "s", "e", "enter", "enter"}, {"?", "s", "e", "n", "d", "enter"}} {
-		with(t, deletes, func(d *desk, c *questions.Call) {
+		with(t, deletes, func(d *driver, c *questions.Call) {
 			d.press(keys...)
 			d.Wait(time.Minute)
 			d.notSent(c)

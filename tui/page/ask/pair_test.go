@@ -27,7 +27,7 @@ func gated(t *testing.T, m proof.Method) gate {
 }
 
 func TestAPairingCodeIsShownUntilItIsUsedOrHidden(t *testing.T) {
-	setup{gate: proof.Pair}.run(t, func(d *desk) {
+	setup{gate: proof.Pair}.run(t, func(d *driver) {
 		g := d.gate
 		d.Keys("P")
 		d.Golden("pair")
@@ -51,7 +51,7 @@ func TestAPairingCodeIsShownUntilItIsUsedOrHidden(t *testing.T) {
 }
 
 func TestAnUnlockedGateIsTheUsersDoing(t *testing.T) {
-	setup{gate: proof.Pair}.run(t, func(d *desk) {
+	setup{gate: proof.Pair}.run(t, func(d *driver) {
 		g := d.gate
 		for range 10 {
 			g.Gate.Pair()
@@ -72,7 +72,7 @@ func TestAnUnlockedGateIsTheUsersDoing(t *testing.T) {
 }
 
 func TestAPassphraseIsSetUnseen(t *testing.T) {
-	setup{gate: proof.Passphrase}.run(t, func(d *desk) {
+	setup{gate: proof.Passphrase}.run(t, func(d *driver) {
 		g := d.gate
 		d.Keys("P")
 		d.Type("short")
@@ -99,7 +99,7 @@ func TestNobodyPairsWhereAnswersFromAShellAreOff(t *testing.T) {
 		"off": {gate: proof.Off}, "no gate": {}, "watching only": {gate: proof.Pair, page: page.Options{Watch: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			su.run(t, func(d *desk) {
+			su.run(t, func(d *driver) {
 				d.Keys("P")
 				d.Lacks("K7QF")
 			})

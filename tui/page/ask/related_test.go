@@ -35,7 +35,7 @@ func relatedCases() []refCase {
 		}},
 		{56, "two askers, each gets its own", func(t *testing.T) {
 			t.Helper()
-			setup{}.run(t, func(d *desk) {
+			setup{}.run(t, func(d *driver) {
 				c1 := d.askAs(abc, "claude-code", "/a")
 				c2 := d.askAs(abc, "codex", "/b")
 				d.Wait(5 * time.Second)
@@ -48,7 +48,7 @@ func relatedCases() []refCase {
 		}},
 		{57, "the asker has gone: marked, and a later one gets it only by a key", func(t *testing.T) {
 			t.Helper()
-			with(t, abc, func(d *desk, c *questions.Call) {
+			with(t, abc, func(d *driver, c *questions.Call) {
 				d.Keys("space")
 				c.Leave("hung up")
 				d.Wait(time.Second)
@@ -64,7 +64,7 @@ func relatedCases() []refCase {
 		}},
 		{58, "withdrawn before it was shown: marked, in the history, not waiting", func(t *testing.T) {
 			t.Helper()
-			setup{}.run(t, func(d *desk) {
+			setup{}.run(t, func(d *driver) {
 				d.ask(abc).Leave("cancelled")
 				d.Wait(5 * time.Second)
 				s := d.q.Pending()
@@ -74,7 +74,7 @@ func relatedCases() []refCase {
 		}},
 		{59, "answered, then cancelled: stays answered", func(t *testing.T) {
 			t.Helper()
-			with(t, abc, func(d *desk, c *questions.Call) {
+			with(t, abc, func(d *driver, c *questions.Call) {
 				d.Keys("enter")
 				r := d.reply(c)
 				c.Leave("too late")
@@ -83,7 +83,7 @@ func relatedCases() []refCase {
 		}},
 		{60, "another request and back", func(t *testing.T) {
 			t.Helper()
-			setup{}.run(t, func(d *desk) {
+			setup{}.run(t, func(d *driver) {
 				d.askAs(pair, "claude-code", "/a")
 				d.askAs(abc, "codex", "/b")
 				d.Wait(5 * time.Second)
@@ -95,7 +95,7 @@ func relatedCases() []refCase {
 		}},
 		{61, "text stays with its question", func(t *testing.T) {
 			t.Helper()
-			with(t, pairText, func(d *desk, _ *questions.Call) {
+			with(t, pairText, func(d *driver, _ *questions.Call) {
 				d.press("enter", "'my na", "esc", "left", "2")
 				it := d.q.Pending().Items[0]
 				same(t, []any{it.Draft.Answers[0].Chosen, it.Draft.Answers[1].Other}, []any{[]int{1}, "my na"})
@@ -103,7 +103,7 @@ func relatedCases() []refCase {
 		}},
 		{62, "a request before the open one goes: the open one stays", func(t *testing.T) {
 			t.Helper()
-			setup{}.run(t, func(d *desk) {
+			setup{}.run(t, func(d *driver) {
 				d.askAs(pair, "claude-code", "/a")
 				d.askAs(abc, "codex", "/b")
 				d.Wait(5 * time.Second)
@@ -119,7 +119,7 @@ func relatedCases() []refCase {
 		}},
 		{63, "three arrivals, one notification", func(t *testing.T) {
 			t.Helper()
-			setup{}.run(t, func(d *desk) {
+			setup{}.run(t, func(d *driver) {
 				for i := range 3 {
 					d.askAs(abc, fmt.Sprint("agent", i%2), "/a")
 				}
@@ -130,7 +130,7 @@ func relatedCases() []refCase {
 		}},
 		{64, "an option that does not exist is refused", func(t *testing.T) {
 			t.Helper()
-			with(t, abc, func(d *desk, c *questions.Call) {
+			with(t, abc, func(d *driver, c *questions.Call) {
 				if err := d.q.Answer(1, one([]string{"Z"}, "")); err == nil {
 					t.Error("taken")
 				}
@@ -140,7 +140,7 @@ func relatedCases() []refCase {
 		}},
 		{65, "rapid Enter Enter: each its own question", func(t *testing.T) {
 			t.Helper()
-			with(t, pair, func(d *desk, _ *questions.Call) {
+			with(t, pair, func(d *driver, _ *questions.Call) {
 				d.Send(frame.Key("enter"), frame.Key("enter"))
 				it := d.q.Pending().Items[0]
 				same(t, []any{it.Draft.Answers[0].Chosen, it.Draft.Answers[1].Chosen}, []any{[]int{0}, []int{0}})
@@ -148,7 +148,7 @@ func relatedCases() []refCase {
 		}},
 		{66, "[Recommended] in the label", func(t *testing.T) {
 			t.Helper()
-			with(t, `[{"id":"a","question":"?","options":["Y","[Recommended] X"]}]`, func(d *desk, c *questions.Call) {
+			with(t, `[{"id":"a","question":"?","options":["Y","[Recommended] X"]}]`, func(d *driver, c *questions.Call) {
 				same(t, d.first().Cursor, 1)
 				d.Keys("enter")
 				same(t, d.reply(c).Results, one([]string{"[Recommended] X"}, ""))
@@ -156,7 +156,7 @@ func relatedCases() []refCase {
 		}},
 		{67, "Space while a request appears chooses nothing", func(t *testing.T) {
 			t.Helper()
-			setup{}.run(t, func(d *desk) {
+			setup{}.run(t, func(d *driver) {
 				d.Wait(5 * time.Second)
 				c := d.ask(abc)
 				for range 60 { // it appears within this

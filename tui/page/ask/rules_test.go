@@ -30,18 +30,18 @@ func (h *home) Show() tea.Cmd              { return nil }
 func (h *home) Hide()                      {}
 
 func TestTypedTextIsWarnedOf(t *testing.T) {
-	with(t, abc, func(d *desk, c *questions.Call) {
+	with(t, abc, func(d *driver, c *questions.Call) {
 		d.press("o", "'my own", "esc", "1")
 		d.Has("will not be sent")
 		d.notSent(c)
 		d.Keys("1")
 		same(t, d.reply(c).Results, one([]string{"A"}, ""))
 	})
-	with(t, abc, func(d *desk, c *questions.Call) {
+	with(t, abc, func(d *driver, c *questions.Call) {
 		d.press("o", "'my own", "esc", "home", "enter", "o")
 		same(t, d.reply(c).Results, one(nil, "my own"))
 	})
-	with(t, pair, func(d *desk, _ *questions.Call) {
+	with(t, pair, func(d *driver, _ *questions.Call) {
 		d.press("o", "'my own", "esc", "1", "1", "2")
 		d.Has("your text is not sent")
 	})
@@ -49,7 +49,7 @@ func TestTypedTextIsWarnedOf(t *testing.T) {
 
 func TestNumberOfChoicesIsLimited(t *testing.T) {
 	raw := `[{"id":"a","question":"?","multi":true,"options":["A","B","C"],"minSelect":2,"maxSelect":2}]`
-	with(t, raw, func(d *desk, c *questions.Call) {
+	with(t, raw, func(d *driver, c *questions.Call) {
 		d.Keys("1", "enter")
 		d.Has("choose at least 2")
 		d.Keys("2", "3", "enter")
@@ -61,7 +61,7 @@ func TestNumberOfChoicesIsLimited(t *testing.T) {
 }
 
 func TestOnlyXDeclines(t *testing.T) {
-	with(t, pair, func(d *desk, c *questions.Call) {
+	with(t, pair, func(d *driver, c *questions.Call) {
 		d.press("tab", "'n", "esc", "esc", "esc", "enter", "x", "esc", "ctrl+c")
 		d.notSent(c)
 		same(t, d.first().Notes[0], "n")
@@ -72,14 +72,14 @@ func TestOnlyXDeclines(t *testing.T) {
 }
 
 func TestWideSpaceChooses(t *testing.T) {
-	with(t, several, func(d *desk, _ *questions.Call) {
+	with(t, several, func(d *driver, _ *questions.Call) {
 		d.Type("\u3000")
 		same(t, d.first().Chosen, []int{0})
 	})
 }
 
 func TestClickChoosesAndNeverSends(t *testing.T) {
-	with(t, pair, func(d *desk, c *questions.Call) {
+	with(t, pair, func(d *driver, c *questions.Call) {
 		at := func(text string) (int, int) {
 			for y, l := range strings.Split(d.Text(), "\n") {
 				if i := strings.Index(l, text); i >= 0 {
@@ -101,7 +101,7 @@ func TestClickChoosesAndNeverSends(t *testing.T) {
 }
 
 func TestKeysAreTextInAField(t *testing.T) {
-	with(t, pair, func(d *desk, c *questions.Call) {
+	with(t, pair, func(d *driver, c *questions.Call) {
 		d.press("tab", "'1 x s [ z q ?", "left", "right")
 		same(t, d.first().Notes[0], "1 x s [ z q ?")
 		d.notSent(c)
@@ -109,7 +109,7 @@ func TestKeysAreTextInAField(t *testing.T) {
 }
 
 func TestPasteIsTextAndNeverAKey(t *testing.T) {
-	with(t, pair, func(d *desk, c *questions.Call) {
+	with(t, pair, func(d *driver, c *questions.Call) {
 		d.Send(tea.PasteMsg{Content: "1\r\nx\r\n"})
 		same(t, len(d.first().Chosen), 0)
 		d.Keys("tab")
@@ -122,7 +122,7 @@ func TestPasteIsTextAndNeverAKey(t *testing.T) {
 }
 
 func TestCountdownToTheDeadline(t *testing.T) {
-	setup{}.run(t, func(d *desk) {
+	setup{}.run(t, func(d *driver) {
 		r := questions.Request{From: questions.From{Client: "codex"}, ClientDeadline: 6 * time.Minute}
 		r.Questions, _ = questions.ParseQuestions([]byte(abc))
 		if _, err := d.q.Open(r); err != nil {
@@ -153,7 +153,7 @@ func TestAutofocus(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			setup{first: &home{text: tt.text}, page: page.Options{Focus: tt.focus}}.run(t, func(d *desk) {
+			setup{first: &home{text: tt.text}, page: page.Options{Focus: tt.focus}}.run(t, func(d *driver) {
 				d.Wait(5 * time.Second)
 				if tt.key {
 					d.Keys("j")
@@ -168,7 +168,7 @@ func TestAutofocus(t *testing.T) {
 		})
 	}
 	t.Run("never over an open request", func(t *testing.T) {
-		with(t, pair, func(d *desk, _ *questions.Call) {
+		with(t, pair, func(d *driver, _ *questions.Call) {
 			d.Wait(time.Minute)
 			d.askAs(abc, "codex", "/b")
 			d.Wait(5 * time.Second)
@@ -178,7 +178,7 @@ func TestAutofocus(t *testing.T) {
 }
 
 func TestGuardAfterSending(t *testing.T) {
-	setup{ask: []string{abc, pair}}.run(t, func(d *desk) {
+	setup{ask: []string{abc, pair}}.run(t, func(d *driver) {
 		d.Wait(5 * time.Second)
 		d.Send(frame.Key("enter"), frame.Key("enter"), frame.Key("x"))
 		d.Has("First?")
@@ -188,7 +188,7 @@ func TestGuardAfterSending(t *testing.T) {
 }
 
 func TestQuitAsksWhileQuestionsWait(t *testing.T) {
-	with(t, abc, func(d *desk, c *questions.Call) {
+	with(t, abc, func(d *driver, c *questions.Call) {
 		d.Keys("q")
 		d.Has("Quit mcpdeck?", "keep the questions")
 		d.Keys("s")
@@ -199,7 +199,7 @@ func TestQuitAsksWhileQuestionsWait(t *testing.T) {
 }
 
 func TestHistoryOfAnswers(t *testing.T) {
-	with(t, abc, func(d *desk, c *questions.Call) {
+	with(t, abc, func(d *driver, c *questions.Call) {
 		d.press("tab", "'because", "enter", "enter")
 		d.reply(c)
 		c.Delivered(questions.Delivered)
@@ -220,7 +220,7 @@ func TestHistoryOfAnswers(t *testing.T) {
 }
 
 func TestHistoryGivesWayToWhatWaits(t *testing.T) {
-	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *desk) {
+	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *driver) {
 		d.Keys("alt+2", "H", "/", "'x", "alt+1")
 		d.ask(`[{"question":"Another thing?"}]`)
 		d.Wait(time.Second)
@@ -231,7 +231,7 @@ func TestHistoryGivesWayToWhatWaits(t *testing.T) {
 }
 
 func TestUndoKey(t *testing.T) {
-	with(t, abc, func(d *desk, c *questions.Call) {
+	with(t, abc, func(d *driver, c *questions.Call) {
 		d.Keys("2")
 		d.Has("sent to claude-code", "takes it back")
 		d.Keys("u")
@@ -243,7 +243,7 @@ func TestUndoKey(t *testing.T) {
 }
 
 func TestDeclineIsConfirmed(t *testing.T) {
-	with(t, pair, func(d *desk, c *questions.Call) {
+	with(t, pair, func(d *driver, c *questions.Call) {
 		d.Keys("space", "x")
 		d.Has("decline the whole request?")
 		d.notSent(c)
@@ -251,7 +251,7 @@ func TestDeclineIsConfirmed(t *testing.T) {
 }
 
 func TestSnoozeSkipAndAskBack(t *testing.T) {
-	with(t, pair, func(d *desk, c *questions.Call) {
+	with(t, pair, func(d *driver, c *questions.Call) {
 		d.Keys("z")
 		d.Has("back in 10 minutes", "back in 10 m")
 		d.Wait(11 * time.Minute)
@@ -276,7 +276,7 @@ func TestDraftCursorAndTabAreBack(t *testing.T) {
 	opt := questions.Options{StateFile: filepath.Join(dir, "state.json")}
 	r := questions.Request{ResumeKey: "k", From: questions.From{Client: "claude-code"}}
 	r.Questions, _ = questions.ParseQuestions([]byte(pair))
-	setup{queue: opt}.run(t, func(d *desk) {
+	setup{queue: opt}.run(t, func(d *driver) {
 		if _, err := d.q.Open(r); err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +284,7 @@ func TestDraftCursorAndTabAreBack(t *testing.T) {
 		d.press("enter", "down", "tab", "'half a note", "left", "left")
 		d.Wait(time.Second)
 	})
-	setup{queue: opt}.run(t, func(d *desk) {
+	setup{queue: opt}.run(t, func(d *driver) {
 		c, err := d.q.Open(r)
 		if err != nil {
 			t.Fatal(err)
@@ -298,7 +298,7 @@ func TestDraftCursorAndTabAreBack(t *testing.T) {
 }
 
 func TestEveryPageFitsEverySize(t *testing.T) {
-	setup{size: frame.Size{W: 110, H: 34}, ask: []string{shop, previews, long(30, 20)}}.run(t, func(d *desk) {
+	setup{size: frame.Size{W: 110, H: 34}, ask: []string{shop, previews, long(30, 20)}}.run(t, func(d *driver) {
 		d.press("tab", "'a note with some words that needs more than one row of a narrow window")
 		for _, size := range [][2]int{{110, 34}, {80, 24}, {79, 9}, {40, 12}, {41, 40}, {30, 10}, {24, 8}, {10, 3}, {200, 60}} {
 			d.Resize(size[0], size[1])
@@ -311,7 +311,7 @@ func TestEveryPageFitsEverySize(t *testing.T) {
 }
 
 func TestWhoAsksIsShown(t *testing.T) {
-	setup{}.run(t, func(d *desk) {
+	setup{}.run(t, func(d *driver) {
 		r := questions.Request{From: questions.From{Client: "claude-code", Agent: "reviewer", Cwd: "/x/claimed"}, Peer: questions.Peer{}}
 		r.Questions, _ = questions.ParseQuestions([]byte(abc))
 		_, _ = d.q.Open(r)
@@ -350,7 +350,7 @@ func TestDrawingRules(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			sized(t, tt.size, tt.ask, func(d *desk, _ *questions.Call) {
+			sized(t, tt.size, tt.ask, func(d *driver, _ *questions.Call) {
 				d.press(tt.keys...)
 				d.Has(tt.has...)
 				d.Lacks(tt.lacks...)
@@ -360,7 +360,7 @@ func TestDrawingRules(t *testing.T) {
 }
 
 func TestListOfQuestions(t *testing.T) {
-	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *desk) {
+	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *driver) {
 		d.askAs(pair, "claude-code", "/src/shop")
 		d.askAs(abc, "codex", "/src/menu")
 		d.askAs(sessions, "claude-code", "/src/shop")
@@ -379,7 +379,7 @@ func TestListOfQuestions(t *testing.T) {
 }
 
 func TestAgentHasGoneOn(t *testing.T) {
-	with(t, abc, func(d *desk, _ *questions.Call) {
+	with(t, abc, func(d *driver, _ *questions.Call) {
 		d.Lacks("has gone on")
 		d.Wait(2 * time.Minute)
 		d.Keys("down")
@@ -414,7 +414,7 @@ func BenchmarkHundredPending(b *testing.B) {
 }
 
 func TestThePageGoesAsItCame(t *testing.T) {
-	setup{first: &home{}}.run(t, func(d *desk) {
+	setup{first: &home{}}.run(t, func(d *driver) {
 		d.Wait(5 * time.Second)
 		c := d.ask(abc)
 		d.Wait(2 * time.Second)
@@ -434,7 +434,7 @@ func TestThePageGoesAsItCame(t *testing.T) {
 
 // Where the page came from, a digit goes to a page.
 func TestDigitIsNoAnswerAtFirst(t *testing.T) {
-	setup{first: &home{}}.run(t, func(d *desk) {
+	setup{first: &home{}}.run(t, func(d *driver) {
 		d.Wait(5 * time.Second)
 		c := d.ask(abc)
 		d.Wait(time.Second)
@@ -448,7 +448,7 @@ func TestDigitIsNoAnswerAtFirst(t *testing.T) {
 }
 
 func TestWatchingChangesNothing(t *testing.T) {
-	setup{page: page.Options{Watch: true}}.run(t, func(d *desk) {
+	setup{page: page.Options{Watch: true}}.run(t, func(d *driver) {
 		d.ask(`[{"question":"Name?"}]`)
 		d.Wait(5 * time.Second)
 		d.Has("Name?")

@@ -25,7 +25,7 @@ func TestSnoozeForAsLongAsOneWants(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			setup{queue: questions.Options{Snooze: tt.configured}, ask: []string{pair}}.run(t, func(d *desk) {
+			setup{queue: questions.Options{Snooze: tt.configured}, ask: []string{pair}}.run(t, func(d *driver) {
 				d.Keys(tt.keys...)
 				d.Has(tt.says)
 				d.Wait(tt.back - 2*time.Second)
@@ -37,7 +37,7 @@ func TestSnoozeForAsLongAsOneWants(t *testing.T) {
 			})
 		})
 	}
-	with(t, pair, func(d *desk, _ *questions.Call) {
+	with(t, pair, func(d *driver, _ *questions.Call) {
 		d.Keys("Z")
 		d.Has("Snooze until…", "its agent keeps waiting", "an hour")
 		d.Keys("esc")

@@ -26,7 +26,7 @@ func TestEnterSendsOnlyWhatTheCursorIsOn(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			with(t, tt.raw, func(d *desk, c *questions.Call) {
+			with(t, tt.raw, func(d *driver, c *questions.Call) {
 				d.press(tt.keys...)
 				d.Has(tt.says)
 				d.notSent(c)
@@ -52,7 +52,7 @@ func TestEnterSendsOnlyWhatTheCursorIsOn(t *testing.T) {
 
 func TestLettersAreTextOnAQuestionForAText(t *testing.T) {
 	const raw = `[{"id":"a","question":"Branch?","placeholder":"main"}]`
-	with(t, raw, func(d *desk, c *questions.Call) {
+	with(t, raw, func(d *driver, c *questions.Call) {
 		d.press("esc")
 		d.Has("no answer yet", "for example: main", "alt+s skip")
 		d.press("'sx z?1qcrRD[]")
@@ -63,7 +63,7 @@ func TestLettersAreTextOnAQuestionForAText(t *testing.T) {
 			t.Errorf("sent %q", got)
 		}
 	})
-	with(t, raw, func(d *desk, c *questions.Call) {
+	with(t, raw, func(d *driver, c *questions.Call) {
 		d.press("esc", "alt+s")
 		d.Has("skipped; enter continues")
 		d.notSent(c)
@@ -72,7 +72,7 @@ func TestLettersAreTextOnAQuestionForAText(t *testing.T) {
 			t.Errorf("sent %+v", r)
 		}
 	})
-	with(t, raw, func(d *desk, c *questions.Call) {
+	with(t, raw, func(d *driver, c *questions.Call) {
 		d.press("esc", "alt+x")
 		d.Has("decline the whole request?")
 		d.press("esc", "esc", "esc")
@@ -82,7 +82,7 @@ func TestLettersAreTextOnAQuestionForAText(t *testing.T) {
 
 func TestAnOptionalQuestionIsSeenBeforeItIsSkipped(t *testing.T) {
 	const raw = `[{"id":"a","question":"First?","options":["A"]},{"id":"b","question":"Second?","options":["B"],"required":false}]`
-	with(t, raw, func(d *desk, c *questions.Call) {
+	with(t, raw, func(d *driver, c *questions.Call) {
 		d.press("space", "ctrl+s")
 		d.Has("Second?", "optional, but not seen yet")
 		d.notSent(c)
@@ -91,7 +91,7 @@ func TestAnOptionalQuestionIsSeenBeforeItIsSkipped(t *testing.T) {
 			t.Errorf("sent %+v", r)
 		}
 	})
-	with(t, raw, func(d *desk, _ *questions.Call) {
+	with(t, raw, func(d *driver, _ *questions.Call) {
 		d.press("enter")
 		d.Has("Second?")
 	})
@@ -99,7 +99,7 @@ func TestAnOptionalQuestionIsSeenBeforeItIsSkipped(t *testing.T) {
 
 func TestWhatWasNotDeliveredStandsInTheList(t *testing.T) {
 	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 40, H: 12}} {
-		sized(t, size, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *desk, c *questions.Call) {
+		sized(t, size, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *driver, c *questions.Call) {
 			d.press("2", "wait", "wait", "wait")
 			d.Lacks("not delivered") // it is on its way
 			d.Do(func() { c.Delivered(questions.Undelivered) })
@@ -117,7 +117,7 @@ func TestWhatWasNotDeliveredStandsInTheList(t *testing.T) {
 }
 
 func TestAnAnswerToNobodyStandsInTheList(t *testing.T) {
-	with(t, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *desk, c *questions.Call) {
+	with(t, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *driver, c *questions.Call) {
 		d.Do(func() { c.Leave("hung up") })
 		d.press("2", "wait")
 		d.Has("not delivered", "Which colour? → blue")
@@ -127,14 +127,14 @@ func TestAnAnswerToNobodyStandsInTheList(t *testing.T) {
 // The word comes by itself, on whatever page the user is by then.
 func TestAnAnswerThatDidNotArriveIsSaidAtOnce(t *testing.T) {
 	const word = "claude-code did not get your answer"
-	with(t, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *desk, c *questions.Call) {
+	with(t, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *driver, c *questions.Call) {
 		d.press("2", "wait", "wait", "wait")
 		d.Lacks(word)
 		d.Do(func() { c.Delivered(questions.Undelivered) })
 		d.Wait(time.Second)
 		d.Has(word)
 	})
-	with(t, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *desk, c *questions.Call) {
+	with(t, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *driver, c *questions.Call) {
 		d.Do(func() { c.Leave("hung up") })
 		d.press("2", "wait")
 		d.Lacks(word) // the question said before that nobody waited
@@ -142,7 +142,7 @@ func TestAnAnswerThatDidNotArriveIsSaidAtOnce(t *testing.T) {
 }
 
 func TestHistoryTellsTheEndsApart(t *testing.T) {
-	setup{size: frame.Size{W: 100, H: 30}}.run(t, func(d *desk) {
+	setup{size: frame.Size{W: 100, H: 30}}.run(t, func(d *driver) {
 		asked := func(name string, end func(id int)) {
 			c := d.ask(`[{"id":"a","question":"` + name + `?","options":["red","blue"]}]`)
 			d.Do(func() { end(d.q.Pending().Items[0].ID); c.Delivered(questions.Delivered) })
@@ -181,7 +181,7 @@ func TestHistoryTellsTheEndsApart(t *testing.T) {
 }
 
 func TestWhatWasNotDeliveredStandsBesideAQuestion(t *testing.T) {
-	setup{size: frame.Size{W: 200, H: 40}}.run(t, func(d *desk) {
+	setup{size: frame.Size{W: 200, H: 40}}.run(t, func(d *driver) {
 		c := d.ask(`[{"id":"a","question":"Which colour?","options":["red","blue"]}]`)
 		d.Do(func() { c.Leave("hung up") })
 		d.press("esc", "wait", "enter", "wait", "2", "wait")

@@ -29,8 +29,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
 )
 
-// house is the servers and their host, however they are reached.
-type house struct {
+// instance is the servers and their host, however they are reached.
+type instance struct {
 	cfg      *config.Config
 	person   bool        // one can answer here
 	lost     func() bool // without: whether a deck was there and has gone; may be nil
@@ -49,14 +49,14 @@ type house struct {
 	bell     atomic.Pointer[clippyscreen.Bell] // the screen's; nil when there is none
 }
 
-// build makes the house without starting it. With a user, questions go to a
+// build makes the instance without starting it. With a user, questions go to a
 // queue; without one, to a deck if there is one, else to the agent's own client.
 // lost says whether a deck was there and has gone; it may be nil.
-func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
+func build(cfg *config.Config, person bool, lost func() bool) (*instance, error) {
 	if err := cfg.Paths.Make(); err != nil {
 		return nil, err
 	}
-	h := &house{cfg: cfg, person: person, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
+	h := &instance{cfg: cfg, person: person, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
 	if person {
 		h.queue = ask.New(cfg.AskOptions())
 		h.gate = proof.New(proof.Options{Method: cfg.File.Ask.CLIAnswers.Method(), Path: cfg.Paths.Passphrase})
@@ -83,7 +83,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*house, error) {
 
 // recorder is the journal, where there is one. Only a deck writes its file; what
 // is called without one waits in the spool.
-func (h *house) recorder(person bool) calls.Recorder {
+func (h *instance) recorder(person bool) calls.Recorder {
 	f := h.cfg.File.Journal
 	if !f.Enabled {
 		return nil
@@ -106,7 +106,7 @@ func spool(cfg *config.Config, warn func(string)) *journal.Journal {
 }
 
 // openJournal begins to write calls to disk, and tells whether it does.
-func (h *house) openJournal() bool {
+func (h *instance) openJournal() bool {
 	if h.journal == nil {
 		return false
 	}
@@ -119,7 +119,7 @@ func (h *house) openJournal() bool {
 
 // Body implements calls.Bodies: what a call carried, from memory, else from the
 // journal.
-func (h *house) Body(ctx context.Context, id uint64) (deck.CallBody, bool) {
+func (h *instance) Body(ctx context.Context, id uint64) (deck.CallBody, bool) {
 	if b, ok := h.host.Body(id); ok || h.journal == nil {
 		return b, ok
 	}
@@ -129,7 +129,7 @@ func (h *house) Body(ctx context.Context, id uint64) (deck.CallBody, bool) {
 // openLog sends everything that is logged to the deck's file, since nothing
 // may write to the terminal while a screen is up.
 // With to, it goes there instead.
-func (h *house) openLog(to io.Writer) error {
+func (h *instance) openLog(to io.Writer) error {
 	const most = 8 << 20
 	path := h.cfg.Paths.Log
 	if info, err := os.Stat(path); err == nil && info.Size() > most {
@@ -173,10 +173,10 @@ func (r redactor) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// stop ends the house within two seconds, the last of which are the journal's. Only
+// stop ends the instance within two seconds, the last of which are the journal's. Only
 // for a child that was killed it waits longer: it must not outlive the deck because the
 // machine is busy.
-func (h *house) stop() {
+func (h *instance) stop() {
 	const grace, servers, killed = 2 * time.Second, 1700 * time.Millisecond, 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -207,9 +207,9 @@ func (h *house) stop() {
 	}
 }
 
-// stream serves a view of the house inside the process, and names the tools whose
+// stream serves a view of the instance inside the process, and names the tools whose
 // calls may be sent again.
-func (h *house) stream(spec host.ViewSpec, who deck.Caller) (s wire.Stream, resumable []string, err error) {
+func (h *instance) stream(spec host.ViewSpec, who deck.Caller) (s wire.Stream, resumable []string, err error) {
 	view, err := h.host.View(spec)
 	if err != nil {
 		return nil, nil, err

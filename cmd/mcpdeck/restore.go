@@ -17,7 +17,7 @@ const lookEvery = 2 * time.Second
 
 // watch makes again what is deleted of the deck's files while it runs, and says
 // so, until ctx ends.
-func (r *reach) watch(ctx context.Context) {
+func (r *listeners) watch(ctx context.Context) {
 	t := time.NewTicker(lookEvery)
 	defer t.Stop()
 	told := ""
@@ -27,52 +27,52 @@ func (r *reach) watch(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		healed, err := r.heal()
-		if len(healed) > 0 {
-			r.house.host.Warn("state", "was deleted while mcpdeck was running; recreated in "+r.house.cfg.Paths.State+": "+strings.Join(healed, ", "))
+		restored, err := r.restore()
+		if len(restored) > 0 {
+			r.instance.host.Warn("state", "was deleted while mcpdeck was running; recreated in "+r.instance.cfg.Paths.State+": "+strings.Join(restored, ", "))
 		}
 		switch {
 		case err == nil:
 			told = ""
 		case err.Error() != told:
 			told = err.Error()
-			r.house.host.Warn("state", "was deleted while mcpdeck was running and could not be recreated: "+told+"; restart mcpdeck")
+			r.instance.host.Warn("state", "was deleted while mcpdeck was running and could not be recreated: "+told+"; restart mcpdeck")
 		}
 	}
 }
 
-// heal looks at the deck's files once and names those that it made again.
-func (r *reach) heal() (healed []string, err error) {
-	paths := r.house.cfg.Paths
+// restore looks at the deck's files once and names those that it made again.
+func (r *listeners) restore() (restored []string, err error) {
+	paths := r.instance.cfg.Paths
 	if missing(paths.State) {
 		if err := paths.Make(); err != nil {
 			return nil, err
 		}
-		if r.house.queue != nil {
-			r.house.queue.Save()
+		if r.instance.queue != nil {
+			r.instance.queue.Save()
 		}
 	}
 	did := func(what string, ok bool, e error) {
 		if ok {
-			healed = append(healed, what)
+			restored = append(restored, what)
 		}
 		err = errors.Join(err, e)
 	}
-	ok, e := r.socket.Heal()
+	ok, e := r.socket.Restore()
 	did("the socket of agents", ok, e)
 	if r.questions != nil {
-		ok, e = r.questions.Heal()
+		ok, e = r.questions.Restore()
 		did("the socket of questions", ok, e)
 	}
 	if token := r.token.Load(); token != nil && missing(paths.Token) {
 		e = writeToken(paths, *token)
 		did("the token", e == nil, e)
 	}
-	if f := r.house.logFile; f != nil {
-		ok, e = f.heal()
+	if f := r.instance.logFile; f != nil {
+		ok, e = f.restore()
 		did("the log", ok, e)
 	}
-	return healed, err
+	return restored, err
 }
 
 func missing(path string) bool {
@@ -103,8 +103,8 @@ func (l *logFile) Write(b []byte) (int, error) {
 	return l.f.Write(b)
 }
 
-// heal begins a new file if there is none any more.
-func (l *logFile) heal() (bool, error) {
+// restore begins a new file if there is none any more.
+func (l *logFile) restore() (bool, error) {
 	if !missing(l.path) {
 		return false, nil
 	}

@@ -26,9 +26,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
-// reach is where agents get at a house: its sockets and its HTTP endpoint.
-type reach struct {
-	house     *house
+// listeners are where agents get at an instance: its sockets and its HTTP endpoint.
+type listeners struct {
+	instance  *instance
 	socket    *socket.Listener
 	questions *ask.Listener
 	web       net.Listener
@@ -37,9 +37,9 @@ type reach struct {
 	token     atomic.Pointer[string] // of HTTP
 }
 
-// open builds a house with a user and binds its addresses. screen tells whether
+// open builds an instance with a user and binds its addresses. screen tells whether
 // the user gets a whole screen.
-func (a *app) open(screen bool) (*house, *reach, error) {
+func (a *app) open(screen bool) (*instance, *listeners, error) {
 	if err := proof.Hide(); err != nil {
 		return nil, nil, fmt.Errorf("keep other programs out of this process: %w", err)
 	}
@@ -54,13 +54,13 @@ func (a *app) open(screen bool) (*house, *reach, error) {
 	if err := h.gate.Open(screen); err != nil {
 		h.host.Warn("ask", err.Error())
 	}
-	r, err := openReach(h)
+	r, err := openListeners(h)
 	return h, r, err
 }
 
-// openReach binds everything, so that a second deck of the name is noticed
+// openListeners binds everything, so that a second deck of the name is noticed
 // before the screen changes. Only the socket is indispensable.
-func openReach(h *house) (*reach, error) {
+func openListeners(h *instance) (*listeners, error) {
 	l, err := socket.Listen(h.cfg.Paths.Socket)
 	if used := new(socket.InUseError); errors.As(err, &used) && used.PID != 0 {
 		return nil, fmt.Errorf("a deck is already running as process %d; use its screen, or start another one with --name", used.PID)
@@ -68,7 +68,7 @@ func openReach(h *house) (*reach, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reach{house: h, socket: l, endpoints: deck.Endpoints{Socket: l.Path()}}
+	r := &listeners{instance: h, socket: l, endpoints: deck.Endpoints{Socket: l.Path()}}
 	if h.queue != nil {
 		if r.questions, err = ask.Listen(h.queue, r.askOptions()); err != nil {
 			h.host.Warn("ask", err.Error())
@@ -79,16 +79,16 @@ func openReach(h *house) (*reach, error) {
 	return r, nil
 }
 
-func (r *reach) askOptions() ask.ListenOptions {
-	h := r.house
+func (r *listeners) askOptions() ask.ListenOptions {
+	h := r.instance
 	return ask.ListenOptions{
 		Path: h.cfg.Paths.AskSocket, Version: version(), Sessions: h.cfg.Paths.Sessions,
 		Gate: h.gate, Agents: h.agentProcesses, Log: slog.Default(),
 	}
 }
 
-func (r *reach) openWeb() {
-	cfg := r.house.cfg.File.HTTP
+func (r *listeners) openWeb() {
+	cfg := r.instance.cfg.File.HTTP
 	if !cfg.Enabled {
 		r.endpoints.HTTPNote = "off in the configuration"
 		return
@@ -100,7 +100,7 @@ func (r *reach) openWeb() {
 		if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, inUse) {
 			r.endpoints.HTTPNote = fmt.Sprintf("port %d is taken", cfg.Port)
 		}
-		r.house.host.Warn("http", fmt.Sprintf("HTTP is off: %s; set http.port (0 picks a free one)", r.endpoints.HTTPNote))
+		r.instance.host.Warn("http", fmt.Sprintf("HTTP is off: %s; set http.port (0 picks a free one)", r.endpoints.HTTPNote))
 		return
 	}
 	r.web = l
@@ -108,10 +108,10 @@ func (r *reach) openWeb() {
 }
 
 // serve answers until close.
-func (r *reach) serve() error {
+func (r *listeners) serve() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
-	srv := &wire.Server{Host: r.house.host, Version: version(), Controls: r.house.controls()}
+	srv := &wire.Server{Host: r.instance.host, Version: version(), Controls: r.instance.controls()}
 	srv.Controls["token"] = func(context.Context, wire.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
 	safe.Go("state folder", func() { r.watch(ctx) })
 	safe.Go("deck socket", func() { r.report("socket", srv.Serve(ctx, r.socket)) })
@@ -121,35 +121,35 @@ func (r *reach) serve() error {
 	if err := r.takeToken(); err != nil {
 		return err
 	}
-	web := &wire.HTTP{Host: r.house.host}
+	web := &wire.HTTP{Host: r.instance.host}
 	safe.Go("http", func() { r.report("http", web.Start(ctx, r.web, func() string { return *r.token.Load() })) })
 	return nil
 }
 
 // takeToken makes the token in the file the one that HTTP asks for.
-func (r *reach) takeToken() error {
-	token, err := readToken(r.house.cfg.Paths)
+func (r *listeners) takeToken() error {
+	token, err := readToken(r.instance.cfg.Paths)
 	if err != nil {
 		return err
 	}
-	r.house.redact.Known.Add(token)
+	r.instance.redact.Known.Add(token)
 	r.token.Store(&token)
 	return nil
 }
 
-func (r *reach) report(from string, err error) {
+func (r *listeners) report(from string, err error) {
 	if err != nil {
-		r.house.host.Warn(from, err.Error())
+		r.instance.host.Warn(from, err.Error())
 	}
 }
 
-// close ends the house and then what leads to it, so that calls in flight are
+// close ends the instance and then what leads to it, so that calls in flight are
 // still answered.
-func (r *reach) close() {
+func (r *listeners) close() {
 	if r.web != nil {
 		r.web.Close()
 	}
-	r.house.stop()
+	r.instance.stop()
 	if r.cancel != nil {
 		r.cancel()
 	}
@@ -161,7 +161,7 @@ func (r *reach) close() {
 
 // agentProcesses are the programs whose descendants must not answer for the
 // person.
-func (h *house) agentProcesses() []int {
+func (h *instance) agentProcesses() []int {
 	var ids []int
 	for _, a := range h.host.Snapshot().Agents {
 		if a.PID != 0 && a.Transport != deck.ByCommand && a.Gone.IsZero() {
