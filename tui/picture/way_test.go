@@ -2,6 +2,7 @@ package picture
 
 import (
 	"image"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,10 @@ func TestEveryWayIsWhole(t *testing.T) {
 	img := image.NewNRGBA(image.Rect(0, 0, 40, 40))
 	for i := range img.Pix {
 		img.Pix[i] = 0xff
+	}
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
 	}
 	var protocols bool
 	names := map[Mode]bool{}
@@ -25,6 +30,9 @@ func TestEveryWayIsWhole(t *testing.T) {
 				t.Errorf("mode %q is another way's, too", m)
 			}
 			names[m] = true
+			if !strings.Contains(string(page), "`"+string(m)+"`") {
+				t.Error("README.md does not list it")
+			}
 			if w, h := w.unit(10, 20); w < 1 || h < 1 {
 				t.Errorf("unit %d by %d", w, h)
 			}
