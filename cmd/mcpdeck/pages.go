@@ -24,7 +24,7 @@ func pages() []page {
 	return []page{
 		{deck.ID, func(h *instance, watch bool, d *drift.Page) tui.Page {
 			return deck.New(deck.Options{
-				Host: h.host, CallsPage: calls.ID, AskPage: ask.ID, Setup: screenSetup{h.cfg}, Watch: watch,
+				Host: h.host, CallsPage: calls.ID, AskPage: ask.ID, Questions: h.queue, Setup: screenSetup{h.cfg}, Watch: watch,
 				Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(d)},
 			})
 		}},
@@ -35,7 +35,7 @@ func pages() []page {
 		}},
 		{pixels.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page { return h.pictures }},
 		{calls.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
-			o := calls.Options{Bodies: h, Pictures: h.host}
+			o := calls.Options{Bodies: h, Pictures: h.host, Questions: h.queue}
 			if h.earlier != nil {
 				o.Earlier = h.earlier
 			}

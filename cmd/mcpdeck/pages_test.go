@@ -5,8 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
 )
 
 // TestEveryPageIsWhole says what a newcomer's page lacks.
@@ -39,6 +46,40 @@ func TestEveryPageIsWhole(t *testing.T) {
 			if a.Title == "" || !strings.Contains(a.ID, ".") {
 				t.Errorf("page %s: action %q with title %q: want a title, and an ID of two parts", id, a.ID, a.Title)
 			}
+		}
+	}
+}
+
+// Both pages that list calls know of questions whose call has ended.
+func TestCallsKnowOfTheQuestionsThatWait(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := build(cfg, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.stop()
+	c, err := h.queue.Open(ask.Request{
+		Questions: []ask.Question{{ID: "q", Question: "Which database?", Kind: ask.Text, AllowOther: true, Required: true}},
+		From:      ask.From{Client: "codex"}, Peer: ask.Peer{Key: "one"}, ResumeKey: "k",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.HandOver()
+	call := deck.Call{ID: 1, Agent: "one", AgentName: "codex", Server: "ask", Tool: "ask", Status: deck.OK, Args: `{"question":"Which database?"}`, Started: time.Now()}
+	th := theme.New(theme.Options{})
+	for _, p := range h.pages(false) {
+		if p.ID() != "deck" && p.ID() != "calls" {
+			continue
+		}
+		p.Update(tui.DeckMsg{Snapshot: &deck.Snapshot{Calls: []deck.Call{call}}, Calls: []deck.Call{call}})
+		rows := p.Render(&tui.Frame{W: 160, H: 40, Theme: th, Now: time.Now()})
+		if text := ansi.Strip(strings.Join(rows, "\n")); !strings.Contains(text, th.Glyph.Wait) {
+			t.Errorf("page %s: the call does not wait:\n%s", p.ID(), text)
 		}
 	}
 }

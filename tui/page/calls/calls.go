@@ -49,6 +49,9 @@ type Options struct {
 	Bodies   Bodies
 	Earlier  Earlier  // nil: earlier runs are not shown
 	Pictures Pictures // nil: pictures are not shown
+	// Questions are those that wait, also after their call of ask has ended in time;
+	// nil: only calls that run are known to wait.
+	Questions tui.Questions
 }
 
 // The parts of the page.

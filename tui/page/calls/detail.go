@@ -146,13 +146,14 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	if c == nil {
 		return []string{th.Faint.Render("No call selected.")}
 	}
-	mark, style := tui.CallMark(f, &c.Call)
-	status, at := string(c.Status), c.Started.Format(time.TimeOnly)
-	if c.Waiting && c.Status == deck.Running {
+	stands := tui.Standing(&c.Call, tui.HandedOver(p.opts.Questions))
+	mark, style := tui.CallMark(f, stands)
+	status, at := string(stands.Status), c.Started.Format(time.TimeOnly)
+	if stands.Waiting && stands.Status == deck.Running {
 		status = "waits for you"
 	}
 	took := "  " + span.Took(c.Duration)
-	switch c.Status {
+	switch stands.Status {
 	case deck.Running:
 		took = "  " + f.Ago(c.Started)
 	case deck.Lost:

@@ -135,9 +135,10 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 		if ended {
 			h = min(h-1, p.log.len())
 		}
+		left := tui.HandedOver(p.opts.Questions)
 		rows = append(rows, p.list.Render(th, w-4, h, f.Focus && p.part != partDetail, func(i, w int) string {
 			if c := p.log.at(i); c != nil {
-				return tui.CallRow(f, &c.Call, w)
+				return tui.CallRow(f, tui.Standing(&c.Call, left), w)
 			}
 			return p.line(f, w)
 		})...)

@@ -2,7 +2,6 @@ package deck
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -10,16 +9,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-// handedOver are the questions that still wait although the call that asked them
-// has ended: its client would have given up, and the agent comes for the answer.
-func (p *Page) handedOver() []ask.Item {
-	if p.opts.Questions == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(p.opts.Questions.Pending().Items), func(it ask.Item) bool {
-		return it.Absent != ask.HandedOver || !it.Waits() || it.Request.Peer.Key == ""
-	})
-}
+// handedOver are the questions that wait without a call.
+func (p *Page) handedOver() []ask.Item { return tui.HandedOver(p.opts.Questions) }
 
 // left is the question that an agent has left with the user, and nil where it has
 // left none.
@@ -31,24 +22,6 @@ func (p *Page) left(agent string) *ask.Item {
 	return nil
 }
 
-// standing is a call as it stands for the user: one that asked and ended in time
-// waits for as long as its question does.
-func standing(c *deck.Call, left []ask.Item) *deck.Call {
-	if c.Server != "ask" || c.Status != deck.OK {
-		return c
-	}
-	asked := tui.Question(c)
-	for i := range left {
-		r := &left[i].Request
-		if asked != "" && r.Peer.Key == c.Agent && asks(r, asked) {
-			again := *c
-			again.Status, again.Waiting = deck.Running, true
-			return &again
-		}
-	}
-	return c
-}
-
 // before is the last call of an agent's client in earlier runs of the deck, nil
 // where none is known.
 func (p *Page) before(a *deck.Agent) *deck.Call {
@@ -58,13 +31,6 @@ func (p *Page) before(a *deck.Agent) *deck.Call {
 		}
 	}
 	return nil
-}
-
-// asks tells whether a request begins with a question that a call's row shows,
-// which may be cut, or followed by how many more there are.
-func asks(r *ask.Request, row string) bool {
-	whole := plain.Line(r.Questions[0].Question)
-	return strings.HasPrefix(whole, row) || strings.HasPrefix(row, whole)
 }
 
 // words of the question that an agent has left with the user.

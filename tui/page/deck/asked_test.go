@@ -41,18 +41,22 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 	}
 	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
-		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, AskPage: "ask", Questions: q})}})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
+			deckpage.New(deckpage.Options{Host: d, AskPage: "ask", CallsPage: calls.ID, Questions: q}),
+			calls.New(calls.Options{Bodies: d, Questions: q}),
+		}})
 	}, func(s *frame.Screen) {
 		call.HandOver()
 		d.Change(func(s *deck.Snapshot) {
-			s.Agents, s.Calls = slices.Clone(s.Agents), slices.Clone(s.Calls)
+			s.Agents = slices.Clone(s.Agents)
 			s.Agents[1].Waiting, s.Agents[1].InFlight = false, nil
-			for i := range s.Calls {
-				if c := &s.Calls[i]; c.Tool == "ask" {
-					c.Status, c.Waiting, c.Duration, c.Result = deck.OK, false, 50*time.Second, "The user has not answered yet"
-				}
-			}
 		})
+		for _, c := range d.Snapshot().Calls {
+			if c.Tool == "ask" {
+				c.Status, c.Waiting, c.Duration, c.Result = deck.OK, false, 50*time.Second, "The user has not answered yet"
+				d.Add(c)
+			}
+		}
 		s.Wait(time.Second)
 		text := s.Text()
 		if l := line(text, "codex-mcp-client  shop"); !strings.Contains(l, "asks you") {
@@ -62,14 +66,22 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 			t.Errorf("the call does not wait: %q\n%s", l, text)
 		}
 		s.Has("a answer")
+		s.Keys("2")
+		s.Wait(time.Second)
+		if l := line(s.Text(), "Which database?"); !strings.Contains(l, "◆") || strings.Contains(l, "✓") {
+			t.Errorf("on the page of calls it does not wait: %q", l)
+		}
 		it := q.Pending().Items[0]
 		if err := q.Answer(it.ID, []ask.Result{{ID: "q", SelectedOptions: []string{}, CustomInput: "sqlite"}}); err != nil {
 			t.Fatal(err)
 		}
 		d.Change(func(*deck.Snapshot) {})
-		s.Wait(time.Second)
-		if l := line(s.Text(), "   Which database?"); !strings.Contains(l, "✓") {
-			t.Errorf("answered, the call still waits: %q", l)
+		for _, page := range []string{"1", "2"} {
+			s.Keys(page)
+			s.Wait(time.Second)
+			if l := line(s.Text(), "Which database?"); !strings.Contains(l, "✓") {
+				t.Errorf("answered, the call still waits on page %s: %q", page, l)
+			}
 		}
 		s.Lacks("asks you")
 	})

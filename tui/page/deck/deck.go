@@ -10,7 +10,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -24,11 +23,6 @@ const ID = "deck"
 type Host interface {
 	// RestartModule stops and starts a server; it may take a while.
 	RestartModule(ctx context.Context, name string) error
-}
-
-// Questions is where the questions wait; *ask.Queue is one.
-type Questions interface {
-	Pending() *ask.Snapshot
 }
 
 // Widget is a line that another part of the deck keeps on this page.
@@ -50,7 +44,7 @@ type Options struct {
 	CallsPage, AskPage string
 	// Questions are those that wait, also for an agent whose call of ask has ended
 	// in time; nil: only calls that run are known to wait.
-	Questions Questions
+	Questions tui.Questions
 	// Setup connects the first agent; nil: that is left to mcpdeck setup.
 	Setup Setup
 	Watch bool // nothing can be changed: nobody is set up

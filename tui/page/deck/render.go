@@ -149,7 +149,7 @@ func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 			return p.agentRow(f, &p.snap.Agents[i], w)
 		}
 		c, _ := p.call(i)
-		return tui.CallRow(f, standing(c, left), w)
+		return tui.CallRow(f, tui.Standing(c, left), w)
 	})
 }
 
