@@ -50,4 +50,3 @@ func asks(r *ask.Request, row string) bool {
 	whole := plain.Line(r.Questions[0].Question)
 	return strings.HasPrefix(whole, row) || strings.HasPrefix(row, whole)
 }
-

@@ -23,8 +23,14 @@ func (p *Page) left(agent string) *ask.Item {
 }
 
 // before is the last call of an agent's client in earlier runs of the deck, nil
-// where none is known.
+// where none is known. The call log knows clients alone: with two agents of one, a
+// call could be either's.
 func (p *Page) before(a *deck.Agent) *deck.Call {
+	for i := range p.snap.Agents {
+		if o := &p.snap.Agents[i]; o.Agent != a.Agent && o.Name() == a.Name() {
+			return nil
+		}
+	}
 	for i := range slices.Backward(p.earlier) {
 		if c := &p.earlier[i]; c.AgentName == a.Name() {
 			return c

@@ -113,6 +113,29 @@ func TestAnAgentShowsItsLastCallAfterARestartOfTheDeck(t *testing.T) {
 	})
 }
 
+func TestTwoAgentsOfOneClientShowNoCallThatMayBeTheOthers(t *testing.T) {
+	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+		d := fake.NewDeck(time.Now())
+		d.Forget()
+		d.Change(func(s *deck.Snapshot) {
+			s.Agents = []deck.Agent{
+				{Caller: deck.Caller{Agent: "b1", Client: "codex", Root: "/src/shop"}},
+				{Caller: deck.Caller{Agent: "b2", Client: "codex", Root: "/src/menu"}},
+			}
+		})
+		old := past{[]deck.Call{{ID: 71, AgentName: "codex", Tool: "first", Status: deck.OK, Started: time.Now().Add(-time.Hour)}}}
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
+			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d, Earlier: old}),
+		}})
+	}, func(s *frame.Screen) {
+		for _, root := range []string{"shop", "menu"} {
+			if l := line(s.Text(), "  "+root+" "); strings.Contains(l, "first") || !strings.Contains(l, "codex") {
+				t.Errorf("the row of the agent in %s is %q", root, l)
+			}
+		}
+	})
+}
+
 func TestAFailureIsReadBeforeTheColumnOfToolsIsWide(t *testing.T) {
 	var d *fake.Deck
 	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
