@@ -265,7 +265,7 @@ func TestADeletedStateFolderIsMadeAgain(t *testing.T) {
 		return true
 	})
 	d.until("a word about it", func() bool {
-		return strings.Contains(d.log.String(), "deleted while mcpdeck runs, and made again")
+		return strings.Contains(d.log.String(), "deleted while mcpdeck was running; recreated")
 	})
 	before.note(d, "two.txt", "") // the connection stayed
 	after := d.relay()

@@ -44,7 +44,7 @@ func TestStampSettings(t *testing.T) {
 		},
 		"unknown and bad members": {
 			`{"server":{"colour":"red","defaultDepth":"deep"},"paths":{"cliPath":"my stamp"}}`, "", defaultLogicstamp(),
-			[]string{"paths.cliPath cannot be", "nothing is called server.colour", `server.defaultDepth cannot be "deep"`},
+			[]string{"paths.cliPath cannot be", "unknown setting server.colour", `server.defaultDepth cannot be "deep"`},
 		},
 		"no JSON": {`{`, "", defaultLogicstamp(), []string{"it cannot be read"}},
 	} {

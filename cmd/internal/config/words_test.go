@@ -15,17 +15,17 @@ func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
 	for _, row := range []struct{ name, file, want string }{
 		{"nothing set", "", ""},
 		{"known words", "[ui]\nbackground = \"dark\"\n[clippy]\npolicy = { haunt_desktop = \"ask\" }\n", ""},
-		{"background", "[ui]\nbackground = \"pink\"\n", `ui.background: nothing is called "pink"; use dark, light`},
+		{"background", "[ui]\nbackground = \"pink\"\n", `ui.background: unknown value "pink"; use dark, light`},
 		{"page", "[ui]\nstart = \"two\"\n", ""},
-		{"a page that there is not", "[ui]\nstart = \"three\"\n", `ui.start: nothing is called "three"; use one, two`},
+		{"a page that there is not", "[ui]\nstart = \"three\"\n", `ui.start: unknown value "three"; use one, two`},
 		{"pictures", "[ui]\npictures = \"ascii\"\n", ""},
-		{"pictures that there are not", "[ui]\npictures = \"cinema\"\n", `ui.pictures: nothing is called "cinema"; use auto, `},
-		{"focus", "[ask]\nautofocus = \"maybe\"\n", `ask.autofocus: nothing is called "maybe"`},
+		{"pictures that there are not", "[ui]\npictures = \"cinema\"\n", `ui.pictures: unknown value "cinema"; use auto, `},
+		{"focus", "[ask]\nautofocus = \"maybe\"\n", `ask.autofocus: unknown value "maybe"`},
 		{"proof", "[ask]\ncli_answers = \"pair\"\n", ""},
 		{"no proof", "[ask]\ncli_answers = false\n", ""},
 		{"a proof as of old", "[ask]\ncli_answers = true\n", `ask.cli_answers: true means "pair"`},
-		{"a proof that there is not", "[ask]\ncli_answers = \"key\"\n", `ask.cli_answers: nothing is called "key"; use off, pair, passphrase`},
-		{"policy", "[clippy]\npolicy = { haunt_desktop = \"sometimes\" }\n", `clippy.policy.haunt_desktop: nothing is called "sometimes"; use allow, ask, off`},
+		{"a proof that there is not", "[ask]\ncli_answers = \"key\"\n", `ask.cli_answers: unknown value "key"; use off, pair, passphrase`},
+		{"policy", "[clippy]\npolicy = { haunt_desktop = \"sometimes\" }\n", `clippy.policy.haunt_desktop: unknown value "sometimes"; use allow, ask, off`},
 		{"colour", "[theme.dark]\naccent = \"bluish\"\n", "theme.dark: "},
 	} {
 		t.Run(row.name, func(t *testing.T) {
