@@ -64,6 +64,17 @@ func secret(question string) (string, error) {
 	if terminalOut != terminalIn {
 		out = console.Err()
 	}
+	return ask(in, out, state, question)
+}
+
+// ask puts the question to out and reads a line from in, whose state it leaves as it
+// was. The echo is off before the question shows: who answers at once, such as a
+// password manager, must not be echoed either.
+func ask(in *os.File, out io.Writer, state *term.State, question string) (string, error) {
+	if err := term.Restore(in.Fd(), silent(state)); err != nil {
+		return "", fmt.Errorf("turn the terminal's echo off: %w", err)
+	}
+	defer func() { _ = term.Restore(in.Fd(), state) }() // nothing else can be done
 	fmt.Fprint(out, question)
 	b, err := term.ReadPassword(in.Fd())
 	fmt.Fprintln(out)
