@@ -140,8 +140,8 @@ func TestAFileThatItsClientCannotReadIsNotEdited(t *testing.T) {
 		{"cursor", `{"mcpServers": {"m\u0063pdeck": {}, "mcpdeck": {}}}`, `duplicate name "mcpdeck"`},
 		{"cursor", `{"mcpServers": null}`, "not a table"},
 		{"cursor", `[]`, "read it as JSON"},
-		{"cursor", `null`, "read it as JSON: it holds null"},
-		{"claude", " null\n", "read it as JSON: it holds null"},
+		{"cursor", `null`, "read it as JSON: it contains null"},
+		{"claude", " null\n", "read it as JSON: it contains null"},
 		{"codex", "[mcp_servers.a]\n[mcp_servers.a]\n", "line 2"},
 		{"codex", "mcp_servers = 1\n", "not a table"},
 	}
