@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
@@ -71,12 +72,16 @@ func (p *Pencil) Call(ctx context.Context, in Invocation) (Result, error) {
 	c := &call{p: p, in: in, tool: tool, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
 	done := make(chan Result, 1)
 	child.Busy.Add(1)
+	leave := sync.OnceFunc(func() {
+		child.Busy.Add(-1)
+		p.queue.Leave()
+	})
 	safe.Go("pencil call", func() {
-		defer func() {
-			child.Busy.Add(-1)
-			p.queue.Leave()
-		}()
-		c.run(done)
+		defer leave()
+		c.run(func(r Result) {
+			leave() // first: whoever has the answer may call again, and is alone
+			done <- r
+		})
 	})
 	select {
 	case r := <-done:
@@ -150,8 +155,8 @@ type answer struct {
 	took     time.Duration
 }
 
-// run makes the call, hands the result to done, and keeps the facts.
-func (c *call) run(done chan<- Result) {
+// run makes the call, hands the result to answer, and keeps the facts.
+func (c *call) run(answer func(Result)) {
 	began := time.Now()
 	a := c.send()
 	if c.repeatable(a) {
@@ -162,8 +167,8 @@ func (c *call) run(done chan<- Result) {
 	}
 	result, class := c.result(a)
 	c.told.End()
-	done <- result
 	c.p.observe(c, a, class, result)
+	answer(result)
 	c.p.record(c, a, result, began)
 }
 

@@ -127,6 +127,25 @@ func TestCallsWaitTheirTurn(t *testing.T) {
 	})
 }
 
+// Whoever calls again at once is not told to wait for the call just answered.
+func TestACallIsOverWhenItIsAnswered(t *testing.T) {
+	virtual(t, func(t *testing.T, w *watched, o *program) {
+		t.Helper()
+		w.switchedOn(t)
+		w.Pencil.mu.Lock()
+		w.events.Look = func() { time.Sleep(time.Minute) } // the screen is busy
+		w.Pencil.mu.Unlock()
+		for range 2 {
+			_, err := w.Call(t.Context(), Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
+				t.Errorf("told %q", p.Message)
+			}})
+			if n := w.Status().Running; err != nil || n != 0 {
+				t.Errorf("error %v, and %d running after the answer", err, n)
+			}
+		}
+	})
+}
+
 func TestQueueOfCallsHasAnEnd(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		t.Helper()

@@ -91,6 +91,7 @@ type Page struct {
 	alerts  alerts
 	notices int // notices already shown
 	seen    map[int]bool
+	waiting int // requests that waited when the feed last told of them
 }
 
 // warning is a choice that would leave typed text unsent, waiting for the same
@@ -275,8 +276,9 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 	cmds = append(cmds, p.keptNow(old, s))
 	fresh := p.arrived()
 	if len(fresh) > 0 {
-		cmds = append(cmds, p.alerts.arrived(fresh, p.opt.Notify), p.bring(old))
+		cmds = append(cmds, p.alerts.arrived(fresh, p.opt.Notify), p.bring(p.waiting == 0))
 	}
+	p.waiting = s.Waiting
 	if it, ok := s.Item(p.id); p.id != 0 && (!ok || it.State == questions.Sending) {
 		p.leaveEnded(ok)
 	}
@@ -321,14 +323,15 @@ func (p *Page) arrived() []questions.Item {
 	return fresh
 }
 
-// bring puts a new request on screen, if the user is not busy elsewhere.
-func (p *Page) bring(old *questions.Snapshot) tea.Cmd {
+// bring puts a new request on screen, if the user is not busy elsewhere. first
+// tells that nothing else waits.
+func (p *Page) bring(first bool) tea.Cmd {
 	if p.opt.Focus == FocusNever {
 		return nil
 	}
 	if p.shown {
 		idle := time.Since(p.lastKey) >= tui.IdleAfter
-		if p.place == partList && p.id == 0 && old.Waiting == 0 && (idle || p.opt.Focus == FocusAlways) {
+		if p.place == partList && p.id == 0 && first && (idle || p.opt.Focus == FocusAlways) {
 			p.guard = time.Now().Add(guardFor)
 			p.openFirst()
 		}

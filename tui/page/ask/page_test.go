@@ -88,6 +88,20 @@ func TestDeclineReason(t *testing.T) {
 	})
 }
 
+// The page looks at the queue between two of its feed's messages, so it may know of
+// a question before it is told.
+func TestAQuestionIsOpenedThatCameWhileThePageWasShown(t *testing.T) {
+	d := &driver{t: t, q: questions.New(questions.Options{})}
+	defer d.q.Close()
+	p := page.New(d.q, page.Options{})
+	d.ask(abc)
+	p.Show()
+	p.Update(p.Feed().Load())
+	if got := p.Part(); got != "request" {
+		t.Errorf("the page shows its part %q, want the question", got)
+	}
+}
+
 func TestThePaletteSaysThatNothingIsOpen(t *testing.T) {
 	setup{}.run(t, func(d *driver) {
 		d.Keys("ctrl+p")
