@@ -219,7 +219,7 @@ func resultOf(r pencil.Result) *mcp.CallToolResult {
 func (m *Module) status() host.Tool {
 	return host.Tool{
 		Tool: mcp.Tool{
-			Name:           pencil.StatusTool,
+			Name: pencil.StatusTool, Title: "Pencil status",
 			Description:    "Tells whether Pencil mode is on and what its design tools are connected to. The user switches the mode; no tool can.",
 			RawInputSchema: json.RawMessage(`{"type":"object","properties":{}}`),
 			Annotations: mcp.ToolAnnotation{
@@ -239,16 +239,17 @@ func (m *Module) status() host.Tool {
 const (
 	gatewayAbout = "Pencil's design tools through one tool, for use while Pencil mode is on: " +
 		"action tools lists them, describe explains one, call (default) runs one."
-	gatewaySchema = `{"type":"object","properties":{"action":{"enum":["tools","describe","call"]},` +
-		`"tool":{"type":"string"},"arguments":{"type":"object"},"arguments_json":{"type":"string","description":"instead of arguments"}}}`
+	gatewaySchema = `{"type":"object","properties":{"action":{"type":"string","enum":["tools","describe","call"],"description":"what to do"},` +
+		`"tool":{"type":"string","description":"name of the tool to describe or call"},` +
+		`"arguments":{"type":"object","description":"the tool's own"},"arguments_json":{"type":"string","description":"instead of arguments"}}}`
 )
 
 func (m *Module) gateway() host.Tool {
 	return host.Tool{
 		Tool: mcp.Tool{
-			Name: pencil.CallTool, Description: gatewayAbout, RawInputSchema: json.RawMessage(gatewaySchema),
+			Name: pencil.CallTool, Title: "Pencil tools", Description: gatewayAbout, RawInputSchema: json.RawMessage(gatewaySchema),
 			Annotations: mcp.ToolAnnotation{
-				ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true),
+				Title: "Pencil tools", ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true),
 				IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(false),
 			},
 		},
