@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 )
 
 type testScope struct {
@@ -86,59 +87,24 @@ func (ts *testServer) request(t *testing.T, tool, args string) (string, *mcp.Cal
 	return "", nil
 }
 
-// TestEveryToolIsWhole holds that a tool is told in one place: whatever is in the table
-// is offered with a schema that all clients take, runs, can be turned off, and is in
-// the README.
 func TestEveryToolIsWhole(t *testing.T) {
 	ts := newServer(t, nil)
-	readme, err := os.ReadFile("../README.md")
-	must(t, err)
+	hosttest.EveryToolIsWhole(t, "../README.md", ts.Offer().Tools)
 	for _, o := range ts.Offer().Tools {
 		name := o.Tool.Name
-		t.Run(name, func(t *testing.T) {
-			a := o.Tool.Annotations
-			if name == "" || a.Title == "" || o.Tool.Description == "" || a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
-				t.Errorf("something is missing in %+v", o.Tool)
-			}
-			checkSchema(t, o.Tool.RawInputSchema)
-			if !strings.Contains(string(readme), "| `"+name+"` |") {
-				t.Error("the README has no row for it")
-			}
-			if text, r := ts.request(t, name, `[]`); !r.IsError || text != "Error: arguments must be an object" {
-				t.Errorf("with a list of arguments it says %q", text)
-			}
-			ts.Apply(clippy.Settings{DisabledTools: []string{name}})
-			for _, other := range ts.Offer().Tools {
-				if off := other.Off != ""; off != (other.Tool.Name == name) {
-					t.Errorf("%s is turned off: %v, when %s alone is", other.Tool.Name, off, name)
-				}
-			}
-			ts.Apply(clippy.Settings{})
-		})
-	}
-}
-
-func checkSchema(t *testing.T, raw []byte) {
-	t.Helper()
-	var schema struct {
-		Type       string
-		Properties map[string]map[string]any
-		Required   []string
-		Additional *bool `json:"additionalProperties"`
-	}
-	must(t, json.Unmarshal(raw, &schema))
-	if schema.Type != "object" || schema.Additional == nil || *schema.Additional {
-		t.Errorf("schema %s is open", raw)
-	}
-	for name, p := range schema.Properties {
-		if p["description"] == nil || p["type"] == nil {
-			t.Errorf("%s has no description or no type: %v", name, p)
+		if !bytes.Contains(o.Tool.RawInputSchema, []byte(`"additionalProperties":false`)) {
+			t.Errorf("%s: schema %s is open", name, o.Tool.RawInputSchema)
 		}
-		for word := range p {
-			if !slices.Contains([]string{"type", "enum", "description", "default"}, word) {
-				t.Errorf("%s uses %s, which several clients choke on", name, word)
+		if text, _ := ts.request(t, name, `[]`); text != "Error: arguments must be an object" {
+			t.Errorf("%s: with a list of arguments it says %q", name, text)
+		}
+		ts.Apply(clippy.Settings{DisabledTools: []string{name}})
+		for _, other := range ts.Offer().Tools {
+			if off := other.Off != ""; off != (other.Tool.Name == name) {
+				t.Errorf("%s is turned off: %v, when %s alone is", other.Tool.Name, off, name)
 			}
 		}
+		ts.Apply(clippy.Settings{})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -114,4 +115,9 @@ func TestGatewayIsNoReadOnlyTool(t *testing.T) {
 	if *a.ReadOnlyHint || !*a.DestructiveHint || *a.OpenWorldHint {
 		t.Errorf("hints %+v", a)
 	}
+}
+
+func TestEveryToolOfTheDeckItselfIsWhole(t *testing.T) {
+	o := New(pencil.New(pencil.Options{Gateway: "always"})).Offer()
+	hosttest.EveryToolIsWhole(t, "../README.md", append(o.Stub, o.Gateway...))
 }

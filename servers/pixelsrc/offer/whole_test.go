@@ -6,36 +6,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 )
 
-// TestEveryToolIsWhole looks for all that a tool needs beside its function.
 func TestEveryToolIsWhole(t *testing.T) {
-	page, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := module(pixelsrc.Options{})
+	hosttest.EveryToolIsWhole(t, "../README.md", m.Offer().Tools)
 	for _, tool := range tools() {
 		t.Run(tool.name, func(t *testing.T) {
-			if tool.title == "" || !strings.HasSuffix(tool.text, ".") || tool.run == nil {
-				t.Errorf("title %q, description %q: want a title, sentences, and what it does", tool.title, tool.text)
-			}
-			var schema struct {
-				Properties map[string]struct{ Description string }
-			}
-			if err := json.Unmarshal(tool.schema(), &schema); err != nil {
-				t.Fatalf("%v: %s", err, tool.schema())
-			}
 			for _, a := range tool.arguments {
-				if p, ok := schema.Properties[a.name]; !ok || !strings.HasSuffix(p.Description, ".") {
-					t.Errorf("%s: got the description %q, want sentences", a.name, p.Description)
+				if !strings.HasSuffix(a.text, ".") {
+					t.Errorf("%s: got the description %q, want sentences", a.name, a.text)
 				}
 				if a.normal != nil && a.kind.read(plain(t, a.normal)) != a.normal {
 					t.Errorf("%s: the default %v is not %s", a.name, a.normal, a.kind.want())
 				}
-			}
-			if !strings.Contains(string(page), "| `"+tool.name+"` |") {
-				t.Error("README.md does not list it")
 			}
 			if !strings.Contains(guideFull(), tool.name) {
 				t.Error("guide/full.md does not name it")
@@ -44,7 +30,7 @@ func TestEveryToolIsWhole(t *testing.T) {
 			if !ok {
 				t.Fatal("everyCall has no call of it")
 			}
-			if res := said(module(pixelsrc.Options{}), t.Context(), pixelsrc.Caller{}, tool.name, plain(t, example)); res.IsError {
+			if res := said(m, t.Context(), pixelsrc.Caller{}, tool.name, plain(t, example)); res.IsError {
 				t.Errorf("everyCall: %s", res.text())
 			}
 		})
