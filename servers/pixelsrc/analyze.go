@@ -81,7 +81,7 @@ func Analyze(ctx context.Context, src *Source) *Corpus {
 	k := newCorpus(ctx)
 	if !k.add(src) {
 		k.Files, k.Failed = 0, 1
-		k.FailedFiles = []failedFile{{src.path, "it has no object that can be read"}}
+		k.FailedFiles = []failedFile{{src.path, "it has no readable object"}}
 	}
 	return k.finish()
 }
@@ -100,7 +100,7 @@ func (s *Server) AnalyzePath(ctx context.Context, who Caller, given string, recu
 	case who.Refused != nil:
 		return nil, failf("Path not found: '%s': %s.", given, who.noProject())
 	}
-	return nil, failf("Path not found: '%s' is neither a .pxl or .jsonl file nor a folder in the project folder or an allowed directory.", given)
+	return nil, failf("Path not found: '%s' is not a .pxl file, a .jsonl file or a folder inside the project folder or an allowed directory.", given)
 }
 
 func (s *Server) analyzeFolder(ctx context.Context, dir place, recursive bool) (*Corpus, error) {
@@ -122,7 +122,7 @@ func (s *Server) analyzeFolder(ctx context.Context, dir place, recursive bool) (
 		src := &Source{Text: string(data), path: p.rel, at: &p}
 		s.parse(ctx, src, src.at)
 		if !k.add(src) {
-			k.fail(p.rel, "it has no object that can be read")
+			k.fail(p.rel, "it has no readable object")
 		}
 	}
 	return k.finish(), nil

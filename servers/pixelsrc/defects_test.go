@@ -397,7 +397,7 @@ func TestShapesFound(t *testing.T) {
 
 func TestUpscaledNote(t *testing.T) {
 	im, err := Import(t.Context(), sample.Drawn("AABBAABB AABBAABB CCAABBCC CCAABBCC AABBAABB AABBAABB KKKKWWWW KKKKWWWW"), ImportOptions{MaxColors: 16})
-	if err != nil || !strings.Contains(im.Summary(), "enlarged 2 times") {
+	if err != nil || !strings.Contains(im.Summary(), "scaled up 2 times") {
 		t.Errorf("%s, %v", im.Summary(), err)
 	}
 }

@@ -75,7 +75,7 @@ func Diff(ctx context.Context, a, b *Source, only string) (Comparison, error) {
 	var names []string
 	for i, src := range sides {
 		if ds := src.Diagnostics(); strings.TrimSpace(src.Text) != "" && len(src.Objects()) == 0 && len(ds) > 0 {
-			return Comparison{}, failf("source_%c cannot be read: line %d: %s.", 'a'+i, ds[0].Line, ds[0].Message)
+			return Comparison{}, failf("Could not read source_%c: line %d: %s.", 'a'+i, ds[0].Line, ds[0].Message)
 		}
 		names = append(names, src.sprites()...)
 	}
@@ -96,7 +96,7 @@ func Diff(ctx context.Context, a, b *Source, only string) (Comparison, error) {
 			break
 		}
 		if size > MaxListed {
-			ex.note("%d of %d sprites are compared; pass sprite for one of the rest, which begins with %q.", i, len(names), n[:min(len(n), 64)])
+			ex.note("Compared %d of %d sprites; the rest starts at %q. Pass sprite to compare one of them.", i, len(names), n[:min(len(n), 64)])
 			break
 		}
 		list = append(list, json.RawMessage(JSON(diffSprite(ctx, a, b, n, ex))))

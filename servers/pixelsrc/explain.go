@@ -58,18 +58,18 @@ func (src *Source) Explain(ctx context.Context, name *string, from int) (Explana
 	switch {
 	case len(names) == 0:
 		if ds := src.Diagnostics(); len(ds) > 0 {
-			return Explanation{}, failf("No objects could be read: line %d: %s.", ds[0].Line, ds[0].Message)
+			return Explanation{}, failf("Could not read any object: line %d: %s.", ds[0].Line, ds[0].Message)
 		}
 		return Explanation{}, failf("No objects in the source: it is empty.")
 	case len(found) == 0 && skip > 0:
-		return Explanation{}, failf("The source has %d objects; from=%d is behind the last.", chosen, skip)
+		return Explanation{}, failf("The source has %d objects; from=%d is past the end.", chosen, skip)
 	case len(found) == 0:
 		return Explanation{}, failf("%s", NotFound("Object", *name, names))
 	}
 	if upTo := skip + len(found); skip > 0 || upTo < chosen {
 		ex.notes = append([]string{fmt.Sprintf("Objects %d to %d of %d.", skip+1, upTo, chosen)}, ex.notes...)
 		if upTo < chosen {
-			ex.notes[0] += fmt.Sprintf(" Call again with from=%d for those that follow, or with name for one.", upTo)
+			ex.notes[0] += fmt.Sprintf(" Call again with from=%d for more, or with name for a single object.", upTo)
 		}
 	}
 	data := string(found[0])
@@ -83,7 +83,7 @@ func (src *Source) Explain(ctx context.Context, name *string, from int) (Explana
 func (e *excerpt) of(data, text string) Explanation {
 	x := Explanation{JSON: data, Text: text}
 	if len(e.notes) > 0 {
-		x.Note = strings.Join(e.notes, "\n") + fmt.Sprintf("\nOf a long list %d entries are shown; name the object and pass from=%d for those that follow.", MaxEntries, e.from+MaxEntries)
+		x.Note = strings.Join(e.notes, "\n") + fmt.Sprintf("\nLong lists are cut to %d entries; pass the object's name and from=%d for more.", MaxEntries, e.from+MaxEntries)
 	}
 	return x
 }

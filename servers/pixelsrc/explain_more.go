@@ -155,7 +155,7 @@ func (src *Source) explainAnimation(o *pxl.Object, ex *excerpt) (any, string) {
 	of := "Animation " + d.Name
 	d.Frames, d.Keyframes = part(ex, of, "frames", d.Frames), part(ex, of, "keyframes", d.Keyframes)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Animation: %s\nDuration: %d ms in all\nLoops: %v\n\nFRAME SEQUENCE\n", d.Name, d.Total, d.Loops)
+	fmt.Fprintf(&b, "Animation: %s\nDuration: %d ms in total\nLoops: %v\n\nFRAME SEQUENCE\n", d.Name, d.Total, d.Loops)
 	for i, f := range d.Frames {
 		fmt.Fprintf(&b, "  %d. %s\n", min(ex.from, d.Count)+i+1, f)
 	}
@@ -199,7 +199,7 @@ func timing(name string, dialect pxl.Dialect) timingData {
 	case "bounce":
 		d.Curve, d.Description = "bouncy", "Bouncy effect"
 	case "elastic":
-		d.Curve, d.Description = "elastic", "Springs past its end and back"
+		d.Curve, d.Description = "elastic", "Overshoots the end and comes back"
 	}
 	d.ASCII = curve(f)
 	return d

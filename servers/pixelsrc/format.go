@@ -213,7 +213,7 @@ func (f *formatter) distinct(list []item) []item {
 	for _, it := range list {
 		if at, ok := seen[it.key]; ok {
 			line := f.lines.Line(out[at].node.Pos)
-			f.dropped = append(f.dropped, fmt.Sprintf("line %d: the key %q is written again later; only the last value counts", line, it.key))
+			f.dropped = append(f.dropped, fmt.Sprintf("line %d: duplicate key %q; the last one wins", line, it.key))
 			it.lead = slices.Concat(out[at].lead, f.within(out[at].node), it.lead)
 			it.trail = append(out[at].trail, it.trail...)
 			out[at] = it

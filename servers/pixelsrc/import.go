@@ -63,7 +63,7 @@ func Import(ctx context.Context, img *image.NRGBA, o ImportOptions) (Imported, e
 	}
 	k := upscaled(img)
 	if k > 1 && reduced.Distinct > 1 {
-		im.Notes = append(im.Notes, fmt.Sprintf("The picture looks enlarged %d times; its native size would be %dx%d.", k, im.W/k, im.H/k))
+		im.Notes = append(im.Notes, fmt.Sprintf("The picture looks scaled up %d times; its native size would be %dx%d.", k, im.W/k, im.H/k))
 	}
 	var found analysis
 	if o.Analyze {
@@ -104,12 +104,12 @@ func Import(ctx context.Context, img *image.NRGBA, o ImportOptions) (Imported, e
 // tooLong says what would fit, when a share of the pixels took the given bytes already.
 func (im Imported) tooLong(enlarged int, share float64, bytes int) error {
 	w, h := im.W/max(enlarged, 1), im.H/max(enlarged, 1)
-	why := fmt.Sprintf("it looks enlarged %d times", enlarged)
+	why := fmt.Sprintf("it looks scaled up %d times", enlarged)
 	if enlarged <= 1 {
 		fits := math.Sqrt(pxl.MaxSource * share / float64(bytes))
-		w, h, why = max(int(float64(im.W)*fits), 1), max(int(float64(im.H)*fits), 1), "that is about what fits"
+		w, h, why = max(int(float64(im.W)*fits), 1), max(int(float64(im.H)*fits), 1), "roughly the largest size that fits"
 	}
-	return fmt.Errorf("import picture: its source would be larger than %d KiB; scale it down to %dx%d first (%s), or use fewer max_colors", pxl.MaxSource>>10, w, h, why)
+	return fmt.Errorf("import picture: its source would be larger than %d KiB; scale it down to %dx%d first (%s), or lower max_colors", pxl.MaxSource>>10, w, h, why)
 }
 
 // token is one colour of a picture with its pixels.

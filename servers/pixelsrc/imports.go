@@ -55,7 +55,7 @@ func imported(text string, at *place) (more string, notes []note) {
 			before := len(im.notes)
 			im.useful = false
 			if im.object(&nodes[i]); !im.useful && len(im.notes) == before {
-				im.note("nothing of the import from %q is used", im.from)
+				im.note("import from %q is not used", im.from)
 				im.notes[before].unused = true
 			}
 		}
@@ -88,7 +88,7 @@ func (im *importer) object(n *json5.Node) {
 		return
 	}
 	if im.at == nil {
-		im.note("import from %q is not resolved: a source without a file has no folder to start from; use path, or an inline palette", from)
+		im.note("import from %q is not resolved: source text has no folder to resolve it against; pass path instead, or use an inline palette", from)
 		return
 	}
 	target, err := im.resolve(from)
@@ -102,7 +102,7 @@ func (im *importer) object(n *json5.Node) {
 	}
 	found, err := (place{im.at.root, target}).scan(false)
 	if err != nil || len(found.files) == 0 {
-		im.note("import from %q is not resolved: there are no sources in that folder", from)
+		im.note("import from %q is not resolved: no sources in that folder", from)
 		return
 	}
 	for _, f := range found.files {
@@ -129,7 +129,7 @@ func (im *importer) resolve(from string) (string, error) {
 	}
 	rel := path.Join(dir, from)
 	if rel == ".." || strings.HasPrefix(rel, "../") {
-		return "", fmt.Errorf("the path leads out of the project folder")
+		return "", fmt.Errorf("the path is outside the project folder")
 	}
 	return rel, nil
 }
@@ -138,7 +138,7 @@ func (im *importer) resolve(from string) (string, error) {
 func (p place) sourceRoot() (string, error) {
 	home, text, ok := p.project()
 	if !ok {
-		return "", fmt.Errorf("there is no pxl.toml above the file; start the path with ./")
+		return "", fmt.Errorf("no pxl.toml found above this file; start the path with ./")
 	}
 	src, err := sourceFolder(text)
 	return path.Join(home, src), err
@@ -152,7 +152,7 @@ func sourceFolder(text []byte) (string, error) {
 		} `toml:"project"`
 	}
 	if err := toml.Unmarshal(text, &t); err != nil {
-		return "", fmt.Errorf("pxl.toml cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read pxl.toml: %w", err)
 	}
 	if t.Project.Src == "" {
 		return "src/pxl", nil
@@ -175,13 +175,13 @@ func (im *importer) file(n *json5.Node, from, rel, alias string) {
 	}
 	switch {
 	case data == nil:
-		im.note("import from %q is not resolved: there is no such file in the project folder", from)
+		im.note("import from %q is not resolved: no such file in the project folder", from)
 		return
 	case rel == im.at.rel:
 		im.note("import from %q: a file cannot import itself", from)
 		return
 	case len(im.files) >= maxImports:
-		im.note("import from %q: more than %d files are imported", from, maxImports)
+		im.note("import from %q: more than %d imported files", from, maxImports)
 		return
 	}
 	im.files[rel] = true
@@ -189,7 +189,7 @@ func (im *importer) file(n *json5.Node, from, rel, alias string) {
 	nodes, errs := json5.Parse(text)
 	if len(errs) > 0 {
 		line, _ := json5.NewLines(text).At(errs[0].Pos)
-		im.note("import from %q: line %d cannot be read", from, line)
+		im.note("import from %q: cannot read line %d", from, line)
 	}
 	chosen := im.choose(n, from, nodes)
 	local := map[string]bool{}
@@ -221,7 +221,7 @@ func (im *importer) choose(n *json5.Node, from string, nodes []json5.Node) []boo
 				}
 			}
 			if !found {
-				im.note("import from %q: it has no %s %q", from, list.kind, want)
+				im.note("import from %q: no %s %q in that file", from, list.kind, want)
 			}
 		}
 	}
@@ -258,7 +258,7 @@ func (im *importer) add(text string, n *json5.Node, alias string, local map[stri
 	}
 	b.WriteString(text[at:n.End])
 	if im.budget -= b.Len() + 1; im.budget < 0 {
-		im.note("the imported files are larger than %d KiB together; %s is left out", pxl.MaxSource>>10, id)
+		im.note("the imported files exceed %d KiB in total; %s is skipped", pxl.MaxSource>>10, id)
 		return
 	}
 	im.out.WriteByte('\n')

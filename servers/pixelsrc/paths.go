@@ -54,7 +54,7 @@ func (s *Server) rootsOf(who Caller) folders {
 
 // errHidden stands for what is outside the roots and for what does not exist, so
 // that an answer does not tell which of the two it was.
-var errHidden = errors.New("there is no such file in the project folder or an allowed directory (the user can add one with --allow-dir)")
+var errHidden = errors.New("no such file in the project folder or an allowed directory (the user can add one with --allow-dir)")
 
 // place is a path inside a root.
 type place struct {

@@ -85,7 +85,7 @@ func (src *Source) undrawable() error {
 	}
 	for _, d := range src.Diagnostics() {
 		if d.Severity == pxl.Error {
-			return failf("No sprites could be read: line %d: %s. Fix it and render again; pixelsrc_validate lists every problem.", d.Line, d.Message)
+			return failf("Could not read any sprite: line %d: %s. Fix it and render again; pixelsrc_validate lists every problem.", d.Line, d.Message)
 		}
 	}
 	return failf("No sprites found in the source: add a sprite with a size, a palette and regions.")
@@ -141,7 +141,7 @@ func tooLarge(res *pxl.Result, scale int) error {
 	for fits(largest+1) && largest < MaxScale {
 		largest++
 	}
-	return failf("The picture would be %dx%d px at scale %d; the limit is %d px a side and %d in all. The largest allowed scale is %d.",
+	return failf("The picture would be %dx%d px at scale %d; the limit is %d px a side and %d in total. The largest allowed scale is %d.",
 		b.Dx()*scale, b.Dy()*scale, scale, pxl.MaxOutSide, pxl.MaxOutArea, largest)
 }
 
@@ -156,7 +156,7 @@ func tooWide(res *pxl.Result, format string) error {
 	if format != "ansi" || area <= most {
 		return nil
 	}
-	return failf("As ansi the picture would be %d pixels of text; the limit is %d. Use png, or draw a part of it.", area, most)
+	return failf("The ansi output would be %d pixels; the limit is %d. Use png, or draw a part of it.", area, most)
 }
 
 // sizeless answers for a sprite without a usable size or without regions, of
@@ -171,7 +171,7 @@ func (src *Source) sizeless(res *pxl.Result) error {
 	case sp.Size == nil && sp.Source == "":
 		return failf("Sprite '%s' (line %d) has no size. Add \"size\": [width, height]%s.", sp.Name, ob.Line, extent(sp))
 	case sp.Size != nil && (sp.Size[0] < 1 || sp.Size[1] < 1):
-		return failf("Sprite '%s' (line %d) has the size %dx%d; both sides must be 1 to %d%s.", sp.Name, ob.Line, sp.Size[0], sp.Size[1], pxl.MaxSide, extent(sp))
+		return failf("Sprite '%s' (line %d) has size %dx%d; both sides must be 1 to %d%s.", sp.Name, ob.Line, sp.Size[0], sp.Size[1], pxl.MaxSide, extent(sp))
 	case !sp.HasRegions && sp.Source == "" && sp.Background == "":
 		return failf("Sprite '%s' (line %d) has no regions. Add \"regions\": {\"token\": {\"rect\": [x, y, w, h]}}.", sp.Name, ob.Line)
 	}
@@ -194,7 +194,7 @@ func extent(sp *pxl.Sprite) string {
 	if w == 0 || h == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; its regions reach to [%d, %d]", w, h)
+	return fmt.Sprintf("; its regions extend to [%d, %d]", w, h)
 }
 
 // reaches is the size that a sprite's simple shapes need, 0 when nothing tells.
@@ -347,7 +347,7 @@ func summary(res *pxl.Result, scale int, warnings []string) string {
 	w, h := sizeOf(res)
 	fmt.Fprintf(&b, "Rendered %s '%s' (%dx%d px)\n", res.Kind, res.Name, w*scale, h*scale)
 	if res.Kind == pxl.KindAnimation {
-		fmt.Fprintf(&b, "Frames: %d, %d ms in all, %s\n", len(res.Frames), res.Duration().Milliseconds(), map[bool]string{true: "looping", false: "played once"}[res.Loop])
+		fmt.Fprintf(&b, "Frames: %d, %d ms in total, %s\n", len(res.Frames), res.Duration().Milliseconds(), map[bool]string{true: "looping", false: "played once"}[res.Loop])
 	}
 	list := tallies(res)
 	fmt.Fprintf(&b, "Colors: %d", len(list))

@@ -72,11 +72,11 @@ func (s *Sketch) check() {
 	for i, t := range s.Tokens {
 		s.Tokens[i] = pxl.Bare(t)
 		if !tokenRule().MatchString(s.Tokens[i]) {
-			s.fail("the token %q is not a name: letters, digits, _ and -, a letter first", s.Tokens[i])
+			s.fail("invalid token %q: use letters, digits, _ and -, starting with a letter", s.Tokens[i])
 		}
 	}
 	if !nameRule().MatchString(s.Name) {
-		s.fail("the name %q must be lower case letters, digits and underscores, a letter first (^[a-z][a-z0-9_]*$)", s.Name)
+		s.fail("invalid name %q: use lower case letters, digits and underscores, starting with a letter (^[a-z][a-z0-9_]*$)", s.Name)
 	}
 	for i, v := range [...]int{s.Size[0], s.Size[1], s.Cell[0], s.Cell[1]} {
 		if v < 1 || v > pxl.MaxSide {
@@ -84,11 +84,11 @@ func (s *Sketch) check() {
 		}
 	}
 	if s.Size[0]*s.Size[1] > 4<<20 {
-		s.fail("size %dx%d is more than 4 Mi pixels", s.Size[0], s.Size[1])
+		s.fail("size %dx%d is more than 4,194,304 pixels", s.Size[0], s.Size[1])
 	}
 	for _, v := range s.Colours {
 		if _, err := colour.Parse(v); err != nil {
-			s.fail("the colour %q is not valid: %v", v, err)
+			s.fail("invalid colour %q: %v", v, err)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (s *Sketch) prepare(name string) (reference string) {
 	if s.Palette != "" {
 		name = s.Palette
 		if !nameRule().MatchString(name) {
-			s.fail("the palette %q is neither a built-in such as @pico8 nor a name of lower case letters, digits and underscores", name)
+			s.fail("invalid palette %q: use a built-in such as @pico8, or a name of lower case letters, digits and underscores", name)
 		}
 	}
 	tokens := s.Tokens
@@ -271,7 +271,7 @@ func (s *Sketch) composition() string {
 	}
 	columns, rows := s.Size[0]/s.Cell[0], s.Size[1]/s.Cell[1]
 	if columns*rows > len(symbols) {
-		s.fail("%d columns of %d rows are more than 62 tiles; use a larger cell", columns, rows)
+		s.fail("%d columns and %d rows make more than 62 tiles; use a larger cell", columns, rows)
 		return ""
 	}
 	var tiles, keys, lines strings.Builder

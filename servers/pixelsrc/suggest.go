@@ -125,7 +125,7 @@ func (s *suggester) fields(n *json5.Node, pointer string, known []string) {
 		}
 		g := Suggestion{
 			Type: "unknown_field", Line: s.line(k.Pos), Sprite: spriteName(s.topOf(n)),
-			Message:    fmt.Sprintf("the field %q is not known; did you mean %q?", k.Name, near[0]),
+			Message:    fmt.Sprintf("unknown field %q; did you mean %q?", k.Name, near[0]),
 			Fix:        Fix{Action: "rename_field", Pointer: pointer + "/" + escape(k.Name), From: k.Name, To: near[0]},
 			Confidence: sure(k.Name, near[0], len(near) > 1 && distance(k.Name, near[1]) == distance(k.Name, near[0])),
 		}
@@ -205,7 +205,7 @@ func (s *suggester) value(kind, what string, v *json5.Node, pointer string, word
 	if len(near) == 0 {
 		return
 	}
-	s.replace(kind, fmt.Sprintf("the %s %q is not known; did you mean %q?", what, v.Text, near[0]), v, pointer, near[0],
+	s.replace(kind, fmt.Sprintf("unknown %s %q; did you mean %q?", what, v.Text, near[0]), v, pointer, near[0],
 		sure(v.Text, near[0], len(near) > 1 && distance(v.Text, near[1]) == distance(v.Text, near[0])))
 }
 
@@ -305,11 +305,11 @@ func (s *suggester) colours(m *json5.Node, pointer string) {
 		trimmed := strings.TrimSpace(v.Text)
 		if _, err := colour.Parse("#" + strings.TrimPrefix(trimmed, "0x")); err == nil {
 			to := "#" + strings.TrimPrefix(trimmed, "0x")
-			s.replace("invalid_color", fmt.Sprintf("%q is not a colour; a hex colour starts with #", v.Text), v, at, to, 0.95)
+			s.replace("invalid_color", fmt.Sprintf("invalid colour %q: a hex colour starts with #", v.Text), v, at, to, 0.95)
 			continue
 		}
 		if _, err := colour.Parse(trimmed); err == nil {
-			s.replace("invalid_color", fmt.Sprintf("%q is not a colour because of the white space", v.Text), v, at, trimmed, 0.95)
+			s.replace("invalid_color", fmt.Sprintf("invalid colour %q: it contains white space", v.Text), v, at, trimmed, 0.95)
 			continue
 		}
 		s.value("invalid_color", "colour", v, at, colour.Names(), 2)
@@ -390,7 +390,7 @@ func (s *suggester) size(n *json5.Node, sp *pxl.Sprite) {
 	value := fmt.Sprintf("[%d, %d]", w, h)
 	s.add(Suggestion{
 		Type: "missing_size", Line: s.line(n.Pos), Sprite: sp.Name,
-		Message:    fmt.Sprintf("sprite %q has no size; its regions reach to %dx%d", sp.Name, w, h),
+		Message:    fmt.Sprintf("sprite %q has no size; its regions extend to %dx%d", sp.Name, w, h),
 		Fix:        Fix{Action: "add_field", Pointer: "/size", Value: json.RawMessage(value)},
 		Confidence: 0.9, edits: []edit{{n.Pos + 1, n.Pos + 1, `"size": ` + value + ", "}},
 	})
@@ -427,7 +427,7 @@ func (s *suggester) include(p *json5.Node, sprite string) {
 	}
 	s.add(Suggestion{
 		Type: "include_to_import", Line: s.line(p.Pos), Sprite: sprite,
-		Message:    fmt.Sprintf("the palette of %q is an include; an import object says the same and can be shared", sprite),
+		Message:    fmt.Sprintf("the palette of %q is an include; an import object does the same and can be shared", sprite),
 		Fix:        Fix{Action: "use_import", IncludeRef: p.Text, ImportJSON: text + "}"},
 		Confidence: 0.9,
 	})

@@ -48,7 +48,7 @@ func (s *suggester) elsewhere(p *json5.Node, sprite string) bool {
 		}
 		s.add(Suggestion{
 			Type: "add_explicit_import", Line: s.line(p.Pos), Sprite: sprite,
-			Message:    fmt.Sprintf("the palette %q is defined in %s; import it", p.Text, f.rel),
+			Message:    fmt.Sprintf("palette %q is defined in %s; import it", p.Text, f.rel),
 			Fix:        Fix{Action: "add_import", ImportJSON: text},
 			Confidence: 0.8, edits: edits,
 		})
@@ -139,7 +139,7 @@ func (s *suggester) tokens(regions *json5.Node, sp *pxl.Sprite, tokens []string,
 		done[name] = true
 		g := Suggestion{Type: "missing_token", Line: s.line(k.Pos), Sprite: sp.Name}
 		if to, tied, ok := nearestToken(name, candidates, used); ok {
-			g.Message = fmt.Sprintf("the palette has no token %q; did you mean %q?", name, to)
+			g.Message = fmt.Sprintf("no token %q in the palette; did you mean %q?", name, to)
 			g.Fix = Fix{Action: "replace_token", From: k.Name, To: to}
 			g.Confidence = sure(name, to, tied)
 			// Not where two regions of one name would stand in the sprite, nor where
@@ -150,7 +150,7 @@ func (s *suggester) tokens(regions *json5.Node, sp *pxl.Sprite, tokens []string,
 			}
 		} else {
 			value := suggestedColour(name, home)
-			g.Message = fmt.Sprintf("the palette has no token %q; add it", name)
+			g.Message = fmt.Sprintf("no token %q in the palette; add it", name)
 			g.Fix = Fix{Action: "add_to_palette", Token: name, Color: value}
 			g.Confidence = 0.3
 			if home != nil && home.Kind == json5.Object {

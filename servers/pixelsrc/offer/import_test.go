@@ -42,7 +42,7 @@ func TestImportHasOneSetOfDefaults(t *testing.T) {
 func TestValidateTellsOfASourceWhatRenderTells(t *testing.T) {
 	r := start(t)
 	src := args{"source": `{type: "import", from: "./colours"}` + "\n" + sample.Dot}
-	const told = "a source without a file"
+	const told = "source text has no folder"
 	if text := r.ok("pixelsrc_render", src).text(); !strings.Contains(text, told) {
 		t.Fatalf("render: got %s, want %q in it", text, told)
 	}

@@ -52,7 +52,7 @@ func (m *Module) Stop(context.Context) error {
 // instructions tell an agent's model how to use the server.
 const instructions = "Pixel art as text: write .pxl source, look at the picture, improve it. " +
 	"Call pixelsrc_prime with brief=true once to learn the format, write a source, then pixelsrc_render with scale 8 and look at the image. " +
-	"pixelsrc_validate lists problems with lines, pixelsrc_suggest says how to mend them, pixelsrc_import turns a PNG into source. " +
+	"pixelsrc_validate lists problems by line, pixelsrc_suggest says how to fix them, pixelsrc_import turns a PNG into source. " +
 	"Examples and palettes are resources: pixelsrc://example/coin, pixelsrc://palettes."
 
 // Offer implements [host.Module].
@@ -119,7 +119,7 @@ func (t tool) result(c *call, raw any) (res *mcp.CallToolResult) {
 	defer func() {
 		if v := recover(); v != nil {
 			slog.Error("panic recovered", "in", t.name, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
-			res = failed("%s failed with an internal error; the server goes on. Change the source a little and report the case.", t.name)
+			res = failed("%s failed with an internal error; the server is still running. Try a slightly different source, and report the problem.", t.name)
 		}
 	}()
 	var answer []mcp.Content

@@ -14,19 +14,19 @@ import (
 func render() tool {
 	return tool{
 		name: "pixelsrc_render", title: "Render pixel art", work: admission.Large,
-		text: "Draws a sprite, variant, composition or animation and returns the picture (PNG; an animation as GIF and contact sheet) with a summary of size, colours and warnings. Look at the result, improve the source, render again. Use scale 8 or so to see small sprites.",
+		text: "Draws a sprite, variant, composition or animation and returns the picture (PNG; an animation as GIF and contact sheet) with a summary of size, colours and warnings. Look at the result, improve the source, render again. Use a scale of about 8 for small sprites.",
 		arguments: fromSource([]argument{
 			{name: "sprite", text: "The sprite or variant to draw; the first sprite by default."},
 			{name: "composition", text: "The composition to draw, instead of a sprite."},
 			{name: "animation", text: "The animation or particle to draw, instead of a sprite."},
-			{name: "scale", kind: whole, more: `"minimum": 1, "maximum": 16`, normal: 1, text: "How many times to enlarge, without smoothing."},
-			{name: "antialias", kind: word, enum: append([]string{"none"}, pxl.Algorithms()...), text: "A filter that smooths before scaling; those named 2x and 4x also enlarge."},
+			{name: "scale", kind: whole, more: `"minimum": 1, "maximum": 16`, normal: 1, text: "Scale factor, without smoothing."},
+			{name: "antialias", kind: word, enum: append([]string{"none"}, pxl.Algorithms()...), text: "A filter that smooths before scaling; those named 2x and 4x also scale up."},
 			{name: "strength", kind: number, more: `"minimum": 0, "maximum": 1`, text: "How strongly the filter smooths."},
 			{name: "format", kind: word, enum: pixelsrc.Formats(), normal: "auto", text: "auto: PNG, or GIF and sheet for an animation; png: the first frame; ansi: coloured half blocks as text."},
-			{name: "states", kind: words, more: `"items": {"type": "string"}`, text: "States that are active for state rules, such as [\"damaged\"]."},
+			{name: "states", kind: words, more: `"items": {"type": "string"}`, text: "States to make active for state rules, such as [\"damaged\"]."},
 			{name: "all_states", kind: flag, normal: false, text: "Make every state active."},
 			{name: "slice", kind: pair, more: `"items": {"type": "integer"}`, text: "[width, height] to stretch a sprite with nine_slice to."},
-			{name: "tag", text: "Of an animation, only the frames of this tag."},
+			{name: "tag", text: "For an animation, only the frames of this tag."},
 		}...),
 		run: func(c *call) ([]mcp.Content, error) {
 			o, err := c.order()
@@ -71,7 +71,7 @@ func (c *call) order() (o pixelsrc.Order, err error) {
 	o.States, o.AllStates, o.Tag = get[[]string](c, "states"), get[bool](c, "all_states"), get[string](c, "tag")
 	o.Slice = get[[2]int](c, "slice")
 	if c.has("slice") && (min(o.Slice[0], o.Slice[1]) < 1 || max(o.Slice[0], o.Slice[1]) > pxl.MaxSide) {
-		return o, failf("slice is the size of a nine-slice sprite in pixels: two integers from 1 to %d.", pxl.MaxSide)
+		return o, failf("slice must be the size of a nine-slice sprite in pixels: two integers from 1 to %d.", pxl.MaxSide)
 	}
 	return o, nil
 }
@@ -79,21 +79,21 @@ func (c *call) order() (o pixelsrc.Order, err error) {
 func imported() tool {
 	return tool{
 		name: "pixelsrc_import", title: "Import a PNG", work: admission.Large,
-		text: "Turns a PNG into .pxl source that renders to the same pixels, found as rectangles, lines, ellipses and so on. Returns the source, ready to render or edit, and a summary. Rename the tokens c1, c2, … to what they show.",
+		text: "Turns a PNG into .pxl source that renders to the same pixels, built from rectangles, lines, ellipses and other shapes. Returns the source, ready to render or edit, and a summary. Rename the tokens c1, c2, … to what they show.",
 		arguments: []argument{
-			{name: "image", more: `"contentEncoding": "base64", "contentMediaType": "image/png"`, text: "The PNG, base64 encoded; wins over path."},
+			{name: "image", more: `"contentEncoding": "base64", "contentMediaType": "image/png"`, text: "The PNG, base64 encoded; takes precedence over path."},
 			{name: "path", text: "A .png file in the project."},
-			{name: "max_colors", kind: whole, more: `"minimum": 2, "maximum": 256`, normal: 16, text: "The most colours to keep, the transparent one included."},
+			{name: "max_colors", kind: whole, more: `"minimum": 2, "maximum": 256`, normal: 16, text: "The maximum number of colours, including the transparent one."},
 			{name: "name", text: "The sprite's name; the file's name by default."},
 			{name: "analyze", kind: flag, normal: false, text: "Find roles, relationships and stacking order too."},
-			{name: "shapes", kind: flag, normal: true, text: "Find shapes; false lists single pixels."},
+			{name: "shapes", kind: flag, normal: true, text: "Find shapes; if false, list single pixels."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
 			o := pixelsrc.ImportOptions{
 				MaxColors: get[int](c, "max_colors"), Analyze: get[bool](c, "analyze"), Points: !get[bool](c, "shapes"), Name: get[string](c, "name"),
 			}
 			if o.MaxColors < 2 || o.MaxColors > 256 {
-				return nil, failf("max_colors is %d; it must be 2 to 256 (the transparent colour counts).", o.MaxColors)
+				return nil, failf("max_colors is %d; it must be 2 to 256 (including the transparent colour).", o.MaxColors)
 			}
 			var data []byte
 			var file string

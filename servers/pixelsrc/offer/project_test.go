@@ -122,11 +122,11 @@ func TestWithoutAProject(t *testing.T) {
 	root := project(t, map[string]string{"lib.pxl": sharedPalette, "a.pxl": `{type:"import",from:"lib"}` + "\n" + dot1})
 	r := newRig(t, root)
 	r.initialize("2025-06-18")
-	if res := r.ok("pixelsrc_render", args{"path": "a.pxl"}); !strings.Contains(res.text(), "there is no pxl.toml above the file") {
+	if res := r.ok("pixelsrc_render", args{"path": "a.pxl"}); !strings.Contains(res.text(), "no pxl.toml found above this file") {
 		t.Error(res.text())
 	}
 	inline := `{type:"import",from:"./lib"}` + "\n" + dot1
-	if res := r.ok("pixelsrc_render", args{"source": inline}); !strings.Contains(res.text(), "'dot'") || !strings.Contains(res.text(), "a source without a file has no folder") {
+	if res := r.ok("pixelsrc_render", args{"source": inline}); !strings.Contains(res.text(), "'dot'") || !strings.Contains(res.text(), "source text has no folder") {
 		t.Error(res.text())
 	}
 	var v pixelsrc.Verdict

@@ -44,18 +44,18 @@ func prompts() []prompt {
 		names = append(names, g.name)
 	}
 	return []prompt{
-		{"create_sprite", "Create a sprite", "Draw a sprite from a description, with the format, guidelines and a palette at hand.", []promptArgument{
+		{"create_sprite", "Create a sprite", "Draw a sprite from a description, with the format, guidelines and a palette included.", []promptArgument{
 			{name: "description", text: "What to draw."},
 			{name: "size", text: "Width x height in pixels, 16x16 by default.", normal: "16x16", values: []string{"8x8", "16x16", "24x24", "32x32", "48x48", "64x64"}},
 			{name: "palette", text: "A built-in palette such as pico8, or custom.", normal: "custom", values: append([]string{"custom"}, pxl.Builtins()...)},
 			{name: "style", text: "The style, retro by default.", normal: "retro", values: []string{"retro", "modern", "minimal", "detailed", "cute", "dark"}},
 		}, createSprite},
-		{"create_animation", "Create an animation", "Draw an animation from a description, with the format, timing advice and an example at hand.", []promptArgument{
+		{"create_animation", "Create an animation", "Draw an animation from a description, with the format, timing advice and an example included.", []promptArgument{
 			{name: "description", text: "What to animate."},
 			{name: "frames", text: "How many frames, 4 by default.", normal: "4"},
-			{name: "fps", text: "Frames a second, 8 by default.", normal: "8"},
+			{name: "fps", text: "Frames per second, 8 by default.", normal: "8"},
 		}, createAnimation},
-		{"review_pxl", "Review a source", "Review a .pxl source, with its diagnostics and a checklist at hand.", []promptArgument{
+		{"review_pxl", "Review a source", "Review a .pxl source, with its diagnostics and a checklist included.", []promptArgument{
 			{name: "source", text: "The .pxl text.", asIs: true},
 		}, review},
 		{"pixel_art_guide", "Pixel art for a genre", "Advice on palettes and style for a genre of game.", []promptArgument{
@@ -115,9 +115,9 @@ func createSprite(_ context.Context, _ *Module, get func(string) string) convers
 	b.WriteString(guideBrief())
 	b.WriteString("\n" + page("create_sprite") + "\n")
 	b.WriteString(paletteAdvice(palette))
-	fmt.Fprintf(&b, "\n## Style\n\nThe style asked for is quoted in the request. Let it decide the number of colours, the strength of outlines and the amount of detail.\n")
+	fmt.Fprintf(&b, "\n## Style\n\nThe requested style is quoted in the request. Let it decide the number of colours, the strength of outlines and the amount of detail.\n")
 	if _, _, ok := parseSize(size); !ok {
-		b.WriteString("\nThe size asked for is not of the form WIDTHxHEIGHT; choose a fitting one such as 16x16 and say so.\n")
+		b.WriteString("\nThe requested size is not in the form WIDTHxHEIGHT; choose a suitable one such as 16x16 and say so.\n")
 	}
 	user := fmt.Sprintf("Create a pixel art sprite.\n\nDescription:\n%s\n\nSize: %s\nPalette: %s\nStyle: %s\n\nAnswer with valid .pxl source: the palette object first, then the sprite.",
 		fence("", description), oneLine(size), oneLine(palette), oneLine(style))
@@ -130,11 +130,11 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 func paletteAdvice(palette string) string {
 	name := strings.TrimPrefix(palette, "@")
 	if name == "custom" {
-		return "## Palette\n\nMake a palette of your own: `\"_\": \"#00000000\"` first, then a dark outline, and two or three shades of each main colour.\n"
+		return "## Palette\n\nMake your own palette: `\"_\": \"#00000000\"` first, then a dark outline, and two or three shades of each main colour.\n"
 	}
 	c, ok := pixelsrc.Palette(name)
 	if !ok {
-		return "## Palette\n\nThere is no built-in palette of the name asked for; the valid ones are " + strings.Join(pixelsrc.PaletteNames(), ", ") + ". Make a palette of your own in its spirit, with `\"_\": \"#00000000\"`.\n"
+		return "## Palette\n\nThe requested palette is not built in; the valid names are " + strings.Join(pixelsrc.PaletteNames(), ", ") + ". Make your own in the same spirit, with `\"_\": \"#00000000\"`.\n"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Palette\n\nUse the built-in palette @%s (`%s`), no palette object is needed. Its tokens:\n\n| token | colour |\n|---|---|\n", name, c.Usage)
@@ -150,16 +150,16 @@ func createAnimation(_ context.Context, _ *Module, get func(string) string) conv
 	n, err := strconv.Atoi(frames)
 	if err != nil || n < 1 || n > 256 {
 		n = 4
-		notes = append(notes, "The number of frames asked for is not within 1 to 256; 4 are used.")
+		notes = append(notes, "The requested number of frames is not between 1 and 256; using 4.")
 	}
 	rate, duration := 8, 125
 	if f, err := strconv.Atoi(fps); err == nil && f > 0 {
 		rate, duration = f, max(1000/f, 1)
 	} else {
-		notes = append(notes, "The frame rate asked for is not a positive number; 8 fps are used.")
+		notes = append(notes, "The requested frame rate is not a positive number; using 8 fps.")
 	}
 	if duration == 1 && rate > 1000 {
-		notes = append(notes, "The frame rate asked for is too high; a frame stands 1 ms.")
+		notes = append(notes, "The requested frame rate is too high; using 1ms per frame.")
 	}
 	var b strings.Builder
 	b.WriteString(guideBrief())
@@ -168,7 +168,7 @@ func createAnimation(_ context.Context, _ *Module, get func(string) string) conv
 
 - One palette, shared by all frames; the same size for all.
 - Name the frames NAME_1, NAME_2, … and the animation NAME.
-- Timing: %d fps, so each frame stands %dms.
+- Timing: %d fps, so each frame lasts %dms.
 - Frames: walk 4 or more, idle 2 to 4, attack 3 to 5, spin 4 to 8, effects 4 to 6. For a movement of the whole sprite use keyframes instead.
 - Change as little as possible from frame to frame; keep the feet or the centre in place.
 
@@ -183,7 +183,7 @@ A complete animation:
 	for _, n := range notes {
 		b.WriteString("\n" + n + "\n")
 	}
-	user := fmt.Sprintf("Create a %d-frame pixel art animation at %d fps (%dms a frame).\n\nDescription:\n%s\n\nAnswer with valid .pxl source: the palette, the frames, the animation last. Render it with pixelsrc_render and look at the contact sheet.",
+	user := fmt.Sprintf("Create a %d-frame pixel art animation at %d fps (%dms per frame).\n\nDescription:\n%s\n\nAnswer with valid .pxl source: the palette, the frames, the animation last. Render it with pixelsrc_render and look at the contact sheet.",
 		n, rate, duration, fence("", description))
 	return conversation{"Create an animation: " + oneLine(description), b.String(), user}
 }
@@ -224,11 +224,11 @@ type genre struct{ name, advice string }
 func genres() []genre {
 	return []genre{
 		{"RPG", "16 to 32 colours, @nes or @pico8; warm skin tones, clear classes by colour; 16x16 or 24x24 characters, tiles of the same size."},
-		{"platformer", "bright colours and high contrast between what can be stood on and the background, @pico8 or @nes; silhouettes readable in motion."},
+		{"platformer", "bright colours and high contrast between platforms and background, @pico8 or @nes; silhouettes readable in motion."},
 		{"puzzle", "clean shapes and clearly distinct colours, @gameboy or @1bit; shape as well as colour tells pieces apart."},
 		{"horror", "desaturated colours, the dark half of @gameboy, or @grayscale with one accent; hide more than you show."},
 		{"sci-fi", "cool colours with neon accents, @pico8 or custom; straight edges, panels, small lights."},
-		{"fantasy", "warm earth colours with magical accents, @nes or custom; organic outlines, gold for what is precious."},
+		{"fantasy", "warm earth colours with magical accents, @nes or custom; organic outlines, gold for valuables."},
 	}
 }
 

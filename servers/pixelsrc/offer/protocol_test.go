@@ -333,9 +333,9 @@ func TestTemplates(t *testing.T) {
 		}
 	}
 	for uri, want := range map[string]string{
-		"pixelsrc://palette/nonexistent":  "Unknown palette 'nonexistent'; there are gameboy",
+		"pixelsrc://palette/nonexistent":  "Unknown palette 'nonexistent'; use one of gameboy",
 		"pixelsrc://example/nonexistent":  "Unknown example 'nonexistent'",
-		"pixelsrc://template/nonexistent": "Unknown template type 'nonexistent'; there are character",
+		"pixelsrc://template/nonexistent": "Unknown template type 'nonexistent'; use one of character",
 		"pixelsrc://palette/Gameboy":      "Unknown palette 'Gameboy'",
 		"pixelsrc://example/..%2Fcoin":    "Unknown example",
 		"pixelsrc://palette/":             "",
@@ -434,10 +434,10 @@ func TestPrompts(t *testing.T) {
 	}{
 		{"create_sprite", "create_sprite", map[string]string{"description": "a brave knight", "size": "16x16", "palette": "pico8", "style": "cute"}, []string{"Pixelsrc", "@pico8", "| dark_blue | #1D2B53 |"}, []string{"a brave knight", "16x16", "pico8", "cute", "valid .pxl"}, nil},
 		{"default", "create_sprite", map[string]string{"description": "a cat"}, []string{"#00000000"}, []string{"a cat", "16x16"}, nil},
-		{"unknown palette", "create_sprite", map[string]string{"description": "a cat", "palette": "nope"}, []string{"no built-in palette", "@gameboy"}, []string{"nope"}, nil},
+		{"unknown palette", "create_sprite", map[string]string{"description": "a cat", "palette": "nope"}, []string{"palette is not built in", "@gameboy"}, []string{"nope"}, nil},
 		{"create_animation", "create_animation", map[string]string{"description": "a walk", "frames": "6", "fps": "10"}, []string{"100ms", `"type": "animation"`, "step_1"}, []string{"6-frame", "10 fps", "a walk"}, nil},
 		{"fps 12", "create_animation", map[string]string{"description": "a walk", "fps": "12"}, []string{"83ms"}, []string{"4-frame", "12 fps"}, nil},
-		{"fps bad", "create_animation", map[string]string{"description": "a walk", "fps": "x", "frames": "900"}, []string{"125ms", "not within 1 to 256"}, []string{"4-frame", "8 fps"}, nil},
+		{"fps bad", "create_animation", map[string]string{"description": "a walk", "fps": "x", "frames": "900"}, []string{"125ms", "not between 1 and 256"}, []string{"4-frame", "8 fps"}, nil},
 		{"fps high", "create_animation", map[string]string{"description": "a walk", "fps": "5000"}, []string{"1ms"}, nil, nil},
 		{"review_pxl", "review_pxl", map[string]string{"source": dot1}, []string{"Review Checklist", "Common Mistakes"}, []string{dot1}, nil},
 		{"diagnostics", "review_pxl", map[string]string{"source": typo}, []string{"undefined_token", "line 2"}, []string{typo}, nil},

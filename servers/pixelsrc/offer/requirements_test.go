@@ -371,7 +371,7 @@ func TestEveryTarget(t *testing.T) {
 	}{
 		{"hero", "sprite", "hero_red", "Rendered variant 'hero_red' (16x16 px)", "image/png"},
 		{"sunset", "composition", "sunset", "Rendered composition 'sunset' (64x40 px)", "image/png"},
-		{"campfire", "animation", "burning", "Rendered animation 'burning' (16x16 px)\nFrames: 4, 520 ms in all, looping", "image/gif image/png"},
+		{"campfire", "animation", "burning", "Rendered animation 'burning' (16x16 px)\nFrames: 4, 520 ms in total, looping", "image/gif image/png"},
 		{"coin", "animation", "spin", "Rendered animation 'spin' (8x8 px)", "image/gif image/png"},
 		{"waterfall", "animation", "falling", "Frames: 4, 480 ms", "image/gif image/png"},
 	} {

@@ -63,7 +63,7 @@ func resources() []resource {
 	list := func() string { return pixelsrc.JSON(pixelsrc.Palettes(false)) }
 	return []resource{
 		{"pixelsrc://format-spec", "format-spec", "The pixelsrc format", "The full guide to the .pxl format, with examples and advice.", "text/markdown", constant(guideFull), nil},
-		{"pixelsrc://format-brief", "format-brief", "The pixelsrc format in brief", "One page on the .pxl format: enough to start.", "text/markdown", constant(guideBrief), nil},
+		{"pixelsrc://format-brief", "format-brief", "The pixelsrc format in brief", "One page on the .pxl format: enough to get started.", "text/markdown", constant(guideBrief), nil},
 		{"pixelsrc://palettes", "palettes", "Built-in palettes", "The names and sizes of the built-in palettes.", "application/json", constant(list), nil},
 	}
 }
@@ -92,11 +92,11 @@ func readResource(uri string) (mime, body string, err error) {
 		body, err := r.read(value)
 		return r.mime, body, err
 	}
-	return "", "", fmt.Errorf("unknown resource %q: there are pixelsrc://format-spec, pixelsrc://format-brief, pixelsrc://palettes, pixelsrc://palette/NAME, pixelsrc://example/NAME and pixelsrc://template/TYPE", uri)
+	return "", "", fmt.Errorf("unknown resource %q: use pixelsrc://format-spec, pixelsrc://format-brief, pixelsrc://palettes, pixelsrc://palette/NAME, pixelsrc://example/NAME and pixelsrc://template/TYPE", uri)
 }
 
 func unknown(what, name string, valid []string) (string, error) {
-	return "", failf("Unknown %s '%s'; there are %s", what, name, strings.Join(valid, ", "))
+	return "", failf("Unknown %s '%s'; use one of %s", what, name, strings.Join(valid, ", "))
 }
 
 func readPalette(name string) (string, error) {

@@ -46,7 +46,7 @@ func (m *Module) offered(t tool) host.Tool {
 // fromSource are the arguments of a tool that works on one source, before its own.
 func fromSource(own ...argument) []argument {
 	return append([]argument{
-		{name: "source", text: "The .pxl text; wins over path."},
+		{name: "source", text: "The .pxl text; takes precedence over path."},
 		{name: "path", text: "A .pxl or .jsonl file in the project."},
 	}, own...)
 }
@@ -70,11 +70,11 @@ func (c *call) source(side string) (*pixelsrc.Source, error) {
 func analyze() tool {
 	return tool{
 		name: "pixelsrc_analyze", title: "Analyze pixel art sources", work: admission.Large,
-		text: "Counts what .pxl sources are made of: sprites, palettes, tokens by visible pixels, tokens used together, sizes, token families. Takes a source, a file or a whole folder and returns JSON. Use it before adding to a project, to keep to its palettes and names.",
+		text: "Summarizes .pxl sources: sprites, palettes, tokens by visible pixels, tokens used together, sizes, token families. Takes a source, a file or a whole folder and returns JSON. Use it before adding to a project, to match its palettes and names.",
 		arguments: []argument{
-			{name: "source", text: "The .pxl text; wins over path."},
+			{name: "source", text: "The .pxl text; takes precedence over path."},
 			{name: "path", text: "A .pxl or .jsonl file, or a folder, in the project."},
-			{name: "recursive", kind: flag, normal: true, text: "Look into sub-folders too."},
+			{name: "recursive", kind: flag, normal: true, text: "Include subfolders."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
 			if c.has("path") && !c.has("source") {
@@ -98,11 +98,11 @@ func diff() tool {
 		name: "pixelsrc_diff", title: "Compare pixel art", work: admission.Large,
 		text: "Compares the sprites of two sources: sizes, colours, regions, pixels, metadata. Returns a JSON array with one entry per sprite, so that you see what an edit changed. Render the changed sprites next.",
 		arguments: []argument{
-			{name: "source_a", text: "The .pxl text before."},
-			{name: "source_b", text: "The .pxl text after."},
-			{name: "path_a", text: "The .pxl file before, instead of source_a."},
-			{name: "path_b", text: "The .pxl file after, instead of source_b."},
-			{name: "sprite", text: "Compare only the sprite of this name."},
+			{name: "source_a", text: "The old .pxl text."},
+			{name: "source_b", text: "The new .pxl text."},
+			{name: "path_a", text: "The old .pxl file, instead of source_a."},
+			{name: "path_b", text: "The new .pxl file, instead of source_b."},
+			{name: "sprite", text: "Compare only the sprite with this name."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
 			a, err := c.source("_a")
@@ -119,7 +119,7 @@ func diff() tool {
 			}
 			answer := document(d.Sprites)
 			if len(d.Partial) > 0 {
-				answer = append(answer, say("Shown in part:\n"+strings.Join(d.Partial, "\n"))...)
+				answer = append(answer, say("Partial result:\n"+strings.Join(d.Partial, "\n"))...)
 			}
 			if len(d.Problems) > 0 {
 				answer = append(answer, say("Problems:\n"+strings.Join(d.Problems, "\n"))...)
@@ -134,8 +134,8 @@ func explain() tool {
 		name: "pixelsrc_explain", title: "Explain pixel art", work: admission.Large,
 		text: "Describes the objects of a source as JSON and as text: sizes, tokens with pixel counts and colours, regions with bounds and visible pixels, layers, timing. Use it to understand a file before editing; then pixelsrc_render to see it.",
 		arguments: fromSource(
-			argument{name: "name", text: "Only the object of this name; @gameboy and the like explain a built-in palette."},
-			argument{name: "from", kind: whole, text: "Long answers are cut and say so: skip so many objects, or with name so many entries of its lists."},
+			argument{name: "name", text: "Only the object with this name; @gameboy and so on explain a built-in palette."},
+			argument{name: "from", kind: whole, text: "The number of objects to skip, or with name the number of list entries to skip. Long answers are cut and say where to continue."},
 		),
 		run: func(c *call) ([]mcp.Content, error) {
 			src, err := c.source("")
@@ -153,7 +153,7 @@ func explain() tool {
 			}
 			answer := say(e.JSON, e.Text)
 			if e.Note != "" {
-				answer = append(answer, say("Shown in part:\n"+e.Note)...)
+				answer = append(answer, say("Partial result:\n"+e.Note)...)
 			}
 			return answer, nil
 		},
@@ -163,8 +163,8 @@ func explain() tool {
 func format() tool {
 	return tool{
 		name: "pixelsrc_format", title: "Format a pixel art source", work: admission.Medium,
-		text:      "Lays a source out in the standard way (one region a line, keys in a fixed order, strict JSON) and keeps everything in it, comments included. Returns the source text; write it back to the file.",
-		arguments: fromSource(argument{name: "check", kind: flag, normal: false, text: "Only say whether formatting would change the source."}),
+		text:      "Formats a source in the standard layout (one region per line, keys in a fixed order, strict JSON) and keeps everything in it, including comments. Returns the source text; write it back to the file.",
+		arguments: fromSource(argument{name: "check", kind: flag, normal: false, text: "Only report whether formatting would change the source."}),
 		run: func(c *call) ([]mcp.Content, error) {
 			text := get[string](c, "source")
 			switch {
@@ -193,7 +193,7 @@ func format() tool {
 			case f.Text == text:
 				return say("The source is formatted."), nil
 			}
-			return say("The source would change."), nil
+			return say("Formatting would change the source."), nil
 		},
 	}
 }
@@ -203,7 +203,7 @@ func palettes() tool {
 		name: "pixelsrc_palettes", title: "Built-in palettes", work: admission.Small,
 		text: "Lists the built-in palettes (gameboy, nes, pico8, …) with their tokens, or shows one with all its colours, as JSON. Use one with \"palette\": \"@name\" in a sprite.",
 		arguments: []argument{
-			{name: "action", kind: word, more: `"enum": ["list", "show", null], "default": "list"`, text: "list all, or show the one of name."},
+			{name: "action", kind: word, more: `"enum": ["list", "show", null], "default": "list"`, text: "list all, or show the one given by name."},
 			{name: "name", text: "The palette to show, with or without @."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
@@ -252,7 +252,7 @@ func prime() tool {
 func suggest() tool {
 	return tool{
 		name: "pixelsrc_suggest", title: "Suggest fixes", work: admission.Medium,
-		text:      "Finds misspelt tokens, names, fields and colours, missing sizes and the like, and says how to mend each, with a confidence. Returns JSON; with apply also the mended source. Use it after pixelsrc_validate reported problems.",
+		text:      "Finds misspelt tokens, names, fields and colours, missing sizes and the like, and suggests a fix for each, with a confidence. Returns JSON; with apply also the fixed source. Use it after pixelsrc_validate has reported problems.",
 		arguments: fromSource(argument{name: "apply", kind: flag, normal: false, text: "Also return the source with the fixes made."}),
 		run: func(c *call) ([]mcp.Content, error) {
 			src, err := c.source("")
@@ -274,10 +274,10 @@ func suggest() tool {
 			}{shown, sprites})
 			add := func(format string, args ...any) { answer = append(answer, say(fmt.Sprintf(format, args...))...) }
 			if len(shown) < len(list) {
-				add("%d of %d suggestions are shown; mend these, or pass apply=true, and call again for the rest.", len(shown), len(list))
+				add("Showing %d of %d suggestions; fix these, or pass apply=true, and call again for the rest.", len(shown), len(list))
 			}
 			if unread > 0 {
-				add("%d pieces of the source could not be read and were left out; pixelsrc_validate says where.", unread)
+				add("%d parts of the source could not be read and were skipped; pixelsrc_validate says where.", unread)
 			}
 			if get[bool](c, "apply") {
 				fixed, left := pixelsrc.Apply(src.Text, list)
@@ -295,7 +295,7 @@ func validate() tool {
 	return tool{
 		name: "pixelsrc_validate", title: "Validate a pixel art source", work: admission.Large,
 		text:      "Checks a source without drawing: syntax, colours, tokens, references, shapes off the canvas, misspelt fields. Returns JSON with line, code, message and suggestion for each problem. Use pixelsrc_suggest for fixes.",
-		arguments: fromSource(argument{name: "strict", kind: flag, normal: false, text: "Count warnings as failures."}),
+		arguments: fromSource(argument{name: "strict", kind: flag, normal: false, text: "Treat warnings as errors."}),
 		run: func(c *call) ([]mcp.Content, error) {
 			src, err := c.source("")
 			if err != nil {
@@ -309,18 +309,18 @@ func validate() tool {
 func scaffold() tool {
 	return tool{
 		name: "pixelsrc_scaffold", title: "Start a pixel art source", work: admission.Medium,
-		text: "Writes the skeleton of a sprite, animation, palette or composition: valid source that already renders. Returns the text; draw your own shapes into it, then use pixelsrc_render.",
+		text: "Writes a skeleton sprite, animation, palette or composition: valid source that already renders. Returns the text; replace the shapes with your own, then use pixelsrc_render.",
 		arguments: []argument{
-			{name: "asset_type", kind: word, required: true, more: `"enum": ["sprite", "animation", "anim", "palette", "composition"]`, text: "What to start."},
+			{name: "asset_type", kind: word, required: true, more: `"enum": ["sprite", "animation", "anim", "palette", "composition"]`, text: "What to create."},
 			{name: "name", required: true, more: `"pattern": "^[a-z][a-z0-9_]*$"`, text: "Its name: lower case letters, digits, underscores."},
-			{name: "palette", text: "The palette to use: @pico8 and the like, or a name; for the palette type a preset (forest, medieval, synthwave, ocean) or built-in to copy."},
+			{name: "palette", text: "The palette to use: a built-in such as @pico8, or a name; for asset_type palette, a preset (forest, medieval, synthwave, ocean) or built-in to copy."},
 			{name: "size", kind: pair, more: `"items": {"type": "integer", "minimum": 1, "maximum": 4096}`, normal: [2]int{16, 16}, text: "[width, height] in pixels."},
 			{name: "width", kind: whole, text: "The width, instead of size."},
 			{name: "height", kind: whole, text: "The height, instead of size."},
 			{name: "cell_width", kind: whole, normal: 8, text: "The width of a composition's tiles."},
 			{name: "cell_height", kind: whole, normal: 8, text: "The height of a composition's tiles."},
-			{name: "tokens", text: "Token names for the palette, with commas between."},
-			{name: "colors", text: "Colours for the palette, with commas between."},
+			{name: "tokens", text: "Token names for the palette, separated by commas."},
+			{name: "colors", text: "Colours for the palette, separated by commas."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
 			s := pixelsrc.Sketch{

@@ -31,18 +31,18 @@ func (r *renderer) renderAnimation(res *Result, a *Animation) error {
 	}
 	list := g.frames()
 	if len(list) == 0 {
-		g.s.warn(a.pos, CodeFrame, "give it frames, keyframes or a palette_cycle", "it has no frames that can be drawn")
+		g.s.warn(a.pos, CodeFrame, "give it frames, keyframes or a palette_cycle", "it has no drawable frames")
 		list = []still{{b: standIn(false), ms: 100}}
 	}
 	if len(list) > MaxFrames {
-		g.s.warn(a.pos, CodeLimit, "use fewer frames", "it has %d frames; those beyond %d are left out", len(list), MaxFrames)
+		g.s.warn(a.pos, CodeLimit, "use fewer frames", "it has %d frames; only the first %d are drawn", len(list), MaxFrames)
 		list = list[:MaxFrames]
 	}
 	if !r.reference() {
 		list = g.sequence(list)
 		g.attach(list)
 		for _, u := range g.a.Unknown {
-			g.s.warn(a.pos, CodeModifier, "", "%s is kept as metadata and not drawn", u)
+			g.s.warn(a.pos, CodeModifier, "", "%s is kept as metadata but not drawn", u)
 		}
 	}
 	res.Loop = g.a.Loop
@@ -64,7 +64,7 @@ func (g *animating) show(res *Result, list []still) error {
 		}
 		res.Antialias = name
 		if area += out.w * out.h * r.opt.Scale * r.opt.Scale; area > maxShown && len(res.Frames) > 0 {
-			g.s.fail(g.a.pos, CodeLimit, "use a smaller scale or fewer frames", "its frames hold more than %d pixels; the rest is left out", maxShown)
+			g.s.fail(g.a.pos, CodeLimit, "use a smaller scale or fewer frames", "its frames have more than %d pixels in total; the rest are skipped", maxShown)
 			break
 		}
 		m, err := enlarge(out, r.opt.Scale)
@@ -93,7 +93,7 @@ func (g *animating) follow(via []string) {
 		g.s.fail(a.pos, CodeMissingSource, g.r.suggest(g.s, a.Source, KindAnimation), "its source %q does not exist", a.Source)
 		return
 	case slices.Contains(via, a.Source) || a.Source == a.Name || len(via) > maxComposition:
-		g.s.fail(a.pos, CodeMissingSource, "let one of them have frames of its own", "its source leads back to itself")
+		g.s.fail(a.pos, CodeMissingSource, "give one of them frames of its own", "its source refers back to itself")
 		return
 	}
 	base := animating{r: g.r, a: from, s: g.s}
@@ -161,7 +161,7 @@ func (g *animating) list() []still {
 	var out []still
 	for i, f := range g.a.Frames {
 		if i >= MaxFrames {
-			g.s.warn(f.Pos, CodeLimit, "use fewer frames", "frames beyond %d are left out", MaxFrames)
+			g.s.warn(f.Pos, CodeLimit, "use fewer frames", "frames after the first %d are skipped", MaxFrames)
 			break
 		}
 		b, ok := g.picture(f.Name, f.Pos)
@@ -200,7 +200,7 @@ func (g *animating) picture(name string, pos int32) (*bitmap, bool) {
 	if c := r.doc.compositions[name]; c != nil {
 		return r.compose(c)
 	}
-	g.s.warn(pos, CodeFrame, r.suggest(g.s, name, KindSprite, KindVariant, KindComposition), "there is no sprite or composition %q; the frame is left out", name)
+	g.s.warn(pos, CodeFrame, r.suggest(g.s, name, KindSprite, KindVariant, KindComposition), "no sprite or composition %q; the frame is skipped", name)
 	return nil, false
 }
 
@@ -237,7 +237,7 @@ func (g *animating) sequence(list []still) []still {
 			}
 		}
 		if len(list) > MaxFrames {
-			g.s.warn(o.Pos, CodeLimit, "use fewer frames", "frames beyond %d are left out", MaxFrames)
+			g.s.warn(o.Pos, CodeLimit, "use fewer frames", "frames after the first %d are skipped", MaxFrames)
 			list = list[:MaxFrames]
 		}
 	}
@@ -266,7 +266,7 @@ func (g *animating) cut(res *Result, list []still) []still {
 			continue
 		}
 		if t.Start > t.End || t.Start >= len(list) {
-			g.s.warn(g.a.pos, CodeRange, "", "the tag %q covers no frames; all are drawn", t.Name)
+			g.s.warn(g.a.pos, CodeRange, "", "tag %q covers no frames; drawing all of them", t.Name)
 			return list
 		}
 		res.Loop = t.Loop
@@ -282,7 +282,7 @@ func (g *animating) cut(res *Result, list []still) []still {
 	for i := range names {
 		names[i] = res.Tags[i].Name
 	}
-	g.s.warn(g.a.pos, CodeRange, didYouMean(g.r.opt.Tag, names), "it has no tag %q; all frames are drawn", g.r.opt.Tag)
+	g.s.warn(g.a.pos, CodeRange, didYouMean(g.r.opt.Tag, names), "no tag %q; drawing all frames", g.r.opt.Tag)
 	return list
 }
 
@@ -315,7 +315,7 @@ func (g *animating) attach(list []still) {
 	pass(false)
 	for i := range g.a.Attachments {
 		if at := &g.a.Attachments[i]; at.Follow != "position" {
-			g.s.warn(at.Pos, CodeModifier, `write follow: "position"`, "attachment %q follows %s, which is drawn as position", at.Name, at.Follow)
+			g.s.warn(at.Pos, CodeModifier, `write follow: "position"`, "attachment %q follows %s, which is drawn as \"position\"", at.Name, at.Follow)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (r *renderer) smoothPlain(b *bitmap) (*bitmap, string) {
 func (r *renderer) smooth(b *bitmap, o smooth.Options, ctx *smooth.Context, s *sink, pos int32) (*bitmap, string) {
 	k := o.Algorithm.Factor()
 	if b.w*k > MaxOutSide || b.h*k > MaxOutSide || b.w*b.h*k*k > MaxOutArea {
-		s.fail(pos, CodeLimit, "smooth a smaller picture", "the picture is too large for %s; it is not smoothed", o.Algorithm)
+		s.fail(pos, CodeLimit, "use a smaller picture", "the picture is too large for %s; it is not smoothed", o.Algorithm)
 		return b, ""
 	}
 	if n := b.w * b.h * k * k; !r.spend(s, pos, 4*n, n) {

@@ -119,7 +119,7 @@ func mixPixel(to, from []byte, mode blendMode, opacity float32) {
 	to[3] = toByte(oa)
 }
 
-// toByte rounds 0…1 to a byte; what is no number is 0.
+// toByte rounds 0…1 to a byte; NaN is 0.
 func toByte(v float32) uint8 {
 	if v != v {
 		return 0

@@ -35,7 +35,7 @@ func (r *renderer) spend(s *sink, pos int32, drawn, held int) bool {
 	}
 	if !b.told {
 		b.told = true
-		s.fail(pos, CodeLimit, "render fewer or smaller objects at once", "the picture takes too much work; it is incomplete from here on")
+		s.fail(pos, CodeLimit, "render fewer or smaller objects at once", "the picture takes too much work to draw; the rest is incomplete")
 	}
 	return false
 }

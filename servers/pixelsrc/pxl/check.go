@@ -44,7 +44,7 @@ func (c *checker) sharedName(seen map[string]Kind, o *Object) {
 	switch o.Kind {
 	case KindSprite, KindTransform, KindStateRules:
 		if k, ok := seen[o.Name]; ok && (k != KindSprite || o.Kind != KindSprite) {
-			c.s.warn(o.Node.Pos, CodeDuplicateName, "rename one of them", "the name %q is already that of a %s", o.Name, k)
+			c.s.warn(o.Node.Pos, CodeDuplicateName, "rename one of them", "the name %q is already used by a %s", o.Name, k)
 		}
 		seen[o.Name] = o.Kind
 	default:
@@ -82,20 +82,20 @@ func (c *checker) palette(p *Palette) {
 	has := func(token string) bool { return t.find(token) >= 0 }
 	for _, r := range p.Roles {
 		if !has(r.Token) {
-			c.s.fail(r.Pos, CodeRoleToken, didYouMean(r.Token, t.names), "roles names the token %q, which has no colour", r.Token)
+			c.s.fail(r.Pos, CodeRoleToken, didYouMean(r.Token, t.names), "roles names token %q, which has no colour", r.Token)
 		}
 	}
 	for _, r := range p.Relations {
 		for _, token := range []string{r.Token, r.Target} {
 			if !has(token) {
-				c.s.fail(r.Pos, CodeRelationship, didYouMean(token, t.names), "a relationship names the token %q, which has no colour", token)
+				c.s.fail(r.Pos, CodeRelationship, didYouMean(token, t.names), "a relationship names token %q, which has no colour", token)
 			}
 		}
 	}
 	seen := map[string]string{}
 	for _, e := range p.Colors {
 		if other, ok := seen[Bare(e.Token)]; ok && other != e.Token {
-			c.s.warn(e.Pos, CodeDuplicateName, "keep one of them", "%s and %s are two spellings of one token", other, e.Token)
+			c.s.warn(e.Pos, CodeDuplicateName, "keep one of them", "%s and %s are two spellings of the same token", other, e.Token)
 		}
 		seen[Bare(e.Token)] = e.Token
 	}
@@ -116,7 +116,7 @@ func (c *checker) circles(p *Palette) {
 		at := map[string]int{}
 		for token := r.Token; !done[token]; token = next[token].Target {
 			if k, ok := at[token]; ok {
-				c.s.fail(next[token].Pos, CodeCircular, "let one of them have a colour of its own", "derives-from leads back to itself: %s", strings.Join(append(path[k:], token), " -> "))
+				c.s.fail(next[token].Pos, CodeCircular, "give one of them a colour of its own", "derives-from refers back to itself: %s", strings.Join(append(path[k:], token), " -> "))
 				break
 			}
 			at[token] = len(path)
@@ -133,7 +133,7 @@ func (c *checker) circles(p *Palette) {
 
 func (c *checker) sprite(s *Sprite) {
 	if s.HasRegions && s.Source != "" {
-		c.s.warn(s.pos, CodeConflict, "remove one of them", "it has regions and a source; the source wins")
+		c.s.warn(s.pos, CodeConflict, "remove one of them", "it has both regions and a source; the source wins")
 	}
 	for i := range s.Regions {
 		c.region(&s.Regions[i], s.Regions[i].Token)
@@ -143,7 +143,7 @@ func (c *checker) sprite(s *Sprite) {
 // region tells of shapes that lose, and of modifiers that are not drawn.
 func (c *checker) region(g *Region, token string) {
 	if g.several {
-		c.s.warn(g.Pos, CodeConflict, "keep one shape, or put them into a union", "region %q has several shapes; %s wins", token, g.Shape)
+		c.s.warn(g.Pos, CodeConflict, "keep one shape, or combine them in a union", "region %q has several shapes; %s wins", token, g.Shape)
 	}
 	if m := g.More; m != nil {
 		for _, name := range m.undrawn(g, c.r.reference()) {
@@ -190,12 +190,12 @@ func (m *Modifiers) undrawn(g *Region, reference bool) []string {
 
 func (c *checker) animation(a *Animation) {
 	if len(a.Frames) > 0 && len(a.Keyframes) > 0 {
-		c.s.warn(a.pos, CodeConflict, "remove one of them", "it has frames and keyframes; the frames win")
+		c.s.warn(a.pos, CodeConflict, "remove one of them", "it has both frames and keyframes; the frames win")
 	}
 	for i := range a.Keyframes {
 		k := &a.Keyframes[i]
 		if k.Sprite != "" && !c.draws(k.Sprite) {
-			c.s.warn(k.Pos, CodeFrame, c.r.suggest(c.s, k.Sprite, KindSprite, KindVariant, KindComposition), "there is no sprite or composition %q; the frame is left out", k.Sprite)
+			c.s.warn(k.Pos, CodeFrame, c.r.suggest(c.s, k.Sprite, KindSprite, KindVariant, KindComposition), "no sprite or composition %q; the frame is skipped", k.Sprite)
 		}
 	}
 }
@@ -211,11 +211,11 @@ func (c *checker) particle(n *json5.Node) {
 	if v := n.Get("sprite"); v != nil && v.Text == "" {
 		c.s.fail(v.Pos, CodeMissingPalette, "name a sprite", "the particle's sprite is empty")
 	} else if v != nil && !c.draws(v.Text) {
-		c.s.warn(v.Pos, CodeMissingSprite, c.r.suggest(c.s, v.Text, KindSprite, KindVariant), "there is no sprite %q", v.Text)
+		c.s.warn(v.Pos, CodeMissingSprite, c.r.suggest(c.s, v.Text, KindSprite, KindVariant), "no sprite %q", v.Text)
 	}
 	if e := n.Get("emitter"); e != nil {
 		if l := e.Get("lifetime"); l != nil && len(l.Items) == 2 && l.Items[0].Float() > l.Items[1].Float() {
-			c.s.warn(l.Pos, CodeRange, "write the smaller number first", "the lifetime's least is more than its most")
+			c.s.warn(l.Pos, CodeRange, "write the smaller number first", "the lifetime's minimum exceeds its maximum")
 		}
 	}
 }
@@ -228,10 +228,10 @@ func (c *checker) importObject(o *Object) {
 	}
 	if as := n.Get("as"); as != nil && as.Kind == json5.String {
 		if as.Text == "" || strings.ContainsAny(as.Text, ":/") {
-			c.s.fail(as.Pos, CodeRange, "use a plain name", "the alias %q is empty or holds : or /", as.Text)
+			c.s.fail(as.Pos, CodeRange, "use a plain name", "alias %q is empty or contains : or /", as.Text)
 		}
 		if c.doc.palettes[as.Text] != nil || c.doc.sprites[as.Text] != nil {
-			c.s.warn(as.Pos, CodeShadowed, "use another alias", "the alias %q is also the name of a palette or sprite here", as.Text)
+			c.s.warn(as.Pos, CodeShadowed, "use another alias", "alias %q is also the name of a palette or sprite in this file", as.Text)
 		}
 	}
 	for _, key := range []string{"sprites", "palettes", "transforms", "animations"} {
@@ -241,7 +241,7 @@ func (c *checker) importObject(o *Object) {
 		}
 		for i := range list.Items {
 			if v := &list.Items[i]; strings.ContainsAny(v.Text, ":/") {
-				c.s.fail(v.Pos, CodeRange, "use a plain name", "the imported name %q holds : or /", v.Text)
+				c.s.fail(v.Pos, CodeRange, "use a plain name", "imported name %q contains : or /", v.Text)
 			}
 		}
 	}

@@ -50,9 +50,9 @@ func (r *renderer) compose(c *Composition) (b *bitmap, ok bool) {
 	if i := slices.Index(r.stack, c.Name); i >= 0 || len(r.stack) >= maxComposition {
 		path := strings.Join(append(r.stack[max(i, 0):], c.Name), " -> ")
 		if i >= 0 {
-			s.fail(c.pos, CodeCycle, "take one of them out of the circle", "it contains itself: %s; the layer is left out", path)
+			s.fail(c.pos, CodeCycle, "remove one of them from the cycle", "it contains itself: %s; the layer is skipped", path)
 		} else {
-			s.fail(c.pos, CodeCycle, "", "compositions nest deeper than %d: %s; the layer is left out", maxComposition, path)
+			s.fail(c.pos, CodeCycle, "", "compositions nest deeper than %d: %s; the layer is skipped", maxComposition, path)
 		}
 		return nil, false
 	}
@@ -85,7 +85,7 @@ func (r *renderer) member(name string, pos int32, s *sink) (*bitmap, bool) {
 	if c := r.doc.compositions[name]; c != nil && !r.reference() {
 		return r.compose(c)
 	}
-	s.warn(pos, CodeMissingSprite, r.suggest(s, name, KindSprite, KindVariant, KindComposition), "there is no sprite %q", name)
+	s.warn(pos, CodeMissingSprite, r.suggest(s, name, KindSprite, KindVariant, KindComposition), "no sprite %q", name)
 	return standIn(false), true
 }
 
@@ -150,18 +150,18 @@ func (k *composing) size(base *bitmap) bool {
 		}
 	}
 	if k.w < 1 || k.h < 1 {
-		k.s.fail(k.c.pos, CodeMissingSize, "add size: [width, height], a base or a map", "its size cannot be worked out")
+		k.s.fail(k.c.pos, CodeMissingSize, "add size: [width, height], a base or a map", "its size cannot be determined")
 		return false
 	}
 	if err := fits(k.w, k.h); err != nil {
-		k.s.fail(k.c.pos, CodeSize, "a side is 1 to 4096 pixels, the whole at most 4,194,304", "its size of %d×%d is not possible", k.w, k.h)
+		k.s.fail(k.c.pos, CodeSize, "use 1 to 4096 pixels a side and at most 4,194,304 in total", "invalid size %d×%d", k.w, k.h)
 		return false
 	}
 	if n := k.w * k.h; !k.r.spend(k.s, k.c.pos, n, n) {
 		return false
 	}
 	if k.gridded() && (k.w%cw != 0 || k.h%ch != 0) {
-		k.s.warn(k.c.pos, CodeCell, "make the size a multiple of the cell", "its size of %d×%d does not divide into cells of %d×%d", k.w, k.h, cw, ch)
+		k.s.warn(k.c.pos, CodeCell, "make the size a multiple of the cell", "its size %d×%d is not a multiple of its cell size %d×%d", k.w, k.h, cw, ch)
 	}
 	return true
 }
@@ -174,7 +174,7 @@ func (k *composing) layer(out *bitmap, l *Layer) {
 	if l.HasMap && k.gridded() {
 		columns, rows := extent(l)
 		if w, h := k.w/k.c.CellSize[0], k.h/k.c.CellSize[1]; columns != w || rows != h {
-			k.s.warn(l.MapPos, CodeCell, "give every cell a character", "the map has %d×%d cells, the canvas %d×%d", columns, rows, w, h)
+			k.s.warn(l.MapPos, CodeCell, "give every cell a character", "the map has %d×%d cells, but the canvas has %d×%d", columns, rows, w, h)
 		}
 	}
 	if l.Sprite != "" {
@@ -256,7 +256,7 @@ func (k *composing) cell(out *bitmap, l *Layer, key string, x, y int, mode blend
 	if !ok {
 		if !k.lost[key] {
 			k.lost[key] = true
-			k.s.warn(l.MapPos, CodeSymbol, "add it to sprites, with null for an empty cell", "the character %q is not in sprites", key)
+			k.s.warn(l.MapPos, CodeSymbol, "add it to sprites; use null for an empty cell", "character %q is not in sprites", key)
 		}
 		return true
 	}
@@ -265,7 +265,7 @@ func (k *composing) cell(out *bitmap, l *Layer, key string, x, y int, mode blend
 	}
 	if k.gridded() && (c.b.w > k.c.CellSize[0] || c.b.h > k.c.CellSize[1]) && !k.big[key] {
 		k.big[key] = true
-		k.s.warn(l.MapPos, CodeCell, "enlarge cell_size or shrink the sprite", "sprite %q of %d×%d exceeds its cell of %d×%d", c.name, c.b.w, c.b.h, k.c.CellSize[0], k.c.CellSize[1])
+		k.s.warn(l.MapPos, CodeCell, "enlarge cell_size or shrink the sprite", "sprite %q (%d×%d) is larger than its cell (%d×%d)", c.name, c.b.w, c.b.h, k.c.CellSize[0], k.c.CellSize[1])
 	}
 	return k.r.spend(k.s, k.c.pos, out.blend(c.b, x, y, mode, opacity, c.solid)+1, 0)
 }
@@ -284,15 +284,15 @@ func (k *composing) look(l *Layer) (blendMode, float32) {
 			}
 			if opacity = v; !ok {
 				opacity = 1
-				k.s.warn(l.opacityPos, CodeBlend, "write a number from 0 to 1", "the opacity %s is no number; 1 is used", quoted(text))
+				k.s.warn(l.opacityPos, CodeBlend, "write a number from 0 to 1", "opacity %s is not a number; using 1", quoted(text))
 			}
 		}
 	} else if l.OpacityText != "" {
-		k.s.warn(l.opacityPos, CodeBlend, "write a number from 0 to 1", "the opacity %s is no number; 1 is used", quoted(l.OpacityText))
+		k.s.warn(l.opacityPos, CodeBlend, "write a number from 0 to 1", "opacity %s is not a number; using 1", quoted(l.OpacityText))
 	}
 	mode, ok := blendOf(blend)
 	if !ok {
-		k.s.warn(l.blendPos, CodeBlend, "use normal, multiply, screen, overlay, add, subtract, difference, darken or lighten", "there is no blend mode %s; normal is used", quoted(blend))
+		k.s.warn(l.blendPos, CodeBlend, "use normal, multiply, screen, overlay, add, subtract, difference, darken or lighten", "unknown blend mode %s; using normal", quoted(blend))
 	}
 	return mode, float32(opacity)
 }

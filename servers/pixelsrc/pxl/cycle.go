@@ -92,7 +92,7 @@ func (g *animating) together() []step {
 		}
 	}
 	if n > MaxFrames {
-		g.s.warn(g.a.pos, CodeLimit, "use cycles whose lengths divide each other", "its cycles repeat after %d steps; %d are drawn", n, MaxFrames)
+		g.s.warn(g.a.pos, CodeLimit, "use cycle lengths that divide each other", "its cycles repeat only after %d steps; drawing %d", n, MaxFrames)
 		n = MaxFrames
 	}
 	out := make([]step, n)
@@ -164,7 +164,7 @@ func (g *animating) timeline() []step {
 			}
 		}
 		if len(out) == MaxFrames {
-			g.s.warn(g.a.pos, CodeLimit, "use paces and lengths that divide each other", "its cycles repeat only after %s ms; %d frames are drawn", strconv.Itoa(round(period)), MaxFrames)
+			g.s.warn(g.a.pos, CodeLimit, "use durations and lengths that divide each other", "its cycles repeat only after %s ms; drawing %d frames", strconv.Itoa(round(period)), MaxFrames)
 			break
 		}
 		ms := round(next) - round(now)

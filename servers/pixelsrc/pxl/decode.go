@@ -41,7 +41,7 @@ func (d *decoder) bad(n *json5.Node, format string, args ...any) {
 	}
 }
 
-// fields decodes an object by its table. In the reference dialect a key that stands twice is an error.
+// fields decodes an object by its table. In the reference dialect a duplicate key is an error.
 func fields[T any](d *decoder, n *json5.Node, t *T, table []field[T]) {
 	if n.Kind != json5.Object {
 		d.bad(n, "expected an object, found %s", n.Kind)
@@ -63,16 +63,16 @@ func fields[T any](d *decoder, n *json5.Node, t *T, table []field[T]) {
 				for k := range table {
 					names[k] = table[k].name
 				}
-				d.notes.warn(n.Keys[i].Pos, CodeUnknownField, didYouMean(name, names), "unknown key %q is ignored", name)
+				d.notes.warn(n.Keys[i].Pos, CodeUnknownField, didYouMean(name, names), "unknown key %q, ignored", name)
 			}
 			continue
 		}
 		if seen&(1<<at) != 0 {
 			if d.ref {
-				d.bad(&n.Items[i], "key %q stands twice", name)
+				d.bad(&n.Items[i], "duplicate key %q", name)
 				return
 			}
-			d.notes.warn(n.Keys[i].Pos, CodeDuplicateKey, "keep one of them", "key %q stands twice; the last one holds", name)
+			d.notes.warn(n.Keys[i].Pos, CodeDuplicateKey, "keep one of them", "duplicate key %q; the last one wins", name)
 		}
 		seen |= 1 << at
 		if n.Items[i].Kind == json5.Null {
@@ -82,7 +82,7 @@ func fields[T any](d *decoder, n *json5.Node, t *T, table []field[T]) {
 	}
 }
 
-// entries walks a map in order; of a key that stands twice the last value holds, at the first place.
+// entries walks a map in order; the last value of a duplicate key wins, in the place of the first.
 func (d *decoder) entries(n *json5.Node, f func(key json5.Key, v *json5.Node)) {
 	if n.Kind != json5.Object {
 		d.bad(n, "expected an object, found %s", n.Kind)
@@ -101,7 +101,7 @@ func (d *decoder) entries(n *json5.Node, f func(key json5.Key, v *json5.Node)) {
 	for _, k := range n.Keys {
 		at := last[k.Name]
 		if at < 0 {
-			d.notes.warn(k.Pos, CodeDuplicateKey, "keep one of them", "key %q stands twice; the last one holds", k.Name)
+			d.notes.warn(k.Pos, CodeDuplicateKey, "keep one of them", "duplicate key %q; the last one wins", k.Name)
 			continue
 		}
 		f(k, &n.Items[at])
@@ -130,7 +130,7 @@ func (d *decoder) float(n *json5.Node) float64 {
 	}
 	v, ok := finite(n)
 	if !ok {
-		d.bad(n, "NaN is no number to draw with")
+		d.bad(n, "NaN is not allowed")
 	}
 	return v
 }
@@ -160,7 +160,7 @@ func (d *decoder) integer(n *json5.Node, lo, hi int64) int {
 	// zero means nothing.
 	if !d.ref && (v > hi || v < lo && lo < 0) {
 		to := min(max(v, lo), hi)
-		d.warn(n.Pos, CodeRange, "", "the number is outside %d…%d and read as %d", lo, hi, to)
+		d.warn(n.Pos, CodeRange, "", "number outside %d…%d, read as %d", lo, hi, to)
 		return int(to)
 	}
 	if v < lo || v > hi {
@@ -339,9 +339,9 @@ func (d *Document) register(o *Object, dec *decoder, pos int32) {
 	switch {
 	case !twice:
 	case o.Kind == KindPalette, o.Kind == KindVariant: // the reference does not tell
-		dec.notes.warn(pos, CodeDuplicateName, "rename one of them", "a %s named %q is defined twice; the last one holds", o.Kind, o.Name)
+		dec.notes.warn(pos, CodeDuplicateName, "rename one of them", "duplicate %s name %q; the last one wins", o.Kind, o.Name)
 	default:
-		dec.warn(pos, CodeDuplicateName, "rename one of them", "this name is defined twice; the last definition holds")
+		dec.warn(pos, CodeDuplicateName, "rename one of them", "duplicate name; the last definition wins")
 	}
 }
 

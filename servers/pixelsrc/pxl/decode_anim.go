@@ -113,7 +113,7 @@ func (d *decoder) keyframes(a *Animation, n *json5.Node) {
 		default:
 			p, ok := number(strings.TrimSuffix(key, "%"))
 			if !ok || !strings.HasSuffix(key, "%") {
-				d.warn(k.Pos, CodeFrame, "write from, to or a percentage such as 50%", "keyframe %q is left out", k.Name)
+				d.warn(k.Pos, CodeFrame, "use from, to or a percentage such as 50%", "keyframe %q is skipped", k.Name)
 				return
 			}
 			f.At = min(max(p/100, 0), 1)

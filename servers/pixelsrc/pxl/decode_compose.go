@@ -83,7 +83,7 @@ func (d *decoder) stateRules(n *json5.Node) *StateRules {
 			}
 			d.list(v, func(v *json5.Node) { s.Rules = append(s.Rules, d.stateRule(v)) })
 		default:
-			d.notes.warn(k.Pos, CodeUnknownField, "", "unknown key %q is ignored", k.Name)
+			d.notes.warn(k.Pos, CodeUnknownField, "", "unknown key %q, ignored", k.Name)
 		}
 	}
 	if d.ref {

@@ -29,7 +29,7 @@ func paletteFields() []field[Palette] {
 					{"target", func(d *decoder, r *Relation, n *json5.Node) { r.Target = d.str(n) }},
 				})
 				if r.Type == "" || v.Get("target") == nil {
-					d.bad(v, "a relationship needs type and target")
+					d.bad(v, "a relationship needs a type and a target")
 				}
 				p.Relations = append(p.Relations, r)
 			})

@@ -163,7 +163,7 @@ func (d *decoder) box(r *Region, k ShapeKind, n *json5.Node) {
 	var b [4]int
 	d.tuple(n, (*decoder).coord, b[:])
 	if (b[2] < 0 || b[3] < 0) && d.err == "" {
-		d.bad(n, "the size of a %s may not be negative", k)
+		d.bad(n, "the size of a %s must not be negative", k)
 	}
 	if r.is(k) {
 		r.Box = b

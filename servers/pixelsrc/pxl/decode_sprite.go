@@ -137,14 +137,14 @@ func (d *decoder) topRegion(s *Sprite, k json5.Key, v *json5.Node) {
 	var r Region
 	if v.Kind == json5.String {
 		if r.Shape = ShapeBackground; v.Text != "background" {
-			d.bad(v, "the only word a region may be is \"background\", not %q", v.Text)
+			d.bad(v, "unknown region %q; the only region given as a string is \"background\"", v.Text)
 		}
 	} else {
 		r = d.region(v, 0)
 	}
 	r.Token, r.Pos = k.Name, k.Pos
 	if d.err != "" {
-		d.fail(d.errAt, CodeSyntax, "the region is left out until this is corrected", "region %q: %s", k.Name, d.err)
+		d.fail(d.errAt, CodeSyntax, "the region is skipped until this is fixed", "region %q: %s", k.Name, d.err)
 	} else {
 		s.Regions = append(s.Regions, r)
 	}

@@ -69,7 +69,7 @@ func dither(e *effect, b *bitmap, o *Op) (*bitmap, error) {
 		any = any || hit(i)
 	}
 	if !any {
-		e.s.warn(o.Pos, CodeTransform, "name the tokens that the pattern is to mix", "neither %s nor %s is painted; dither covers everything opaque", o.Tokens[0], o.Tokens[1])
+		e.s.warn(o.Pos, CodeTransform, "name the tokens to dither", "neither %s nor %s is painted; dithering everything opaque", o.Tokens[0], o.Tokens[1])
 		hit = func(i int) bool { return b.alpha(i) == 255 }
 	}
 	out := b.clone()

@@ -110,7 +110,7 @@ func Parse(text []byte, o Options) *Document {
 		text = text[:MaxSource]
 		defer func() {
 			s := sink{doc: d, list: &d.diags}
-			s.fail(0, CodeLimit, "split the file", "the text is longer than %d bytes; the rest is not read", MaxSource)
+			s.fail(0, CodeLimit, "split the file", "the text is longer than %d bytes; the rest is ignored", MaxSource)
 		}()
 	}
 	d.own = len(text)

@@ -66,7 +66,7 @@ func filterStep(v [3]float64, name, arg string) ([3]float64, error) {
 	if arg != "" {
 		nums, words, err := callNumbers(arg)
 		if err != nil || len(nums) != 1 || len(words) > 0 {
-			return v, errText("the amount of " + name + " cannot be read")
+			return v, errText("invalid amount for " + name)
 		}
 		amount = nums[0]
 	}
@@ -90,7 +90,7 @@ func filterStep(v [3]float64, name, arg string) ([3]float64, error) {
 	case "hue-rotate":
 		return matrix(v, hueMatrix(amount*math.Pi/180)), nil
 	}
-	return v, errText("there is no filter " + quoted(name))
+	return v, errText("unknown filter " + quoted(name))
 }
 
 func clampAll(v [3]float64, f func(float64) float64) [3]float64 {

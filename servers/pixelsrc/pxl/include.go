@@ -35,7 +35,7 @@ func (d *Document) included(spec string, pos int32, object string) *tokens {
 	if err != nil {
 		t := &tokens{missing: true}
 		s := &sink{doc: d, object: object, list: &t.diags}
-		s.warn(pos, CodeInclude, "give the path of a .pxl or .jsonl file beside this one that holds the palette", "include %s: %v", spec, err)
+		s.warn(pos, CodeInclude, "give the path of a .pxl or .jsonl file beside this one that contains the palette", "include %s: %v", spec, err)
 		return t
 	}
 	return d.build(fmt.Sprintf("palette %q of %s", p.Name, file), p.Colors, p, &pos)
@@ -60,7 +60,7 @@ func (d *Document) includeFile(file string) *included {
 	}
 	inc := &included{}
 	if d.cache.files++; d.cache.files > MaxIncludes {
-		return &included{err: fmt.Errorf("more than %d files are included", MaxIncludes)}
+		return &included{err: fmt.Errorf("more than %d included files", MaxIncludes)}
 	}
 	text, err := d.readInclude(file)
 	if inc.err = err; err == nil {
@@ -75,7 +75,7 @@ func (d *Document) includeFile(file string) *included {
 
 func (d *Document) readInclude(file string) ([]byte, error) {
 	if d.include == nil {
-		return nil, errors.New("includes need a document that lies in a file")
+		return nil, errors.New("includes only work in a document read from a file")
 	}
 	if file == "" || strings.ContainsRune(file, 0) || path.IsAbs(file) || strings.Contains(file, `\`) {
 		return nil, errors.New("the path must be relative")
@@ -90,5 +90,5 @@ func (d *Document) readInclude(file string) ([]byte, error) {
 			return text, err
 		}
 	}
-	return nil, errors.New("there is no such file")
+	return nil, errors.New("no such file")
 }

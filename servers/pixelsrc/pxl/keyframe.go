@@ -145,7 +145,7 @@ func (g *animating) tracks() *tracks {
 	if g.a.Timing != "" {
 		f, err := Timing(g.a.Timing, Documented)
 		if err != nil {
-			g.s.warn(g.a.timingPos, CodeRange, "linear is used", "%v", err)
+			g.s.warn(g.a.timingPos, CodeRange, "using linear", "%v", err)
 		} else {
 			whole = f
 		}
@@ -156,7 +156,7 @@ func (g *animating) tracks() *tracks {
 		if k.Timing != "" {
 			f, err := Timing(k.Timing, Documented)
 			if err != nil {
-				g.s.warn(k.Pos, CodeRange, "linear is used", "%v", err)
+				g.s.warn(k.Pos, CodeRange, "using linear", "%v", err)
 				f = linear
 			}
 			ease = f
@@ -197,7 +197,7 @@ func flag(on bool) float64 {
 	return 0
 }
 
-// parsePose reads a keyframe's transform; of a function that stands twice the last holds.
+// parsePose reads a keyframe's transform; the last of several calls of one function wins.
 func (g *animating) parsePose(k *Keyframe) pose {
 	p := pose{sx: 1, sy: 1}
 	calls, err := parseCalls(k.Transform)
@@ -221,7 +221,7 @@ func (g *animating) parsePose(k *Keyframe) pose {
 		case "flip-y":
 			p.flipY = true
 		default:
-			g.s.warn(k.Pos, CodeTransform, "use translate, rotate, scale and flip", "transform %s has the unknown function %s", quoted(k.Transform), c.name)
+			g.s.warn(k.Pos, CodeTransform, "use translate, rotate, scale and flip", "transform %s: unknown function %s", quoted(k.Transform), c.name)
 		}
 	}
 	return p
@@ -255,7 +255,7 @@ func (g *animating) pose(p pose) (placed, bool) {
 		name, pos = g.a.Sprite, g.a.pos
 	}
 	if name == "" {
-		g.s.warn(g.a.pos, CodeFrame, `give a keyframe sprite: "name"`, "no keyframe names a sprite")
+		g.s.warn(g.a.pos, CodeFrame, `give a keyframe sprite: "name"`, "none of its keyframes names a sprite")
 		return placed{}, false
 	}
 	src, ok := g.picture(name, pos)

@@ -44,7 +44,7 @@ func (d *drawing) span(r *Region, p *[2]int) shape.Range {
 		return shape.Range{}
 	}
 	if p[0] > p[1] {
-		d.s.warn(r.Pos, CodeShape, "write the smaller number first", "a range of %q is reversed and read as [%d, %d]", r.Token, p[1], p[0])
+		d.s.warn(r.Pos, CodeShape, "write the smaller number first", "reversed range of %q, read as [%d, %d]", r.Token, p[1], p[0])
 		return shape.Range{Min: p[1], Max: p[0]}
 	}
 	return shape.Range{Min: p[0], Max: p[1]}
@@ -54,7 +54,7 @@ func (d *drawing) span(r *Region, p *[2]int) shape.Range {
 func (d *drawing) reshape(r *Region, s shape.Set) shape.Set {
 	calls, err := parseCalls(r.More.Transform)
 	if err != nil {
-		d.s.warn(r.More.transformAt, CodeTransform, "use translate, rotate, scale, flip-x and flip-y", "the transform of %q: %v", r.Token, err)
+		d.s.warn(r.More.transformAt, CodeTransform, "use translate, rotate, scale, flip-x and flip-y", "transform of %q: %v", r.Token, err)
 	}
 	for _, c := range calls {
 		b, ok := s.Bounds()
@@ -75,7 +75,7 @@ func (d *drawing) reshape(r *Region, s shape.Set) shape.Set {
 		case "flip-y":
 			s = d.arena.Flip(s, nil, &sy)
 		default:
-			d.s.warn(r.More.transformAt, CodeTransform, "use translate, rotate, scale, flip-x and flip-y", "the transform of %q has the unknown function %s", r.Token, c.name)
+			d.s.warn(r.More.transformAt, CodeTransform, "use translate, rotate, scale, flip-x and flip-y", "transform of %q: unknown function %s", r.Token, c.name)
 		}
 	}
 	return s
@@ -88,12 +88,12 @@ func (d *drawing) checkPlace(i int) {
 	r, s := &d.regions[i], d.sets[i]
 	if len(s) == 0 {
 		if d.extends(r) && !d.arena.Exceeded {
-			d.s.warn(r.Pos, CodeBounds, "move it, or make the canvas larger", "region %q lies off the %d×%d canvas and draws nothing", r.Token, d.w, d.h)
+			d.s.warn(r.Pos, CodeBounds, "move it, or make the canvas larger", "region %q is outside the %d×%d canvas and draws nothing", r.Token, d.w, d.h)
 		}
 		return
 	}
 	if off := s.Count() - s.Inside(d.w, d.h); off > 0 {
-		d.s.warn(r.Pos, CodeBounds, "move it, or make the canvas larger", "%s of region %q %s off the %d×%d canvas", pixels(off), r.Token, verb(off, "lies", "lie"), d.w, d.h)
+		d.s.warn(r.Pos, CodeBounds, "move it, or make the canvas larger", "%s of region %q %s outside the %d×%d canvas", pixels(off), r.Token, verb(off, "is", "are"), d.w, d.h)
 	}
 	if r.More == nil {
 		return
@@ -103,13 +103,13 @@ func (d *drawing) checkPlace(i int) {
 			on := d.arena.Limit(s, shape.Box{X0: 0, Y0: 0, X1: d.w - 1, Y1: d.h - 1})
 			out := d.arena.Subtract(on, d.arena.Covered(d.sets[t], d.w, d.h))
 			if len(out) > 0 {
-				d.s.warn(r.Pos, CodeConstraint, "", "%s of %q %s not within %q, the first at %d,%d", pixels(out.Count()), r.Token, verb(out.Count(), "is", "are"), name, out[0].X0, out[0].Y)
+				d.s.warn(r.Pos, CodeConstraint, "", "%s of %q %s not within %q; the first is at %d,%d", pixels(out.Count()), r.Token, verb(out.Count(), "is", "are"), name, out[0].X0, out[0].Y)
 			}
 		}
 	}
 	if name := r.More.AdjacentTo; name != "" {
 		if t := d.target(r, name, "adjacent-to", CodeAdjacentRef); t >= 0 && len(s) > 0 && !d.touches(s, d.sets[t]) {
-			d.s.warn(r.Pos, CodeConstraint, "", "none of the %d pixels of %q touches %q, the first is at %d,%d", s.Count(), r.Token, name, s[0].X0, s[0].Y)
+			d.s.warn(r.Pos, CodeConstraint, "", "none of the %d pixels of %q touches %q; the first is at %d,%d", s.Count(), r.Token, name, s[0].X0, s[0].Y)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func (d *drawing) extends(r *Region) bool {
 func (d *drawing) target(r *Region, name, key, code string) int {
 	i := d.find(name)
 	if i < 0 {
-		d.s.warn(r.Pos, code, "", "%s of %q names %q, which is no region of this sprite", key, r.Token, name)
+		d.s.warn(r.Pos, code, "", "%s of %q names %q, which is not a region of this sprite", key, r.Token, name)
 	}
 	return i
 }
@@ -211,7 +211,7 @@ func callNumbers(args string) (nums []float64, words []string, err error) {
 		case "%":
 			v /= 100
 		default:
-			return nil, nil, errText("the unit of " + quoted(f) + " is not known")
+			return nil, nil, errText("unknown unit in " + quoted(f))
 		}
 		nums = append(nums, v)
 	}
@@ -227,7 +227,7 @@ func canonicalCall(c call, n []float64, words []string) (call, error) {
 	case "flip":
 		c.name = map[string]string{"x": "flip-x", "h": "flip-x", "horizontal": "flip-x", "y": "flip-y", "v": "flip-y", "vertical": "flip-y"}[word]
 		if c.name == "" || len(n) > 0 {
-			return call{name: "flip"}, errText("flip needs x or y")
+			return call{name: "flip"}, errText("flip takes x or y")
 		}
 		return c, nil
 	case "flip-x", "flipx", "flip-h", "mirror-h":

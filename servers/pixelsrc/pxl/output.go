@@ -60,7 +60,7 @@ func (d *Document) Atlas(o RenderOptions, p frames.Packing) (pages []frames.Page
 			}
 			m := res.Image()
 			if area += m.Rect.Dx() * m.Rect.Dy(); area > maxShown {
-				return nil, nil, nil, nil, fmt.Errorf("atlas: the sprites are %w (at most %d pixels in all); use a smaller scale", ErrTooLarge, maxShown)
+				return nil, nil, nil, nil, fmt.Errorf("atlas: the sprites are %w (at most %d pixels in total); use a smaller scale", ErrTooLarge, maxShown)
 			}
 			s := frames.Sprite{Name: name, Image: m, Origin: res.Metadata.Origin, Boxes: map[string][4]int{}}
 			for _, b := range res.Metadata.Boxes {

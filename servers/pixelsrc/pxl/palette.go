@@ -162,7 +162,7 @@ func (d *Document) build(object string, entries []Entry, src *Palette, at *int32
 	if src != nil {
 		for _, r := range src.Ramps {
 			if len(t.names) > maxTokens {
-				s.fail(place(r.Pos), CodeLimit, "use fewer or shorter ramps", "the palette has more than %d tokens; the ramps from %q on are left out", maxTokens, r.Name)
+				s.fail(place(r.Pos), CodeLimit, "use fewer or shorter ramps", "the palette has more than %d tokens; ramps from %q on are skipped", maxTokens, r.Name)
 				break
 			}
 			d.expandRamp(r, vars, add)
@@ -289,7 +289,7 @@ func (d *Document) named(ref *PaletteRef, object string) *tokens {
 		if help == "" {
 			help = "define it, or use a built-in one such as @pico8"
 		}
-		s.warn(ref.Pos, CodeMissingPalette, help, "there is no palette %q; everything it would colour is magenta", name)
+		s.warn(ref.Pos, CodeMissingPalette, help, "no palette %q; everything it would colour is magenta", name)
 		return t
 	}
 	return d.build(fmt.Sprintf("palette %q", name), p.Colors, p, nil)

@@ -40,7 +40,7 @@ const (
 func (d *decoder) emitter(p *Particle, n *json5.Node) {
 	number := func(n *json5.Node, what string) float64 {
 		if n.Kind != json5.Int && n.Kind != json5.Float || math.IsInf(n.Float(), 0) || math.IsNaN(n.Float()) {
-			d.notes.warn(n.Pos, CodeRange, "write a number", "the %s is no number", what)
+			d.notes.warn(n.Pos, CodeRange, "write a number", "the %s is not a number", what)
 			return 0
 		}
 		return n.Float()
@@ -50,7 +50,7 @@ func (d *decoder) emitter(p *Particle, n *json5.Node) {
 			return out, false
 		}
 		if n.Kind != json5.Array || len(n.Items) != 2 {
-			d.notes.warn(n.Pos, CodeRange, "write [least, most]", "the %s is no pair of numbers", what)
+			d.notes.warn(n.Pos, CodeRange, "write [minimum, maximum]", "the %s is not a pair of numbers", what)
 			return out, false
 		}
 		return [2]float64{number(&n.Items[0], what), number(&n.Items[1], what)}, true

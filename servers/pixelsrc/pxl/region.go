@@ -91,7 +91,7 @@ func (d *drawing) eval(r *Region) shape.Set {
 	}
 	if d.arena.Exceeded && !d.told {
 		d.told = true
-		d.s.warn(r.Pos, CodeLimit, "draw fewer or smaller shapes", "the shapes of this sprite take too much work; from region %q on they are incomplete", r.Token)
+		d.s.warn(r.Pos, CodeLimit, "draw fewer or smaller shapes", "the shapes of this sprite take too much work to draw; they are incomplete from region %q on", r.Token)
 	}
 	return s
 }
@@ -104,15 +104,15 @@ func (d *drawing) refer(r *Region, name, key string) (shape.Set, bool) {
 		for k := range names {
 			names[k] = d.regions[k].Token
 		}
-		d.s.warn(r.Pos, CodeUnknownRegion, d.s.meant(name, names), "%s names the region %q, which does not exist", key, name)
+		d.s.warn(r.Pos, CodeUnknownRegion, d.s.meant(name, names), "%s names region %q, which does not exist", key, name)
 		return nil, false
 	}
 	if !d.done[i] {
-		d.s.warn(r.Pos, CodeForward, "define it earlier", "%s names the region %q, which is drawn later", key, name)
+		d.s.warn(r.Pos, CodeForward, "define it earlier", "%s names region %q, which is drawn later", key, name)
 		return nil, false
 	}
 	if d.regions[i].Pos > r.Pos && d.tell {
-		d.s.warn(r.Pos, CodeForward, "define it earlier", "%s names the region %q, which is defined later", key, name)
+		d.s.warn(r.Pos, CodeForward, "define it earlier", "%s names region %q, which is defined later", key, name)
 	}
 	return d.sets[i], true
 }
@@ -185,18 +185,18 @@ func (d *drawing) vertices(r *Region, thick int) shape.Set {
 	}
 	for _, p := range points {
 		if d.dial == Reference && max(p.X, -p.X, p.Y, -p.Y) > shape.MaxCoord {
-			d.invalid(r, "a vertex of a %s lies beyond %d", r.Shape, shape.MaxCoord)
+			d.invalid(r, "a vertex of a %s is beyond %d", r.Shape, shape.MaxCoord)
 			return nil
 		}
 	}
 	if r.Shape == ShapePolygon {
 		if len(r.Points) < 3 && d.tell {
-			d.invalid(r, "a polygon needs three vertices, %q has %d", r.Token, len(r.Points))
+			d.invalid(r, "a polygon needs at least three vertices, %q has %d", r.Token, len(r.Points))
 		}
 		return d.arena.Polygon(points)
 	}
 	if len(r.Points) < 2 && d.tell {
-		d.invalid(r, "a line needs two points, %q has %d", r.Token, len(r.Points))
+		d.invalid(r, "a line needs at least two points, %q has %d", r.Token, len(r.Points))
 	}
 	s := d.arena.Line(points)
 	if d.dial == Documented {
@@ -271,7 +271,7 @@ func (d *drawing) fill(r *Region, m *Modifiers) shape.Set {
 		name, ok = strings.CutSuffix(name, ")")
 	}
 	if !ok {
-		d.invalid(r, "fill must read inside(region), not %q", r.Text)
+		d.invalid(r, "fill must be inside(region), not %q", r.Text)
 		return nil
 	}
 	boundary, ok := d.refer(r, name, "fill")
@@ -282,7 +282,7 @@ func (d *drawing) fill(r *Region, m *Modifiers) shape.Set {
 		if x, y := p[0], p[1]; x >= 0 && y >= 0 && x < d.w && y < d.h && !boundary.Has(x, y) {
 			return d.arena.Fill(boundary, d.w, d.h, x, y)
 		}
-		d.invalid(r, "the seed of %q lies off the canvas or on the boundary; the fill starts where it chooses", r.Token)
+		d.invalid(r, "the seed of %q is outside the canvas or on the boundary; choosing another", r.Token)
 	}
 	start, ok := d.arena.FillStart(boundary, d.w, d.h)
 	if !ok {

@@ -139,7 +139,7 @@ func (e *NotFoundError) Error() string {
 		what = string(e.Kind)
 	}
 	if len(e.Names) == 0 {
-		return fmt.Sprintf("render: there is no %s to draw; add a sprite", what)
+		return fmt.Sprintf("render: no %s to draw; add a sprite", what)
 	}
 	s := fmt.Sprintf("render: %s %q not found. Available: %s", what, e.Name, strings.Join(e.Names, ", "))
 	if e.Nearest != "" {
@@ -234,7 +234,7 @@ func (r *renderer) renderSprite(res *Result, obj Object) error {
 	if r.opt.Slice != [2]int{} {
 		b, err := nineSlice(p.b, rec.sprite.NineSlice, r.opt.Slice[0], r.opt.Slice[1])
 		if err != nil {
-			r.sink(rec.object).warn(rec.pos, CodeNineSlice, "", "it is not stretched: %v", err)
+			r.sink(rec.object).warn(rec.pos, CodeNineSlice, "", "it cannot be stretched: %v", err)
 		} else {
 			p.b = b
 		}
@@ -291,7 +291,7 @@ func enlarge(b *bitmap, k int) (*image.NRGBA, error) {
 		for s := 2; b.w*s <= MaxOutSide && b.h*s <= MaxOutSide && b.w*b.h*s*s <= MaxOutArea; s++ {
 			largest = s
 		}
-		return nil, fmt.Errorf("render: %d×%d pixels at scale %d are %w (at most %d a side and %d in all); the largest scale is %d",
+		return nil, fmt.Errorf("render: %d×%d pixels at scale %d are %w (at most %d a side and %d in total); the largest scale is %d",
 			b.w, b.h, k, ErrTooLarge, MaxOutSide, MaxOutArea, largest)
 	}
 	if k == 1 {

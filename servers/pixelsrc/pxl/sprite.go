@@ -95,7 +95,7 @@ func (r *renderer) spriteRecipe(s *Sprite, w way, via []string) *recipe {
 	out.regions, out.has = nil, false
 	switch base := r.doc.sprites[s.Source]; {
 	case slices.Contains(via, s.Name) || len(via) > maxNesting:
-		r.sink(object).fail(s.pos, CodeMissingSource, "let one of them have regions of its own", "its source leads back to itself: %s", strings.Join(append(via, s.Name), " -> "))
+		r.sink(object).fail(s.pos, CodeMissingSource, "give one of them regions of its own", "its source refers back to itself: %s", strings.Join(append(via, s.Name), " -> "))
 		out.size = &[2]int{1, 1}
 		out.has = true
 	case base != nil:
@@ -154,7 +154,7 @@ func (r *renderer) variantRecipe(v *Variant, w way, via []string) *recipe {
 		base = r.baseRecipe(s, w)
 	} else if b := r.doc.variants[v.Base]; b != nil && !r.reference() {
 		if slices.Contains(via, v.Name) || len(via) >= maxComposition {
-			return missing("let one of them base on a sprite", "its base leads back to itself: %s", strings.Join(append(via, v.Name), " -> "))
+			return missing("base one of them on a sprite", "its base refers back to itself: %s", strings.Join(append(via, v.Name), " -> "))
 		}
 		base = r.variantRecipe(b, w, append(via, v.Name))
 	} else {
@@ -290,7 +290,7 @@ func needsTokens(ops []Op) bool {
 // canvas checks that a sprite has regions and a size within the limits.
 func (r *renderer) canvas(rec *recipe, s *sink) bool {
 	if !rec.has {
-		s.warn(rec.pos, CodeNoRegions, "add regions, or a source to take them from", "it has no regions")
+		s.warn(rec.pos, CodeNoRegions, "add regions or a source", "it has no regions")
 		return false
 	}
 	if rec.size == nil {
@@ -299,7 +299,7 @@ func (r *renderer) canvas(rec *recipe, s *sink) bool {
 	}
 	w, h := rec.size[0], rec.size[1]
 	if w < 1 || h < 1 || w > MaxSide || h > MaxSide || w*h > MaxArea {
-		s.fail(rec.sizePos, CodeSize, "a side is 1 to 4096 pixels, the whole at most 4,194,304", "its size of %d×%d is not possible", w, h)
+		s.fail(rec.sizePos, CodeSize, "use 1 to 4096 pixels a side and at most 4,194,304 in total", "invalid size %d×%d", w, h)
 		return false
 	}
 	return r.spend(s, rec.pos, w*h, w*h)
@@ -350,7 +350,7 @@ func (r *renderer) paint(p *picture, rec *recipe, s *sink, rules []activeRule) {
 			c, ok = *looks[i].color, true
 		}
 		if !ok && !rec.colors.missing {
-			s.warn(g.Pos, CodeToken, s.meant(g.Token, rec.colors.names), "the palette has no token %q; the region is painted magenta", g.Token)
+			s.warn(g.Pos, CodeToken, s.meant(g.Token, rec.colors.names), "no token %q in the palette; painting the region magenta", g.Token)
 		}
 		if !r.spend(s, g.Pos, p.b.paint(d.sets[i], c, uint16(min(i, int(noToken)-1))), 0) {
 			break
@@ -392,7 +392,7 @@ func (r *renderer) background(p *picture, rec *recipe, s *sink) {
 	if k := rec.colors.find(token); k >= 0 {
 		c = rec.colors.colours[k]
 	} else {
-		s.warn(rec.pos, CodeToken, didYouMean(token, rec.colors.names), "the palette has no token %q for the background", token)
+		s.warn(rec.pos, CodeToken, didYouMean(token, rec.colors.names), "no token %q in the palette for the background", token)
 	}
 	number := noToken
 	if p.b.tok != nil {

@@ -96,7 +96,7 @@ func (r *renderer) active(set *StateRules, rule *StateRule) (activeRule, bool) {
 }
 
 func (r *renderer) badSelector(set *StateRules, rule *StateRule) {
-	r.sink("state-rules "+quoted(set.Name)).warn(rule.Pos, CodeState, "use .state, [token], [token=name], [token*=part] and [role=name]", "the selector %s cannot be read and is skipped", quoted(rule.Selector))
+	r.sink("state-rules "+quoted(set.Name)).warn(rule.Pos, CodeState, "use .state, [token], [token=name], [token*=part] and [role=name]", "invalid selector %s, skipped", quoted(rule.Selector))
 }
 
 // matches says whether every part of the selector holds for a region's token
@@ -247,7 +247,7 @@ func (r *renderer) dropShadow(p *picture, token uint16, text string, pos int32, 
 		nums, rest = append(nums, v), strings.TrimLeft(rest[end:], ", ")
 	}
 	if len(nums) < 2 {
-		s.warn(pos, CodeState, `write "1 1 black"`, "the drop-shadow %s cannot be read", quoted(text))
+		s.warn(pos, CodeState, `write "1 1 black"`, "invalid drop-shadow %s", quoted(text))
 		return
 	}
 	if len(nums) == 3 && nums[2] != 0 {
@@ -260,7 +260,7 @@ func (r *renderer) dropShadow(p *picture, token uint16, text string, pos int32, 
 		var err error
 		if c, err = e.colour(rest, c); err != nil {
 			if c, err = colour.Parse(rest); err != nil {
-				s.warn(pos, CodeState, "", "the colour of the drop-shadow %s cannot be read", quoted(text))
+				s.warn(pos, CodeState, "", "invalid colour in drop-shadow %s", quoted(text))
 				return
 			}
 		}

@@ -30,7 +30,7 @@ func Timing(name string, dialect Dialect) (func(t float64) float64, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("the timing function %s is not known; use linear, ease, ease-in, ease-out, ease-in-out, steps() or cubic-bezier()", quoted(name))
+	return nil, fmt.Errorf("unknown timing function %s; use linear, ease, ease-in, ease-out, ease-in-out, steps() or cubic-bezier()", quoted(name))
 }
 
 func clamped(f func(float64) float64) func(float64) float64 {

@@ -22,7 +22,7 @@ func (e *effect) run(b *bitmap, ops []Op) *bitmap {
 	for i := range ops {
 		o := &ops[i]
 		if o.Name == "" {
-			e.s.warn(o.Pos, CodeTransform, "see the list of transforms in the format guide", "transform %q is not understood and skipped", o.Text)
+			e.s.warn(o.Pos, CodeTransform, "see the list of transforms in the format guide", "unknown transform %q, skipped", o.Text)
 			continue
 		}
 		out, err := e.apply(b, o)
@@ -101,7 +101,7 @@ func fits(w, h int) error {
 		return fmt.Errorf("the result would be empty")
 	}
 	if w > MaxSide || h > MaxSide || w*h > MaxArea {
-		return fmt.Errorf("the result of %d×%d pixels is larger than %d a side or %d in all", w, h, MaxSide, MaxArea)
+		return fmt.Errorf("the result of %d×%d pixels exceeds %d a side or %d in total", w, h, MaxSide, MaxArea)
 	}
 	return nil
 }
@@ -155,10 +155,10 @@ func (e *effect) colour(token string, standard color.NRGBA) (color.NRGBA, error)
 		i = e.colors.find(Bare(token))
 	}
 	if i < 0 {
-		return color.NRGBA{}, fmt.Errorf("the palette has no token %q", token)
+		return color.NRGBA{}, fmt.Errorf("no token %q in the palette", token)
 	}
 	if e.colors.bad[i] {
-		return color.NRGBA{}, fmt.Errorf("the colour of token %q is not valid", token)
+		return color.NRGBA{}, fmt.Errorf("invalid colour for token %q", token)
 	}
 	return e.colors.colours[i], nil
 }

@@ -40,7 +40,7 @@ func (v *variables) resolve(value string) (string, error) {
 
 func (v *variables) expand(value string) (string, error) {
 	if len(v.path) > 100 {
-		return "", errors.New("variables refer to each other more than 100 deep")
+		return "", errors.New("variables are nested more than 100 levels deep")
 	}
 	for {
 		start := strings.Index(value, "var(")
@@ -57,7 +57,7 @@ func (v *variables) expand(value string) (string, error) {
 		}
 		value = value[:start] + got + value[end:]
 		if v.spent += len(value); len(value) > maxValue || v.spent > 64*maxValue {
-			return "", errors.New("the value grows too long")
+			return "", errors.New("the value is too long")
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (e undefinedError) Error() string { return "variable " + string(e) + " is n
 func (v *variables) help(err error) string {
 	var name undefinedError
 	if !errors.As(err, &name) {
-		return "let one of them have a colour of its own"
+		return "give one of them a colour of its own"
 	}
 	if near := nearest(string(name), slices.Sorted(maps.Keys(v.values))); near != "" {
 		return "did you mean " + near + "?"

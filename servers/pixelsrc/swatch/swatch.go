@@ -93,7 +93,7 @@ func numbers(line string) (Colour, bool, error) {
 		v[n] = uint8(x)
 	}
 	if n < 3 {
-		return Colour{}, false, fmt.Errorf("%q is not a colour of three numbers from 0 to 255", line)
+		return Colour{}, false, fmt.Errorf("invalid colour %q: want three numbers from 0 to 255", line)
 	}
 	name := strings.Join(fields[n:], " ")
 	if strings.EqualFold(name, "untitled") {
@@ -108,7 +108,7 @@ func hexadecimal(line string) (Colour, bool, error) {
 	}
 	b, err := hex.DecodeString(strings.TrimPrefix(line, "#"))
 	if err != nil || len(b) != 3 && len(b) != 4 {
-		return Colour{}, false, fmt.Errorf("%q is not a colour of six hexadecimal digits", line)
+		return Colour{}, false, fmt.Errorf("invalid colour %q: want six hexadecimal digits", line)
 	}
 	c := Colour{Value: color.NRGBA{R: b[0], G: b[1], B: b[2], A: 255}}
 	if len(b) == 4 {

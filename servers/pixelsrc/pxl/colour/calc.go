@@ -25,7 +25,7 @@ func (p *scanner) sum(letters *channels) component {
 		p.at++
 		w := p.product(letters)
 		if w.kind != v.kind {
-			p.fail("calc() adds a number and a percentage or angle")
+			p.fail("calc() cannot add a number to a percentage or angle")
 			return v
 		}
 		if op == '-' {
@@ -44,13 +44,13 @@ func (p *scanner) product(letters *channels) component {
 		case p.take('*'):
 			w := p.factor(letters)
 			if v.kind != number && w.kind != number {
-				p.fail("calc() multiplies two percentages or angles")
+				p.fail("calc() cannot multiply two percentages or angles")
 			}
 			v = component{max(v.kind, w.kind), v.v * w.v}
 		case p.take('/'):
 			w := p.factor(letters)
 			if w.kind != number {
-				p.fail("calc() divides by something that is not a number")
+				p.fail("calc() can only divide by a number")
 			}
 			v.v /= w.v
 		default:

@@ -21,7 +21,7 @@ func Parse(s string) (color.NRGBA, error) {
 	v := p.colour()
 	p.space()
 	if p.err == nil && p.at < len(s) {
-		p.fail("nothing may follow the colour, found" + p.here()[3:])
+		p.fail("expected nothing after the colour, found" + p.here()[3:])
 	}
 	if p.err != nil {
 		return color.NRGBA{}, p.err
@@ -230,7 +230,7 @@ func (p *scanner) component(ch *channels) component {
 func (p *scanner) plain(ch *channels) component {
 	c := p.component(ch)
 	if c.kind == angle {
-		p.fail("an angle stands where a number or percentage belongs")
+		p.fail("expected a number or percentage, found an angle")
 	}
 	return c
 }
@@ -248,7 +248,7 @@ func (p *scanner) basis(ch *channels, full float32) float32 {
 func (p *scanner) hue(ch *channels) float32 {
 	c := p.component(ch)
 	if c.kind == percent {
-		p.fail("a hue is a number or an angle, not a percentage")
+		p.fail("a hue must be a number or an angle, not a percentage")
 	}
 	return c.v
 }
@@ -264,7 +264,7 @@ func (p *scanner) alpha(ch *channels, legacy bool) float32 {
 	}
 	a := p.basis(ch, 1)
 	if legacy && isNone(a) {
-		p.fail("none needs the form without commas")
+		p.fail("none is not allowed in the comma form")
 	}
 	return min(max(a, 0), 1)
 }
@@ -287,7 +287,7 @@ func (p *scanner) rgb() value {
 	none := false
 	for i, c := range in {
 		if legacy && (c.kind != in[0].kind || isNone(c.v)) {
-			p.fail("with commas, the three components are all numbers or all percentages")
+			p.fail("in the comma form, the three components must all be numbers or all be percentages")
 		}
 		f := c.v
 		if c.kind == percent {
@@ -323,7 +323,7 @@ func (p *scanner) hueFirst(s space) value {
 	}
 	v.c[2] = p.basis(ch, 100)
 	if legacy && (isNone(v.c[1]) || isNone(v.c[2])) {
-		p.fail("none needs the form without commas")
+		p.fail("none is not allowed in the comma form")
 	}
 	none := isNone(v.c[0])
 	for i := 1; i < 3; i++ {
@@ -364,7 +364,7 @@ func (p *scanner) predefined() value {
 	name, call := p.word()
 	s, ok := spaceNamed(name)
 	if !ok || call || gamutTop(s, 0) == 0 && s != xyz50 && s != xyz65 {
-		p.fail("color() does not know the space " + strconv.Quote(name))
+		p.fail("color(): unknown colour space " + strconv.Quote(name))
 		return value{}
 	}
 	var ch *channels
@@ -410,7 +410,7 @@ func spaceNamed(name string) (space, bool) {
 // colorMix reads color-mix(in SPACE [METHOD hue], A [p%], B [p%]).
 func (p *scanner) colorMix() value {
 	if name, _ := p.word(); name != "in" {
-		p.fail(`color-mix() starts with "in SPACE,"`)
+		p.fail(`color-mix() must start with "in SPACE,"`)
 		return value{}
 	}
 	name, _ := p.word()
@@ -421,7 +421,7 @@ func (p *scanner) colorMix() value {
 	default:
 	}
 	if !ok {
-		p.fail("color-mix() does not know the space " + strconv.Quote(name))
+		p.fail("color-mix(): unknown colour space " + strconv.Quote(name))
 		return value{}
 	}
 	method := p.method(s)
@@ -438,7 +438,7 @@ func (p *scanner) colorMix() value {
 		pb = 1 - pa
 	}
 	if pa+pb == 0 {
-		p.fail("the shares of color-mix() add up to 0")
+		p.fail("the percentages of color-mix() add up to 0")
 	}
 	if p.err != nil {
 		return value{}
@@ -462,7 +462,7 @@ func (p *scanner) method(s space) hueMethod {
 			return hueMethod(i)
 		}
 	}
-	p.fail(strconv.Quote(name) + " is not a way to mix hues")
+	p.fail(strconv.Quote(name) + " is not a hue interpolation method")
 	return shorter
 }
 
@@ -489,7 +489,7 @@ func (p *scanner) percentage() (float32, bool) {
 		return 0, false
 	}
 	if c.kind != percent {
-		p.fail("the share of a colour is a percentage")
+		p.fail("expected a percentage after the colour")
 	}
 	return c.v, true
 }

@@ -60,7 +60,7 @@ func (n *Node) Float() float64 {
 	return math.Float64frombits(n.num)
 }
 
-// Get finds the value of a key; of a key that stands twice, the last one. It is nil when the key is missing.
+// Get finds the value of a key; the last one of duplicate keys. It is nil when the key is missing.
 func (n *Node) Get(name string) *Node {
 	for i := len(n.Keys) - 1; i >= 0; i-- {
 		if n.Keys[i].Name == name {

@@ -109,7 +109,7 @@ func (p *parser) comment() *Error {
 
 func (p *parser) value() (Node, *Error) {
 	if p.pos >= len(p.src) {
-		return Node{}, p.fail("the text ends where a value should stand")
+		return Node{}, p.fail("expected a value, found end of text")
 	}
 	start := p.pos
 	switch c := p.src[p.pos]; {

@@ -40,7 +40,7 @@ func (p *parser) identifier(start int) (string, *Error) {
 		r, n := utf8.DecodeRuneInString(p.src[p.pos:])
 		if r == '\\' {
 			if !strings.HasPrefix(p.src[p.pos:], `\u`) {
-				return "", p.fail(`only \uXXXX may be escaped in a key without quotes`)
+				return "", p.fail(`only \uXXXX escapes are allowed in an unquoted key`)
 			}
 			p.pos += 2
 			v, err := p.hex(4)
@@ -143,7 +143,7 @@ func (p *parser) escape(b []byte) ([]byte, *Error) {
 		return p.unicode(b)
 	case c >= '1' && c <= '9':
 		p.pos -= 2
-		return nil, p.fail(`a backslash may not stand before a digit from 1 to 9; write \\ or \xHH`)
+		return nil, p.fail(`a backslash cannot precede a digit from 1 to 9; write \\ or \xHH`)
 	case c == '\r':
 		if p.pos < len(p.src) && p.src[p.pos] == '\n' {
 			p.pos++
@@ -180,7 +180,7 @@ func (p *parser) unicode(b []byte) ([]byte, *Error) {
 		}
 		if r = utf16.DecodeRune(r, rune(low)); r == utf8.RuneError {
 			p.pos = at
-			return nil, p.fail(`half of a surrogate pair; write both \uXXXX halves`)
+			return nil, p.fail(`incomplete surrogate pair; write both \uXXXX halves`)
 		}
 	}
 	return utf8.AppendRune(b, r), nil
@@ -225,13 +225,13 @@ func (p *parser) number() (Node, *Error) {
 		}
 		v, err := strconv.ParseUint(p.src[i+2:end], 16, 32)
 		if err != nil {
-			return Node{}, p.fail("a hexadecimal number has 1 to 8 digits")
+			return Node{}, p.fail("a hexadecimal number must have 1 to 8 digits")
 		}
 		return node(Int, v, end)
 	}
 	end, float := p.decimal(i)
 	if end < 0 || (end < len(p.src) && (isLetter(p.src[end]) || p.src[end] == '_' || (p.src[end] >= '0' && p.src[end] <= '9'))) {
-		return Node{}, p.fail("this is not a number: " + clip(strings.SplitN(p.src[start:], "\n", 2)[0]))
+		return Node{}, p.fail("invalid number: " + clip(strings.SplitN(p.src[start:], "\n", 2)[0]))
 	}
 	text := p.src[start:end]
 	if float {

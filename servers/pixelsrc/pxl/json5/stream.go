@@ -19,7 +19,7 @@ func Parse(src string) ([]Node, []*Error) {
 	var errs []*Error
 	if i := firstInvalid(src); i >= 0 {
 		p.src = src[:i]
-		errs = append(errs, &Error{Pos: int32(i), Message: "this is not UTF-8 text; nothing from here on is read"})
+		errs = append(errs, &Error{Pos: int32(i), Message: "invalid UTF-8; the rest of the text is ignored"})
 	}
 	for {
 		if err := p.space(); err != nil {
@@ -51,7 +51,7 @@ func Parse(src string) ([]Node, []*Error) {
 			out = append(out, n)
 		}
 		if len(errs) >= MaxErrors {
-			errs = append(errs, &Error{Pos: int32(p.pos), Message: "too many errors; the rest of the text is not read"})
+			errs = append(errs, &Error{Pos: int32(p.pos), Message: "too many errors; the rest of the text is ignored"})
 			break
 		}
 	}

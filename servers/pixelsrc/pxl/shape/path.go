@@ -52,7 +52,7 @@ func ParsePath(text string) ([]Point, error) {
 			startX, startY = x, y
 		}
 		if abs32(x) > MaxCoord || abs32(y) > MaxCoord {
-			return nil, fmt.Errorf("a point of the path lies beyond %d", MaxCoord)
+			return nil, fmt.Errorf("a point of the path is beyond %d", MaxCoord)
 		}
 		out = append(out, Point{int(x), int(y)})
 	}
@@ -79,13 +79,13 @@ func (p *pathReader) number() float32 {
 		return 0
 	}
 	if p.at >= len(p.tokens) {
-		p.err = fmt.Errorf("the path ends where a number should stand")
+		p.err = fmt.Errorf("expected a number, found the end of the path")
 		return 0
 	}
 	t := p.tokens[p.at]
 	v, err := strconv.ParseFloat(t, 32)
 	if err != nil || v != v || strings.ContainsAny(t, "xX_pP") {
-		p.err = fmt.Errorf("%q is not a number of the path", clip(t))
+		p.err = fmt.Errorf("invalid number %q in the path", clip(t))
 		return 0
 	}
 	p.at++
