@@ -41,11 +41,6 @@ func textResult(s string, isError bool) Result {
 
 const (
 	stillEvery   = 15 * time.Second // between signs of life to the agent
-	slowBlame    = 60 * time.Second // a "wrong file" answer that took so long means that the app is silent
-	firstUse     = 10 * time.Second // of a fresh link, while the app may refuse a first read
-	quickBlame   = 5 * time.Second
-	repeatWait   = 3 * time.Second
-	silentAfter  = 2 // unanswered calls in a row
 	cancelReason = "the agent withdrew the call"
 )
 
@@ -146,30 +141,38 @@ type call struct {
 	withdrawn bool // the agent no longer waits
 }
 
-// answer is what came of sending a call to the child once.
-type answer struct {
-	raw      []byte // of a result
-	sentence string // of an error
-	lost     bool
-	deadline bool
-	took     time.Duration
+// Outcome is what came of sending a call to the server once.
+type Outcome struct {
+	Tool     *catalogue.Tool
+	Raw      json.RawMessage // the result; nil when there is none
+	Err      error           // the server's error instead
+	Lost     bool            // the server has ended
+	Deadline bool            // it has not answered in time
+	Took     time.Duration   // without what it waited for the user
+	Age      time.Duration   // of the connection
+	App      string          // what the server was started for
+	Result   Result          // what the agent gets; set for Observe
 }
 
 // run makes the call, hands the result to answer, and keeps the facts.
 func (c *call) run(answer func(Result)) {
 	began := time.Now()
-	a := c.send()
-	if c.repeatable(a) {
-		c.told.Note("Pencil was just started; trying once more")
-		if c.pause(repeatWait) {
-			a = c.send()
+	o := c.send()
+	if !c.withdrawn {
+		if note, wait := c.p.hooks.Repeat(o); wait > 0 {
+			c.told.Note(note)
+			if c.pause(wait) {
+				o = c.send()
+			}
 		}
 	}
-	result, class := c.result(a)
+	o.Result = c.result(o)
 	c.told.End()
-	c.p.observe(c, a, class, result)
-	answer(result)
-	c.p.record(c, a, result, began)
+	if c.p.hooks.Observe(o) {
+		c.p.update(func() {})
+	}
+	answer(o.Result)
+	c.p.record(c, o, began)
 }
 
 // pause waits, unless the agent withdraws or the child ends meanwhile.
@@ -186,28 +189,25 @@ func (c *call) pause(d time.Duration) bool {
 	return false
 }
 
-// repeatable tells whether the answer is the one that the first read on a
-// fresh connection often gets, which goes away by itself.
-func (c *call) repeatable(a answer) bool {
-	return c.tool.ReadOnly && !c.withdrawn && a.took < quickBlame && time.Since(c.child.Ready) < firstUse &&
-		classify(a.words()) == classConfused
-}
-
 // send sends the call and waits for its answer, its deadline or the end of the
 // child. An agent that withdraws is freed by others; the child keeps its slot,
 // because it goes on working.
-func (c *call) send() answer {
+func (c *call) send() (o Outcome) {
 	began, before := time.Now(), c.child.person.took()
 	// What a user takes to answer the child is not the child's.
 	ran := func() time.Duration { return time.Since(began) - (c.child.person.took() - before) }
 	defer c.child.person.join(c)()
+	o.Tool, o.App = c.tool, c.p.appName()
+	defer func() { o.Took, o.Age = ran(), time.Since(c.child.Ready) }()
 	limit := time.NewTimer(c.p.opts.CallTimeout)
 	defer limit.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), c.p.opts.CallTimeout)
 	defer cancel()
 	req, err := c.child.Start(ctx, "tools/call", c.params, c.told.Step)
 	if err != nil {
-		return answer{lost: errors.Is(err, rpc.ErrGone), deadline: !errors.Is(err, rpc.ErrGone), took: ran()}
+		o.Lost = errors.Is(err, rpc.ErrGone)
+		o.Deadline = !o.Lost
+		return o
 	}
 	var still <-chan time.Time
 	if c.told != nil {
@@ -219,7 +219,15 @@ func (c *call) send() answer {
 	for {
 		select {
 		case r := <-req.Reply:
-			return newAnswer(r, ran())
+			switch {
+			case r.Err == nil:
+				o.Raw = r.Result
+			case errors.Is(r.Err, rpc.ErrGone):
+				o.Lost = true
+			default:
+				o.Err = r.Err
+			}
+			return o
 		case <-limit.C:
 			if left := c.p.opts.CallTimeout - ran(); left > 0 {
 				limit.Reset(max(left, time.Second)) // the clock may stand still
@@ -227,7 +235,8 @@ func (c *call) send() answer {
 			}
 			req.Forget()
 			c.child.Offer(req.Cancelled(""))
-			return answer{deadline: true, took: ran()}
+			o.Deadline = true
+			return o
 		case <-still:
 			c.told.Note(c.child.person.stillText())
 		case <-cancelled:
@@ -236,16 +245,6 @@ func (c *call) send() answer {
 			c.child.Offer(req.Cancelled(cancelReason))
 		}
 	}
-}
-
-func newAnswer(r rpc.Reply, took time.Duration) answer {
-	if r.Err == nil {
-		return answer{raw: r.Result, took: took}
-	}
-	if errors.Is(r.Err, rpc.ErrGone) {
-		return answer{lost: true, took: took}
-	}
-	return answer{sentence: r.Err.Error(), took: took}
 }
 
 // params is the call as the child gets it: its own name for the tool, the
@@ -281,16 +280,16 @@ func callMeta(meta json.RawMessage, id string, progress bool) []byte {
 	return append(b, '}')
 }
 
-// words are what the child says went wrong, "" when nothing did.
-func (a answer) words() string {
-	if a.raw == nil {
-		return a.sentence
+// Words are what the server says went wrong, "" when nothing did.
+func (o Outcome) Words() string {
+	if o.Err != nil {
+		return o.Err.Error()
 	}
-	o, err := rawjson.SplitObject(a.raw)
-	if err != nil || !o.Flag("isError") {
+	r, err := rawjson.SplitObject(o.Raw)
+	if err != nil || !r.Flag("isError") {
 		return ""
 	}
-	list, ok := rawjson.SplitArray(o.Get("content"))
+	list, ok := rawjson.SplitArray(r.Get("content"))
 	if !ok || len(list) == 0 {
 		return ""
 	}
@@ -301,33 +300,30 @@ func (a answer) words() string {
 	return first.Str("text")
 }
 
-// result is what the agent gets, and what it says about the app.
-func (c *call) result(a answer) (Result, class) {
+// result is what the agent gets.
+func (c *call) result(o Outcome) Result {
 	switch {
-	case a.lost && c.p.stopped():
-		return textResult(closedText, true), classOther
-	case a.lost:
-		return textResult(lostText, true), classOther
-	case a.deadline:
-		return textResult(deadlineText(c.p.opts.CallTimeout), true), classOther
+	case o.Lost && c.p.stopped():
+		return textResult(closedText, true)
+	case o.Lost:
+		return textResult(lostText, true)
+	case o.Deadline:
+		return textResult(deadlineText(c.p.opts.CallTimeout), true)
 	}
-	words := a.words()
-	cl := classOther
-	if words != "" {
-		cl = classify(words)
+	if o.Words() != "" || o.Err != nil {
+		if text := c.p.hooks.Explain(o); text != "" {
+			return textResult(text, true)
+		}
 	}
-	if a.raw == nil || cl != classOther {
-		return textResult(mapped(cl, words, c.p.appName()), true), cl
-	}
-	o, err := rawjson.SplitObject(a.raw)
+	raw, err := rawjson.SplitObject(o.Raw)
 	if err != nil {
-		return textResult(mapped(classOther, "the answer is "+err.Error(), ""), true), cl
+		return textResult(toolError("the answer is "+err.Error()), true)
 	}
-	r := Result{Structured: o.Some("structuredContent"), Meta: o.Some("_meta"), IsError: o.Flag("isError")}
-	if list, ok := rawjson.SplitArray(o.Get("content")); ok {
+	r := Result{Structured: raw.Some("structuredContent"), Meta: raw.Some("_meta"), IsError: raw.Flag("isError")}
+	if list, ok := rawjson.SplitArray(raw.Get("content")); ok {
 		r.Content = list
 	}
-	return r, cl
+	return r
 }
 
 func (p *Pencil) stopped() bool {

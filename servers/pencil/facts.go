@@ -19,93 +19,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// App is what calls have shown about the app behind the child.
-type App string
-
-// The conditions of the app. NoFile is one that has no document open or is
-// another one than the program belongs to.
-const (
-	AppUnknown   App = "unknown"
-	AppReachable App = "reachable"
-	AppAbsent    App = "not running"
-	AppSilent    App = "not answering"
-	AppNoFile    App = "no file open"
-)
-
-// appWatch follows the condition of the app through what calls come to.
-type appWatch struct {
-	mu     sync.Mutex
-	state  App
-	misses int    // unanswered calls in a row
-	file   string // the active document, when a state call named one
-}
-
-func (w *appWatch) reset() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.state, w.misses, w.file = AppUnknown, 0, ""
-}
-
-func (w *appWatch) get() (App, string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.state == "" {
-		return AppUnknown, ""
-	}
-	return w.state, w.file
-}
-
-// saw takes the outcome of a call. It reports whether the condition changed.
-func (w *appWatch) saw(a answer, cl class, failed bool, file string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	before, beforeFile := w.state, w.file
-	switch {
-	case a.lost:
-	case a.deadline || cl == classConfused && a.took > slowBlame:
-		if w.misses++; w.misses >= silentAfter {
-			w.state = AppSilent
-		}
-	case cl == classAbsent:
-		w.state, w.misses = AppAbsent, 0
-	case cl == classNoFile:
-		w.state, w.misses = AppNoFile, 0
-	case !failed:
-		w.state, w.misses = AppReachable, 0
-		if file != "" {
-			w.file = file
-		}
-	}
-	return w.state != before || w.file != beforeFile
-}
-
-// observe notes what a call shows about the app.
-func (p *Pencil) observe(c *call, a answer, cl class, r Result) {
-	file := ""
-	if !r.IsError && strings.HasSuffix(c.tool.Original, "_state") {
-		file = documentIn(r)
-	}
-	if p.app.saw(a, cl, r.IsError, file) {
-		p.update(func() {})
-	}
-}
-
-// documentIn is the first word of a result that names a document.
-func documentIn(r Result) string {
-	for _, raw := range r.Content {
-		o, err := rawjson.SplitObject(raw)
-		if err != nil {
-			continue
-		}
-		for _, word := range strings.FieldsFunc(plain.First(o.Str("text"), 4000), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;()", r) }) {
-			if strings.HasSuffix(strings.TrimRight(word, ".:"), ".pen") {
-				return plain.Line(strings.TrimRight(word, ".:"))
-			}
-		}
-	}
-	return ""
-}
-
 // CallFact is one call that reached the child, without what it carried.
 type CallFact struct {
 	Agent   string
@@ -160,25 +73,25 @@ type callLog struct {
 }
 
 // record keeps the facts of a call that has ended.
-func (p *Pencil) record(c *call, a answer, r Result, began time.Time) {
+func (p *Pencil) record(c *call, o Outcome, began time.Time) {
 	f := CallFact{
 		Agent: c.in.Agent, Tool: c.tool.Original, Started: c.arrived,
-		Wait: began.Sub(c.arrived), Run: time.Since(began), In: len(c.in.Args), Out: len(a.raw),
+		Wait: began.Sub(c.arrived), Run: time.Since(began), In: len(c.in.Args), Out: len(o.Raw),
 	}
 	switch {
 	case c.withdrawn:
 		f.Outcome = "cancelled"
-	case a.lost:
+	case o.Lost:
 		f.Outcome = "lost"
-	case a.deadline:
+	case o.Deadline:
 		f.Outcome = "deadline"
-	case r.IsError:
+	case o.Result.IsError:
 		f.Outcome = "error"
 	default:
 		f.Outcome = "ok"
 	}
 	picture := Picture{}
-	for _, raw := range r.Content {
+	for _, raw := range o.Result.Content {
 		if fact, data, ok := imageFact(raw); ok {
 			f.Images = append(f.Images, fact)
 			picture = Picture{ImageFact: fact, Tool: c.tool.Original, Time: time.Now(), data: data}

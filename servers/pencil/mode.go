@@ -268,7 +268,7 @@ func (p *Pencil) attached(epoch int, a attempt) bool {
 	}
 	p.child, p.link, p.lostAt = a.child, LinkReady, time.Time{}
 	p.adopt(a)
-	p.app.reset()
+	p.hooks.Ready()
 	p.log.Note(fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.Server, a.child.Version, a.child.Protocol))
 	if n := len(p.verdict.Held); n > 0 {
 		text := fmt.Sprintf("%d definitions of Pencil's server are new or changed and are held. Look at them and accept them on the Pencil page.", n)

@@ -59,6 +59,14 @@ type Events struct {
 	Warn   func(string) // a sentence for the user
 }
 
+// Hooks are what is particular to a server.
+type Hooks struct {
+	Ready   func()                                          // a fresh connection is there
+	Explain func(Outcome) string                            // what the agent reads of a call that failed; "" for the result as it came
+	Repeat  func(Outcome) (note string, wait time.Duration) // whether to send a call again, and what to tell the agent meanwhile
+	Observe func(Outcome) bool                              // whether what a user sees of the server has changed with a call
+}
+
 // Mode tells whether agents have Pencil's tools.
 type Mode string
 
@@ -95,6 +103,7 @@ const (
 // All methods may be called from any goroutine.
 type Pencil struct {
 	opts   Options
+	hooks  Hooks
 	events Events
 	log    child.Log
 	pins   catalogue.Pins
@@ -161,7 +170,8 @@ func New(o Options) *Pencil {
 	if o.Start == nil {
 		o.Start = process.Start
 	}
-	p := &Pencil{opts: o, queue: child.NewQueue(o.MaxInFlight, func(waiting int) error { return &refusal{busyText(waiting)} }), pins: catalogue.Pins{Title: title}}
+	p := &Pencil{opts: o, hooks: Hooks{Repeat: repeat, Explain: explain}, queue: child.NewQueue(o.MaxInFlight, func(waiting int) error { return &refusal{busyText(waiting)} }), pins: catalogue.Pins{Title: title}}
+	p.hooks.Ready, p.hooks.Observe = p.app.reset, p.app.saw
 	if o.StateDir != "" {
 		p.pins.Path = filepath.Join(o.StateDir, "pencil-tools.json")
 	}

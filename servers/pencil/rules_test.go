@@ -2,6 +2,7 @@ package pencil
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -160,7 +161,7 @@ func TestTextsForAgentsPromiseNothing(t *testing.T) {
 			t.Errorf("inner matters in %q", text)
 		}
 	}
-	got := mapped(classOther, "a\x1b[31mb\x00\u009bc\td\ne"+strings.Repeat("é", 5000), "")
+	got := explain(Outcome{Err: errors.New("a\x1b[31mb\x00\u009bc\td\ne" + strings.Repeat("é", 5000))})
 	if !strings.HasPrefix(got, "Pencil tool error: a[31mbc\td\ne") || len([]rune(got)) != len("Pencil tool error: ")+maxSentence {
 		t.Errorf("%d characters: %.60q", len([]rune(got)), got)
 	}

@@ -82,19 +82,28 @@ func classify(sentence string) class {
 	return classOther
 }
 
-// mapped is what the agent reads for a sentence of the child.
-func mapped(c class, sentence, app string) string {
-	sentence = plain.Passed(sentence, maxSentence)
-	switch c {
+// explain is what the agent reads for a sentence of the child, "" when that is the
+// result as it came.
+func explain(o Outcome) string {
+	sentence := plain.Passed(o.Words(), maxSentence)
+	switch classify(o.Words()) {
 	case classAbsent:
 		return absentText + "\n" + sentence
 	case classConfused:
 		return sentence + "\n" + doubtText
 	case classNoFile:
-		return sentence + "\n" + pairText(app)
+		return sentence + "\n" + pairText(o.App)
 	default:
-		return "Pencil tool error: " + sentence
+		if o.Err == nil {
+			return ""
+		}
+		return toolError(o.Words())
 	}
+}
+
+// toolError is a sentence of the child as an error of a tool.
+func toolError(sentence string) string {
+	return title + " tool error: " + plain.Passed(sentence, maxSentence)
 }
 
 // maxSentence is how many characters of the child's own words are passed on.
