@@ -1,11 +1,13 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -13,8 +15,8 @@ import (
 // ErrGone says that a connection has ended.
 var ErrGone = errors.New("connection closed")
 
-// errTooLarge is how requests end when a line is over the limit.
-var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", MaxLine>>20)
+// ErrTooLarge is how requests end whose answer is over the limit.
+var ErrTooLarge = fmt.Errorf("the answer is larger than %d MiB", MaxLine>>20)
 
 // Options are how a connection deals with the other side. The functions are called
 // by the goroutine that reads, so they must not wait; each may be nil.
@@ -26,13 +28,16 @@ type Options struct {
 	Note   func(remark string) // what else is odd, for a log
 }
 
-// Conn is the connection to a server over a pair of byte streams. The server may be
-// any program, so it is read leniently. A line over the limit ends all requests that
-// wait: the answer that was too long to read cannot be told from the others.
+// Conn is the connection to a server. The server may be any program, so it is read
+// leniently: of a line that ends in a message only the message is taken. A line over
+// the limit ends the request that it answers or, when its beginning does not say
+// which, all that wait.
 type Conn struct {
 	o       Options
 	pending Pending
 	out     chan []byte
+	hears   sync.Mutex // held while a message is taken
+	once    sync.Once
 	done    chan struct{}
 }
 
@@ -53,12 +58,37 @@ func New(o Options) *Conn {
 	return &Conn{o: o, out: make(chan []byte, 64), done: make(chan struct{})}
 }
 
-// Begin connects it: in is what the server reads, out what it writes.
+// Begin connects it by a pair of byte streams: in is what the server reads, out what
+// it writes.
 func (c *Conn) Begin(in io.Writer, out io.Reader) {
-	safe.Go(c.o.Name+" writer", func() { c.write(in) })
+	c.BeginSending(in)
 	safe.Go(c.o.Name+" reader", func() {
-		defer c.finish()
+		defer c.Finish()
 		c.read(out)
+	})
+}
+
+// BeginSending connects the way to the server alone, which gets one line a Write.
+// What comes back is handed to Hear and Fail; Finish ends the connection.
+func (c *Conn) BeginSending(in io.Writer) {
+	safe.Go(c.o.Name+" writer", func() { c.write(in) })
+}
+
+// Hear takes a line of the server. It may be called by several goroutines.
+func (c *Conn) Hear(line []byte) {
+	c.hears.Lock()
+	defer c.hears.Unlock()
+	c.take(line)
+}
+
+// Fail ends the request with that id, if it waits.
+func (c *Conn) Fail(id string, err error) { c.pending.answer(id, Reply{Err: err}) }
+
+// Finish fails what still waits, and all that is to come, with ErrGone.
+func (c *Conn) Finish() {
+	c.once.Do(func() {
+		c.pending.Close(ErrGone)
+		close(c.done)
 	})
 }
 
@@ -130,34 +160,34 @@ func (c *Conn) write(in io.Writer) {
 	}
 }
 
-// finish fails what still waits.
-func (c *Conn) finish() {
-	c.pending.Close(ErrGone)
-	close(c.done)
-}
-
 func (c *Conn) read(out io.Reader) {
 	lines := NewLines(out, MaxLine)
 	for {
 		line, err := lines.Next()
 		switch {
 		case errors.Is(err, ErrLineTooLong):
-			c.o.Note("line on stdout skipped: " + errTooLarge.Error())
-			c.pending.Fail(errTooLarge)
+			c.o.Note("line on stdout skipped: " + ErrTooLarge.Error())
+			if id, ok := answered(line); ok {
+				c.Fail(id, ErrTooLarge)
+			} else {
+				c.pending.Fail(ErrTooLarge)
+			}
 		case err != nil:
 			return
 		default:
-			c.take(line)
+			c.Hear(line)
 		}
 	}
 }
 
 // take handles one line of the server.
 func (c *Conn) take(line []byte) {
-	m, bad := Rules{Lenient: true}.Decode(line)
+	m, before, bad := decodeEnd(line)
+	if len(before) > 0 {
+		c.o.Stray(before)
+	}
 	switch {
 	case bad != nil:
-		c.o.Stray(line)
 	case m.Method == "":
 		c.pending.Settle(m)
 	case m.ID != nil:
@@ -166,5 +196,61 @@ func (c *Conn) take(line []byte) {
 		c.pending.Progress(m.Params)
 	default:
 		c.o.Notify(m.Method, m.Params)
+	}
+}
+
+// decodeEnd decodes the message at the end of a line, and returns what stands before
+// it: programs print without a line end, and then answer.
+func decodeEnd(line []byte) (m Message, before []byte, bad *Error) {
+	const tries = 8
+	rules := Rules{Lenient: true}
+	if m, bad = rules.Decode(line); bad == nil {
+		return m, nil, nil
+	}
+	start := []byte(`{"jsonrpc"`)
+	for i, n := bytes.Index(line, start), 0; i >= 0 && n < tries; n++ {
+		if inner, err := rules.Decode(line[i:]); err == nil {
+			return inner, line[:i], nil
+		}
+		next := bytes.Index(line[i+1:], start)
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+	return m, line, bad
+}
+
+// answered is the id of the request that a line answers of which only the beginning
+// is there.
+func answered(head []byte) (id string, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(head))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return "", false
+	}
+	for {
+		key, err := d.Token()
+		if err != nil {
+			return "", false
+		}
+		switch key {
+		case "id":
+			value, err := d.Token()
+			if err != nil {
+				return "", false
+			}
+			if id, ok = value.(string); !ok {
+				return "", false
+			}
+		case "result", "error":
+			return id, ok
+		case "method":
+			return "", false
+		default:
+			var skipped json.RawMessage
+			if d.Decode(&skipped) != nil {
+				return "", false
+			}
+		}
 	}
 }

@@ -97,8 +97,8 @@ func TestALineOverTheLimitEndsWhatWaits(t *testing.T) {
 	first, second := start(t, c, "x", nil), start(t, c, "x", nil)
 	p.says(strings.Repeat("x", MaxLine+3))
 	for _, r := range []*Request{first, second} {
-		if a := <-r.Reply; !errors.Is(a.Err, errTooLarge) {
-			t.Errorf("request %s: got %v, want %v", r.ID, a.Err, errTooLarge)
+		if a := <-r.Reply; !errors.Is(a.Err, ErrTooLarge) {
+			t.Errorf("request %s: got %v, want %v", r.ID, a.Err, ErrTooLarge)
 		}
 	}
 	if got, want := <-remarks, "line on stdout skipped: the answer is larger than 32 MiB"; got != want {
@@ -109,6 +109,88 @@ func TestALineOverTheLimitEndsWhatWaits(t *testing.T) {
 	if a := <-third.Reply; string(a.Result) != "7" {
 		t.Errorf("the next request: %s, error %v", a.Result, a.Err)
 	}
+}
+
+func TestAnAnswerOverTheLimitEndsItsOwnRequest(t *testing.T) {
+	c, p := startProgram(t, Options{})
+	first, second := start(t, c, "x", nil), start(t, c, "x", nil)
+	p.says(`{"jsonrpc":"2.0","id":"1","result":"` + strings.Repeat("x", MaxLine) + `"}`)
+	if a := <-first.Reply; !errors.Is(a.Err, ErrTooLarge) {
+		t.Errorf("got %v, want %v", a.Err, ErrTooLarge)
+	}
+	p.says(`{"jsonrpc":"2.0","id":"2","result":7}`)
+	if a := <-second.Reply; string(a.Result) != "7" {
+		t.Errorf("the other request: %s, error %v", a.Result, a.Err)
+	}
+}
+
+func TestTheBeginningOfALongAnswerSaysWhatItAnswers(t *testing.T) {
+	for head, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":"7","result":{"a`:                 "7",
+		`{"id":"7", "x":{"id":"8"}, "error":{"message":"`:        "7",
+		`{"jsonrpc":"2.0","result":{"id":"7"`:                    "",
+		`{"jsonrpc":"2.0","id":7,"result":{`:                     "",
+		`{"jsonrpc":"2.0","id":"7","method":"x","result":{`:      "",
+		`{"jsonrpc":"2.0","id":"7","params":{"arguments":"aaaaa`: "",
+		`[{"id":"7","result":1}`:                                 "",
+		`{"id"`:                                                  "",
+		`{`:                                                      "",
+	} {
+		if got, ok := answered([]byte(head)); got != want || ok != (want != "") {
+			t.Errorf("%s: got %q, %v; want %q", head, got, ok, want)
+		}
+	}
+}
+
+func TestAMessageBehindWhatWasPrintedIsTaken(t *testing.T) {
+	stray := make(chan string, 8)
+	c, p := startProgram(t, Options{Stray: func(line []byte) { stray <- string(line) }})
+	first, second, third := start(t, c, "x", nil), start(t, c, "x", nil), start(t, c, "x", nil)
+	p.says(`{"loading": 1}...{"jsonrpc":"2.0","id":"1","result":{"text":"{\"jsonrpc\":"}}`)
+	p.says(`{"jsonrpc": is it {"jsonrpc":"2.0","id":"2","result":2}`)
+	p.says(`{"jsonrpc":"2.0","id":"3","result":3} and more`)
+	p.says(`{"jsonrpc":"2.0","id":"3","result":4}`)
+	for r, want := range map[*Request]string{first: `{"text":"{\"jsonrpc\":"}`, second: "2", third: "4"} {
+		if a := <-r.Reply; string(a.Result) != want {
+			t.Errorf("request %s: %s, error %v; want %s", r.ID, a.Result, a.Err, want)
+		}
+	}
+	for _, want := range []string{`{"loading": 1}...`, `{"jsonrpc": is it `, `{"jsonrpc":"2.0","id":"3","result":3} and more`} {
+		if got := <-stray; got != want {
+			t.Errorf("stray %q, want %q", got, want)
+		}
+	}
+}
+
+// A link without a stream hands over what it hears by itself.
+func TestAConnectionWithoutAStream(t *testing.T) {
+	in, ours := io.Pipe()
+	c := New(Options{})
+	c.BeginSending(ours)
+	lines := NewLines(in, MaxLine)
+	first, second, third := start(t, c, "x", nil), start(t, c, "x", nil), start(t, c, "x", nil)
+	if line, err := lines.Next(); err != nil || !strings.Contains(string(line), `"id":"1"`) {
+		t.Fatalf("got %s, %v", line, err)
+	}
+	c.Hear([]byte(`{"jsonrpc":"2.0","id":"1","error":{"code":-32042,"message":"m","data":{"n":1.0}}}`))
+	refused := new(Error)
+	if a := <-first.Reply; !errors.As(a.Err, &refused) || refused.Code != -32042 {
+		t.Errorf("got %v", a.Err)
+	} else if data, _ := refused.Data.(json.RawMessage); string(data) != `{"n":1.0}` {
+		t.Errorf("its data is %s", data)
+	}
+	broken := errors.New("broken")
+	c.Fail(second.ID, broken)
+	c.Fail("unknown", broken)
+	if a := <-second.Reply; !errors.Is(a.Err, broken) {
+		t.Errorf("got %v, want %v", a.Err, broken)
+	}
+	c.Finish()
+	c.Finish()
+	if a := <-third.Reply; !errors.Is(a.Err, ErrGone) {
+		t.Errorf("got %v, want %v", a.Err, ErrGone)
+	}
+	in.Close()
 }
 
 func TestACallThatIsGivenUpIsForgotten(t *testing.T) {

@@ -10,8 +10,11 @@ import (
 // MaxLine is the longest message read, in bytes without the line end.
 const MaxLine = 32 << 20
 
-// ErrLineTooLong is returned for a line over the limit. The line was skipped;
-// reading can go on.
+// headOfLong is how much of a line over the limit is kept.
+const headOfLong = 4 << 10
+
+// ErrLineTooLong is returned for a line over the limit, with its beginning. The line
+// was skipped; reading can go on.
 var ErrLineTooLong = errors.New("line is too long")
 
 // Lines reads messages that end with LF or CRLF.
@@ -32,10 +35,14 @@ func NewLines(r io.Reader, limit int) *Lines {
 }
 
 // Next returns the next non-blank line without its end. The bytes belong to the
-// caller. A last line without an end counts. At the end it returns io.EOF.
+// caller. A last line without an end counts. At the end it returns io.EOF. With
+// ErrLineTooLong come the first 4 KiB of the line.
 func (l *Lines) Next() ([]byte, error) {
 	for {
 		line, err := l.line()
+		if errors.Is(err, ErrLineTooLong) {
+			return line, err
+		}
 		if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
 			return nil, err
 		}
@@ -66,7 +73,8 @@ func (l *Lines) line() ([]byte, error) {
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if len(whole)+len(part) > l.limit+2 {
-			return nil, l.skip(err)
+			whole = append(whole[:min(len(whole), headOfLong)], part...)
+			return bytes.Clone(whole[:min(len(whole), headOfLong)]), l.skip(err)
 		}
 		whole = append(whole, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {

@@ -38,7 +38,7 @@ const (
 type Error struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
-	Data    any    `json:"data,omitempty"` // of one that is sent; nil: none
+	Data    any    `json:"data,omitempty"` // nil: none; a json.RawMessage of one that was received
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -53,7 +53,11 @@ func readError(raw json.RawMessage) *Error {
 	if err != nil {
 		code = 0
 	}
-	return &Error{Code: code, Message: o.Str("message")}
+	e := &Error{Code: code, Message: o.Str("message")}
+	if data := o.Get("data"); data != nil {
+		e.Data = data
+	}
+	return e
 }
 
 // Rules are how messages are read.

@@ -80,18 +80,24 @@ func (p *Pending) Settle(m Message) {
 	if err != nil {
 		return
 	}
+	switch {
+	case m.Err != nil:
+		p.answer(id, Reply{Err: readError(m.Err)})
+	case m.Result == nil:
+		p.answer(id, Reply{Err: errors.New("answer without result or error")})
+	default:
+		p.answer(id, Reply{Result: m.Result})
+	}
+}
+
+// answer hands a reply to the request with that id, if it waits.
+func (p *Pending) answer(id string, a Reply) {
 	p.mu.Lock()
 	r := p.open[id]
 	delete(p.open, id)
 	p.mu.Unlock()
-	switch {
-	case r == nil:
-	case m.Err != nil:
-		r.Reply <- Reply{Err: readError(m.Err)}
-	case m.Result == nil:
-		r.Reply <- Reply{Err: errors.New("answer without result or error")}
-	default:
-		r.Reply <- Reply{Result: m.Result}
+	if r != nil {
+		r.Reply <- a
 	}
 }
 
