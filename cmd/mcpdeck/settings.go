@@ -82,9 +82,10 @@ func (h *instance) follow(ctx context.Context, a *app) {
 	})
 }
 
-// followConfig reads the configuration whenever its file at path has changed,
-// until ctx ends, and gives what it says, or why it cannot be read, to take. The
-// file and its folder may come later. It is false when nothing can be followed.
+// followConfig reads the configuration whenever its file at path has changed, or one
+// of the cards beside it, until ctx ends, and gives what it says, or why it cannot be
+// read, to take. The files and their folders may come later. It is false when nothing
+// can be followed.
 func followConfig(ctx context.Context, a *app, path string, take func(*config.Config, error)) bool {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -108,8 +109,9 @@ func followConfig(ctx context.Context, a *app, path string, take func(*config.Co
 }
 
 // watchNear watches the folder of path, or of the two above it the nearest that
-// exists.
+// exists, and the folder of the cards if there is one.
 func watchNear(w *fsnotify.Watcher, path string) bool {
+	_ = w.Add(config.CardFolder(path)) // most users have none
 	for range 3 {
 		path = filepath.Dir(path)
 		if w.Add(path) == nil {
@@ -119,8 +121,10 @@ func watchNear(w *fsnotify.Watcher, path string) bool {
 	return false
 }
 
-// changed waits until the file has changed and rests; false when ctx has ended.
+// changed waits until the file or a card has changed and rests; false when ctx has
+// ended.
 func changed(ctx context.Context, w *fsnotify.Watcher, path string) bool {
+	cards := config.CardFolder(path)
 	var rest <-chan time.Time
 	for {
 		select {
@@ -133,17 +137,22 @@ func changed(ctx context.Context, w *fsnotify.Watcher, path string) bool {
 				return false
 			}
 		case e, ok := <-w.Events:
-			if !ok {
+			switch {
+			case !ok:
 				return false
-			}
-			switch rel, err := filepath.Rel(e.Name, path); {
-			case err != nil || e.Op&^fsnotify.Chmod == 0 || !filepath.IsLocal(rel):
-			case rel != ".": // a folder on the way to the file, which may be in it already
-				watchNear(w, path)
+			case e.Op&^fsnotify.Chmod == 0:
+			case filepath.Dir(e.Name) == cards && config.IsCardFile(e.Name), e.Name == path:
 				rest = time.After(settleFor)
-			default:
+			case leadsTo(e.Name, path), leadsTo(e.Name, cards): // a folder, which the files may be in already
+				watchNear(w, path)
 				rest = time.After(settleFor)
 			}
 		}
 	}
+}
+
+// leadsTo tells whether a folder is another, or above it.
+func leadsTo(folder, other string) bool {
+	rel, err := filepath.Rel(folder, other)
+	return err == nil && filepath.IsLocal(rel)
 }

@@ -109,3 +109,46 @@ func TestClippyFollowsTheConfiguration(t *testing.T) {
 		}
 	}
 }
+
+func TestCardsFollowTheirFiles(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	folder := filepath.Join(home, ".config", "mcpdeck")
+	a := &app{flags: config.Flags{Port: -1, State: t.TempDir()}}
+	seen := make(chan string, 100)
+	if !followConfig(t.Context(), a, filepath.Join(folder, "config.toml"), func(c *config.Config, err error) {
+		if err == nil {
+			var names []string
+			for _, card := range c.Cards {
+				names = append(names, card.Name+":"+card.Mode)
+			}
+			seen <- strings.Join(names, " ")
+		}
+	}) {
+		t.Fatal("the home folder is not watched")
+	}
+	cards := filepath.Join(folder, "servers.d")
+	if err := os.MkdirAll(cards, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ name, text, want string }{
+		{"a.toml", "command = ['a']", "a:last"},
+		{"b.toml", "command = ['b']", "a:last b:last"},
+		{"a.toml", "command = ['a']\nmode = 'on'", "a:on b:last"},
+		{"b.toml", "", "a:on"},
+	} {
+		path := filepath.Join(cards, step.name)
+		err := os.WriteFile(path, []byte(step.text), 0o600)
+		if step.text == "" {
+			err = os.Remove(path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for got := range seen {
+			if got == step.want {
+				break
+			}
+		}
+	}
+}

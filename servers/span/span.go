@@ -69,3 +69,19 @@ func Ago(d time.Duration) string {
 	}
 	return "now"
 }
+
+// Duration is a length of time that a configuration writes as "90s" or "2m".
+type Duration time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf(`%q is not a duration such as "90s" or "2m"`, b)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }

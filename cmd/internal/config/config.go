@@ -11,13 +11,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
@@ -39,9 +40,11 @@ type Config struct {
 	Roots    *roots.Rules // which folders may be projects
 	Environ  []string
 	File     File
-	Warnings []string       // sentences about the configuration file
-	KeyLines map[string]int // of the entries of [keys] in it
-	OwnState bool           // the state folder was chosen by a flag
+	Warnings []string        // sentences about the configuration file
+	KeyLines map[string]int  // of the entries of [keys] in it
+	Cards    []settings.Card // servers that the user has added, by name
+	Broken   []BrokenCard    // those that cannot be used
+	OwnState bool            // the state folder was chosen by a flag
 
 	name string
 }
@@ -59,6 +62,8 @@ type File struct {
 	Pencil     Pencil     `toml:"pencil"`
 	Pixelsrc   Pixelsrc   `toml:"pixelsrc"`
 	Logicstamp Logicstamp `toml:"logicstamp"`
+
+	Server map[string]settings.Card `toml:"server"` // cards, beside those with a file of their own
 
 	Keys  map[string][]string `toml:"keys"` // by action
 	Theme struct {
@@ -92,18 +97,18 @@ type Journal struct {
 
 // Ask is how questions are put.
 type Ask struct {
-	Timeout           Duration `toml:"timeout"`
-	UndoSeconds       int      `toml:"undo_seconds"`
-	Snooze            Duration `toml:"snooze"`
-	Sort              string   `toml:"sort"` // "" or "deadline"
-	AutoDeliverParked bool     `toml:"auto_deliver_parked"`
-	CLIAnswers        Proof    `toml:"cli_answers"` // what a shell must show to answer
-	Persist           string   `toml:"persist"`     // "on" or "off"
-	History           string   `toml:"history"`     // "on" or "off"
-	Autofocus         string   `toml:"autofocus"`   // "idle", "never" or "always"
-	Notify            string   `toml:"notify"`      // "all", "bell", "title" or "off"
-	NotifyPrivate     bool     `toml:"notify_private"`
-	NotifyCommand     []string `toml:"notify_command"`
+	Timeout           span.Duration `toml:"timeout"`
+	UndoSeconds       int           `toml:"undo_seconds"`
+	Snooze            span.Duration `toml:"snooze"`
+	Sort              string        `toml:"sort"` // "" or "deadline"
+	AutoDeliverParked bool          `toml:"auto_deliver_parked"`
+	CLIAnswers        Proof         `toml:"cli_answers"` // what a shell must show to answer
+	Persist           string        `toml:"persist"`     // "on" or "off"
+	History           string        `toml:"history"`     // "on" or "off"
+	Autofocus         string        `toml:"autofocus"`   // "idle", "never" or "always"
+	Notify            string        `toml:"notify"`      // "all", "bell", "title" or "off"
+	NotifyPrivate     bool          `toml:"notify_private"`
+	NotifyCommand     []string      `toml:"notify_command"`
 }
 
 // Clippy is the four small tools.
@@ -127,7 +132,7 @@ type Pencil struct {
 	SpawnAgents bool              `toml:"spawn_agents"`
 	StartOn     bool              `toml:"start_on"`
 	MaxInFlight int               `toml:"max_in_flight"`
-	CallTimeout Duration          `toml:"call_timeout"`
+	CallTimeout span.Duration     `toml:"call_timeout"`
 	Gateway     string            `toml:"gateway"`
 	// GatewayClients replaces the list of clients that do not refresh theirs.
 	GatewayClients []string `toml:"gateway_clients"`
@@ -136,19 +141,6 @@ type Pencil struct {
 // Pixelsrc is the pixel art engine.
 type Pixelsrc struct {
 	Dialect string `toml:"dialect"` // documented or reference
-}
-
-// Duration is written as "90s" or "2m".
-type Duration time.Duration
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (d *Duration) UnmarshalText(b []byte) error {
-	v, err := time.ParseDuration(string(b))
-	if err != nil {
-		return fmt.Errorf(`%q is not a duration such as "90s" or "2m"`, b)
-	}
-	*d = Duration(v)
-	return nil
 }
 
 // Proof is what a shell must show before it may answer.
@@ -202,6 +194,7 @@ func Load(f Flags) (*Config, error) {
 	if err := c.read(c.Paths.Config, f.File != "" || Env("MCPDECK_CONFIG") != ""); err != nil {
 		return nil, err
 	}
+	c.readCards()
 	c.checkWords(f.Pages)
 	c.File.AllowDirs = append(c.File.AllowDirs, f.Allow...)
 	c.decideRoots()
@@ -228,7 +221,7 @@ func (c *Config) read(path string, wanted bool) error {
 	case errors.As(err, &unknown):
 		for _, e := range unknown.Errors {
 			row, _ := e.Position()
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s line %d: unknown setting %s, ignored", filepath.Base(path), row, strings.Join(e.Key(), ".")))
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s line %d: %s", filepath.Base(path), row, settings.Unknown(c.File, e.Key())))
 		}
 	case errors.As(err, &bad):
 		row, column := bad.Position()

@@ -16,6 +16,7 @@ import (
 type Paths struct {
 	State      string // folder
 	Config     string
+	Cards      string // folder beside Config: servers that the user has added, a file each
 	Socket     string // agents and commands
 	AskSocket  string
 	Token      string // of the HTTP endpoint
@@ -29,6 +30,7 @@ type Paths struct {
 	Sessions   string // the session sockets of ask
 	Pencil     string // folder: accepted definitions
 	Stamp      string // folder: snapshots
+	Undo       string // folder: what mcpdeck undo needs
 	Cache      string // folder; "" for none
 }
 
@@ -69,6 +71,8 @@ func paths(home string, f Flags) (Paths, error) {
 	p := Paths{
 		State:      state,
 		Config:     configFile(home, f),
+		Cards:      CardFolder(configFile(home, f)),
+		Undo:       filepath.Join(state, "undo"),
 		Socket:     filepath.Join(state, "run", "deck"+suffix+".sock"),
 		AskSocket:  filepath.Join(state, "run", "ask"+suffix+".sock"),
 		Token:      filepath.Join(state, "run", "token"+suffix),

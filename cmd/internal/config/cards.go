@@ -1,0 +1,114 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/file"
+)
+
+const (
+	cardFolder = "servers.d"
+	cardSuffix = ".toml"
+	cardLimit  = 1 << 20 // bytes of a card's file
+)
+
+// CardFolder is where the cards are that belong to a configuration file.
+func CardFolder(file string) string { return filepath.Join(filepath.Dir(file), cardFolder) }
+
+// IsCardFile tells whether a path can be that of a card's file.
+func IsCardFile(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasSuffix(name, cardSuffix) && !strings.HasPrefix(name, ".")
+}
+
+// ownServers are the names that no card can have: they are the deck's own, and what
+// stands for all of them.
+func ownServers() []string {
+	return []string{"pencil", "ask", "pixelsrc", "logicstamp", "clippy", "mcpdeck"}
+}
+
+// BrokenCard is one that cannot be used, and why.
+type BrokenCard struct {
+	Name, File string
+	Err        error
+}
+
+// readCards reads the cards of the folder and of the configuration file, which wins.
+// What is wrong with one concerns no other.
+func (c *Config) readCards() {
+	at := map[string]settings.Card{}
+	take := func(card settings.Card, path string, warnings []string, err error) {
+		card.File = path
+		if slices.Contains(ownServers(), card.Name) {
+			err = errors.New("mcpdeck has a server of this name; choose another")
+		}
+		where := "server." + card.Name
+		if path != c.Paths.Config {
+			where = filepath.Base(path)
+		}
+		for _, w := range warnings {
+			c.Warnings = append(c.Warnings, where+": "+w)
+		}
+		if err != nil {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %v; this server is left out", where, err))
+			c.Broken = append(c.Broken, BrokenCard{card.Name, path, err})
+			return
+		}
+		at[card.Name] = card
+	}
+	for _, path := range c.cardFiles() {
+		name := strings.TrimSuffix(filepath.Base(path), cardSuffix)
+		if _, both := c.File.Server[name]; both {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s is not read: %s has [server.%s]", path, filepath.Base(c.Paths.Config), name))
+			continue
+		}
+		b, err := file.ReadPlain(path, true, cardLimit)
+		card, warnings := settings.Card{Name: name}, []string(nil)
+		if err == nil {
+			card, warnings, err = settings.Decode(name, b)
+		}
+		take(card, path, warnings, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.File.Server)) {
+		card, warnings, err := c.File.Server[name].Complete(name)
+		take(card, c.Paths.Config, warnings, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(at)) {
+		c.Cards = append(c.Cards, at[name])
+	}
+}
+
+// cardFiles are the files in the folder of cards. Others there, as editors leave them,
+// are nobody's concern.
+func (c *Config) cardFiles() []string {
+	entries, err := os.ReadDir(c.Paths.Cards)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("read the servers you have added: %v", err))
+	}
+	var out []string
+	for _, e := range entries {
+		if IsCardFile(e.Name()) {
+			out = append(out, filepath.Join(c.Paths.Cards, e.Name()))
+		}
+	}
+	return out
+}
+
+// CardFile is where a card of a name is kept.
+func (c *Config) CardFile(name string) string { return filepath.Join(c.Paths.Cards, name+cardSuffix) }
+
+// CheckCardName says why a new card cannot have a name.
+func CheckCardName(name string) error {
+	if slices.Contains(ownServers(), name) {
+		return fmt.Errorf("%q: mcpdeck has a server of this name; choose another", name)
+	}
+	return settings.CheckName(name)
+}

@@ -1,0 +1,190 @@
+package settings
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/span"
+)
+
+// CheckName says what is wrong with the name of a card.
+func CheckName(name string) error {
+	if !regexp.MustCompile(`^[a-z][a-z0-9-]{0,23}$`).MatchString(name) {
+		return fmt.Errorf("%q: the name of a server has lower-case letters, digits and dashes, at most 24, and starts with a letter", name)
+	}
+	return nil
+}
+
+// Complete fills in defaults and checks the rest. Words that are unknown are warned
+// of and have the default; an error means that the card cannot be used.
+func (c Card) Complete(name string) (Card, []string, error) {
+	c.Name = name
+	if err := CheckName(name); err != nil {
+		return c, nil, err
+	}
+	var warnings []string
+	word := func(key string, value *string, words ...string) { // the first is the default
+		if *value != "" && !slices.Contains(words, *value) {
+			warnings = append(warnings, fmt.Sprintf("%s: unknown value %q; use %s", key, *value, strings.Join(words, ", ")))
+			*value = ""
+		}
+		if *value == "" {
+			*value = words[0]
+		}
+	}
+	word("transport", &c.Transport, "auto", "http", "sse")
+	word("mode", &c.Mode, "last", "off", "on", "lazy")
+	word("share", &c.Share, "auto", "session", "project", "deck")
+	word("era", &c.Era, "auto", "legacy", "modern")
+	word("pin", &c.Pin, "all", "changes", "off")
+	word("texts", &c.Texts, "rename", "raw")
+	word("elicit", &c.Elicit, "deck", "agent", "refuse")
+	word("sampling", &c.Sampling, "refuse", "agent")
+	word("roots", &c.Roots, "project", "none", "list")
+	word("relist", &c.Relist, "auto", "start")
+	// What is misspelt must not give agents what the user wanted to take away.
+	strict := func(key, value string, words ...string) string {
+		if slices.Contains(words, value) {
+			return value
+		}
+		warnings = append(warnings, fmt.Sprintf("%s: unknown value %q counts as off; use %s", key, value, strings.Join(words, ", ")))
+		return "off"
+	}
+	c.Resources = strict("resources", cmp.Or(c.Resources, "on"), "on", "off")
+	c.Prompts = strict("prompts", cmp.Or(c.Prompts, "on"), "on", "off")
+	c.Tools = maps.Clone(c.Tools)
+	for _, tool := range slices.Sorted(maps.Keys(c.Tools)) {
+		c.Tools[tool] = strict("tools."+tool, c.Tools[tool], "allow", "ask", "off")
+	}
+	for _, m := range c.Trim {
+		if known := []string{"outputSchema", "annotations.title", "icons", "_meta"}; !slices.Contains(known, m) {
+			warnings = append(warnings, fmt.Sprintf("trim: unknown member %q; use %s", m, strings.Join(known, ", ")))
+		}
+	}
+	if c.MaxInFlight == 0 {
+		c.MaxInFlight = 64
+	}
+	if c.StartTimeout == 0 {
+		c.StartTimeout = span.Duration(time.Minute)
+	}
+	return c, append(warnings, c.pointless()...), c.usable()
+}
+
+// pointless are settings that have no effect beside others.
+func (c Card) pointless() []string {
+	var out []string
+	other := "a command"
+	rows := map[string]bool{"transport": c.Transport != "auto", "headers": len(c.Headers) > 0, "allow_http": c.AllowHTTP, "oauth": len(c.OAuth) > 0}
+	if c.URL != "" {
+		other = "a url"
+		rows = map[string]bool{"env": len(c.Env) > 0, "inherit": len(c.Inherit) > 0, "cwd": c.Cwd != "", "keep": c.Keep}
+	}
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		if rows[key] {
+			out = append(out, fmt.Sprintf("%s has no effect on a server with %s", key, other))
+		}
+	}
+	return out
+}
+
+// usable says why the card cannot be used.
+func (c Card) usable() error {
+	switch {
+	case len(c.Command) == 0 && c.URL == "":
+		return errors.New("it needs a command or a url")
+	case len(c.Command) > 0 && c.URL != "":
+		return errors.New("it has a command and a url; remove one")
+	case len(c.Command) > 0 && strings.TrimSpace(c.Command[0]) == "":
+		return errors.New("the first word of its command is empty")
+	case c.Sandbox != "" && c.Sandbox != "off":
+		// Without one it would have more rights than its user wants.
+		return fmt.Errorf("sandbox = %q is not supported by this version of mcpdeck", c.Sandbox)
+	case c.MaxInFlight < 0 || c.CallTimeout < 0 || c.StartTimeout < 0 || c.IdleStop < 0:
+		return errors.New("max_in_flight, call_timeout, start_timeout and idle_stop cannot be negative")
+	case slices.ContainsFunc(c.Command, func(s string) bool { return strings.ContainsRune(s, 0) }):
+		return errors.New("its command holds a zero byte")
+	}
+	for _, names := range [][]string{slices.Sorted(maps.Keys(c.Env)), c.Inherit} {
+		for _, n := range names {
+			if n == "" || strings.ContainsAny(n, "=\x00") {
+				return fmt.Errorf("%q is not the name of a variable", n)
+			}
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(c.Headers)) {
+		if !regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$").MatchString(n) || strings.ContainsAny(c.Headers[n], "\r\n\x00") {
+			return fmt.Errorf("headers: %q is not a header with a value of one line", n)
+		}
+	}
+	if c.URL != "" {
+		return c.reachable()
+	}
+	return nil
+}
+
+func (c Card) reachable() error {
+	if strings.HasPrefix(c.URL, "${") { // known when it is expanded
+		return nil
+	}
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil:
+		return errors.New("url: it cannot be read as an address") // the error would repeat what may hold a key
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return errors.New("url: use an address with http:// or https://")
+	case u.User != nil:
+		return errors.New("url: it holds a user name or a password; use headers")
+	case u.Scheme == "http" && !c.AllowHTTP && !loopback(u.Hostname()):
+		return fmt.Errorf("url: plain HTTP to %s can be read on the way; use https, or set allow_http = true", u.Hostname())
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Unknown words that a key of a configuration is unknown, with the one that was
+// meant. like is the struct that the file is read into.
+func Unknown(like any, key []string) string {
+	text := "unknown setting " + strings.Join(key, ".") + ", ignored"
+	if meant := near.Meant(key[len(key)-1], beside(reflect.TypeOf(like), key)); meant != "" {
+		text += "; did you mean " + strings.Join(append(slices.Clone(key[:len(key)-1]), meant), ".") + "?"
+	}
+	return text
+}
+
+// beside are the keys that stand where the last of a path does.
+func beside(t reflect.Type, key []string) []string {
+	switch {
+	case t.Kind() == reflect.Map && len(key) > 1:
+		return beside(t.Elem(), key[1:])
+	case t.Kind() != reflect.Struct:
+		return nil
+	}
+	var names []string
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		if len(key) > 1 && name == key[0] {
+			return beside(f.Type, key[1:])
+		}
+		if name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	if len(key) > 1 {
+		return nil
+	}
+	return names
+}

@@ -1,0 +1,132 @@
+// Package settings is the configuration of a card, any MCP server that the user has
+// put into the deck: what runs or is connected to, and how agents may use it.
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/span"
+)
+
+// Card is one server. Texts of the fields that start something may hold the
+// variables of [Values].
+type Card struct {
+	Name string `toml:"-"`
+	File string `toml:"-"` // where it is configured
+
+	Title string `toml:"title,omitempty"` // what it is called; "" is Name
+	About string `toml:"about,omitempty"`
+	Key   string `toml:"key,omitempty"` // turns it on or off on the deck's page
+
+	// Command is the program with its arguments, or there is a URL.
+	Command   []string          `toml:"command,omitempty"`
+	URL       string            `toml:"url,omitempty"`
+	Transport string            `toml:"transport,omitempty"` // of a URL: auto, http, sse
+	Env       map[string]string `toml:"env,inline,omitempty"`
+	Inherit   []string          `toml:"inherit,omitempty"` // names of variables that the program gets as mcpdeck has them
+	Headers   map[string]string `toml:"headers,inline,omitempty"`
+	AllowHTTP bool              `toml:"allow_http,omitempty"` // plain HTTP to another machine
+	Cwd       string            `toml:"cwd,omitempty"`        // "" is the agent's project
+	Sandbox   string            `toml:"sandbox,omitempty"`    // off, on
+
+	Mode  string   `toml:"mode,omitempty"`  // last, off, on, lazy
+	Share string   `toml:"share,omitempty"` // auto, session, project, deck
+	Era   string   `toml:"era,omitempty"`   // auto, legacy, modern
+	Keep  bool     `toml:"keep,omitempty"`  // keep one child running
+	Pin   string   `toml:"pin,omitempty"`   // all, changes, off
+	Trim  []string `toml:"trim,omitempty"`  // members left out of definitions
+	Texts string   `toml:"texts,omitempty"` // rename, raw
+	// Prefix of the names of tools and prompts; nil is the card's name.
+	Prefix *string `toml:"prefix,omitempty"`
+	// Tools are the verdicts by name or pattern: allow, ask, off. See [Card.Verdict].
+	Tools map[string]string `toml:"tools,inline,omitempty"`
+
+	Resources string `toml:"resources,omitempty"` // on, off
+	Prompts   string `toml:"prompts,omitempty"`   // on, off
+	Elicit    string `toml:"elicit,omitempty"`    // deck, agent, refuse
+	Sampling  string `toml:"sampling,omitempty"`  // refuse, agent
+	Roots     string `toml:"roots,omitempty"`     // project, none, list
+	Relist    string `toml:"relist,omitempty"`    // auto, start
+
+	MaxInFlight  int           `toml:"max_in_flight,omitempty"`
+	CallTimeout  span.Duration `toml:"call_timeout,omitempty"` // 0: none
+	StartTimeout span.Duration `toml:"start_timeout,omitempty"`
+	IdleStop     span.Duration `toml:"idle_stop,omitempty"` // 0: as the sharing has it
+
+	OAuth map[string]any `toml:"oauth,inline,omitempty"`
+}
+
+// Label is what the user calls the card.
+func (c Card) Label() string {
+	if c.Title != "" {
+		return c.Title
+	}
+	return c.Name
+}
+
+// ToolPrefix is what comes before the names of the card's tools and prompts.
+func (c Card) ToolPrefix() string {
+	if c.Prefix != nil {
+		return *c.Prefix
+	}
+	return strings.ReplaceAll(c.Name, "-", "_") + "_"
+}
+
+// Decode reads the file of a card and completes it. An error means that the card
+// cannot be used.
+func Decode(name string, b []byte) (c Card, warnings []string, err error) {
+	err = toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(&c)
+	var unknown *toml.StrictMissingError
+	var bad *toml.DecodeError
+	switch {
+	case errors.As(err, &unknown):
+		for _, e := range unknown.Errors {
+			row, _ := e.Position()
+			warnings = append(warnings, fmt.Sprintf("line %d: %s", row, Unknown(Card{}, e.Key())))
+		}
+	case errors.As(err, &bad):
+		row, column := bad.Position()
+		return Card{Name: name}, nil, fmt.Errorf("line %d, column %d: %s", row, column, strings.TrimPrefix(bad.Error(), "toml: "))
+	case err != nil:
+		return Card{Name: name}, nil, err
+	}
+	c, more, err := c.Complete(name)
+	return c, append(warnings, more...), err
+}
+
+// Encode is the card's file. What has its default is left out.
+func (c Card) Encode() ([]byte, error) {
+	b, err := toml.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("write the settings of %s: %w", c.Name, err)
+	}
+	return b, nil
+}
+
+// Verdict is what becomes of calls of one of the card's tools, by the tool's own
+// name: allow, ask or off. An exact name counts before a pattern, which may have * at
+// either end, and of patterns the longest. A tool that nothing is said of is allowed.
+func (c Card) Verdict(tool string) string {
+	if v, ok := c.Tools[tool]; ok {
+		return v
+	}
+	best, verdict := "", "allow"
+	for pattern, v := range c.Tools {
+		if clients.Match(pattern, tool) && (best == "" || len(pattern) > len(best) || len(pattern) == len(best) && stricter(v, verdict)) {
+			best, verdict = pattern, v
+		}
+	}
+	return verdict
+}
+
+func stricter(a, b string) bool {
+	order := []string{"allow", "ask", "off"}
+	return slices.Index(order, a) > slices.Index(order, b)
+}

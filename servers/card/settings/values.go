@@ -1,0 +1,164 @@
+package settings
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
+)
+
+// Values are what variables in a card's texts stand for: ${root}, ${home},
+// ${env:NAME} and ${secret:NAME}. ${env:NAME:-TEXT} has a text for when there is no
+// such variable, or an empty one. Anything else in braces is left as it is.
+type Values struct {
+	Root   string                      // of the agent's project; "": there is none
+	Home   string                      // the user's
+	Env    func(string) (string, bool) // nil: there is none
+	Secret func(string) (string, bool) // nil: there is none
+}
+
+// Expand is the card with its variables replaced. No shell takes part, and what is put
+// in is not looked at again. The missing are those that have no value, as they are
+// written; they stay in the text, and the card cannot be started.
+func (c Card) Expand(v Values) (out Card, missing []string) {
+	text := func(s string) string {
+		return pattern().ReplaceAllStringFunc(s, func(whole string) string {
+			value, ok := v.of(whole)
+			if !ok {
+				if !slices.Contains(missing, whole) {
+					missing = append(missing, whole)
+				}
+				return whole
+			}
+			return value
+		})
+	}
+	table := func(m map[string]string) map[string]string {
+		m = maps.Clone(m)
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			m[k] = text(m[k])
+		}
+		return m
+	}
+	out = c
+	out.Command = slices.Clone(c.Command)
+	for i, w := range c.Command {
+		out.Command[i] = text(w)
+	}
+	out.URL, out.Cwd, out.Env, out.Headers = text(c.URL), text(c.Cwd), table(c.Env), table(c.Headers)
+	return out, missing
+}
+
+// Missing are the secrets that the card wants and has returns false for.
+func (c Card) Missing(has func(secret string) bool) []string {
+	var out []string
+	keep := func(string) (string, bool) { return "", true }
+	_, missing := c.Expand(Values{Root: "/", Home: "/", Env: keep, Secret: func(n string) (string, bool) { return "", has(n) }})
+	for _, m := range missing {
+		out = append(out, strings.TrimSuffix(strings.TrimPrefix(m, "${secret:"), "}"))
+	}
+	return out
+}
+
+func pattern() *regexp.Regexp {
+	return regexp.MustCompile(`\$\{(root|home|secret:[A-Za-z0-9_.-]+|env:[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?)\}`)
+}
+
+// of is the value of one variable, ${ and } around it.
+func (v Values) of(whole string) (string, bool) {
+	kind, name, _ := strings.Cut(whole[2:len(whole)-1], ":")
+	look := func(table func(string) (string, bool), name string) (string, bool) {
+		if table == nil {
+			return "", false
+		}
+		return table(name)
+	}
+	switch kind {
+	case "root":
+		return v.Root, v.Root != ""
+	case "home":
+		return v.Home, v.Home != ""
+	case "secret":
+		return look(v.Secret, name)
+	}
+	name, other, has := strings.Cut(name, ":-")
+	value, ok := look(v.Env, name)
+	if has && value == "" {
+		return other, true
+	}
+	return value, ok
+}
+
+// Digest stands for all that decides what runs, or what is connected to: the user
+// agrees to that, and to nothing else.
+func (c Card) Digest() string {
+	if len(c.Env) == 0 {
+		c.Env = nil
+	}
+	if len(c.Headers) == 0 {
+		c.Headers = nil
+	}
+	inherit := slices.Sorted(slices.Values(c.Inherit))
+	// Texts and switches always encode.
+	b, _ := json.Marshal([]any{c.Command, c.URL, c.Transport, c.AllowHTTP, c.Cwd, c.Sandbox, c.Env, inherit, c.Headers})
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// Runs are lines that say what runs, or what is connected to, without secrets.
+func (c Card) Runs() []string {
+	var out []string
+	add := func(format string, args ...any) {
+		out = append(out, plain.Line(fmt.Sprintf(format, args...)))
+	}
+	if c.URL != "" {
+		add("connects to %s", redact.Rules{}.Text(c.URL))
+	} else {
+		add("runs        %s", c.CommandLine())
+	}
+	if c.Cwd != "" {
+		add("in          %s", c.Cwd)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		add("with        %s", Masked(name+"=", c.Env[name]))
+	}
+	for _, name := range c.Inherit {
+		add("with        %s of this environment", name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
+		add("header      %s", Masked(name+": ", c.Headers[name]))
+	}
+	return out
+}
+
+// CommandLine is the command as one would type it, without secrets.
+func (c Card) CommandLine() string {
+	words := make([]string, len(c.Command))
+	for i, w := range c.Command {
+		words[i] = quote(w)
+	}
+	return redact.Rules{}.Text(strings.Join(words, " "))
+}
+
+// Masked is a value behind its name, hidden if it looks like a secret or its name
+// does.
+func Masked(name, value string) string {
+	if value == "" || pattern().FindString(value) == value {
+		return name + value
+	}
+	return redact.Rules{}.Text(name + value)
+}
+
+func quote(word string) string {
+	if word != "" && !strings.ContainsAny(word, " \t\n\"'\\$`|&;<>()*?[]#~!{}") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
