@@ -113,7 +113,7 @@ func (m *Model) Init() tea.Cmd {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
 	if m.opts.Settings != nil {
-		cmds = append(cmds, m.settle)
+		cmds = append(cmds, m.awaitSettings)
 	}
 	if p := m.page(); p != nil {
 		cmds = append(cmds, p.Show())

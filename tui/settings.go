@@ -24,8 +24,8 @@ type Settings struct {
 
 type settingsMsg Settings
 
-// settle waits for other settings.
-func (m *Model) settle() tea.Msg {
+// awaitSettings waits for changed settings.
+func (m *Model) awaitSettings() tea.Msg {
 	select {
 	case s, ok := <-m.opts.Settings:
 		if ok {
@@ -51,7 +51,7 @@ func (m *Model) set(s settingsMsg) tea.Cmd {
 		}
 	}
 	m.broken = plain.Line(s.Broken)
-	cmds := []tea.Cmd{m.retheme(), m.settle, m.sized()}
+	cmds := []tea.Cmd{m.retheme(), m.awaitSettings, m.sized()}
 	if m.asksTheme() {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}

@@ -85,7 +85,7 @@ func (m *Model) measured(f *Frame, rows []string) {
 		if f.cursor != nil && f.cursor.Y == y {
 			x = f.cursor.X
 		}
-		if rows[y], x = widget.Settle(rows[y], keep, x); f.cursor != nil && f.cursor.Y == y {
+		if rows[y], x = widget.PerCodePoint(rows[y], keep, x); f.cursor != nil && f.cursor.Y == y {
 			f.cursor.X = x
 		}
 	}

@@ -210,7 +210,7 @@ func (m *monitor) state(project, action string) *MonitorState {
 	return out
 }
 
-// loop compares at the start and after every change that settled.
+// loop compares at the start and whenever the sources are quiet after a change.
 func (m *monitor) loop(ctx context.Context) {
 	changed := watch.Sources(ctx, m.project)
 	var took time.Duration
@@ -226,7 +226,7 @@ func (m *monitor) loop(ctx context.Context) {
 				return
 			}
 		}
-		if !settle(ctx, changed) {
+		if !awaitQuiet(ctx, changed) {
 			return
 		}
 		if wait := time.Until(start.Add(max(m.interval, 2*took))); wait > 0 && pause(ctx, wait) != nil {
@@ -235,8 +235,9 @@ func (m *monitor) loop(ctx context.Context) {
 	}
 }
 
-// settle waits until nothing changed for a while.
-func settle(ctx context.Context, changed <-chan struct{}) bool {
+// awaitQuiet waits until nothing has changed for quietTime; it returns false when
+// ctx ends or changed is closed.
+func awaitQuiet(ctx context.Context, changed <-chan struct{}) bool {
 	for {
 		t := time.NewTimer(quietTime)
 		select {

@@ -231,11 +231,11 @@ func (g *Gate) Try(who Who, secret string) error {
 	} else {
 		ok = matches(sealed, secret)
 	}
-	return g.settle(who, ok)
+	return g.record(who, ok)
 }
 
-// settle counts a try.
-func (g *Gate) settle(who Who, ok bool) error {
+// record counts an attempt, and returns the error that a wrong one gets.
+func (g *Gate) record(who Who, ok bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	defer g.changed()

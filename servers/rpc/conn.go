@@ -189,7 +189,7 @@ func (c *Conn) take(line []byte) {
 	switch {
 	case bad != nil:
 	case m.Method == "":
-		c.pending.Settle(m)
+		c.pending.Resolve(m)
 	case m.ID != nil:
 		c.o.Serve(m)
 	case m.Method == "notifications/progress":

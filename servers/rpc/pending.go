@@ -74,8 +74,8 @@ func (r *Request) Cancelled(reason string) []byte {
 	return Message{Method: "notifications/cancelled", Params: json.RawMessage(params + "}")}.Line()
 }
 
-// Settle hands an answer to who waits for it, if anybody does.
-func (p *Pending) Settle(m Message) {
+// Resolve hands a response to the request that waits for it, if there is one.
+func (p *Pending) Resolve(m Message) {
 	id, err := rawjson.Text(m.ID)
 	if err != nil {
 		return

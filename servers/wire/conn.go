@@ -72,16 +72,16 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent
 		written <- err
 	})
 	err := c.read(rpc.NewLines(r, rpc.MaxLine))
-	c.settle()
+	c.awaitInFlight()
 	c.stop()
 	c.work.Wait()
 	close(c.out)
 	return errors.Join(err, <-written)
 }
 
-// settle gives requests that were read before the end of input a moment to be
+// awaitInFlight gives requests that were read before the end of input a moment to be
 // answered: a client may write all it has and close.
-func (c *Conn) settle() {
+func (c *Conn) awaitInFlight() {
 	const grace, look = 80 * time.Millisecond, 2 * time.Millisecond
 	for end := time.Now().Add(grace); time.Now().Before(end) && c.ctx.Err() == nil; time.Sleep(look) {
 		c.mu.Lock()
@@ -119,7 +119,7 @@ func (c *Conn) read(lines *rpc.Lines) error {
 func (c *Conn) route(e envelope) {
 	switch {
 	case e.Method == "":
-		c.pending.Settle(e.Message)
+		c.pending.Resolve(e.Message)
 	case e.Method == "notifications/cancelled":
 		c.cancelled(e.Params)
 	case e.ID == nil:

@@ -93,7 +93,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, raw: v.view.Raw()}
 	v.mcp.ServeHTTP(out, r.WithContext(ctx))
 	out.begin(out.status)
-	h.settle(w, r, e, agent, out.sent)
+	h.updateSession(w, r, e, agent, out.sent)
 }
 
 // tooBusy refuses a request for now.

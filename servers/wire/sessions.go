@@ -139,8 +139,8 @@ func (h *HTTP) leave(a *httpAgent) {
 	h.used(a)
 }
 
-// settle follows what the request did to its session.
-func (h *HTTP) settle(w http.ResponseWriter, r *http.Request, e envelope, a *httpAgent, status int) {
+// updateSession records that the request opened or ended a session.
+func (h *HTTP) updateSession(w http.ResponseWriter, r *http.Request, e envelope, a *httpAgent, status int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {

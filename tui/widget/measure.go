@@ -11,7 +11,7 @@ import (
 // Span is a range of cells of a row.
 type Span struct{ From, To int }
 
-// Settle rewrites a row for a terminal that measures text code point by code
+// PerCodePoint rewrites a row for a terminal that measures text code point by code
 // point, as the renderer does with it until it says that it knows grapheme
 // clusters. Rows are laid out in clusters: 👩‍💻 is two cells, though such a
 // terminal needs four, and ⚠️ is two where it needs one. The difference is taken
@@ -19,11 +19,11 @@ type Span struct{ From, To int }
 // where there are none before the next frame line, the cluster becomes U+FFFD.
 // What stands in keep is left as it is. x is a column of the row, and the one
 // that it becomes is returned.
-func Settle(row string, keep []Span, x int) (string, int) {
+func PerCodePoint(row string, keep []Span, x int) (string, int) {
 	if sameBothWays(row) {
 		return row, x
 	}
-	s := settler{}
+	s := perCodePoint{}
 	state := byte(0)
 	for cells := 0; len(row) > 0; {
 		if row[0] == 0x1b {
@@ -51,14 +51,14 @@ type piece struct {
 	laid, takes int // cells in the layout, and in the terminal
 }
 
-type settler struct {
+type perCodePoint struct {
 	pieces []piece
 	wide   []int // pieces since the last barrier that take more than was laid out
 	debt   int   // cells that they take too many
 	blank  bool  // the piece before is a space
 }
 
-func (s *settler) add(p piece) {
+func (s *perCodePoint) add(p piece) {
 	blank := p.text == " "
 	switch {
 	case isFrame(p.text):
@@ -80,7 +80,7 @@ func (s *settler) add(p piece) {
 
 // barrier pays the debt that the spaces did not: what follows must keep its
 // column.
-func (s *settler) barrier() {
+func (s *perCodePoint) barrier() {
 	for _, i := range slices.Backward(s.wide) {
 		if s.debt <= 0 {
 			break
@@ -96,7 +96,7 @@ func (s *settler) barrier() {
 	s.wide, s.debt = s.wide[:0], 0
 }
 
-func (s *settler) row(x int) (string, int) {
+func (s *perCodePoint) row(x int) (string, int) {
 	var b strings.Builder
 	laid, takes, at := 0, 0, -1
 	for _, p := range s.pieces {

@@ -9,7 +9,7 @@ import (
 
 // What is laid out in grapheme clusters keeps its columns in a terminal that
 // measures code points: nothing is pushed over a frame line.
-func TestSettleKeepsColumns(t *testing.T) {
+func TestPerCodePointKeepsColumns(t *testing.T) {
 	const coder, family = "👩‍💻", "👨‍👩‍👧‍👦"
 	tests := []struct {
 		name, row string
@@ -31,7 +31,7 @@ func TestSettleKeepsColumns(t *testing.T) {
 			if tt.want == "" {
 				tt.want = tt.row
 			}
-			got, at := Settle(tt.row, nil, tt.x)
+			got, at := PerCodePoint(tt.row, nil, tt.x)
 			if got != tt.want || at != tt.at {
 				t.Errorf("got %q and column %d, want %q and %d", got, at, tt.want, tt.at)
 			}
@@ -42,24 +42,24 @@ func TestSettleKeepsColumns(t *testing.T) {
 	}
 }
 
-func TestSettleLeavesPicturesAlone(t *testing.T) {
+func TestPerCodePointLeavesPicturesAlone(t *testing.T) {
 	row := "👩‍💻  │" + "a    b"
-	got, _ := Settle("👩‍💻"+"a    b", []Span{{2, 8}}, 0)
+	got, _ := PerCodePoint("👩‍💻"+"a    b", []Span{{2, 8}}, 0)
 	if want := "\ufffd a    b"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, _ := Settle(row, []Span{{5, 11}}, 0); !strings.HasSuffix(got, "a    b") {
+	if got, _ := PerCodePoint(row, []Span{{5, 11}}, 0); !strings.HasSuffix(got, "a    b") {
 		t.Errorf("the picture became %q", got)
 	}
 }
 
-func FuzzSettle(f *testing.F) {
+func FuzzPerCodePoint(f *testing.F) {
 	f.Add("│ 👩‍💻 dev │ ⚠️ 日本 e\u0301 \x1b[1mx\x1b[m  │", 3)
 	f.Fuzz(func(t *testing.T, row string, x int) {
 		if strings.ContainsFunc(row, func(r rune) bool { return r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfffd }) {
 			return
 		}
-		got, _ := Settle(row, nil, x)
+		got, _ := PerCodePoint(row, nil, x)
 		if w, want := ansi.StringWidthWc(got), ansi.StringWidth(row); w != want {
 			t.Errorf("%q became %q: %d cells instead of %d", row, got, w, want)
 		}

@@ -152,7 +152,7 @@ func (j *Journal) Open(ctx context.Context) error {
 		j.opt.Warn(warning)
 	}
 	j.takeSpooled(ctx, s)
-	j.settle(ctx, s)
+	j.loseEarlier(ctx, s)
 	j.mu.Lock()
 	j.store = s
 	j.mu.Unlock()
@@ -406,7 +406,7 @@ func (j *Journal) returnToDisk() {
 		_ = d.close()
 		return
 	}
-	j.settle(ctx, d)
+	j.loseEarlier(ctx, d)
 	j.replace(d)
 	j.opt.Warn("the call log is saved to disk again")
 }

@@ -81,8 +81,8 @@ func (j *Journal) putBegun(age time.Duration) (more bool) {
 	return more
 }
 
-// settle ends the calls of earlier runs that were not seen to end.
-func (j *Journal) settle(ctx context.Context, s *store) {
+// loseEarlier marks the calls that earlier runs left running as lost.
+func (j *Journal) loseEarlier(ctx context.Context, s *store) {
 	if err := s.lose(ctx, j.run); err != nil {
 		j.opt.Warn("calls that an earlier deck left running are not in the call log: " + reason(err))
 	}
