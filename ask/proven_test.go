@@ -87,7 +87,7 @@ func TestOnlyAProvenConnectionAnswers(t *testing.T) {
 	}
 	d.pending(1)
 	if n := len(gate.State().Tries); n != 2 {
-		t.Errorf("%d tries were shown, want 2", n)
+		t.Errorf("%d attempts were shown, want 2", n)
 	}
 	if err := show(code).Answer(1, answer); err != nil {
 		t.Errorf("with the code: %v", err)

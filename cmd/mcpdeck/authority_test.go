@@ -164,7 +164,7 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 		if b, err := c.CombinedOutput(); err != nil && len(b) > 0 {
 			t.Logf("%v: %s", err, b)
 		}
-		refusal := regexp.MustCompile(`only the user may|no terminal|wrong code|Waiting for you|too many wrong tries|Pairing code|over`)
+		refusal := regexp.MustCompile(`only the user may|no terminal|wrong code|Waiting for you|too many failed attempts|Pairing code|over`)
 		d.until("a refusal", func() bool {
 			b, _ := os.ReadFile(out)
 			return refusal.Match(b)

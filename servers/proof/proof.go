@@ -37,13 +37,13 @@ func Methods() []string { return []string{string(Off), string(Pair), string(Pass
 const (
 	codeFor     = 10 * time.Minute
 	codeLetters = 8
-	someWrong   = 3 // wrong tries that bring a pause
+	someWrong   = 3 // failed attempts that bring a pause
 	pause       = time.Minute
-	tooMany     = 10 // wrong tries that lock until the user unlocks
+	tooMany     = 10 // failed attempts that lock until the user unlocks
 	keptTries   = 20
 )
 
-// Who is the process that tries.
+// Who is the process that makes an attempt.
 type Who struct {
 	PID     int
 	Program string
@@ -88,7 +88,7 @@ type Gate struct {
 	code   string // valid until
 	until  time.Time
 	sealed string // the passphrase's hash; "" when none is set
-	wrong  int    // tries since the last right one
+	wrong  int    // failed attempts since the last right one
 	paused time.Time
 	tries  []Try
 	total  int
@@ -124,7 +124,7 @@ type State struct {
 	Set    bool      // there is a passphrase
 	Locked bool
 	Tries  []Try // the last ones, oldest first
-	Total  int   // of all tries
+	Total  int   // of all attempts
 }
 
 // State returns how things stand.
@@ -172,7 +172,7 @@ func (g *Gate) Withdraw() {
 	g.changed()
 }
 
-// Unlock forgets wrong tries. It is for a key on the deck's screen.
+// Unlock forgets the failed attempts. It is for a key on the deck's screen.
 func (g *Gate) Unlock() {
 	g.mu.Lock()
 	g.wrong, g.paused = 0, time.Time{}
@@ -182,8 +182,8 @@ func (g *Gate) Unlock() {
 
 // Errors of a Gate that cannot be opened now.
 var (
-	errOff    = errors.New(`answers from a shell are off; answer in the deck, or set ask.cli_answers to "pair" or "passphrase" and restart it`)
-	errLocked = errors.New("too many wrong tries: unlock in the deck, on its Ask page")
+	errOff    = errors.New(`answers from a shell are off; answer in the deck, or set ask.cli_answers to "pair" or "passphrase" and restart mcpdeck`)
+	errLocked = errors.New("too many failed attempts: unlock in the deck, on its Ask page")
 	errWrong  = errors.New("wrong")
 )
 
@@ -199,7 +199,7 @@ func (g *Gate) ready() error {
 	wait := time.Until(g.paused)
 	switch {
 	case g.opt.Method == Pair && !g.screen:
-		return errors.New(`this deck has no screen that could show a pairing code; answer elsewhere, or set ask.cli_answers to "passphrase"`)
+		return errors.New(`this deck has no screen to show a pairing code on; answer elsewhere, or set ask.cli_answers to "passphrase"`)
 	case g.opt.Method == Pair && g.wrong < tooMany && !g.valid():
 		return errors.New("no pairing code is valid: show one in the deck, with P on its Ask page, then try again")
 	case g.opt.Method == Passphrase && g.sealed == "":
@@ -209,7 +209,7 @@ func (g *Gate) ready() error {
 	case g.wrong >= tooMany:
 		return errLocked
 	case wait > 0:
-		return fmt.Errorf("too many wrong tries: wait %d s", int(wait.Seconds())+1)
+		return fmt.Errorf("too many failed attempts: wait %d s", int(wait.Seconds())+1)
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func TestAPairingCodeCountsOnceAndForTenMinutes(t *testing.T) {
 	})
 }
 
-func TestWrongTriesPauseAndThenLock(t *testing.T) {
+func TestFailedAttemptsPauseAndThenLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := pairing(t)
 		code := g.Pair()
@@ -98,7 +98,7 @@ func TestWrongTriesPauseAndThenLock(t *testing.T) {
 				continue
 			}
 			if err := g.Try(Who{}, code); err == nil || !strings.Contains(err.Error(), "wait") {
-				t.Fatalf("after %d wrong tries the right code: %v", n, err)
+				t.Fatalf("after %d failed attempts the right code: %v", n, err)
 			}
 			time.Sleep(pause)
 		}

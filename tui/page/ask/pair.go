@@ -26,7 +26,7 @@ type Gate interface {
 
 type gateMsg struct{ proof.State }
 
-// GateFeed tells the page of tries to answer from a shell.
+// GateFeed tells the page of attempts to answer from a shell.
 func GateFeed(g Gate) tui.Feed {
 	return tui.Feed{Hint: g.Hint(), Load: func() tea.Msg { return gateMsg{g.State()} }}
 }
