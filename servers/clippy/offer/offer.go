@@ -2,11 +2,13 @@
 package offer
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
@@ -50,7 +52,7 @@ func (m *Module) Offer() host.Offer {
 	var offered []host.Tool
 	for _, t := range tools() {
 		o := host.Tool{Tool: t.Tool, Handler: m.handler(t), Work: admission.Small, Redact: t.redact, Off: m.s.Off(t.Name)}
-		o.Tool.RawInputSchema = []byte(t.schema)
+		o.Tool.RawInputSchema = t.takes.Schema(arguments.Style{Closed: true})
 		o.Tool.Annotations.Title, o.Tool.Annotations.OpenWorldHint = o.Tool.Title, new(bool)
 		offered = append(offered, o)
 	}
@@ -61,11 +63,9 @@ func (m *Module) handler(t tool) func(context.Context, mcp.CallToolRequest) (*mc
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := host.CallerFrom(ctx)
 		by := clippy.Caller{Name: c.Name(), ID: c.Agent, Root: c.Root, Refused: c.Refused}
-		in, err := arguments(req.Params.Arguments)
-		w := work{}
-		if err == nil {
-			w, err = t.prepare(m.s, in, by)
-		}
+		in, err := t.takes.Read(req.Params.Arguments, wrong)
+		w, bad := t.prepare(m.s, in, by)
+		err = cmp.Or(err, bad)
 		a, err := clippy.Do(ctx, m.s, clippy.Call{Tool: t.Name, By: by, Detail: w.detail, Invalid: err, Rate: t.rate, Writes: w.writes}, w.run)
 		if err != nil {
 			return mcp.NewToolResultError("Error: " + err.Error()), nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
@@ -17,12 +18,13 @@ import (
 
 // tool is all there is to know of a tool.
 type tool struct {
-	mcp.Tool        // the rest of it is the same for all
-	schema   string // plain keywords only, since several clients drop or choke on others
-	rate     int    // calls a minute; 0: any number
+	mcp.Tool // the rest of it is the same for all
+	takes    arguments.List
+	rate     int // calls a minute; 0: any number
 	redact   redact.Kind
-	// prepare checks the arguments. What it returns beside an error is only for the log.
-	prepare func(s *clippy.Service, in map[string]any, by clippy.Caller) (work, error)
+	// prepare checks what the list cannot say. Of arguments that are wrong it gets those
+	// before, and what it returns is only for the log.
+	prepare func(s *clippy.Service, in arguments.Values, by clippy.Caller) (work, error)
 }
 
 // work is what a call is to do.
@@ -51,11 +53,11 @@ func tools() []tool {
 					"An existing file is kept unless overwrite is true. Returns the full path.",
 			},
 			rate: 10, redact: redact.Kind{Abridge: "content"}, prepare: leaveNote,
-			schema: `{"type":"object","properties":{` +
-				`"filename":{"type":"string","description":"Plain file name such as note.txt: no folders, no hidden or program files, at most 255 bytes"},` +
-				`"content":{"type":"string","description":"Text of the file, at most 1048576 bytes of UTF-8; may be empty"},` +
-				`"overwrite":{"type":"boolean","description":"Replace a regular file of that name","default":false}},` +
-				`"required":["filename","content"],"additionalProperties":false}`,
+			takes: arguments.List{
+				{Name: "filename", Required: true, Text: "Plain file name such as note.txt: no folders, no hidden or program files, at most 255 bytes"},
+				{Name: "content", Required: true, Text: "Text of the file, at most 1048576 bytes of UTF-8; may be empty"},
+				{Name: "overwrite", Kind: arguments.Flag, Default: false, Text: "Replace a regular file of that name"},
+			},
 		},
 		{
 			Tool: mcp.Tool{
@@ -63,9 +65,7 @@ func tools() []tool {
 				Description: "Play a short sound on the user's machine to signal how something went. Returns before the sound ends.",
 			},
 			rate: 20, prepare: playSound,
-			schema: `{"type":"object","properties":{` +
-				`"type":{"type":"string","enum":["error","warning","success"],"description":"Which sound"}},` +
-				`"required":["type"],"additionalProperties":false}`,
+			takes: arguments.List{{Name: "type", Enum: []string{"error", "warning", "success"}, Required: true, Text: "Which sound"}},
 		},
 		{
 			Tool: mcp.Tool{
@@ -73,9 +73,7 @@ func tools() []tool {
 				Description: "List the files and directories in one directory of the project, with sizes in bytes. Does not read files and does not descend.",
 			},
 			prepare: listDirectory,
-			schema: `{"type":"object","properties":{` +
-				`"directoryPath":{"type":"string","description":"Directory inside the project; relative paths start at its root, . is the root"}},` +
-				`"required":["directoryPath"],"additionalProperties":false}`,
+			takes:   arguments.List{{Name: "directoryPath", Required: true, Text: "Directory inside the project; relative paths start at its root, . is the root"}},
 		},
 		{
 			Tool: mcp.Tool{
@@ -83,33 +81,23 @@ func tools() []tool {
 				Description: "Keep a text under a key, or read it back, also in later sessions and from other agents of this deck.",
 			},
 			redact: redact.Kind{Keep: []string{"action", "key"}}, prepare: manageMemory,
-			schema: `{"type":"object","properties":{` +
-				`"action":{"type":"string","enum":["read","write"],"description":"What to do"},` +
-				`"key":{"type":"string","description":"Name of the value, at most 256 bytes, no control characters"},` +
-				`"value":{"type":"string","description":"For write: the text to keep, at most 65536 bytes; may be empty"}},` +
-				`"required":["action","key"],"additionalProperties":false}`,
+			takes: arguments.List{
+				{Name: "action", Enum: []string{"read", "write"}, Required: true, Text: "What to do"},
+				{Name: "key", Required: true, Text: "Name of the value, at most 256 bytes, no control characters"},
+				{Name: "value", Kind: arguments.Raw, Text: "For write: the text to keep, at most 65536 bytes; may be empty"},
+			},
 		},
 	}
 }
 
-func leaveNote(s *clippy.Service, in map[string]any, _ clippy.Caller) (work, error) {
-	w := work{writes: true}
-	name, err := text(in, "filename", "filename is required")
-	if err != nil {
-		return w, err
+func leaveNote(s *clippy.Service, in arguments.Values, _ clippy.Caller) (work, error) {
+	given := clippy.Note{Name: in.String("filename"), Content: in.String("content"), Overwrite: in.Bool("overwrite")}
+	w := work{writes: true, detail: clippy.Given(given.Name)}
+	if in.Has("content") {
+		w.detail += fmt.Sprintf(" (%d bytes)", len(given.Content))
 	}
-	w.detail = clippy.Given(name)
-	content, err := text(in, "content", "content is required (it may be empty)")
-	if err != nil {
-		return w, err
-	}
-	overwrite, ok := in["overwrite"].(bool)
-	if !ok && in["overwrite"] != nil {
-		return w, errors.New("overwrite must be true or false")
-	}
-	w.detail += fmt.Sprintf(" (%d bytes)", len(content))
 	w.run = func(context.Context) (answer, error) {
-		note, err := s.Leave(clippy.Note{Name: name, Content: content, Overwrite: overwrite})
+		note, err := s.Leave(given)
 		if err != nil {
 			return answer{}, err
 		}
@@ -122,11 +110,8 @@ func leaveNote(s *clippy.Service, in map[string]any, _ clippy.Caller) (work, err
 	return w, nil
 }
 
-func playSound(s *clippy.Service, in map[string]any, _ clippy.Caller) (work, error) {
-	sound, ok := in["type"].(string)
-	if !ok {
-		return work{}, errors.New("type must be one of error, warning, success")
-	}
+func playSound(s *clippy.Service, in arguments.Values, _ clippy.Caller) (work, error) {
+	sound := in.String("type")
 	return work{detail: clippy.Given(sound), run: func(context.Context) (answer, error) {
 		played, err := s.Play(sound)
 		if err != nil {
@@ -136,11 +121,8 @@ func playSound(s *clippy.Service, in map[string]any, _ clippy.Caller) (work, err
 	}}, nil
 }
 
-func listDirectory(s *clippy.Service, in map[string]any, by clippy.Caller) (work, error) {
-	dir, err := text(in, "directoryPath", "directoryPath is required")
-	if err != nil {
-		return work{}, err
-	}
+func listDirectory(s *clippy.Service, in arguments.Values, by clippy.Caller) (work, error) {
+	dir := in.String("directoryPath")
 	w := work{detail: clippy.Given(dir)}
 	root, err := s.Root(by)
 	if err != nil {
@@ -171,24 +153,18 @@ func listDirectory(s *clippy.Service, in map[string]any, by clippy.Caller) (work
 	return w, nil
 }
 
-func manageMemory(s *clippy.Service, in map[string]any, _ clippy.Caller) (work, error) {
-	action, _ := in["action"].(string)
-	if action != "read" && action != "write" {
-		return work{}, errors.New("action must be read or write")
-	}
-	w := work{detail: action, writes: action == "write"}
-	key, err := text(in, "key", "key is required")
-	if err != nil {
-		return w, err
-	}
-	w.detail += " " + clippy.Given(key)
+func manageMemory(s *clippy.Service, in arguments.Values, _ clippy.Caller) (work, error) {
+	action, key := in.String("action"), in.String("key")
+	w := work{detail: strings.TrimSpace(action + " " + clippy.Given(key)), writes: action == "write"}
 	if action == "read" {
 		w.run = func(context.Context) (answer, error) { return recall(s, key) }
 		return w, nil
 	}
-	value, err := text(in, "value", "value is required for write")
-	if err != nil {
-		return w, err
+	value, ok := arguments.Get[any](in, "value").(string)
+	if !in.Has("value") {
+		return w, errors.New("value is required for write")
+	} else if !ok {
+		return w, errors.New("value must be a string")
 	}
 	w.run = func(ctx context.Context) (answer, error) {
 		if err := s.Remember(ctx, key, value); err != nil {
@@ -218,22 +194,19 @@ func recall(s *clippy.Service, key string) (answer, error) {
 	return answer{text: r.Value, data: data}, nil
 }
 
-// arguments returns a call's arguments; none at all is the empty object.
-func arguments(v any) (map[string]any, error) {
-	in, ok := v.(map[string]any)
-	if !ok && v != nil {
-		return nil, errors.New("arguments must be an object")
+// wrong words what is wrong with the arguments of a call.
+func wrong(f arguments.Fault) error {
+	switch {
+	case f.Name == "":
+		return errors.New("arguments must be an object")
+	case len(f.Enum) == 2:
+		return fmt.Errorf("%s must be %s", f.Name, strings.Join(f.Enum, " or "))
+	case f.Enum != nil:
+		return fmt.Errorf("%s must be one of %s", f.Name, strings.Join(f.Enum, ", "))
+	case f.Got == nil && f.Name == "content":
+		return errors.New("content is required (it may be empty)")
+	case f.Got == nil:
+		return fmt.Errorf("%s is required", f.Name)
 	}
-	return in, nil
-}
-
-// text returns a text that has to be there.
-func text(in map[string]any, name, missing string) (string, error) {
-	switch v := in[name].(type) {
-	case nil:
-		return "", errors.New(missing)
-	case string:
-		return v, nil
-	}
-	return "", fmt.Errorf("%s must be a string", name)
+	return fmt.Errorf("%s must be %s", f.Name, f.Kind.Want())
 }

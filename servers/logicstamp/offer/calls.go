@@ -3,21 +3,22 @@ package offer
 import (
 	"context"
 
+	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/search"
 )
 
-func (m *Module) refresh(ctx context.Context, call logicstamp.Call, v values) (any, error) {
+func (m *Module) refresh(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
 	return m.s.Refresh(ctx, call, logicstamp.RefreshArgs{
-		Project: v.text("projectPath"), AnalysisArgs: v.analysis(), CleanCache: v.flag("cleanCache"), Force: v.flag("force"),
-		SkipIfWatchActive: given[bool](v, "skipIfWatchActive"), Publish: given[bool](v, "publish"),
+		Project: v.String("projectPath"), AnalysisArgs: analysis(v), CleanCache: v.Bool("cleanCache"), Force: v.Bool("force"),
+		SkipIfWatchActive: arguments.Given[bool](v, "skipIfWatchActive"), Publish: arguments.Given[bool](v, "publish"),
 	})
 }
 
-func (m *Module) list(ctx context.Context, call logicstamp.Call, v values) (any, error) {
-	args := logicstamp.ListArgs{SnapshotID: v.text("snapshotId"), Project: v.text("projectPath"), FolderPrefix: v.text("folderPrefix")}
-	cur, err := m.pager.open(v.text("cursor"), "list", argsKey(args.SnapshotID, args.Project, args.FolderPrefix))
+func (m *Module) list(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+	args := logicstamp.ListArgs{SnapshotID: v.String("snapshotId"), Project: v.String("projectPath"), FolderPrefix: v.String("folderPrefix")}
+	cur, err := m.pager.open(v.String("cursor"), "list", argsKey(args.SnapshotID, args.Project, args.FolderPrefix))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func (m *Module) list(ctx context.Context, call logicstamp.Call, v values) (any,
 	}{Listed: list}
 	all := list.Bundles
 	list.Bundles = []logicstamp.BundleInfo{}
-	page, next := fit(all, cur.At, m.pager.budget(v.number("maxTokens"))-sizeOf(out)-cursorRoom)
+	page, next := fit(all, cur.At, m.pager.budget(v.Int("maxTokens"))-sizeOf(out)-cursorRoom)
 	list.Bundles = append(list.Bundles, page...)
 	if next < len(all) {
 		cur.At, cur.Source = next, list.Stamp
@@ -43,15 +44,15 @@ func (m *Module) list(ctx context.Context, call logicstamp.Call, v values) (any,
 	return out, nil
 }
 
-func (m *Module) read(ctx context.Context, call logicstamp.Call, v values) (any, error) {
+func (m *Module) read(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
 	args := logicstamp.ReadArgs{
-		BundlePath: v.text("bundlePath"), SnapshotID: v.text("snapshotId"), Project: v.text("projectPath"), RootComponent: v.text("rootComponent"),
+		BundlePath: v.String("bundlePath"), SnapshotID: v.String("snapshotId"), Project: v.String("projectPath"), RootComponent: v.String("rootComponent"),
 	}
-	cur, err := m.pager.open(v.text("cursor"), "read", argsKey(args.SnapshotID, args.Project, args.BundlePath, args.RootComponent))
+	cur, err := m.pager.open(v.String("cursor"), "read", argsKey(args.SnapshotID, args.Project, args.BundlePath, args.RootComponent))
 	if err != nil {
 		return nil, err
 	}
-	return m.readFile(ctx, call, args, cur, v.number("maxTokens"))
+	return m.readFile(ctx, call, args, cur, v.Int("maxTokens"))
 }
 
 // readFile reads a page of a file.
@@ -68,28 +69,28 @@ func (m *Module) readFile(ctx context.Context, call logicstamp.Call, args logics
 	return out, m.pager.pageBundles(out, cur, m.pager.budget(maxTokens))
 }
 
-func (m *Module) compare(ctx context.Context, call logicstamp.Call, v values) (any, error) {
+func (m *Module) compare(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
 	args := logicstamp.CompareArgs{
-		Project: v.text("projectPath"), Baseline: v.text("baseline"), AnalysisArgs: v.analysis(),
-		ForceRegenerate: given[bool](v, "forceRegenerate"), Publish: given[bool](v, "publish"),
-		IncludeUnchanged: v.flag("includeUnchanged"), CleanCache: v.flag("cleanCache"),
+		Project: v.String("projectPath"), Baseline: v.String("baseline"), AnalysisArgs: analysis(v),
+		ForceRegenerate: arguments.Given[bool](v, "forceRegenerate"), Publish: arguments.Given[bool](v, "publish"),
+		IncludeUnchanged: v.Bool("includeUnchanged"), CleanCache: v.Bool("cleanCache"),
 	}
 	key := argsKey(args.Project, args.Baseline, args.IncludeUnchanged)
 	var result *compare.Result
-	if v.text("cursor") == "" {
+	if v.String("cursor") == "" {
 		var err error
 		if result, err = m.s.Compare(ctx, call, args); err != nil {
 			return nil, err
 		}
 	}
-	return m.comparePage(result, call, "compare", key, v.text("cursor"), v.number("maxTokens"))
+	return m.comparePage(result, call, "compare", key, v.String("cursor"), v.Int("maxTokens"))
 }
 
-func (m *Module) last(_ context.Context, call logicstamp.Call, v values) (any, error) {
-	key := argsKey(v.text("since"), v.text("projectPath"))
+func (m *Module) last(_ context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+	key := argsKey(v.String("since"), v.String("projectPath"))
 	var result *compare.Result
-	if v.text("cursor") == "" {
-		r, why, at, err := m.s.LastResult(call, logicstamp.LastArgs{Since: v.text("since"), Project: v.text("projectPath")})
+	if v.String("cursor") == "" {
+		r, why, at, err := m.s.LastResult(call, logicstamp.LastArgs{Since: v.String("since"), Project: v.String("projectPath")})
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +103,7 @@ func (m *Module) last(_ context.Context, call logicstamp.Call, v values) (any, e
 		}
 		result = r
 	}
-	page, err := m.comparePage(result, call, "last", key, v.text("cursor"), v.number("maxTokens"))
+	page, err := m.comparePage(result, call, "last", key, v.String("cursor"), v.Int("maxTokens"))
 	if err != nil {
 		return nil, err
 	}
@@ -112,26 +113,26 @@ func (m *Module) last(_ context.Context, call logicstamp.Call, v values) (any, e
 	}{true, page}, nil
 }
 
-func (m *Module) modes(ctx context.Context, call logicstamp.Call, v values) (any, error) {
-	return m.s.Modes(ctx, call, logicstamp.ModesArgs{Project: v.text("projectPath"), CleanCache: v.flag("cleanCache")})
+func (m *Module) modes(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+	return m.s.Modes(ctx, call, logicstamp.ModesArgs{Project: v.String("projectPath"), CleanCache: v.Bool("cleanCache")})
 }
 
-func (m *Module) watchStatus(ctx context.Context, call logicstamp.Call, v values) (any, error) {
+func (m *Module) watchStatus(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
 	return m.s.WatchStatus(ctx, call, logicstamp.WatchArgs{
-		Project: v.text("projectPath"), IncludeRecentLogs: v.flag("includeRecentLogs"), LogLimit: v.number("logLimit"),
+		Project: v.String("projectPath"), IncludeRecentLogs: v.Bool("includeRecentLogs"), LogLimit: v.Int("logLimit"),
 	})
 }
 
-func (m *Module) search(ctx context.Context, call logicstamp.Call, v values) (any, error) {
+func (m *Module) search(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
 	args := logicstamp.SearchArgs{
 		Query: search.Query{
-			Text: v.text("query"), Kind: v.list("kind"), HasProp: v.list("hasProp"), UsesHook: v.list("usesHook"),
-			UsesComponent: v.list("usesComponent"), Imports: v.list("imports"), Exports: v.list("exports"),
-			FolderPrefix: v.text("folderPrefix"), Role: v.text("role"),
+			Text: v.String("query"), Kind: v.Strings("kind"), HasProp: v.Strings("hasProp"), UsesHook: v.Strings("usesHook"),
+			UsesComponent: v.Strings("usesComponent"), Imports: v.Strings("imports"), Exports: v.Strings("exports"),
+			FolderPrefix: v.String("folderPrefix"), Role: v.String("role"),
 		},
-		SnapshotID: v.text("snapshotId"), Project: v.text("projectPath"), Limit: v.number("limit"),
+		SnapshotID: v.String("snapshotId"), Project: v.String("projectPath"), Limit: v.Int("limit"),
 	}
-	cur, err := m.pager.open(v.text("cursor"), "search", argsKey(args.Query, args.Project, args.Limit))
+	cur, err := m.pager.open(v.String("cursor"), "search", argsKey(args.Query, args.Project, args.Limit))
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +150,7 @@ func (m *Module) search(ctx context.Context, call logicstamp.Call, v values) (an
 	}{Found: found}
 	hits := found.Hits
 	found.Hits = []logicstamp.FoundContract{}
-	page, next := fit(hits, 0, m.pager.budget(v.number("maxTokens"))-sizeOf(out)-cursorRoom)
+	page, next := fit(hits, 0, m.pager.budget(v.Int("maxTokens"))-sizeOf(out)-cursorRoom)
 	found.Hits = append(found.Hits, page...)
 	if cur.At += next; cur.At < found.Total {
 		cur.Source = found.Stamp
@@ -158,13 +159,13 @@ func (m *Module) search(ctx context.Context, call logicstamp.Call, v values) (an
 	return out, nil
 }
 
-func (m *Module) monitor(ctx context.Context, call logicstamp.Call, v values) (any, error) {
+func (m *Module) monitor(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
 	return m.s.Monitor(ctx, call, logicstamp.MonitorArgs{
-		Action: v.text("action"), Project: v.text("projectPath"), Baseline: v.text("baseline"), MinIntervalMs: v.number("minIntervalMs"),
+		Action: v.String("action"), Project: v.String("projectPath"), Baseline: v.String("baseline"), MinIntervalMs: v.Int("minIntervalMs"),
 	})
 }
 
-func (m *Module) docs(_ context.Context, _ logicstamp.Call, v values) (any, error) {
+func (m *Module) docs(_ context.Context, _ logicstamp.Call, v arguments.Values) (any, error) {
 	out := map[string]any{
 		"type": "LogicStampDocs", "version": "1",
 		"summary": map[string]any{
@@ -174,7 +175,7 @@ func (m *Module) docs(_ context.Context, _ logicstamp.Call, v values) (any, erro
 		},
 	}
 	list := topics()
-	if one := v.text("topic"); one != "" {
+	if one := v.String("topic"); one != "" {
 		list = []string{one}
 	}
 	for _, topic := range list {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
@@ -156,23 +157,7 @@ func (m *Module) Offer() host.Offer {
 }
 
 func (t definition) tool() mcp.Tool {
-	properties := map[string]any{}
-	required := []string{}
-	for _, a := range t.args {
-		properties[a.name] = a.schema()
-		if a.required {
-			required = append(required, a.name)
-		}
-	}
-	schema := map[string]any{"type": "object", "properties": properties}
-	if len(required) > 0 {
-		schema["required"] = required
-	}
-	raw, err := json.Marshal(schema)
-	if err != nil {
-		raw = []byte(`{"type":"object"}`)
-	}
-	out := mcp.NewToolWithRawSchema(t.name, t.text, raw)
+	out := mcp.NewToolWithRawSchema(t.name, t.text, t.takes.Schema(arguments.Style{}))
 	out.Title = t.title
 	out.Annotations = mcp.ToolAnnotation{
 		Title: t.title, ReadOnlyHint: mcp.ToBoolPtr(!t.writes), DestructiveHint: mcp.ToBoolPtr(false),
@@ -182,7 +167,7 @@ func (t definition) tool() mcp.Tool {
 }
 
 func (t definition) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	v, err := check(t.args, req.Params.Arguments)
+	v, err := t.takes.Read(req.Params.Arguments, wrong)
 	if err != nil {
 		return failure(err), nil
 	}

@@ -2,20 +2,22 @@ package offer
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 )
 
 // definition is one tool.
 type definition struct {
 	name, title, text    string
-	args                 []argument
+	takes                arguments.List
 	writes, changesState bool
 	// work is what a call takes beside the analysis it may wait for.
 	work admission.Class
 	// run answers a call with what is encoded as its result.
-	run func(ctx context.Context, call logicstamp.Call, v values) (any, error)
+	run func(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error)
 }
 
 func (m *Module) tools() []definition { return append(m.analysing(), m.looking()...) }
@@ -26,34 +28,36 @@ func (m *Module) analysing() []definition {
 		{
 			name: "logicstamp_refresh_snapshot", run: m.refresh, work: admission.Medium, title: "Refresh the snapshot", writes: true, changesState: true,
 			text: "Analyse the project and keep its component contracts as a snapshot. Call it before an edit; then list, read or search, and compare after the edit.",
-			args: append(append([]argument{projectArg()}, analysisArgs()...),
-				flag("skipIfWatchActive", "While stamp watches, copy its context instead of analysing", true),
-				flag("force", "Analyse even when nothing changed", false),
-				flag("publish", "Also write the context files into the project", nil)),
+			takes: slices.Concat(arguments.List{projectArg()}, analysisArgs(), arguments.List{
+				{Name: "skipIfWatchActive", Kind: arguments.Flag, Default: true, Text: "While stamp watches, copy its context instead of analysing"},
+				{Name: "force", Kind: arguments.Flag, Default: false, Text: "Analyse even when nothing changed"},
+				{Name: "publish", Kind: arguments.Flag, Text: "Also write the context files into the project"},
+			}),
 		},
 		{
 			name: "logicstamp_compare_snapshot", run: m.compare, work: admission.Medium, title: "Compare with a baseline", writes: true,
 			text: "Report which contracts changed since a baseline and what breaks. Call it after an edit; it analyses the sources again if they changed.",
-			args: append(append([]argument{
+			takes: append(append(arguments.List{
 				projectArg(),
-				{name: "baseline", kind: "string", text: "disk or snapshot (the newest snapshot), snapshot:<id>, git:<ref>, or a folder with an index", fallback: "disk"},
-				flag("forceRegenerate", "true: always analyse; false: never; left out: only when the sources changed", nil),
-				flag("includeUnchanged", "List unchanged folders too", false),
-				flag("publish", "With forceRegenerate, also write the context files into the project", nil),
+				{Name: "baseline", Text: "disk or snapshot (the newest snapshot), snapshot:<id>, git:<ref>, or a folder with an index", Default: "disk"},
+				{Name: "forceRegenerate", Kind: arguments.Flag, Text: "true: always analyse; false: never; left out: only when the sources changed"},
+				{Name: "includeUnchanged", Kind: arguments.Flag, Default: false, Text: "List unchanged folders too"},
+				{Name: "publish", Kind: arguments.Flag, Text: "With forceRegenerate, also write the context files into the project"},
 			}, analysisArgs()...), pageArgs(m.pager.maxTokens)...),
 		},
 		{
 			name: "logicstamp_compare_modes", run: m.modes, work: admission.Medium, title: "Compare the cost of modes",
-			text: "Measure how many tokens each mode costs for this project. Takes several times as long as a refresh; use it once before choosing a mode.",
-			args: []argument{projectArg(), flag("cleanCache", "First remove what stamp can rebuild", nil)},
+			text:  "Measure how many tokens each mode costs for this project. Takes several times as long as a refresh; use it once before choosing a mode.",
+			takes: arguments.List{projectArg(), {Name: "cleanCache", Kind: arguments.Flag, Text: "First remove what stamp can rebuild"}},
 		},
 		{
 			name: "logicstamp_drift_monitor", run: m.monitor, title: "Drift monitor", writes: true, changesState: true,
 			text: "Start, stop or look at a monitor that compares after every change of the sources. Poll with logicstamp_get_last_compare_result.",
-			args: []argument{
-				str("action", "What to do").of("start", "stop", "status").need(), projectArg(),
-				{name: "baseline", kind: "string", text: "As in logicstamp_compare_snapshot", fallback: "snapshot"},
-				number("minIntervalMs", "Least pause between comparisons, 2000 by default", 1000, 600_000),
+			takes: arguments.List{
+				{Name: "action", Enum: []string{"start", "stop", "status"}, Required: true, Text: "What to do"},
+				projectArg(),
+				{Name: "baseline", Text: "As in logicstamp_compare_snapshot", Default: "snapshot"},
+				{Name: "minIntervalMs", Kind: arguments.Integer, Min: 1000, Max: 600_000, Text: "Least pause between comparisons, 2000 by default"},
 			},
 		},
 	}
@@ -64,45 +68,52 @@ func (m *Module) looking() []definition {
 	return []definition{
 		{
 			name: "logicstamp_list_bundles", run: m.list, work: admission.Medium, title: "List bundles",
-			text: "List root components with the file to read each from. Use it to find a bundlePath for logicstamp_read_bundle.",
-			args: append([]argument{snapshotArg(), projectArg(), str("folderPrefix", "Only this folder and below")}, pageArgs(m.pager.maxTokens)...),
+			text:  "List root components with the file to read each from. Use it to find a bundlePath for logicstamp_read_bundle.",
+			takes: append(arguments.List{snapshotArg(), projectArg(), {Name: "folderPrefix", Text: "Only this folder and below"}}, pageArgs(m.pager.maxTokens)...),
 		},
 		{
 			name: "logicstamp_read_bundle", run: m.read, work: admission.Medium, title: "Read a bundle",
 			text: "Read the contracts of a root component and of what it reaches. Take bundlePath from logicstamp_list_bundles, or context_main.json for the index.",
-			args: append([]argument{
-				str("bundlePath", "A file of the context, from logicstamp_list_bundles").need(),
-				snapshotArg(), projectArg(), str("rootComponent", "One root of the file: path, file name or name"),
+			takes: append(arguments.List{
+				{Name: "bundlePath", Required: true, Text: "A file of the context, from logicstamp_list_bundles"},
+				snapshotArg(), projectArg(),
+				{Name: "rootComponent", Text: "One root of the file: path, file name or name"},
 			}, pageArgs(m.pager.maxTokens)...),
 		},
 		{
 			name: "logicstamp_read_logicstamp_docs", run: m.docs, title: "Read the docs",
-			text: "Explain bundles, contracts, depth, modes and how to read a comparison. Read it once when a result is unclear.",
-			args: []argument{topicArg()},
+			text:  "Explain bundles, contracts, depth, modes and how to read a comparison. Read it once when a result is unclear.",
+			takes: arguments.List{topicArg()},
 		},
 		{
 			name: "logicstamp_watch_status", run: m.watchStatus, title: "Watch status",
 			text: "Report whether stamp's own watch mode is running for a project and whether the context on disk is current.",
-			args: []argument{
-				str("projectPath", "Absolute path of the project").need(),
-				flag("includeRecentLogs", "Add the newest log entries", false), number("logLimit", "How many, 5 by default", 1, 100),
+			takes: arguments.List{
+				{Name: "projectPath", Required: true, Text: "Absolute path of the project"},
+				{Name: "includeRecentLogs", Kind: arguments.Flag, Default: false, Text: "Add the newest log entries"},
+				{Name: "logLimit", Kind: arguments.Integer, Min: 1, Max: 100, Text: "How many, 5 by default"},
 			},
 		},
 		{
 			name: "logicstamp_get_last_compare_result", run: m.last, work: admission.Medium, title: "Last comparison",
-			text: "Return the latest comparison, including the drift monitor's, if newer than a given time. Use it to poll for drift.",
-			args: append([]argument{str("since", "RFC 3339 time, or a date"), str("projectPath", "Only of this project")}, pageArgs(m.pager.maxTokens)...),
+			text:  "Return the latest comparison, including the drift monitor's, if newer than a given time. Use it to poll for drift.",
+			takes: append(arguments.List{{Name: "since", Text: "RFC 3339 time, or a date"}, {Name: "projectPath", Text: "Only of this project"}}, pageArgs(m.pager.maxTokens)...),
 		},
 		{
 			name: "logicstamp_search_components", run: m.search, work: admission.Medium, title: "Search components",
 			text: "Find components by words (name, props, hooks, path) and filters. Then read the hit's bundlePath with its rootComponent.",
-			args: append([]argument{
-				{name: "query", kind: "string", text: "Words, 200 characters at most; all must match", max: 200},
+			takes: append(arguments.List{
+				{Name: "query", Text: "Words, 200 characters at most; all must match", Max: 200},
 				snapshotArg(), projectArg(),
-				words("kind", "Such as react:hook"), str("folderPrefix", "Only this folder and below"),
-				words("hasProp", "Props it has"), words("usesHook", "Hooks it uses"), words("usesComponent", "Components it renders"),
-				words("imports", "Modules it imports"), words("exports", "Names it exports"),
-				str("role", "What it is in its bundle").of("root", "dependency", "any"), number("limit", "Hits per page, 20 by default", 1, 100),
+				{Name: "kind", Kind: arguments.Strings, Text: "Such as react:hook"},
+				{Name: "folderPrefix", Text: "Only this folder and below"},
+				{Name: "hasProp", Kind: arguments.Strings, Text: "Props it has"},
+				{Name: "usesHook", Kind: arguments.Strings, Text: "Hooks it uses"},
+				{Name: "usesComponent", Kind: arguments.Strings, Text: "Components it renders"},
+				{Name: "imports", Kind: arguments.Strings, Text: "Modules it imports"},
+				{Name: "exports", Kind: arguments.Strings, Text: "Names it exports"},
+				{Name: "role", Enum: []string{"root", "dependency", "any"}, Text: "What it is in its bundle"},
+				{Name: "limit", Kind: arguments.Integer, Min: 1, Max: 100, Text: "Hits per page, 20 by default"},
 			}, pageArgs(m.pager.maxTokens)...),
 		},
 	}

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
@@ -85,7 +88,7 @@ func caller(ctx context.Context) pixelsrc.Caller {
 
 // call is one call of a tool.
 type call struct {
-	arguments
+	arguments.Values
 	ctx    context.Context //nolint:containedctx // that of the call
 	server *pixelsrc.Server
 	who    pixelsrc.Caller
@@ -123,9 +126,9 @@ func (t tool) result(c *call, raw any) (res *mcp.CallToolResult) {
 		}
 	}()
 	var answer []mcp.Content
-	given, ignored, err := t.read(raw)
+	given, err := t.takes.Read(raw, wrong)
 	if err == nil {
-		c.arguments = given
+		c.Values = given
 		answer, err = t.run(c)
 	}
 	switch n := length(answer); {
@@ -136,10 +139,40 @@ func (t tool) result(c *call, raw any) (res *mcp.CallToolResult) {
 	default:
 		res = &mcp.CallToolResult{Content: answer}
 	}
-	if ignored != "" {
+	if ignored := t.ignored(given.Unknown); ignored != "" {
 		res.Content = append(res.Content, say(ignored)...)
 	}
 	return res
+}
+
+// wrong words what is wrong with the arguments of a call.
+func wrong(f arguments.Fault) error {
+	switch {
+	case f.Name == "":
+		return failf("The arguments must be a JSON object.")
+	case f.Got == nil:
+		return nil // the tool says what is missing
+	case f.Value == nil:
+		return failf("The argument %s must be %s.", f.Name, f.Kind.Want())
+	}
+	return failf("Unknown %s '%s': use one of %s.", f.Name, f.Value, strings.Join(f.Enum, ", "))
+}
+
+// ignored says which arguments the tool does not know, and what was perhaps meant.
+func (t tool) ignored(unknown []string) string {
+	var known, lines []string
+	for _, a := range t.takes {
+		known = append(known, a.Name)
+	}
+	slices.Sort(known)
+	for _, name := range unknown {
+		line := "Ignored argument '" + name + "'."
+		if near := pixelsrc.NearNames(name, known, 2); len(near) > 0 {
+			line += " " + pixelsrc.DidYouMean(near[:1])
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // failed is a result that says what went wrong and what to do.

@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
@@ -15,18 +16,18 @@ func render() tool {
 	return tool{
 		name: "pixelsrc_render", title: "Render pixel art", work: admission.Large,
 		text: "Draws a sprite, variant, composition or animation and returns the picture (PNG; an animation as GIF and contact sheet) with a summary of size, colours and warnings. Look at the result, improve the source, render again. Use a scale of about 8 for small sprites.",
-		arguments: fromSource([]argument{
-			{name: "sprite", text: "The sprite or variant to draw; the first sprite by default."},
-			{name: "composition", text: "The composition to draw, instead of a sprite."},
-			{name: "animation", text: "The animation or particle to draw, instead of a sprite."},
-			{name: "scale", kind: whole, more: `"minimum": 1, "maximum": 16`, normal: 1, text: "Scale factor, without smoothing."},
-			{name: "antialias", kind: word, enum: append([]string{"none"}, pxl.Algorithms()...), text: "A filter that smooths before scaling; those named 2x and 4x also scale up."},
-			{name: "strength", kind: number, more: `"minimum": 0, "maximum": 1`, text: "How strongly the filter smooths."},
-			{name: "format", kind: word, enum: pixelsrc.Formats(), normal: "auto", text: "auto: PNG, or GIF and sheet for an animation; png: the first frame; ansi: coloured half blocks as text."},
-			{name: "states", kind: words, more: `"items": {"type": "string"}`, text: "States to make active for state rules, such as [\"damaged\"]."},
-			{name: "all_states", kind: flag, normal: false, text: "Make every state active."},
-			{name: "slice", kind: pair, more: `"items": {"type": "integer"}`, text: "[width, height] to stretch a sprite with nine_slice to."},
-			{name: "tag", text: "For an animation, only the frames of this tag."},
+		takes: fromSource([]arguments.Argument{
+			{Name: "sprite", Text: "The sprite or variant to draw; the first sprite by default."},
+			{Name: "composition", Text: "The composition to draw, instead of a sprite."},
+			{Name: "animation", Text: "The animation or particle to draw, instead of a sprite."},
+			{Name: "scale", Kind: arguments.Whole, More: `"minimum": 1, "maximum": 16`, Default: 1, Text: "Scale factor, without smoothing."},
+			{Name: "antialias", Kind: arguments.Word, Enum: append([]string{"none"}, pxl.Algorithms()...), Text: "A filter that smooths before scaling; those named 2x and 4x also scale up."},
+			{Name: "strength", Kind: arguments.Number, More: `"minimum": 0, "maximum": 1`, Text: "How strongly the filter smooths."},
+			{Name: "format", Kind: arguments.Word, Enum: pixelsrc.Formats(), Default: "auto", Text: "auto: PNG, or GIF and sheet for an animation; png: the first frame; ansi: coloured half blocks as text."},
+			{Name: "states", Kind: arguments.Words, Text: "States to make active for state rules, such as [\"damaged\"]."},
+			{Name: "all_states", Kind: arguments.Flag, Default: false, Text: "Make every state active."},
+			{Name: "slice", Kind: arguments.Pair, Text: "[width, height] to stretch a sprite with nine_slice to."},
+			{Name: "tag", Text: "For an animation, only the frames of this tag."},
 		}...),
 		run: func(c *call) ([]mcp.Content, error) {
 			o, err := c.order()
@@ -52,10 +53,10 @@ func render() tool {
 
 // order checks the arguments of a render call.
 func (c *call) order() (o pixelsrc.Order, err error) {
-	o.Scale, o.Format = get[int](c, "scale"), get[string](c, "format")
+	o.Scale, o.Format = c.Int("scale"), c.String("format")
 	var named []string
 	for _, k := range [...]pxl.Kind{pxl.KindSprite, pxl.KindComposition, pxl.KindAnimation} {
-		if name := get[string](c, string(k)); name != "" {
+		if name := c.String(string(k)); name != "" {
 			named = append(named, string(k))
 			o.Kind, o.Name = k, name
 		}
@@ -63,14 +64,14 @@ func (c *call) order() (o pixelsrc.Order, err error) {
 	if len(named) > 1 {
 		return o, failf("Give only one of %s.", strings.Join(named, " and "))
 	}
-	o.Antialias = get[string](c, "antialias")
-	if c.has("strength") {
-		v := min(max(get[float64](c, "strength"), 0), 1)
+	o.Antialias = c.String("antialias")
+	if c.Has("strength") {
+		v := min(max(arguments.Get[float64](c.Values, "strength"), 0), 1)
 		o.Strength = &v
 	}
-	o.States, o.AllStates, o.Tag = get[[]string](c, "states"), get[bool](c, "all_states"), get[string](c, "tag")
-	o.Slice = get[[2]int](c, "slice")
-	if c.has("slice") && (min(o.Slice[0], o.Slice[1]) < 1 || max(o.Slice[0], o.Slice[1]) > pxl.MaxSide) {
+	o.States, o.AllStates, o.Tag = c.Strings("states"), c.Bool("all_states"), c.String("tag")
+	o.Slice = arguments.Get[[2]int](c.Values, "slice")
+	if c.Has("slice") && (min(o.Slice[0], o.Slice[1]) < 1 || max(o.Slice[0], o.Slice[1]) > pxl.MaxSide) {
 		return o, failf("slice must be the size of a nine-slice sprite in pixels: two integers from 1 to %d.", pxl.MaxSide)
 	}
 	return o, nil
@@ -80,17 +81,17 @@ func imported() tool {
 	return tool{
 		name: "pixelsrc_import", title: "Import a PNG", work: admission.Large,
 		text: "Turns a PNG into .pxl source that renders to the same pixels, built from rectangles, lines, ellipses and other shapes. Returns the source, ready to render or edit, and a summary. Rename the tokens c1, c2, … to what they show.",
-		arguments: []argument{
-			{name: "image", more: `"contentEncoding": "base64", "contentMediaType": "image/png"`, text: "The PNG, base64 encoded; takes precedence over path."},
-			{name: "path", text: "A .png file in the project."},
-			{name: "max_colors", kind: whole, more: `"minimum": 2, "maximum": 256`, normal: 16, text: "The maximum number of colours, including the transparent one."},
-			{name: "name", text: "The sprite's name; the file's name by default."},
-			{name: "analyze", kind: flag, normal: false, text: "Find roles, relationships and stacking order too."},
-			{name: "shapes", kind: flag, normal: true, text: "Find shapes; if false, list single pixels."},
+		takes: arguments.List{
+			{Name: "image", More: `"contentEncoding": "base64", "contentMediaType": "image/png"`, Text: "The PNG, base64 encoded; takes precedence over path."},
+			{Name: "path", Text: "A .png file in the project."},
+			{Name: "max_colors", Kind: arguments.Whole, More: `"minimum": 2, "maximum": 256`, Default: 16, Text: "The maximum number of colours, including the transparent one."},
+			{Name: "name", Text: "The sprite's name; the file's name by default."},
+			{Name: "analyze", Kind: arguments.Flag, Default: false, Text: "Find roles, relationships and stacking order too."},
+			{Name: "shapes", Kind: arguments.Flag, Default: true, Text: "Find shapes; if false, list single pixels."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
 			o := pixelsrc.ImportOptions{
-				MaxColors: get[int](c, "max_colors"), Analyze: get[bool](c, "analyze"), Points: !get[bool](c, "shapes"), Name: get[string](c, "name"),
+				MaxColors: c.Int("max_colors"), Analyze: c.Bool("analyze"), Points: !c.Bool("shapes"), Name: c.String("name"),
 			}
 			if o.MaxColors < 2 || o.MaxColors > 256 {
 				return nil, failf("max_colors is %d; it must be 2 to 256 (including the transparent colour).", o.MaxColors)
@@ -99,10 +100,10 @@ func imported() tool {
 			var file string
 			var err error
 			switch {
-			case c.has("image"):
-				data, err = decodeBase64(get[string](c, "image"))
-			case c.has("path"):
-				data, file, err = c.server.ReadPicture(c.who, get[string](c, "path"))
+			case c.Has("image"):
+				data, err = decodeBase64(c.String("image"))
+			case c.Has("path"):
+				data, file, err = c.server.ReadPicture(c.who, c.String("path"))
 			default:
 				err = failf("Either image (a PNG, base64 encoded) or path (a .png file) is needed.")
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
@@ -116,7 +117,7 @@ func createSprite(_ context.Context, _ *Module, get func(string) string) convers
 	b.WriteString("\n" + page("create_sprite") + "\n")
 	b.WriteString(paletteAdvice(palette))
 	fmt.Fprintf(&b, "\n## Style\n\nThe requested style is quoted in the request. Let it decide the number of colours, the strength of outlines and the amount of detail.\n")
-	if _, _, ok := parseSize(size); !ok {
+	if arguments.Pair.Read(size) == nil {
 		b.WriteString("\nThe requested size is not in the form WIDTHxHEIGHT; choose a suitable one such as 16x16 and say so.\n")
 	}
 	user := fmt.Sprintf("Create a pixel art sprite.\n\nDescription:\n%s\n\nSize: %s\nPalette: %s\nStyle: %s\n\nAnswer with valid .pxl source: the palette object first, then the sprite.",

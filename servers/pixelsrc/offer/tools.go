@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
@@ -17,7 +18,7 @@ import (
 // tool is one tool: what clients see of it, and what it does.
 type tool struct {
 	name, title, text string
-	arguments         []argument
+	takes             arguments.List
 	// work is Large for what draws or keeps a picture and its colours, Medium for what
 	// only reads a source.
 	work admission.Class
@@ -34,7 +35,7 @@ func tools() []tool {
 
 // offered is a tool as the host takes it. None of them writes anything.
 func (m *Module) offered(t tool) host.Tool {
-	def := mcp.NewToolWithRawSchema(t.name, t.text, t.schema())
+	def := mcp.NewToolWithRawSchema(t.name, t.text, t.takes.Schema(arguments.Style{Nullable: true}))
 	def.Title = t.title
 	def.Annotations = mcp.ToolAnnotation{
 		Title: t.title, ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
@@ -44,10 +45,10 @@ func (m *Module) offered(t tool) host.Tool {
 }
 
 // fromSource are the arguments of a tool that works on one source, before its own.
-func fromSource(own ...argument) []argument {
-	return append([]argument{
-		{name: "source", text: "The .pxl text; takes precedence over path."},
-		{name: "path", text: "A .pxl or .jsonl file in the project."},
+func fromSource(own ...arguments.Argument) arguments.List {
+	return append(arguments.List{
+		{Name: "source", Text: "The .pxl text; takes precedence over path."},
+		{Name: "path", Text: "A .pxl or .jsonl file in the project."},
 	}, own...)
 }
 
@@ -56,13 +57,13 @@ func fromSource(own ...argument) []argument {
 func (c *call) source(side string) (*pixelsrc.Source, error) {
 	text, path := "source"+side, "path"+side
 	switch {
-	case c.has(text):
-		if n := len(get[string](c, text)); n > pxl.MaxSource {
+	case c.Has(text):
+		if n := len(c.String(text)); n > pxl.MaxSource {
 			return nil, failf("%s is %d bytes; the limit is %d MiB. Split it into several files.", text, n, pxl.MaxSource>>20)
 		}
-		return c.server.Parse(c.ctx, c.who, get[string](c, text)), nil
-	case c.has(path):
-		return c.server.Open(c.ctx, c.who, get[string](c, path))
+		return c.server.Parse(c.ctx, c.who, c.String(text)), nil
+	case c.Has(path):
+		return c.server.Open(c.ctx, c.who, c.String(path))
 	}
 	return nil, failf("Either %s (the text) or %s (a .pxl file) is needed.", text, path)
 }
@@ -71,14 +72,14 @@ func analyze() tool {
 	return tool{
 		name: "pixelsrc_analyze", title: "Analyze pixel art sources", work: admission.Large,
 		text: "Summarizes .pxl sources: sprites, palettes, tokens by visible pixels, tokens used together, sizes, token families. Takes a source, a file or a whole folder and returns JSON. Use it before adding to a project, to match its palettes and names.",
-		arguments: []argument{
-			{name: "source", text: "The .pxl text; takes precedence over path."},
-			{name: "path", text: "A .pxl or .jsonl file, or a folder, in the project."},
-			{name: "recursive", kind: flag, normal: true, text: "Include subfolders."},
+		takes: arguments.List{
+			{Name: "source", Text: "The .pxl text; takes precedence over path."},
+			{Name: "path", Text: "A .pxl or .jsonl file, or a folder, in the project."},
+			{Name: "recursive", Kind: arguments.Flag, Default: true, Text: "Include subfolders."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
-			if c.has("path") && !c.has("source") {
-				k, err := c.server.AnalyzePath(c.ctx, c.who, get[string](c, "path"), get[bool](c, "recursive"))
+			if c.Has("path") && !c.Has("source") {
+				k, err := c.server.AnalyzePath(c.ctx, c.who, c.String("path"), c.Bool("recursive"))
 				if err != nil {
 					return nil, err
 				}
@@ -97,12 +98,12 @@ func diff() tool {
 	return tool{
 		name: "pixelsrc_diff", title: "Compare pixel art", work: admission.Large,
 		text: "Compares the sprites of two sources: sizes, colours, regions, pixels, metadata. Returns a JSON array with one entry per sprite, so that you see what an edit changed. Render the changed sprites next.",
-		arguments: []argument{
-			{name: "source_a", text: "The old .pxl text."},
-			{name: "source_b", text: "The new .pxl text."},
-			{name: "path_a", text: "The old .pxl file, instead of source_a."},
-			{name: "path_b", text: "The new .pxl file, instead of source_b."},
-			{name: "sprite", text: "Compare only the sprite with this name."},
+		takes: arguments.List{
+			{Name: "source_a", Text: "The old .pxl text."},
+			{Name: "source_b", Text: "The new .pxl text."},
+			{Name: "path_a", Text: "The old .pxl file, instead of source_a."},
+			{Name: "path_b", Text: "The new .pxl file, instead of source_b."},
+			{Name: "sprite", Text: "Compare only the sprite with this name."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
 			a, err := c.source("_a")
@@ -113,7 +114,7 @@ func diff() tool {
 			if err != nil {
 				return nil, err
 			}
-			d, err := pixelsrc.Diff(c.ctx, a, b, get[string](c, "sprite"))
+			d, err := pixelsrc.Diff(c.ctx, a, b, c.String("sprite"))
 			if err != nil {
 				return nil, err
 			}
@@ -133,9 +134,9 @@ func explain() tool {
 	return tool{
 		name: "pixelsrc_explain", title: "Explain pixel art", work: admission.Large,
 		text: "Describes the objects of a source as JSON and as text: sizes, tokens with pixel counts and colours, regions with bounds and visible pixels, layers, timing. Use it to understand a file before editing; then pixelsrc_render to see it.",
-		arguments: fromSource(
-			argument{name: "name", text: "Only the object with this name; @gameboy and so on explain a built-in palette."},
-			argument{name: "from", kind: whole, text: "The number of objects to skip, or with name the number of list entries to skip. Long answers are cut and say where to continue."},
+		takes: fromSource(
+			arguments.Argument{Name: "name", Text: "Only the object with this name; @gameboy and so on explain a built-in palette."},
+			arguments.Argument{Name: "from", Kind: arguments.Whole, Text: "The number of objects to skip, or with name the number of list entries to skip. Long answers are cut and say where to continue."},
 		),
 		run: func(c *call) ([]mcp.Content, error) {
 			src, err := c.source("")
@@ -143,11 +144,11 @@ func explain() tool {
 				return nil, err
 			}
 			var name *string
-			if c.has("name") {
-				n := get[string](c, "name")
+			if c.Has("name") {
+				n := c.String("name")
 				name = &n
 			}
-			e, err := src.Explain(c.ctx, name, get[int](c, "from"))
+			e, err := src.Explain(c.ctx, name, c.Int("from"))
 			if err != nil {
 				return nil, err
 			}
@@ -163,15 +164,15 @@ func explain() tool {
 func format() tool {
 	return tool{
 		name: "pixelsrc_format", title: "Format a pixel art source", work: admission.Medium,
-		text:      "Formats a source in the standard layout (one region per line, keys in a fixed order, strict JSON) and keeps everything in it, including comments. Returns the source text; write it back to the file.",
-		arguments: fromSource(argument{name: "check", kind: flag, normal: false, text: "Only report whether formatting would change the source."}),
+		text:  "Formats a source in the standard layout (one region per line, keys in a fixed order, strict JSON) and keeps everything in it, including comments. Returns the source text; write it back to the file.",
+		takes: fromSource(arguments.Argument{Name: "check", Kind: arguments.Flag, Default: false, Text: "Only report whether formatting would change the source."}),
 		run: func(c *call) ([]mcp.Content, error) {
-			text := get[string](c, "source")
+			text := c.String("source")
 			switch {
-			case c.has("source"):
-			case c.has("path"):
+			case c.Has("source"):
+			case c.Has("path"):
 				var err error
-				if text, err = c.server.ReadText(c.who, get[string](c, "path")); err != nil {
+				if text, err = c.server.ReadText(c.who, c.String("path")); err != nil {
 					return nil, err
 				}
 			default:
@@ -184,7 +185,7 @@ func format() tool {
 			switch {
 			case err != nil:
 				return nil, failf("%v. Nothing was formatted; fix it and format again.", err)
-			case !get[bool](c, "check"):
+			case !c.Bool("check"):
 				answer := say(f.Text)
 				if len(f.Dropped) > 0 {
 					answer = append(answer, say(strings.Join(f.Dropped, "\n"))...)
@@ -202,14 +203,14 @@ func palettes() tool {
 	return tool{
 		name: "pixelsrc_palettes", title: "Built-in palettes", work: admission.Small,
 		text: "Lists the built-in palettes (gameboy, nes, pico8, …) with their tokens, or shows one with all its colours, as JSON. Use one with \"palette\": \"@name\" in a sprite.",
-		arguments: []argument{
-			{name: "action", kind: word, more: `"enum": ["list", "show", null], "default": "list"`, text: "list all, or show the one given by name."},
-			{name: "name", text: "The palette to show, with or without @."},
+		takes: arguments.List{
+			{Name: "action", Kind: arguments.Word, More: `"enum": ["list", "show", null], "default": "list"`, Text: "list all, or show the one given by name."},
+			{Name: "name", Text: "The palette to show, with or without @."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
-			action, name := get[string](c, "action"), get[string](c, "name")
+			action, name := c.String("action"), c.String("name")
 			switch {
-			case action == "list", action == "" && !c.has("name"):
+			case action == "list", action == "" && !c.Has("name"):
 				details := pixelsrc.Palettes(true)
 				for i := range details {
 					details[i].Name = "@" + details[i].Name
@@ -236,15 +237,15 @@ func prime() tool {
 	return tool{
 		name: "pixelsrc_prime", title: "Learn the pixel art format", work: admission.Small,
 		text: "Returns the guide to the .pxl format as Markdown: objects, shapes, modifiers, animation, a complete example, advice. Read it (brief is enough to start) before writing a source; then render it with pixelsrc_render.",
-		arguments: []argument{
-			{name: "brief", kind: flag, normal: false, text: "The short guide."},
-			{name: "section", kind: word, enum: []string{"format", "examples", "tips", "full"}, normal: "full", text: "One part of the full guide."},
+		takes: arguments.List{
+			{Name: "brief", Kind: arguments.Flag, Default: false, Text: "The short guide."},
+			{Name: "section", Kind: arguments.Word, Enum: []string{"format", "examples", "tips", "full"}, Default: "full", Text: "One part of the full guide."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
-			if get[bool](c, "brief") {
+			if c.Bool("brief") {
 				return say(guideBrief()), nil
 			}
-			return say(guideSection(get[string](c, "section"))), nil
+			return say(guideSection(c.String("section"))), nil
 		},
 	}
 }
@@ -252,8 +253,8 @@ func prime() tool {
 func suggest() tool {
 	return tool{
 		name: "pixelsrc_suggest", title: "Suggest fixes", work: admission.Medium,
-		text:      "Finds misspelt tokens, names, fields and colours, missing sizes and the like, and suggests a fix for each, with a confidence. Returns JSON; with apply also the fixed source. Use it after pixelsrc_validate has reported problems.",
-		arguments: fromSource(argument{name: "apply", kind: flag, normal: false, text: "Also return the source with the fixes made."}),
+		text:  "Finds misspelt tokens, names, fields and colours, missing sizes and the like, and suggests a fix for each, with a confidence. Returns JSON; with apply also the fixed source. Use it after pixelsrc_validate has reported problems.",
+		takes: fromSource(arguments.Argument{Name: "apply", Kind: arguments.Flag, Default: false, Text: "Also return the source with the fixes made."}),
 		run: func(c *call) ([]mcp.Content, error) {
 			src, err := c.source("")
 			if err != nil {
@@ -279,7 +280,7 @@ func suggest() tool {
 			if unread > 0 {
 				add("%d parts of the source could not be read and were skipped; pixelsrc_validate says where.", unread)
 			}
-			if get[bool](c, "apply") {
+			if c.Bool("apply") {
 				fixed, left := pixelsrc.Apply(src.Text, list)
 				add("%s", fixed)
 				if left > 0 {
@@ -294,14 +295,14 @@ func suggest() tool {
 func validate() tool {
 	return tool{
 		name: "pixelsrc_validate", title: "Validate a pixel art source", work: admission.Large,
-		text:      "Checks a source without drawing: syntax, colours, tokens, references, shapes off the canvas, misspelt fields. Returns JSON with line, code, message and suggestion for each problem. Use pixelsrc_suggest for fixes.",
-		arguments: fromSource(argument{name: "strict", kind: flag, normal: false, text: "Treat warnings as errors."}),
+		text:  "Checks a source without drawing: syntax, colours, tokens, references, shapes off the canvas, misspelt fields. Returns JSON with line, code, message and suggestion for each problem. Use pixelsrc_suggest for fixes.",
+		takes: fromSource(arguments.Argument{Name: "strict", Kind: arguments.Flag, Default: false, Text: "Treat warnings as errors."}),
 		run: func(c *call) ([]mcp.Content, error) {
 			src, err := c.source("")
 			if err != nil {
 				return nil, err
 			}
-			return document(src.Verdict(get[bool](c, "strict"))), nil
+			return document(src.Verdict(c.Bool("strict"))), nil
 		},
 	}
 }
@@ -310,31 +311,31 @@ func scaffold() tool {
 	return tool{
 		name: "pixelsrc_scaffold", title: "Start a pixel art source", work: admission.Medium,
 		text: "Writes a skeleton sprite, animation, palette or composition: valid source that already renders. Returns the text; replace the shapes with your own, then use pixelsrc_render.",
-		arguments: []argument{
-			{name: "asset_type", kind: word, required: true, more: `"enum": ["sprite", "animation", "anim", "palette", "composition"]`, text: "What to create."},
-			{name: "name", required: true, more: `"pattern": "^[a-z][a-z0-9_]*$"`, text: "Its name: lower case letters, digits, underscores."},
-			{name: "palette", text: "The palette to use: a built-in such as @pico8, or a name; for asset_type palette, a preset (forest, medieval, synthwave, ocean) or built-in to copy."},
-			{name: "size", kind: pair, more: `"items": {"type": "integer", "minimum": 1, "maximum": 4096}`, normal: [2]int{16, 16}, text: "[width, height] in pixels."},
-			{name: "width", kind: whole, text: "The width, instead of size."},
-			{name: "height", kind: whole, text: "The height, instead of size."},
-			{name: "cell_width", kind: whole, normal: 8, text: "The width of a composition's tiles."},
-			{name: "cell_height", kind: whole, normal: 8, text: "The height of a composition's tiles."},
-			{name: "tokens", text: "Token names for the palette, separated by commas."},
-			{name: "colors", text: "Colours for the palette, separated by commas."},
+		takes: arguments.List{
+			{Name: "asset_type", Kind: arguments.Word, Required: true, More: `"enum": ["sprite", "animation", "anim", "palette", "composition"]`, Text: "What to create."},
+			{Name: "name", Required: true, More: `"pattern": "^[a-z][a-z0-9_]*$"`, Text: "Its name: lower case letters, digits, underscores."},
+			{Name: "palette", Text: "The palette to use: a built-in such as @pico8, or a name; for asset_type palette, a preset (forest, medieval, synthwave, ocean) or built-in to copy."},
+			{Name: "size", Kind: arguments.Pair, More: `"items": {"type": "integer", "minimum": 1, "maximum": 4096}`, Default: [2]int{16, 16}, Text: "[width, height] in pixels."},
+			{Name: "width", Kind: arguments.Whole, Text: "The width, instead of size."},
+			{Name: "height", Kind: arguments.Whole, Text: "The height, instead of size."},
+			{Name: "cell_width", Kind: arguments.Whole, Default: 8, Text: "The width of a composition's tiles."},
+			{Name: "cell_height", Kind: arguments.Whole, Default: 8, Text: "The height of a composition's tiles."},
+			{Name: "tokens", Text: "Token names for the palette, separated by commas."},
+			{Name: "colors", Text: "Colours for the palette, separated by commas."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
 			s := pixelsrc.Sketch{
-				Kind: get[string](c, "asset_type"), Name: get[string](c, "name"), Palette: get[string](c, "palette"),
-				Size: get[[2]int](c, "size"), Cell: [2]int{get[int](c, "cell_width"), get[int](c, "cell_height")},
-				Tokens: splitList(get[string](c, "tokens")), Colours: splitList(get[string](c, "colors")),
+				Kind: c.String("asset_type"), Name: c.String("name"), Palette: c.String("palette"),
+				Size: arguments.Get[[2]int](c.Values, "size"), Cell: [2]int{c.Int("cell_width"), c.Int("cell_height")},
+				Tokens: splitList(c.String("tokens")), Colours: splitList(c.String("colors")),
 			}
 			size := s.Size
 			for i, name := range [...]string{"width", "height"} {
-				if c.has(name) {
-					size[i] = get[int](c, name)
+				if c.Has(name) {
+					size[i] = c.Int(name)
 				}
 			}
-			if c.has("size") && size != s.Size {
+			if c.Has("size") && size != s.Size {
 				return nil, failf("Cannot scaffold: size is %dx%d but width and height say %dx%d; give one of them.", s.Size[0], s.Size[1], size[0], size[1])
 			}
 			s.Size = size

@@ -15,12 +15,12 @@ func TestEveryToolIsWhole(t *testing.T) {
 	hosttest.EveryToolIsWhole(t, "../README.md", m.Offer().Tools)
 	for _, tool := range tools() {
 		t.Run(tool.name, func(t *testing.T) {
-			for _, a := range tool.arguments {
-				if !strings.HasSuffix(a.text, ".") {
-					t.Errorf("%s: got the description %q, want sentences", a.name, a.text)
+			for _, a := range tool.takes {
+				if !strings.HasSuffix(a.Text, ".") {
+					t.Errorf("%s: got the description %q, want sentences", a.Name, a.Text)
 				}
-				if a.normal != nil && a.kind.read(plain(t, a.normal)) != a.normal {
-					t.Errorf("%s: the default %v is not %s", a.name, a.normal, a.kind.want())
+				if a.Default != nil && a.Kind.Read(plain(t, a.Default)) != a.Default {
+					t.Errorf("%s: the default %v is not %s", a.Name, a.Default, a.Kind.Want())
 				}
 			}
 			if !strings.Contains(guideFull(), tool.name) {
