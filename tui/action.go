@@ -13,6 +13,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
+// ReadWarnings is the action that shows all warnings in full.
+const ReadWarnings = "deck.warnings"
+
 // Action is one thing the user can do.
 type Action struct {
 	ID    string   // for configuration: "calls.copy"

@@ -31,7 +31,6 @@ type Model struct {
 
 	overlays []*raised
 	toasts   toasts
-	broken   string // why the settings cannot be read
 	pictures *pictures
 	snap     *deck.Snapshot
 	pump     *pump
@@ -62,9 +61,6 @@ func New(o Options) *Model {
 	m.opts.Theme.Dark = o.Background != "light" // also until the terminal answers, and when it never does
 	m.theme = theme.New(m.opts.Theme)
 	m.bind()
-	for _, w := range o.Warnings {
-		m.toasts.add(Warn, w)
-	}
 	m.pictures = newPictures(o.Pictures)
 	feeds := []Feed{m.pictures.feed()}
 	if o.Deck != nil {
@@ -246,7 +242,9 @@ func (m *Model) requested(msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return m.show(m.index(msg.page)), true
 	case toastMsg:
-		m.toasts.add(msg.kind, msg.text)
+		if p := m.page(); p == nil || !slices.Contains(msg.pages, p.ID()) {
+			m.toasts.add(msg.kind, msg.text, msg.pages...)
+		}
 		return nil, true
 	case quitMsg:
 		if msg.sure {
@@ -287,7 +285,10 @@ func (m *Model) batch(b batchMsg) tea.Cmd {
 	}
 	for _, msg := range b.msgs {
 		if d, ok := msg.(DeckMsg); ok {
-			m.snap = d.Snapshot
+			before := m.layout()
+			if m.snap = d.Snapshot; m.layout() != before {
+				cmds = append(cmds, m.sized())
+			}
 		}
 		if cmd, ok := m.terminalPictures(msg); ok {
 			cmds = append(cmds, cmd)
@@ -317,7 +318,7 @@ func (m *Model) show(i int) tea.Cmd {
 		return nil
 	}
 	m.pages[m.at].Hide()
-	m.toasts.leave()
+	m.toasts.leave(m.pages[i].ID())
 	m.back, m.at = m.at, i
 	cmds := []tea.Cmd{m.pages[i].Show()}
 	if s := m.opts.Store; s != nil {

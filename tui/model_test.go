@@ -196,9 +196,9 @@ func TestSettingsChangeWhileTheScreenIsUp(t *testing.T) {
 	}, func(s *frame.Screen) {
 		s.Has("y copy")
 		for _, key := range []string{"c", "d"} {
-			settings <- tui.Settings{Background: "light", Keys: map[string][]string{"one.copy": {key}}, Warnings: []string{"colours: unknown field " + key}}
+			settings <- tui.Settings{Background: "light", Keys: map[string][]string{"one.copy": {key}}}
 			s.Wait(time.Second)
-			s.Has(key+" copy", "unknown field "+key)
+			s.Has(key + " copy")
 			s.Keys("y", key)
 		}
 		if ran != 2 {
@@ -212,22 +212,40 @@ func TestSettingsChangeWhileTheScreenIsUp(t *testing.T) {
 	})
 }
 
-func TestABrokenConfigurationIsShownAsLongAsItIs(t *testing.T) {
+func TestAPinnedWarningIsOnEveryPageAsLongAsItIs(t *testing.T) {
 	one, two := &page{id: "one", title: "One"}, &page{id: "two", title: "Two"}
-	var settings chan tui.Settings
+	var d *fake.Deck
 	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 40, H: 12}} {
 		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
-			settings = make(chan tui.Settings)
-			return tui.New(tui.Options{Pages: []tui.Page{one, two}, Background: "dark", Settings: settings})
+			d = fake.NewDeck(time.Now())
+			return tui.New(tui.Options{Deck: d, Pages: []tui.Page{one, two}, Background: "dark"})
 		}, func(s *frame.Screen) {
-			settings <- tui.Settings{Background: "dark", Warnings: []string{"read /home/ann/config.toml, line 2"}, Broken: "config.toml, line 2, column 8: \x1b[31ma whole number"}
+			height := func() int {
+				size, _ := one.last(func(m tea.Msg) bool { _, ok := m.(tui.SizeMsg); return ok }).(tui.SizeMsg)
+				return size.H
+			}
+			full := 0
+			s.Do(func() { full = height() })
+			d.Change(func(s *deck.Snapshot) {
+				s.Warnings = []deck.Warning{{ID: 1, From: "config", Text: "config.toml, line 2, column 8: \x1b[31ma whole number", Pinned: true}}
+			})
 			s.Wait(time.Hour)
+			s.Do(func() {
+				if height() >= full {
+					t.Errorf("the page was told of %d rows of %d", height(), full)
+				}
+			})
 			s.Has("config.toml, line 2, column")
 			s.Keys("2")
 			s.Has("config.toml, line 2, column")
-			settings <- tui.Settings{Background: "dark"}
+			d.Change(func(s *deck.Snapshot) { s.Warnings = nil })
 			s.Wait(time.Second)
 			s.Lacks("config.toml")
+			s.Do(func() {
+				if height() != full {
+					t.Errorf("the page was told of %d rows of %d", height(), full)
+				}
+			})
 		})
 	}
 }

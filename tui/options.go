@@ -27,7 +27,6 @@ type Options struct {
 	Start      string       // page to show first; "" is where the user left
 	Pictures   picture.Mode // how to show pictures; Auto asks the terminal
 	Store      Store        // nil forgets
-	Warnings   []string
 
 	// Settings brings other colours, keys and mouse while the screen is up; nil
 	// keeps what is.

@@ -202,8 +202,9 @@ type (
 		always  bool
 	}
 	toastMsg struct {
-		kind ToastKind
-		text string
+		kind  ToastKind
+		text  string
+		pages []string // which say it themselves
 	}
 	quitMsg struct{ sure bool }
 )
@@ -234,7 +235,13 @@ func GoUnasked(page string, always bool) tea.Cmd {
 }
 
 // Toast shows a sentence for a few seconds.
-func Toast(kind ToastKind, text string) tea.Cmd { return send(toastMsg{kind: kind, text: text}) }
+func Toast(kind ToastKind, text string) tea.Cmd { return ToastUnless(kind, text) }
+
+// ToastUnless is Toast of what some pages say themselves: it is not shown on
+// them.
+func ToastUnless(kind ToastKind, text string, pages ...string) tea.Cmd {
+	return send(toastMsg{kind: kind, text: text, pages: pages})
+}
 
 // Quit ends the program without asking.
 func Quit() tea.Cmd { return send(quitMsg{sure: true}) }

@@ -32,6 +32,7 @@ const (
 type toast struct {
 	kind  ToastKind
 	text  string
+	pages []string // which say it themselves
 	since time.Time
 	until time.Time
 }
@@ -39,13 +40,13 @@ type toast struct {
 // toasts are the sentences on the screen, newest last.
 type toasts struct{ list []toast }
 
-func (t *toasts) add(kind ToastKind, text string) {
+func (t *toasts) add(kind ToastKind, text string, pages ...string) {
 	stay := toastShort
 	if kind >= Warn {
 		stay = toastLong
 	}
 	now := time.Now()
-	n := toast{kind: kind, text: plain.Line(text), since: now, until: now.Add(stay)}
+	n := toast{kind: kind, text: plain.Line(text), pages: pages, since: now, until: now.Add(stay)}
 	for i, old := range t.list {
 		if old.text == n.text && old.kind == n.kind {
 			t.list = append(t.list[:i], t.list[i+1:]...)
@@ -59,10 +60,11 @@ func (t *toasts) add(kind ToastKind, text string) {
 }
 
 // leave takes away what has been said for a while and was for the page that is
-// left: on the next one it would only cover something. Warnings stay.
-func (t *toasts) leave() {
+// left: on the next one it would only cover something. Warnings stay, but for
+// what the next page says itself.
+func (t *toasts) leave(next string) {
 	t.list = slices.DeleteFunc(t.list, func(n toast) bool {
-		return n.kind < Warn && time.Since(n.since) > toastSeen
+		return n.kind < Warn && time.Since(n.since) > toastSeen || slices.Contains(n.pages, next)
 	})
 }
 

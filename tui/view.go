@@ -10,6 +10,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -107,7 +108,7 @@ func (m *Model) rows(f *Frame) []string {
 		f.RedrawAfter(body.wake)
 		f.joinPictures(body, 0, l.bodyY)
 	}
-	rows = append(rows, m.brokenRows()...)
+	rows = append(rows, m.pinned()...)
 	rows = append(rows, m.footer()...)
 	m.drawOverlays(f, rows)
 	m.drawToasts(f, rows)
@@ -125,8 +126,51 @@ func (m *Model) layout() layout {
 	if l.rule {
 		l.bodyY = 2
 	}
-	l.bodyH = m.h - l.bodyY - m.footerRows() - len(m.brokenRows())
+	l.bodyH = m.h - l.bodyY - m.footerRows() - len(m.pinned())
 	return l
+}
+
+// pinned is the warning that every page shows, in as few rows as a small screen
+// can spare.
+func (m *Model) pinned() []string {
+	if m.snap == nil {
+		return nil
+	}
+	w := m.snap.Pinned()
+	if w == nil {
+		return nil
+	}
+	most := 2
+	if m.h < 18 {
+		most = 1
+	}
+	lines, more := widget.Wrap("! "+plain.Line(w.Text), max(m.w-2, 1)), ""
+	if len(lines) > most {
+		lines = append(lines[:most-1:most-1], strings.Join(lines[most-1:], " "))
+		more = m.readsWarnings()
+	}
+	for i, l := range lines {
+		end := ""
+		if i == len(lines)-1 {
+			end = more
+		}
+		lines[i] = widget.Ends(m.theme.Warn.Render(" "+l), end, m.w)
+	}
+	return lines
+}
+
+// readsWarnings is the hint of the key that shows warnings in full, on a page that
+// has one.
+func (m *Model) readsWarnings() string {
+	i := slices.IndexFunc(m.tables[m.at], func(a *Action) bool { return a.ID == ReadWarnings })
+	if i < 0 {
+		return ""
+	}
+	key := m.keyOf(m.tables[m.at][i])
+	if key == "" {
+		return ""
+	}
+	return m.theme.Key.Render(KeyLabel(key, m.theme.Glyph.ASCII)) + m.theme.Muted.Render(" read") + " "
 }
 
 // body draws the page. A page that panics says so in its place, and the others

@@ -89,7 +89,7 @@ func openDeck(a *app, f deckFlags) error {
 		err = h.plain(ctx, f)
 	} else {
 		o := h.screen(f)
-		o.Settings = followSettings(ctx, a, f, h.cfg.Paths.Config, h.clippyFollows(h.cfg), func(text string) { h.host.Warn("config", text) })
+		o.Settings = followSettings(ctx, a, f, h.cfg.Paths.Config, h.reload())
 		err = tui.Run(ctx, o)
 	}
 	r.close()

@@ -72,9 +72,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range append(cfg.Warnings, cfg.LogicstampOptions().Problems()...) {
-		h.host.Warn("config", w)
-	}
+	h.configured(cfg)
 	if person {
 		h.pictures = h.pixelsPage()
 	}

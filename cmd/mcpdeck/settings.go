@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ const settleFor = 150 * time.Millisecond
 func screenSettings(cfg *config.Config, f deckFlags) tui.Settings {
 	s := tui.Settings{
 		Theme: cfg.ThemeOptions(), Background: cfg.File.UI.Background,
-		Keys: cfg.File.Keys, KeysFile: filepath.Base(cfg.Paths.Config), KeyLines: cfg.KeyLines, NoMouse: !cfg.File.UI.Mouse, Warnings: cfg.Warnings,
+		Keys: cfg.File.Keys, KeysFile: filepath.Base(cfg.Paths.Config), KeyLines: cfg.KeyLines, NoMouse: !cfg.File.UI.Mouse,
 	}
 	if f.background != "" {
 		s.Background = f.background
@@ -32,24 +33,17 @@ func screenSettings(cfg *config.Config, f deckFlags) tui.Settings {
 }
 
 // followSettings sends the screen's settings whenever the configuration file at
-// path has changed, until ctx ends, and gives the configuration to apply. A file
-// that cannot be read changes nothing but says so, also to warn.
-func followSettings(ctx context.Context, a *app, f deckFlags, path string, apply func(*config.Config), warn func(string)) <-chan tui.Settings {
+// path has changed and can be read, until ctx ends. What became of it goes to
+// take, too.
+func followSettings(ctx context.Context, a *app, f deckFlags, path string, take func(*config.Config, error)) <-chan tui.Settings {
 	out := make(chan tui.Settings)
-	var last tui.Settings
-	if cfg, err := a.load(); err == nil {
-		last = screenSettings(cfg, f)
-	}
 	followed := followConfig(ctx, a, path, func(cfg *config.Config, err error) {
-		if err == nil {
-			last = screenSettings(cfg, f)
-			apply(cfg)
-		} else {
-			last.Warnings, last.Broken = []string{err.Error()}, briefly(err, path)
-			warn(err.Error())
+		take(cfg, err)
+		if err != nil {
+			return
 		}
 		select {
-		case out <- last:
+		case out <- screenSettings(cfg, f):
 		case <-ctx.Done():
 		}
 	})
@@ -65,21 +59,29 @@ func briefly(err error, path string) string {
 	return strings.TrimPrefix(strings.ReplaceAll(err.Error(), path, filepath.Base(path)), "read the configuration ")
 }
 
-// follow takes changes of the configuration over where there is no screen, and
-// warns of what is wrong with them.
+// follow applies changes of the configuration where there is no screen.
 func (h *instance) follow(ctx context.Context, a *app) {
+	followConfig(ctx, a, h.cfg.Paths.Config, h.reload())
+}
+
+// reload returns what applies a changed configuration, and warns of what is wrong
+// with it for as long as it is.
+func (h *instance) reload() func(*config.Config, error) {
 	apply := h.clippyFollows(h.cfg)
-	followConfig(ctx, a, h.cfg.Paths.Config, func(cfg *config.Config, err error) {
+	return func(cfg *config.Config, err error) {
 		if err != nil {
-			h.host.Warn("config", err.Error())
+			h.host.SetWarnings("config", true, briefly(err, h.cfg.Paths.Config))
 			return
 		}
 		apply(cfg)
-		for _, w := range cfg.Warnings {
-			h.host.Warn("config", w)
-		}
+		h.configured(cfg)
 		slog.Info("configuration reloaded", "file", h.cfg.Paths.Config)
-	})
+	}
+}
+
+// configured warns of what is wrong with a configuration that could be read.
+func (h *instance) configured(cfg *config.Config) {
+	h.host.SetWarnings("config", false, append(slices.Clone(cfg.Warnings), cfg.LogicstampOptions().Problems()...)...)
 }
 
 // followConfig reads the configuration whenever its file at path has changed, or one

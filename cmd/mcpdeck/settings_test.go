@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 func TestSettingsFollowTheConfigurationFile(t *testing.T) {
@@ -26,35 +26,73 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var warned atomic.Pointer[string]
-	var applied atomic.Pointer[config.Config]
+	type taken struct {
+		cfg *config.Config
+		err error
+	}
+	took := make(chan taken, 1)
 	write("[ui]\nmouse = true\n")
-	settings := followSettings(t.Context(), a, deckFlags{}, path, func(c *config.Config) { applied.Store(c) }, func(text string) { warned.Store(&text) })
+	settings := followSettings(t.Context(), a, deckFlags{}, path, func(c *config.Config, err error) { took <- taken{c, err} })
 	write("[ui]\nmouse = false\n[keys]\n\"calls.copy\" = [\"c\"]\n")
+	last := <-took
 	s := <-settings
 	if !s.NoMouse || !slices.Equal(s.Keys["calls.copy"], []string{"c"}) {
 		t.Errorf("settings %+v", s)
 	}
-	if c := applied.Load(); c == nil || c.File.UI.Mouse {
-		t.Errorf("applied %+v", c)
+	if last.err != nil || last.cfg.File.UI.Mouse {
+		t.Errorf("applied %+v", last)
 	}
 	write("[ui\n")
-	s = <-settings
-	if !s.NoMouse || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "settings unchanged") {
-		t.Errorf("after a file that cannot be read: %+v", s)
+	if last = <-took; last.err == nil || !strings.Contains(last.err.Error(), "settings unchanged") {
+		t.Errorf("after a file that cannot be read: %v", last.err)
 	}
-	if w := warned.Load(); w == nil || !strings.Contains(*w, "settings unchanged") {
-		t.Error("the warnings do not have it")
+	write("[ui]\nmouse = true\n")
+	if last = <-took; last.err != nil {
+		t.Errorf("after it is mended: %v", last.err)
 	}
-	if !strings.HasPrefix(s.Broken, "config.toml, line ") {
-		t.Errorf("broken: %q", s.Broken)
+	if s = <-settings; s.NoMouse {
+		t.Errorf("settings %+v after the file was mended", s)
 	}
-	write("[ui]\nmouse = false\n")
-	if s = <-settings; s.Broken != "" {
-		t.Errorf("broken when it is mended: %q", s.Broken)
-	}
-	if followSettings(t.Context(), a, deckFlags{}, "/nowhere/at/all/config.toml", nil, nil) != nil {
+	if followSettings(t.Context(), a, deckFlags{}, "/nowhere/at/all/config.toml", nil) != nil {
 		t.Error("a folder far from any that exists is followed")
+	}
+}
+
+// What is wrong with the configuration is shown for as long as it is, and once.
+func TestWarningsOfTheConfigurationHoldUntilItIsMended(t *testing.T) {
+	built, err := host.New(host.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "config.toml")
+	h := &instance{host: built, clippy: clippy.New(clippy.Options{Dir: t.TempDir()}), cfg: &config.Config{Paths: config.Paths{Config: path}}}
+	take := h.reload()
+	bad := fmt.Errorf("read the configuration %s, line 2: expected a value; settings unchanged", path)
+	for _, step := range []struct {
+		name     string
+		warnings []string
+		err      error
+		want     []string
+		pinned   bool
+	}{
+		{"unknown settings", []string{"unknown setting a", "unknown setting b"}, nil, []string{"unknown setting a", "unknown setting b"}, false},
+		{"one of them mended", []string{"unknown setting b"}, nil, []string{"unknown setting b"}, false},
+		{"unreadable", nil, bad, []string{"config.toml, line 2: expected a value; settings unchanged"}, true},
+		{"the same again", nil, bad, []string{"config.toml, line 2: expected a value; settings unchanged"}, true},
+		{"readable", []string{"unknown setting b"}, nil, []string{"unknown setting b"}, false},
+		{"mended", nil, nil, nil, false},
+	} {
+		take(&config.Config{Warnings: step.warnings}, step.err)
+		var got []string
+		for _, w := range built.Snapshot().Warnings {
+			got = append(got, w.Text)
+			if w.Pinned != step.pinned || w.From != "config" {
+				t.Errorf("%s: %+v", step.name, w)
+			}
+		}
+		if !slices.Equal(got, step.want) {
+			t.Errorf("%s: warnings %q, want %q", step.name, got, step.want)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package deck
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Status is a module's condition in one word.
 type Status string
@@ -71,18 +74,29 @@ type Endpoints struct {
 
 // Warning is a sentence for the user.
 type Warning struct {
-	Time time.Time
-	From string // module, "host", "journal"
-	Text string
+	ID     uint64 // newer ones have higher ones
+	Time   time.Time
+	From   string // module, "host", "journal"
+	Text   string
+	Pinned bool // the screen shows it on every page for as long as it is here
 }
 
-// WarningsAfter are the warnings that came after last, the newest last; all of
-// them when last is not among those that are kept.
-func (s *Snapshot) WarningsAfter(last Warning) []Warning {
+// WarningsAfter are the warnings that are newer than the one with the given ID,
+// the newest last.
+func (s *Snapshot) WarningsAfter(id uint64) []Warning {
+	i := slices.IndexFunc(s.Warnings, func(w Warning) bool { return w.ID > id })
+	if i < 0 {
+		return nil
+	}
+	return s.Warnings[i:]
+}
+
+// Pinned is the newest warning that every page shows; nil when there is none.
+func (s *Snapshot) Pinned() *Warning {
 	for i := len(s.Warnings) - 1; i >= 0; i-- {
-		if s.Warnings[i] == last {
-			return s.Warnings[i+1:]
+		if s.Warnings[i].Pinned {
+			return &s.Warnings[i]
 		}
 	}
-	return s.Warnings
+	return nil
 }

@@ -64,7 +64,8 @@ type Host struct {
 	views     map[string]*View
 	endpoints deck.Endpoints
 	warnings  []deck.Warning
-	logging   bool // warnings go to the log, too
+	warned    uint64 // the ID of the newest
+	logging   bool   // warnings go to the log, too
 }
 
 // hosted is a module with its state. It is the module's Scope.
@@ -197,19 +198,51 @@ func (h *Host) SetEndpoints(e deck.Endpoints) {
 
 // Warn shows a sentence to the user.
 func (h *Host) Warn(from, text string) {
-	const kept = 32
-	text = plain.Line(text)
 	h.mu.Lock()
-	h.warnings = append(h.warnings, deck.Warning{Time: time.Now(), From: from, Text: text})
+	h.warn(deck.Warning{From: from, Text: plain.Line(text)})
+	h.mu.Unlock()
+	h.tell()
+}
+
+// SetWarnings shows the user all that is the matter with from, in place of what
+// was: what is still the matter is not said again. Pinned ones are shown on every
+// page.
+func (h *Host) SetWarnings(from string, pinned bool, texts ...string) {
+	h.mu.Lock()
+	stays := map[string]bool{}
+	for _, text := range texts {
+		stays[plain.Line(text)] = true
+	}
+	h.warnings = slices.DeleteFunc(slices.Clone(h.warnings), func(w deck.Warning) bool {
+		return w.From == from && (w.Pinned != pinned || !stays[w.Text])
+	})
+	for _, w := range h.warnings {
+		if w.From == from {
+			delete(stays, w.Text)
+		}
+	}
+	for _, text := range texts {
+		if text = plain.Line(text); stays[text] {
+			delete(stays, text)
+			h.warn(deck.Warning{From: from, Text: text, Pinned: pinned})
+		}
+	}
+	h.mu.Unlock()
+	h.tell()
+}
+
+// warn adds a warning to those that are kept.
+func (h *Host) warn(w deck.Warning) {
+	const kept = 32
+	h.warned++
+	w.ID, w.Time = h.warned, time.Now()
+	h.warnings = append(h.warnings, w)
 	if len(h.warnings) > kept {
 		h.warnings = slices.Clone(h.warnings[len(h.warnings)-kept:])
 	}
-	logging := h.logging
-	h.mu.Unlock()
-	if logging {
-		slog.Warn(text, "from", from)
+	if h.logging {
+		slog.Warn(w.Text, "from", w.From)
 	}
-	h.tell()
 }
 
 // LogWarnings sends the warnings there are, and those to come, to the default

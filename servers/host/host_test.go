@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -367,6 +368,33 @@ func TestHostThatClosesTakesNoMoreCalls(t *testing.T) {
 	b, _ := json.Marshal(callTool(h, a, "t", `{}`))
 	if !strings.Contains(string(b), "shutting down") {
 		t.Errorf("got %s", b)
+	}
+}
+
+func TestWhatIsStillTheMatterIsNotSaidAgain(t *testing.T) {
+	h := started(t, Options{})
+	h.SetWarnings("config", false, "a", "b\x1b[2J", "a")
+	h.Warn("http", "the port is taken")
+	before := h.Snapshot()
+	h.SetWarnings("config", false, "b\x1b[2J", "c")
+	after := h.Snapshot()
+	var texts []string
+	for _, w := range after.Warnings {
+		texts = append(texts, w.Text)
+	}
+	if !slices.Equal(texts, []string{"b", "the port is taken", "c"}) {
+		t.Errorf("warnings %q", texts)
+	}
+	if fresh := after.WarningsAfter(before.Warnings[len(before.Warnings)-1].ID); len(fresh) != 1 || fresh[0].Text != "c" {
+		t.Errorf("new are %+v, want c alone", fresh)
+	}
+	h.SetWarnings("config", true, "c")
+	if w := h.Snapshot().Pinned(); w == nil || w.Text != "c" {
+		t.Errorf("pinned is %+v", w)
+	}
+	h.SetWarnings("config", false)
+	if last := h.Snapshot(); last.Pinned() != nil || len(last.Warnings) != 1 || len(last.WarningsAfter(after.Warnings[2].ID)) != 0 {
+		t.Errorf("after all is mended: %+v", last.Warnings)
 	}
 }
 

@@ -118,7 +118,7 @@ type teller struct {
 
 	agents map[string]bool
 	states map[string]string // the line that told of a server last
-	warned deck.Warning      // the last that was told
+	warned uint64            // the last warning that was told
 	since  uint64
 
 	told    map[int]bool // requests
@@ -154,7 +154,7 @@ func (t *teller) look() {
 	s := t.opts.Deck.Snapshot()
 	for _, w := range s.WarningsAfter(t.warned) {
 		t.say("%s warning, %s: %s", stamp(w.Time), w.From, w.Text)
-		t.warned = w
+		t.warned = w.ID
 	}
 	for _, m := range s.Servers {
 		line := strings.TrimRight(fmt.Sprintf("server %s: %s, %d tools. %s", m.Title, m.State.Status, m.Tools, m.State.Reason), " ")

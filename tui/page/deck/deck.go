@@ -42,6 +42,8 @@ type Options struct {
 	// CallsPage is the ID of the page that shows calls, AskPage of the one that
 	// answers questions; "" when there is none.
 	CallsPage, AskPage string
+	// Tells are the pages that say themselves what a server warns of.
+	Tells map[string]string
 	// Questions are those that wait, also for an agent whose call of ask has ended
 	// in time; nil: only calls that run are known to wait.
 	Questions tui.Questions
@@ -65,9 +67,8 @@ type Page struct {
 	servers widget.List
 	agents  widget.List
 	calls   widget.List
-	follow  bool // the calls' cursor stays on the newest
-	shown   bool
-	warned  deck.Warning // the last that the user was told of
+	follow  bool   // the calls' cursor stays on the newest
+	warned  uint64 // the last warning that the user was told of
 	areas   tui.Areas
 	said    string // by the widgets on the frame on screen
 
@@ -98,15 +99,11 @@ func (p *Page) Part() string { return p.part }
 // TextEntry is false.
 func (p *Page) TextEntry() bool { return false }
 
-// Show notes that the page is seen, so that warnings need no toast, and looks for
-// clients while nobody is connected.
-func (p *Page) Show() tea.Cmd {
-	p.shown = true
-	return p.lookForClients()
-}
+// Show looks for clients while nobody is connected.
+func (p *Page) Show() tea.Cmd { return p.lookForClients() }
 
-// Hide notes that it is not.
-func (p *Page) Hide() { p.shown = false }
+// Hide does nothing.
+func (p *Page) Hide() {}
 
 // FooterNote is where agents reach the deck; a small terminal has no room for it
 // beside the keys.
@@ -145,10 +142,6 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		cmds = append(cmds, p.take(msg.Snapshot))
 	case tui.EarlierMsg:
 		p.callsChange(func() { p.earlier = msg.Calls[max(len(msg.Calls)-earlierKept, 0):] })
-	case warnedMsg:
-		if !p.shown {
-			return tui.Toast(tui.Warn, msg.From+": "+msg.Text)
-		}
 	case clientsMsg:
 		p.clients = msg
 	case planMsg:
@@ -173,15 +166,13 @@ func (p *Page) take(s *deck.Snapshot) tea.Cmd {
 	p.agents.SetLen(len(s.Agents))
 	var cmds []tea.Cmd
 	for _, w := range s.WarningsAfter(p.warned) {
-		cmds = append(cmds, func() tea.Msg { return warnedMsg(w) })
-		p.warned = w
+		p.warned = w.ID
+		if !w.Pinned { // else every page shows it
+			cmds = append(cmds, tui.ToastUnless(tui.Warn, w.From+": "+w.Text, ID, p.opts.Tells[w.From]))
+		}
 	}
 	return tea.Batch(cmds...)
 }
-
-// warnedMsg is a new warning. It comes back as a message, since the page is told of
-// the first ones before it is shown.
-type warnedMsg deck.Warning
 
 // earlierKept is how many calls of earlier runs the page lists; all are on the page
 // of calls.
@@ -250,7 +241,7 @@ func (p *Page) Actions() []tui.Action {
 		}, Run: func() tea.Cmd {
 			return tui.Copy("http://"+p.snap.Endpoints.HTTP+"/mcp", "the address; agents also need the token (run mcpdeck token)")
 		}},
-		{ID: "deck.warnings", Title: "Show all warnings", Keys: []string{"w"}, Enabled: func() string {
+		{ID: tui.ReadWarnings, Title: "Show all warnings", Keys: []string{"w"}, Enabled: func() string {
 			if len(p.snap.Warnings) == 0 {
 				return "there are none"
 			}

@@ -46,7 +46,7 @@ func show(t *testing.T, size frame.Size, colors colorprofile.Profile, o tui.Opti
 func TestScreens(t *testing.T) {
 	empty := func(s *deck.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 }
 	warned := func(s *deck.Snapshot) {
-		s.Warnings = []deck.Warning{{Time: s.Started, From: "host", Text: "port 7337 is taken; HTTP is off\x1b[2J. Set http.port to another one"}}
+		s.Warnings = []deck.Warning{{ID: 1, Time: s.Started, From: "host", Text: "port 7337 is taken; HTTP is off\x1b[2J. Set http.port to another one"}}
 	}
 	foreign := func(s *deck.Snapshot) {
 		s.Agents = slices.Clone(s.Agents)
@@ -315,7 +315,7 @@ func TestAFailureIsSaidOnce(t *testing.T) {
 		d.Change(func(s *deck.Snapshot) {
 			s.Servers = slices.Clone(s.Servers)
 			s.Servers[0].State = deck.State{Status: deck.Failed, Reason: why}
-			s.Warnings = []deck.Warning{{From: "host", Text: "port 7337 is taken"}, {From: "pencil", Text: why}}
+			s.Warnings = []deck.Warning{{ID: 1, From: "host", Text: "port 7337 is taken"}, {ID: 2, From: "pencil", Text: why}}
 		})
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Widgets: []deckpage.Widget{&lamp{line: "Pencil x  " + why}}})}})
 	}, func(s *frame.Screen) {
@@ -325,6 +325,76 @@ func TestAFailureIsSaidOnce(t *testing.T) {
 		s.Has("port 7337 is taken", "failed")
 		s.Keys("w")
 		s.Has("Warnings", "pencil")
+	})
+}
+
+// What every page shows has no toast and no second line, and is listed for as long
+// as it is so.
+func TestAPinnedWarningIsSaidOnce(t *testing.T) {
+	const why = "config.toml, line 2, column 8: expected a value"
+	for _, size := range []frame.Size{{W: 110, H: 34}, {W: 80, H: 24}, {W: 40, H: 12}} {
+		var d *fake.Deck
+		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
+			d = fake.NewDeck(time.Now())
+			return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d}), stub{}}})
+		}, func(s *frame.Screen) {
+			once := func() {
+				t.Helper()
+				s.Wait(time.Second)
+				if n := strings.Count(s.Text(), "config.toml, line 2"); n != 1 || strings.Contains(s.Text(), "config: ") {
+					t.Errorf("%v: said %d times:\n%s", size, n, s.Text())
+				}
+			}
+			d.Change(func(s *deck.Snapshot) { s.Warnings = []deck.Warning{{ID: 1, From: "config", Text: why, Pinned: true}} })
+			once()
+			s.Keys("2")
+			d.Change(func(s *deck.Snapshot) { s.Warnings = []deck.Warning{{ID: 2, From: "config", Text: why, Pinned: true}} })
+			once()
+			s.Has("this is Ask")
+			s.Keys("1")
+			if once(); size.W == 40 {
+				s.Has("… w read")
+			}
+			s.Keys("w")
+			s.Wait(time.Second)
+			s.Has("Warnings", "expected a value")
+			d.Change(func(s *deck.Snapshot) { s.Warnings = nil })
+			s.Wait(time.Second)
+			s.Lacks("config.toml")
+		})
+	}
+}
+
+// A page that says itself what has happened is not covered by a toast that says it.
+func TestWarningsAreToastsWhereNothingElseSaysThem(t *testing.T) {
+	warned := func(d *fake.Deck, id uint64, from, text string) {
+		d.Change(func(s *deck.Snapshot) {
+			s.Warnings = append(slices.Clone(s.Warnings), deck.Warning{ID: id, From: from, Text: text})
+		})
+	}
+	var d *fake.Deck
+	frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
+		d = fake.NewDeck(time.Now())
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
+			deckpage.New(deckpage.Options{Host: d, Tells: map[string]string{"pencil": "ask"}}), stub{},
+		}})
+	}, func(s *frame.Screen) {
+		s.Keys("2")
+		warned(d, 1, "journal", "the disk is full")
+		s.Wait(time.Second)
+		s.Has("this is Ask", "journal: the disk is full")
+		warned(d, 2, "pencil", "Pencil ended")
+		s.Wait(time.Second)
+		s.Has("journal: the disk is full")
+		s.Lacks("Pencil ended")
+		s.Keys("1")
+		if n := strings.Count(s.Text(), "the disk is full") + strings.Count(s.Text(), "Pencil ended"); n != 1 {
+			t.Errorf("the deck says what it lists %d times:\n%s", n, s.Text())
+		}
+		s.Keys("w")
+		if n := strings.Count(s.Text(), "the disk is full"); n != 1 {
+			t.Errorf("the list of warnings is covered:\n%s", s.Text())
+		}
 	})
 }
 

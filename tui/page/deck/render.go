@@ -75,12 +75,19 @@ func (p *Page) warning(f *tui.Frame) []string {
 		words = " read"
 	}
 	more := th.Key.Render("w") + th.Muted.Render(words) + " "
-	return []string{widget.Ends(" "+th.Warn.Render("! "+plain.Line(w.From)+": "+plain.Line(w.Text)), more, f.W)}
+	text := plain.Line(w.Text)
+	if from := plain.Line(w.From); !strings.HasPrefix(text, from) {
+		text = from + ": " + text
+	}
+	return []string{widget.Ends(" "+th.Warn.Render("! "+text), more, f.W)}
 }
 
-// saidElsewhere tells whether the line of a widget says what a warning of its
-// server says.
+// saidElsewhere tells whether every page shows a warning, or the line of a widget
+// says what it says of its server.
 func (p *Page) saidElsewhere(w deck.Warning) bool {
+	if w.Pinned {
+		return true
+	}
 	for i := range p.snap.Servers {
 		if s := &p.snap.Servers[i]; s.Name == w.From {
 			return strings.Contains(p.said, plain.Line(w.Text))

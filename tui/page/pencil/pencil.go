@@ -153,7 +153,7 @@ func (p *Page) take(s pencil.Status) tea.Cmd {
 	p.calls.SetLen(len(s.Calls))
 	switch {
 	case len(s.Asked) > len(before.Asked):
-		return tui.Toast(tui.Warn, plain.Line(s.Asked[len(s.Asked)-1])+" asks to accept Pencil's held tools; see the Pencil page")
+		return tui.ToastUnless(tui.Warn, plain.Line(s.Asked[len(s.Asked)-1])+" asks to accept Pencil's held tools; see the Pencil page", ID)
 	case !known || before.Mode == s.Mode:
 		return nil
 	case s.Mode == pencil.On:
