@@ -40,7 +40,7 @@ const handshakeLimit = 10 * time.Second
 // openLink starts a child. It leaves nothing behind when it fails.
 func openLink(ctx context.Context, start func() (*process.Child, error), log *child.Log, o *Options) (*link, []json.RawMessage, error) {
 	l := &link{elicit: o.Elicit}
-	c := child.Options{Name: "pencil", Start: start, Limit: handshakeLimit, Version: o.Version, Log: log, Told: l.told}
+	c := child.Options{Name: "pencil", Start: start, Limit: handshakeLimit, Version: o.Version, Log: log, Told: l.told, Era: child.Legacy}
 	if o.Elicit != nil {
 		c.Capabilities, c.Ask = json.RawMessage(`{"elicitation":{"form":{}}}`), l.asked
 	}

@@ -5,6 +5,7 @@ package process
 type relative struct {
 	pid, parent int
 	born        string
+	worked      uint64 // time on a processor, in the system's ticks; 0 where that is not told
 }
 
 // descendants are the processes below pid, also those that left its group.
@@ -28,4 +29,17 @@ func descendants(pid int) []relative {
 		}
 	}
 	return out
+}
+
+// Worked is how long the child and what it has started have had a processor, in ticks
+// of the system: a number that grows while they work. Where the system does not tell
+// it stays 0.
+func (p *Child) Worked() (ticks uint64) {
+	if self, ok := look(p.PID); ok {
+		ticks = self.worked
+	}
+	for _, d := range descendants(p.PID) {
+		ticks += d.worked
+	}
+	return ticks
 }

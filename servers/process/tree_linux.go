@@ -34,5 +34,7 @@ func look(pid int) (relative, bool) {
 		return relative{}, false
 	}
 	parent, _ := strconv.Atoi(fields[1])
-	return relative{pid: pid, parent: parent, born: fields[19]}, true
+	user, _ := strconv.ParseUint(fields[11], 10, 64)
+	system, _ := strconv.ParseUint(fields[12], 10, 64)
+	return relative{pid: pid, parent: parent, born: fields[19], worked: user + system}, true
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -36,7 +37,8 @@ type Conn struct {
 	o       Options
 	pending Pending
 	out     chan []byte
-	hears   sync.Mutex // held while a message is taken
+	hears   sync.Mutex    // held while a message is taken
+	heard   atomic.Uint64 // lines
 	once    sync.Once
 	done    chan struct{}
 }
@@ -76,10 +78,14 @@ func (c *Conn) BeginSending(in io.Writer) {
 
 // Hear takes a line of the server. It may be called by several goroutines.
 func (c *Conn) Hear(line []byte) {
+	c.heard.Add(1)
 	c.hears.Lock()
 	defer c.hears.Unlock()
 	c.take(line)
 }
+
+// Heard is how many lines the server has said so far.
+func (c *Conn) Heard() uint64 { return c.heard.Load() }
 
 // Fail ends the request with that id, if it waits.
 func (c *Conn) Fail(id string, err error) { c.pending.answer(id, Reply{Err: err}) }

@@ -1,6 +1,6 @@
-// Package child is the connection to an MCP server that runs as a program of the
-// deck's: its start, its handshake, its list of tools, its life and its end. It knows
-// no tool.
+// Package child is the connection to an MCP server, a program of the deck's or one that
+// a link of another kind leads to: its start, its handshake in either era of the
+// protocol, its lists, its life and its end. It knows no tool.
 package child
 
 import (
@@ -8,36 +8,35 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 const (
-	maxPages        = 50
 	pingEvery       = 30 * time.Second
 	pingLimit       = 10 * time.Second
 	drainLimit      = 100 * time.Millisecond // for what is in the pipe when the child is gone
 	maxInstructions = 8000                   // characters
-	wantProtocol    = "2025-11-25"
 )
 
 // Options are how a child is started and greeted, and who hears it.
 type Options struct {
-	Name         string                         // of the program, in the log and in the record of a panic
-	Start        func() (*process.Child, error) // starts the program
+	Name         string                         // of the server, in the log and in the record of a panic
+	Start        func() (*process.Child, error) // starts the program; nil: Open connects
+	Open         func() (Link, error)           // connects to a server that is no program of the deck's
 	Limit        time.Duration                  // for its start, the handshake and the first list
 	Version      string                         // of the deck
 	Capabilities json.RawMessage                // that the deck declares; nil: none
 	Log          *Log
+
+	Era        Era  // what to speak; "" finds out
+	Remembered Era  // what the server spoke last time, which is tried first; "" is Modern
+	Settle     bool // wait until the tools change no more; servers may list some later than others
 
 	// Ask gets the requests of the child but pings, to be answered on the connection
 	// at any time; nil: there are none. Told gets what it says to nobody in particular
@@ -50,7 +49,7 @@ type Options struct {
 // Conn is a child that has shaken hands.
 type Conn struct {
 	*rpc.Conn
-	PID int
+	PID int // 0: it is no program of the deck's
 
 	// What the child says of itself.
 	Server, Version string
@@ -60,188 +59,140 @@ type Conn struct {
 
 	Busy atomic.Int32 // calls sent and not ended
 
-	o       Options
-	proc    *process.Child
-	drained chan struct{} // closed when all of its stderr was read
-	gone    chan struct{} // closed when the child is of no more use
-	cause   string        // after gone
+	o     Options
+	link  Link
+	era   Era // "" until it is known
+	hello Hello
+	early chan struct{} // of one slot: the tools have changed before changed was set
 
 	mu      sync.Mutex // guards what follows
 	changed func()     // called when the child says that its tools have changed
 	missed  bool       // it said so before changed was set
+	listens listens
 }
 
-// Open starts a child and reads what tools it lists, within the limit. It leaves
-// nothing behind when it fails; the error is a reason for the user.
+// Open starts a child, or connects to it, and reads what tools it lists, within the
+// limit. It leaves nothing behind when it fails; the error is a reason for the user.
 func Open(ctx context.Context, o Options) (*Conn, []json.RawMessage, error) {
-	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, o.Limit)
 	defer cancel()
-	proc, err := o.Start()
-	if err != nil {
-		return nil, nil, err
+	c := &Conn{o: o, early: make(chan struct{}, 1)}
+	if o.Start == nil {
+		link, err := o.Open()
+		if err != nil {
+			return nil, nil, err
+		}
+		c.link = link
+	} else {
+		p, err := startProgram(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		c.link, c.PID = p, p.PID
 	}
-	o.Log.Note(fmt.Sprintf("started, process %d", proc.PID))
-	c := &Conn{PID: proc.PID, o: o, proc: proc, gone: make(chan struct{}), drained: make(chan struct{})}
 	c.Conn = rpc.New(rpc.Options{
 		Name: o.Name, Notify: c.notified, Serve: c.asked, Note: o.Log.Note,
 		Stray: func(line []byte) { o.Log.Note("stdout: " + string(line[:min(len(line), MaxRunes)])) },
 	})
-	safe.Go(o.Name+" stderr", func() {
-		defer close(c.drained)
-		o.Log.drain(o.Name, proc.Err)
-	})
-	c.Begin(proc.In, proc.Out)
+	c.link.Begin(c.Conn)
 	tools, err := c.shake(ctx)
 	if err != nil {
-		err = c.explain(ctx, err, began)
-		proc.End(true)
-		proc.Out.Close()
-		proc.Err.Close()
+		err = c.explain(ctx, err)
+		c.link.End(true)
 		<-c.Done()
 		return nil, nil, err
 	}
 	c.Ready = time.Now()
-	safe.Go(o.Name+" watch", c.watch)
-	safe.Go(o.Name+" ping", c.pings)
+	if p, ok := c.link.(*program); ok && c.era == Legacy {
+		safe.Go(o.Name+" ping", func() { c.pings(p) })
+	}
+	if c.era == Modern {
+		c.Listen(nil)
+	}
 	return c, tools, nil
 }
 
 // explain turns a failed handshake into the reason a user reads.
-func (c *Conn) explain(ctx context.Context, err error, began time.Time) error {
+func (c *Conn) explain(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("no answer within %d s", int(c.o.Limit.Seconds()))
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, rpc.ErrGone):
-		if !c.proc.GoneWithin(drainLimit) {
-			return errors.New("it closed its output")
-		}
-		text := "it exited with " + c.proc.Code()
-		select {
-		case <-c.drained:
-		case <-time.After(drainLimit): // something it has started holds the pipe
-		}
-		if last := c.o.Log.lastWords(c.o.Name, began); last != "" {
-			text += ": " + last
-		}
-		return errors.New(text)
+		return errors.New(c.link.Fault())
 	}
 	return err
 }
 
 // shake introduces the deck and lists the tools.
 func (c *Conn) shake(ctx context.Context) ([]json.RawMessage, error) {
-	capabilities := c.o.Capabilities
-	if capabilities == nil {
-		capabilities = json.RawMessage("{}")
-	}
-	hello, err := c.Call(ctx, "initialize", json.RawMessage(`{"protocolVersion":"`+wantProtocol+
-		`","capabilities":`+string(capabilities)+`,"clientInfo":{"name":"mcpdeck","version":`+string(rawjson.Quote(c.o.Version))+`}}`))
-	if err != nil {
+	if err := c.greet(ctx); err != nil {
 		return nil, err
 	}
-	o, err := rawjson.SplitObject(hello)
-	if err != nil {
-		return nil, fmt.Errorf("its introduction is %w", err)
-	}
-	c.Protocol = o.Str("protocolVersion")
-	if !slices.Contains([]string{"2024-11-05", "2025-03-26", "2025-06-18", wantProtocol}, c.Protocol) {
-		return nil, fmt.Errorf("it speaks protocol %q, which mcpdeck does not know", c.Protocol)
-	}
-	if info, err := rawjson.SplitObject(o.Get("serverInfo")); err == nil {
-		c.Server, c.Version = info.Str("name"), info.Str("version")
-	}
-	c.Instructions = strings.TrimSpace(plain.Passed(o.Str("instructions"), maxInstructions))
-	c.Offer(rpc.Message{Method: "notifications/initialized"}.Line())
-	return c.ListTools(ctx)
+	return c.first(ctx)
 }
 
-// ListTools reads all pages of the tool list.
-func (c *Conn) ListTools(ctx context.Context) ([]json.RawMessage, error) {
-	var all []json.RawMessage
-	var seen []string
-	params := json.RawMessage(`{}`)
-	for range maxPages {
-		page, err := c.Call(ctx, "tools/list", params)
-		if err != nil {
-			return nil, err
-		}
-		o, err := rawjson.SplitObject(page)
-		if err != nil {
-			return nil, fmt.Errorf("its tool list is %w", err)
-		}
-		tools, ok := rawjson.SplitArray(o.Get("tools"))
-		if !ok {
-			return nil, errors.New("its tool list has no tools member")
-		}
-		all = append(all, tools...)
-		next := o.Str("nextCursor")
-		if next == "" || slices.Contains(seen, next) {
-			break
-		}
-		seen = append(seen, next)
-		params = json.RawMessage(`{"cursor":` + string(rawjson.Quote(next)) + `}`)
+// Start sends a request without waiting for its reply. params is raw JSON, nil for
+// none; progress is that of [rpc.Pending.Open]. What a server of its era must know of
+// the deck is added, and what an agent's connection said of itself is taken out.
+func (c *Conn) Start(ctx context.Context, method string, params func(id string) []byte, progress func(params json.RawMessage)) (*rpc.Request, error) {
+	return c.Conn.Start(ctx, method, func(id string) []byte { return c.dress(params(id)) }, progress)
+}
+
+// Call sends a request and waits for its result. params is raw JSON, nil for none.
+func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return c.Conn.Call(ctx, method, c.dress(params))
+}
+
+// Tell sends a notification. It is dropped when the server reads nothing.
+func (c *Conn) Tell(method string, params json.RawMessage) {
+	c.Offer(rpc.Message{Method: method, Params: params}.Line())
+}
+
+// Reply answers a request of the child with a result or, if failed is not nil, with
+// that error. It returns when the answer is on its way, or the child gone.
+func (c *Conn) Reply(id, result json.RawMessage, failed *rpc.Error) {
+	if failed != nil {
+		c.Send(rpc.Failure(id, *failed))
+		return
 	}
-	return all, nil
+	c.Send(rpc.Message{ID: id, Result: result}.Line())
 }
 
 // Gone is closed when the child has ended, or is of no more use.
-func (c *Conn) Gone() <-chan struct{} { return c.gone }
+func (c *Conn) Gone() <-chan struct{} { return c.link.Gone() }
 
 // Cause is why the child is gone, in words. It must be.
-func (c *Conn) Cause() string { return c.cause }
-
-// watch notices the end of the child.
-func (c *Conn) watch() {
-	select {
-	case <-c.proc.Exited:
-		select {
-		case <-c.Done():
-		case <-time.After(drainLimit): // something it has started holds the pipe
-		}
-		c.cause = "it ended with " + c.proc.Code()
-	case <-c.Done():
-		c.cause = "it closed its output"
-		if c.proc.GoneWithin(drainLimit) {
-			c.cause = "it ended with " + c.proc.Code()
-		} else {
-			c.proc.End(true)
-		}
-	}
-	c.proc.In.Close()
-	c.proc.Out.Close()
-	c.proc.Err.Close()
-	<-c.Done()
-	close(c.gone)
-}
+func (c *Conn) Cause() string { return c.link.Cause() }
 
 // End ends the child and waits for that. It may be called any number of times.
-func (c *Conn) End() {
-	c.proc.End(c.Busy.Load() > 0)
-	<-c.gone
-}
+func (c *Conn) End() { c.link.End(c.Busy.Load() > 0) }
 
 // Kill ends the child at once, and does not wait for that.
-func (c *Conn) Kill() { c.proc.Kill() }
+func (c *Conn) Kill() { c.link.Kill() }
 
-// pings ends a child that does not answer twice in a row.
-func (c *Conn) pings() {
+// pings ends a program that does not answer twice in a row, and shows no other sign
+// of working on a call.
+func (c *Conn) pings(p *program) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
 	misses := 0
 	for {
 		select {
-		case <-c.gone:
+		case <-c.Gone():
 			return
 		case <-tick.C:
 		}
+		said, worked := c.Heard(), p.Worked()
 		ctx, cancel := context.WithTimeout(context.Background(), pingLimit)
 		_, err := c.Call(ctx, "ping", nil)
 		cancel()
 		if err == nil || !errors.Is(err, context.DeadlineExceeded) {
 			misses = 0
+			continue
+		}
+		if c.Busy.Load() > 0 && (c.Heard() != said || p.Worked() != worked) {
 			continue
 		}
 		if misses++; misses == 2 {
@@ -279,13 +230,21 @@ func (c *Conn) notified(method string, params json.RawMessage) {
 		c.mu.Unlock()
 		if changed != nil {
 			changed()
+			return
 		}
+		select {
+		case c.early <- struct{}{}:
+		default:
+		}
+		return
+	case "notifications/subscriptions/acknowledged":
+		c.listens.acknowledged(params)
+		return
 	case "notifications/message":
 		c.o.Log.Note("message: " + string(params[:min(len(params), MaxRunes)]))
-	default:
-		if c.o.Told != nil {
-			c.o.Told(method, params)
-		}
+	}
+	if c.o.Told != nil {
+		c.o.Told(method, params)
 	}
 }
 

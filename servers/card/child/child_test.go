@@ -34,7 +34,7 @@ func (f *fake) start() (*process.Child, error) {
 	p := &process.Child{PID: 7, In: inW, Out: outR, Err: io.NopCloser(strings.NewReader(f.stderr)), Exited: make(chan struct{}), Code: func() string { return "code 3" }}
 	p.Kill = sync.OnceFunc(func() { inR.Close(); outW.Close(); close(p.Exited) })
 	p.Terminate = p.Kill
-	f.out, f.got = outW, make(chan string, 64)
+	f.out, f.got = outW, make(chan string, 1024)
 	go func() {
 		defer p.Kill()
 		_, _ = io.WriteString(outW, f.first) // it may be gone
@@ -70,7 +70,7 @@ func works() map[string]string {
 }
 
 func options(f *fake) Options {
-	return Options{Name: "fake", Start: f.start, Limit: 10 * time.Second, Version: "test", Log: new(Log)}
+	return Options{Name: "fake", Start: f.start, Limit: 10 * time.Second, Version: "test", Log: new(Log), Era: Legacy}
 }
 
 func TestAChildIsGreetedAndItsToolsAreListed(t *testing.T) {

@@ -1,0 +1,275 @@
+package child
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+// Era is which protocol a server speaks: with a handshake that holds for the
+// connection, or with what it needs to know in every request.
+type Era string
+
+// The eras.
+const (
+	Legacy Era = "legacy" // up to 2025-11-25
+	Modern Era = "modern" // 2026-07-28
+)
+
+const (
+	wantProtocol     = "2025-11-25"
+	modernProtocol   = "2026-07-28"
+	discoverPatience = 5 * time.Second // of a server that may ignore what it does not know
+)
+
+// The members of _meta that are about one connection, and not about the request.
+const (
+	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	metaClient       = "io.modelcontextprotocol/clientInfo"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaLogLevel     = "io.modelcontextprotocol/logLevel"
+	metaServer       = "io.modelcontextprotocol/serverInfo"
+)
+
+// Hello is what a server says of itself, as it said it.
+type Hello struct {
+	Protocol     string          // the version that is spoken
+	Server       json.RawMessage // its serverInfo; nil: none
+	Capabilities json.RawMessage // nil: none
+	Instructions string
+	Result       json.RawMessage // all of it: the result of initialize or server/discover
+}
+
+// Has tells whether a capability is declared.
+func (h Hello) Has(capability string) bool {
+	o, err := rawjson.SplitObject(h.Capabilities)
+	return err == nil && o.Some(capability) != nil
+}
+
+// Era is the era that the server is spoken to in.
+func (c *Conn) Era() Era { return c.era }
+
+// Hello is what the server said of itself.
+func (c *Conn) Hello() Hello { return c.hello }
+
+// greet finds the era of the server, which its first answer decides for good.
+func (c *Conn) greet(ctx context.Context) error {
+	switch {
+	case c.o.Era == Legacy:
+		return c.initialize(ctx)
+	case c.o.Era == Modern:
+		return c.discover(ctx)
+	case c.o.Remembered == Legacy:
+		err := c.initialize(ctx)
+		if refused(err) && c.discover(ctx) == nil {
+			return nil
+		}
+		return err
+	}
+	asked, err := c.Conn.Start(ctx, "server/discover", c.discovery, nil)
+	if err != nil {
+		return err
+	}
+	silence := time.NewTimer(discoverPatience)
+	defer silence.Stop()
+	select {
+	case a := <-asked.Reply:
+		if a.Err != nil && !refused(a.Err) {
+			return a.Err
+		}
+		if a.Err == nil && c.discovered(a.Result) == nil {
+			return nil
+		}
+		return c.initialize(ctx)
+	case <-silence.C:
+		return c.race(ctx, asked)
+	case <-ctx.Done():
+		asked.Forget()
+		return ctx.Err()
+	}
+}
+
+// race greets a server that is silent the other way too. It may be slow to start, or
+// ignore what it does not know: what it answers first counts.
+func (c *Conn) race(ctx context.Context, asked *rpc.Request) error {
+	hello, err := c.Conn.Start(ctx, "initialize", c.introduction, nil)
+	if err != nil {
+		return err
+	}
+	defer asked.Forget()
+	defer hello.Forget()
+	modern, legacy := asked.Reply, hello.Reply
+	for {
+		select {
+		case a := <-modern:
+			if a.Err == nil && c.discovered(a.Result) == nil {
+				return nil
+			}
+			modern = nil
+		case a := <-legacy:
+			if a.Err == nil {
+				return c.initialized(a.Result)
+			}
+			legacy, err = nil, a.Err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if modern == nil && legacy == nil {
+			return err
+		}
+	}
+}
+
+// client is what the server is told of the deck.
+func (c *Conn) client() string {
+	return `{"name":"mcpdeck","version":` + string(rawjson.Quote(c.o.Version)) + `}`
+}
+
+func (c *Conn) capabilities() string {
+	if c.o.Capabilities == nil {
+		return "{}"
+	}
+	return string(c.o.Capabilities)
+}
+
+func (c *Conn) introduction(string) []byte {
+	return []byte(`{"protocolVersion":"` + wantProtocol + `","capabilities":` + c.capabilities() + `,"clientInfo":` + c.client() + `}`)
+}
+
+func (c *Conn) discovery(string) []byte { return []byte(`{"_meta":{` + c.hop() + `}}`) }
+
+// hop is what a modern server must know with every request, as members of _meta.
+func (c *Conn) hop() string {
+	return `"` + metaVersion + `":"` + modernProtocol + `","` + metaClient + `":` + c.client() + `,"` + metaCapabilities + `":` + c.capabilities()
+}
+
+func (c *Conn) initialize(ctx context.Context) error {
+	hello, err := c.Conn.Call(ctx, "initialize", c.introduction(""))
+	if err != nil {
+		return err
+	}
+	return c.initialized(hello)
+}
+
+// initialized takes the answer to initialize.
+func (c *Conn) initialized(hello json.RawMessage) error {
+	o, err := rawjson.SplitObject(hello)
+	if err != nil {
+		return fmt.Errorf("its introduction is %w", err)
+	}
+	protocol := o.Str("protocolVersion")
+	if !slices.Contains([]string{"2024-11-05", "2025-03-26", "2025-06-18", wantProtocol}, protocol) {
+		return fmt.Errorf("it speaks protocol %q, which mcpdeck does not know", protocol)
+	}
+	c.know(Legacy, Hello{Protocol: protocol, Server: o.Some("serverInfo"), Result: hello}, o)
+	c.Offer(rpc.Message{Method: "notifications/initialized"}.Line())
+	return nil
+}
+
+func (c *Conn) discover(ctx context.Context) error {
+	hello, err := c.Conn.Call(ctx, "server/discover", c.discovery(""))
+	if err != nil {
+		return err
+	}
+	return c.discovered(hello)
+}
+
+// discovered takes the answer to server/discover.
+func (c *Conn) discovered(hello json.RawMessage) error {
+	o, err := rawjson.SplitObject(hello)
+	if err != nil {
+		return fmt.Errorf("its introduction is %w", err)
+	}
+	versions, _ := rawjson.SplitArray(o.Get("supportedVersions"))
+	if !slices.ContainsFunc(versions, func(v json.RawMessage) bool { return string(v) == `"`+modernProtocol+`"` }) {
+		return errors.New("it does not speak protocol " + modernProtocol)
+	}
+	server := o.Some("serverInfo")
+	if meta, err := rawjson.SplitObject(o.Get("_meta")); err == nil && meta.Some(metaServer) != nil {
+		server = meta.Some(metaServer)
+	}
+	c.know(Modern, Hello{Protocol: modernProtocol, Server: server, Result: hello}, o)
+	return nil
+}
+
+// know keeps who the server is; o is its result, taken apart.
+func (c *Conn) know(era Era, h Hello, o rawjson.Object) {
+	h.Capabilities, h.Instructions = o.Some("capabilities"), o.Str("instructions")
+	c.era, c.hello, c.Protocol = era, h, h.Protocol
+	if info, err := rawjson.SplitObject(h.Server); err == nil {
+		c.Server, c.Version = info.Str("name"), info.Str("version")
+	}
+	c.Instructions = strings.TrimSpace(plain.Passed(h.Instructions, maxInstructions))
+}
+
+// dress makes the params of a request fit the era of the server: its _meta says what
+// a modern server must know of the deck, and nothing of an agent's own connection.
+// All else stays the bytes it was.
+func (c *Conn) dress(params []byte) []byte {
+	modern := c.era == Modern
+	if !modern && (c.era == "" || !bytes.Contains(params, []byte("modelcontextprotocol"))) {
+		return params
+	}
+	if params == nil {
+		params = []byte("{}")
+	}
+	o, err := rawjson.SplitObject(params)
+	if err != nil {
+		return params
+	}
+	meta, found := o.Get("_meta"), false
+	mine, err := rawjson.SplitObject(meta)
+	if err != nil && meta != nil {
+		return params
+	}
+	out := &object{b: make([]byte, 0, len(params)+512)}
+	if modern {
+		out.b = append(out.b, c.hop()...)
+	}
+	for _, m := range mine {
+		switch m.Key {
+		case metaVersion, metaClient, metaCapabilities:
+			found = true
+		case metaLogLevel:
+			found = true
+			if modern {
+				out.add(m.Key, m.Value)
+			}
+		default:
+			out.add(m.Key, m.Value)
+		}
+	}
+	if !modern && !found {
+		return params
+	}
+	hop := out.b
+	out = &object{b: make([]byte, 0, len(params)+len(hop)+16)}
+	for _, m := range o {
+		if m.Key != "_meta" {
+			out.add(m.Key, m.Value)
+		}
+	}
+	if len(hop) > 0 {
+		out.add("_meta", slices.Concat([]byte("{"), hop, []byte("}")))
+	}
+	return slices.Concat([]byte("{"), out.b, []byte("}"))
+}
+
+// object is JSON members as they are written.
+type object struct{ b []byte }
+
+func (o *object) add(key string, value []byte) {
+	if len(o.b) > 0 {
+		o.b = append(o.b, ',')
+	}
+	o.b = append(append(append(o.b, rawjson.Quote(key)...), ':'), value...)
+}

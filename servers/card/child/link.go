@@ -1,0 +1,149 @@
+package child
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Link carries the messages between a Conn and its server: the pipes of a program, or
+// HTTP.
+type Link interface {
+	// Begin connects c, which hears what the server says, until the link calls its
+	// Finish or the stream that c reads ends.
+	Begin(c *rpc.Conn)
+	// Gone is closed when nothing is left of the link. Cause says then why, in words.
+	Gone() <-chan struct{}
+	Cause() string
+	// Fault is why a server went away that has not been greeted yet, in words.
+	Fault() string
+	// End ends the link and waits for that; busy says that requests wait. Kill ends
+	// it at once and does not wait. Both may be called any number of times.
+	End(busy bool)
+	Kill()
+}
+
+// StatusError is the answer of a server by HTTP alone, without a message.
+type StatusError struct {
+	Code      int    // of HTTP: 404
+	Text      string // what the server says, one line, safe to show
+	Challenge string // the WWW-Authenticate header
+}
+
+func (e *StatusError) Error() string {
+	if e.Text == "" {
+		return fmt.Sprintf("HTTP status %d", e.Code)
+	}
+	return fmt.Sprintf("HTTP status %d: %s", e.Code, e.Text)
+}
+
+// program is the link to a program.
+type program struct {
+	*process.Child
+	name    string
+	log     *Log
+	began   time.Time
+	drained chan struct{} // closed when all of its stderr was read
+	gone    chan struct{}
+	cause   string // after gone
+}
+
+// startProgram starts the program of the options.
+func startProgram(o Options) (*program, error) {
+	began := time.Now()
+	proc, err := o.Start()
+	if err != nil {
+		return nil, err
+	}
+	o.Log.Note(fmt.Sprintf("started, process %d", proc.PID))
+	return &program{
+		Child: proc, name: o.Name, log: o.Log, began: began,
+		drained: make(chan struct{}), gone: make(chan struct{}),
+	}, nil
+}
+
+// Begin implements Link.
+func (p *program) Begin(c *rpc.Conn) {
+	safe.Go(p.name+" stderr", func() {
+		defer close(p.drained)
+		p.log.drain(p.name, p.Err)
+	})
+	c.Begin(p.In, p.Out)
+	safe.Go(p.name+" watch", func() { p.watch(c) })
+}
+
+// watch notices the end of the program.
+func (p *program) watch(c *rpc.Conn) {
+	select {
+	case <-p.Exited:
+		select {
+		case <-c.Done():
+		case <-time.After(drainLimit): // something it has started holds the pipe
+		}
+		p.cause = "it ended with " + p.Code()
+	case <-c.Done():
+		p.cause = "it closed its output"
+		if p.GoneWithin(drainLimit) {
+			p.cause = "it ended with " + p.Code()
+		} else {
+			p.Child.End(true)
+		}
+	}
+	p.In.Close()
+	p.Out.Close()
+	p.Err.Close()
+	<-c.Done()
+	close(p.gone)
+}
+
+// Gone implements Link.
+func (p *program) Gone() <-chan struct{} { return p.gone }
+
+// Cause implements Link.
+func (p *program) Cause() string { return p.cause }
+
+// Fault implements Link.
+func (p *program) Fault() string {
+	if !p.GoneWithin(drainLimit) {
+		return "it closed its output"
+	}
+	text := "it exited with " + p.Code()
+	select {
+	case <-p.drained:
+	case <-time.After(drainLimit): // something it has started holds the pipe
+	}
+	if last := p.log.lastWords(p.name, p.began); last != "" {
+		text += ": " + last
+	}
+	return text
+}
+
+// End implements Link.
+func (p *program) End(busy bool) {
+	p.Child.End(busy)
+	<-p.gone
+}
+
+// Kill implements Link.
+func (p *program) Kill() { p.Child.Kill() }
+
+// refused tells whether the server has answered that it does not know what it was
+// asked, by a message or by HTTP alone.
+func refused(err error) bool {
+	if _, ok := errors.AsType[*rpc.Error](err); ok {
+		return true
+	}
+	status, ok := errors.AsType[*StatusError](err)
+	if !ok {
+		return false
+	}
+	switch status.Code {
+	case 400, 404, 405, 406:
+		return true
+	}
+	return false
+}

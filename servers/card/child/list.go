@@ -1,0 +1,95 @@
+package child
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+// Kind is a kind of list that a server has.
+type Kind struct{ noun, method, member string }
+
+// The kinds of lists.
+var (
+	Tools     = Kind{"tool", "tools/list", "tools"}
+	Prompts   = Kind{"prompt", "prompts/list", "prompts"}
+	Resources = Kind{"resource", "resources/list", "resources"}
+	Templates = Kind{"template", "resources/templates/list", "resourceTemplates"}
+)
+
+const (
+	maxPages    = 50
+	settleQuiet = 300 * time.Millisecond // without a change a list is final
+	settleLimit = 3 * time.Second
+)
+
+// ListTools reads all pages of the tool list.
+func (c *Conn) ListTools(ctx context.Context) ([]json.RawMessage, error) { return c.List(ctx, Tools) }
+
+// List reads all pages of a list. What is in it is not looked at.
+func (c *Conn) List(ctx context.Context, k Kind) ([]json.RawMessage, error) {
+	var all []json.RawMessage
+	var seen []string
+	params := json.RawMessage(`{}`)
+	for range maxPages {
+		page, err := c.Call(ctx, k.method, params)
+		if err != nil {
+			return nil, err
+		}
+		o, err := rawjson.SplitObject(page)
+		if err != nil {
+			return nil, fmt.Errorf("its %s list is %w", k.noun, err)
+		}
+		entries, ok := rawjson.SplitArray(o.Get(k.member))
+		if !ok {
+			return nil, fmt.Errorf("its %s list has no %s member", k.noun, k.member)
+		}
+		all = append(all, entries...)
+		next := o.Str("nextCursor")
+		if next == "" || slices.Contains(seen, next) {
+			break
+		}
+		seen = append(seen, next)
+		params = json.RawMessage(`{"cursor":` + string(rawjson.Quote(next)) + `}`)
+	}
+	return all, nil
+}
+
+// first is the tool list of a server that was just greeted. One that says that it
+// has no tools need not know the request.
+func (c *Conn) first(ctx context.Context) ([]json.RawMessage, error) {
+	for began := time.Now(); ; {
+		tools, err := c.ListTools(ctx)
+		if _, ok := errors.AsType[*rpc.Error](err); ok && c.hello.Capabilities != nil && !c.hello.Has("tools") {
+			tools, err = nil, nil
+		}
+		if err != nil || !c.o.Settle || !c.changesWithin(ctx, min(settleQuiet, settleLimit-time.Since(began))) {
+			return tools, err
+		}
+	}
+}
+
+// changesWithin waits for the word that the tools have changed, and takes it.
+func (c *Conn) changesWithin(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return false // what was missed is told to OnChange
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c.early:
+		c.mu.Lock()
+		c.missed = false
+		c.mu.Unlock()
+		return true
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return false
+}

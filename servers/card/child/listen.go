@@ -1,0 +1,143 @@
+package child
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+const (
+	listenAgain    = time.Second // after the server closed a subscription; doubles
+	listenSeldom   = 30 * time.Second
+	listenPatience = 5 * time.Second // for the word that a subscription is there
+)
+
+// listens is the subscription to what a modern server tells unasked. The zero value
+// is ready.
+type listens struct {
+	mu     sync.Mutex
+	id     string             // of the request that is open; "": none
+	agreed chan struct{}      // closed when the server has acknowledged it
+	end    context.CancelFunc // of the one before; nil: none
+}
+
+// Listen has a modern server tell of changes of its lists and of the resources with
+// these URIs, in place of those given before. A subscription that ends is opened
+// again. A legacy server tells unasked, and is asked with resources/subscribe.
+func (c *Conn) Listen(uris []string) {
+	if c.era != Modern {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.listens.mu.Lock()
+	before := c.listens.end
+	c.listens.end = cancel
+	c.listens.mu.Unlock()
+	uris = slices.Clone(uris)
+	safe.Go(c.o.Name+" listen", func() {
+		defer cancel()
+		c.listen(ctx, uris, before)
+	})
+}
+
+// listen keeps a subscription open until ctx or the connection ends; before, which may
+// be nil, ends the one in whose place it comes.
+func (c *Conn) listen(ctx context.Context, uris []string, before context.CancelFunc) {
+	filter := `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true`
+	for i, uri := range uris {
+		filter += [2]string{`,"resourceSubscriptions":[`, `,`}[min(i, 1)] + string(rawjson.Quote(uri))
+	}
+	if len(uris) > 0 {
+		filter += "]"
+	}
+	params := []byte(`{"notifications":` + filter + `}}`)
+	for wait := listenAgain; ; wait = min(2*wait, listenSeldom) {
+		began := time.Now()
+		r, agreed, err := c.subscribe(ctx, params)
+		if err != nil {
+			return
+		}
+		late := time.NewTimer(listenPatience)
+		var a rpc.Reply
+		for open := true; open; {
+			select {
+			case <-agreed:
+				agreed = nil
+			case <-late.C:
+			case <-c.Done():
+				return
+			case <-ctx.Done():
+				c.Offer(r.Cancelled(""))
+				r.Forget()
+				return
+			case a = <-r.Reply:
+				open = false
+			}
+			if before != nil {
+				before() // nothing is missed between the two
+				before = nil
+			}
+		}
+		late.Stop()
+		if refused, ok := errors.AsType[*rpc.Error](a.Err); ok && refused.Code == rpc.CodeMethod {
+			c.o.Log.Note("it tells of no changes: " + refused.Message)
+			return
+		}
+		if time.Since(began) > listenSeldom {
+			wait = listenAgain
+		}
+		select {
+		case <-time.After(wait):
+		case <-c.Done():
+			return
+		case <-ctx.Done():
+			return
+		}
+		c.Renewed() // whatever has changed meanwhile
+	}
+}
+
+// subscribe opens a subscription.
+func (c *Conn) subscribe(ctx context.Context, params []byte) (*rpc.Request, <-chan struct{}, error) {
+	agreed := make(chan struct{})
+	r, err := c.Start(ctx, "subscriptions/listen", func(id string) []byte {
+		c.listens.mu.Lock()
+		c.listens.id, c.listens.agreed = id, agreed
+		c.listens.mu.Unlock()
+		return params
+	}, nil)
+	return r, agreed, err
+}
+
+// acknowledged takes the word of the server that a subscription is there.
+func (l *listens) acknowledged(params json.RawMessage) {
+	o, err := rawjson.SplitObject(params)
+	if err != nil {
+		return
+	}
+	meta, err := rawjson.SplitObject(o.Get("_meta"))
+	if err != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.agreed != nil && meta.Str("io.modelcontextprotocol/subscriptionId") == l.id {
+		close(l.agreed)
+		l.agreed = nil
+	}
+}
+
+// Renewed has all lists read again, after a time in which their changes may have been
+// missed.
+func (c *Conn) Renewed() {
+	for _, list := range []string{"tools", "prompts", "resources"} {
+		c.notified("notifications/"+list+"/list_changed", nil)
+	}
+}
