@@ -76,11 +76,11 @@ type entered struct {
 	changed uint64
 }
 
-// Result is what a call of a tool came to.
+// Result is what a call of a tool came to. The functions are called later, off the
+// request path.
 type Result struct {
-	// Encode returns it as JSON. It is called later, off the request path.
-	Encode func() ([]byte, error)
-	Images []Image
+	Encode func() ([]byte, error) // as JSON
+	Images func() []Image         // nil: none
 }
 
 // Image is a picture in a result.
@@ -280,7 +280,11 @@ func (l *Log) take(e *entry) {
 
 func (l *Log) end(e *entry) {
 	text, body, cut := l.describe(e)
-	l.pictures.add(&e.call, e.result)
+	var images []Image
+	if e.result != nil && e.result.Images != nil {
+		images = e.result.Images()
+	}
+	l.pictures.add(&e.call, images)
 	l.mu.Lock()
 	k := l.byID[e.call.ID]
 	if k == nil { // pushed out of the ring while it ran
@@ -291,9 +295,7 @@ func (l *Log) end(e *entry) {
 	k.Args = args
 	k.Call.Result = text
 	k.Call.ResultBytes = len(body)
-	if e.result != nil {
-		k.Call.Images = len(e.result.Images)
-	}
+	k.Call.Images = len(images)
 	k.body.Result, k.body.Cut = body, k.body.Cut || cut
 	l.bodies += len(body)
 	l.total++

@@ -22,12 +22,9 @@ type pictures struct {
 }
 
 // add takes the pictures out of a result.
-func (p *pictures) add(c *deck.Call, r *Result) {
-	if r == nil {
-		return
-	}
+func (p *pictures) add(c *deck.Call, images []Image) {
 	var found []deck.Picture
-	for _, i := range r.Images {
+	for _, i := range images {
 		if i.Data != "" {
 			found = append(found, deck.Picture{
 				Call: c.ID, Index: len(found), Server: c.Server, Tool: c.Tool, Agent: c.AgentName, Time: time.Now(), MIME: i.MIME, Data: i.Data,

@@ -9,12 +9,11 @@ import (
 
 func TestPicturesAreKeptInBounds(t *testing.T) {
 	l := New(Options{})
-	result := func(data ...string) *Result {
-		r := &Result{}
+	result := func(data ...string) (images []Image) {
 		for _, d := range data {
-			r.Images = append(r.Images, Image{MIME: "image/png", Data: d})
+			images = append(images, Image{MIME: "image/png", Data: d})
 		}
-		return r
+		return images
 	}
 	l.pictures.add(&deck.Call{ID: 1}, nil)
 	l.pictures.add(&deck.Call{ID: 1}, result())

@@ -189,7 +189,7 @@ func TestAPanicFreesItsPlace(t *testing.T) {
 	_, h, agents := workers(t, admission.Limits{Slots: 1}, "one")
 	q := &request{agent: agents[0].agent}
 	ctx := context.WithValue(t.Context(), requestKey{}, q)
-	handler := h.recorded("worker", Tool{Work: admission.Large, Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }})
+	handler := h.recorded(&hosted{id: Identity{Name: "worker"}}, Tool{Work: admission.Large, Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }})
 	for range 3 {
 		if _, err := handler(ctx, mcp.CallToolRequest{}); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
@@ -64,7 +65,7 @@ func (v *View) failed(ctx context.Context, _ any, method mcp.MCPMethod, message 
 				failure = &Error{Code: mcp.INVALID_PARAMS, Message: why}
 			}
 		}
-		r := q.agent.begin(module, req, v.host.redactOf(tool))
+		r := v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), calls.Request{Server: module, Tool: tool, Args: req.Params.RawArguments, Redact: v.host.redactOf(tool)})
 		if refusal != "" {
 			r.End(deck.ToolError, resultOf(mcp.NewToolResultError(refusal)), "")
 		} else {

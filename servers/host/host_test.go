@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
@@ -433,7 +434,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 	a := h.Connect(deck.Caller{}, nil)
 	for range 10_000 {
-		a.begin("m", &mcp.CallToolRequest{}, redact.Kind{}).End(deck.OK, nil, "")
+		h.calls.Begin(&a.figures, a.Caller(), calls.Request{Server: "m"}).End(deck.OK, nil, "")
 	}
 	h.calls.Stop() // takes all in
 	b.ReportAllocs()

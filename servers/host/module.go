@@ -55,6 +55,13 @@ type Offer struct {
 	PromptCompletion   server.PromptCompletionProvider   // nil: none
 	ResourceCompletion server.ResourceCompletionProvider // nil: none
 
+	// What is listed as it stands, and answered for by Router, as are tools without a
+	// handler. Without a Router none may be there.
+	RawPrompts   []Definition
+	RawResources []Definition
+	RawTemplates []Definition
+	Router       Router
+
 	// Stub tools are listed only in a view of this module alone, so that
 	// clients do not drop a server that lists nothing (pencil_status).
 	Stub []Tool

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -18,7 +17,8 @@ import (
 
 // request is what the host knows of a request in flight.
 type request struct {
-	agent *Agent
+	agent  *Agent
+	server *server.MCPServer // of its view; nil: the context's
 	// address is the resource's as the client wrote it, where it was read under another.
 	address string
 
@@ -26,8 +26,10 @@ type request struct {
 	call     *calls.Record    // nil until a tool's handler runs
 	place    *admission.Place // among the deck's work; nil: none
 	notified bool
-	refusal  string // of Failure
-	failure  *Error // of Failure
+	refusal  string                      // of Failure
+	failure  *Error                      // of Failure
+	serve    func(context.Context) Reply // of Instead
+	reply    *Reply                      // of Served
 }
 
 type requestKey struct{}
@@ -53,31 +55,13 @@ func WaitForUser(ctx context.Context) (done func()) {
 	return r.Wait()
 }
 
-// Notify sends a notification about the request of ctx to its client. It is
-// never behind the request's result.
-func Notify(ctx context.Context, method string, params map[string]any) error {
-	if q := requestFrom(ctx); q != nil {
-		q.mu.Lock()
-		q.notified = true
-		q.mu.Unlock()
-	}
-	s := server.ServerFromContext(ctx)
-	if s == nil {
-		return nil
-	}
-	if err := s.SendNotificationToClient(ctx, method, params); err != nil {
-		return fmt.Errorf("notify the client: %w", err)
-	}
-	return nil
-}
-
 // flush waits until the notifications of a request over HTTP are on their way.
 // mcp-go loses one that is sent immediately before the handler returns; our own
 // byte streams do not need this.
-func (q *request) flush(ctx context.Context, req mcp.CallToolRequest) {
+func (q *request) flush(ctx context.Context) {
 	const pause = 3 * time.Millisecond
 	q.mu.Lock()
-	sent := q.notified || req.Params.Meta != nil && req.Params.Meta.ProgressToken != nil
+	sent := q.notified
 	q.mu.Unlock()
 	session := server.ClientSessionFromContext(ctx)
 	if !sent || session == nil || q.agent.Caller().Transport != "http" {
@@ -89,44 +73,53 @@ func (q *request) flush(ctx context.Context, req mcp.CallToolRequest) {
 	time.Sleep(pause)
 }
 
-// recorded wraps a tool's handler: the call is shown and logged, waits for its turn,
-// a panic becomes an error for the agent, and a host that is closing takes no more.
-func (h *Host) recorded(module string, t Tool) server.ToolHandlerFunc {
-	return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+// recorded wraps a tool's handler.
+func (h *Host) recorded(m *hosted, t Tool) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		q := requestFrom(ctx)
 		if q == nil {
 			return t.Handler(ctx, req)
 		}
-		if h.Closing() {
-			return mcp.NewToolResultError("Error: the deck is shutting down; try again in a moment"), nil
+		if req.Params.Meta != nil && req.Params.Meta.ProgressToken != nil {
+			q.notifies() // a handler may do it without Notify
 		}
-		r := q.agent.begin(module, &req, t.Redact)
-		q.mu.Lock()
-		q.call = r
-		q.mu.Unlock()
-		place, err := h.admit(ctx, q, t.Work)
-		if err == nil {
-			err = safe.Call(req.Params.Name, func() (err error) {
-				defer place.Leave()
-				result, err = t.Handler(ctx, req)
-				return err
-			})
-		}
-		var chosen *Error
-		if err != nil && !errors.As(err, &chosen) && ctx.Err() == nil {
-			result, err = mcp.NewToolResultError("Error: "+err.Error()), nil
-		}
-		q.flush(ctx, req)
-		switch {
-		case ctx.Err() != nil:
-			r.End(deck.Cancelled, nil, "cancelled by the agent")
-		case err != nil:
-			r.End(deck.Refused, nil, err.Error())
-		case result != nil && result.IsError:
-			r.End(deck.ToolError, resultOf(result), "")
-		default:
-			r.End(deck.OK, resultOf(result), "")
-		}
-		return result, err
+		c := calls.Request{Server: m.id.Name, Tool: req.Params.Name, Args: req.Params.RawArguments, Redact: t.Redact}
+		return record(ctx, q, c, t.Work, typed, func(ctx context.Context) (*mcp.CallToolResult, error) { return t.Handler(ctx, req) })
 	}
+}
+
+// record runs a call of a tool: it is shown and logged, waits for its turn, a panic
+// becomes an error for the agent, and a host that is closing takes no more.
+func record[T any](ctx context.Context, q *request, c calls.Request, work admission.Class, f form[T], handle func(context.Context) (T, error)) (result T, err error) {
+	h := q.agent.host
+	if h.Closing() {
+		return f.refusal("Error: the deck is shutting down; try again in a moment"), nil
+	}
+	r := h.calls.Begin(&q.agent.figures, q.agent.Caller(), c)
+	q.mu.Lock()
+	q.call = r
+	q.mu.Unlock()
+	place, err := h.admit(ctx, q, work)
+	if err == nil {
+		err = safe.Call(c.Tool, func() (err error) {
+			defer place.Leave()
+			result, err = handle(ctx)
+			return err
+		})
+	}
+	var chosen *Error
+	if err != nil && !errors.As(err, &chosen) && ctx.Err() == nil {
+		result, err = f.refusal("Error: "+err.Error()), nil
+	}
+	q.flush(ctx)
+	switch {
+	case ctx.Err() != nil:
+		r.End(deck.Cancelled, nil, "cancelled by the agent")
+	case err != nil:
+		r.End(deck.Refused, nil, err.Error())
+	default:
+		status, why := f.status(result)
+		r.End(status, f.logged(result), why)
+	}
+	return result, err
 }

@@ -6,12 +6,30 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/calls"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// begin takes a call of the agent into the log.
-func (a *Agent) begin(server string, req *mcp.CallToolRequest, kind redact.Kind) *calls.Record {
-	return a.host.calls.Begin(&a.figures, a.Caller(), calls.Request{Server: server, Tool: req.Params.Name, Args: req.Params.RawArguments, Redact: kind})
+// form is how the results of tools of a kind are read and made.
+type form[T any] struct {
+	// refusal is a result in which the model reads why there is no other.
+	refusal func(text string) T
+	// status is what a result means for the log; why is said of a request that was
+	// refused with an error.
+	status func(T) (status deck.CallStatus, why string)
+	logged func(T) *calls.Result
+}
+
+// typed are the results of handlers of the library.
+var typed = form[*mcp.CallToolResult]{
+	refusal: mcp.NewToolResultError,
+	status: func(r *mcp.CallToolResult) (deck.CallStatus, string) {
+		if r != nil && r.IsError {
+			return deck.ToolError, ""
+		}
+		return deck.OK, ""
+	},
+	logged: resultOf,
 }
 
 // resultOf is a result as the log takes it.
@@ -22,11 +40,58 @@ func resultOf(r *mcp.CallToolResult) *calls.Result {
 	// The response gets its metadata while the log reads the result.
 	copied := *r
 	copied.Meta = nil
-	out := &calls.Result{Encode: func() ([]byte, error) { return json.Marshal(&copied) }}
-	for _, c := range r.Content {
-		if i, ok := c.(mcp.ImageContent); ok {
-			out.Images = append(out.Images, calls.Image{MIME: i.MIMEType, Data: i.Data})
+	return &calls.Result{
+		Encode: func() ([]byte, error) { return json.Marshal(&copied) },
+		Images: func() (images []calls.Image) {
+			for _, c := range copied.Content {
+				if i, ok := c.(mcp.ImageContent); ok {
+					images = append(images, calls.Image{MIME: i.MIMEType, Data: i.Data})
+				}
+			}
+			return images
+		},
+	}
+}
+
+// raw are the replies of a [Router].
+var raw = form[Reply]{
+	refusal: func(text string) Reply { return Reply{Result: refusalResult(text)} },
+	status: func(r Reply) (deck.CallStatus, string) {
+		if r.Error != nil {
+			o, _ := rawjson.SplitObject(r.Error) // something else says nothing
+			return deck.Refused, o.Str("message")
+		}
+		o, _ := rawjson.SplitObject(r.Result)
+		if o.Flag("isError") {
+			return deck.ToolError, ""
+		}
+		return deck.OK, ""
+	},
+	logged: func(r Reply) *calls.Result {
+		if r.Result == nil {
+			return nil
+		}
+		return &calls.Result{
+			Encode: func() ([]byte, error) { return r.Result, nil },
+			Images: func() []calls.Image { return imagesIn(r.Result) },
+		}
+	},
+}
+
+// imagesIn are the pictures among the content blocks of a result.
+func imagesIn(result json.RawMessage) (images []calls.Image) {
+	o, _ := rawjson.SplitObject(result)
+	blocks, _ := rawjson.SplitArray(o.Get("content"))
+	for _, raw := range blocks {
+		if b, err := rawjson.SplitObject(raw); err == nil && b.Str("type") == "image" {
+			images = append(images, calls.Image{MIME: b.Str("mimeType"), Data: b.Str("data")})
 		}
 	}
-	return out
+	return images
+}
+
+// refusalResult is a result in which the model reads why there is no other. It has
+// the member that newer clients want; older ones do not mind.
+func refusalResult(text string) json.RawMessage {
+	return json.RawMessage(`{"resultType":"complete","content":[{"type":"text","text":` + string(rawjson.Quote(text)) + `}],"isError":true}`)
 }

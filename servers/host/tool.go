@@ -2,6 +2,8 @@ package host
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,13 +12,15 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 // Tool is one tool of a module, and all that the deck knows of it.
 type Tool struct {
-	Tool    mcp.Tool // as clients see it
-	Handler server.ToolHandlerFunc
+	Tool    mcp.Tool               // as clients see it
+	Handler server.ToolHandlerFunc // nil: the offer's Router serves its calls
 	// Raw is the definition that is listed as it stands, a JSON object on one line:
 	// the library encodes only the members it knows. nil: Tool as it encodes.
 	Raw json.RawMessage
@@ -50,6 +54,27 @@ const (
 	// relay keeps the call open and sends it to the next deck.
 	RetryMeta = "mcpdeck/retry"
 )
+
+// RawTool is a tool that is listed as it stands and served by the offer's [Router]. The
+// definition must be a JSON object with a name.
+func RawTool(definition json.RawMessage) (Tool, error) {
+	o, err := rawjson.Parse(definition)
+	if err != nil {
+		return Tool{}, fmt.Errorf("read the definition of a tool: %w", err)
+	}
+	name := o.Str("name")
+	if name == "" {
+		return Tool{}, errors.New("read the definition of a tool: it has no name")
+	}
+	// The library reads the schema for the arguments that clients also send in headers,
+	// and panics on some that are not as they must be.
+	t := mcp.NewToolWithRawSchema(name, "", o.Get("inputSchema"))
+	try := server.NewMCPServer("", "")
+	if o.Get("inputSchema") == nil || safe.Call("read a schema", func() error { try.AddTool(t, nil); return nil }) != nil {
+		t = mcp.NewToolWithRawSchema(name, "", json.RawMessage(`{"type":"object"}`))
+	}
+	return Tool{Tool: t, Raw: definition, Work: admission.Waits}, nil
+}
 
 // definition is what is listed of the tool.
 func (t Tool) definition() any {

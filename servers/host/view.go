@@ -45,11 +45,13 @@ type View struct {
 	digest map[string]string
 }
 
-// listing is what the list of tools has beside the library's own, by their names.
+// listing is what the lists have beside the library's own.
 type listing struct {
-	only  map[string]func(client string) bool // who gets a tool that is not for all
-	raw   map[string]json.RawMessage          // definitions that are listed as they stand
-	turns map[string]bool                     // of tools that are InTurn
+	only    map[string]func(client string) bool          // who gets a tool that is not for all, by name
+	turns   map[string]bool                              // of tools that are InTurn
+	raw     map[mcp.MCPMethod]map[string]json.RawMessage // definitions that are listed as they stand, by lists
+	routes  map[Kind]map[string]route                    // who answers for what is listed
+	routers []route                                      // the modules that answer for more than they list
 }
 
 // refreshPatience is how long an agent may take to ask for a changed list.
@@ -127,6 +129,7 @@ func (v *View) build() *server.MCPServer {
 		}
 	})
 	v.plainAddresses(hooks)
+	hooks.AddOnRequestInitialization(instead)
 	hooks.AddOnError(v.failed)
 	return server.NewMCPServer(name, v.host.opts.Version,
 		server.WithTitle(title),
@@ -155,9 +158,12 @@ func (v *View) choose(client string, r *mcp.ListToolsResult) (special bool) {
 	return special
 }
 
-// Raw returns the definitions that are to be listed as they stand, by the names
-// of their tools.
-func (v *View) Raw() map[string]json.RawMessage { return v.listing.Load().raw }
+// Raw returns the definitions that are to be listed as they stand in the answer to
+// a request for a list: by the names of tools and prompts, and by the URIs of
+// resources and the URI templates of templates that the library lists them with.
+func (v *View) Raw(method string) map[string]json.RawMessage {
+	return v.listing.Load().raw[mcp.MCPMethod(method)]
+}
 
 // Go runs one request of a connection on the host's pool of goroutines.
 func (v *View) Go(fn func()) { v.host.pool.Go("request", fn) }
@@ -172,47 +178,27 @@ func (v *View) refresh() {
 
 // list is refresh for a caller that holds mu.
 func (v *View) list() {
-	var tools []server.ServerTool
-	var listed []any
-	var resources []server.ServerResource
-	var templates []server.ServerResourceTemplate
-	var prompts []server.ServerPrompt
-	more := listing{map[string]func(string) bool{}, map[string]json.RawMessage{}, map[string]bool{}}
+	l := lists{listing: listing{only: map[string]func(string) bool{}, turns: map[string]bool{}, raw: map[mcp.MCPMethod]map[string]json.RawMessage{}, routes: map[Kind]map[string]route{}}}
 	for _, m := range v.modules {
 		o := m.current()
 		if !v.Spec.Gateway && o.ForGateway != nil {
 			for _, t := range o.Gateway {
-				more.only[t.Tool.Name] = o.ForGateway
+				l.only[t.Tool.Name] = o.ForGateway
 			}
 		}
 		for _, t := range v.toolsOf(o) {
-			if t.Raw != nil {
-				more.raw[t.Tool.Name] = t.Raw
-			}
-			if t.InTurn {
-				more.turns[t.Tool.Name] = true
-			}
-			tools = append(tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m.id.Name, t)})
-			listed = append(listed, t.definition())
+			l.addTool(v.host, m, o.Router, t)
 		}
-		for _, r := range o.Resources {
-			r.Handler = v.host.resource(r.Handler)
-			resources = append(resources, r)
-		}
-		for _, t := range o.Templates {
-			t.Handler = server.ResourceTemplateHandlerFunc(v.host.resource(server.ResourceHandlerFunc(t.Handler)))
-			templates = append(templates, t)
-		}
-		for _, p := range o.Prompts {
-			p.Handler = v.host.prompt(p.Handler)
-			prompts = append(prompts, p)
+		l.addTyped(v.host, o)
+		if o.Router != nil {
+			l.addRaw(m, o)
 		}
 	}
-	v.listing.Store(&more)
-	v.swap("tools", listed, func() { v.MCP.SetTools(tools...) })
-	v.swap("resources", definitions(resources, func(r server.ServerResource) any { return r.Resource }), func() { v.MCP.SetResources(resources...) })
-	v.swap("templates", definitions(templates, func(t server.ServerResourceTemplate) any { return t.Template }), func() { v.MCP.SetResourceTemplates(templates...) })
-	v.swap("prompts", definitions(prompts, func(p server.ServerPrompt) any { return p.Prompt }), func() { v.MCP.SetPrompts(prompts...) })
+	v.listing.Store(&l.listing)
+	v.swap("tools", l.listed[toolsList], func() { v.MCP.SetTools(l.tools...) })
+	v.swap("resources", l.listed[resourcesList], func() { v.MCP.SetResources(l.resources...) })
+	v.swap("templates", l.listed[templatesList], func() { v.MCP.SetResourceTemplates(l.templates...) })
+	v.swap("prompts", l.listed[promptsList], func() { v.MCP.SetPrompts(l.prompts...) })
 }
 
 func (v *View) toolsOf(o Offer) []Tool {
@@ -247,14 +233,6 @@ func (v *View) swap(kind string, content []any, set func()) {
 			v.host.Warn("host", err.Error())
 		}
 	}
-}
-
-func definitions[T any](in []T, definition func(T) any) []any {
-	out := make([]any, 0, len(in))
-	for _, x := range in {
-		out = append(out, definition(x))
-	}
-	return out
 }
 
 func (v *View) instructions() string {

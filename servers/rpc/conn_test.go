@@ -60,7 +60,7 @@ func TestAnswersFindTheirRequests(t *testing.T) {
 	second := start(t, c, "two", nil)
 	p.hears(`{"jsonrpc":"2.0","id":"1","method":"one","params":{"token":"1"}}`)
 	p.hears(`{"jsonrpc":"2.0","id":"2","method":"two","params":{"token":"2"}}`)
-	p.says(`{"jsonrpc":"2.0","id":"2","error":{"code":-32000.5,"message":"m"}}`)
+	p.says(`{"jsonrpc":"2.0","id":"2","error":{"code":-32000.5,"message":"m","data":{"n":1.0}}}`)
 	p.says(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"1","progress":1.0}}`)
 	p.says(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}`)
 	p.says(`{"jsonrpc":"2.0","id":1,"result":"of another id"}`)
@@ -73,7 +73,7 @@ func TestAnswersFindTheirRequests(t *testing.T) {
 		t.Errorf("progress %q, want %q", steps, want)
 	}
 	refused := new(Error)
-	if a := <-second.Reply; !errors.As(a.Err, &refused) || refused.Message != "m" || refused.Code != 0 {
+	if a := <-second.Reply; !errors.As(a.Err, &refused) || refused.Message != "m" || refused.Code != 0 || string(refused.Raw) != `{"code":-32000.5,"message":"m","data":{"n":1.0}}` {
 		t.Errorf("the second request: error %v, want m", a.Err)
 	}
 }

@@ -39,6 +39,9 @@ type Error struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Data    any    `json:"data,omitempty"` // nil: none; a json.RawMessage of one that was received
+
+	// Raw is one that was received, as it came.
+	Raw json.RawMessage `json:"-"`
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -47,13 +50,13 @@ func (e *Error) Error() string { return e.Message }
 func readError(raw json.RawMessage) *Error {
 	o, err := rawjson.SplitObject(raw)
 	if err != nil {
-		return &Error{Message: "unreadable error"}
+		return &Error{Message: "unreadable error", Raw: raw}
 	}
 	code, err := strconv.Atoi(string(o.Get("code")))
 	if err != nil {
 		code = 0
 	}
-	e := &Error{Code: code, Message: o.Str("message")}
+	e := &Error{Code: code, Message: o.Str("message"), Raw: raw}
 	if data := o.Get("data"); data != nil {
 		e.Data = data
 	}

@@ -210,13 +210,16 @@ func (c *Conn) answer(ctx context.Context, e envelope) []byte {
 		return c.listen(ctx, e)
 	}
 	c.noteProtocol(e)
+	if serve := served(c.view, e, nil); serve != nil {
+		return replyMessage(e, serve(ctx)).Line()
+	}
 	reply := c.view.MCP.HandleMessage(ctx, e.Encode())
 	var line []byte
 	var err error
 	switch r := reply.(type) {
 	case mcp.JSONRPCResponse:
 		line, err = rpc.Result(e.ID, r.Result)
-		line = rawTools(e, c.view.Raw(), line)
+		line = rawList(e, c.view.Raw(e.Method), line)
 	case mcp.JSONRPCError:
 		line, _ = failureLine(ctx, e, rpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data})
 	default:

@@ -38,8 +38,13 @@ var _ server.EventStore = (*eventStore)(nil)
 
 func newEventStore() *eventStore { return &eventStore{sessions: map[string]*sessionEvents{}} }
 
+// envelopeKey is the request that an event belongs to, in its context.
+type envelopeKey struct{}
+
 // StoreEvent implements server.EventStore.
-func (s *eventStore) StoreEvent(_ context.Context, session, stream string, message json.RawMessage) (string, error) {
+func (s *eventStore) StoreEvent(ctx context.Context, session, stream string, message json.RawMessage) (string, error) {
+	e, _ := ctx.Value(envelopeKey{}).(envelope) // it may belong to none
+	message = asServed(ctx, e, message)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := s.sessions[session]

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
@@ -38,7 +40,7 @@ func failureLine(ctx context.Context, e envelope, body rpc.Error) (line []byte, 
 }
 
 // answerWriter passes a response on. It completes one that is a single error, and
-// lists tools as they stand.
+// lists definitions as they stand, and has in it what was served without the library.
 type answerWriter struct {
 	http.ResponseWriter
 	ctx    context.Context
@@ -51,8 +53,11 @@ type answerWriter struct {
 func (f *answerWriter) WriteHeader(status int) { f.status = status }
 
 func (f *answerWriter) Write(p []byte) (int, error) {
-	line, status := rawTools(f.e, f.raw, p), f.status
-	if status != -1 {
+	line, status := asServed(f.ctx, f.e, rawList(f.e, f.raw, p)), f.status
+	if reply, served := host.Served(f.ctx); served && status != -1 {
+		status = f.replied(reply)
+		f.begin(status)
+	} else if status != -1 {
 		line, status = f.complete(line)
 		f.begin(status)
 	}
@@ -84,6 +89,20 @@ func (f *answerWriter) Flush() {
 
 // Unwrap is for http.ResponseController.
 func (f *answerWriter) Unwrap() http.ResponseWriter { return f.ResponseWriter }
+
+// replied is the status of an answer that is a reply.
+func (f *answerWriter) replied(r host.Reply) int {
+	o, _ := rawjson.SplitObject(r.Error) // a result has no code
+	switch code, err := strconv.Atoi(string(o.Get("code"))); {
+	case err != nil || !f.e.modern():
+		return http.StatusOK
+	case code == mcp.METHOD_NOT_FOUND:
+		return http.StatusNotFound
+	case code == mcp.INVALID_REQUEST || code == mcp.INVALID_PARAMS || code == mcp.PARSE_ERROR || code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
 
 // complete returns what to send instead of p, the first that is written: mcp-go
 // writes an error in one piece.

@@ -89,8 +89,12 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.leave(agent)
-	ctx := agent.Context(r.Context())
-	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, raw: v.view.Raw()}
+	ctx := context.WithValue(agent.Context(r.Context()), envelopeKey{}, e)
+	if serve := served(v.view, e, r.Header); serve != nil {
+		host.Instead(ctx, agent.flight.cancellable(e, serve))
+	}
+	agent.flight.cancelled(e)
+	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, raw: v.view.Raw(e.Method)}
 	v.mcp.ServeHTTP(out, r.WithContext(ctx))
 	out.begin(out.status)
 	h.updateSession(w, r, e, agent, out.sent)

@@ -181,7 +181,7 @@ func (s *session) wants(n mcp.JSONRPCNotification) (untagged bool, tags []string
 	if kind == nil {
 		return true, nil
 	}
-	uri, _ := n.Params.AdditionalFields["uri"].(string)
+	uri, _ := param(n, "uri").(string)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.legacy.Load() {

@@ -25,12 +25,13 @@ const (
 // name the same client.
 type httpAgent struct {
 	*host.Agent
-	key  string // its session's or its client's; "" before the session has an id
-	view *httpView
-	list *list.List    // of those that are kept, by their last use
-	at   *list.Element // in list
-	open int           // requests under way
-	last time.Time
+	key    string // its session's or its client's; "" before the session has an id
+	view   *httpView
+	list   *list.List    // of those that are kept, by their last use
+	at     *list.Element // in list
+	open   int           // requests under way
+	flight flight        // those that are answered without the library
+	last   time.Time
 }
 
 // enter finds or makes the agent behind a request; nil when there is no room for

@@ -11,6 +11,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
@@ -28,10 +30,10 @@ func (c *Conn) write(w io.Writer) error {
 			if !open {
 				return errors.Join(err, b.Flush())
 			}
+			c.left(o.id) // before the client may use the id again
 			if err == nil {
 				_, err = b.Write(o.line)
 			}
-			c.left(o.id)
 			if o.after != nil {
 				o.after()
 			}
@@ -72,7 +74,7 @@ func (c *Conn) notification(b *bufio.Writer, n mcp.JSONRPCNotification) error {
 	}
 	untagged, tags := c.sess.wants(n)
 	if untagged {
-		line, err := rpc.Line(n)
+		line, err := notificationLine(n, "")
 		if err != nil {
 			return err
 		}
@@ -80,13 +82,7 @@ func (c *Conn) notification(b *bufio.Writer, n mcp.JSONRPCNotification) error {
 		return err
 	}
 	for _, id := range tags {
-		copied := n
-		copied.Params.Meta = maps.Clone(n.Params.Meta)
-		if copied.Params.Meta == nil {
-			copied.Params.Meta = map[string]any{}
-		}
-		copied.Params.Meta[mcp.MetaKeySubscriptionID] = json.RawMessage(id)
-		line, err := rpc.Line(copied)
+		line, err := notificationLine(n, id)
 		if err != nil {
 			return err
 		}
@@ -97,10 +93,44 @@ func (c *Conn) notification(b *bufio.Writer, n mcp.JSONRPCNotification) error {
 	return nil
 }
 
+// notificationLine is a notification as it goes out, for the subscription of that id;
+// "" is none.
+func notificationLine(n mcp.JSONRPCNotification, subscription string) ([]byte, error) {
+	if raw := host.RawParams(n); raw != nil {
+		var tag rawjson.Object
+		if subscription != "" {
+			tag = rawjson.Object{{Key: mcp.MetaKeySubscriptionID, Value: json.RawMessage(subscription)}}
+		}
+		return rpc.Message{Method: n.Method, Params: host.WithMeta(raw, tag)}.Line(), nil
+	}
+	if subscription != "" {
+		n.Params.Meta = maps.Clone(n.Params.Meta)
+		if n.Params.Meta == nil {
+			n.Params.Meta = map[string]any{}
+		}
+		n.Params.Meta[mcp.MetaKeySubscriptionID] = json.RawMessage(subscription)
+	}
+	return rpc.Line(n)
+}
+
+// param is a member of a notification's params, nil without one.
+func param(n mcp.JSONRPCNotification, name string) any {
+	raw := host.RawParams(n)
+	if raw == nil {
+		return n.Params.AdditionalFields[name]
+	}
+	o, err := rawjson.SplitObject(raw)
+	var v any
+	if err != nil || json.Unmarshal(o.Get(name), &v) != nil {
+		return nil
+	}
+	return v
+}
+
 // live tells whether a progress notification belongs to a request that still
 // waits for its result.
 func (c *Conn) live(n mcp.JSONRPCNotification) bool {
-	token, err := json.Marshal(n.Params.AdditionalFields["progressToken"])
+	token, err := json.Marshal(param(n, "progressToken"))
 	if err != nil {
 		return false
 	}

@@ -1,0 +1,149 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// lists are those of a view while they are made.
+type lists struct {
+	listing
+	tools     []server.ServerTool
+	resources []server.ServerResource
+	templates []server.ServerResourceTemplate
+	prompts   []server.ServerPrompt
+
+	listed map[mcp.MCPMethod][]any // the definitions, to compare lists by
+}
+
+const (
+	toolsList     = mcp.MethodToolsList
+	promptsList   = mcp.MethodPromptsList
+	resourcesList = mcp.MethodResourcesList
+	templatesList = mcp.MethodResourcesTemplatesList
+)
+
+// add lists a definition. key is what the library lists it by; to answers for key of
+// the kind, and name of the library's own if it differs.
+func (l *lists) add(list mcp.MCPMethod, kind Kind, key string, definition any, to route) {
+	if l.listed == nil {
+		l.listed = map[mcp.MCPMethod][]any{}
+	}
+	l.listed[list] = append(l.listed[list], definition)
+	if l.routes[kind] == nil {
+		l.routes[kind] = map[string]route{}
+	}
+	if _, taken := l.routes[kind][key]; !taken {
+		l.routes[kind][key] = to
+	}
+}
+
+// asIs has a definition listed as it stands, where the library lists one by that key.
+func (l *lists) asIs(list mcp.MCPMethod, key string, definition json.RawMessage) {
+	if l.raw[list] == nil {
+		l.raw[list] = map[string]json.RawMessage{}
+	}
+	l.raw[list][key] = definition
+}
+
+func (l *lists) addTool(h *Host, m *hosted, router Router, t Tool) {
+	to := route{module: m, tool: t}
+	if t.Raw != nil {
+		l.asIs(toolsList, t.Tool.Name, t.Raw)
+	}
+	if t.InTurn {
+		l.turns[t.Tool.Name] = true
+	}
+	if t.Handler == nil && router != nil {
+		to.router = router
+		t.Handler = func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return nil, untyped(ctx)
+		}
+	}
+	l.add(toolsList, KindTool, t.Tool.Name, t.definition(), to)
+	l.tools = append(l.tools, server.ServerTool{Tool: t.Tool, Handler: h.recorded(m, t)})
+}
+
+// addTyped lists what handlers of the library answer for.
+func (l *lists) addTyped(h *Host, o Offer) {
+	for _, r := range o.Resources {
+		l.add(resourcesList, KindResource, r.Resource.URI, r.Resource, route{})
+		r.Handler = h.resource(r.Handler)
+		l.resources = append(l.resources, r)
+	}
+	for _, t := range o.Templates {
+		l.add(templatesList, KindTemplate, t.Template.URITemplate.Raw(), t.Template, route{})
+		t.Handler = server.ResourceTemplateHandlerFunc(h.resource(server.ResourceHandlerFunc(t.Handler)))
+		l.templates = append(l.templates, t)
+	}
+	for _, p := range o.Prompts {
+		l.add(promptsList, KindPrompt, p.Prompt.Name, p.Prompt, route{})
+		p.Handler = h.prompt(p.Handler)
+		l.prompts = append(l.prompts, p)
+	}
+}
+
+// addRaw lists what a module's router answers for. What an earlier module has keeps its
+// place.
+func (l *lists) addRaw(m *hosted, o Offer) {
+	to := route{module: m, router: o.Router}
+	l.routers = append(l.routers, to)
+	for _, d := range o.RawResources {
+		if l.has(KindResource, d.Key) {
+			continue
+		}
+		l.add(resourcesList, KindResource, d.Key, d.Raw, to)
+		l.asIs(resourcesList, d.Key, d.Raw)
+		l.resources = append(l.resources, server.ServerResource{
+			Resource: mcp.Resource{URI: d.Key, Name: nameOf(d)},
+			Handler: func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+				return nil, untyped(ctx)
+			},
+		})
+	}
+	for _, d := range o.RawTemplates {
+		if l.has(KindTemplate, d.Key) {
+			continue
+		}
+		// The library reads a template, and fails on those that it does not know.
+		place := fmt.Sprintf("mcpdeck-template:%d", len(l.templates))
+		l.add(templatesList, KindTemplate, d.Key, d.Raw, to)
+		l.asIs(templatesList, place, d.Raw)
+		l.templates = append(l.templates, server.ServerResourceTemplate{
+			Template: mcp.NewResourceTemplate(place, nameOf(d)),
+			Handler: func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+				return nil, untyped(ctx)
+			},
+		})
+	}
+	for _, d := range o.RawPrompts {
+		if l.has(KindPrompt, d.Key) {
+			continue
+		}
+		l.add(promptsList, KindPrompt, d.Key, d.Raw, to)
+		l.asIs(promptsList, d.Key, d.Raw)
+		l.prompts = append(l.prompts, server.ServerPrompt{
+			Prompt: mcp.Prompt{Name: d.Key},
+			Handler: func(ctx context.Context, _ mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+				return nil, untyped(ctx)
+			},
+		})
+	}
+}
+
+func (l *lists) has(kind Kind, key string) bool {
+	_, has := l.routes[kind][key]
+	return has
+}
+
+// nameOf is the name in a definition, by which the library sorts.
+func nameOf(d Definition) string {
+	o, _ := rawjson.SplitObject(d.Raw) // something else has none
+	return o.Str("name")
+}

@@ -1,0 +1,119 @@
+package host
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// notifies notes that notifications belong to the request.
+func (q *request) notifies() {
+	q.mu.Lock()
+	q.notified = true
+	q.mu.Unlock()
+}
+
+// Notify sends a notification about the request of ctx to its client. It is
+// never behind the request's result.
+func Notify(ctx context.Context, method string, params map[string]any) error {
+	var s *server.MCPServer
+	if q := requestFrom(ctx); q != nil {
+		q.notifies()
+		s = q.server
+	}
+	if s == nil {
+		s = server.ServerFromContext(ctx)
+	}
+	if s == nil {
+		return nil
+	}
+	if err := s.SendNotificationToClient(ctx, method, params); err != nil {
+		return fmt.Errorf("notify the client: %w", err)
+	}
+	return nil
+}
+
+// NotifyRaw is [Notify] with params that go out as they are.
+func NotifyRaw(ctx context.Context, method string, params json.RawMessage) error {
+	return Notify(ctx, method, wrapped(params))
+}
+
+// rawParams are params on their way through the library, which would sort and escape
+// them. As JSON they are a string, which the transport replaces.
+type rawParams []byte
+
+// RawMember is where they lie among the params that the library encodes.
+const RawMember = "mcpdeck/raw"
+
+func (p rawParams) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, p), nil
+}
+
+func wrapped(params json.RawMessage) map[string]any {
+	return map[string]any{RawMember: rawParams(oneLine(Reply{Result: params}).Result)}
+}
+
+// RawParams are the params of a notification that go out as they are, nil if it has
+// none such.
+func RawParams(n mcp.JSONRPCNotification) json.RawMessage {
+	p, _ := n.Params.AdditionalFields[RawMember].(rawParams)
+	return json.RawMessage(p)
+}
+
+// Unwrap returns the params of an encoded notification as they go out. What the library
+// has put into their _meta stays. Other params are returned as they are.
+func Unwrap(params json.RawMessage) json.RawMessage {
+	o, err := rawjson.SplitObject(params)
+	if err != nil || o.Get(RawMember) == nil {
+		return params
+	}
+	raw, err := base64.StdEncoding.DecodeString(o.Str(RawMember))
+	if err != nil {
+		return params
+	}
+	meta, _ := rawjson.SplitObject(o.Get("_meta")) // it may have none
+	return WithMeta(raw, meta)
+}
+
+// WithMeta adds members to the _meta of params; all else stays as it is.
+func WithMeta(params json.RawMessage, more rawjson.Object) json.RawMessage {
+	if len(more) == 0 {
+		return params
+	}
+	parts, open, err := rawjson.Split(params)
+	if err != nil || open != '{' && len(params) > 0 {
+		return params
+	}
+	for _, p := range parts {
+		if p.Key == "_meta" && params[p.From] == '{' {
+			return insert(params, p.From+1, more, params[p.From:p.To])
+		}
+	}
+	meta := append(append(json.RawMessage(nil), `{"_meta":`...), insert(json.RawMessage("{}"), 1, more, json.RawMessage("{}"))...)
+	if len(parts) == 0 {
+		return append(meta, '}')
+	}
+	return append(append(meta, ','), params[1:]...)
+}
+
+// insert puts members at the beginning of the object within raw whose inside begins
+// at a place.
+func insert(raw json.RawMessage, at int, more rawjson.Object, object json.RawMessage) json.RawMessage {
+	out := append(json.RawMessage(nil), raw[:at]...)
+	for i, m := range more {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, rawjson.Quote(m.Key)...), ':'), m.Value...)
+	}
+	if inside, _, err := rawjson.Split(object); err == nil && len(inside) > 0 {
+		out = append(out, ',')
+	}
+	return append(out, raw[at:]...)
+}

@@ -1,0 +1,270 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/calls"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Router is the part of a module that answers requests as they came, for a server that
+// is not made of the library's types: params and results stay the bytes they are.
+//
+// The host asks it for what the [Offer] lists as a definition without a handler, and
+// for what Owns. It records the calls, has them wait for their turn and refuses them,
+// as those of any other module. Serve must return once its context ends.
+type Router interface {
+	// Owns tells whether the module answers for something that it does not list: an
+	// address that fits one of its templates, a task it has begun, a tool that is called
+	// by a name from elsewhere. It must not wait.
+	Owns(kind Kind, key string) bool
+	// Serve answers a request. What it wants to say meanwhile goes through [NotifyRaw].
+	Serve(ctx context.Context, r Request) Reply
+}
+
+// Kind is what a request is addressed to.
+type Kind string
+
+// The kinds, and what their keys are.
+const (
+	KindTool     Kind = "tool"     // its name
+	KindPrompt   Kind = "prompt"   // its name
+	KindResource Kind = "resource" // its URI
+	KindTemplate Kind = "template" // its URI template
+	KindTask     Kind = "task"     // its id
+	// KindMethod is a request that the deck itself does not know, by its method. It is
+	// routed in a view of one module alone.
+	KindMethod Kind = "method"
+)
+
+// Request is a request as the client sent it.
+type Request struct {
+	Kind   Kind
+	Key    string
+	Method string
+	Params json.RawMessage // nil: none
+	// Modern requests carry the version of their protocol; the others belong to a
+	// connection that began with a handshake.
+	Modern bool
+}
+
+// Reply is what goes back to the client, as it is: a result, or the error object of
+// JSON-RPC.
+type Reply struct{ Result, Error json.RawMessage }
+
+// Failed is a Reply with an error of the deck's.
+func Failed(code int, message string) Reply {
+	raw, _ := rpc.Raw(rpc.Error{Code: code, Message: message}) // always encodes
+	return Reply{Error: raw}
+}
+
+// Definition is a prompt, a resource or a template that is listed as it stands, a
+// JSON object, and answered for by the module's [Router].
+type Definition struct {
+	Key string // of its Kind
+	Raw json.RawMessage
+}
+
+// route is who answers a request.
+type route struct {
+	module *hosted
+	router Router
+	tool   Tool
+}
+
+// Route returns how to answer a request, nil if the library does that.
+func (v *View) Route(method string, params json.RawMessage, modern bool) func(context.Context) Reply {
+	l := v.listing.Load()
+	if len(l.routers) == 0 {
+		return nil
+	}
+	r := Request{Method: method, Params: params, Modern: modern}
+	r.Kind, r.Key = addressee(method, params)
+	to, ok := l.routes[r.Kind][r.Key]
+	if !ok {
+		to, ok = v.owner(l, r)
+	}
+	if !ok || to.router == nil {
+		return nil
+	}
+	return func(ctx context.Context) Reply { return to.serve(ctx, v, r) }
+}
+
+// owner finds the module that answers for what no module lists.
+func (v *View) owner(l *listing, r Request) (to route, ok bool) {
+	if r.Kind == "" || r.Kind == KindMethod && len(v.modules) > 1 {
+		return to, false
+	}
+	if r.Kind == KindResource && v.hasTemplate(r.Key) {
+		return to, false
+	}
+	if r.Kind == KindTool {
+		if text, _ := v.refusal(r.Key); text != "" {
+			return to, false
+		}
+	}
+	for _, to := range l.routers {
+		owns := false
+		_ = safe.Call("router of "+to.module.id.Name, func() error { owns = to.router.Owns(r.Kind, r.Key); return nil })
+		if owns {
+			to.tool = Tool{Work: admission.Waits}
+			return to, true
+		}
+	}
+	return to, false
+}
+
+// addressed says which member of a request's params says what it is about. A kind of
+// "" is for the library alone.
+var addressed = map[mcp.MCPMethod]struct {
+	kind   Kind
+	member string
+}{
+	mcp.MethodToolsCall:            {KindTool, "name"},
+	mcp.MethodPromptsGet:           {KindPrompt, "name"},
+	mcp.MethodResourcesRead:        {KindResource, "uri"},
+	mcp.MethodResourcesSubscribe:   {KindResource, "uri"},
+	mcp.MethodResourcesUnsubscribe: {KindResource, "uri"},
+	mcp.MethodTasksGet:             {KindTask, "taskId"},
+	mcp.MethodTasksResult:          {KindTask, "taskId"},
+	mcp.MethodTasksCancel:          {KindTask, "taskId"},
+	"tasks/update":                 {KindTask, "taskId"},
+
+	mcp.MethodInitialize: {}, mcp.MethodPing: {}, mcp.MethodServerDiscover: {}, mcp.MethodSubscriptionsListen: {}, mcp.MethodSetLogLevel: {},
+	toolsList: {}, promptsList: {}, resourcesList: {}, templatesList: {},
+}
+
+// addressee reads what a request is about.
+func addressee(method string, params json.RawMessage) (Kind, string) {
+	p, _ := rawjson.SplitObject(params) // something else names nothing
+	if method == string(mcp.MethodCompletionComplete) {
+		ref, _ := rawjson.SplitObject(p.Get("ref"))
+		if ref.Str("type") == "ref/prompt" {
+			return KindPrompt, ref.Str("name")
+		}
+		return KindTemplate, ref.Str("uri")
+	}
+	a, known := addressed[mcp.MCPMethod(method)]
+	if !known {
+		return KindMethod, method
+	}
+	return a.kind, p.Str(a.member)
+}
+
+// serve answers a request in its turn.
+func (to route) serve(ctx context.Context, v *View, r Request) Reply {
+	q := requestFrom(ctx)
+	if q == nil {
+		return Failed(rpc.CodeInternal, "the request belongs to no connection")
+	}
+	q.server = v.MCP
+	session := server.ClientSessionFromContext(ctx)
+	if r.Modern && session != nil {
+		session.Initialize() // without a handshake; else it is sent no notifications
+	}
+	var reply Reply
+	var err error
+	if r.Method == string(mcp.MethodToolsCall) {
+		p, _ := rawjson.SplitObject(r.Params)
+		c := calls.Request{Server: to.module.id.Name, Tool: r.Key, Args: p.Get("arguments"), Redact: to.tool.Redact}
+		reply, err = record(ctx, q, c, to.tool.Work, raw, func(ctx context.Context) (Reply, error) { return to.router.Serve(ctx, r), nil })
+	} else {
+		reply, err = admitted(ctx, q.agent.host, admission.Waits, func() (reply Reply, err error) {
+			err = safe.Call(r.Method, func() error { reply = to.router.Serve(ctx, r); return nil })
+			return reply, err
+		})
+		q.flush(ctx)
+	}
+	var chosen *Error
+	switch {
+	case errors.As(err, &chosen):
+		return Failed(chosen.Code, chosen.Message)
+	case err != nil:
+		return Failed(rpc.CodeInternal, err.Error())
+	case reply.Result == nil && reply.Error == nil:
+		return Failed(rpc.CodeInternal, to.module.id.Title+" did not answer")
+	}
+	if subs, ok := session.(server.SessionWithResourceSubscriptions); ok && reply.Error == nil {
+		switch r.Method {
+		case string(mcp.MethodResourcesSubscribe):
+			subs.SubscribeToResource(r.Key)
+		case string(mcp.MethodResourcesUnsubscribe):
+			subs.UnsubscribeFromResource(r.Key)
+		}
+	}
+	return oneLine(reply)
+}
+
+// oneLine makes a reply fit a line, which those of other servers need not be.
+func oneLine(r Reply) Reply {
+	for _, raw := range []*json.RawMessage{&r.Result, &r.Error} {
+		if bytes.ContainsAny(*raw, "\r\n") {
+			var b bytes.Buffer
+			if json.Compact(&b, *raw) == nil {
+				*raw = b.Bytes()
+			}
+		}
+	}
+	return r
+}
+
+// Instead has a request that the library gets answered by serve, once the library
+// comes to it; what the library answers is an error that is to be replaced by
+// [Served].
+func Instead(ctx context.Context, serve func(context.Context) Reply) {
+	if q := requestFrom(ctx); q != nil {
+		q.mu.Lock()
+		q.serve = serve
+		q.mu.Unlock()
+	}
+}
+
+// Served is the reply to a request that was answered [Instead]; false before.
+func Served(ctx context.Context) (Reply, bool) {
+	q := requestFrom(ctx)
+	if q == nil {
+		return Reply{}, false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.reply == nil {
+		return Reply{}, false
+	}
+	return *q.reply, true
+}
+
+var errServed = errors.New("answered elsewhere")
+
+// instead is the hook by which the library comes to a request.
+func instead(ctx context.Context, _, _ any) error {
+	q := requestFrom(ctx)
+	if q == nil {
+		return nil
+	}
+	q.mu.Lock()
+	serve := q.serve
+	q.mu.Unlock()
+	if serve == nil {
+		return nil
+	}
+	reply := serve(ctx)
+	q.mu.Lock()
+	q.reply = &reply
+	q.mu.Unlock()
+	return errServed
+}
+
+// untyped is the handler of what is listed as it stands. A request only comes to it if
+// the library takes one that the transport has not.
+func untyped(context.Context) error {
+	return &Error{Code: rpc.CodeInvalid, Message: "the request cannot be passed on"}
+}

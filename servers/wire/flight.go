@@ -1,0 +1,65 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+// flight is the requests of a session over HTTP that are answered without the library,
+// which would know how to cancel its own. The zero value is ready.
+type flight struct {
+	mu   sync.Mutex
+	open map[string]context.CancelFunc // by their ids
+}
+
+// cancellable makes serve end when the client cancels its request. The answer is then
+// an error: the client's request over HTTP still waits for one.
+func (f *flight) cancellable(e envelope, serve func(context.Context) host.Reply) func(context.Context) host.Reply {
+	if e.modern() {
+		return serve // it ends with its request
+	}
+	id := string(e.ID)
+	return func(ctx context.Context) host.Reply {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		f.mu.Lock()
+		if f.open == nil {
+			f.open = map[string]context.CancelFunc{}
+		}
+		if f.open[id] != nil {
+			f.mu.Unlock()
+			return host.Failed(rpc.CodeInvalid, "a request with this id is already in flight")
+		}
+		f.open[id] = cancel
+		f.mu.Unlock()
+		defer func() {
+			f.mu.Lock()
+			delete(f.open, id)
+			f.mu.Unlock()
+		}()
+		reply := serve(ctx)
+		if ctx.Err() != nil {
+			return host.Failed(rpc.CodeInternal, "the request was cancelled")
+		}
+		return reply
+	}
+}
+
+// cancelled ends the request that a notification cancels, if it is here.
+func (f *flight) cancelled(e envelope) {
+	if e.Method != "notifications/cancelled" {
+		return
+	}
+	p, _ := rawjson.SplitObject(json.RawMessage(e.Params)) // something else cancels nothing
+	f.mu.Lock()
+	cancel := f.open[string(p.Get("requestId"))]
+	f.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}

@@ -1,0 +1,485 @@
+package wire_test
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// card is a module that answers requests as they came: with what they said.
+type card struct {
+	name  string
+	scope host.Scope
+	began chan struct{} // gets one when a call of NAME_wait has begun
+}
+
+func newCard(name string) *card { return &card{name: name, began: make(chan struct{}, 8)} }
+
+func (c *card) Identity() host.Identity {
+	return host.Identity{Name: c.name, Title: c.name, ServerName: c.name}
+}
+func (c *card) Start(_ context.Context, s host.Scope) error { c.scope = s; return nil }
+func (c *card) Stop(context.Context) error                  { return nil }
+
+// What it lists, in a manner that no encoder would choose.
+const (
+	cardTool     = `{"later" : 1.50,"name":"%s_%s","inputSchema":{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993}}},"x":"<\u00e9>"}`
+	cardPrompt   = `{"name":"%s_prompt","later":[1e2,{}],"description":"<p>"}`
+	cardResource = `{"uri":"%s://one","size":9007199254740993,"name":"One","later":null}`
+	cardTemplate = `{"uriTemplate":"%s://{+path","later":"<t>","name":"broken on purpose"}`
+)
+
+func (c *card) Offer() host.Offer {
+	o := host.Offer{
+		RawPrompts:   []host.Definition{{Key: c.name + "_prompt", Raw: fmt.Appendf(nil, cardPrompt, c.name)}},
+		RawResources: []host.Definition{{Key: c.name + "://one", Raw: fmt.Appendf(nil, cardResource, c.name)}},
+		RawTemplates: []host.Definition{{Key: c.name + "://{+path", Raw: fmt.Appendf(nil, cardTemplate, c.name)}},
+		Router:       c,
+	}
+	for _, name := range []string{"echo", "error", "steps", "wait", "panic", "nothing"} {
+		t, err := host.RawTool(fmt.Appendf(nil, cardTool, c.name, name))
+		if err != nil {
+			panic(err)
+		}
+		o.Tools = append(o.Tools, t)
+	}
+	return o
+}
+
+func (c *card) Owns(kind host.Kind, key string) bool {
+	return kind == host.KindResource && strings.HasPrefix(key, c.name+"://") || kind == host.KindTask && strings.HasPrefix(key, c.name+"-") ||
+		kind == host.KindMethod && key == "later/method"
+}
+
+const oddError = `{"code":-32042,"message":"\u00e9 <no>","data":{"n":9007199254740993,"z":1.0,"a":2},"later":1}`
+
+func (c *card) Serve(ctx context.Context, r host.Request) host.Reply {
+	switch strings.TrimPrefix(r.Key, c.name+"_") {
+	case "error":
+		return host.Reply{Error: json.RawMessage(oddError)}
+	case "steps":
+		p, _ := rawjson.SplitObject(r.Params)
+		meta, _ := rawjson.SplitObject(p.Get("_meta"))
+		for i := range 3 {
+			_ = host.NotifyRaw(ctx, "notifications/progress", fmt.Appendf(nil, `{"total":3.00,"progressToken":%s,"progress":%d.0,"message":"<\u00e9>"}`, meta.Get("progressToken"), i+1))
+		}
+	case "wait":
+		c.began <- struct{}{}
+		<-ctx.Done()
+		return host.Reply{}
+	case "panic":
+		panic("boom")
+	case "nothing":
+		return host.Reply{}
+	}
+	return host.Reply{Result: fmt.Appendf(nil, `{"z":1.0,"kind":%q,"params":%s,"content":[],"a":"<\u00e9>"}`, r.Kind, r.Params)}
+}
+
+// talker is an agent's program over one carrier and in one era. say sends a message
+// and returns all that comes until its answer.
+type talker struct {
+	say    func(t *testing.T, method, params, id string) []string
+	tell   func(t *testing.T, method, params string)     // a notification
+	begin  func(t *testing.T, method, params, id string) // a request whose answer is not waited for
+	url    string
+	header http.Header
+}
+
+// meta is what a request of a modern client carries.
+const meta = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"tester","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}`
+
+const handshake = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}`
+
+func line(method, params, id string) string {
+	s := `{"jsonrpc":"2.0",`
+	if id != "" {
+		s += `"id":` + id + `,`
+	}
+	return s + `"method":"` + method + `","params":` + params + `}`
+}
+
+// overStream talks over a pipe or the deck's socket.
+func overStream(t *testing.T, h *host.Host, spec host.ViewSpec, socket bool) talker {
+	t.Helper()
+	var conn net.Conn
+	var in *bufio.Reader
+	if socket {
+		l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := make(chan error, 1)
+		go func() { served <- (&wire.Server{Host: h, Version: "test"}).Serve(t.Context(), l) }()
+		t.Cleanup(func() {
+			l.Close()
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		})
+		if conn, err = net.Dial("unix", l.Addr().String()); err != nil {
+			t.Fatal(err)
+		}
+		if _, in, err = wire.Greet(conn, wire.Hello{Servers: spec.Servers, Cwd: "/deck"}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+	} else {
+		view, err := h.View(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, theirs := net.Pipe()
+		agent := h.Connect(deck.Caller{Transport: "stdio"}, nil)
+		done := make(chan error, 1)
+		go func() {
+			err := wire.Serve(context.Background(), theirs, theirs, view, agent)
+			agent.Close()
+			theirs.Close()
+			done <- err
+		}()
+		conn, in = ours, bufio.NewReader(ours)
+		t.Cleanup(func() { ours.Close(); <-done })
+	}
+	write := func(t *testing.T, s string) {
+		t.Helper()
+		if _, err := io.WriteString(conn, s+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return talker{
+		say: func(t *testing.T, method, params, id string) (got []string) {
+			t.Helper()
+			write(t, line(method, params, id))
+			_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+			for {
+				s, err := in.ReadString('\n')
+				if err != nil {
+					t.Fatalf("after %q: %v", got, err)
+				}
+				got = append(got, strings.TrimSuffix(s, "\n"))
+				if strings.HasPrefix(s, `{"jsonrpc":"2.0","id":`+id+`,`) {
+					return got
+				}
+			}
+		},
+		tell:  func(t *testing.T, method, params string) { t.Helper(); write(t, line(method, params, "")) },
+		begin: func(t *testing.T, method, params, id string) { t.Helper(); write(t, line(method, params, id)) },
+	}
+}
+
+// overHTTP talks to a listener.
+func overHTTP(t *testing.T, h *host.Host, path string) talker {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- (&wire.HTTP{Host: h}).Start(ctx, l, func() string { return testToken }) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	url := "http://" + l.Addr().String() + "/mcp" + path
+	header := http.Header{"Authorization": {bearer}, "Content-Type": {jsonType}, "Accept": {jsonType + ", text/event-stream"}}
+	say := func(t *testing.T, method, params, id string) (got []string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(line(method, params, id)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = header.Clone()
+		if strings.Contains(params, "protocolVersion\":\"2026") {
+			r.Header.Set("MCP-Protocol-Version", "2026-07-28")
+			r.Header.Set("Mcp-Method", method)
+			p, err := rawjson.Parse([]byte(params))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name := p.Str("name") + p.Str("uri"); name != "" {
+				r.Header.Set("Mcp-Name", cmp.Or(header.Get("Mcp-Name"), name))
+			}
+		}
+		answer, err := (&http.Client{Timeout: time.Minute}).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		if s := answer.Header.Get("Mcp-Session-Id"); s != "" {
+			header.Set("Mcp-Session-Id", s)
+		}
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return messages(body)
+	}
+	return talker{say: say, url: url, tell: func(t *testing.T, method, params string) { t.Helper(); say(t, method, params, "") }, header: header}
+}
+
+// messages are those in a body, which may be events.
+func messages(body []byte) (got []string) {
+	for s := range bytes.Lines(body) {
+		s = bytes.TrimPrefix(bytes.TrimSuffix(s, []byte("\n")), []byte("data: "))
+		if bytes.HasPrefix(s, []byte("{")) {
+			got = append(got, string(s))
+		}
+	}
+	return got
+}
+
+// everywhere plays a test over each carrier, in both eras, with all servers or the one.
+func everywhere(t *testing.T, h *host.Host, one string, play func(t *testing.T, a talker, modern bool)) {
+	t.Helper()
+	var spec host.ViewSpec
+	path := "/"
+	if one != "" {
+		spec.Servers, path = []string{one}, "/"+one
+	}
+	for name, open := range map[string]func() talker{
+		"stdio":  func() talker { return overStream(t, h, spec, false) },
+		"socket": func() talker { return overStream(t, h, spec, true) },
+		"http":   func() talker { return overHTTP(t, h, path) },
+	} {
+		for _, era := range []string{"legacy", "modern"} {
+			t.Run(name+" "+era, func(t *testing.T) {
+				a := open()
+				if era == "legacy" {
+					a.say(t, "initialize", handshake, "0")
+					a.tell(t, "notifications/initialized", `{}`)
+				}
+				play(t, a, era == "modern")
+			})
+		}
+	}
+}
+
+// with puts what a modern request carries into params that have a _meta.
+func with(params string, modern bool) string {
+	switch {
+	case !modern:
+		return params
+	case strings.Contains(params, `"_meta":{}`):
+		return strings.Replace(params, `"_meta":{}`, `"_meta":{`+meta+`}`, 1)
+	}
+	return strings.Replace(params, `"_meta":{`, `"_meta":{`+meta+`,`, 1)
+}
+
+func TestRequestsReachARouterAsTheyCame(t *testing.T) {
+	h := newHost(t, newFixture(), newCard("one"), newCard("two"))
+	odd := `"_meta":{"z":1.0,"a":"<\u00e9>"},"n":9007199254740993,"later":{"b":1,"a":1e2},"inputResponses":{"k":{"z":1.00}},"requestState":"<s>"`
+	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+		t.Helper()
+		for _, tt := range []struct{ method, kind, params string }{
+			{"tools/call", "tool", `{"name":"two_echo","arguments":{"z":1.0,"n":9007199254740993,"a":[1e2]},"task":{"ttl":1.0},` + odd + `}`},
+			{"tools/call", "tool", `{` + odd + `,"name":"one_echo"}`},
+			{"prompts/get", "prompt", `{"name":"two_prompt","arguments":{"z":1.0},` + odd + `}`},
+			{"resources/read", "resource", `{"uri":"two://one",` + odd + `}`},
+			{"resources/read", "resource", `{"uri":"two://some/where",` + odd + `}`},
+			{"completion/complete", "prompt", `{"ref":{"type":"ref/prompt","name":"one_prompt"},"argument":{"name":"x","value":"é"},` + odd + `}`},
+			{"completion/complete", "template", `{"ref":{"type":"ref/resource","uri":"one://{+path"},"argument":{"name":"x","value":"é"},` + odd + `}`},
+			{"tasks/get", "task", `{"taskId":"two-1",` + odd + `}`},
+		} {
+			params := with(tt.params, modern)
+			got := a.say(t, tt.method, params, "9007199254740993")
+			want := fmt.Sprintf(`{"jsonrpc":"2.0","id":9007199254740993,"result":{"z":1.0,"kind":%q,"params":%s,"content":[],"a":"<\u00e9>"}}`, tt.kind, params)
+			if len(got) != 1 || got[0] != want {
+				t.Errorf("%s\n got %s\nwant %s", tt.method, got, want)
+			}
+		}
+	})
+}
+
+func TestErrorsOfARouterReachTheAgentAsTheyAre(t *testing.T) {
+	h := newHost(t, newFixture(), newCard("one"))
+	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+		t.Helper()
+		for tool, want := range map[string]string{
+			"error":   `"error":` + oddError + `}`,
+			"nothing": `"error":{"code":-32603,"message":"one did not answer"}}`,
+			"panic":   `"result":{"resultType":"complete","content":[{"type":"text","text":"Error: one_panic: internal error"}],"isError":true}}`,
+		} {
+			got := a.say(t, "tools/call", with(`{"name":"one_`+tool+`","_meta":{}}`, modern), `"x"`)
+			if want = `{"jsonrpc":"2.0","id":"x",` + want; len(got) != 1 || got[0] != want {
+				t.Errorf("%s\n got %s\nwant %s", tool, got, want)
+			}
+		}
+		if got := a.say(t, "tools/call", with(`{"name":"one_ecko","_meta":{}}`, modern), `7`); len(got) != 1 || !strings.Contains(got[0], `did you mean \"one_echo\"?`) {
+			t.Errorf("an unknown tool: %s", got)
+		}
+	})
+}
+
+func TestProgressOfARouterComesAsItIsAndBeforeTheResult(t *testing.T) {
+	h := newHost(t, newFixture(), newCard("one"))
+	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+		t.Helper()
+		for _, token := range []string{`7`, `"t"`, `9007199254740993`} {
+			got := a.say(t, "tools/call", with(`{"name":"one_steps","_meta":{"progressToken":`+token+`}}`, modern), `5`)
+			if len(got) != 4 || !strings.HasPrefix(got[3], `{"jsonrpc":"2.0","id":5,"result":{"z":1.0`) {
+				t.Fatalf("got %q", got)
+			}
+			for i, step := range got[:3] {
+				want := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"total":3.00,"progressToken":%s,"progress":%d.0,"message":"<\u00e9>"}}`, token, i+1)
+				if step != want {
+					t.Errorf(" got %s\nwant %s", step, want)
+				}
+			}
+		}
+	})
+}
+
+func TestDefinitionsOfARouterAreListedAsTheyAre(t *testing.T) {
+	h := newHost(t, newFixture(), newCard("two"), newCard("one"))
+	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+		t.Helper()
+		for method, definition := range map[string]string{
+			"tools/list": strings.Replace(cardTool, "%s_%s", "%s_echo", 1), "prompts/list": cardPrompt, "resources/list": cardResource, "resources/templates/list": cardTemplate,
+		} {
+			got := a.say(t, method, with(`{"_meta":{}}`, modern), `1`)
+			for _, name := range []string{"one", "two"} {
+				if want := fmt.Sprintf(definition, name); len(got) != 1 || strings.Count(got[0], want) != 1 {
+					t.Errorf("%s: want %s in\n%s", method, want, got)
+				}
+			}
+		}
+	})
+}
+
+func TestOtherMethodsGoToTheOneServerOfAView(t *testing.T) {
+	h := newHost(t, newFixture(), newCard("one"))
+	for name, want := range map[string]string{"": `"code":-32601`, "one": `"kind":"method","params":`} {
+		everywhere(t, h, name, func(t *testing.T, a talker, modern bool) {
+			t.Helper()
+			if got := a.say(t, "later/method", with(`{"_meta":{}}`, modern), `1`); len(got) != 1 || !strings.Contains(got[0], want) {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func TestWhatARouterServesIsInTheLog(t *testing.T) {
+	h := newHost(t, newFixture(), newCard("one"))
+	a := overStream(t, h, host.ViewSpec{}, false)
+	a.say(t, "initialize", handshake, "0")
+	a.say(t, "tools/call", `{"name":"one_echo","arguments":{"n":9007199254740993}}`, "1")
+	a.say(t, "tools/call", `{"name":"one_error","arguments":{}}`, "2")
+	a.say(t, "tools/call", `{"name":"one_panic"}`, "3")
+	var calls []deck.Call
+	for range 500 {
+		if calls, _ = h.Calls(0); len(calls) == 3 && calls[2].Status != deck.Running {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if len(calls) != 3 {
+		t.Fatalf("%d calls", len(calls))
+	}
+	if c := calls[0]; c.Server != "one" || c.Tool != "one_echo" || c.Status != deck.OK || c.Args != "n=9007199254740993" || c.AgentName != "tester" {
+		t.Errorf("the first call is logged as %+v", c)
+	}
+	if c := calls[1]; c.Status != deck.Refused || c.Result != "é <no>" {
+		t.Errorf("the second call is logged as %+v", c)
+	}
+	if c := calls[2]; c.Status != deck.ToolError || !strings.Contains(c.Result, "one_panic") {
+		t.Errorf("the third call is logged as %+v", c)
+	}
+}
+
+func TestACancelledRequestOfARouterEnds(t *testing.T) {
+	one := newCard("one")
+	h := newHost(t, newFixture(), one)
+	t.Run("http", func(t *testing.T) {
+		a := overHTTP(t, h, "/")
+		a.say(t, "initialize", handshake, "0")
+		ended := make(chan []string, 1)
+		go func() { ended <- a.say(t, "tools/call", `{"name":"one_wait"}`, "9007199254740993") }()
+		<-one.began
+		a.tell(t, "notifications/cancelled", `{"requestId":9007199254740993}`)
+		if got := <-ended; len(got) != 1 || !strings.Contains(got[0], "the request was cancelled") {
+			t.Errorf("got %s", got)
+		}
+	})
+	t.Run("stdio", func(t *testing.T) {
+		a := overStream(t, h, host.ViewSpec{}, false)
+		a.say(t, "initialize", handshake, "0")
+		a.begin(t, "tools/call", `{"name":"one_wait"}`, "8")
+		<-one.began
+		a.tell(t, "notifications/cancelled", `{"requestId":8}`)
+		if got := a.say(t, "tools/call", `{"name":"one_echo"}`, "9"); len(got) != 1 {
+			t.Errorf("got %s, and the first is an answer to what was cancelled", got)
+		}
+	})
+}
+
+func TestWhatTheLibraryRefusesReachesNoRouter(t *testing.T) {
+	h := newHost(t, newFixture(), newCard("one"))
+	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+		t.Helper()
+		if !modern {
+			return
+		}
+		for wrong, right := range map[string]string{`"2026-07-29"`: `"2026-07-28"`, `7`: `{}`} {
+			got := a.say(t, "tools/call", strings.Replace(with(`{"name":"one_echo","_meta":{}}`, true), right, wrong, 1), "1")
+			if len(got) > 1 || len(got) == 1 && !strings.Contains(got[0], `"error"`) {
+				t.Errorf("%s instead of %s: %s", wrong, right, got)
+			}
+		}
+		if a.header == nil {
+			return
+		}
+		a.header.Set("Mcp-Name", "other")
+		if got := a.say(t, "tools/call", with(`{"name":"one_echo","_meta":{}}`, true), "1"); len(got) != 1 || !strings.Contains(got[0], "-32020") {
+			t.Errorf("another name in the header: %s", got)
+		}
+		a.header.Set("Mcp-Session-Id", "mcp-session-00000000-0000-0000-0000-000000000000")
+		if got := a.say(t, "tools/call", `{"name":"one_echo"}`, "1"); len(got) != 0 {
+			t.Errorf("an unknown session: %s", got)
+		}
+	})
+}
+
+func TestABrokenStreamIsResumedWithWhatTheRouterSaid(t *testing.T) {
+	h := newHost(t, newFixture(), newCard("one"))
+	a := overHTTP(t, h, "/")
+	a.say(t, "initialize", handshake, "0")
+	a.tell(t, "notifications/initialized", `{}`)
+	said := a.say(t, "tools/call", `{"name":"one_steps","_meta":{"progressToken":"<t>"}}`, "9007199254740993")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = a.header.Clone()
+	r.Header.Set("Last-Event-ID", "1")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := messages(body); len(said) != 4 || !slices.Equal(got, said[1:]) {
+		t.Errorf("resumed with %q, of %q", got, said)
+	}
+}
