@@ -88,7 +88,7 @@ func strict(c *cobra.Command) {
 func (a *app) subcommands() []*cobra.Command {
 	return []*cobra.Command{
 		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
-		pencilCommand(a), logicstampCommand(a), renderCommand(), paletteCommand(), showCommand(a), setupCommand(a), doctorCommand(a), versionCommand(),
+		pencilCommand(a), logicstampCommand(a), renderCommand(), paletteCommand(), showCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), versionCommand(),
 	}
 }
 

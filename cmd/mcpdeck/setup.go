@@ -126,12 +126,11 @@ func rank(s setup.Status) int {
 
 func setUp(c *cobra.Command, f setupFlags, e setup.Entry, client string) error {
 	if f.undo {
-		path, err := setup.Undo(client, e)
+		u, err := setup.Undo(client, e)
 		if err != nil {
 			return err
 		}
-		c.Println("put back", path)
-		return nil
+		return takeBack(c, u, f.yes)
 	}
 	change, err := setup.Plan(client, e)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
@@ -50,22 +51,22 @@ func (c client) members(e Entry) []clients.Member {
 }
 
 // place finds a client's file.
-func (c client) place(e Entry) (place, error) {
+func (c client) place(e Entry) (change.Place, error) {
 	if c.inProject(e) {
 		for _, f := range c.Project {
 			if _, err := os.Lstat(filepath.Join(e.Root, f)); err == nil {
-				return inProject(e.Root, filepath.FromSlash(f))
+				return change.InProject(e.Root, filepath.FromSlash(f))
 			}
 		}
-		return inProject(e.Root, filepath.FromSlash(c.Project[0]))
+		return change.InProject(e.Root, filepath.FromSlash(c.Project[0]))
 	}
 	files := c.User(e.Folders)
 	for _, f := range files {
 		if _, err := os.Lstat(f); err == nil {
-			return ofUser(f)
+			return change.OfUser(f)
 		}
 	}
-	return ofUser(files[0])
+	return change.OfUser(files[0])
 }
 
 func (c client) inProject(e Entry) bool { return !e.User && e.Root != "" && c.Project != nil }

@@ -76,7 +76,7 @@ func TestAProjectCannotHaveFilesWrittenElsewhere(t *testing.T) {
 			if err != nil && !strings.Contains(err.Error(), "is a link") {
 				t.Errorf("the error does not say why: %v", err)
 			}
-			_, undone := Undo(tt.client, e)
+			_, undone := undo(tt.client, e)
 			if tt.works != (undone == nil) {
 				t.Errorf("undone: %v", undone)
 			}
@@ -115,7 +115,7 @@ func TestTheUsersOwnFilesAreWrittenThroughLinks(t *testing.T) {
 		if got := read(t, kept); !strings.Contains(got, "mcp_servers.mcpdeck") {
 			t.Errorf("the file behind the link holds %q", got)
 		}
-		if _, err := Undo("codex", e); err != nil {
+		if _, err := undo("codex", e); err != nil {
 			t.Fatal(err)
 		}
 		if b, _ := os.ReadFile(kept); string(b) != before {
@@ -153,7 +153,7 @@ func TestAFileThatItsClientCannotReadIsNotEdited(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			write(t, p.path(), tt.before)
+			write(t, p.Path(), tt.before)
 			if _, err := Plan(tt.client, e); err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("got %v, want %q in it", err, tt.says)
 			}
@@ -207,7 +207,7 @@ func TestAFileKeepsItsPermissionsAndANewSharedOneHasTheUmasks(t *testing.T) {
 	if got := mode(kept); got != 0o640 {
 		t.Errorf("a file that was there has %v, want 0640", got)
 	}
-	if _, err := Undo("cursor", e); err != nil || mode(kept) != 0o640 {
+	if _, err := undo("cursor", e); err != nil || mode(kept) != 0o640 {
 		t.Errorf("undone it has %v, %v", mode(kept), err)
 	}
 }
@@ -224,7 +224,7 @@ func TestEveryClientHasTheUsersOwnFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := filepath.ToSlash(p.path()); !strings.HasPrefix(got, "/home/user/") {
+			if got := filepath.ToSlash(p.Path()); !strings.HasPrefix(got, "/home/user/") {
 				t.Errorf("%s with %+v: %s", c.ID, e, got)
 			}
 		}
@@ -237,8 +237,8 @@ func TestClientsFilesAreWhereTheirVariablesSay(t *testing.T) {
 	for name, path := range want {
 		c, _ := find(name)
 		p, err := c.place(Entry{Folders: f})
-		if err != nil || filepath.ToSlash(p.path()) != path {
-			t.Errorf("%s: got %s, %v, want %s", name, p.path(), err, path)
+		if err != nil || filepath.ToSlash(p.Path()) != path {
+			t.Errorf("%s: got %s, %v, want %s", name, p.Path(), err, path)
 		}
 	}
 }
@@ -274,7 +274,7 @@ func TestAgentsReachTheDeckOfAnotherStateFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(change.after); !strings.Contains(got, `"--state", "/srv/deck"`) {
+		if got := string(change.edit.After); !strings.Contains(got, `"--state", "/srv/deck"`) {
 			t.Errorf("%s starts another deck's relay:\n%s", c.ID, got)
 		}
 	}
@@ -319,13 +319,13 @@ func TestUndoGoesBackToWhatWasThereBeforeSeveralSetups(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Undo("cursor", e); err != nil {
+	if _, err := undo("cursor", e); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, path); got != before {
 		t.Errorf("got %q, want %q", got, before)
 	}
-	if _, err := Undo("cursor", e); err == nil || !strings.Contains(err.Error(), "nothing to undo") {
+	if _, err := undo("cursor", e); err == nil || !strings.Contains(err.Error(), "nothing to undo") {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -339,7 +339,7 @@ func TestUndoTakesTheFoldersAwayThatWereMade(t *testing.T) {
 	if err := change.Apply(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Undo("kiro", e); err != nil {
+	if _, err := undo("kiro", e); err != nil {
 		t.Fatal(err)
 	}
 	if entries, err := os.ReadDir(e.Root); err != nil || len(entries) != 0 {

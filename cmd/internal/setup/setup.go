@@ -6,10 +6,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
@@ -27,10 +27,9 @@ type Entry struct {
 type Change struct {
 	Path  string
 	Notes []string // what the user has to do beside it
-	place place
+	what  string   // as the journal has it
+	edit  change.Edit
 	state string
-	// before is nil if there is no file.
-	before, after []byte
 }
 
 // Plan works out the change for a client. A client that is set up already has
@@ -44,22 +43,26 @@ func Plan(name string, e Entry) (*Change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the configuration of %s: %w", c.ID, err)
 	}
-	before, err := p.read()
+	before, err := p.Read()
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration of %s: %w", c.ID, err)
 	}
 	after, err := edit(c.Grammar, before, c.Section, c.members(e))
 	if err != nil {
-		return nil, fmt.Errorf("edit %s: %w", p.path(), err)
+		return nil, fmt.Errorf("edit %s: %w", p.Path(), err)
 	}
-	change := &Change{Path: p.path(), place: p, state: e.State, before: before, after: after}
-	change.note(c.Note)
-	if p.shared {
-		change.note(c.ProjectNote)
-		change.note(sharedNote(e.Command))
+	out := &Change{Path: p.Path(), what: what(c), edit: change.Edit{Place: p, Before: before, After: after}, state: e.State}
+	out.note(c.Note)
+	if p.Shared() {
+		out.note(c.ProjectNote)
+		out.note(sharedNote(e.Command))
 	}
-	return change, nil
+	return out, nil
 }
+
+func what(c client) string { return "setup " + c.ID }
+
+func journal(state string) change.Journal { return change.Journal{Dir: filepath.Join(state, "undo")} }
 
 func unknown(name string) error {
 	return fmt.Errorf("set up %q: unknown client (known: %s)", name, strings.Join(Names(), ", "))
@@ -72,123 +75,79 @@ func (c *Change) note(text string) {
 }
 
 // Same tells whether there is nothing to change.
-func (c *Change) Same() bool { return bytes.Equal(c.before, c.after) }
+func (c *Change) Same() bool { return c.edit.Same() }
 
 // Preview is the change as lines with + and - before them, and up to two lines
 // around each place.
-func (c *Change) Preview() []string { return diff(lines(c.before), lines(c.after)) }
+func (c *Change) Preview() []string { return change.Preview(c.edit.Before, c.edit.After) }
 
-// Apply writes the file, and a record of what it was. It refuses when the file
-// is no longer the one that the plan was made from.
+// Apply writes the file, and what Undo needs. It refuses when the file is no longer
+// the one that the plan was made from.
 func (c *Change) Apply() error {
-	now, err := c.place.read()
-	if err != nil {
-		return fmt.Errorf("read %s again: %w", c.Path, err)
-	}
-	if (now == nil) != (c.before == nil) || !bytes.Equal(now, c.before) {
-		return fmt.Errorf("write %s: it changed meanwhile; try again", c.Path)
-	}
-	r, err := loadRecord(c.state, c.Path)
+	j := journal(c.state)
+	older, err := last(j, c.what, c.Path)
 	if err != nil {
 		return err
 	}
 	// What an earlier setup left as it was is still what Undo puts back.
-	if r == nil || c.before == nil || r.After != sum(c.before) {
-		r = &record{Path: c.Path, Missing: c.before == nil, Before: c.before}
+	if older != nil && !bytes.Equal(older.Files[0].After, c.edit.Before) {
+		older = nil
 	}
-	r.After = sum(c.after)
-	if err := r.save(c.state); err != nil {
-		return err
-	}
-	made, err := c.place.write(c.after)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", c.Path, err)
-	}
-	if len(made) == 0 {
-		return nil
-	}
-	r.Folders = made
-	return r.save(c.state)
+	_, err = j.Apply(c.what, []change.Edit{c.edit}, older)
+	return err
 }
 
-// Undo puts back what was before Apply, byte for byte. It refuses when the
-// file has changed since, so that nobody's edits are lost.
-func Undo(name string, e Entry) (path string, err error) {
+// last is the newest change of a file by setup, nil if there is none.
+func last(j change.Journal, what, path string) (*change.Entry, error) {
+	entries, err := j.Entries()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.What == what && len(e.Files) == 1 && e.Files[0].Path() == path {
+			return &e, nil
+		}
+	}
+	return nil, nil
+}
+
+// Undo works out how to put back what was before setup, byte for byte. Where the file
+// has changed since in other places, the entry alone is taken out.
+func Undo(name string, e Entry) (*change.Undo, error) {
 	c, ok := find(name)
 	if !ok {
-		return "", unknown(name)
+		return nil, unknown(name)
 	}
 	p, err := c.place(e)
 	if err != nil {
-		return "", fmt.Errorf("find the configuration of %s: %w", c.ID, err)
+		return nil, fmt.Errorf("find the configuration of %s: %w", c.ID, err)
 	}
-	now, err := p.read()
+	now, err := p.Read()
 	if err != nil {
-		return "", fmt.Errorf("read the configuration of %s: %w", c.ID, err)
+		return nil, fmt.Errorf("read the configuration of %s: %w", c.ID, err)
 	}
 	if now == nil {
-		return "", fmt.Errorf("undo the change of %s: there is no such file", p.path())
+		return nil, fmt.Errorf("undo the change of %s: there is no such file", p.Path())
 	}
-	r, err := loadRecord(e.State, p.path())
+	j := journal(e.State)
+	entry, err := last(j, what(c), p.Path())
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if r == nil {
-		return "", c.notUndone(p, now, e, "mcpdeck has no record of changing it")
+	if entry == nil {
+		return nil, c.notUndone(p, now, e, errors.New("mcpdeck has no record of changing it"))
 	}
-	if r.After != sum(now) {
-		return "", c.notUndone(p, now, e, "the file has changed since")
+	undo, err := j.Plan(*entry)
+	if errors.Is(err, change.ErrChanged) {
+		return nil, c.notUndone(p, now, e, change.ErrChanged)
 	}
-	if r.Missing {
-		err = p.remove(r.Folders)
-	} else {
-		_, err = p.write(r.Before)
-	}
-	if err != nil {
-		return "", fmt.Errorf("undo the change of %s: %w", p.path(), err)
-	}
-	if err := os.Remove(recordFile(e.State, p.path())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("remove the record of the last setup: %w", err)
-	}
-	return p.path(), nil
+	return undo, err
 }
 
 // notUndone says what is left to do by hand, if anything is.
-func (c client) notUndone(p place, now []byte, e Entry, why string) error {
+func (c client) notUndone(p change.Place, now []byte, e Entry, why error) error {
 	if state, err := c.state(now, e); err == nil && state == NotSetUp {
-		return fmt.Errorf("undo the change of %s: it has no entry %s, so there is nothing to undo", p.path(), serverName)
+		return fmt.Errorf("undo the change of %s: it has no entry %s, so there is nothing to undo", p.Path(), serverName)
 	}
-	return fmt.Errorf("undo the change of %s: %s; remove its entry %s by hand", p.path(), why, serverName)
-}
-
-func lines(b []byte) []string {
-	var out []string
-	for l := range bytes.Lines(b) {
-		out = append(out, string(bytes.TrimRight(l, "\r\n")))
-	}
-	return out
-}
-
-// diff compares two texts that share their beginning and their end.
-func diff(a, b []string) []string {
-	const around = 2
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	var out []string
-	add := func(mark string, ls []string) {
-		for _, l := range ls {
-			out = append(out, mark+l)
-		}
-	}
-	add("  ", a[max(0, head-around):head])
-	add("- ", a[head:len(a)-tail])
-	add("+ ", b[head:len(b)-tail])
-	add("  ", a[len(a)-tail:min(len(a), len(a)-tail+around)])
-	return out
+	return fmt.Errorf("undo the change of %s: %w; remove its entry %s by hand", p.Path(), why, serverName)
 }

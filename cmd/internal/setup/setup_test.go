@@ -20,6 +20,15 @@ func entry(t *testing.T) Entry {
 	return Entry{Command: "/opt/mcpdeck", Root: t.TempDir(), State: t.TempDir(), Folders: clients.Folders{Home: t.TempDir()}}
 }
 
+// undo puts back what was before setup.
+func undo(name string, e Entry) (exact bool, err error) {
+	u, err := Undo(name, e)
+	if err != nil {
+		return false, err
+	}
+	return u.Exact(), u.Apply()
+}
+
 func TestEveryClientGetsAnEntryItCanRead(t *testing.T) {
 	for _, c := range all() {
 		t.Run(c.ID, func(t *testing.T) {
@@ -53,7 +62,7 @@ func TestEveryClientGetsAnEntryItCanRead(t *testing.T) {
 			if err != nil || !again.Same() {
 				t.Errorf("a second time changes something: %v\n%s", err, strings.Join(again.Preview(), "\n"))
 			}
-			if _, err := Undo(c.ID, e); err != nil {
+			if _, err := undo(c.ID, e); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := os.Stat(change.Path); !os.IsNotExist(err) {
@@ -132,13 +141,13 @@ func TestEditingKeepsWhatIsThere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(change.after) != tt.after {
-				t.Fatalf("got\n%s\nwant\n%s", change.after, tt.after)
+			if string(change.edit.After) != tt.after {
+				t.Fatalf("got\n%s\nwant\n%s", change.edit.After, tt.after)
 			}
 			if err := change.Apply(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Undo("cursor", e); err != nil {
+			if _, err := undo("cursor", e); err != nil {
 				t.Fatal(err)
 			}
 			if b, err := os.ReadFile(path); err != nil || string(b) != tt.before {
@@ -169,16 +178,35 @@ func TestAFileThatChangedMeanwhileIsLeftAlone(t *testing.T) {
 	if err := change.Apply(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(change.Path, append(change.after, "# mine\n"...), 0o600); err != nil {
+	if err := os.WriteFile(change.Path, append(change.edit.After, "# mine\n"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Undo("codex", e); err == nil || !strings.Contains(err.Error(), "by hand") {
-		t.Fatalf("got %v", err)
+	if exact, err := undo("codex", e); err != nil || exact {
+		t.Fatalf("exact %v, %v", exact, err)
+	}
+	if b, err := os.ReadFile(change.Path); err != nil || string(b) != "model = \"x\"\n# mine\n" {
+		t.Fatalf("without the entry alone: %v\n%s", err, b)
+	}
+	if err := change.Apply(); err == nil {
+		t.Fatal("a plan from another file was written")
+	}
+	if change, err = Plan("codex", e); err != nil {
+		t.Fatal(err)
+	}
+	if err := change.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	other := strings.Replace(string(change.edit.After), "[\"mcp\"", "[\"mcp\", \"ask\"", 1)
+	if err := os.WriteFile(change.Path, []byte(other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := undo("codex", e); err == nil || !strings.Contains(err.Error(), "by hand") {
+		t.Fatalf("with another entry of the user's: %v", err)
 	}
 	if err := os.WriteFile(change.Path, []byte("model = \"x\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Undo("codex", e); err == nil || !strings.Contains(err.Error(), "nothing to undo") {
+	if _, err := undo("codex", e); err == nil || !strings.Contains(err.Error(), "nothing to undo") {
 		t.Fatalf("after the user has taken the entry out: %v", err)
 	}
 }

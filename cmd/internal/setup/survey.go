@@ -56,12 +56,12 @@ func Survey(e Entry, look func(program string) bool) []Status {
 func (c client) status(e Entry) Status {
 	s := Status{Client: c.ID}
 	p, err := c.place(e)
-	s.Path = p.path()
+	s.Path = p.Path()
 	if err != nil { // of a link, which setup does not follow; the client may
 		s.Err = err
 		return s
 	}
-	b, err := p.read()
+	b, err := p.Read()
 	if err == nil {
 		s.State, err = c.state(b, e)
 	}

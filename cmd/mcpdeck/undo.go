@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/servers/span"
+)
+
+type undoFlags struct{ list, yes bool }
+
+func undoCommand(a *app) *cobra.Command {
+	var f undoFlags
+	c := &cobra.Command{
+		Use:   "undo [ID]",
+		Short: "Take back a change that mcpdeck made to configuration files",
+		Long: `Take back a change that mcpdeck made to configuration files: the last one, or the
+one that an ID names.
+
+All files of a change become what they were, byte for byte, or none of them does.
+If a file has changed since in other places, the change alone is taken out of it,
+after showing how. If it has changed in the same place, nothing is written.`,
+		Example: "  mcpdeck undo --list\n  mcpdeck undo\n  mcpdeck undo 12",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("undo takes one change at a time")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := a.load()
+			if err != nil {
+				return err
+			}
+			j := change.Journal{Dir: cfg.Paths.Undo}
+			if f.list {
+				return listChanges(c, j)
+			}
+			return undo(c, j, strings.Join(args, ""), f.yes)
+		},
+	}
+	c.Flags().BoolVar(&f.list, "list", false, "show the changes that can be taken back")
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask when a file has changed since")
+	return c
+}
+
+func listChanges(c *cobra.Command, j change.Journal) error {
+	entries, err := j.Entries()
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		c.Println("there is nothing to undo")
+		return nil
+	}
+	var rows [][]string
+	for _, e := range entries {
+		for i, f := range e.Files {
+			row := []string{"", "", "", f.Path()}
+			if i == 0 {
+				age, _ := span.Age(time.Since(e.When))
+				row = []string{e.ID, age, e.What, f.Path()}
+			}
+			rows = append(rows, row)
+		}
+	}
+	return printTable(c, rows, func(int, int) lipgloss.Style { return lipgloss.NewStyle() })
+}
+
+// undo takes back the change of an ID, "" for the last one.
+func undo(c *cobra.Command, j change.Journal, id string, yes bool) error {
+	entries, err := j.Entries()
+	if err != nil {
+		return err
+	}
+	if id == "" && len(entries) == 0 {
+		return change.ErrNone
+	}
+	for _, e := range entries {
+		if id != "" && e.ID != id {
+			continue
+		}
+		c.Printf("undo %s: %s\n", e.ID, e.What)
+		u, err := j.Plan(e)
+		if errors.Is(err, change.ErrChanged) {
+			err = fmt.Errorf("%w; nothing was written", err)
+		}
+		if err != nil {
+			return err
+		}
+		return takeBack(c, u, yes)
+	}
+	return fmt.Errorf("undo %s: %w; mcpdeck undo --list shows them", id, change.ErrNone)
+}
+
+// takeBack takes a change back. Where more is changed than that, it shows how and asks.
+func takeBack(c *cobra.Command, u *change.Undo, yes bool) error {
+	for _, f := range u.Files {
+		if f.Exact {
+			continue
+		}
+		c.Println(f.Path, "has changed since; only this is changed:")
+		for _, l := range change.Preview(f.Now, f.New) {
+			c.Println("  " + l)
+		}
+	}
+	if !u.Exact() && !yes && !confirmed(c) {
+		c.Println("nothing was written; --yes writes without asking")
+		return exitCode(exitFailed)
+	}
+	if err := u.Apply(); err != nil {
+		return err
+	}
+	for _, f := range u.Files {
+		if f.Gone() {
+			c.Println("removed", f.Path)
+		} else {
+			c.Println("put back", f.Path)
+		}
+	}
+	if len(u.Files) == 0 {
+		c.Println("it had been taken back already")
+	}
+	return nil
+}
