@@ -31,12 +31,108 @@ func soundRows() map[string]soundRow {
 	}
 }
 
+// player is a program that plays sounds.
+type player struct {
+	name    string   // for people: "paplay"
+	systems []string // see machine.kind
+	find    func(m *machine, name string) string
+	// play is what it is told: arguments, none when it cannot play the sound, and
+	// variables beyond its environment.
+	play func(m *machine, sound string) (args, env []string)
+}
+
+// players lists them, best first.
+func players() []player {
+	return []player{
+		{"afplay", []string{"mac"}, (*machine).program, playFile},
+		{"powershell", []string{"windows"}, (*machine).powershell, playMedia},
+		{"pw-play", []string{"unix", "wsl"}, (*machine).program, playOnServer},
+		{"paplay", []string{"unix", "wsl"}, (*machine).program, playOnServer},
+		{"powershell.exe", []string{"wsl"}, (*machine).powershell, playOutside},
+		{"canberra-gtk-play", []string{"unix"}, (*machine).program, playByName},
+		{"aplay", []string{"unix"}, (*machine).program, playWAV}, // not in WSL: there are no sound cards
+	}
+}
+
 // command is one way to play a sound.
 type command struct {
-	name string // for people: "paplay"
-	path string
-	args []string
-	env  []string // beyond the process's own
+	name, path string
+	args, env  []string
+}
+
+// commands lists the ways to play the sound here, best first. Files and
+// programs are known to exist.
+func (m *machine) commands(sound string) (all []command) {
+	for _, p := range players() {
+		if !slices.Contains(p.systems, m.kind()) {
+			continue
+		}
+		path := p.find(m, p.name)
+		if path == "" {
+			continue
+		}
+		if args, env := p.play(m, sound); args != nil {
+			all = append(all, command{p.name, path, args, env})
+		}
+	}
+	return all
+}
+
+func playFile(m *machine, sound string) (args, env []string) {
+	if file := m.file(sound); file != "" {
+		return []string{file}, nil
+	}
+	return nil, nil
+}
+
+// playMedia plays a sound of this Windows, else the tone.
+func playMedia(m *machine, sound string) (args, env []string) {
+	if firstFile(filepath.Join(m.env("SystemRoot"), "Media"), soundRows()[sound].windows) != "" {
+		return playOutside(m, sound)
+	}
+	if tone := m.tone(sound); tone != "" {
+		return powershell("(New-Object Media.SoundPlayer $env:MCPDECK_TONE).PlaySync()"), []string{"MCPDECK_TONE=" + tone}
+	}
+	return nil, nil
+}
+
+// playOutside plays the first sound that Windows has, which it looks for itself. The
+// script depends on nothing from outside.
+func playOutside(_ *machine, sound string) (args, env []string) {
+	return powershell("foreach ($n in '" + strings.Join(soundRows()[sound].windows, "','") + "') { $p = Join-Path $env:SystemRoot ('Media\\' + $n); " +
+		"if (Test-Path -LiteralPath $p -PathType Leaf) { (New-Object Media.SoundPlayer $p).PlaySync(); exit 0 } }; exit 1"), nil
+}
+
+func powershell(code string) []string {
+	return []string{"-NoProfile", "-NonInteractive", "-Command", code}
+}
+
+// playOnServer is for players that talk to a sound server. Windows may bring one.
+func playOnServer(m *machine, sound string) (args, env []string) {
+	if _, err := os.Stat(m.wslSocket); m.kind() == "wsl" && err != nil && m.env("PULSE_SERVER") == "" {
+		return nil, nil
+	}
+	return playFile(m, sound)
+}
+
+// playByName leaves it to the desktop to find the sound.
+func playByName(m *machine, sound string) (args, env []string) {
+	if m.env("DISPLAY") == "" && m.env("WAYLAND_DISPLAY") == "" {
+		return nil, nil
+	}
+	return []string{"-i", soundRows()[sound].linux[0]}, nil
+}
+
+// playWAV is for a player that plays anything else as raw noise.
+func playWAV(m *machine, sound string) (args, env []string) {
+	file := m.file(sound)
+	if !strings.HasSuffix(file, ".wav") {
+		file = m.tone(sound)
+	}
+	if file == "" {
+		return nil, nil
+	}
+	return []string{"-q", file}, nil
 }
 
 // machine is what players depend on. The zero value of a path means the usual
@@ -54,117 +150,42 @@ type machine struct {
 	wslSystem string // "/mnt/c/Windows/System32"
 }
 
-// commands lists the ways to play the sound here, best first. Files and
-// programs are known to exist.
-func (m *machine) commands(sound string) []command {
+// kind is "mac", "windows", "wsl" (Linux inside Windows), "unix", or "" for a system on
+// which nothing is played.
+func (m *machine) kind() string {
+	kinds := map[string]string{
+		"darwin": "mac", "windows": "windows",
+		"linux": "unix", "freebsd": "unix", "netbsd": "unix", "openbsd": "unix", "dragonfly": "unix",
+	}
+	if m.system == "linux" && (strings.Contains(strings.ToLower(m.release), "microsoft") || m.env("WSL_DISTRO_NAME") != "" || m.env("WSL_INTEROP") != "") {
+		return "wsl"
+	}
+	return kinds[m.system]
+}
+
+// powershell is the one of Windows; from WSL, one on the PATH comes first.
+func (m *machine) powershell(name string) string {
+	system := m.wslSystem
+	if m.kind() == "windows" {
+		if m.env("SystemRoot") == "" {
+			return ""
+		}
+		system = filepath.Join(m.env("SystemRoot"), "System32")
+	} else if path := m.program(name); path != "" {
+		return path
+	}
+	return firstFile(filepath.Join(system, "WindowsPowerShell", "v1.0"), []string{"powershell.exe"})
+}
+
+// file is the system's own sound, else the deck's tone.
+func (m *machine) file(sound string) string {
 	row := soundRows()[sound]
-	switch {
-	case m.system == "darwin":
-		return m.mac(sound, row)
-	case m.system == "windows":
-		return m.windows(sound, row)
-	case m.system == "linux" && m.isWSL():
-		return m.wsl(sound, row)
-	case slices.Contains([]string{"linux", "freebsd", "netbsd", "openbsd", "dragonfly"}, m.system):
-		return m.unix(sound, row)
-	}
-	return nil
-}
-
-func (m *machine) mac(sound string, row soundRow) []command {
-	player := m.program("afplay")
-	file := firstFile(m.macSounds, row.mac)
-	if file == "" {
-		file = m.tone(sound)
-	}
-	if player == "" || file == "" {
-		return nil
-	}
-	return []command{{name: "afplay", path: player, args: []string{file}}}
-}
-
-func (m *machine) windows(sound string, row soundRow) []command {
-	root := m.env("SystemRoot")
-	shell := filepath.Join(root, "System32", "WindowsPowerShell", "v1.0", "powershell.exe")
-	if root == "" || !isFile(shell) {
-		return nil
-	}
-	if firstFile(filepath.Join(root, "Media"), row.windows) != "" {
-		return []command{{name: "powershell", path: shell, args: script(row.windows)}}
-	}
-	file := m.tone(sound)
-	if file == "" {
-		return nil
-	}
-	return []command{{
-		name: "powershell", path: shell, args: powershell("(New-Object Media.SoundPlayer $env:MCPDECK_TONE).PlaySync()"),
-		env: []string{"MCPDECK_TONE=" + file},
-	}}
-}
-
-func powershell(code string) []string {
-	return []string{"-NoProfile", "-NonInteractive", "-Command", code}
-}
-
-// script plays the first of the files that Windows has; its text depends on
-// nothing from outside.
-func script(files []string) []string {
-	return powershell("foreach ($n in '" + strings.Join(files, "','") + "') { $p = Join-Path $env:SystemRoot ('Media\\' + $n); " +
-		"if (Test-Path -LiteralPath $p -PathType Leaf) { (New-Object Media.SoundPlayer $p).PlaySync(); exit 0 } }; exit 1")
-}
-
-// isWSL tells whether this Linux runs inside Windows.
-func (m *machine) isWSL() bool {
-	return strings.Contains(strings.ToLower(m.release), "microsoft") || m.env("WSL_DISTRO_NAME") != "" || m.env("WSL_INTEROP") != ""
-}
-
-// wsl never uses aplay: there are no sound cards.
-func (m *machine) wsl(sound string, row soundRow) []command {
-	var all []command
-	if _, err := os.Stat(m.wslSocket); err == nil || m.env("PULSE_SERVER") != "" {
-		all = m.servers(m.file(sound, row))
-	}
-	shell := m.program("powershell.exe")
-	if usual := filepath.Join(m.wslSystem, "WindowsPowerShell", "v1.0", "powershell.exe"); shell == "" && isFile(usual) {
-		shell = usual
-	}
-	if shell != "" {
-		all = append(all, command{name: "powershell.exe", path: shell, args: script(row.windows)})
-	}
-	return all
-}
-
-func (m *machine) unix(sound string, row soundRow) []command {
-	file := m.file(sound, row)
-	all := m.servers(file)
-	if p := m.program("canberra-gtk-play"); p != "" && (m.env("DISPLAY") != "" || m.env("WAYLAND_DISPLAY") != "") {
-		all = append(all, command{name: "canberra-gtk-play", path: p, args: []string{"-i", row.linux[0]}})
-	}
-	if p := m.program("aplay"); p != "" {
-		// It plays anything but WAV as raw noise.
-		if !strings.HasSuffix(file, ".wav") {
-			file = m.tone(sound)
+	if m.system == "darwin" {
+		if f := firstFile(m.macSounds, row.mac); f != "" {
+			return f
 		}
-		if file != "" {
-			all = append(all, command{name: "aplay", path: p, args: []string{"-q", file}})
-		}
+		return m.tone(sound)
 	}
-	return all
-}
-
-// servers are the players that talk to a sound server.
-func (m *machine) servers(file string) []command {
-	var all []command
-	for _, name := range []string{"pw-play", "paplay"} {
-		if p := m.program(name); p != "" && file != "" {
-			all = append(all, command{name: name, path: p, args: []string{file}})
-		}
-	}
-	return all
-}
-
-// file is the sound of the freedesktop theme, else the deck's own tone.
-func (m *machine) file(sound string, row soundRow) string {
 	data := m.env("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(m.home, ".local", "share")
