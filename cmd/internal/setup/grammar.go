@@ -41,9 +41,14 @@ func encode(g clients.Grammar, values map[string]any) ([]byte, error) {
 // errByHand ends the error of an edit that cannot be made.
 var errByHand = errors.New("add the entry by hand")
 
-// edit returns the file with the members in its entry mcpdeck. What it returns
-// was read again: the client finds what was there before, and the entry.
+// edit returns the file with the members in its entry mcpdeck.
 func edit(g clients.Grammar, before []byte, section string, ms []clients.Member) ([]byte, error) {
+	return editBy(set, g, before, section, ms)
+}
+
+// editBy is edit by a writer such as set, which is not trusted: what it returns is
+// read again, so that the client finds what was there before, and the entry.
+func editBy(write func(clients.Grammar, []byte, string, []clients.Member) ([]byte, error), g clients.Grammar, before []byte, section string, ms []clients.Member) ([]byte, error) {
 	raw, bom := bytes.CutPrefix(before, []byte(clients.ByteOrderMark))
 	old, err := g.Decode(raw)
 	if err != nil {
@@ -61,7 +66,7 @@ func edit(g clients.Grammar, before []byte, section string, ms []clients.Member)
 	if crlf {
 		text = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
 	}
-	after, err := set(g, text, section, ms)
+	after, err := write(g, text, section, ms)
 	if crlf {
 		after = bytes.ReplaceAll(after, []byte("\n"), []byte("\r\n"))
 	}
