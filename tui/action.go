@@ -37,6 +37,8 @@ type Action struct {
 	// Hidden keeps an action out of the palette and the footer: moving about.
 	Hidden bool
 
+	// HintNow is the hint where it depends on what the keys would do now; "" is Hint.
+	HintNow func() string
 	// Enabled says why the action cannot be done now; "" when it can. nil is
 	// always.
 	Enabled func() string
@@ -58,11 +60,19 @@ func (a *Action) why(watch bool) string {
 	return ""
 }
 
+// hint is what the footer says of the action.
+func (a *Action) hint() string {
+	if a.HintNow != nil {
+		return cmp.Or(a.HintNow(), a.Hint)
+	}
+	return a.Hint
+}
+
 // Binding is the action's keys as the widgets of bubbles take them, shown as label.
 // The table dispatches keys itself: key.Matches knows a key by what it types alone,
 // which on some keyboards is not how the user's configuration writes it.
 func (a *Action) Binding(label string) key.Binding {
-	return key.NewBinding(key.WithKeys(a.Keys...), key.WithHelp(label, widget.Cut(cmp.Or(a.Hint, a.Title), longestDesc)))
+	return key.NewBinding(key.WithKeys(a.Keys...), key.WithHelp(label, widget.Cut(cmp.Or(a.hint(), a.Title), longestDesc)))
 }
 
 // longestDesc is how much of a title a column of keys shows.

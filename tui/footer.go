@@ -91,7 +91,7 @@ func (m *Model) beside(global, own []*Action, w int) []*Action {
 }
 
 func (m *Model) hintWidth(a *Action) int {
-	return widget.Width(m.hintLabel(a)) + 1 + widget.Width(a.Hint)
+	return widget.Width(m.hintLabel(a)) + 1 + widget.Width(a.hint())
 }
 
 func (m *Model) hintLabel(a *Action) string {
@@ -121,7 +121,7 @@ func (m *Model) hintRow(actions []*Action, y, w int) string {
 		if row != "" {
 			row += " "
 		}
-		row += " " + th.Key.Render(m.hintLabel(a)) + " " + th.Muted.Render(a.Hint)
+		row += " " + th.Key.Render(m.hintLabel(a)) + " " + th.Muted.Render(a.hint())
 		x += n + 2
 	}
 	return widget.Fit(row, w)

@@ -185,7 +185,7 @@ func (p *Page) optionActions() []tui.Action {
 
 func (p *Page) textActions() []tui.Action {
 	return []tui.Action{
-		{ID: "ask.text.accept", Title: "Accept the text", Hint: "done", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Sight: true, Run: p.textEnter},
+		{ID: "ask.text.accept", Title: "Accept the text", Hint: "done", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Sight: true, HintNow: p.textEnds, Run: p.textEnter},
 		{ID: "ask.text.close", Title: "Close the text field; keep the text", Hint: "close, keep text", Keys: []string{"esc", "tab"}, Part: partText, InText: true, Run: do(p.textClose)},
 		{ID: "ask.text.break", Title: "Line break (also shift+enter and alt+enter)", Hint: "line break", Keys: []string{"ctrl+j"}, Part: partText, InText: true, Run: do(func() {
 			p.typeText(func() { p.editor.Insert("\n") })

@@ -132,6 +132,23 @@ func (p *Page) textEnter() tea.Cmd {
 	return nil
 }
 
+// textEnds is what Enter does in the open field, where it does more than to close
+// it.
+func (p *Page) textEnds() string {
+	if p.place != partRequest {
+		return ""
+	}
+	switch q, _, _ := p.at(); {
+	case p.draft.Field == questions.ReasonField:
+		return "decline"
+	case p.draft.Field == questions.ClarifyField:
+		return "ask back"
+	case p.draft.Field == questions.OtherField && (!q.Multi || len(q.Options) == 0):
+		return "answer"
+	}
+	return ""
+}
+
 // textTake closes the field and makes its text count.
 func (p *Page) textTake() {
 	q, a, ok := p.at()
