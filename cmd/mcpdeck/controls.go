@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -21,7 +21,7 @@ func (h *instance) controls() map[string]wire.Control {
 }
 
 func (h *instance) pencilControl(ctx context.Context, from wire.Requester, args json.RawMessage) (any, error) {
-	var r pencil.Request
+	var r card.Request
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
@@ -42,7 +42,7 @@ func (h *instance) acceptFor(ctx context.Context, from wire.Requester, names []s
 		return nil, err
 	}
 	if len(shown) == 0 {
-		return pencil.Reply{Text: "Nothing is held."}, nil
+		return card.Reply{Text: "Nothing is held."}, nil
 	}
 	who := proof.Who{Folder: socket.Folder(from.PID)}
 	who.PID, who.Program = socket.Behind(from.PID)

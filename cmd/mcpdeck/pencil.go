@@ -13,13 +13,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	server "github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // pencilCommand switches Pencil mode of the running deck.
 func pencilCommand(a *app) *cobra.Command {
-	return pencil.Command(func(ctx context.Context, r server.Request) (reply server.Reply, err error) {
+	return pencil.Command(func(ctx context.Context, r card.Request) (reply card.Reply, err error) {
 		cfg, err := a.load()
 		if err != nil {
 			return reply, err
@@ -50,10 +51,10 @@ func (h *instance) pencilOptions(cfg *config.Config, person bool) server.Options
 }
 
 // fillIn puts a form of Pencil's server among the questions of the agents.
-func (h *instance) fillIn(ctx context.Context, e server.Elicitation) (server.Elicited, error) {
+func (h *instance) fillIn(ctx context.Context, e card.Elicitation) (card.Elicited, error) {
 	form, err := ask.ParseForm(e.Message, e.Schema)
 	if err != nil {
-		return server.Elicited{}, err
+		return card.Elicited{}, err
 	}
 	req := ask.Request{
 		Local: true, From: ask.From{Client: "Pencil"},
@@ -65,5 +66,5 @@ func (h *instance) fillIn(ctx context.Context, e server.Elicitation) (server.Eli
 	}
 	// An error is the end of the wait: nobody answers any more.
 	r, _ := h.queue.Elicit(ctx, req, form)
-	return server.Elicited(r), nil
+	return card.Elicited(r), nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	server "github.com/mcpdeck/mcpdeck/servers/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/pencil/offer"
@@ -22,11 +23,11 @@ import (
 func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &instance{cfg: &config.Config{Dir: "/home/ana/shop"}, queue: ask.New(ask.Options{Hold: -1}), pencil: server.New(server.Options{})}
-		got := make(chan server.Elicited, 1)
+		got := make(chan card.Elicited, 1)
 		go func() {
-			r, err := h.fillIn(t.Context(), server.Elicitation{
+			r, err := h.fillIn(t.Context(), card.Elicitation{
 				Message: "Which size?", Schema: json.RawMessage(`{"properties":{"size":{"enum":["s","m"],"enumNames":["small","middle"]}}}`), PID: 42,
-				Calls: []server.Invocation{{Agent: "codex", Tool: "pencil_export_nodes"}},
+				Calls: []card.Invocation{{Agent: "codex", Tool: "pencil_export_nodes"}},
 			})
 			if err != nil {
 				t.Error(err)
@@ -48,7 +49,7 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 		if r := <-got; r.Action != "accept" || string(r.Content) != `{"size":"m"}` {
 			t.Errorf("Pencil gets %s %s", r.Action, r.Content)
 		}
-		if _, err := h.fillIn(t.Context(), server.Elicitation{Schema: json.RawMessage(`[]`)}); err == nil {
+		if _, err := h.fillIn(t.Context(), card.Elicitation{Schema: json.RawMessage(`[]`)}); err == nil {
 			t.Error("a form that is none was put")
 		}
 		if err := h.queue.Close(); err != nil {

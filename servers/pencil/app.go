@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -19,7 +20,7 @@ const (
 
 // repeat waits for the app where the answer is the one that the first read on a
 // fresh connection often gets, which goes away by itself.
-func repeat(o Outcome) (note string, wait time.Duration) {
+func repeat(o card.Outcome) (note string, wait time.Duration) {
 	if o.Tool.ReadOnly && o.Took < quickBlame && o.Age < firstUse && classify(o.Words()) == classConfused {
 		return "Pencil was just started; trying once more", repeatWait
 	}
@@ -42,7 +43,7 @@ const (
 // appWatch follows the condition of the app through what calls come to.
 type appWatch struct {
 	mu     sync.Mutex
-	state  App
+	app    App
 	misses int    // unanswered calls in a row
 	file   string // the active document, when a state call named one
 }
@@ -50,20 +51,26 @@ type appWatch struct {
 func (w *appWatch) reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.state, w.misses, w.file = AppUnknown, 0, ""
+	w.app, w.misses, w.file = AppUnknown, 0, ""
 }
 
 func (w *appWatch) get() (App, string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.state == "" {
+	if w.app == "" {
 		return AppUnknown, ""
 	}
-	return w.state, w.file
+	return w.app, w.file
+}
+
+// state is the active document, and what is the matter.
+func (w *appWatch) state() (detail, trouble string) {
+	app, file := w.get()
+	return file, app.trouble()
 }
 
 // saw takes the outcome of a call. It reports whether the condition changed.
-func (w *appWatch) saw(o Outcome) bool {
+func (w *appWatch) saw(o card.Outcome) bool {
 	failed, file := o.Result.IsError, ""
 	if !failed && strings.HasSuffix(o.Tool.Original, "_state") {
 		file = documentIn(o.Result)
@@ -71,28 +78,28 @@ func (w *appWatch) saw(o Outcome) bool {
 	cl := classify(o.Words())
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before, beforeFile := w.state, w.file
+	before, beforeFile := w.app, w.file
 	switch {
 	case o.Lost:
 	case o.Deadline || cl == classConfused && o.Took > slowBlame:
 		if w.misses++; w.misses >= silentAfter {
-			w.state = AppSilent
+			w.app = AppSilent
 		}
 	case cl == classAbsent:
-		w.state, w.misses = AppAbsent, 0
+		w.app, w.misses = AppAbsent, 0
 	case cl == classNoFile:
-		w.state, w.misses = AppNoFile, 0
+		w.app, w.misses = AppNoFile, 0
 	case !failed:
-		w.state, w.misses = AppReachable, 0
+		w.app, w.misses = AppReachable, 0
 		if file != "" {
 			w.file = file
 		}
 	}
-	return w.state != before || w.file != beforeFile
+	return w.app != before || w.file != beforeFile
 }
 
 // documentIn is the first word of a result that names a document.
-func documentIn(r Result) string {
+func documentIn(r card.Result) string {
 	for _, raw := range r.Content {
 		o, err := rawjson.SplitObject(raw)
 		if err != nil {

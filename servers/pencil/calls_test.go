@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
@@ -29,7 +30,7 @@ func TestErrorsAreReadByTheirText(t *testing.T) {
 		{"the app is confused", []string{"--confused", "9"}, []string{"probably referencing the wrong .pen file", doubtText}, AppUnknown, 3 * time.Second},
 		{"no file is open", []string{"--no-file"}, []string{"a file needs to be open", `started for "desktop"`}, AppNoFile, 0},
 		{"the app never answers", []string{"--silent", "62s"}, []string{"wrong .pen file"}, AppUnknown, 62 * time.Second},
-		{"the program never answers", []string{"--silent", "2h"}, []string{deadlineText(75 * time.Second)}, AppUnknown, 75 * time.Second},
+		{"the program never answers", []string{"--silent", "2h"}, []string{Options{CallTimeout: 75 * time.Second}.texts().Deadline}, AppUnknown, 75 * time.Second},
 		{"the program ends in the call", []string{"--exit-on-call"}, []string{lostText}, AppUnknown, 0},
 		{"the first answer is confused", []string{"--confused", "1"}, []string{"nothing"}, AppReachable, 3 * time.Second},
 	}
@@ -70,7 +71,7 @@ func TestTwoUnansweredCallsMeanThatTheAppIsSilent(t *testing.T) {
 			w.call(t, "pencil_batch_get", "")
 		}
 		synctest.Wait()
-		if s := w.Status(); s.App != AppSilent || s.Sign() != (Sign{Warning, "not answering"}) {
+		if s := w.Status(); s.App != AppSilent || s.Sign() != (card.Sign{Tone: card.Warning, Note: "not answering"}) {
 			t.Errorf("app %q, sign %+v", s.App, s.Sign())
 		}
 	})
@@ -100,7 +101,7 @@ func TestCallsWaitTheirTurn(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 3 {
 			wg.Go(func() {
-				in := Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
+				in := card.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
 					mu.Lock()
 					defer mu.Unlock()
 					notes = append(notes, fmt.Sprint(i, " ", p.Message))
@@ -132,11 +133,9 @@ func TestACallIsOverWhenItIsAnswered(t *testing.T) {
 	virtual(t, func(t *testing.T, w *watched, o *program) {
 		t.Helper()
 		w.switchedOn(t)
-		w.Pencil.mu.Lock()
-		w.events.Look = func() { time.Sleep(time.Minute) } // the screen is busy
-		w.Pencil.mu.Unlock()
+		w.busy.Store(int64(time.Minute)) // the screen is
 		for range 2 {
-			_, err := w.Call(t.Context(), Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
+			_, err := w.Call(t.Context(), card.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
 				t.Errorf("told %q", p.Message)
 			}})
 			if n := w.Status().Running; err != nil || n != 0 {
@@ -154,15 +153,15 @@ func TestQueueOfCallsHasAnEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		for range child.MaxWaiting + 1 {
-			go w.Call(ctx, Invocation{Tool: "pencil_batch_get"})
+			go w.Call(ctx, card.Invocation{Tool: "pencil_batch_get"})
 			synctest.Wait()
 		}
-		if got := firstText(w.call(t, "pencil_batch_get", "")); got != busyText(child.MaxWaiting) {
+		if got := firstText(w.call(t, "pencil_batch_get", "")); got != fmt.Sprintf("Pencil is busy: %d calls are waiting. Try again later.", child.MaxWaiting) {
 			t.Errorf("got %q", got)
 		}
 		cancel()
 		synctest.Wait()
-		if n := w.queue.Waiting(); n != 0 {
+		if n := w.Status().Waiting; n != 0 {
 			t.Errorf("%d wait after all have left", n)
 		}
 		// The call that was sent keeps its slot, and a later one gives up waiting.
@@ -185,7 +184,7 @@ func TestOffTurnsAwayWhoWaits(t *testing.T) {
 			synctest.Wait()
 		}
 		w.Off()
-		if got := <-results; got != offText("p") {
+		if got := <-results; got != (Options{Key: "p"}).texts().Off {
 			t.Errorf("the waiting call: %q", got)
 		}
 		if got := <-results; !strings.HasPrefix(got, absentText) {
@@ -202,7 +201,7 @@ func TestWithdrawnCallFreesTheAgentNotTheSlot(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if _, err := w.Call(ctx, Invocation{Tool: "pencil_batch_get"}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := w.Call(ctx, card.Invocation{Tool: "pencil_batch_get"}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
 		if time.Since(began) != time.Second {
@@ -222,32 +221,12 @@ func TestProgressIsMappedAndGrows(t *testing.T) {
 	w := start(t, "--progress", "3")
 	w.switchedOn(t)
 	var got []child.Progress
-	_, err := w.Call(t.Context(), Invocation{Tool: "pencil_batch_get", Meta: json.RawMessage(`{"trace":"x"}`), Progress: func(p child.Progress) { got = append(got, p) }})
+	_, err := w.Call(t.Context(), card.Invocation{Tool: "pencil_batch_get", Meta: json.RawMessage(`{"trace":"x"}`), Progress: func(p child.Progress) { got = append(got, p) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if fmt.Sprint(got) != "[{1 3 step} {2 3 step} {3 3 step}]" {
 		t.Errorf("got %v", got)
-	}
-}
-
-func TestMetaPassesButForTheToken(t *testing.T) {
-	tests := []struct {
-		name, meta string
-		progress   bool
-		want       string
-	}{
-		{"none", "", false, ""},
-		{"none, with progress", "", true, `{"progressToken":"7"}`},
-		{"fields", `{"a":1}`, false, `{"a":1}`},
-		{"fields, with progress", `{"a":9007199254740993,"progressToken":"agent's"}`, true, `{"progressToken":"7","a":9007199254740993}`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := string(callMeta(json.RawMessage(tt.meta), "7", tt.progress)); got != tt.want {
-				t.Errorf("got %s", got)
-			}
-		})
 	}
 }
 
@@ -262,18 +241,18 @@ func TestGatewayListsDescribesAndCalls(t *testing.T) {
 	w := start(t)
 	call := func(args string) (string, bool) {
 		t.Helper()
-		r, err := w.Gateway(t.Context(), Invocation{Tool: CallTool, Args: json.RawMessage(args)})
+		r, err := w.Gateway(t.Context(), card.Invocation{Tool: CallTool, Args: json.RawMessage(args)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var all []string
 		for _, c := range r.Content {
-			all = append(all, firstText(Result{Content: []json.RawMessage{c}}))
+			all = append(all, firstText(card.Result{Content: []json.RawMessage{c}}))
 		}
 		return strings.Join(all, "\n"), r.IsError
 	}
 	for _, action := range []string{"tools", "describe", "call"} {
-		if got, isError := call(`{"action":"` + action + `","tool":"batch_get"}`); got != offText("p") || !isError {
+		if got, isError := call(`{"action":"` + action + `","tool":"batch_get"}`); got != (Options{Key: "p"}).texts().Off || !isError {
 			t.Errorf("%s while off: %q", action, got)
 		}
 	}
@@ -307,7 +286,7 @@ func TestGatewayListsDescribesAndCalls(t *testing.T) {
 func TestFailedGatewayCallSaysToDescribe(t *testing.T) {
 	w := start(t, "--result", "error")
 	w.switchedOn(t)
-	r, err := w.Gateway(t.Context(), Invocation{Args: json.RawMessage(`{"tool":"batch_get"}`)})
+	r, err := w.Gateway(t.Context(), card.Invocation{Args: json.RawMessage(`{"tool":"batch_get"}`)})
 	if err != nil || len(r.Content) != 2 || !strings.Contains(string(r.Content[1]), "describe") {
 		t.Errorf("%s %v", r.Content, err)
 	}
@@ -324,12 +303,12 @@ func TestControl(t *testing.T) {
 		{"toggle", "Pencil mode is off; Pencil's MCP server answers with 14 tools."},
 	}
 	for _, tt := range tests {
-		r, err := w.Control(t.Context(), Request{Verb: tt.verb})
+		r, err := w.Control(t.Context(), card.Request{Verb: tt.verb})
 		if err != nil || !strings.Contains(r.Text, tt.want) {
 			t.Errorf("%s: %q, %v", tt.verb, r.Text, err)
 		}
 	}
-	if _, err := w.Control(t.Context(), Request{Verb: "dance"}); err == nil {
+	if _, err := w.Control(t.Context(), card.Request{Verb: "dance"}); err == nil {
 		t.Error("an unknown verb was taken")
 	}
 }
@@ -351,7 +330,7 @@ func TestManyCallsWhileTheSwitchMoves(t *testing.T) {
 				default:
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i+1)*time.Millisecond)
-				r, err := w.Call(ctx, Invocation{Tool: "pencil_batch_get", Agent: fmt.Sprint(i), Progress: func(child.Progress) {}})
+				r, err := w.Call(ctx, card.Invocation{Tool: "pencil_batch_get", Agent: fmt.Sprint(i), Progress: func(child.Progress) {}})
 				cancel()
 				if err == nil && len(r.Content) != 1 {
 					t.Errorf("%d blocks", len(r.Content))
@@ -383,7 +362,7 @@ func TestLongCallsShowSignsOfLife(t *testing.T) {
 		o.becomes(standin.Pipes("--silent", "50s"))
 		w.switchedOn(t)
 		var got []child.Progress
-		if _, err := w.Call(t.Context(), Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) { got = append(got, p) }}); err != nil {
+		if _, err := w.Call(t.Context(), card.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) { got = append(got, p) }}); err != nil {
 			t.Fatal(err)
 		}
 		if len(got) != 3 {
@@ -403,7 +382,7 @@ func TestAnswersAboveTheLimitFailTheCallAlone(t *testing.T) {
 	if got := firstText(w.call(t, "pencil_batch_get", "")); got != "Pencil tool error: the answer is larger than 32 MiB" {
 		t.Errorf("got %.100q", got)
 	}
-	if s := w.Status(); s.Link != LinkReady {
+	if s := w.Status(); s.Link != card.LinkReady {
 		t.Errorf("link %s", s.Link)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/card"
 )
 
 // Found is the program that a search chose.
@@ -17,13 +19,6 @@ type Found struct {
 	Program string // path
 	Source  string // where it was found: "pencil.command", "installed app", "~/.cursor/mcp.json"
 	App     string // which app it is to talk to
-}
-
-// Candidate is a place that was searched.
-type Candidate struct {
-	Path   string // with ~ for the home folder
-	Source string
-	Reason string // why it was not taken; "" for the one that was
 }
 
 // candidate is a program that may be there, and the app that goes with it.
@@ -59,11 +54,11 @@ func (p platform) fileNames() []string {
 type search struct {
 	o        Options
 	p        platform
-	searched []Candidate
+	searched []card.Candidate
 }
 
 // find searches for the program. Its error is a sentence for the user.
-func find(o Options) (Found, []Candidate, error) {
+func find(o Options) (Found, []card.Candidate, error) {
 	s := &search{o: o, p: platform{runtime.GOOS, runtime.GOARCH}}
 	f, err := s.run()
 	return f, s.searched, err
@@ -97,7 +92,7 @@ func (s *search) configured() (Found, error) {
 		}
 	}
 	reason := unusable(path)
-	s.searched = append(s.searched, Candidate{Path: s.o.short(path), Source: "pencil.command", Reason: reason})
+	s.searched = append(s.searched, card.Candidate{Path: s.o.short(path), Source: "pencil.command", Reason: reason})
 	if reason != "" {
 		return Found{}, fmt.Errorf("pencil.command does not work: %s: %s", s.o.short(path), reason)
 	}
@@ -106,7 +101,7 @@ func (s *search) configured() (Found, error) {
 
 func (s *search) try(c candidate) (Found, bool) {
 	reason := unusable(c.path)
-	s.searched = append(s.searched, Candidate{Path: s.o.short(c.path), Source: c.source, Reason: reason})
+	s.searched = append(s.searched, card.Candidate{Path: s.o.short(c.path), Source: c.source, Reason: reason})
 	return s.found(c), reason == ""
 }
 

@@ -9,37 +9,33 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 )
 
 const oneField = `{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993}}}`
 
-// person answers forms as a test wants.
-func (w *watched) personWho(answer func(ctx context.Context, e Elicitation) (Elicited, error)) {
-	w.opts.Elicit = answer
-}
-
 // A form of the child reaches a user, and the answer the child, raw both ways.
 func TestElicitation_TheChildMayAsk(t *testing.T) {
 	tests := []struct {
 		name, mode string
-		answer     Elicited
+		answer     card.Elicited
 		err        error
 		want       string
 	}{
-		{"accepted", "form", Elicited{Action: "accept", Content: []byte(`{"n":9007199254740993}`)}, nil, `{"action":"accept","content":{"n":9007199254740993}}`},
-		{"mode left out", "", Elicited{Action: "accept", Content: []byte(`{}`)}, nil, `{"action":"accept","content":{}}`},
-		{"declined", "form", Elicited{Action: "decline"}, nil, `{"action":"decline"}`},
-		{"cancelled", "form", Elicited{Action: "cancel"}, nil, `{"action":"cancel"}`},
-		{"a form that cannot be shown", "form", Elicited{}, errors.New(`21 "fields" are too many`), `{"code":-32602,"message":"21 \"fields\" are too many"}`},
-		{"a web page", "url", Elicited{Action: "accept"}, nil, `{"code":-32602,"message":"only forms can be shown to the user: use mode form with requestedSchema"}`},
+		{"accepted", "form", card.Elicited{Action: "accept", Content: []byte(`{"n":9007199254740993}`)}, nil, `{"action":"accept","content":{"n":9007199254740993}}`},
+		{"mode left out", "", card.Elicited{Action: "accept", Content: []byte(`{}`)}, nil, `{"action":"accept","content":{}}`},
+		{"declined", "form", card.Elicited{Action: "decline"}, nil, `{"action":"decline"}`},
+		{"cancelled", "form", card.Elicited{Action: "cancel"}, nil, `{"action":"cancel"}`},
+		{"a form that cannot be shown", "form", card.Elicited{}, errors.New(`21 "fields" are too many`), `{"code":-32602,"message":"21 \"fields\" are too many"}`},
+		{"a web page", "url", card.Elicited{Action: "accept"}, nil, `{"code":-32602,"message":"only forms can be shown to the user: use mode form with requestedSchema"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := options(t, "--form", oneField, "--message", "How many?\nExactly.", "--mode", tt.mode)
-			var got Elicitation
-			o.Elicit = func(_ context.Context, e Elicitation) (Elicited, error) {
+			var got card.Elicitation
+			o.Elicit = func(_ context.Context, e card.Elicitation) (card.Elicited, error) {
 				got = e
 				return tt.answer, tt.err
 			}
@@ -73,16 +69,16 @@ func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 		t.Helper()
 		o.becomes(standin.Pipes("--form", oneField))
 		var waits atomic.Int32
-		w.personWho(func(context.Context, Elicitation) (Elicited, error) {
+		o.personWho(func(context.Context, card.Elicitation) (card.Elicited, error) {
 			if waits.Load() != 1 {
 				t.Error("the call does not wait for the user")
 			}
 			time.Sleep(20*time.Minute + 7*time.Second) // not when a sign of life is due
-			return Elicited{Action: "accept", Content: []byte(`{"n":1}`)}, nil
+			return card.Elicited{Action: "accept", Content: []byte(`{"n":1}`)}, nil
 		})
 		w.switchedOn(t)
 		var last child.Progress
-		r, err := w.Call(t.Context(), Invocation{
+		r, err := w.Call(t.Context(), card.Invocation{
 			Tool: "pencil_batch_get", Progress: func(p child.Progress) { last = p },
 			WaitForUser: func() func() { waits.Add(1); return func() { waits.Add(-1) } },
 		})
@@ -108,15 +104,12 @@ func TestElicitation_FormsAreWithdrawn(t *testing.T) {
 		name  string
 		flags []string
 		after time.Duration
-		end   func(w *watched)
+		end   func(o *program)
 	}{
-		{"by the child", []string{"--withdraw", "30s"}, 30 * time.Second, func(*watched) {}},
-		{"by the child's end", nil, 40 * time.Second, func(w *watched) {
+		{"by the child", []string{"--withdraw", "30s"}, 30 * time.Second, func(*program) {}},
+		{"by the child's end", nil, 40 * time.Second, func(o *program) {
 			time.Sleep(40 * time.Second)
-			w.Pencil.mu.Lock()
-			child := w.child
-			w.Pencil.mu.Unlock()
-			child.Kill()
+			o.kill()
 		}},
 	}
 	for _, tt := range tests {
@@ -125,15 +118,15 @@ func TestElicitation_FormsAreWithdrawn(t *testing.T) {
 				t.Helper()
 				o.becomes(standin.Pipes(append(tt.flags, "--form", oneField)...))
 				ended := make(chan time.Duration, 1)
-				w.personWho(func(ctx context.Context, _ Elicitation) (Elicited, error) {
+				o.personWho(func(ctx context.Context, _ card.Elicitation) (card.Elicited, error) {
 					began := time.Now()
 					<-ctx.Done()
 					ended <- time.Since(began)
-					return Elicited{Action: "cancel"}, ctx.Err()
+					return card.Elicited{Action: "cancel"}, ctx.Err()
 				})
 				w.switchedOn(t)
-				go w.Call(context.Background(), Invocation{Tool: "pencil_batch_get"})
-				tt.end(w)
+				go w.Call(context.Background(), card.Invocation{Tool: "pencil_batch_get"})
+				tt.end(o)
 				if got := <-ended; got != tt.after {
 					t.Errorf("withdrawn after %v, want %v", got, tt.after)
 				}

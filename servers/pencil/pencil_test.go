@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
@@ -43,7 +45,7 @@ func beDeck() {
 		os.Exit(1)
 	}
 	p := New(Options{Command: exe, Args: []string{"--deaf", "--stubborn"}, Home: os.TempDir(), Root: os.TempDir(), Environ: os.Environ(), StartOn: true})
-	p.Start(Events{})
+	p.Start(card.Events{})
 	if err := p.Settle(context.Background()); err != nil {
 		os.Exit(1)
 	}
@@ -71,12 +73,13 @@ type watched struct {
 	listed int
 	warned []string
 	look   chan struct{}
+	busy   atomic.Int64 // nanoseconds that the screen takes to look
 }
 
 func startWith(t testing.TB, o Options) *watched {
 	t.Helper()
 	w := &watched{Pencil: New(o), look: make(chan struct{}, 1)}
-	w.Start(Events{
+	w.Start(card.Events{
 		Listed: func() { w.mu.Lock(); w.listed++; w.mu.Unlock() },
 		Look: func() {
 			select {
@@ -115,7 +118,7 @@ func (w *watched) switchedOn(t testing.TB) {
 	t.Helper()
 	w.On()
 	w.settle(t)
-	if s := w.Status(); s.Mode != On {
+	if s := w.Status(); s.Mode != card.On {
 		t.Fatalf("mode %s: %s\n%s", s.Mode, s.Error, s.Text(true))
 	}
 }
@@ -144,9 +147,9 @@ func (w *watched) lists() int {
 	return w.listed
 }
 
-func (w *watched) call(t testing.TB, tool, args string) Result {
+func (w *watched) call(t testing.TB, tool, args string) card.Result {
 	t.Helper()
-	in := Invocation{Tool: tool, Agent: "tester"}
+	in := card.Invocation{Tool: tool, Agent: "tester"}
 	if args != "" {
 		in.Args = json.RawMessage(args)
 	}
@@ -157,7 +160,7 @@ func (w *watched) call(t testing.TB, tool, args string) Result {
 	return r
 }
 
-func firstText(r Result) string {
+func firstText(r card.Result) string {
 	if len(r.Content) == 0 {
 		return ""
 	}
@@ -169,7 +172,7 @@ func firstText(r Result) string {
 }
 
 // joined is a result as JSON.
-func joined(t *testing.T, r Result) []byte {
+func joined(t *testing.T, r card.Result) []byte {
 	t.Helper()
 	all := map[string]any{"content": append([]json.RawMessage{}, r.Content...)}
 	if r.Structured != nil {
@@ -210,12 +213,12 @@ func TestOnOffersWhatTheChildLists(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := start(t, "--tools", tt.set)
-			if s := w.Status(); s.Mode != Off || s.Sign() != (Sign{}) || s.PID != 0 {
+			if s := w.Status(); s.Mode != card.Off || s.Sign() != (card.Sign{}) || s.PID != 0 {
 				t.Fatalf("before: %+v", s)
 			}
 			w.switchedOn(t)
 			s := w.Status()
-			if len(s.Tools) != tt.count || !s.Listed || s.Sign().Tone != Good || w.lists() != 1 {
+			if len(s.Tools) != tt.count || !s.Listed || s.Sign().Tone != card.Good || w.lists() != 1 {
 				t.Fatalf("%d tools, listed %v, %+v, %d notifications", len(s.Tools), s.Listed, s.Sign(), w.lists())
 			}
 			if !slices.IsSorted(names(s)) {
@@ -230,10 +233,10 @@ func TestOnOffersWhatTheChildLists(t *testing.T) {
 				}
 			}
 			w.Off()
-			if s := w.Status(); s.Mode != Off || s.Listed || s.PID == 0 || w.lists() != 2 {
+			if s := w.Status(); s.Mode != card.Off || s.Listed || s.PID == 0 || w.lists() != 2 {
 				t.Fatalf("after: mode %s, listed %v, child %d, %d notifications", s.Mode, s.Listed, s.PID, w.lists())
 			}
-			if got := firstText(w.call(t, "pencil_"+tt.entry, `{}`)); got != offText("p") {
+			if got := firstText(w.call(t, "pencil_"+tt.entry, `{}`)); got != (Options{Key: "p"}).texts().Off {
 				t.Errorf("a call while off: %q", got)
 			}
 		})

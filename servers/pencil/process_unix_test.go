@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/card"
 )
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
@@ -34,7 +36,7 @@ func TestEndedChildrenAreGone(t *testing.T) {
 			w.switchedOn(t)
 			pid := w.Status().PID
 			if tt.busy {
-				go w.Call(context.Background(), Invocation{Tool: "pencil_batch_get"})
+				go w.Call(context.Background(), card.Invocation{Tool: "pencil_batch_get"})
 				w.until(t, "a call in flight", func(s Status) bool { return s.Running == 1 })
 			}
 			began := time.Now()

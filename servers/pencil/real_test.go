@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/realtest"
@@ -56,7 +57,7 @@ func TestRealProgram(t *testing.T) {
 	if s.Source != "command line package" {
 		t.Errorf("found by %q", s.Source)
 	}
-	if len(s.Tools) == 0 || len(s.Notes) != 0 || s.Instructions == "" || s.Sign().Tone != Good {
+	if len(s.Tools) == 0 || len(s.Notes) != 0 || s.Instructions == "" || s.Sign().Tone != card.Good {
 		t.Fatalf("%d tools, notes %v, sign %+v", len(s.Tools), s.Notes, s.Sign())
 	}
 	entries := 0
@@ -98,25 +99,25 @@ func TestRealProgram(t *testing.T) {
 	if !r.IsError || !strings.HasPrefix(firstText(r), absentText) || took < 2*time.Second {
 		t.Errorf("after %v: %q", took, firstText(r))
 	}
-	s = w.until(t, "yellow", func(s Status) bool { return s.Sign() == (Sign{Warning, "app not running"}) })
+	s = w.until(t, "yellow", func(s Status) bool { return s.Sign() == (card.Sign{Tone: card.Warning, Note: "app not running"}) })
 
 	pid := s.PID
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	began = time.Now()
-	w.until(t, "yellow after the kill", func(s Status) bool { return s.PID != pid && s.Sign().Tone == Warning })
+	w.until(t, "yellow after the kill", func(s Status) bool { return s.PID != pid && s.Sign().Tone == card.Warning })
 	t.Logf("yellow after %v", time.Since(began))
-	if _, err := w.Control(t.Context(), Request{Verb: "reconnect"}); err != nil {
+	if _, err := w.Control(t.Context(), card.Request{Verb: "reconnect"}); err != nil {
 		t.Fatal(err)
 	}
-	if s := w.Status(); s.Sign().Tone != Good || s.PID == 0 || s.PID == pid {
+	if s := w.Status(); s.Sign().Tone != card.Good || s.PID == 0 || s.PID == pid {
 		t.Errorf("after reconnect: %+v, child %d", s.Sign(), s.PID)
 	}
 
 	// End with a call waiting, which the program would finish first.
 	pid = w.Status().PID
-	go w.Call(context.Background(), Invocation{Tool: tool.Name, Args: []byte(args)})
+	go w.Call(context.Background(), card.Invocation{Tool: tool.Name, Args: []byte(args)})
 	w.until(t, "a call at work", func(s Status) bool { return s.Running == 1 })
 	began = time.Now()
 	if err := w.Stop(t.Context()); err != nil {

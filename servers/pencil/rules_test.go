@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/process"
@@ -77,7 +80,7 @@ func TestOneAttemptAtATime(t *testing.T) {
 				living++
 			}
 		}
-		if s := w.Status(); living != 1 || s.Link != LinkReady || s.Mode != On {
+		if s := w.Status(); living != 1 || s.Link != card.LinkReady || s.Mode != card.On {
 			t.Errorf("%d of %d children live; %s, %s", living, len(all), s.Mode, s.Link)
 		}
 	})
@@ -124,7 +127,7 @@ func TestOnlyChangesAreAnnounced(t *testing.T) {
 		w.Toggle()
 	}
 	w.settle(t)
-	if n, listed := w.lists(), w.now.Load().listed != nil; n > 10 || listed || w.Status().Mode != Off {
+	if n, listed := w.lists(), w.Listed() != nil; n > 10 || listed || w.Status().Mode != card.Off {
 		t.Errorf("%d notifications, listed %v", n, listed)
 	}
 }
@@ -151,7 +154,7 @@ func TestCallsAreKeptWithoutTheirBodies(t *testing.T) {
 // What an agent is told never says that nothing has happened, and shows
 // neither control characters nor without end what the child says.
 func TestTextsForAgentsPromiseNothing(t *testing.T) {
-	for _, text := range []string{lostText, failedText, absentText, doubtText, offText("p"), deadlineText(time.Minute), busyText(3), noToolText("x"), pairText("a")} {
+	for _, text := range []string{lostText, failedText, absentText, doubtText, Options{}.texts().Off, Options{}.texts().Deadline, pairText("a")} {
 		for _, bad := range []string{"nothing", "unchanged", "not changed", "no change"} {
 			if strings.Contains(strings.ToLower(text), bad) {
 				t.Errorf("%q in %q", bad, text)
@@ -161,42 +164,9 @@ func TestTextsForAgentsPromiseNothing(t *testing.T) {
 			t.Errorf("inner matters in %q", text)
 		}
 	}
-	got := explain(Outcome{Err: errors.New("a\x1b[31mb\x00\u009bc\td\ne" + strings.Repeat("é", 5000))})
+	got := explain(card.Outcome{Err: errors.New("a\x1b[31mb\x00\u009bc\td\ne" + strings.Repeat("é", 5000))})
 	if !strings.HasPrefix(got, "Pencil tool error: a[31mbc\td\ne") || len([]rune(got)) != len("Pencil tool error: ")+maxSentence {
 		t.Errorf("%d characters: %.60q", len([]rune(got)), got)
-	}
-}
-
-// A name that is in no list is cut, too.
-func TestNamesInTextsAreCut(t *testing.T) {
-	if got := noToolText(strings.Repeat("x", 500)); len(got) > 250 {
-		t.Errorf("%d characters", len(got))
-	}
-}
-
-// Ending is for anybody, as often as they like, also when the child ends itself.
-func TestEndingTwice(t *testing.T) {
-	w := start(t)
-	w.switchedOn(t)
-	w.Pencil.mu.Lock()
-	child := w.child
-	w.Pencil.mu.Unlock()
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			if i == 3 {
-				child.Kill()
-			}
-			child.End()
-			if err := w.Stop(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	child.End()
-	if s := w.Status(); s.Mode != Off || s.PID != 0 {
-		t.Errorf("mode %s, child %d", s.Mode, s.PID)
 	}
 }
 
@@ -209,4 +179,26 @@ func TestTheGatewayKeepsItsName(t *testing.T) {
 			t.Errorf("%s: hidden %v", setting, !hidden)
 		}
 	}
+}
+
+func TestDamagedPinsAreNotGuessedAt(t *testing.T) {
+	o := options(t)
+	if err := os.WriteFile(filepath.Join(o.StateDir, "pencil-tools.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := startWith(t, o)
+	w.On()
+	w.settle(t)
+	if s := w.Status(); s.Mode != card.Off || !strings.Contains(s.Error, "delete it") {
+		t.Errorf("mode %s, %q", s.Mode, s.Error)
+	}
+}
+
+// asTheChildSaid takes from a definition what the deck put into its texts.
+func asTheChildSaid(definition []byte) string {
+	s := catalogue.Canonical(definition)
+	if i := strings.Index(s, `\n\nPencil's tools carry`); i >= 0 { // the entry tool
+		s = s[:i] + s[i+strings.Index(s[i:], `","`):]
+	}
+	return strings.ReplaceAll(s, prefix, "")
 }

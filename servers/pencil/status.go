@@ -1,256 +1,77 @@
 package pencil
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-	"time"
+	"context"
 
-	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/card"
 )
 
 // Status is what a user can know about Pencil mode, at one moment.
 type Status struct {
-	Mode    Mode
-	Link    Link
-	App     App
-	AppName string // which app the program was started for
-	File    string // the active document, when a state call named one
-
-	PID              int       // of the child; 0 when there is none
-	Since            time.Time // the child is ready; zero when there is none
-	Server, Version  string    // what the child calls itself
-	Protocol         string
-	Program          string // with ~ for the home folder; "" before a search
-	Source           string // where it was found
-	Searched         []Candidate
-	Restarts         int
-	Waiting, Running int // calls
-
-	Tools        []catalogue.Tool // of the catalogue, also while off and the child is kept
-	Notes        []catalogue.Note
-	Held         []catalogue.Held
-	Asked        []string // programs that wait for what is held to be accepted
-	Updated      bool     // the program file changed, and with it what is held
-	Accepted     string   // version of the server that the accepted definitions came from; may be empty
-	Listed       bool     // the tools are offered to agents now
-	Bytes        int      // of the definitions when offered
-	Instructions string
-
-	OK, Failed int // calls that reached the child
-	Calls      []CallFact
-	Picture    Picture
-
-	Error   string // the last one
-	ErrorAt time.Time
-	Broken  bool // switched off by a failure that the user has not seen yet
-	Log     []child.Line
+	card.Status // its Program has ~ for the home folder
+	App         App
+	File        string // the active document, when a state call named one
 }
-
-// Tokens estimates what the definitions cost an agent's context while on.
-func (s Status) Tokens() int { return s.Bytes / 4 }
 
 // Status returns the state of things. It waits for nothing.
 func (p *Pencil) Status() Status {
-	p.mu.Lock()
-	s := Status{
-		Mode: p.mode, Link: p.link, AppName: p.found.App, Source: p.found.Source,
-		Program: p.opts.short(p.found.Program), Searched: slices.Clone(p.searched), Restarts: p.restarts,
-		Held: slices.Clone(p.verdict.Held), Asked: slices.Clone(p.asked), Updated: p.verdict.Updated, Accepted: plain.Line(p.verdict.Was), Listed: p.listed != nil,
-		Error: p.lastError, ErrorAt: p.lastErrorAt, Broken: !p.failedAt.IsZero(),
-	}
-	if c := p.child; c != nil {
-		s.PID, s.Since, s.Server, s.Version, s.Protocol = c.PID, c.Ready, plain.Line(c.Server), plain.Line(c.Version), c.Protocol
-		s.Running = int(c.Busy.Load())
-	}
-	if o := p.offer; o != nil {
-		s.Tools, s.Notes, s.Bytes, s.Instructions = o.Tools, o.Notes, o.Bytes, o.Instructions
-	}
-	p.mu.Unlock()
+	s := Status{Status: p.Card.Status()}
 	s.App, s.File = p.app.get()
-	s.Waiting = p.queue.Waiting()
-	p.calls.mu.Lock()
-	s.OK, s.Failed, s.Picture = p.calls.ok, p.calls.failed, p.calls.picture
-	s.Calls = slices.Clone(p.calls.last[max(0, len(p.calls.last)-keptCalls):])
-	p.calls.mu.Unlock()
-	s.Log = p.log.Tail(child.MaxLines)
+	s.Program = p.opts.short(s.Program)
 	return s
 }
 
-// Tone is how much attention a sign asks for.
-type Tone int
-
-// The tones; Hidden is no sign at all.
-const (
-	Hidden Tone = iota
-	Dim
-	Good
-	Warning
-	Bad
-)
-
-// Sign is Pencil mode in one glance.
-type Sign struct {
-	Tone Tone
-	Note string // what is the matter, or how many tools; "" for nothing to add
+// trouble is what is the matter with the app, "" for nothing that is known.
+func (a App) trouble() string {
+	switch a {
+	case AppAbsent:
+		return "app not running"
+	case AppSilent, AppNoFile:
+		return string(a)
+	default:
+		return ""
+	}
 }
 
 // Sign returns the sign for the deck's page.
-func (s Status) Sign() Sign {
-	switch {
-	case s.Mode == TurningOn:
-		return Sign{Dim, "starting"}
-	case s.Mode == On && s.Link != LinkReady:
-		return Sign{Warning, "reconnecting"}
-	case s.Mode == On && (s.App == AppAbsent || s.App == AppSilent || s.App == AppNoFile):
-		note := string(s.App)
-		if s.App == AppAbsent {
-			note = "app not running"
-		}
-		return Sign{Warning, note}
-	case s.Mode == On:
-		note := fmt.Sprintf("%d tools", len(s.Tools))
-		if n := len(s.Held); n > 0 {
-			note += fmt.Sprintf(", %d held", n)
-		}
-		return Sign{Good, note}
-	case s.Broken:
-		return Sign{Bad, s.Error}
-	}
-	return Sign{}
-}
-
-// Label is the sign in words: "✏ Pencil ⚠", or "Pencil !" in ASCII; "" for no
-// sign. What it says does not need colour. The pencil is the character without
-// the selector that asks for an emoji: terminals do not agree on the width of
-// that one, so what stands behind it would be drawn over, and an emoji takes no
-// colour.
-func (s Sign) Label(ascii bool) string {
-	labels := [...][2]string{
-		Hidden: {"", ""}, Dim: {"⏳ Pencil", "Pencil ..."}, Good: {"✏ Pencil", "Pencil"},
-		Warning: {"✏ Pencil ⚠", "Pencil !"}, Bad: {"✏ Pencil ✗", "Pencil x"},
-	}
-	if ascii {
-		return labels[s.Tone][1]
-	}
-	return labels[s.Tone][0]
+func (s Status) Sign() card.Sign {
+	s.Trouble = s.App.trouble()
+	return s.Status.Sign()
 }
 
 // Text is the status for a terminal, without styles. long adds what was
 // searched, the instructions and the last lines of the log.
 func (s Status) Text(long bool) string {
-	var b strings.Builder
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-10s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	row("mode", "%s", s.Mode)
-	switch {
-	case s.PID != 0:
-		row("link", "%s, process %d, for %s", s.Link, s.PID, span.Took(time.Since(s.Since)))
-	default:
-		row("link", "%s", s.Link)
-	}
-	if s.Program != "" {
-		row("program", "%s (%s)", s.Program, s.Source)
-	}
-	if s.AppName != "" {
-		row("app", "%s, %s", s.AppName, s.App)
+	var more []card.Fact
+	if s.For != "" {
+		more = append(more, card.Fact{Name: "app", Value: s.For + ", " + string(s.App)})
 	}
 	if s.File != "" {
-		row("file", "%s", s.File)
+		more = append(more, card.Fact{Name: "file", Value: s.File})
 	}
-	if s.Server != "" {
-		row("server", "%s %s, protocol %s", s.Server, s.Version, s.Protocol)
-	}
-	if len(s.Tools) > 0 {
-		cost := "not offered now"
-		if s.Listed {
-			cost = "offered"
-		}
-		row("tools", "%d, %s; %d bytes, about %d tokens while on", len(s.Tools), cost, s.Bytes, s.Tokens())
-	}
-	for _, n := range s.Notes {
-		row("  -", "%s: %s", plain.Line(n.Tool), plain.Line(n.Reason))
-	}
-	if len(s.Held) > 0 {
-		row("held", "%s; accept with: mcpdeck pencil accept", s.Holding())
-	}
-	if n := s.OK + s.Failed + s.Waiting + s.Running; n > 0 {
-		row("calls", "%d ok, %d failed, %d running, %d waiting", s.OK, s.Failed, s.Running, s.Waiting)
-	}
-	if s.Picture.Type != "" {
-		row("picture", "%s by %s", s.Picture.ImageFact, s.Picture.Tool)
-	}
-	if s.Restarts > 0 {
-		row("restarts", "%d", s.Restarts)
-	}
-	if s.Error != "" {
-		row("last error", "%s (%s)", s.Error, span.Ago(time.Since(s.ErrorAt)))
-	}
-	if long {
-		s.more(&b)
-	}
-	return b.String()
+	return s.Status.Text(long, more...)
 }
 
-// Holding says how many definitions are held, and which change of the program
-// brought them: "0.13.0 → 0.14.0: 3 changed, 1 new". "" when nothing is held.
-func (s Status) Holding() string {
-	changed, added := 0, 0
-	for _, h := range s.Held {
-		if h.New {
-			added++
-		} else {
-			changed++
-		}
+// Control does what a command asks for, as a card does.
+func (p *Pencil) Control(ctx context.Context, r card.Request) (card.Reply, error) {
+	if r.Verb == "status" {
+		return card.Reply{Text: p.Status().Text(r.Long)}, nil
 	}
-	var parts []string
-	if changed > 0 {
-		parts = append(parts, fmt.Sprintf("%d changed", changed))
-	}
-	if added > 0 {
-		parts = append(parts, fmt.Sprintf("%d new", added))
-	}
-	text := strings.Join(parts, ", ")
-	switch {
-	case text == "":
-		return ""
-	case s.Accepted != "" && s.Version != "" && s.Accepted != s.Version:
-		return s.Accepted + " → " + s.Version + ": " + text
-	case s.Updated:
-		return "the program was updated: " + text
-	}
-	return text
+	return p.Card.Control(ctx, r)
 }
 
-// more is the long part of Text.
-func (s Status) more(b *strings.Builder) {
-	if len(s.Searched) > 0 {
-		b.WriteString("\nsearched\n")
+// Label is a sign in words: "✏ Pencil ⚠", or "Pencil !" in ASCII; "" for no
+// sign. What it says does not need colour. The pencil is the character without
+// the selector that asks for an emoji: terminals do not agree on the width of
+// that one, so what stands behind it would be drawn over, and an emoji takes no
+// colour.
+func Label(s card.Sign, ascii bool) string {
+	labels := [...][2]string{
+		card.Hidden: {"", ""}, card.Dim: {"⏳ Pencil", "Pencil ..."}, card.Good: {"✏ Pencil", "Pencil"},
+		card.Warning: {"✏ Pencil ⚠", "Pencil !"}, card.Bad: {"✏ Pencil ✗", "Pencil x"},
 	}
-	for _, c := range s.Searched {
-		reason := c.Reason
-		if reason == "" {
-			reason = "taken"
-		}
-		fmt.Fprintf(b, "  %s (%s): %s\n", plain.Line(c.Path), c.Source, reason)
+	if ascii {
+		return labels[s.Tone][1]
 	}
-	for _, h := range s.Held {
-		fmt.Fprintf(b, "\nheld: %s (%s)\n", plain.Line(h.Name()), h.What())
-		for _, l := range h.Diff {
-			fmt.Fprintf(b, "  %c %s\n", l.Mark, l.Text)
-		}
-	}
-	if s.Instructions != "" {
-		fmt.Fprintf(b, "\ninstructions\n%s\n", plain.Text(s.Instructions))
-	}
-	if len(s.Log) > 0 {
-		b.WriteString("\nlog\n")
-	}
-	for _, l := range s.Log[max(0, len(s.Log)-20):] {
-		fmt.Fprintf(b, "  %s %s: %s\n", l.Time.Format("15:04:05"), l.From, l.Text)
-	}
+	return labels[s.Tone][0]
 }

@@ -3,8 +3,8 @@ package pencil
 import (
 	"fmt"
 	"strings"
-	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
@@ -14,43 +14,19 @@ import (
 // nothing has changed.
 const (
 	lostText   = "Pencil's MCP server stopped. mcpdeck is reconnecting; try again shortly."
-	closedText = "mcpdeck closed during this call. It may have taken effect: check, then retry."
 	failedText = "Pencil mode was switched off because its MCP server keeps failing. The user can switch it on again in mcpdeck."
 	absentText = "The Pencil app is not running (or has not finished starting). Ask the user to start it and open a .pen file, then try again."
 	doubtText  = "This message also appears when the app is busy, was just started, or stopped answering. Check that the file is open in Pencil before changing filePath."
 )
 
-func offText(key string) string {
-	return fmt.Sprintf("Pencil mode is off. The user can switch it on in mcpdeck with the key %s.", key)
-}
-
-func deadlineText(limit time.Duration) string {
-	return fmt.Sprintf("Pencil did not answer within %d s. The operation may still have happened; read the document state before repeating it.",
-		int(limit.Seconds()))
-}
-
-// refusal is why a call was not made, in the words the agent reads.
-type refusal struct{ text string }
-
-func (r *refusal) Error() string { return r.text }
-
-func waitingText(before int) string {
-	if before == 0 {
-		return "waiting for Pencil, you are next"
+func (o Options) texts() card.Texts {
+	return card.Texts{
+		Mode: "Pencil mode", Lost: lostText, Failed: failedText,
+		Off: fmt.Sprintf("Pencil mode is off. The user can switch it on in mcpdeck with the key %s.", o.Key),
+		Deadline: fmt.Sprintf("Pencil did not answer within %d s. The operation may still have happened; read the document state before repeating it.",
+			int(o.CallTimeout.Seconds())),
+		Command: func(verb string) string { return "mcpdeck pencil " + verb },
 	}
-	return fmt.Sprintf("waiting for Pencil, %d ahead of you", before)
-}
-
-func busyText(waiting int) string {
-	return fmt.Sprintf("Pencil is busy: %d calls are waiting. Try again later.", waiting)
-}
-
-func noToolText(name string) string {
-	return fmt.Sprintf("Pencil offers no tool %q now. List the tools again; what is offered may have changed.", plain.First(name, 100))
-}
-
-func gatewayText(tool string) string {
-	return fmt.Sprintf("This connection has Pencil's tools behind %s: call that with tool %q and arguments.", CallTool, tool)
 }
 
 func pairText(app string) string {
@@ -84,7 +60,7 @@ func classify(sentence string) class {
 
 // explain is what the agent reads for a sentence of the child, "" when that is the
 // result as it came.
-func explain(o Outcome) string {
+func explain(o card.Outcome) string {
 	sentence := plain.Passed(o.Words(), maxSentence)
 	switch classify(o.Words()) {
 	case classAbsent:
@@ -92,18 +68,13 @@ func explain(o Outcome) string {
 	case classConfused:
 		return sentence + "\n" + doubtText
 	case classNoFile:
-		return sentence + "\n" + pairText(o.App)
+		return sentence + "\n" + pairText(o.For)
 	default:
 		if o.Err == nil {
 			return ""
 		}
-		return toolError(o.Words())
+		return title + " tool error: " + sentence
 	}
-}
-
-// toolError is a sentence of the child as an error of a tool.
-func toolError(sentence string) string {
-	return title + " tool error: " + plain.Passed(sentence, maxSentence)
 }
 
 // maxSentence is how many characters of the child's own words are passed on.

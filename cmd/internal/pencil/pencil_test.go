@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/card"
 )
 
 func TestCommand(t *testing.T) {
@@ -34,9 +34,9 @@ func TestCommand(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			asked := ""
-			cmd := Command(func(_ context.Context, r pencil.Request) (pencil.Reply, error) {
+			cmd := Command(func(_ context.Context, r card.Request) (card.Reply, error) {
 				asked = fmt.Sprint(r)
-				return pencil.Reply{Text: "done"}, tt.fails
+				return card.Reply{Text: "done"}, tt.fails
 			})
 			var out bytes.Buffer
 			cmd.SetOut(&out)

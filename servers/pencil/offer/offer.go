@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -46,7 +47,7 @@ func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	m.scope, m.state = scope, deck.State{}
 	m.mu.Unlock()
 	m.look()
-	m.p.Start(pencil.Events{Listed: scope.Changed, Look: m.look, Warn: scope.Warn})
+	m.p.Start(card.Events{Listed: scope.Changed, Look: m.look, Warn: scope.Warn})
 	return nil
 }
 
@@ -62,15 +63,15 @@ func (m *Module) look() {
 	state := deck.State{Status: deck.Off, Reason: s.Error}
 	sign := s.Sign()
 	switch {
-	case s.Mode == pencil.TurningOn:
+	case s.Mode == card.TurningOn:
 		state = deck.State{Status: deck.Starting}
-	case s.Mode == pencil.On && sign.Tone == pencil.Warning:
+	case s.Mode == card.On && sign.Tone == card.Warning:
 		state = deck.State{Status: deck.Degraded, Reason: sign.Note}
-	case s.Mode == pencil.On:
+	case s.Mode == card.On:
 		state = deck.State{Status: deck.Ready, Detail: s.File}
 	case s.Broken:
 		state.Status = deck.Failed
-	case s.Link != pencil.LinkFailed:
+	case s.Link != card.LinkFailed:
 		state.Reason = ""
 	}
 	m.mu.Lock()
@@ -95,8 +96,8 @@ func (m *Module) Offer() host.Offer {
 		o.Instructions = listed.Instructions
 	}
 	switch m.p.GatewayFor() {
-	case pencil.NoClient:
-	case pencil.AllClients:
+	case card.NoClient:
+	case card.AllClients:
 		o.Gateway = []host.Tool{m.gateway()}
 		o.Tools = append(o.Tools[:len(o.Tools):len(o.Tools)], o.Gateway...)
 	default:
@@ -161,8 +162,8 @@ func (m *Module) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 
 // invocation is a request as the domain takes it. What the protocol keeps in
 // _meta for the connection between agent and deck does not go to the child.
-func invocation(ctx context.Context, req mcp.CallToolRequest) pencil.Invocation {
-	in := pencil.Invocation{
+func invocation(ctx context.Context, req mcp.CallToolRequest) card.Invocation {
+	in := card.Invocation{
 		Tool: req.Params.Name, Args: req.Params.RawArguments, Agent: host.CallerFrom(ctx).Name(),
 		WaitForUser: func() func() { return host.WaitForUser(ctx) },
 	}
@@ -205,7 +206,7 @@ type block struct {
 
 func (b block) MarshalJSON() ([]byte, error) { return b.raw, nil }
 
-func resultOf(r pencil.Result) *mcp.CallToolResult {
+func resultOf(r card.Result) *mcp.CallToolResult {
 	out := &mcp.CallToolResult{Content: make([]mcp.Content, len(r.Content)), RawStructuredContent: r.Structured, IsError: r.IsError}
 	out.Meta = metaOf(r.Meta)
 	for i, raw := range r.Content {

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
@@ -163,7 +164,7 @@ func (p *play) off() { p.t.Helper(); p.control("off") }
 
 func (p *play) control(verb string) {
 	p.t.Helper()
-	reply, err := p.mode.Control(context.Background(), pencil.Request{Verb: verb})
+	reply, err := p.mode.Control(context.Background(), card.Request{Verb: verb})
 	if err != nil {
 		p.note("# mcpdeck pencil %s: error: %v", verb, err)
 		return
@@ -410,18 +411,18 @@ func gateway(p *play) {
 func elicited(p *play) {
 	const form = `{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993}}}`
 	answers := map[string]struct {
-		answer pencil.Elicited
+		answer card.Elicited
 		err    error
 	}{
-		"accept":  {answer: pencil.Elicited{Action: "accept", Content: []byte(`{"n":9007199254740993}`)}},
-		"decline": {answer: pencil.Elicited{Action: "decline"}},
-		"cancel":  {answer: pencil.Elicited{Action: "cancel"}},
+		"accept":  {answer: card.Elicited{Action: "accept", Content: []byte(`{"n":9007199254740993}`)}},
+		"decline": {answer: card.Elicited{Action: "decline"}},
+		"cancel":  {answer: card.Elicited{Action: "cancel"}},
 		"error":   {err: errors.New(`21 "fields" are too many`)},
 	}
 	for _, tt := range []struct{ answer, mode string }{{"accept", "form"}, {"decline", ""}, {"cancel", "form"}, {"error", "form"}, {"accept", "url"}, {"", "form"}} {
 		p.deck(func(o *pencil.Options) {
 			if a, ok := answers[tt.answer]; ok {
-				o.Elicit = func(_ context.Context, e pencil.Elicitation) (pencil.Elicited, error) {
+				o.Elicit = func(_ context.Context, e card.Elicitation) (card.Elicited, error) {
 					p.note("# the user is asked %q, %s, of %s by %s", e.Message, e.Schema, e.Calls[0].Tool, e.Calls[0].Agent)
 					return a.answer, a.err
 				}
@@ -451,7 +452,7 @@ func reconnected(p *play) {
 	p.on()
 	c := p.connect("tester", "")
 	c.request("tools/call", design) // may have taken effect
-	p.until("the loss", func(s pencil.Status) bool { return s.Link != pencil.LinkReady })
+	p.until("the loss", func(s pencil.Status) bool { return s.Link != card.LinkReady })
 	c.request("tools/call", design) // waits for the next child
 	c.request("tools/list", `{}`)
 	p.control("reconnect")
@@ -470,7 +471,7 @@ func lost(p *play) {
 	p.on()
 	c.hears("notifications/tools/list_changed")
 	c.request("tools/call", design)
-	p.until("the loss", func(s pencil.Status) bool { return s.Link != pencil.LinkReady })
+	p.until("the loss", func(s pencil.Status) bool { return s.Link != card.LinkReady })
 	c.hears("notifications/tools/list_changed") // withdrawn
 	c.request("tools/list", `{}`)
 	c.request("tools/call", design)

@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -156,9 +157,9 @@ func (p *Page) take(s pencil.Status) tea.Cmd {
 		return tui.ToastUnless(tui.Warn, plain.Line(s.Asked[len(s.Asked)-1])+" asks to accept Pencil's held tools; see the Pencil page", ID)
 	case !known || before.Mode == s.Mode:
 		return nil
-	case s.Mode == pencil.On:
+	case s.Mode == card.On:
 		return tui.Toast(tui.Good, fmt.Sprintf("Pencil mode is on: %d tools offered", len(s.Tools)))
-	case s.Mode == pencil.Off && !s.Broken:
+	case s.Mode == card.Off && !s.Broken:
 		return tui.Toast(tui.Info, "Pencil mode is off")
 	}
 	return nil
@@ -256,7 +257,7 @@ func (p *Page) item() *item {
 }
 
 // call is the one under the cursor; the newest stands first.
-func (p *Page) call() *pencil.CallFact {
+func (p *Page) call() *card.CallFact {
 	if i := p.calls.Cursor; i >= 0 && i < len(p.status.Calls) {
 		return &p.status.Calls[len(p.status.Calls)-1-i]
 	}

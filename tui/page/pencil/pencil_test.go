@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
@@ -84,23 +85,23 @@ func (m *mode) SavePicture(path string) error {
 func at() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 func on() pencil.Status {
-	s := pencil.Status{
-		Mode: pencil.On, Link: pencil.LinkReady, App: pencil.AppReachable, AppName: "desktop", File: "menu.pen",
+	s := pencil.Status{App: pencil.AppReachable, File: "menu.pen", Status: card.Status{
+		Mode: card.On, Link: card.LinkReady, For: "desktop",
 		PID: 4321, Since: at().Add(-3 * time.Minute), Program: "~/apps/Pen/mcp-server-linux-x64", Source: "installed app",
 		Listed: true, Bytes: 12_713, OK: 3, Failed: 1, Instructions: "Look first.",
-	}
+	}}
 	for i, name := range []string{"batch_design", "batch_get", "get_screenshot", "snapshot_layout"} {
 		s.Tools = append(s.Tools, catalogue.Tool{
 			Name: "pencil_" + name, Original: name, Description: "What " + name + " does.\nAnd more.",
 			Input: []byte(`{"type":"object","properties":{"filePath":{"type":"string"}}}`), ReadOnly: i > 0, Bytes: 500 * (i + 1),
 		})
 	}
-	call := func(tool, outcome string, ago time.Duration, images ...pencil.ImageFact) {
-		s.Calls = append(s.Calls, pencil.CallFact{Agent: "claude-code", Tool: tool, Started: at().Add(-ago), Run: 41 * time.Millisecond, Outcome: outcome, In: 10, Out: 2000, Images: images})
+	call := func(tool, outcome string, ago time.Duration, images ...card.ImageFact) {
+		s.Calls = append(s.Calls, card.CallFact{Agent: "claude-code", Tool: tool, Started: at().Add(-ago), Run: 41 * time.Millisecond, Outcome: outcome, In: 10, Out: 2000, Images: images})
 	}
 	call("batch_get", "ok", 3*time.Minute)
 	call("batch_design", "deadline", 2*time.Minute)
-	call("get_screenshot", "ok", time.Minute, pencil.ImageFact{Type: "image/png", Width: 640, Height: 400, Bytes: 8000})
+	call("get_screenshot", "ok", time.Minute, card.ImageFact{Type: "image/png", Width: 640, Height: 400, Bytes: 8000})
 	for i := range 9 {
 		s.Log = append(s.Log, child.Line{Time: at().Add(time.Duration(i) * time.Second), From: "link", Text: fmt.Sprintf("line %d", i)})
 	}
@@ -128,8 +129,8 @@ func TestPageAtAllSizes(t *testing.T) {
 		{Tool: "export_nodes", Was: 400, Now: 612, Diff: []catalogue.DiffLine{{Mark: '-', Text: "old"}, {Mark: '+', Text: "new"}}},
 		{Tool: "send_files", New: true, Now: 310, Diff: []catalogue.DiffLine{{Mark: '+', Text: "new"}}},
 	}
-	off := pencil.Status{Mode: pencil.Off, Link: pencil.NoLink}
-	failed := pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Broken: true, Error: "Pencil not found (31 places searched). Install it from pen.dev or set pencil.command.", ErrorAt: at()}
+	off := pencil.Status{Status: card.Status{Mode: card.Off, Link: card.NoLink}}
+	failed := pencil.Status{Status: card.Status{Mode: card.Off, Link: card.LinkFailed, Broken: true, Error: "Pencil not found (31 places searched). Install it from pen.dev or set pencil.command.", ErrorAt: at()}}
 	for name, s := range map[string]pencil.Status{"on": on(), "held": held, "off": off, "failed": failed} {
 		for _, size := range []frame.Size{{W: 110, H: 34}, {W: 80, H: 24}, {W: 40, H: 12}} {
 			golden := fmt.Sprintf("%s-%d", name, size.W)
@@ -147,15 +148,15 @@ func TestWidgetSaysHowThingsStand(t *testing.T) {
 		name string
 		s    pencil.Status
 	}{
-		{"off", pencil.Status{Mode: pencil.Off}},
-		{"turning on", pencil.Status{Mode: pencil.TurningOn, Link: pencil.Connecting}},
+		{"off", pencil.Status{Status: card.Status{Mode: card.Off}}},
+		{"turning on", pencil.Status{Status: card.Status{Mode: card.TurningOn, Link: card.Connecting}}},
 		{"on", on()},
-		{"app absent", pencil.Status{Mode: pencil.On, Link: pencil.LinkReady, Listed: true, Bytes: 9000, App: pencil.AppAbsent}},
-		{"app silent", pencil.Status{Mode: pencil.On, Link: pencil.LinkReady, Listed: true, Bytes: 9000, App: pencil.AppSilent}},
-		{"no file", pencil.Status{Mode: pencil.On, Link: pencil.LinkReady, Listed: true, Bytes: 9000, App: pencil.AppNoFile}},
-		{"lost", pencil.Status{Mode: pencil.On, Link: pencil.Lost, Listed: true, Bytes: 9000}},
-		{"failed", pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Broken: true, Error: "Pencil failed: it ended"}},
-		{"failed and seen", pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Error: "Pencil failed: it ended"}},
+		{"app absent", pencil.Status{Status: card.Status{Mode: card.On, Link: card.LinkReady, Listed: true, Bytes: 9000}, App: pencil.AppAbsent}},
+		{"app silent", pencil.Status{Status: card.Status{Mode: card.On, Link: card.LinkReady, Listed: true, Bytes: 9000}, App: pencil.AppSilent}},
+		{"no file", pencil.Status{Status: card.Status{Mode: card.On, Link: card.LinkReady, Listed: true, Bytes: 9000}, App: pencil.AppNoFile}},
+		{"lost", pencil.Status{Status: card.Status{Mode: card.On, Link: card.Lost, Listed: true, Bytes: 9000}}},
+		{"failed", pencil.Status{Status: card.Status{Mode: card.Off, Link: card.LinkFailed, Broken: true, Error: "Pencil failed: it ended"}}},
+		{"failed and seen", pencil.Status{Status: card.Status{Mode: card.Off, Link: card.LinkFailed, Error: "Pencil failed: it ended"}}},
 	}
 	themes := []struct {
 		name string
@@ -186,7 +187,7 @@ func TestWidgetSaysHowThingsStand(t *testing.T) {
 func TestKeys(t *testing.T) {
 	held := on()
 	held.Held = []catalogue.Held{{Tool: "export_nodes", Diff: []catalogue.DiffLine{{Mark: '+', Text: "new words"}}}}
-	held.Picture = pencil.Picture{ImageFact: pencil.ImageFact{Type: "image/png", Width: 10, Height: 10, Bytes: 100}, Tool: "get_screenshot", Time: at()}
+	held.Picture = card.Picture{ImageFact: card.ImageFact{Type: "image/png", Width: 10, Height: 10, Bytes: 100}, Tool: "get_screenshot", Time: at()}
 	tests := []struct {
 		name string
 		keys []string
@@ -231,14 +232,14 @@ func TestErrorsAreShown(t *testing.T) {
 }
 
 func TestScreenFollowsTheMode(t *testing.T) {
-	run(t, frame.Size{W: 110, H: 34}, pencil.Status{Mode: pencil.Off}, func(s *frame.Screen, m *mode) {
+	run(t, frame.Size{W: 110, H: 34}, pencil.Status{Status: card.Status{Mode: card.Off}}, func(s *frame.Screen, m *mode) {
 		s.Has("Pencil mode is off")
 		s.Keys("1")
 		s.Lacks("✏")
 		m.set(func(st *pencil.Status) { *st = on() })
 		s.Wait(time.Second)
 		s.Has("✏ Pencil  4 tools · menu.pen", "Pencil mode is on: 4 tools offered")
-		m.set(func(st *pencil.Status) { st.Link = pencil.Lost })
+		m.set(func(st *pencil.Status) { st.Link = card.Lost })
 		s.Wait(time.Second)
 		s.Has("✏ Pencil ⚠  reconnecting")
 	})
@@ -247,7 +248,7 @@ func TestScreenFollowsTheMode(t *testing.T) {
 // The sign of a failure stays until a key is pressed, whichever and wherever.
 // (That it goes by itself is the mode's part.)
 func TestAnyKeyTakesTheSignOfAFailureAway(t *testing.T) {
-	failed := pencil.Status{Mode: pencil.Off, Link: pencil.LinkFailed, Broken: true, Error: "Pencil failed: it ended", ErrorAt: at()}
+	failed := pencil.Status{Status: card.Status{Mode: card.Off, Link: card.LinkFailed, Broken: true, Error: "Pencil failed: it ended", ErrorAt: at()}}
 	tests := []struct{ name, first, key string }{
 		{"a key of the page", "1", "tab"},
 		{"one that means nothing there", "1", "f9"},
@@ -257,7 +258,7 @@ func TestAnyKeyTakesTheSignOfAFailureAway(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			run(t, frame.Size{W: 110, H: 34}, pencil.Status{Mode: pencil.On, Link: pencil.Lost, Listed: true}, func(s *frame.Screen, m *mode) {
+			run(t, frame.Size{W: 110, H: 34}, pencil.Status{Status: card.Status{Mode: card.On, Link: card.Lost, Listed: true}}, func(s *frame.Screen, m *mode) {
 				s.Keys(tt.first)
 				m.set(func(st *pencil.Status) { *st = failed })
 				s.Wait(5 * time.Second)

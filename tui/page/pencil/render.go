@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -84,7 +85,7 @@ func contain(w, h int, room picture.Room) (cols, rows int) {
 }
 
 // fit decodes a picture at a size. What cannot be read is an empty one.
-func fit(pic pencil.Picture, w, h int) *image.NRGBA {
+func fit(pic card.Picture, w, h int) *image.NRGBA {
 	img, err := pic.Image()
 	if err != nil {
 		return image.NewNRGBA(image.Rect(0, 0, w, h))
@@ -96,12 +97,12 @@ func fit(pic pencil.Picture, w, h int) *image.NRGBA {
 func (p *Page) head(f *tui.Frame) []string {
 	th, s := f.Theme, p.status
 	sign := s.Sign()
-	label := sign.Label(th.Glyph.ASCII)
+	label := pencil.Label(sign, th.Glyph.ASCII)
 	words := sign.Note
-	if s.App == pencil.AppSilent && sign.Tone == pencil.Warning {
+	if s.App == pencil.AppSilent && sign.Tone == card.Warning {
 		words += "; r restarts Pencil's server"
 	}
-	if sign.Tone == pencil.Hidden {
+	if sign.Tone == card.Hidden {
 		label, words = "Pencil mode is off", "no agent sees it"
 		if s.Error != "" {
 			words = s.Error
@@ -166,13 +167,13 @@ func (p *Page) facts(f *tui.Frame) []string {
 			parts = append(parts, th.Faint.Render(name+" ")+th.Muted.Render(plain.Line(value)))
 		}
 	}
-	if s.Mode == pencil.On || s.PID != 0 {
-		add("app", s.AppName+" ("+string(s.App)+")")
+	if s.Mode == card.On || s.PID != 0 {
+		add("app", s.For+" ("+string(s.App)+")")
 		add("file", s.File)
 	}
 	if s.PID != 0 {
 		add("process", strconv.Itoa(s.PID)+" for "+f.Ago(s.Since))
-	} else if s.Link != pencil.NoLink {
+	} else if s.Link != card.NoLink {
 		add("link", string(s.Link))
 	}
 	if s.Restarts > 0 {
@@ -303,7 +304,7 @@ func toolRow(th *theme.Theme, it *item, w int) string {
 	return widget.Ends(left, th.Faint.Render(tui.Bytes(t.Bytes)), w)
 }
 
-func callRow(f *tui.Frame, c *pencil.CallFact, w int) string {
+func callRow(f *tui.Frame, c *card.CallFact, w int) string {
 	th := f.Theme
 	mark, style := th.Glyph.OK, th.Good
 	if c.Outcome != "ok" {

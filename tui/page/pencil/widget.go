@@ -3,6 +3,7 @@ package pencil
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -37,16 +38,16 @@ func (w *Widget) Actions() []tui.Action {
 // Line draws the sign, what is the matter, and how to switch off.
 func (w *Widget) Line(f *tui.Frame, width int) string {
 	s := w.status.Sign()
-	if s.Tone == pencil.Hidden {
+	if s.Tone == card.Hidden {
 		return ""
 	}
 	th := f.Theme
 	style := toneStyle(th, s.Tone)
-	left := style.Render(s.Label(th.Glyph.ASCII))
+	left := style.Render(pencil.Label(s, th.Glyph.ASCII))
 	if s.Note != "" {
 		left += th.Muted.Render("  " + plain.Line(s.Note))
 	}
-	if w.status.File != "" && s.Tone == pencil.Good {
+	if w.status.File != "" && s.Tone == card.Good {
 		left += th.Faint.Render(" " + th.Glyph.Dot + " " + plain.Line(w.status.File))
 	}
 	if w.status.Listed {
@@ -58,13 +59,13 @@ func (w *Widget) Line(f *tui.Frame, width int) string {
 	return widget.Fit(left, width)
 }
 
-func toneStyle(th *theme.Theme, t pencil.Tone) theme.Style {
+func toneStyle(th *theme.Theme, t card.Tone) theme.Style {
 	switch t {
-	case pencil.Good:
+	case card.Good:
 		return th.Good
-	case pencil.Warning:
+	case card.Warning:
 		return th.Warn
-	case pencil.Bad:
+	case card.Bad:
 		return th.Bad
 	default:
 		return th.Muted
@@ -75,7 +76,7 @@ func toneStyle(th *theme.Theme, t pencil.Tone) theme.Style {
 func modeActions(m Mode, status func() pencil.Status, reconnect string) []tui.Action {
 	again := tui.Action{
 		ID: "pencil.reconnect", Title: "Pencil: reconnect", Acts: true, Run: do(m.Reconnect), Enabled: func() string {
-			if status().Link == pencil.Connecting {
+			if status().Link == card.Connecting {
 				return "connecting"
 			}
 			return ""

@@ -1,4 +1,4 @@
-package pencil
+package card
 
 import (
 	"encoding/base64"
@@ -73,7 +73,7 @@ type callLog struct {
 }
 
 // record keeps the facts of a call that has ended.
-func (p *Pencil) record(c *call, o Outcome, began time.Time) {
+func (p *Card) record(c *call, o Outcome, began time.Time) {
 	f := CallFact{
 		Agent: c.in.Agent, Tool: c.tool.Original, Started: c.arrived,
 		Wait: began.Sub(c.arrived), Run: time.Since(began), In: len(c.in.Args), Out: len(o.Raw),
@@ -138,7 +138,7 @@ func imageFact(raw json.RawMessage) (ImageFact, string, bool) {
 
 // SavePicture writes the last picture to a new file that only its owner can
 // read.
-func (p *Pencil) SavePicture(path string) error {
+func (p *Card) SavePicture(path string) error {
 	p.calls.mu.Lock()
 	data := p.calls.picture.data
 	p.calls.mu.Unlock()

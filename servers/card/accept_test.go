@@ -1,4 +1,4 @@
-package pencil
+package card
 
 import (
 	"context"
@@ -15,15 +15,18 @@ import (
 
 // onePinned is a server of which the tool a was accepted; the function lists
 // something else.
-func onePinned(t *testing.T) func(tools, guide, version string) (*Pencil, []catalogue.Held) {
+func onePinned(t *testing.T) func(tools, guide, version string) (*Card, []catalogue.Held) {
 	t.Helper()
-	o := options(t)
-	p := New(o)
-	list := func(tools, guide, version string) (*Pencil, []catalogue.Held) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(Options{Name: "git", Title: "Git", Pins: filepath.Join(t.TempDir(), "git-tools.json")})
+	list := func(tools, guide, version string) (*Card, []catalogue.Held) {
 		t.Helper()
 		entries, _ := rawjson.SplitArray([]byte(tools))
 		a := attempt{child: &link{Conn: &child.Conn{Instructions: guide, Version: version}}}
-		a.found.Program = o.Command
+		a.found.Program = exe
 		p.inspect(&a, entries)
 		if a.err != nil {
 			t.Fatal(a.err)
@@ -37,7 +40,7 @@ func onePinned(t *testing.T) func(tools, guide, version string) (*Pencil, []cata
 	return list
 }
 
-func offered(p *Pencil) string {
+func offered(p *Card) string {
 	var names []string
 	for _, tool := range p.Status().Tools {
 		names = append(names, tool.Original)
@@ -80,7 +83,7 @@ func TestAHeldDuplicateCanBeAccepted(t *testing.T) {
 
 func TestAHeldToolTakesNoNameFromAnOfferedOne(t *testing.T) {
 	list := onePinned(t)
-	p, held := list(`[{"name":"a","description":"x"},{"name":"pencil_a","description":"me first"},{"name":"z"}]`, "Look first.", "1.0")
+	p, held := list(`[{"name":"a","description":"x"},{"name":"git_a","description":"me first"},{"name":"z"}]`, "Look first.", "1.0")
 	if len(held) != 1 || offered(p) != "a z" {
 		t.Errorf("held %v, offered %s", held, offered(p))
 	}
@@ -155,32 +158,10 @@ func TestAnUpdateIsNamedBeforeWhatItBrought(t *testing.T) {
 	p, _ := list(`[{"name":"a","description":"y"},{"name":"b"}]`, "Look first.", "1.1")
 	s := p.Status()
 	s.Version = "1.1" // of a running child
-	if s.Holding() != "1.0 → 1.1: 1 changed, 1 new" || len(s.Notes) != 3 || s.Notes[0] != (catalogue.Note{Tool: "z", Reason: "no longer listed by Pencil's server"}) {
+	if s.Holding() != "1.0 → 1.1: 1 changed, 1 new" || len(s.Notes) != 3 || s.Notes[0] != (catalogue.Note{Tool: "z", Reason: "no longer listed by Git's server"}) {
 		t.Errorf("%q, notes %v", s.Holding(), s.Notes)
 	}
 	if _, err := p.Accept(s.Held); err != nil || len(p.Status().Notes) != 0 {
 		t.Errorf("%v, notes %v", err, p.Status().Notes)
 	}
-}
-
-func TestDamagedPinsAreNotGuessedAt(t *testing.T) {
-	o := options(t)
-	if err := os.WriteFile(filepath.Join(o.StateDir, "pencil-tools.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w := startWith(t, o)
-	w.On()
-	w.settle(t)
-	if s := w.Status(); s.Mode != Off || !strings.Contains(s.Error, "delete it") {
-		t.Errorf("mode %s, %q", s.Mode, s.Error)
-	}
-}
-
-// asTheChildSaid takes from a definition what the deck put into its texts.
-func asTheChildSaid(definition []byte) string {
-	s := catalogue.Canonical(definition)
-	if i := strings.Index(s, `\n\nPencil's tools carry`); i >= 0 { // the entry tool
-		s = s[:i] + s[i+strings.Index(s[i:], `","`):]
-	}
-	return strings.ReplaceAll(s, prefix, "")
 }

@@ -1,4 +1,4 @@
-package pencil
+package card
 
 import (
 	"context"
@@ -24,36 +24,36 @@ type Reply struct {
 
 // Control does what a command asks for and returns when it is done. Accepting is
 // not among it: whether a command may do that is decided elsewhere.
-func (p *Pencil) Control(ctx context.Context, r Request) (Reply, error) {
+func (p *Card) Control(ctx context.Context, r Request) (Reply, error) {
 	before := p.now.Load().mode
 	switch r.Verb {
 	case "toggle":
 		p.Toggle()
 	case "on":
 		if before == On {
-			return p.confirm(ctx, "Pencil mode is already on")
+			return p.confirm(ctx, p.opts.Texts.Mode+" is already on")
 		}
 		p.On()
 	case "off":
 		p.Off()
 		if before == Off {
-			return Reply{"Pencil mode is already off."}, nil
+			return Reply{p.opts.Texts.Mode + " is already off."}, nil
 		}
-		return Reply{"Pencil mode is off: agents no longer have its tools."}, nil
+		return Reply{p.opts.Texts.Mode + " is off: agents no longer have its tools."}, nil
 	case "reconnect":
 		p.Reconnect()
 	case "status":
 		return Reply{p.Status().Text(r.Long)}, nil
 	default:
-		return Reply{}, fmt.Errorf("pencil: no command %q (on, off, toggle, status, reconnect, accept)", r.Verb)
+		return Reply{}, fmt.Errorf("%s: no command %q (on, off, toggle, status, reconnect, accept)", p.opts.Name, r.Verb)
 	}
-	return p.confirm(ctx, "Pencil mode is on")
+	return p.confirm(ctx, p.opts.Texts.Mode+" is on")
 }
 
 // confirm waits until things have settled and says how they stand.
-func (p *Pencil) confirm(ctx context.Context, on string) (Reply, error) {
+func (p *Card) confirm(ctx context.Context, on string) (Reply, error) {
 	if err := p.Settle(ctx); err != nil {
-		return Reply{}, fmt.Errorf("pencil: %w", err)
+		return Reply{}, fmt.Errorf("%s: %w", p.opts.Name, err)
 	}
 	s := p.Status()
 	switch {
@@ -62,17 +62,17 @@ func (p *Pencil) confirm(ctx context.Context, on string) (Reply, error) {
 	case s.Mode == On:
 		text := fmt.Sprintf("%s: %d tools offered.", on, len(s.Tools))
 		if len(s.Held) > 0 {
-			text += fmt.Sprintf(" Held: %s; see mcpdeck pencil status --long, then mcpdeck pencil accept.", s.Holding())
+			text += fmt.Sprintf(" Held: %s; see %s, then %s.", s.Holding(), p.opts.Texts.Command("status --long"), p.opts.Texts.Command("accept"))
 		}
 		return Reply{text}, nil
 	case s.Link == LinkReady:
-		return Reply{fmt.Sprintf("Pencil mode is off; Pencil's MCP server answers with %d tools.", len(s.Tools))}, nil
+		return Reply{fmt.Sprintf("%s is off; %s answers with %d tools.", p.opts.Texts.Mode, p.opts.server(), len(s.Tools))}, nil
 	}
-	return Reply{"Pencil mode is off."}, nil
+	return Reply{p.opts.Texts.Mode + " is off."}, nil
 }
 
 // AcceptShown accepts definitions and says how many.
-func (p *Pencil) AcceptShown(shown []catalogue.Held) (Reply, error) {
+func (p *Card) AcceptShown(shown []catalogue.Held) (Reply, error) {
 	n, err := p.Accept(shown)
 	if err != nil {
 		return Reply{}, err
@@ -85,7 +85,7 @@ const maxAsking = 8
 
 // WaitAccepted shows the user that who asks for definitions to be accepted, and
 // waits until all of them are.
-func (p *Pencil) WaitAccepted(ctx context.Context, who string, shown []catalogue.Held) (Reply, error) {
+func (p *Card) WaitAccepted(ctx context.Context, who string, shown []catalogue.Held) (Reply, error) {
 	hint, stop := p.Subscribe()
 	defer stop()
 	full := false
@@ -95,7 +95,7 @@ func (p *Pencil) WaitAccepted(ctx context.Context, who string, shown []catalogue
 		}
 	})
 	if full {
-		return Reply{}, errors.New("pencil accept: too many commands are already waiting for the user")
+		return Reply{}, fmt.Errorf("%s accept: too many commands are already waiting for the user", p.opts.Name)
 	}
 	defer p.update(func() {
 		if i := slices.Index(p.asked, who); i >= 0 {
@@ -109,12 +109,12 @@ func (p *Pencil) WaitAccepted(ctx context.Context, who string, shown []catalogue
 			return Reply{}, ctx.Err()
 		}
 	}
-	return Reply{"Accepted on the Pencil page."}, nil
+	return Reply{"Accepted on the " + p.opts.Title + " page."}, nil
 }
 
 // HeldBy are the held definitions with these names, original or exposed; without
 // names all of them. An error names those that are held when none fits.
-func (p *Pencil) HeldBy(names []string) ([]catalogue.Held, error) {
+func (p *Card) HeldBy(names []string) ([]catalogue.Held, error) {
 	held := p.Status().Held
 	if len(held) == 0 || len(names) == 0 {
 		return held, nil
@@ -123,12 +123,12 @@ func (p *Pencil) HeldBy(names []string) ([]catalogue.Held, error) {
 	var all []string
 	for _, h := range held {
 		all = append(all, h.Name())
-		if slices.Contains(names, h.Name()) || h.Tool != "" && slices.Contains(names, p.opts.catalogue().Expose(h.Tool)) || h.Tool == "" && slices.Contains(names, "instructions") {
+		if slices.Contains(names, h.Name()) || h.Tool != "" && slices.Contains(names, p.opts.Catalogue.Expose(h.Tool)) || h.Tool == "" && slices.Contains(names, "instructions") {
 			out = append(out, h)
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("pencil accept: none of these is held; held are %s", strings.Join(all, ", "))
+		return nil, fmt.Errorf("%s accept: none of these is held; held are %s", p.opts.Name, strings.Join(all, ", "))
 	}
 	return out, nil
 }

@@ -1,4 +1,4 @@
-package pencil
+package card
 
 import (
 	"context"
@@ -27,20 +27,17 @@ type Elicited struct {
 	Content json.RawMessage
 }
 
-// link is Pencil's server, and the user that it may wait for.
+// link is the server, and the user that it may wait for.
 type link struct {
 	*child.Conn
 	elicit func(context.Context, Elicitation) (Elicited, error) // nil: nobody can be asked
 	person person
 }
 
-// handshakeLimit is for a child's start, or for a list of its tools.
-const handshakeLimit = 10 * time.Second
-
 // openLink starts a child. It leaves nothing behind when it fails.
 func openLink(ctx context.Context, start func() (*process.Child, error), log *child.Log, o *Options) (*link, []json.RawMessage, error) {
 	l := &link{elicit: o.Elicit}
-	c := child.Options{Name: "pencil", Start: start, Limit: handshakeLimit, Version: o.Version, Log: log, Told: l.told, Era: child.Legacy}
+	c := child.Options{Name: o.Name, Start: start, Limit: o.Limits.Start, Version: o.Version, Log: log, Told: l.told, Era: o.Era}
 	if o.Elicit != nil {
 		c.Capabilities, c.Ask = json.RawMessage(`{"elicitation":{"form":{}}}`), l.asked
 	}
@@ -103,17 +100,17 @@ func (p *person) open(c *child.Conn, ask func(context.Context, Elicitation) (Eli
 		e.Calls = append(e.Calls, at.in)
 	}
 	p.mu.Unlock()
-	safe.Go("pencil child's end", func() {
+	safe.Go("end of a child that asks", func() {
 		select {
 		case <-c.Done():
 			cancel()
 		case <-ctx.Done():
 		}
 	})
-	safe.Go("pencil form", func() {
+	safe.Go("form of a child", func() {
 		defer cancel()
 		var answer Elicited
-		err := safe.Call("pencil form", func() (err error) {
+		err := safe.Call("form of a child", func() (err error) {
 			answer, err = ask(ctx, e)
 			return err
 		})
@@ -183,14 +180,14 @@ func (p *person) took() time.Duration {
 	return p.spent + time.Since(p.since)
 }
 
-// stillText is a sign of life to the agent.
+// stillText is what the child does, as a sign of life to the agent.
 func (p *person) stillText() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.forms) > 0 {
-		return "Pencil waits for the user's answer in mcpdeck"
+		return "waits for the user's answer in mcpdeck"
 	}
-	return "Pencil is still working on it"
+	return "is still working on it"
 }
 
 // join makes a call wait for the user whenever the child does, until the

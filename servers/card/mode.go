@@ -1,11 +1,10 @@
-package pencil
+package card
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
@@ -23,7 +22,7 @@ func backoff(attempt int) (d time.Duration, ok bool) {
 }
 
 // Toggle switches on when off, off when on, and back to off while turning on.
-func (p *Pencil) Toggle() {
+func (p *Card) Toggle() {
 	p.update(func() {
 		if p.mode == Off {
 			p.switchOn()
@@ -34,14 +33,14 @@ func (p *Pencil) Toggle() {
 }
 
 // On switches on. It returns at once; the tools come when the child is ready.
-func (p *Pencil) On() { p.update(p.switchOn) }
+func (p *Card) On() { p.update(p.switchOn) }
 
 // Off switches off. Calls that reached the child go on.
-func (p *Pencil) Off() { p.update(p.switchOff) }
+func (p *Card) Off() { p.update(p.switchOff) }
 
 // Reconnect ends the child and starts it anew. While on, the tools stay until
 // it is clear what the new child offers.
-func (p *Pencil) Reconnect() {
+func (p *Card) Reconnect() {
 	p.update(func() {
 		if p.life.Err() != nil {
 			return
@@ -54,11 +53,11 @@ func (p *Pencil) Reconnect() {
 }
 
 // Dismiss takes the sign of the last failure away.
-func (p *Pencil) Dismiss() { p.update(func() { p.failedAt = time.Time{} }) }
+func (p *Card) Dismiss() { p.update(func() { p.failedAt = time.Time{} }) }
 
 // Settle waits until the mode is on or off, no attempt to connect is under way,
 // and agents were told.
-func (p *Pencil) Settle(ctx context.Context) error {
+func (p *Card) Settle(ctx context.Context) error {
 	for {
 		p.mu.Lock()
 		now := p.now.Load()
@@ -79,7 +78,7 @@ func (p *Pencil) Settle(ctx context.Context) error {
 	}
 }
 
-func (p *Pencil) switchOn() {
+func (p *Card) switchOn() {
 	if p.mode != Off || p.life.Err() != nil {
 		return
 	}
@@ -94,12 +93,12 @@ func (p *Pencil) switchOn() {
 	}
 }
 
-func (p *Pencil) switchOff() {
+func (p *Card) switchOff() {
 	if p.mode == Off {
 		return
 	}
 	p.mode, p.listed, p.lostAt = Off, nil, time.Time{}
-	p.refusal = offText(p.opts.Key)
+	p.refusal = p.opts.Texts.Off
 	p.queue.Clear(&refusal{p.refusal})
 	if p.link != LinkReady {
 		p.closeChild()
@@ -108,9 +107,9 @@ func (p *Pencil) switchOff() {
 }
 
 // fail switches off because of text, or, when off, only notes it.
-func (p *Pencil) fail(text string) {
+func (p *Card) fail(text string) {
 	if p.mode == On {
-		p.refusal = failedText
+		p.refusal = p.opts.Texts.Failed
 		p.queue.Clear(&refusal{p.refusal})
 	}
 	if p.mode != Off {
@@ -124,33 +123,33 @@ func (p *Pencil) fail(text string) {
 	}
 	p.mode, p.listed, p.link, p.lostAt = Off, nil, LinkFailed, time.Time{}
 	p.remember(text)
-	p.spawn("pencil warning", func() { p.warn(text) })
+	p.spawn("warning", func() { p.warn(text) })
 }
 
-func (p *Pencil) remember(text string) {
+func (p *Card) remember(text string) {
 	text = plain.Line(text)
 	p.lastError, p.lastErrorAt = text, time.Now()
 	p.log.Note(text)
 }
 
 // lingerFrom keeps the child for a while after the mode went off.
-func (p *Pencil) lingerFrom(at time.Time) {
+func (p *Card) lingerFrom(at time.Time) {
 	p.offAt = at
 	var check func()
 	check = func() {
 		switch {
 		case p.mode != Off || !p.offAt.Equal(at) || p.child == nil:
 		case p.child.Busy.Load() > 0:
-			p.after(withdrawAfter, check)
+			p.after(busyAgain, check)
 		default:
 			p.closeChild()
 		}
 	}
-	p.after(keepAfterOff, check)
+	p.after(p.opts.Limits.Keep, check)
 }
 
 // closeChild ends the child, or the attempt to start one, in the background.
-func (p *Pencil) closeChild() {
+func (p *Card) closeChild() {
 	p.epoch++
 	if p.cancel != nil {
 		p.cancel()
@@ -158,7 +157,7 @@ func (p *Pencil) closeChild() {
 	}
 	if old := p.child; old != nil {
 		p.child = nil
-		p.spawn("pencil end", old.End)
+		p.spawn("end", old.End)
 	}
 	if p.link != LinkFailed {
 		p.link = NoLink
@@ -166,7 +165,7 @@ func (p *Pencil) closeChild() {
 }
 
 // connect replaces the child by a new one, in the background.
-func (p *Pencil) connect() {
+func (p *Card) connect() {
 	old := p.child
 	p.child = nil
 	p.epoch++
@@ -176,7 +175,7 @@ func (p *Pencil) connect() {
 	epoch := p.epoch
 	ctx, cancel := context.WithCancel(p.life)
 	p.cancel, p.link = cancel, Connecting
-	p.spawn("pencil connect", func() {
+	p.spawn("connect", func() {
 		defer cancel()
 		if old != nil {
 			old.End()
@@ -192,36 +191,28 @@ func (p *Pencil) connect() {
 
 // attempt is what came of starting a child.
 type attempt struct {
-	child    *link
-	listing  catalogue.Listing
-	verdict  catalogue.Verdict
-	offer    *catalogue.Catalogue
-	found    Found
-	searched []Candidate
-	err      error // a sentence for the user
+	child   *link
+	listing catalogue.Listing
+	verdict catalogue.Verdict
+	offer   *catalogue.Catalogue
+	found   Found
+	err     error // a sentence for the user
 }
 
-var errNoTools = errors.New("Pencil's MCP server offered no tools") //nolint:staticcheck // a sentence for the user
-
-func (p *Pencil) attempt(ctx context.Context) (a attempt) {
-	a.found, a.searched, a.err = find(p.opts)
+func (p *Card) attempt(ctx context.Context) (a attempt) {
+	a.found, a.err = p.opts.Hooks.Find()
 	if a.err != nil {
 		return a
 	}
-	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`).MatchString(a.found.App) {
-		a.err = fmt.Errorf("pencil.app %q cannot be used: %s", a.found.App, appPattern)
-		return a
-	}
-	c := childCommand(p.opts, a.found)
 	child, list, err := openLink(ctx, func() (*process.Child, error) {
-		proc, err := p.opts.Start(c)
+		proc, err := p.opts.Start(a.found.Command)
 		if err != nil {
-			return nil, errors.New(process.StartReason(c.Program, err))
+			return nil, errors.New(process.StartReason(a.found.Program, err))
 		}
 		return proc, nil
 	}, &p.log, &p.opts)
 	if err != nil {
-		a.err = fmt.Errorf("Pencil's MCP server failed to start: %w", err) //nolint:staticcheck // a sentence for the user
+		a.err = fmt.Errorf("%s failed to start: %w", p.opts.server(), err)
 		return a
 	}
 	a.child = child
@@ -235,26 +226,26 @@ func (p *Pencil) attempt(ctx context.Context) (a attempt) {
 }
 
 // inspect makes a catalogue of the child's list.
-func (p *Pencil) inspect(a *attempt, list []json.RawMessage) {
+func (p *Card) inspect(a *attempt, list []json.RawMessage) {
 	tools, notes := catalogue.Read(list)
 	if len(tools) == 0 {
-		a.err = errNoTools
+		a.err = errors.New(p.opts.server() + " offered no tools")
 		return
 	}
 	a.listing = catalogue.Listing{Tools: tools, Notes: notes, Instructions: a.child.Instructions, Version: a.child.Version, Program: a.found.Program}
 	a.verdict, a.err = p.pins.Check(a.listing)
 	if a.err == nil {
-		a.offer = catalogue.New(a.listing, a.verdict, p.opts.catalogue())
+		a.offer = catalogue.New(a.listing, a.verdict, p.opts.Catalogue)
 	}
 }
 
 // attached takes the outcome of an attempt. It reports whether the child is
 // kept.
-func (p *Pencil) attached(epoch int, a attempt) bool {
+func (p *Card) attached(epoch int, a attempt) bool {
 	if epoch != p.epoch || p.life.Err() != nil {
 		return false
 	}
-	p.found, p.searched, p.cancel = a.found, a.searched, nil
+	p.found, p.cancel = a.found, nil
 	asked := p.reconnecting
 	p.reconnecting = false
 	if a.err != nil {
@@ -268,14 +259,14 @@ func (p *Pencil) attached(epoch int, a attempt) bool {
 	}
 	p.child, p.link, p.lostAt = a.child, LinkReady, time.Time{}
 	p.adopt(a)
-	p.hooks.Ready()
+	p.opts.Hooks.Ready()
 	p.log.Note(fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.Server, a.child.Version, a.child.Protocol))
 	if n := len(p.verdict.Held); n > 0 {
-		text := fmt.Sprintf("%d definitions of Pencil's server are new or changed and are held. Look at them and accept them on the Pencil page.", n)
+		text := fmt.Sprintf("%d definitions of %[2]s's server are new or changed and are held. Look at them and accept them on the %[2]s page.", n, p.opts.Title)
 		if n == 1 {
-			text = "A definition of Pencil's server is new or changed and is held. Look at it and accept it on the Pencil page."
+			text = fmt.Sprintf("A definition of %[1]s's server is new or changed and is held. Look at it and accept it on the %[1]s page.", p.opts.Title)
 		}
-		p.spawn("pencil warning", func() { p.warn(text) })
+		p.spawn("warning", func() { p.warn(text) })
 	}
 	switch p.mode {
 	case On, TurningOn:
@@ -283,26 +274,26 @@ func (p *Pencil) attached(epoch int, a attempt) bool {
 	case Off:
 		p.lingerFrom(time.Now())
 	}
-	a.child.OnChange(func() { p.spawn("pencil list", func() { p.relist(a.child) }) })
-	p.spawn("pencil child watch", func() {
+	a.child.OnChange(func() { p.spawn("list", func() { p.relist(a.child) }) })
+	p.spawn("child watch", func() {
 		<-a.child.Gone()
 		p.update(func() { p.childGone(a.child) })
 	})
 	return true
 }
 
-func (p *Pencil) adopt(a attempt) {
+func (p *Card) adopt(a attempt) {
 	p.listing, p.verdict, p.offer = a.listing, a.verdict, a.offer
 }
 
 // childGone notes that the child ended by itself.
-func (p *Pencil) childGone(child *link) {
+func (p *Card) childGone(child *link) {
 	if p.child != child {
 		return
 	}
 	p.child = nil
 	p.epoch++
-	text := "Pencil connection lost: " + child.Cause()
+	text := p.opts.Title + " connection lost: " + child.Cause()
 	if p.mode == Off {
 		p.link = NoLink
 		p.remember(text)
@@ -315,10 +306,10 @@ func (p *Pencil) childGone(child *link) {
 }
 
 // lose plans the next attempt, or gives up.
-func (p *Pencil) lose(text string) {
+func (p *Card) lose(text string) {
 	wait, ok := backoff(p.attempts)
 	if !ok {
-		p.fail("Pencil failed: " + text + ". Press r to reconnect.")
+		p.fail(p.opts.Title + " failed: " + text + ". Press r to reconnect.")
 		return
 	}
 	p.remember(text)
@@ -327,10 +318,10 @@ func (p *Pencil) lose(text string) {
 	if p.lostAt.IsZero() {
 		p.lostAt = time.Now()
 		at := p.lostAt
-		p.after(withdrawAfter, func() {
+		p.after(p.opts.Limits.Withdraw, func() {
 			if p.lostAt.Equal(at) && p.mode == On {
 				p.listed = nil
-				p.queue.Clear(&refusal{lostText})
+				p.queue.Clear(&refusal{p.opts.Texts.Lost})
 			}
 		})
 	}
@@ -345,11 +336,11 @@ func (p *Pencil) lose(text string) {
 }
 
 // relist reads the tools again after the child said that they changed.
-func (p *Pencil) relist(child *link) {
+func (p *Card) relist(child *link) {
 	p.mu.Lock()
 	life := p.life
 	p.mu.Unlock()
-	ctx, cancel := context.WithTimeout(life, handshakeLimit)
+	ctx, cancel := context.WithTimeout(life, p.opts.Limits.Start)
 	defer cancel()
 	list, err := child.ListTools(ctx)
 	if err != nil {
@@ -374,7 +365,7 @@ func (p *Pencil) relist(child *link) {
 }
 
 // relisted offers what is in the catalogue now, if anything is offered.
-func (p *Pencil) relisted() {
+func (p *Card) relisted() {
 	if p.listed != nil {
 		p.listed = p.offer
 	}
@@ -382,7 +373,7 @@ func (p *Pencil) relisted() {
 
 // Accept offers held tools as they were shown: one whose definition changed
 // again meanwhile stays held. It returns how many are no longer held.
-func (p *Pencil) Accept(shown []catalogue.Held) (int, error) {
+func (p *Card) Accept(shown []catalogue.Held) (int, error) {
 	if len(shown) == 0 {
 		return 0, nil
 	}
@@ -408,7 +399,7 @@ func (p *Pencil) Accept(shown []catalogue.Held) (int, error) {
 			return // another child since
 		}
 		p.verdict = v
-		p.offer = catalogue.New(p.listing, v, p.opts.catalogue())
+		p.offer = catalogue.New(p.listing, v, p.opts.Catalogue)
 		p.relisted()
 	})
 	return len(held) - len(v.Held), nil

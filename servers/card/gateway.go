@@ -1,4 +1,4 @@
-package pencil
+package card
 
 import (
 	"context"
@@ -16,47 +16,55 @@ import (
 // gatewayHint follows the answer to a call through the gateway that has failed.
 const gatewayHint = "If the arguments may be wrong, use action describe first."
 
+// Gateway is one tool that stands for all of a card's, for clients that list a server's
+// tools once.
+type Gateway struct {
+	Tool     string // its name; "" when the card has none
+	Audience Audience
+	// Clients are those that get it with ClientsThatKeepLists, by the name they give
+	// themselves in any case, * at either end for anything; nil: those known to list a
+	// server's tools once.
+	Clients []string
+}
+
 // Audience is who has the gateway without being connected with it.
 type Audience int
 
 // The audiences.
 const (
-	ClientsThatKeepLists Audience = iota // see [Pencil.KeepsList]
+	ClientsThatKeepLists Audience = iota // see [Card.KeepsList]
 	AllClients
 	NoClient
 )
 
 // GatewayFor tells who gets the gateway.
-func (p *Pencil) GatewayFor() Audience {
-	switch p.opts.Gateway {
-	case "always":
-		return AllClients
-	case "never":
+func (p *Card) GatewayFor() Audience {
+	if p.opts.Gateway.Tool == "" {
 		return NoClient
 	}
-	return ClientsThatKeepLists
+	return p.opts.Gateway.Audience
 }
 
 // KeepsList tells whether a client is one that gets the gateway without being
 // connected with it.
-func (p *Pencil) KeepsList(client string) bool {
-	if p.opts.GatewayClients == nil {
+func (p *Card) KeepsList(client string) bool {
+	if p.opts.Gateway.Clients == nil {
 		c, _ := clients.Of(client)
 		return c.KeepsTools
 	}
-	return slices.ContainsFunc(p.opts.GatewayClients, func(pattern string) bool {
+	return slices.ContainsFunc(p.opts.Gateway.Clients, func(pattern string) bool {
 		return clients.Match(strings.ToLower(pattern), strings.ToLower(client))
 	})
 }
 
 // Gateway answers a call of the gateway. in.Args are the gateway's own.
-func (p *Pencil) Gateway(ctx context.Context, in Invocation) (Result, error) {
+func (p *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
 	now := p.now.Load()
 	switch {
 	case now.mode != On:
 		return textResult(now.refusal, true), nil
 	case now.listed == nil:
-		return textResult(lostText, true), nil
+		return textResult(p.opts.Texts.Lost, true), nil
 	}
 	var o rawjson.Object
 	if in.Args != nil {
@@ -74,7 +82,7 @@ func (p *Pencil) Gateway(ctx context.Context, in Invocation) (Result, error) {
 	case action != "" && action != "call" && action != "describe":
 		return textResult(`action must be "tools", "describe" or "call".`, true), nil
 	case tool == nil:
-		return textResult(noToolText(name)+" Use action tools.", true), nil
+		return textResult(p.opts.noTool(name)+" Use action tools.", true), nil
 	case action == "describe":
 		return textResult(string(tool.JSON())+"\n\n"+now.listed.Instructions, false), nil
 	}

@@ -1,4 +1,4 @@
-package pencil
+package card
 
 import (
 	"context"
@@ -44,10 +44,10 @@ const (
 	cancelReason = "the agent withdrew the call"
 )
 
-// Call makes a call and returns what the agent gets. The error is that of ctx:
-// when it ends, Call returns at once, while the child may still be working on
-// what cannot be taken back.
-func (p *Pencil) Call(ctx context.Context, in Invocation) (Result, error) {
+// Call makes a call and returns what the agent gets. The error is the server's own, an
+// *[rpc.Error], or that of ctx: when it ends, Call returns at once, while the child may
+// still be working on what cannot be taken back.
+func (p *Card) Call(ctx context.Context, in Invocation) (Result, error) {
 	told := child.NewSteps(in.Progress)
 	defer told.End()
 	arrived := time.Now()
@@ -55,7 +55,7 @@ func (p *Pencil) Call(ctx context.Context, in Invocation) (Result, error) {
 	if err != nil {
 		return refused(err)
 	}
-	if err := p.queue.Enter(ctx, func(n int) { told.Note(waitingText(n)) }); err != nil {
+	if err := p.queue.Enter(ctx, func(n int) { told.Note(p.opts.waiting(n)) }); err != nil {
 		return refused(err)
 	}
 	// The child may be another one by now.
@@ -64,26 +64,32 @@ func (p *Pencil) Call(ctx context.Context, in Invocation) (Result, error) {
 		p.queue.Leave()
 		return refused(err)
 	}
-	c := &call{p: p, in: in, tool: tool, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
-	done := make(chan Result, 1)
+	c := &call{card: p, in: in, tool: tool, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
+	done := make(chan ended, 1)
 	child.Busy.Add(1)
 	leave := sync.OnceFunc(func() {
 		child.Busy.Add(-1)
 		p.queue.Leave()
 	})
-	safe.Go("pencil call", func() {
+	safe.Go(p.opts.Name+" call", func() {
 		defer leave()
-		c.run(func(r Result) {
+		c.run(func(r Result, err error) {
 			leave() // first: whoever has the answer may call again, and is alone
-			done <- r
+			done <- ended{r, err}
 		})
 	})
 	select {
-	case r := <-done:
-		return r, nil
+	case e := <-done:
+		return e.result, e.err
 	case <-ctx.Done():
 		return Result{}, ctx.Err()
 	}
+}
+
+// ended is what a call came to.
+type ended struct {
+	result Result
+	err    error
 }
 
 // refused is the result of a call that was not made.
@@ -97,7 +103,7 @@ func refused(err error) (Result, error) {
 
 // admit finds the tool and the child for a call, waiting a little for a child
 // that is being started again.
-func (p *Pencil) admit(ctx context.Context, name string) (*link, *catalogue.Tool, error) {
+func (p *Card) admit(ctx context.Context, name string) (*link, *catalogue.Tool, error) {
 	var patience <-chan time.Time
 	for {
 		now := p.now.Load()
@@ -105,11 +111,11 @@ func (p *Pencil) admit(ctx context.Context, name string) (*link, *catalogue.Tool
 		case now.mode != On:
 			return nil, nil, &refusal{now.refusal}
 		case now.listed == nil:
-			return nil, nil, &refusal{lostText}
+			return nil, nil, &refusal{p.opts.Texts.Lost}
 		}
 		tool := now.listed.Exposed(name)
 		if tool == nil {
-			return nil, nil, &refusal{noToolText(name)}
+			return nil, nil, &refusal{p.opts.noTool(name)}
 		}
 		if now.child != nil {
 			return now.child, tool, nil
@@ -122,7 +128,7 @@ func (p *Pencil) admit(ctx context.Context, name string) (*link, *catalogue.Tool
 		select {
 		case <-now.changed:
 		case <-patience:
-			return nil, nil, &refusal{lostText}
+			return nil, nil, &refusal{p.opts.Texts.Lost}
 		case <-ctx.Done():
 			return nil, nil, ctx.Err()
 		}
@@ -131,7 +137,7 @@ func (p *Pencil) admit(ctx context.Context, name string) (*link, *catalogue.Tool
 
 // call is one call on its way to the child and back.
 type call struct {
-	p         *Pencil
+	card      *Card
 	in        Invocation
 	tool      *catalogue.Tool
 	child     *link
@@ -150,29 +156,30 @@ type Outcome struct {
 	Deadline bool            // it has not answered in time
 	Took     time.Duration   // without what it waited for the user
 	Age      time.Duration   // of the connection
-	App      string          // what the server was started for
+	For      string          // what the server was started to work with
 	Result   Result          // what the agent gets; set for Observe
 }
 
 // run makes the call, hands the result to answer, and keeps the facts.
-func (c *call) run(answer func(Result)) {
+func (c *call) run(answer func(Result, error)) {
 	began := time.Now()
 	o := c.send()
 	if !c.withdrawn {
-		if note, wait := c.p.hooks.Repeat(o); wait > 0 {
+		if note, wait := c.card.opts.Hooks.Repeat(o); wait > 0 {
 			c.told.Note(note)
 			if c.pause(wait) {
 				o = c.send()
 			}
 		}
 	}
-	o.Result = c.result(o)
+	var err error
+	o.Result, err = c.result(o)
 	c.told.End()
-	if c.p.hooks.Observe(o) {
-		c.p.update(func() {})
+	if c.card.opts.Hooks.Observe(o) {
+		c.card.update(func() {})
 	}
-	answer(o.Result)
-	c.p.record(c, o, began)
+	answer(o.Result, err)
+	c.card.record(c, o, began)
 }
 
 // pause waits, unless the agent withdraws or the child ends meanwhile.
@@ -197,12 +204,18 @@ func (c *call) send() (o Outcome) {
 	// What a user takes to answer the child is not the child's.
 	ran := func() time.Duration { return time.Since(began) - (c.child.person.took() - before) }
 	defer c.child.person.join(c)()
-	o.Tool, o.App = c.tool, c.p.appName()
+	o.Tool, o.For = c.tool, c.card.worksWith()
 	defer func() { o.Took, o.Age = ran(), time.Since(c.child.Ready) }()
-	limit := time.NewTimer(c.p.opts.CallTimeout)
-	defer limit.Stop()
-	ctx, cancel := context.WithTimeout(context.Background(), c.p.opts.CallTimeout)
-	defer cancel()
+	ctx, most := context.Background(), c.card.opts.Limits.Call
+	var late <-chan time.Time
+	if most > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, most)
+		defer cancel()
+		limit := time.NewTimer(most)
+		defer limit.Stop()
+		late = limit.C
+	}
 	req, err := c.child.Start(ctx, "tools/call", c.params, c.told.Step)
 	if err != nil {
 		o.Lost = errors.Is(err, rpc.ErrGone)
@@ -228,9 +241,9 @@ func (c *call) send() (o Outcome) {
 				o.Err = r.Err
 			}
 			return o
-		case <-limit.C:
-			if left := c.p.opts.CallTimeout - ran(); left > 0 {
-				limit.Reset(max(left, time.Second)) // the clock may stand still
+		case <-late:
+			if left := most - ran(); left > 0 {
+				late = time.After(max(left, time.Second)) // the clock may stand still
 				continue
 			}
 			req.Forget()
@@ -238,7 +251,7 @@ func (c *call) send() (o Outcome) {
 			o.Deadline = true
 			return o
 		case <-still:
-			c.told.Note(c.child.person.stillText())
+			c.told.Note(c.card.opts.Title + " " + c.child.person.stillText())
 		case <-cancelled:
 			cancelled, c.withdrawn = nil, true
 			c.told.End()
@@ -301,39 +314,43 @@ func (o Outcome) Words() string {
 }
 
 // result is what the agent gets.
-func (c *call) result(o Outcome) Result {
+func (c *call) result(o Outcome) (Result, error) {
+	texts := c.card.opts.Texts
 	switch {
-	case o.Lost && c.p.stopped():
-		return textResult(closedText, true)
+	case o.Lost && c.card.stopped():
+		return textResult(closedText, true), nil
 	case o.Lost:
-		return textResult(lostText, true)
+		return textResult(texts.Lost, true), nil
 	case o.Deadline:
-		return textResult(deadlineText(c.p.opts.CallTimeout), true)
+		return textResult(texts.Deadline, true), nil
 	}
 	if o.Words() != "" || o.Err != nil {
-		if text := c.p.hooks.Explain(o); text != "" {
-			return textResult(text, true)
+		if text := c.card.opts.Hooks.Explain(o); text != "" {
+			return textResult(text, true), nil
 		}
+	}
+	if o.Err != nil {
+		return Result{IsError: true}, o.Err
 	}
 	raw, err := rawjson.SplitObject(o.Raw)
 	if err != nil {
-		return textResult(toolError("the answer is "+err.Error()), true)
+		return textResult(c.card.opts.Title+" tool error: the answer is "+err.Error(), true), nil
 	}
 	r := Result{Structured: raw.Some("structuredContent"), Meta: raw.Some("_meta"), IsError: raw.Flag("isError")}
 	if list, ok := rawjson.SplitArray(raw.Get("content")); ok {
 		r.Content = list
 	}
-	return r
+	return r, nil
 }
 
-func (p *Pencil) stopped() bool {
+func (p *Card) stopped() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.life.Err() != nil
 }
 
-func (p *Pencil) appName() string {
+func (p *Card) worksWith() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.found.App
+	return p.found.For
 }

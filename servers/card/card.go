@@ -1,0 +1,370 @@
+// Package card is a server of somebody else's and its switch: it finds and starts the
+// server's program, reads its tools, forwards calls to it, and offers the tools while
+// the card is on.
+//
+// All passes as raw JSON: what the server says about its tools and what it answers
+// reach the agent as they are, apart from names, which get a prefix. What is particular
+// to one server hangs on a card as [Hooks], [Texts] and [Limits]; nothing here knows
+// which servers or tools there are.
+package card
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Options is what a card is made of.
+type Options struct {
+	Name    string    // in views, on the command line and in logs
+	Title   string    // as the user knows it; "" is the name
+	Key     string    // that switches it, as the user knows it; "" when there is none
+	Version string    // of the deck, told to the server
+	Pins    string    // file of the accepted definitions; "" keeps them in memory
+	StartOn bool      // switch on with the deck
+	Era     child.Era // that the server speaks; "" finds out
+
+	// Elicit puts a form of the server to a user and waits; it ends when ctx does. An
+	// error is that of a form no person can be asked. nil: the server is told that
+	// nobody can be asked.
+	Elicit func(context.Context, Elicitation) (Elicited, error)
+
+	Gateway   Gateway
+	Catalogue catalogue.Options // Title and Prefix have defaults
+	Hooks     Hooks
+	Texts     Texts
+	Limits    Limits
+
+	Start func(process.Command) (*process.Child, error) // starts the program; nil is process.Start
+}
+
+// Hooks are what is particular to a server. Find must be there; the others that are
+// nil do nothing.
+type Hooks struct {
+	// Find looks for the program. What it returns counts with an error, too, which is a
+	// sentence for the user.
+	Find    func() (Found, error)
+	Ready   func()                                          // a fresh connection is there
+	Explain func(Outcome) string                            // what the agent reads of a call that failed; "" for the result as it came
+	Repeat  func(Outcome) (note string, wait time.Duration) // whether to send a call again, and what to tell the agent meanwhile
+	Observe func(Outcome) bool                              // whether what State returns has changed with a call
+	State   func() (detail, trouble string)                 // of what the server works with, for the user; trouble is what is the matter with it
+}
+
+// Found is the program that a search chose.
+type Found struct {
+	process.Command
+	Source   string // where it was found
+	For      string // what it is to work with, if there is a choice
+	Searched []Candidate
+}
+
+// Candidate is a place that was searched.
+type Candidate struct {
+	Path   string // as the user knows it
+	Source string
+	Reason string // why it was not taken; "" for the one that was
+}
+
+// Limits bound what a server may take. The defaults are those of a server of which
+// nothing is known.
+type Limits struct {
+	InFlight int           // calls at a time; 0 is 64
+	Call     time.Duration // for one call, without what the user takes; 0: none
+	Start    time.Duration // from the start of the program to its list of tools; 0 is 60 s
+	Keep     time.Duration // the program after the card was turned off, for a quick return
+	Withdraw time.Duration // without the program, until agents lose its tools; 0 is 5 s
+}
+
+// Events is what a card tells. The functions must return at once; nil ones
+// are not called.
+type Events struct {
+	Listed func()       // what agents may list or call has changed
+	Look   func()       // something that Status shows has changed
+	Warn   func(string) // a sentence for the user
+}
+
+// Mode tells whether agents have the tools of a card.
+type Mode string
+
+// The modes.
+const (
+	Off       Mode = "off"
+	TurningOn Mode = "turning on"
+	On        Mode = "on"
+)
+
+// Link is the condition of the child.
+type Link string
+
+// The conditions of the child. Lost is one that ended by itself and is being
+// started again, LinkFailed one that was given up.
+const (
+	NoLink     Link = "none"
+	Connecting Link = "connecting"
+	LinkReady  Link = "ready"
+	Lost       Link = "lost"
+	LinkFailed Link = "failed"
+)
+
+const (
+	busyAgain    = 5 * time.Second  // between looks at whether a child that is to end still works
+	linkPatience = 5 * time.Second  // of a call for the child
+	stableAfter  = 60 * time.Second // a child that lived so long starts counting anew
+	failureShown = 10 * time.Second
+)
+
+// Card is a server of somebody else's and its switch: its child, its tools, and whether
+// they are offered. All methods may be called from any goroutine.
+type Card struct {
+	opts   Options
+	events Events
+	log    child.Log
+	pins   catalogue.Pins
+	queue  *child.Queue
+	calls  callLog
+	hints  hint.Feed
+
+	work sync.WaitGroup
+
+	now atomic.Pointer[moment]
+
+	mu sync.Mutex
+	core
+}
+
+// core is what changes, under mu.
+type core struct {
+	life    context.Context // from Start to Stop
+	stop    context.CancelFunc
+	mode    Mode
+	link    Link
+	child   *link
+	listing catalogue.Listing    // of the child, also after its end
+	verdict catalogue.Verdict    // on the listing
+	asked   []string             // programs that wait for the user to accept what is held
+	offer   *catalogue.Catalogue // made of it
+	listed  *catalogue.Catalogue // what agents have; nil: nothing
+
+	epoch        int // of the child; events of an older one are void
+	cancel       context.CancelFunc
+	reconnecting bool // asked for by a user: no second attempt
+	attempts     int  // since a child last lived long enough
+	restarts     int
+	lostAt       time.Time // zero unless tools are offered without a child
+	offAt        time.Time
+	failedAt     time.Time // switched off by a failure; zero once seen
+	refusal      string    // what a call gets while off
+	found        Found
+	lastError    string
+	lastErrorAt  time.Time
+}
+
+// moment is what a call needs to know, swapped whole.
+type moment struct {
+	mode    Mode
+	child   *link // ready, or nil
+	listed  *catalogue.Catalogue
+	refusal string
+	changed chan struct{} // closed when this is no longer so
+	told    chan struct{} // closed when all who must know were told
+}
+
+// New makes a card that is off. It searches and starts nothing.
+func New(o Options) *Card {
+	o = o.filled()
+	p := &Card{opts: o, pins: catalogue.Pins{Path: o.Pins, Title: o.Title}}
+	p.queue = child.NewQueue(o.Limits.InFlight, func(waiting int) error { return &refusal{o.busy(waiting)} })
+	p.life, p.stop = context.WithCancel(context.Background())
+	p.stop() // until Start
+	p.mode, p.link, p.refusal = Off, NoLink, o.Texts.Off
+	now := &moment{mode: Off, refusal: p.refusal, changed: make(chan struct{}), told: make(chan struct{})}
+	close(now.told)
+	p.now.Store(now)
+	return p
+}
+
+// filled puts in what is left out.
+func (o Options) filled() Options {
+	o.Title = cmp.Or(o.Title, o.Name)
+	o.Limits.InFlight = cmp.Or(o.Limits.InFlight, 64)
+	o.Limits.Start = cmp.Or(o.Limits.Start, time.Minute)
+	o.Limits.Withdraw = cmp.Or(o.Limits.Withdraw, 5*time.Second)
+	o.Catalogue.Title = cmp.Or(o.Catalogue.Title, o.Title)
+	o.Catalogue.Prefix = cmp.Or(o.Catalogue.Prefix, strings.ReplaceAll(o.Name, "-", "_")+"_")
+	if o.Start == nil {
+		o.Start = process.Start
+	}
+	h := &o.Hooks
+	if h.Ready == nil {
+		h.Ready = func() {}
+	}
+	if h.Explain == nil {
+		h.Explain = func(Outcome) string { return "" }
+	}
+	if h.Repeat == nil {
+		h.Repeat = func(Outcome) (string, time.Duration) { return "", 0 }
+	}
+	if h.Observe == nil {
+		h.Observe = func(Outcome) bool { return false }
+	}
+	if h.State == nil {
+		h.State = func() (string, string) { return "", "" }
+	}
+	o.Texts = o.sentences()
+	return o
+}
+
+// Name is what the card is called in views and on the command line.
+func (p *Card) Name() string { return p.opts.Name }
+
+// Title is what the user knows the card as.
+func (p *Card) Title() string { return p.opts.Title }
+
+// Start makes the card usable, sets who is told of changes, and switches the
+// mode on if the user configured that. It may be called again after Stop.
+func (p *Card) Start(e Events) {
+	p.mu.Lock()
+	p.events = e
+	p.life, p.stop = context.WithCancel(context.Background())
+	p.mu.Unlock()
+	if p.opts.StartOn {
+		p.On()
+	}
+}
+
+// Quit switches off and begins to end the child. Calls that it has not answered
+// fail.
+func (p *Card) Quit() {
+	p.update(func() {
+		p.stop()
+		p.switchOff()
+		p.closeChild()
+	})
+}
+
+// Stop switches off, ends the child, and returns when it is gone or ctx ends.
+func (p *Card) Stop(ctx context.Context) error {
+	p.Quit()
+	return p.Wait(ctx)
+}
+
+// Wait returns when what Quit or Stop has begun to end is gone, or ctx ends.
+func (p *Card) Wait(ctx context.Context) error {
+	done := make(chan struct{})
+	safe.Go(p.opts.Name+" stop", func() {
+		p.work.Wait()
+		close(done)
+	})
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// update changes the state and tells who must know. fn runs under mu and must
+// not wait for anything.
+func (p *Card) update(fn func()) {
+	p.mu.Lock()
+	before := p.now.Load()
+	fn()
+	after := &moment{mode: p.mode, listed: p.listed, refusal: p.refusal, changed: make(chan struct{}), told: make(chan struct{})}
+	if p.link == LinkReady {
+		after.child = p.child
+	}
+	p.now.Store(after)
+	events := p.events
+	p.mu.Unlock()
+	close(before.changed)
+	if before.listed.Fingerprint() != after.listed.Fingerprint() {
+		tell(events.Listed)
+	}
+	p.hints.Send()
+	tell(events.Look)
+	close(after.told)
+}
+
+// Listed is what agents may use now, nil while that is nothing.
+func (p *Card) Listed() *catalogue.Catalogue { return p.now.Load().listed }
+
+// Refuse is the sentence for a call of a tool that is not listed now,
+// "" for a name that is not the card's.
+func (p *Card) Refuse(tool string) string {
+	if !strings.HasPrefix(tool, p.opts.Catalogue.Prefix) {
+		return ""
+	}
+	now := p.now.Load()
+	switch {
+	case now.mode != On:
+		return now.refusal
+	case now.listed == nil:
+		return p.opts.Texts.Lost
+	case now.listed.Exposed(tool) != nil: // a view with the gateway lists that alone
+		return p.opts.behind(tool)
+	}
+	return p.opts.noTool(tool)
+}
+
+// Brief is the state of things in a sentence for an agent.
+func (p *Card) Brief() string {
+	s := p.Status()
+	if s.Mode == Off {
+		return p.now.Load().refusal
+	}
+	return fmt.Sprintf("%s is %s: %d tools.\n", p.opts.Texts.Mode, s.Mode, len(s.Tools))
+}
+
+// Note adds a line to the link's log.
+func (p *Card) Note(text string) { p.log.Note(text) }
+
+// Subscribe hints, on a channel of one slot, that Status differs, until cancel
+// is called.
+func (p *Card) Subscribe() (hint <-chan struct{}, cancel func()) { return p.hints.Subscribe() }
+
+func tell(fn func()) {
+	if fn != nil {
+		fn()
+	}
+}
+
+func (p *Card) warn(text string) {
+	p.mu.Lock()
+	fn := p.events.Warn
+	p.mu.Unlock()
+	if fn != nil {
+		fn(text)
+	}
+}
+
+// after runs fn as an update in d, unless the card is stopped by then.
+func (p *Card) after(d time.Duration, fn func()) {
+	time.AfterFunc(d, func() {
+		defer safe.Recover(p.opts.Name + " timer")
+		p.update(func() {
+			if p.life.Err() == nil {
+				fn()
+			}
+		})
+	})
+}
+
+// spawn runs fn in a goroutine that Stop waits for.
+func (p *Card) spawn(name string, fn func()) {
+	p.work.Add(1)
+	safe.Go(p.opts.Name+" "+name, func() {
+		defer p.work.Done()
+		fn()
+	})
+}

@@ -1,0 +1,153 @@
+package card
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+// fake is a server inside the test: it answers each method with a text, in which ID is
+// that of the request.
+type fake map[string]string
+
+func (f fake) start(process.Command) (*process.Child, error) {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	p := &process.Child{PID: 7, In: inW, Out: outR, Err: io.NopCloser(strings.NewReader("")), Exited: make(chan struct{}), Code: func() string { return "code 3" }}
+	p.Kill = sync.OnceFunc(func() { inR.Close(); outW.Close(); close(p.Exited) })
+	p.Terminate = p.Kill
+	go func() {
+		defer p.Kill()
+		lines := rpc.NewLines(inR, rpc.MaxLine)
+		for {
+			line, err := lines.Next()
+			if err != nil {
+				return
+			}
+			o, err := rawjson.Parse(line)
+			if err != nil {
+				return
+			}
+			if answer := f[o.Str("method")]; answer != "" {
+				fmt.Fprintln(outW, strings.ReplaceAll(answer, "ID", string(o.Get("id"))))
+			}
+		}
+	}()
+	return p, nil
+}
+
+func works() fake {
+	return fake{
+		"initialize": `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"fake","version":"2"}}}`,
+		"tools/list": `{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"echo","description":"Says it again."}]}}`,
+		"tools/call": `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"hi"}]}}`,
+		"ping":       `{"jsonrpc":"2.0","id":ID,"result":{}}`,
+	}
+}
+
+// over makes a started card over a server inside the test.
+func over(t *testing.T, f fake, o Options) *Card {
+	t.Helper()
+	o.Name, o.Era, o.Start = "git", child.Legacy, f.start
+	o.Hooks.Find = func() (Found, error) { return Found{Command: process.Command{Program: "git-server"}}, nil }
+	c := New(o)
+	c.Start(Events{})
+	t.Cleanup(func() { _ = c.Stop(t.Context()) })
+	return c
+}
+
+func (p *Card) switchedOn(t *testing.T) {
+	t.Helper()
+	p.On()
+	if err := p.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := p.Status(); s.Mode != On {
+		t.Fatalf("mode %s: %s", s.Mode, s.Error)
+	}
+}
+
+// Ending is for anybody, as often as they like, also when the child ends itself.
+func TestEndingTwice(t *testing.T) {
+	c := over(t, works(), Options{})
+	c.switchedOn(t)
+	child := c.now.Load().child
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if i == 3 {
+				child.Kill()
+			}
+			child.End()
+			if err := c.Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	child.End()
+	if s := c.Status(); s.Mode != Off || s.PID != 0 {
+		t.Errorf("mode %s, child %d", s.Mode, s.PID)
+	}
+}
+
+// A server of which nothing is known needs no more than a name and a program.
+func TestACardOffersWhatItsServerLists(t *testing.T) {
+	c := over(t, works(), Options{})
+	if c.Listed() != nil || c.Refuse("git_echo") != "git is off. The user can turn it on in mcpdeck." || c.Refuse("other") != "" {
+		t.Errorf("off: listed %v, %q", c.Listed(), c.Refuse("git_echo"))
+	}
+	c.switchedOn(t)
+	if tools := c.Listed().Tools; len(tools) != 1 || tools[0].Name != "git_echo" {
+		t.Fatalf("tools %v", tools)
+	}
+	r, err := c.Call(t.Context(), Invocation{Tool: "git_echo"})
+	if err != nil || len(r.Content) != 1 || string(r.Content[0]) != `{"type":"text","text":"hi"}` {
+		t.Errorf("got %s, %v", r.Content, err)
+	}
+}
+
+// An error of the protocol is the server's own, and is not put into other words.
+func TestErrorsOfTheProtocolPass(t *testing.T) {
+	f := works()
+	f["tools/call"] = `{"jsonrpc":"2.0","id":ID,"error":{"code":-32042,"message":"Look elsewhere"}}`
+	c := over(t, f, Options{})
+	c.switchedOn(t)
+	_, err := c.Call(t.Context(), Invocation{Tool: "git_echo"})
+	var own *rpc.Error
+	if !errors.As(err, &own) || own.Code != -32042 || own.Message != "Look elsewhere" {
+		t.Errorf("got %v", err)
+	}
+	if s := c.Status(); s.Failed != 1 || s.Calls[0].Outcome != "error" {
+		t.Errorf("kept %+v", s.Calls)
+	}
+}
+
+func TestMetaPassesButForTheToken(t *testing.T) {
+	tests := []struct {
+		name, meta string
+		progress   bool
+		want       string
+	}{
+		{"none", "", false, ""},
+		{"none, with progress", "", true, `{"progressToken":"7"}`},
+		{"fields", `{"a":1}`, false, `{"a":1}`},
+		{"fields, with progress", `{"a":9007199254740993,"progressToken":"agent's"}`, true, `{"progressToken":"7","a":9007199254740993}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := string(callMeta(json.RawMessage(tt.meta), "7", tt.progress)); got != tt.want {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,69 @@
+package card
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// Texts are the sentences in which a server may differ from others; those that are
+// empty have defaults. A call that failed may have taken effect all the same, so none
+// of them says that nothing has changed.
+type Texts struct {
+	Mode     string // what the user switches
+	Off      string // to a call while off
+	Lost     string // to a call whose child ended, or that finds none
+	Failed   string // to a call after the card went off by itself
+	Deadline string // to a call that was not answered in time
+	// Command is what the user types for a verb of the card's: "accept", "status --long".
+	Command func(verb string) string
+}
+
+func (o *Options) sentences() Texts {
+	t := o.Texts
+	t.Mode = cmp.Or(t.Mode, o.Title)
+	if t.Off == "" {
+		t.Off = t.Mode + " is off. The user can turn it on in mcpdeck."
+		if o.Key != "" {
+			t.Off = fmt.Sprintf("%s is off. The user can turn it on in mcpdeck (key %s).", t.Mode, o.Key)
+		}
+	}
+	t.Lost = cmp.Or(t.Lost, o.Title+" stopped. The call may have taken effect: check, then retry.")
+	t.Failed = cmp.Or(t.Failed, t.Mode+" was turned off because its server keeps failing. The user can turn it on again in mcpdeck.")
+	t.Deadline = cmp.Or(t.Deadline, fmt.Sprintf("%s did not answer within %d s. The call may have taken effect: check before repeating it.",
+		o.Title, int(o.Limits.Call.Seconds())))
+	if t.Command == nil {
+		t.Command = func(verb string) string { return "mcpdeck " + o.Name + " " + verb }
+	}
+	return t
+}
+
+const closedText = "mcpdeck closed during this call. It may have taken effect: check, then retry."
+
+// refusal is why a call was not made, in the words the agent reads.
+type refusal struct{ text string }
+
+func (r *refusal) Error() string { return r.text }
+
+// server is what the user knows the program as.
+func (o *Options) server() string { return o.Title + "'s MCP server" }
+
+func (o *Options) waiting(before int) string {
+	if before == 0 {
+		return "waiting for " + o.Title + ", you are next"
+	}
+	return fmt.Sprintf("waiting for %s, %d ahead of you", o.Title, before)
+}
+
+func (o *Options) busy(waiting int) string {
+	return fmt.Sprintf("%s is busy: %d calls are waiting. Try again later.", o.Title, waiting)
+}
+
+func (o *Options) noTool(name string) string {
+	return fmt.Sprintf("%s offers no tool %q now. List the tools again; what is offered may have changed.", o.Title, plain.First(name, 100))
+}
+
+func (o *Options) behind(tool string) string {
+	return fmt.Sprintf("This connection has %s's tools behind %s: call that with tool %q and arguments.", o.Title, o.Gateway.Tool, tool)
+}
