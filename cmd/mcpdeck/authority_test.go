@@ -353,7 +353,7 @@ func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
 }
 
 func TestWithoutAScreenNothingButAProofAccepts(t *testing.T) {
-	for method, why := range map[string]string{"off": "answers from a shell are off", "pair": "no screen that could show a pairing code"} {
+	for method, why := range map[string]string{"off": "answers from a shell are off", "pair": "no screen to show a pairing code on"} {
 		t.Run(method, func(t *testing.T) {
 			d := holding(t, method)
 			d.serve()
