@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // Pause gives the place of the call of ctx among the deck's work to others while it
@@ -47,7 +48,7 @@ func admitted[T any](ctx context.Context, h *Host, class admission.Class, answer
 	if err != nil {
 		var busy *admission.Busy
 		if errors.As(err, &busy) {
-			err = &Error{Code: CodeBusy, Message: err.Error()}
+			err = &rpc.Error{Code: rpc.CodeBusy, Message: err.Error()}
 		}
 		return none, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // worker is a module whose tools wait for a word, each of another class.
@@ -173,7 +174,7 @@ func TestPromptsAndResourcesWaitForTheirTurnToo(t *testing.T) {
 	loaded(t, h, 1, 0)
 	go func() { answers <- agents[0].do(t.Context(), "prompts/get", "look") }()
 	loaded(t, h, 1, 1)
-	if a := agents[0].do(t.Context(), "prompts/get", "look"); !strings.HasPrefix(a, fmt.Sprint(CodeBusy)) {
+	if a := agents[0].do(t.Context(), "prompts/get", "look"); !strings.HasPrefix(a, fmt.Sprint(rpc.CodeBusy)) {
 		t.Errorf("got %s", a)
 	}
 	close(w.release)

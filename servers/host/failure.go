@@ -10,25 +10,12 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
-
-// CodeBusy is the JSON-RPC error code of a request that the deck does not take now.
-const CodeBusy = -31001
-
-// Error is a protocol error. A handler that returns one chooses what the client gets;
-// any other error of a tool becomes a result that the model can read, any other of a
-// prompt or a resource an internal error.
-type Error struct {
-	Code    int // of JSON-RPC
-	Message string
-	Data    any // nil: none
-}
-
-func (e *Error) Error() string { return e.Message }
 
 // Failure is how to answer the request of ctx that has failed: with a result that
 // says refusal, or else with an error; nil is the library's own.
-func Failure(ctx context.Context) (refusal string, failure *Error) {
+func Failure(ctx context.Context) (refusal string, failure *rpc.Error) {
 	q := requestFrom(ctx)
 	if q == nil {
 		return "", nil
@@ -48,9 +35,9 @@ func (v *View) failed(ctx context.Context, _ any, method mcp.MCPMethod, message 
 	}
 	why := strings.TrimPrefix(err.Error(), "request error: ")
 	var refusal string
-	var failure *Error
+	var failure *rpc.Error
 	if errors.As(err, &failure) {
-		failure = &Error{Code: failure.Code, Message: why, Data: failure.Data}
+		failure = &rpc.Error{Code: failure.Code, Message: why, Data: failure.Data}
 	}
 	req, ok := message.(*mcp.CallToolRequest)
 	q.mu.Lock()
@@ -62,7 +49,7 @@ func (v *View) failed(ctx context.Context, _ any, method mcp.MCPMethod, message 
 		if errors.Is(err, server.ErrToolNotFound) {
 			if refusal, module = v.refusal(tool); refusal == "" {
 				why = v.unknown(tool)
-				failure = &Error{Code: mcp.INVALID_PARAMS, Message: why}
+				failure = &rpc.Error{Code: rpc.CodeParams, Message: why}
 			}
 		}
 		r := v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), calls.Request{Server: module, Tool: tool, Args: req.Params.RawArguments, Redact: v.host.redactOf(tool)})

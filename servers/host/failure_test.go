@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // failing is a module with one tool that fails and one that is turned off.
@@ -50,8 +51,8 @@ func TestHowACallThatFailsIsAnswered(t *testing.T) {
 		logged           string
 	}{
 		{"an error for the model", "fails", `{}`, errors.New("no luck"), "", "", deck.ToolError, "Error: no luck"},
-		{"a protocol error", "fails", `{}`, &Error{Code: 7, Message: "not so", Data: "x"}, "", "7 not so x", deck.Refused, "not so"},
-		{"one that is wrapped", "fails", `{}`, fmt.Errorf("try: %w", &Error{Code: 7, Message: "not so"}), "", "7 try: not so <nil>", deck.Refused, "try: not so"},
+		{"a protocol error", "fails", `{}`, &rpc.Error{Code: 7, Message: "not so", Data: "x"}, "", "7 not so x", deck.Refused, "not so"},
+		{"one that is wrapped", "fails", `{}`, fmt.Errorf("try: %w", &rpc.Error{Code: 7, Message: "not so"}), "", "7 try: not so <nil>", deck.Refused, "try: not so"},
 		{"a tool that is turned off", "remember_this", `{"value":"hush"}`, nil, "remember_this is turned off", "", deck.ToolError, "remember_this is turned off"},
 		{"a child's tool without the child", "child_draw", `{}`, nil, "the child does not run", "", deck.ToolError, "the child does not run"},
 		{"a slip of the pen", "Remember_this1", `{"value":"hush"}`, nil, "", `-32602 unknown tool "Remember_this1"; call tools/list to see the tools of m <nil>`, deck.Refused, `unknown tool "Remember_this1"`},

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -27,7 +28,7 @@ type request struct {
 	place    *admission.Place // among the deck's work; nil: none
 	notified bool
 	refusal  string                      // of Failure
-	failure  *Error                      // of Failure
+	failure  *rpc.Error                  // of Failure
 	serve    func(context.Context) Reply // of Instead
 	reply    *Reply                      // of Served
 }
@@ -107,7 +108,7 @@ func record[T any](ctx context.Context, q *request, c calls.Request, work admiss
 			return err
 		})
 	}
-	var chosen *Error
+	var chosen *rpc.Error
 	if err != nil && !errors.As(err, &chosen) && ctx.Err() == nil {
 		result, err = f.refusal("Error: "+err.Error()), nil
 	}

@@ -184,7 +184,7 @@ func (to route) serve(ctx context.Context, v *View, r Request) Reply {
 		})
 		q.flush(ctx)
 	}
-	var chosen *Error
+	var chosen *rpc.Error
 	switch {
 	case errors.As(err, &chosen):
 		return Failed(chosen.Code, chosen.Message)
@@ -266,5 +266,5 @@ func instead(ctx context.Context, _, _ any) error {
 // untyped is the handler of what is listed as it stands. A request only comes to it if
 // the library takes one that the transport has not.
 func untyped(context.Context) error {
-	return &Error{Code: rpc.CodeInvalid, Message: "the request cannot be passed on"}
+	return &rpc.Error{Code: rpc.CodeInvalid, Message: "the request cannot be passed on"}
 }

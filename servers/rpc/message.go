@@ -25,13 +25,15 @@ type Message struct {
 	Err    json.RawMessage
 }
 
-// Error codes of JSON-RPC.
+// Error codes of JSON-RPC, and our own, outside the range that the protocol reserves.
 const (
 	CodeParse    = -32700
 	CodeInvalid  = -32600
 	CodeMethod   = -32601
 	CodeParams   = -32602
 	CodeInternal = -32603
+	CodeBusy     = -31001 // too much in flight
+	CodeGone     = -31002 // the deck went away; the call may be retried
 )
 
 // Error is an error with a code for the other side.

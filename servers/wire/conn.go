@@ -146,7 +146,7 @@ func (c *Conn) request(e envelope) {
 	release := c.hold(e)
 	if release == nil {
 		cancel()
-		c.send(outgoing{line: rpc.Failure(e.ID, rpc.Error{Code: codeBusy, Message: busyBytes}), id: string(e.ID)})
+		c.send(outgoing{line: rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeBusy, Message: busyBytes}), id: string(e.ID)})
 		return
 	}
 	if c.view.InTurn(toolOf(e)) {
@@ -199,7 +199,7 @@ func (c *Conn) enter(e envelope, cancel context.CancelFunc) *rpc.Error {
 		return &rpc.Error{Code: rpc.CodeInvalid, Message: "a request with this id is already in flight"}
 	}
 	if len(c.flight) >= maxInFlight {
-		return &rpc.Error{Code: codeBusy, Message: fmt.Sprintf("too many calls in flight (limit %d); wait for one to finish", maxInFlight)}
+		return &rpc.Error{Code: rpc.CodeBusy, Message: fmt.Sprintf("too many calls in flight (limit %d); wait for one to finish", maxInFlight)}
 	}
 	c.flight[string(e.ID)] = f
 	return nil

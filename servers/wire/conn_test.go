@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -506,7 +507,7 @@ func TestLargeRequestsInFlightAreBounded(t *testing.T) {
 	c.initialize()
 	large := `{"text":"` + strings.Repeat("x", 600<<10) + `"}`
 	c.send(call(`1`, "block", large), call(`2`, "echo", large))
-	if m := c.next(); string(m.ID) != "2" || m.Error == nil || m.Error.Code != host.CodeBusy {
+	if m := c.next(); string(m.ID) != "2" || m.Error == nil || m.Error.Code != rpc.CodeBusy {
 		t.Fatalf("got %+v", m)
 	}
 	close(f.release)

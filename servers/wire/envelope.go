@@ -5,7 +5,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
@@ -29,12 +28,6 @@ func (e envelope) token() string {
 	line, _ := json.Marshal(token) // what was read can be written
 	return string(line)
 }
-
-// Error codes of our own, outside the range that the protocol reserves.
-const (
-	codeBusy = host.CodeBusy // too much in flight
-	codeGone = -31002        // the deck went away; the call may be retried
-)
 
 // goneMessage is what is said of a call that the deck did not live to answer.
 const goneMessage = "mcpdeck closed during this call. It may have taken effect: check, then retry"

@@ -26,7 +26,7 @@ func failureLine(ctx context.Context, e envelope, body rpc.Error) (line []byte, 
 			return line, 0
 		}
 	case chosen != nil:
-		body = rpc.Error{Code: chosen.Code, Message: chosen.Message, Data: chosen.Data}
+		body = *chosen
 	}
 	if e.Method == string(mcp.MethodResourcesRead) && body.Data == nil && (body.Code == mcp.INVALID_PARAMS || body.Code == mcp.RESOURCE_NOT_FOUND) {
 		var p struct {

@@ -105,7 +105,7 @@ func tooBusy(w http.ResponseWriter, id json.RawMessage, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Retry-After", "5")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write(rpc.Failure(id, rpc.Error{Code: codeBusy, Message: why})) // the client may be gone
+	_, _ = w.Write(rpc.Failure(id, rpc.Error{Code: rpc.CodeBusy, Message: why})) // the client may be gone
 }
 
 // cutSession is the id of a session in the key of its agent.

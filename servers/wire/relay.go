@@ -268,7 +268,7 @@ func (r *Relay) lost(l *link) bool {
 	r.mu.Unlock()
 	for _, id := range failed {
 		r.write(rpc.Failure(json.RawMessage(id), rpc.Error{
-			Code: codeGone, Message: goneMessage,
+			Code: rpc.CodeGone, Message: goneMessage,
 			Data: map[string]bool{"retryable": true},
 		}))
 	}

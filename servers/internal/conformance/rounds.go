@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // Tools that need an answer of the client's side are written once: a client of
@@ -187,7 +188,7 @@ func statefulTools(seal sealer) []host.Tool {
 			return server.NewInputRequestBuilder(seal.seal("asked")).Elicit("confirm", confirm).ToolResult(), nil
 		}
 		if _, err := seal.unseal(r.Params.RequestState); err != nil {
-			return nil, &host.Error{Code: mcp.INVALID_PARAMS, Message: err.Error()}
+			return nil, &rpc.Error{Code: mcp.INVALID_PARAMS, Message: err.Error()}
 		}
 		return mcp.NewToolResultText("state-ok"), nil
 	}
@@ -232,7 +233,7 @@ func declared(ctx context.Context) mcp.ClientCapabilities {
 
 func missingCapability(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if server.IsModernRequest(ctx) && declared(ctx).Sampling == nil {
-		return nil, &host.Error{Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Message: "the client must be able to sample", Data: map[string]any{
+		return nil, &rpc.Error{Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Message: "the client must be able to sample", Data: map[string]any{
 			"requiredCapabilities": map[string]any{"sampling": map[string]any{}},
 		}}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/arguments"
-	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // prompt is a prepared conversation.
@@ -82,7 +82,7 @@ func (m *Module) offeredPrompt(p prompt) server.ServerPrompt {
 			case strings.TrimSpace(v) != "":
 				given[a.name] = v
 			case a.normal == "":
-				return nil, &host.Error{Code: mcp.INVALID_PARAMS, Message: fmt.Sprintf("fill in prompt: the argument %q of %s is required", a.name, p.name)}
+				return nil, &rpc.Error{Code: mcp.INVALID_PARAMS, Message: fmt.Sprintf("fill in prompt: the argument %q of %s is required", a.name, p.name)}
 			default:
 				given[a.name] = a.normal
 			}

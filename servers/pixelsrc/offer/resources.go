@@ -11,9 +11,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 //go:embed guide/*.md
@@ -130,7 +130,7 @@ func read(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceConte
 		if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
 			code = mcp.INVALID_PARAMS
 		}
-		return nil, &host.Error{Code: code, Message: err.Error()}
+		return nil, &rpc.Error{Code: code, Message: err.Error()}
 	}
 	return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: mime, Text: text}}, nil
 }
