@@ -76,7 +76,7 @@ func (a *Agent) Close() {
 		h.gone = h.gone[max(0, len(h.gone)-goneKept):]
 	}
 	h.mu.Unlock()
-	for _, m := range h.modules {
+	for _, m := range h.all() {
 		if l, ok := m.Module.(Leaver); ok {
 			safe.Go(m.id.Name+" after an agent", func() { l.AgentGone(info.Agent) })
 		}
@@ -198,7 +198,7 @@ func (a *Agent) log(m *hosted, n mcp.LoggingMessageNotification, to func(deck.Ca
 	a.mu.Lock()
 	v, session, who := a.logs, a.session, a.caller
 	a.mu.Unlock()
-	if v != nil && slices.Contains(v.modules, m) && to(who) {
+	if v != nil && v.has(m) && to(who) {
 		_ = v.MCP.SendLogMessageToSpecificClient(session, n) // it is gone, or slow
 	}
 }

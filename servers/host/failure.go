@@ -67,7 +67,7 @@ func (v *View) failed(ctx context.Context, _ any, method mcp.MCPMethod, message 
 // refusal is the answer to a call of a tool that belongs to a module of this view but
 // is not listed now, "" when there is none.
 func (v *View) refusal(tool string) (text, module string) {
-	for _, m := range v.modules {
+	for _, m := range v.all() {
 		o := m.current()
 		for _, t := range o.Tools {
 			if t.Tool.Name == tool && t.Off != "" {

@@ -48,7 +48,8 @@ type Host struct {
 	ctx       context.Context
 	admission *admission.Desk
 	cancel    context.CancelFunc
-	modules   []*hosted
+	modules   atomic.Pointer[[]*hosted] // those there are now; the slice never changes
+	changing  sync.Mutex                // of that, one at a time
 	calls     *calls.Log
 	pool      safe.Pool // of the requests of byte streams
 	hints     hint.Feed
@@ -73,13 +74,15 @@ type hosted struct {
 	Module
 	host *Host
 	id   Identity
+	gone *departure // of a guest; nil: it stays
 
-	mu    sync.Mutex // guards what follows
-	state deck.State
-	offer Offer
-	tools int // listed
-	bytes int // of their definitions
-	run   context.CancelFunc
+	mu     sync.Mutex // guards what follows
+	state  deck.State
+	offer  Offer
+	tools  int               // listed
+	bytes  int               // of their definitions
+	hidden map[string]string // tools, by the module that hides them; that was said
+	run    context.CancelFunc
 }
 
 // New makes a host that is not running yet. A tool name that two modules use is
@@ -89,9 +92,10 @@ func New(opts Options) (*Host, error) {
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.calls = calls.New(calls.Options{Recorder: opts.Recorder, Redact: opts.Redact, Changed: h.tell})
 	owner := map[string]string{}
+	var modules []*hosted
 	for _, m := range opts.Modules {
 		id := m.Identity()
-		for _, other := range h.modules {
+		for _, other := range modules {
 			if other.id.Name == id.Name {
 				return nil, fmt.Errorf("host servers: two are named %q", id.Name)
 			}
@@ -102,8 +106,9 @@ func New(opts Options) (*Host, error) {
 			}
 			owner[t.Tool.Name] = id.Name
 		}
-		h.modules = append(h.modules, &hosted{Module: m, host: h, id: id, state: deck.State{Status: deck.Starting}})
+		modules = append(modules, &hosted{Module: m, host: h, id: id, state: deck.State{Status: deck.Starting}})
 	}
+	h.modules.Store(&modules)
 	return h, nil
 }
 
@@ -111,15 +116,16 @@ func New(opts Options) (*Host, error) {
 // others are not touched.
 func (h *Host) Start() {
 	h.calls.Start()
-	for _, m := range h.modules {
+	for _, m := range h.all() {
 		m.start()
 	}
 }
 
-// Names of the modules known, in their fixed order.
+// Names of the modules there are, those that stay first.
 func (h *Host) Names() []string {
-	names := make([]string, len(h.modules))
-	for i, m := range h.modules {
+	modules := h.all()
+	names := make([]string, len(modules))
+	for i, m := range modules {
 		names[i] = m.id.Name
 	}
 	return names
@@ -142,7 +148,7 @@ func (h *Host) Stop(ctx context.Context) error {
 	h.mu.Lock()
 	h.closing = true
 	h.mu.Unlock()
-	for _, m := range h.modules {
+	for _, m := range h.all() {
 		if q, ok := m.Module.(Quitter); ok {
 			_ = safe.Call("quit "+m.id.Name, func() error { q.Quit(); return nil })
 		}
@@ -164,13 +170,14 @@ func (h *Host) drain(ctx context.Context) {
 }
 
 func (h *Host) stopModules(ctx context.Context) error {
-	ended := make([]chan error, len(h.modules))
-	for i, m := range h.modules {
+	modules := h.all()
+	ended := make([]chan error, len(modules))
+	for i, m := range modules {
 		ended[i] = make(chan error, 1)
 		safe.Go("stop "+m.id.Name, func() { ended[i] <- m.stop(ctx) })
 	}
 	var errs []error
-	for i, m := range h.modules {
+	for i, m := range modules {
 		select {
 		case err := <-ended[i]:
 			errs = append(errs, err)
@@ -257,7 +264,7 @@ func (h *Host) LogWarnings() {
 }
 
 func (h *Host) module(name string) *hosted {
-	for _, m := range h.modules {
+	for _, m := range h.all() {
 		if m.id.Name == name {
 			return m
 		}
@@ -330,12 +337,13 @@ func (m *hosted) Changed() {
 	m.mu.Lock()
 	m.offer, m.tools, m.bytes = offer, tools, bytes
 	m.mu.Unlock()
-	m.host.refreshViews(m.id.Name)
+	m.host.refreshViews(m)
+	m.host.warnOfClashes()
 	m.host.tell()
 }
 
 // ResourceUpdated implements Scope.
-func (m *hosted) ResourceUpdated(uri string) { m.host.resourceUpdated(m.id.Name, uri) }
+func (m *hosted) ResourceUpdated(uri string) { m.host.resourceUpdated(m, uri) }
 
 // Log implements Scope.
 func (m *hosted) Log(level mcp.LoggingLevel, data any, to func(deck.Caller) bool) {

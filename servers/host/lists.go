@@ -39,9 +39,7 @@ func (l *lists) add(list mcp.MCPMethod, kind Kind, key string, definition any, t
 	if l.routes[kind] == nil {
 		l.routes[kind] = map[string]route{}
 	}
-	if _, taken := l.routes[kind][key]; !taken {
-		l.routes[kind][key] = to
-	}
+	l.routes[kind][key] = to
 }
 
 // asIs has a definition listed as it stands, where the library lists one by that key.
@@ -52,7 +50,11 @@ func (l *lists) asIs(list mcp.MCPMethod, key string, definition json.RawMessage)
 	l.raw[list][key] = definition
 }
 
+// addTool lists a tool, unless an earlier module has one of its name.
 func (l *lists) addTool(h *Host, m *hosted, router Router, t Tool) {
+	if l.has(KindTool, t.Tool.Name) {
+		return
+	}
 	to := route{module: m, tool: t}
 	if t.Raw != nil {
 		l.asIs(toolsList, t.Tool.Name, t.Raw)
@@ -70,19 +72,29 @@ func (l *lists) addTool(h *Host, m *hosted, router Router, t Tool) {
 	l.tools = append(l.tools, server.ServerTool{Tool: t.Tool, Handler: h.recorded(m, t)})
 }
 
-// addTyped lists what handlers of the library answer for.
+// addTyped lists what handlers of the library answer for, unless an earlier module has
+// it.
 func (l *lists) addTyped(h *Host, o Offer) {
 	for _, r := range o.Resources {
+		if l.has(KindResource, r.Resource.URI) {
+			continue
+		}
 		l.add(resourcesList, KindResource, r.Resource.URI, r.Resource, route{})
 		r.Handler = h.resource(r.Handler)
 		l.resources = append(l.resources, r)
 	}
 	for _, t := range o.Templates {
+		if l.has(KindTemplate, t.Template.URITemplate.Raw()) {
+			continue
+		}
 		l.add(templatesList, KindTemplate, t.Template.URITemplate.Raw(), t.Template, route{})
 		t.Handler = server.ResourceTemplateHandlerFunc(h.resource(server.ResourceHandlerFunc(t.Handler)))
 		l.templates = append(l.templates, t)
 	}
 	for _, p := range o.Prompts {
+		if l.has(KindPrompt, p.Prompt.Name) {
+			continue
+		}
 		l.add(promptsList, KindPrompt, p.Prompt.Name, p.Prompt, route{})
 		p.Handler = h.prompt(p.Handler)
 		l.prompts = append(l.prompts, p)

@@ -85,13 +85,13 @@ func (h *Host) recorded(m *hosted, t Tool) server.ToolHandlerFunc {
 			q.notifies() // a handler may do it without Notify
 		}
 		c := calls.Request{Server: m.id.Name, Tool: req.Params.Name, Args: req.Params.RawArguments, Redact: t.Redact}
-		return record(ctx, q, c, t.Work, typed, func(ctx context.Context) (*mcp.CallToolResult, error) { return t.Handler(ctx, req) })
+		return record(ctx, q, m, c, t.Work, typed, func(ctx context.Context) (*mcp.CallToolResult, error) { return t.Handler(ctx, req) })
 	}
 }
 
 // record runs a call of a tool: it is shown and logged, waits for its turn, a panic
 // becomes an error for the agent, and a host that is closing takes no more.
-func record[T any](ctx context.Context, q *request, c calls.Request, work admission.Class, f form[T], handle func(context.Context) (T, error)) (result T, err error) {
+func record[T any](ctx context.Context, q *request, m *hosted, c calls.Request, work admission.Class, f form[T], handle func(context.Context) (T, error)) (result T, err error) {
 	h := q.agent.host
 	if h.Closing() {
 		return f.refusal("Error: the deck is shutting down; try again in a moment"), nil
@@ -100,13 +100,20 @@ func record[T any](ctx context.Context, q *request, c calls.Request, work admiss
 	q.mu.Lock()
 	q.call = r
 	q.mu.Unlock()
-	place, err := h.admit(ctx, q, work)
+	during, done := m.during(ctx)
+	defer done()
+	place, err := h.admit(during, q, work)
 	if err == nil {
 		err = safe.Call(c.Tool, func() (err error) {
 			defer place.Leave()
-			result, err = handle(ctx)
+			result, err = handle(during)
 			return err
 		})
+	}
+	if text := left(during); text != "" && ctx.Err() == nil {
+		if status, _ := f.status(result); err != nil || status != deck.OK {
+			result, err = f.refusal(text), nil
+		}
 	}
 	var chosen *rpc.Error
 	if err != nil && !errors.As(err, &chosen) && ctx.Err() == nil {

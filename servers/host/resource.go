@@ -36,7 +36,7 @@ func (v *View) plainAddresses(hooks *server.Hooks) {
 // hasTemplate tells whether an address fits a template that a handler of the library
 // answers for.
 func (v *View) hasTemplate(uri string) bool {
-	for _, m := range v.modules {
+	for _, m := range v.all() {
 		for _, t := range m.current().Templates {
 			if t.Template.URITemplate.Regexp().MatchString(uri) {
 				return true
@@ -49,7 +49,7 @@ func (v *View) hasTemplate(uri string) bool {
 
 // escape makes an address fit one of the templates, if it fits nothing as it is.
 func (v *View) escape(uri string) (string, bool) {
-	for _, m := range v.modules {
+	for _, m := range v.all() {
 		o := m.current()
 		if slices.ContainsFunc(o.Resources, func(r server.ServerResource) bool { return r.Resource.URI == uri }) {
 			return "", false

@@ -57,6 +57,9 @@ func resultOf(r *mcp.CallToolResult) *calls.Result {
 var raw = form[Reply]{
 	refusal: func(text string) Reply { return Reply{Result: refusalResult(text)} },
 	status: func(r Reply) (deck.CallStatus, string) {
+		if r.Error == nil && r.Result == nil {
+			return deck.Refused, "no answer"
+		}
 		if r.Error != nil {
 			o, _ := rawjson.SplitObject(r.Error) // something else says nothing
 			return deck.Refused, o.Str("message")

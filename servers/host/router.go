@@ -101,7 +101,7 @@ func (v *View) Route(method string, params json.RawMessage, modern bool) func(co
 
 // owner finds the module that answers for what no module lists.
 func (v *View) owner(l *listing, r Request) (to route, ok bool) {
-	if r.Kind == "" || r.Kind == KindMethod && len(v.modules) > 1 {
+	if r.Kind == "" || r.Kind == KindMethod && len(v.all()) > 1 {
 		return to, false
 	}
 	if r.Kind == KindResource && v.hasTemplate(r.Key) {
@@ -176,12 +176,17 @@ func (to route) serve(ctx context.Context, v *View, r Request) Reply {
 	if r.Method == string(mcp.MethodToolsCall) {
 		p, _ := rawjson.SplitObject(r.Params)
 		c := calls.Request{Server: to.module.id.Name, Tool: r.Key, Args: p.Get("arguments"), Redact: to.tool.Redact}
-		reply, err = record(ctx, q, c, to.tool.Work, raw, func(ctx context.Context) (Reply, error) { return to.router.Serve(ctx, r), nil })
+		reply, err = record(ctx, q, to.module, c, to.tool.Work, raw, func(ctx context.Context) (Reply, error) { return to.router.Serve(ctx, r), nil })
 	} else {
-		reply, err = admitted(ctx, q.agent.host, admission.Waits, func() (reply Reply, err error) {
-			err = safe.Call(r.Method, func() error { reply = to.router.Serve(ctx, r); return nil })
+		during, done := to.module.during(ctx)
+		defer done()
+		reply, err = admitted(during, q.agent.host, admission.Waits, func() (reply Reply, err error) {
+			err = safe.Call(r.Method, func() error { reply = to.router.Serve(during, r); return nil })
 			return reply, err
 		})
+		if text := left(during); text != "" && reply.Result == nil {
+			return Failed(rpc.CodeInternal, text)
+		}
 		q.flush(ctx)
 	}
 	var chosen *rpc.Error

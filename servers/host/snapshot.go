@@ -51,7 +51,7 @@ func (h *Host) build() *deck.Snapshot {
 	// The deck's own command makes calls, which are in the log, but is no agent.
 	s.Agents = slices.DeleteFunc(s.Agents, func(a deck.Agent) bool { return a.Transport == deck.ByCommand })
 	perServer := h.calls.Fill(s)
-	for _, m := range h.modules {
+	for _, m := range h.all() {
 		m.mu.Lock()
 		s.Servers = append(s.Servers, deck.Server{
 			Name: m.id.Name, Title: m.id.Title, State: m.state,

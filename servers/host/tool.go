@@ -90,7 +90,7 @@ func (o Offer) all() []Tool { return slices.Concat(o.Tools, o.Stub, o.Gateway) }
 // Resumable names the tools of the view whose calls are sent again when the deck is
 // lost.
 func (v *View) Resumable() (names []string) {
-	for _, m := range v.modules {
+	for _, m := range v.all() {
 		for _, t := range m.current().all() {
 			if t.Resumable {
 				names = append(names, t.Tool.Name)
@@ -107,7 +107,7 @@ func (v *View) InTurn(tool string) bool { return v.listing.Load().turns[tool] }
 // off, or as the tool that was meant.
 func (h *Host) redactOf(tool string) (kind redact.Kind) {
 	name, slips := strings.ToLower(tool[:min(len(tool), 64)]), 3
-	for _, m := range h.modules {
+	for _, m := range h.all() {
 		for _, t := range m.current().all() {
 			if n := near.Slips(name, t.Tool.Name); n < slips {
 				slips, kind = n, t.Redact

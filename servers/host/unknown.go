@@ -13,22 +13,22 @@ import (
 func (v *View) unknown(tool string) string {
 	said := fmt.Sprintf("unknown tool %q", plain.Cut(plain.Line(tool), 64))
 	var all, have []string
-	for _, m := range v.modules {
+	for _, m := range v.all() {
 		names := v.listed(m)
 		if len(names) > 0 {
 			have = append(have, m.id.Name)
 		}
 		all = append(all, names...)
 	}
-	for _, m := range v.host.modules {
-		if !slices.Contains(v.modules, m) && slices.Contains(v.listed(m), tool) {
+	for _, m := range v.host.all() {
+		if !v.has(m) && slices.Contains(v.listed(m), tool) {
 			return fmt.Sprintf("%s on this connection: it belongs to %s, which this connection does not include; connect to %s as well, or to all servers", said, m.id.Name, m.id.Name)
 		}
 	}
 	if name := near.Meant(tool, all); name != "" {
 		return fmt.Sprintf("%s; did you mean %q?", said, name)
 	}
-	for _, m := range v.modules {
+	for _, m := range v.all() {
 		if names := v.listed(m); len(names) > 0 && strings.HasPrefix(tool, m.id.Name) {
 			return fmt.Sprintf("%s; the tools of %s are %s", said, m.id.Name, strings.Join(names, ", "))
 		}
@@ -47,7 +47,7 @@ func (v *View) listed(m *hosted) (names []string) {
 	switch {
 	case v.Spec.Gateway && len(o.Gateway) > 0:
 		tools = o.Gateway
-	case len(v.modules) == 1 && v.modules[0] == m:
+	case v.alone(m):
 		tools = slices.Concat(tools, o.Stub)
 	}
 	for _, t := range tools {

@@ -32,8 +32,7 @@ type View struct {
 	MCP  *server.MCPServer
 	Spec ViewSpec
 
-	host    *Host
-	modules []*hosted
+	host *Host
 
 	// How often the list of tools has changed, and when last, in Unix nanoseconds.
 	toolsVersion atomic.Uint64
@@ -64,19 +63,10 @@ var ErrUnknownServer = errors.New("no such server")
 // wraps ErrUnknownServer.
 func (h *Host) View(spec ViewSpec) (*View, error) {
 	names := slices.Compact(slices.Sorted(slices.Values(spec.Servers)))
-	var modules []*hosted
-	for _, m := range h.modules {
-		if len(names) == 0 || slices.Contains(names, m.id.Name) {
-			modules = append(modules, m)
-		}
-	}
 	for _, n := range names {
 		if h.module(n) == nil {
 			return nil, fmt.Errorf("%w: %q (known: %s)", ErrUnknownServer, n, strings.Join(h.Names(), ", "))
 		}
-	}
-	if len(names) == len(h.modules) {
-		names = nil
 	}
 	spec.Servers = names
 	key := fmt.Sprint(spec.Gateway, names)
@@ -84,7 +74,7 @@ func (h *Host) View(spec ViewSpec) (*View, error) {
 	v := h.views[key]
 	fresh := v == nil
 	if fresh {
-		v = &View{Spec: spec, host: h, modules: modules, digest: map[string]string{}}
+		v = &View{Spec: spec, host: h, digest: map[string]string{}}
 		v.MCP = v.build()
 		v.mu.Lock() // whoever finds it now waits until it lists something
 		h.views[key] = v
@@ -102,8 +92,8 @@ func (h *Host) View(spec ViewSpec) (*View, error) {
 
 func (v *View) build() *server.MCPServer {
 	name, title := "mcpdeck", "mcpdeck"
-	if len(v.modules) == 1 {
-		name, title = v.modules[0].id.ServerName, v.modules[0].id.Title
+	if all := v.all(); len(all) == 1 {
+		name, title = all[0].id.ServerName, all[0].id.Title
 	}
 	hooks := &server.Hooks{}
 	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
@@ -165,6 +155,29 @@ func (v *View) Raw(method string) map[string]json.RawMessage {
 	return v.listing.Load().raw[mcp.MCPMethod(method)]
 }
 
+// wants tells whether a module belongs in the view.
+func (v *View) wants(m *hosted) bool {
+	return len(v.Spec.Servers) == 0 || slices.Contains(v.Spec.Servers, m.id.Name)
+}
+
+// all are the view's modules now.
+func (v *View) all() []*hosted {
+	all := v.host.all()
+	if len(v.Spec.Servers) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(m *hosted) bool { return !v.wants(m) })
+}
+
+// has tells whether a module is there, and in the view.
+func (v *View) has(m *hosted) bool { return v.wants(m) && slices.Contains(v.host.all(), m) }
+
+// alone tells whether a module is the view's only one.
+func (v *View) alone(m *hosted) bool {
+	all := v.all()
+	return len(all) == 1 && all[0] == m
+}
+
 // Go runs one request of a connection on the host's pool of goroutines.
 func (v *View) Go(fn func()) { v.host.pool.Go("request", fn) }
 
@@ -179,14 +192,14 @@ func (v *View) refresh() {
 // list is refresh for a caller that holds mu.
 func (v *View) list() {
 	l := lists{listing: listing{only: map[string]func(string) bool{}, turns: map[string]bool{}, raw: map[mcp.MCPMethod]map[string]json.RawMessage{}, routes: map[Kind]map[string]route{}}}
-	for _, m := range v.modules {
+	for _, m := range v.all() {
 		o := m.current()
 		if !v.Spec.Gateway && o.ForGateway != nil {
 			for _, t := range o.Gateway {
 				l.only[t.Tool.Name] = o.ForGateway
 			}
 		}
-		for _, t := range v.toolsOf(o) {
+		for _, t := range v.toolsOf(m, o) {
 			l.addTool(v.host, m, o.Router, t)
 		}
 		l.addTyped(v.host, o)
@@ -201,12 +214,12 @@ func (v *View) list() {
 	v.swap("prompts", l.listed[promptsList], func() { v.MCP.SetPrompts(l.prompts...) })
 }
 
-func (v *View) toolsOf(o Offer) []Tool {
+func (v *View) toolsOf(m *hosted, o Offer) []Tool {
 	if v.Spec.Gateway && len(o.Gateway) > 0 {
 		return o.Gateway
 	}
 	tools := slices.Clone(o.Tools)
-	if len(v.modules) == 1 {
+	if v.alone(m) {
 		tools = append(tools, o.Stub...)
 	}
 	if o.ForGateway != nil {
@@ -237,7 +250,7 @@ func (v *View) swap(kind string, content []any, set func()) {
 
 func (v *View) instructions() string {
 	var parts []string
-	for _, m := range v.modules {
+	for _, m := range v.all() {
 		if s := strings.TrimSpace(m.current().Instructions); s != "" {
 			parts = append(parts, s)
 		}
@@ -248,7 +261,7 @@ func (v *View) instructions() string {
 // CompletePromptArgument implements server.PromptCompletionProvider by the
 // module that has the prompt.
 func (v *View) CompletePromptArgument(ctx context.Context, name string, arg mcp.CompleteArgument, c mcp.CompleteContext) (*mcp.Completion, error) {
-	for _, m := range v.modules {
+	for _, m := range v.all() {
 		o := m.current()
 		if o.PromptCompletion != nil && slices.ContainsFunc(o.Prompts, func(p server.ServerPrompt) bool { return p.Prompt.Name == name }) {
 			return admitted(ctx, v.host, admission.Small, func() (*mcp.Completion, error) {
@@ -262,7 +275,7 @@ func (v *View) CompletePromptArgument(ctx context.Context, name string, arg mcp.
 // CompleteResourceArgument implements server.ResourceCompletionProvider by the
 // module that has the template.
 func (v *View) CompleteResourceArgument(ctx context.Context, uri string, arg mcp.CompleteArgument, c mcp.CompleteContext) (*mcp.Completion, error) {
-	for _, m := range v.modules {
+	for _, m := range v.all() {
 		o := m.current()
 		if o.ResourceCompletion != nil && slices.ContainsFunc(o.Templates, func(t server.ServerResourceTemplate) bool { return t.Template.URITemplate.Raw() == uri }) {
 			return admitted(ctx, v.host, admission.Small, func() (*mcp.Completion, error) {
@@ -273,11 +286,11 @@ func (v *View) CompleteResourceArgument(ctx context.Context, uri string, arg mcp
 	return &mcp.Completion{Values: []string{}}, nil
 }
 
-func (h *Host) refreshViews(module string) {
+func (h *Host) refreshViews(m *hosted) {
 	h.mu.Lock()
 	var views []*View
 	for _, v := range h.views {
-		if slices.ContainsFunc(v.modules, func(m *hosted) bool { return m.id.Name == module }) {
+		if v.wants(m) {
 			views = append(views, v)
 		}
 	}
@@ -287,11 +300,11 @@ func (h *Host) refreshViews(module string) {
 	}
 }
 
-func (h *Host) resourceUpdated(module, uri string) {
+func (h *Host) resourceUpdated(m *hosted, uri string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, v := range h.views {
-		if slices.ContainsFunc(v.modules, func(m *hosted) bool { return m.id.Name == module }) {
+		if v.has(m) {
 			v.MCP.SendNotificationToAllClients(mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
 		}
 	}

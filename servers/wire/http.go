@@ -125,11 +125,6 @@ func toolOf(e envelope) string {
 
 func (h *HTTP) view(path string) (*httpView, error) {
 	name := strings.Trim(strings.TrimPrefix(path, "/mcp"), "/")
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if v := h.served[name]; v != nil {
-		return v, nil
-	}
 	var spec host.ViewSpec
 	if name != "" {
 		spec.Servers = []string{name}
@@ -137,6 +132,11 @@ func (h *HTTP) view(path string) (*httpView, error) {
 	view, err := h.Host.View(spec)
 	if err != nil {
 		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v := h.served[name]; v != nil {
+		return v, nil
 	}
 	if h.served == nil {
 		h.served, h.agents = map[string]*httpView{}, map[string]*httpAgent{}

@@ -1,16 +1,11 @@
 package wire_test
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +14,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // card is a module that answers requests as they came: with what they said.
@@ -89,199 +83,6 @@ func (c *card) Serve(ctx context.Context, r host.Request) host.Reply {
 		return host.Reply{}
 	}
 	return host.Reply{Result: fmt.Appendf(nil, `{"z":1.0,"kind":%q,"params":%s,"content":[],"a":"<\u00e9>"}`, r.Kind, r.Params)}
-}
-
-// talker is an agent's program over one carrier and in one era. say sends a message
-// and returns all that comes until its answer.
-type talker struct {
-	say    func(t *testing.T, method, params, id string) []string
-	tell   func(t *testing.T, method, params string)     // a notification
-	begin  func(t *testing.T, method, params, id string) // a request whose answer is not waited for
-	url    string
-	header http.Header
-}
-
-// meta is what a request of a modern client carries.
-const meta = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"tester","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}`
-
-const handshake = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}`
-
-func line(method, params, id string) string {
-	s := `{"jsonrpc":"2.0",`
-	if id != "" {
-		s += `"id":` + id + `,`
-	}
-	return s + `"method":"` + method + `","params":` + params + `}`
-}
-
-// overStream talks over a pipe or the deck's socket.
-func overStream(t *testing.T, h *host.Host, spec host.ViewSpec, socket bool) talker {
-	t.Helper()
-	var conn net.Conn
-	var in *bufio.Reader
-	if socket {
-		l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		served := make(chan error, 1)
-		go func() { served <- (&wire.Server{Host: h, Version: "test"}).Serve(t.Context(), l) }()
-		t.Cleanup(func() {
-			l.Close()
-			if err := <-served; err != nil {
-				t.Error(err)
-			}
-		})
-		if conn, err = net.Dial("unix", l.Addr().String()); err != nil {
-			t.Fatal(err)
-		}
-		if _, in, err = wire.Greet(conn, wire.Hello{Servers: spec.Servers, Cwd: "/deck"}); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { conn.Close() })
-	} else {
-		view, err := h.View(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ours, theirs := net.Pipe()
-		agent := h.Connect(deck.Caller{Transport: "stdio"}, nil)
-		done := make(chan error, 1)
-		go func() {
-			err := wire.Serve(context.Background(), theirs, theirs, view, agent)
-			agent.Close()
-			theirs.Close()
-			done <- err
-		}()
-		conn, in = ours, bufio.NewReader(ours)
-		t.Cleanup(func() { ours.Close(); <-done })
-	}
-	write := func(t *testing.T, s string) {
-		t.Helper()
-		if _, err := io.WriteString(conn, s+"\n"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return talker{
-		say: func(t *testing.T, method, params, id string) (got []string) {
-			t.Helper()
-			write(t, line(method, params, id))
-			_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
-			for {
-				s, err := in.ReadString('\n')
-				if err != nil {
-					t.Fatalf("after %q: %v", got, err)
-				}
-				got = append(got, strings.TrimSuffix(s, "\n"))
-				if strings.HasPrefix(s, `{"jsonrpc":"2.0","id":`+id+`,`) {
-					return got
-				}
-			}
-		},
-		tell:  func(t *testing.T, method, params string) { t.Helper(); write(t, line(method, params, "")) },
-		begin: func(t *testing.T, method, params, id string) { t.Helper(); write(t, line(method, params, id)) },
-	}
-}
-
-// overHTTP talks to a listener.
-func overHTTP(t *testing.T, h *host.Host, path string) talker {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- (&wire.HTTP{Host: h}).Start(ctx, l, func() string { return testToken }) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	url := "http://" + l.Addr().String() + "/mcp" + path
-	header := http.Header{"Authorization": {bearer}, "Content-Type": {jsonType}, "Accept": {jsonType + ", text/event-stream"}}
-	say := func(t *testing.T, method, params, id string) (got []string) {
-		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(line(method, params, id)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header = header.Clone()
-		if strings.Contains(params, "protocolVersion\":\"2026") {
-			r.Header.Set("MCP-Protocol-Version", "2026-07-28")
-			r.Header.Set("Mcp-Method", method)
-			p, err := rawjson.Parse([]byte(params))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if name := p.Str("name") + p.Str("uri"); name != "" {
-				r.Header.Set("Mcp-Name", cmp.Or(header.Get("Mcp-Name"), name))
-			}
-		}
-		answer, err := (&http.Client{Timeout: time.Minute}).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		if s := answer.Header.Get("Mcp-Session-Id"); s != "" {
-			header.Set("Mcp-Session-Id", s)
-		}
-		body, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return messages(body)
-	}
-	return talker{say: say, url: url, tell: func(t *testing.T, method, params string) { t.Helper(); say(t, method, params, "") }, header: header}
-}
-
-// messages are those in a body, which may be events.
-func messages(body []byte) (got []string) {
-	for s := range bytes.Lines(body) {
-		s = bytes.TrimPrefix(bytes.TrimSuffix(s, []byte("\n")), []byte("data: "))
-		if bytes.HasPrefix(s, []byte("{")) {
-			got = append(got, string(s))
-		}
-	}
-	return got
-}
-
-// everywhere plays a test over each carrier, in both eras, with all servers or the one.
-func everywhere(t *testing.T, h *host.Host, one string, play func(t *testing.T, a talker, modern bool)) {
-	t.Helper()
-	var spec host.ViewSpec
-	path := "/"
-	if one != "" {
-		spec.Servers, path = []string{one}, "/"+one
-	}
-	for name, open := range map[string]func() talker{
-		"stdio":  func() talker { return overStream(t, h, spec, false) },
-		"socket": func() talker { return overStream(t, h, spec, true) },
-		"http":   func() talker { return overHTTP(t, h, path) },
-	} {
-		for _, era := range []string{"legacy", "modern"} {
-			t.Run(name+" "+era, func(t *testing.T) {
-				a := open()
-				if era == "legacy" {
-					a.say(t, "initialize", handshake, "0")
-					a.tell(t, "notifications/initialized", `{}`)
-				}
-				play(t, a, era == "modern")
-			})
-		}
-	}
-}
-
-// with puts what a modern request carries into params that have a _meta.
-func with(params string, modern bool) string {
-	switch {
-	case !modern:
-		return params
-	case strings.Contains(params, `"_meta":{}`):
-		return strings.Replace(params, `"_meta":{}`, `"_meta":{`+meta+`}`, 1)
-	}
-	return strings.Replace(params, `"_meta":{`, `"_meta":{`+meta+`,`, 1)
 }
 
 func TestRequestsReachARouterAsTheyCame(t *testing.T) {
@@ -481,5 +282,39 @@ func TestABrokenStreamIsResumedWithWhatTheRouterSaid(t *testing.T) {
 	}
 	if got := messages(body); len(said) != 4 || !slices.Equal(got, said[1:]) {
 		t.Errorf("resumed with %q, of %q", got, said)
+	}
+}
+
+func TestAgentsHearOfServersThatComeAndGo(t *testing.T) {
+	h := newHost(t, newFixture())
+	a, alone := overStream(t, h, host.ViewSpec{}, false), overHTTP(t, h, "/one")
+	a.say(t, "initialize", handshake, "0")
+	a.tell(t, "notifications/initialized", `{}`)
+	a.say(t, "ping", `{}`, "1")
+	if err := h.Add(newCard("one")); err != nil {
+		t.Fatal(err)
+	}
+	// Each kind of list that differs, once.
+	got := a.say(t, "tools/call", `{"name":"one_echo"}`, "2")
+	var told []string
+	for _, m := range got[:len(got)-1] {
+		told = append(told, strings.TrimSuffix(strings.TrimPrefix(m, `{"jsonrpc":"2.0","method":"notifications/`), `/list_changed"}`))
+	}
+	slices.Sort(told)
+	if want := []string{"prompts", "resources", "tools"}; !slices.Equal(slices.Compact(told), want) {
+		t.Errorf("told of %q, want %q", told, want)
+	}
+	if got := alone.say(t, "tools/call", with(`{"name":"one_echo","_meta":{}}`, true), "1"); len(got) != 1 || !strings.Contains(got[0], `"kind":"tool"`) {
+		t.Errorf("alone: %s", got)
+	}
+	if err := h.Remove(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	if got := alone.say(t, "tools/call", with(`{"name":"one_echo","_meta":{}}`, true), "1"); len(got) != 0 {
+		t.Errorf("alone, once it has gone: %s", got)
+	}
+	got = a.say(t, "tools/call", `{"name":"one_echo"}`, "3")
+	if answer := got[len(got)-1]; !strings.Contains(answer, "unknown tool") {
+		t.Errorf("once it has gone: %s", answer)
 	}
 }
