@@ -147,30 +147,6 @@ func (h *instance) openLog(to io.Writer) error {
 	return nil
 }
 
-// logTo sends everything that is logged to a writer, one line each, without
-// secrets.
-func logTo(w io.Writer, cfg *config.Config, rules redact.Rules) {
-	level := slog.LevelInfo
-	if cfg.File.Debug {
-		level = slog.LevelDebug
-	}
-	slog.SetDefault(slog.New(clippy.NewLineHandler(redactor{w, rules}, level)))
-}
-
-// redactor writes lines without the secrets in them.
-type redactor struct {
-	to    io.Writer
-	rules redact.Rules
-}
-
-// Write takes one line, or several.
-func (r redactor) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(r.to, r.rules.Text(string(b))); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
 // stop ends the instance within two seconds, the last of which are the journal's. Only
 // for a child that was killed it waits longer: it must not outlive the deck because the
 // machine is busy.

@@ -55,7 +55,7 @@ func newServer(t *testing.T, change func(*clippy.Options)) *testServer {
 	ts.project = filepath.Join(ts.home, "project")
 	mkdir(t, filepath.Join(ts.home, "Desktop"))
 	mkdir(t, filepath.Join(ts.project, "src"))
-	o := clippy.Options{Home: ts.home, Dir: ts.project, Bell: func() error { return nil }, Log: slog.New(clippy.NewLineHandler(&ts.log, slog.LevelDebug))}
+	o := clippy.Options{Home: ts.home, Dir: ts.project, Bell: func() error { return nil }, Log: slog.New(slog.NewTextHandler(&ts.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	if change != nil {
 		change(&o)
 	}
@@ -184,7 +184,7 @@ func TestClippyCalls(t *testing.T) {
 			t.Errorf("the log holds %q", secret)
 		}
 	}
-	if !strings.Contains(ts.log.String(), "[DEBUG] tool called tool=haunt_desktop client=claude") || !strings.Contains(ts.log.String(), "[INFO] tool done") || !strings.Contains(ts.log.String(), "[ERROR] tool failed") {
+	if !strings.Contains(ts.log.String(), `level=DEBUG msg="tool called" tool=haunt_desktop client=claude`) || !strings.Contains(ts.log.String(), `level=INFO msg="tool done"`) || !strings.Contains(ts.log.String(), `level=ERROR msg="tool failed"`) {
 		t.Errorf("log: %s", &ts.log)
 	}
 }

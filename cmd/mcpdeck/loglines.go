@@ -1,4 +1,4 @@
-package clippy
+package main
 
 import (
 	"bytes"
@@ -11,16 +11,43 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
-// NewLineHandler returns a handler for slog that writes lines like
+// logTo sends everything that is logged to a writer, one line each, without
+// secrets.
+func logTo(w io.Writer, cfg *config.Config, rules redact.Rules) {
+	level := slog.LevelInfo
+	if cfg.File.Debug {
+		level = slog.LevelDebug
+	}
+	slog.SetDefault(slog.New(newLineHandler(redactor{w, rules}, level)))
+}
+
+// redactor writes lines without the secrets in them.
+type redactor struct {
+	to    io.Writer
+	rules redact.Rules
+}
+
+// Write takes one line, or several.
+func (r redactor) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(r.to, r.rules.Text(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// newLineHandler returns a handler for slog that writes lines like
 //
 //	[2025-12-04T10:30:15Z] [INFO] tool done tool=haunt_desktop
 //
 // in UTC. One record is one line: what does not print in a message or a value
 // is written as a Go escape, so that a file name cannot forge a line.
-func NewLineHandler(w io.Writer, level slog.Leveler) slog.Handler {
-	l := &lines{w: w}
+func newLineHandler(w io.Writer, level slog.Leveler) slog.Handler {
+	l := &logLines{w: w}
 	return lineHandler{l, slog.NewTextHandler(&l.attrs, &slog.HandlerOptions{Level: level, ReplaceAttr: dropHead})}
 }
 
@@ -33,26 +60,26 @@ func dropHead(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// lines is where the handlers of one log write.
-type lines struct {
+// logLines is where the handlers of one log write.
+type logLines struct {
 	mu    sync.Mutex
 	w     io.Writer
 	attrs bytes.Buffer // of the record that is being written
 }
 
 type lineHandler struct {
-	*lines
+	*logLines
 	text slog.Handler // writes the attributes
 }
 
 func (h lineHandler) Enabled(ctx context.Context, l slog.Level) bool { return h.text.Enabled(ctx, l) }
 
 func (h lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return lineHandler{h.lines, h.text.WithAttrs(attrs)}
+	return lineHandler{h.logLines, h.text.WithAttrs(attrs)}
 }
 
 func (h lineHandler) WithGroup(name string) slog.Handler {
-	return lineHandler{h.lines, h.text.WithGroup(name)}
+	return lineHandler{h.logLines, h.text.WithGroup(name)}
 }
 
 func (h lineHandler) Handle(ctx context.Context, r slog.Record) error {
