@@ -94,6 +94,9 @@ func completeWords(root *cobra.Command, a *app) {
 			return setup.Names(), cobra.ShellCompDirectiveNoFileComp
 		}
 	}
+	if c, _, err := root.Find([]string{"remove"}); err == nil {
+		c.ValidArgsFunction = completeCards(a)
+	}
 	if c, _, err := root.Find([]string{"log"}); err == nil {
 		_ = c.RegisterFlagCompletionFunc("tool", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			tools, err := toolsWithin(c.Context(), a)
@@ -111,6 +114,7 @@ func completeWords(root *cobra.Command, a *app) {
 		{"", "background", []string{"dark", "light"}},
 		{"log", "status", []string{"ok", "error", "refused", "cancelled", "lost"}},
 		{"log", "server", serverNames()},
+		{"add", "transport", []string{"auto", "http", "sse"}},
 		{"render", "dialect", []string{"documented", "reference"}},
 		{"render", "kind", []string{"sprite", "variant", "composition", "animation"}},
 		{"render", "show", picture.ModeNames()},

@@ -77,10 +77,10 @@ func doctor(c *cobra.Command, a *app, fix bool) error {
 }
 
 func checkConfig(cfg *config.Config) []finding {
-	if _, err := os.Stat(cfg.Paths.Config); err != nil {
-		return []finding{{"ok", "config", "none; " + cfg.Paths.Config + " would be read"}}
-	}
 	out := []finding{{"ok", "config", cfg.Paths.Config}}
+	if _, err := os.Stat(cfg.Paths.Config); err != nil {
+		out[0].text = "none; " + cfg.Paths.Config + " would be read"
+	}
 	for _, w := range cfg.Warnings {
 		out = append(out, finding{"note", "config", w})
 	}

@@ -88,7 +88,8 @@ func strict(c *cobra.Command) {
 func (a *app) subcommands() []*cobra.Command {
 	return []*cobra.Command{
 		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
-		pencilCommand(a), logicstampCommand(a), renderCommand(), paletteCommand(), showCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), versionCommand(),
+		pencilCommand(a), logicstampCommand(a), renderCommand(), paletteCommand(), showCommand(a),
+		addCommand(a), removeCommand(a), listCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), versionCommand(),
 	}
 }
 

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bufio"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,7 +15,31 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"mcpdeck": main, "stamp": stamp})
+	testscript.Main(m, map[string]func(){"mcpdeck": main, "stamp": stamp, "echo-server": echoServer})
+}
+
+// echoServer is an MCP server with two tools, for scripts.
+func echoServer() {
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		if json.Unmarshal(in.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		answer := `"error":{"code":-32601,"message":"no such method"}`
+		switch m.Method {
+		case "initialize":
+			answer = `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo-server","version":"1.2.3"}}`
+		case "tools/list":
+			answer = `"result":{"tools":[{"name":"echo","description":"Say it again","inputSchema":{"type":"object"}},{"name":"env","inputSchema":{"type":"object"}}]}`
+		case "ping":
+			answer = `"result":{}`
+		}
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,%s}`+"\n", m.ID, answer)
+	}
 }
 
 // stamp stands in for the command that analyses TypeScript.

@@ -112,3 +112,18 @@ func CheckCardName(name string) error {
 	}
 	return settings.CheckName(name)
 }
+
+// WhereCard is the file in which a name is configured, usable or not; "" when it is not.
+func (c *Config) WhereCard(name string) string {
+	for _, card := range c.Cards {
+		if card.Name == name {
+			return card.File
+		}
+	}
+	for _, b := range c.Broken {
+		if b.Name == name {
+			return b.File
+		}
+	}
+	return ""
+}

@@ -153,13 +153,13 @@ func TestWhatRunsIsShownWithoutSecrets(t *testing.T) {
 	const secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
 	card := Card{
 		Command: []string{"npx", "a b", "--token", secret, "\x1b[31m"}, Cwd: "/x", Inherit: []string{"PATH2"},
-		Env: map[string]string{"GITHUB_TOKEN": secret, "LEVEL": "debug", "API_KEY": "${secret:github}"},
+		Env: map[string]string{"GITHUB_TOKEN": secret, "LEVEL": "debug", "API_KEY": "${secret:github}", "AUTH_TOKEN": "Bearer ${env:X}"},
 	}
 	text := strings.Join(card.Runs(), "\n") + strings.Join(Card{URL: "https://a.example/?token=" + secret, Headers: map[string]string{"Authorization": "Bearer " + secret}}.Runs(), "\n")
 	if strings.Contains(text, secret) || strings.Contains(text, "\x1b") {
 		t.Errorf("shown:\n%s", text)
 	}
-	for _, part := range []string{"npx 'a b' --token", "LEVEL=debug", "API_KEY=${secret:github}", "PATH2", "/x", "https://a.example/", "Authorization"} {
+	for _, part := range []string{"npx 'a b' --token", "LEVEL=debug", "API_KEY=${secret:github}", "AUTH_TOKEN=Bearer ${env:X}", "PATH2", "/x", "https://a.example/", "Authorization"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is not in\n%s", part, text)
 		}

@@ -150,7 +150,8 @@ func (c Card) CommandLine() string {
 // Masked is a value behind its name, hidden if it looks like a secret or its name
 // does.
 func Masked(name, value string) string {
-	if value == "" || pattern().FindString(value) == value {
+	rest := strings.TrimSpace(pattern().ReplaceAllString(value, ""))
+	if slices.Contains([]string{"", "Bearer", "Basic", "Token", "token"}, rest) { // what is secret is elsewhere
 		return name + value
 	}
 	return redact.Rules{}.Text(name + value)

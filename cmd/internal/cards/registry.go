@@ -1,0 +1,391 @@
+package cards
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// described is a server as the MCP registry describes it, and older descriptions with
+// their names of fields turned into today's.
+type described struct {
+	Name        string        `json:"name"`
+	Title       string        `json:"title"`
+	Description string        `json:"description"`
+	Version     string        `json:"version"`
+	Packages    []packageInfo `json:"packages"`
+	Remotes     []remoteInfo  `json:"remotes"`
+}
+
+type packageInfo struct {
+	RegistryType         string     `json:"registryType"`
+	RegistryName         string     `json:"registryName"` // of old descriptions
+	RegistryBaseURL      string     `json:"registryBaseUrl"`
+	Identifier           string     `json:"identifier"`
+	Name                 string     `json:"name"` // the same, in old descriptions
+	Version              string     `json:"version"`
+	RuntimeHint          string     `json:"runtimeHint"`
+	Transport            remoteInfo `json:"transport"`
+	RuntimeArguments     []input    `json:"runtimeArguments"`
+	PackageArguments     []input    `json:"packageArguments"`
+	EnvironmentVariables []input    `json:"environmentVariables"`
+}
+
+type remoteInfo struct {
+	Type          string           `json:"type"`
+	TransportType string           `json:"transportType"` // of old descriptions
+	URL           string           `json:"url"`
+	Headers       []input          `json:"headers"`
+	Variables     map[string]input `json:"variables"`
+}
+
+// input is a value that is fixed, or that the user gives.
+type input struct {
+	Type        string           `json:"type"` // of an argument: positional, named
+	Name        string           `json:"name"`
+	ValueHint   string           `json:"valueHint"`
+	Description string           `json:"description"`
+	Value       string           `json:"value"`
+	Default     string           `json:"default"`
+	IsRequired  bool             `json:"isRequired"`
+	IsSecret    bool             `json:"isSecret"`
+	Choices     []string         `json:"choices"`
+	Variables   map[string]input `json:"variables"`
+}
+
+// reader turns one description into a card.
+type reader struct {
+	card   settings.Card
+	values map[string]string // the user's, by name of the input
+	used   map[string]bool
+	lacks  []string // inputs that only the user can give
+	notes  []string
+	err    error
+}
+
+// FromRegistry makes a card of a server.json: of the package or the address that pick
+// counts from 1, packages first; 0 is the first that mcpdeck can use. values are the
+// user's, by name of what the description asks for. The notes are what the user
+// should know before it is added.
+func FromRegistry(b []byte, pick int, values map[string]string) (settings.Card, []string, error) {
+	var d described
+	if err := readDescription(b, &d); err != nil {
+		return settings.Card{}, nil, err
+	}
+	choices := len(d.Packages) + len(d.Remotes)
+	switch {
+	case choices == 0:
+		return settings.Card{}, nil, errors.New("it names no package and no address")
+	case pick < 0 || pick > choices:
+		return settings.Card{}, nil, fmt.Errorf("it has %d packages and addresses; --package takes 1 to %[1]d", choices)
+	}
+	first, last := 1, choices
+	if pick > 0 {
+		first, last = pick, pick
+	}
+	var firstErr error
+	for n := first; n <= last; n++ {
+		card, notes, err := d.use(n, values)
+		if err == nil {
+			if pick == 0 && choices > 1 {
+				notes = append(notes, d.others(n))
+			}
+			return card, notes, nil
+		}
+		if firstErr == nil {
+			firstErr = err
+		}
+	}
+	return settings.Card{}, nil, firstErr
+}
+
+// use makes a card of the nth package or address.
+func (d described) use(n int, values map[string]string) (settings.Card, []string, error) {
+	r := &reader{values: values, used: map[string]bool{}}
+	r.card.Name = NameFrom(d.Name[strings.LastIndex(d.Name, "/")+1:])
+	r.card.Title = plain.Cut(plain.Line(d.Title), 60)
+	r.card.About = plain.Cut(plain.Line(d.Description), 200)
+	if n <= len(d.Packages) {
+		r.program(d.Packages[n-1], d.Version)
+	} else {
+		r.remote(d.Remotes[n-1-len(d.Packages)])
+	}
+	if len(r.lacks) > 0 && r.err == nil {
+		r.err = fmt.Errorf("it needs values that only you know:\n  %s", strings.Join(r.lacks, "\n  "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !r.used[name] && r.err == nil {
+			r.err = fmt.Errorf("--set %s: it asks for nothing of this name", name)
+		}
+	}
+	return r.card, r.notes, r.err
+}
+
+// others names what else a description has, for --package.
+func (d described) others(chosen int) string {
+	var out []string
+	add := func(n int, what string) {
+		if n != chosen {
+			out = append(out, fmt.Sprintf("%d %s", n, plain.Line(what)))
+		}
+	}
+	for i, p := range d.Packages {
+		add(i+1, p.kind()+" "+p.id())
+	}
+	for i, r := range d.Remotes {
+		add(len(d.Packages)+i+1, r.URL)
+	}
+	return "others by --package: " + strings.Join(out, ", ")
+}
+
+func (p packageInfo) kind() string { return p.RegistryType + p.RegistryName }
+
+func (p packageInfo) id() string {
+	if p.Identifier != "" {
+		return p.Identifier
+	}
+	return p.Name
+}
+
+// program makes the command that runs a package of an exact version.
+func (r *reader) program(p packageInfo, serverVersion string) {
+	if t := p.Transport.kind(); t != "" && t != "stdio" {
+		r.fail("its package is reached over %s, which mcpdeck does not start", t)
+		return
+	}
+	id := p.id()
+	if id == "" || strings.HasPrefix(id, "-") || strings.ContainsFunc(id, unicode.IsSpace) {
+		r.fail("%q is not the name of a package", id)
+		return
+	}
+	for _, in := range p.EnvironmentVariables {
+		if v, ok := r.value(in, in.Name); ok {
+			r.card.Env = set(r.card.Env, in.Name, v)
+		}
+	}
+	before, after := r.arguments(p.RuntimeArguments), r.arguments(p.PackageArguments)
+	version := func() string { return r.version(p, serverVersion) }
+	switch kind := p.kind(); kind {
+	case "npm":
+		before = slices.DeleteFunc(before, func(s string) bool { return s == "-y" || s == "--yes" })
+		r.card.Command = slices.Concat([]string{"npx", "-y"}, before, []string{id + "@" + version()}, after)
+	case "pypi":
+		r.card.Command = slices.Concat([]string{"uvx"}, before, []string{id + "==" + version()}, after)
+	case "oci", "docker":
+		if at := strings.LastIndexByte(id, '/'); !strings.ContainsAny(id[at+1:], ":@") {
+			id += ":" + version()
+		}
+		line := []string{"docker", "run", "-i", "--rm"}
+		for _, name := range slices.Sorted(maps.Keys(r.card.Env)) {
+			line = append(line, "-e", name)
+		}
+		before = slices.DeleteFunc(before, func(s string) bool { return s == "-i" || s == "--rm" })
+		r.card.Command = slices.Concat(line, before, []string{id}, after)
+	case "nuget":
+		r.card.Command = slices.Concat([]string{"dnx", id + "@" + version(), "--yes"}, before)
+		if len(after) > 0 {
+			r.card.Command = slices.Concat(r.card.Command, []string{"--"}, after)
+		}
+	default:
+		r.fail("mcpdeck cannot run packages of the kind %q; install it yourself, then: mcpdeck add NAME -- COMMAND", kind)
+		return
+	}
+	if p.RegistryBaseURL != "" && !known(p.RegistryBaseURL) {
+		r.notes = append(r.notes, "its package is in another registry, which your "+r.card.Command[0]+" must be set to: "+plain.Line(p.RegistryBaseURL))
+	}
+}
+
+func known(registry string) bool {
+	return slices.ContainsFunc([]string{"registry.npmjs.org", "pypi.org", "docker.io", "ghcr.io", "api.nuget.org"}, func(host string) bool {
+		return strings.HasPrefix(strings.TrimPrefix(registry, "https://"), host)
+	})
+}
+
+// version is a package's, exactly.
+func (r *reader) version(p packageInfo, serverVersion string) string {
+	for _, v := range []string{r.values["version"], p.Version, serverVersion} {
+		if regexp.MustCompile(`^v?[0-9][0-9A-Za-z.+_-]*$`).MatchString(v) && !strings.Contains(v, ".x") {
+			r.used["version"] = true
+			return v
+		}
+	}
+	r.lacks = append(r.lacks, "--set version=1.2.3  the exact version of "+p.id())
+	return ""
+}
+
+// remote makes the address of a server.
+func (r *reader) remote(m remoteInfo) {
+	switch kind := m.kind(); kind {
+	case "streamable-http", "streamable", "http":
+		r.card.Transport = "http"
+	case "sse":
+		r.card.Transport = "sse"
+	default:
+		r.fail("%q is not a way to reach a server", kind)
+		return
+	}
+	r.card.URL = r.fill(m.URL, m.Variables)
+	for _, in := range m.Headers {
+		if v, ok := r.value(in, in.Name); ok {
+			r.card.Headers = set(r.card.Headers, in.Name, v)
+		}
+	}
+}
+
+func (m remoteInfo) kind() string {
+	if m.Type != "" {
+		return m.Type
+	}
+	return m.TransportType
+}
+
+// arguments are words of a command line.
+func (r *reader) arguments(ins []input) []string {
+	var out []string
+	for _, in := range ins {
+		name := in.ValueHint
+		if in.Type == "named" || name == "" {
+			name = in.Name
+		}
+		v, ok := r.value(in, strings.TrimLeft(name, "-"))
+		switch {
+		case in.Type == "named" && (ok || in.IsRequired):
+			if out = append(out, in.Name); v != "" {
+				out = append(out, v)
+			}
+		case ok:
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// value is what an input has: its fixed one, the user's, or its default.
+func (r *reader) value(in input, name string) (string, bool) {
+	if in.Value != "" {
+		return r.fill(in.Value, in.Variables), true
+	}
+	v, given := r.values[name]
+	r.used[name] = true
+	switch {
+	case given:
+	case in.IsSecret && in.IsRequired:
+		v = "${secret:" + r.card.Name + "-" + NameFrom(name) + "}"
+	case in.Default != "":
+		v = in.Default
+	case in.IsRequired:
+		r.lacks = append(r.lacks, strings.TrimSpace(fmt.Sprintf("--set %s=...  %s", name, plain.Cut(plain.Line(in.Description), 120))))
+		return "", false
+	default:
+		return "", false
+	}
+	if len(in.Choices) > 0 && !slices.Contains(in.Choices, v) && !strings.HasPrefix(v, "${") {
+		r.fail("%s: %q is none of %s", name, v, strings.Join(in.Choices, ", "))
+	}
+	return v, true
+}
+
+// fill puts the values of variables, as {name}, into a text.
+func (r *reader) fill(text string, variables map[string]input) string {
+	return regexp.MustCompile(`\{([A-Za-z0-9_.-]+)\}`).ReplaceAllStringFunc(text, func(whole string) string {
+		name := whole[1 : len(whole)-1]
+		in, ok := variables[name]
+		if !ok {
+			return whole
+		}
+		in.IsRequired = true // the text has a place for it
+		v, _ := r.value(in, name)
+		return v
+	})
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+func set(m map[string]string, key, value string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = value
+	return m
+}
+
+// readDescription also takes what wraps a description in a registry's answer, and names
+// of fields with underscores.
+func readDescription(b []byte, d *described) error {
+	in := json.NewDecoder(bytes.NewReader(b))
+	in.UseNumber()
+	var all map[string]any
+	if err := in.Decode(&all); err != nil {
+		return fmt.Errorf("read it as JSON: %w", err)
+	}
+	if inner, ok := all["server"].(map[string]any); ok && all["packages"] == nil && all["remotes"] == nil {
+		all = inner
+	}
+	if all["packages"] == nil && all["remotes"] == nil && all["mcpServers"] != nil {
+		return errors.New("it is the configuration of a client; use: mcpdeck import FILE")
+	}
+	b, err := json.Marshal(camel(all))
+	if err == nil {
+		err = json.Unmarshal(b, d)
+	}
+	if err != nil {
+		return fmt.Errorf("read it as the description of a server: %w", err)
+	}
+	if d.Name == "" {
+		return errors.New("it has no name: it is not the description of a server")
+	}
+	return nil
+}
+
+// camel turns the names of fields into today's, and default values into texts. What
+// names of the server's own lead to is turned as well, the names are not.
+func camel(v any) any {
+	switch t := v.(type) {
+	case []any:
+		for i := range t {
+			t[i] = camel(t[i])
+		}
+	case map[string]any:
+		out := map[string]any{}
+		for k, inner := range t {
+			if k == "variables" {
+				if m, ok := inner.(map[string]any); ok {
+					for name := range m {
+						m[name] = camel(m[name])
+					}
+				}
+				out[k] = inner
+				continue
+			}
+			parts := strings.Split(k, "_")
+			for i := 1; i < len(parts); i++ {
+				if parts[i] != "" {
+					parts[i] = strings.ToUpper(parts[i][:1]) + parts[i][1:]
+				}
+			}
+			k = strings.Join(parts, "")
+			switch inner.(type) {
+			case bool, json.Number:
+				if k == "value" || k == "default" {
+					inner = fmt.Sprint(inner)
+				}
+			}
+			out[k] = camel(inner)
+		}
+		return out
+	}
+	return v
+}

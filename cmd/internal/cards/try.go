@@ -1,0 +1,125 @@
+package cards
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+)
+
+// Machine is where a card is tried.
+type Machine struct {
+	Environ []string // mcpdeck's, each "NAME=value"
+	Dir     string   // stands for the agent's project
+	Home    string
+	Version string // of mcpdeck
+}
+
+// Tried is what a server said when it was started once.
+type Tried struct {
+	Server, Version string // as it calls itself
+	Protocol        string
+	Tools           []string
+	// Context is what an agent's context pays, in bytes: names, descriptions, input
+	// schemas and the instructions.
+	Context int
+	Took    time.Duration
+}
+
+// ErrNotTried says that a card is of a kind that cannot be started here.
+var ErrNotTried = errors.New("a server with a url is not tried")
+
+// Try starts the card's program, asks for its tools and ends it.
+func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
+	if card.URL != "" {
+		return Tried{}, ErrNotTried
+	}
+	lookup := func(name string) (string, bool) {
+		for _, e := range m.Environ {
+			if n, v, _ := strings.Cut(e, "="); n == name {
+				return v, true
+			}
+		}
+		return "", false
+	}
+	full, missing := card.Expand(settings.Values{Root: m.Dir, Home: m.Home, Env: lookup})
+	if len(missing) > 0 {
+		return Tried{}, fmt.Errorf("it needs %s", strings.Join(missing, ", "))
+	}
+	c := process.Of(full.Command, process.Install, m.Environ) // npx and uvx fetch what they start
+	if c.Dir = full.Cwd; c.Dir == "" {
+		c.Dir = m.Dir
+	}
+	for _, name := range full.Inherit {
+		if v, ok := lookup(name); ok {
+			c.Extra = append(c.Extra, name+"="+v)
+		}
+	}
+	for name, value := range full.Env {
+		c.Extra = append(c.Extra, name+"="+value)
+	}
+	began := time.Now()
+	conn, tools, err := child.Open(ctx, child.Options{
+		Name: card.Name, Limit: time.Duration(card.StartTimeout), Version: m.Version, Log: &child.Log{}, Settle: true, Era: eraOf(card.Era),
+		Start: func() (*process.Child, error) {
+			p, err := process.Start(c)
+			if err != nil {
+				return nil, errors.New(process.StartReason(c.Program, err))
+			}
+			return p, nil
+		},
+	})
+	if err != nil {
+		return Tried{}, err
+	}
+	defer conn.End()
+	out := Tried{
+		Server: plain.Line(conn.Server), Version: plain.Line(conn.Version), Protocol: plain.Line(conn.Protocol),
+		Context: len(conn.Instructions), Took: time.Since(began),
+	}
+	for _, raw := range tools {
+		var t struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			Input       json.RawMessage `json:"inputSchema"`
+		}
+		if json.Unmarshal(raw, &t) == nil {
+			out.Tools = append(out.Tools, plain.Line(t.Name))
+			out.Context += len(t.Name) + len(t.Description) + len(t.Input)
+		}
+	}
+	return out, nil
+}
+
+func eraOf(word string) child.Era {
+	switch word {
+	case "legacy":
+		return child.Legacy
+	case "modern":
+		return child.Modern
+	}
+	return ""
+}
+
+// Cost words how much context bytes of definitions take: four of them are about a
+// token.
+func Cost(bytes int) string {
+	tokens := bytes / 4
+	words := fmt.Sprint(tokens)
+	switch {
+	case tokens >= 10_000:
+		words = fmt.Sprintf("%dk", (tokens+500)/1000)
+	case tokens >= 1000:
+		words = fmt.Sprintf("%.1fk", float64(tokens)/1000)
+	case tokens >= 100:
+		words = fmt.Sprint((tokens + 5) / 10 * 10)
+	}
+	return fmt.Sprintf("%.1f kB, ≈ %s tokens", float64(bytes)/1000, words)
+}

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/span"
+)
+
+type addFlags struct {
+	env, headers, inherit, set []string
+	on, lazy, yes, noTry       bool
+	cwd, transport, title      string
+	pick                       int
+}
+
+func addCommand(a *app) *cobra.Command {
+	var f addFlags
+	c := &cobra.Command{
+		Use:   "add NAME [FLAG...] -- COMMAND [ARG...]\n  mcpdeck add NAME URL [FLAG...]\n  mcpdeck add [NAME] SERVER.json [FLAG...]",
+		Short: "Add any MCP server to the deck", DisableFlagsInUseLine: true,
+		Long: `Add any MCP server to the deck. It is off until you turn it on in the deck, and costs
+agents nothing while it is off.
+
+A server is a command, after --, or a URL, or a server.json as the MCP registry has
+it. mcpdeck shows what will run, asks, writes one file in servers.d beside its
+configuration, and starts a command once to show its tools and what they cost.
+
+Values can hold ${root} (the agent's project), ${home}, ${env:NAME} and
+${secret:NAME}. No shell reads them.`,
+		Example: `  mcpdeck add files -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 '${root}'
+  mcpdeck add github --env GITHUB_PERSONAL_ACCESS_TOKEN=secret:github -- npx -y @modelcontextprotocol/server-github
+  mcpdeck add docs https://mcp.example.com/mcp --header 'Authorization: Bearer ${env:DOCS_TOKEN}'
+  mcpdeck add server.json --set version=1.4.0
+  mcpdeck undo`,
+		Args: func(c *cobra.Command, args []string) error {
+			dash := c.ArgsLenAtDash()
+			switch {
+			case len(args) == 0 || dash == 0:
+				return usagef("name the server: mcpdeck add NAME -- COMMAND, mcpdeck add NAME URL, or mcpdeck add server.json")
+			case dash < 0 && len(args) > 2:
+				return usagef("put -- before the command: mcpdeck add %s -- %s", args[0], strings.Join(args[1:], " "))
+			case dash > 1:
+				return usagef("unexpected argument %q before --", args[1])
+			case f.on && f.lazy:
+				return usagef("choose --on or --lazy")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := a.load()
+			if err != nil {
+				return err
+			}
+			card, notes, err := f.card(args, c.ArgsLenAtDash())
+			if err != nil {
+				return err
+			}
+			return add(c, cfg, f, card, notes)
+		},
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return usage{fmt.Errorf("%w; put -- before the command: mcpdeck add NAME -- COMMAND", flagError(err))}
+	})
+	fl := c.Flags()
+	fl.StringArrayVar(&f.env, "env", nil, "a variable for the command, KEY=VALUE; KEY=secret:NAME takes it from the secrets")
+	fl.StringArrayVar(&f.inherit, "inherit", nil, "a variable that the command gets as mcpdeck has it")
+	fl.StringArrayVar(&f.headers, "header", nil, "a header for the URL, 'NAME: VALUE'")
+	fl.StringVar(&f.cwd, "cwd", "", "working folder of the command (default: the agent's project)")
+	fl.StringVar(&f.transport, "transport", "", "of the URL: auto, http or sse")
+	fl.StringVar(&f.title, "title", "", "what the deck calls it")
+	fl.BoolVar(&f.on, "on", false, "on whenever the deck starts")
+	fl.BoolVar(&f.lazy, "lazy", false, "on, found by search instead of listed")
+	fl.IntVar(&f.pick, "package", 0, "which package or address of the server.json, counted from 1")
+	fl.StringArrayVar(&f.set, "set", nil, "a value that the server.json asks for, NAME=VALUE")
+	fl.BoolVar(&f.noTry, "no-try", false, "do not start the command once")
+	fl.BoolVar(&f.yes, "yes", false, "write without asking")
+	return c
+}
+
+// card is the server that the command line describes, with what the user should know
+// of it.
+func (f addFlags) card(args []string, dash int) (settings.Card, []string, error) {
+	card := settings.Card{Name: args[0], Transport: f.transport, Cwd: f.cwd, Inherit: f.inherit, Title: f.title}
+	var notes []string
+	source := ""
+	if dash < 0 {
+		source = args[len(args)-1]
+	}
+	switch {
+	case dash >= 0:
+		card.Command = args[dash:]
+		if len(card.Command) == 0 {
+			return card, nil, usagef("there is no command after --")
+		}
+	case strings.HasSuffix(source, ".json"):
+		b, err := os.ReadFile(source)
+		if err != nil {
+			return card, nil, fmt.Errorf("read the description of the server: %w", err)
+		}
+		values, err := pairs("--set", "=", f.set)
+		if err != nil {
+			return card, nil, err
+		}
+		described, more, err := cards.FromRegistry(b, f.pick, values)
+		if err != nil {
+			return card, nil, fmt.Errorf("%s: %w", source, err)
+		}
+		described.Cwd, described.Inherit, notes = f.cwd, f.inherit, more
+		if len(args) == 2 {
+			described.Name = args[0]
+		}
+		if f.title != "" {
+			described.Title = f.title
+		}
+		card = described
+	case len(args) == 2:
+		if u, err := url.Parse(source); err != nil || u.Scheme == "" || u.Host == "" {
+			return card, nil, usagef("%q is not a URL; for a command: mcpdeck add %s -- %s", source, args[0], source)
+		}
+		card.URL = source
+	default:
+		return card, nil, usagef("say what %s is: mcpdeck add %[1]s -- COMMAND, or mcpdeck add %[1]s URL", args[0])
+	}
+	switch {
+	case f.on:
+		card.Mode = "on"
+	case f.lazy:
+		card.Mode = "lazy"
+	}
+	env, err := pairs("--env", "=", f.env)
+	if err != nil {
+		return card, nil, err
+	}
+	for k, v := range env {
+		if name, ok := strings.CutPrefix(v, "secret:"); ok {
+			v = "${secret:" + name + "}"
+		}
+		card.Env = with(card.Env, k, v)
+	}
+	headers, err := pairs("--header", ":", f.headers)
+	if err != nil {
+		return card, nil, err
+	}
+	for k, v := range headers {
+		card.Headers = with(card.Headers, strings.TrimSpace(k), strings.TrimSpace(v))
+	}
+	return card, notes, nil
+}
+
+func with(m map[string]string, key, value string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = value
+	return m
+}
+
+// pairs are the values of a flag, each a name and a value.
+func pairs(flag, between string, values []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, p := range values {
+		k, v, ok := strings.Cut(p, between)
+		if !ok || k == "" {
+			return nil, usagef("%s: use NAME%sVALUE", flag, between) // the value may be a secret
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// add shows a card, asks, writes it and tries it.
+func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, notes []string) error {
+	if err := config.CheckCardName(card.Name); err != nil {
+		return usage{err}
+	}
+	full, warnings, err := card.Complete(card.Name)
+	if err != nil {
+		return usage{fmt.Errorf("add %s: %w", card.Name, err)}
+	}
+	if where := cfg.WhereCard(card.Name); where != "" {
+		return fmt.Errorf("add %s: there is one in %s; choose another name, or first: mcpdeck remove %[1]s", card.Name, where)
+	}
+	edit, err := cards.File(cfg.CardFile(card.Name), card)
+	if err != nil {
+		return err
+	}
+	c.Println(card.Name)
+	for _, l := range card.Runs() {
+		c.Println("  " + l)
+	}
+	c.Println("  kept in    ", edit.Place.Path())
+	for _, n := range append(append(notes, warnings...), cardNotes(full)...) {
+		c.Println("  note       ", n)
+	}
+	if !f.yes && !confirmed(c) {
+		c.Println("nothing was written; --yes writes without asking")
+		return exitCode(exitFailed)
+	}
+	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply("add "+card.Name, []change.Edit{edit}, nil)
+	if err != nil {
+		return err
+	}
+	c.Printf("added %s; mcpdeck undo %s takes it back\n", card.Name, entry.ID)
+	if !f.noTry {
+		tryCard(c, cfg, full)
+	}
+	return nil
+}
+
+// cardNotes are what the user should know before a card is added.
+func cardNotes(card settings.Card) []string {
+	var out []string
+	if len(card.Command) > 0 && !strings.Contains(card.Command[0], "${") {
+		if _, err := process.Find(card.Command[0]); err != nil {
+			out = append(out, card.Command[0]+" is not found on PATH")
+		}
+	}
+	for _, s := range card.Missing(func(string) bool { return false }) {
+		out = append(out, "it needs the secret "+s)
+	}
+	for _, table := range []map[string]string{card.Env, card.Headers} {
+		for k, v := range table {
+			if settings.Masked(k+"=", v) != k+"="+v {
+				out = append(out, k+" looks like a secret; it will be in the file, which you alone can read")
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// tryCard starts a card once and says what it offers.
+func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
+	if card.URL != "" {
+		return
+	}
+	c.Println("starting it once...")
+	ctx, cancel := context.WithTimeout(c.Context(), time.Duration(card.StartTimeout)+5*time.Second)
+	defer cancel()
+	got, err := cards.Try(ctx, card, cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Home: cfg.Home, Version: version()})
+	switch {
+	case errors.Is(err, cards.ErrNotTried):
+		return
+	case err != nil:
+		c.Printf("it does not start yet: %v\n", err)
+		return
+	}
+	c.Printf("%s %s answers in %s, protocol %s\n", got.Server, got.Version, span.Took(got.Took), got.Protocol)
+	c.Printf("%d tools, %s of context while it is on: %s\n", len(got.Tools), cards.Cost(got.Context), someOf(got.Tools, 12))
+}
+
+// someOf lists names, the first n of them.
+func someOf(names []string, n int) string {
+	if len(names) > n {
+		return strings.Join(names[:n], ", ") + fmt.Sprintf(" and %d more", len(names)-n)
+	}
+	return strings.Join(names, ", ")
+}

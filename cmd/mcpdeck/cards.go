@@ -1,0 +1,195 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"charm.land/lipgloss/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
+)
+
+func removeCommand(a *app) *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Remove a server that was added to the deck",
+		Long:  "Remove a server that was added to the deck: its file is deleted, after asking. mcpdeck undo brings it back.",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("name one server; mcpdeck list shows them")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := a.load()
+			if err != nil {
+				return err
+			}
+			return remove(c, cfg, args[0], yes)
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "remove without asking")
+	return c
+}
+
+func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
+	where := cfg.WhereCard(name)
+	switch {
+	case slices.Contains(serverNames(), name):
+		return usagef("remove %s: it is a part of mcpdeck", name)
+	case where == "":
+		if meant := near.Meant(name, cardNames(cfg)); meant != "" {
+			return fmt.Errorf("remove %q: unknown server; did you mean %q?", name, meant)
+		}
+		return fmt.Errorf("remove %q: unknown server; mcpdeck list shows them", name)
+	case where == cfg.Paths.Config:
+		return fmt.Errorf("remove %s: it is in %s, which is yours to edit; remove [server.%[1]s] there", name, where)
+	}
+	edit, err := cards.Removal(where)
+	if err != nil {
+		return fmt.Errorf("remove %s: %w", name, err)
+	}
+	c.Println(edit.Place.Path())
+	for _, l := range change.Preview(edit.Before, nil) {
+		c.Println("  " + l)
+	}
+	if !yes && !confirmed(c) {
+		c.Println("nothing was removed; --yes removes without asking")
+		return exitCode(exitFailed)
+	}
+	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply("remove "+name, []change.Edit{edit}, nil)
+	if err != nil {
+		return err
+	}
+	c.Printf("removed %s; mcpdeck undo %s brings it back\n", name, entry.ID)
+	return nil
+}
+
+// cardNames are the cards that there are, usable or not.
+func cardNames(cfg *config.Config) []string {
+	var out []string
+	for _, card := range cfg.Cards {
+		out = append(out, card.Name)
+	}
+	for _, b := range cfg.Broken {
+		out = append(out, b.Name)
+	}
+	return out
+}
+
+// listed is a server in mcpdeck list --json.
+type listed struct {
+	Name    string   `json:"name"`
+	BuiltIn bool     `json:"builtIn,omitempty"`
+	Title   string   `json:"title,omitempty"`
+	Mode    string   `json:"mode,omitempty"`    // last, off, on, lazy
+	Command []string `json:"command,omitempty"` // without secrets
+	URL     string   `json:"url,omitempty"`     // without secrets
+	Env     []string `json:"env,omitempty"`     // names of variables
+	File    string   `json:"file,omitempty"`    // where it is configured
+	Error   string   `json:"error,omitempty"`   // why it cannot be used
+}
+
+func listCommand(a *app) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "List the deck's servers: its own, and those you have added", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := a.load()
+			if err != nil {
+				return err
+			}
+			all := listServers(cfg)
+			if !asJSON {
+				return printServers(c, cfg, all)
+			}
+			b, err := json.MarshalIndent(all, "", "  ")
+			if err != nil {
+				return fmt.Errorf("write the list: %w", err)
+			}
+			c.Println(string(b))
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func listServers(cfg *config.Config) []listed {
+	var out []listed
+	for _, name := range serverNames() {
+		out = append(out, listed{Name: name, BuiltIn: true})
+	}
+	clean := redact.Rules{}
+	for _, card := range cfg.Cards {
+		l := listed{Name: card.Name, Title: card.Title, Mode: card.Mode, File: card.File, URL: clean.Text(card.URL)}
+		l.Env = slices.Sorted(maps.Keys(card.Env))
+		// As a whole: a secret is found by the option before it, too.
+		if words, b := []string(nil), clean.Body(redact.Kind{}, false, inJSONList(card.Command)); json.Unmarshal(b, &words) == nil {
+			l.Command = words
+		}
+		out = append(out, l)
+	}
+	for _, b := range cfg.Broken {
+		out = append(out, listed{Name: b.Name, File: b.File, Error: b.Err.Error()})
+	}
+	return out
+}
+
+func inJSONList(words []string) json.RawMessage {
+	b, _ := json.Marshal(words) // texts always encode
+	return b
+}
+
+func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
+	lines := map[string]string{}
+	for _, card := range cfg.Cards {
+		lines[card.Name] = card.CommandLine()
+	}
+	rows := make([][]string, len(all))
+	for i, l := range all {
+		what := l.URL
+		switch {
+		case l.BuiltIn:
+			what = "part of mcpdeck"
+		case l.Error != "":
+			what = l.File + ": " + l.Error
+		case what == "":
+			what = lines[l.Name]
+		}
+		mode := l.Mode
+		if l.Error != "" {
+			mode = "broken"
+		}
+		rows[i] = []string{l.Name, mode, what}
+	}
+	err := printTable(c, rows, func(row, col int) lipgloss.Style {
+		if col == 1 {
+			return ink(all[row].Mode == "on", all[row].Error != "")
+		}
+		return lipgloss.NewStyle().Faint(all[row].BuiltIn)
+	})
+	if err == nil && len(cfg.Cards)+len(cfg.Broken) == 0 {
+		c.Println("\nmcpdeck add --help says how to add any other MCP server.")
+	}
+	return err
+}
+
+// completeCards completes the name of a card.
+func completeCards(a *app) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		cfg, err := a.load()
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return cardNames(cfg), cobra.ShellCompDirectiveNoFileComp
+	}
+}
