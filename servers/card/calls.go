@@ -28,10 +28,20 @@ type Invocation struct {
 
 // Result is what the agent gets. Its JSON is the child's own.
 type Result struct {
-	Content    []json.RawMessage
-	Structured json.RawMessage // nil when there is none
-	Meta       json.RawMessage // nil when there is none
-	IsError    bool
+	Raw        json.RawMessage   `json:"-"` // the whole as the child gave it; nil when the deck says it
+	Content    []json.RawMessage `json:"content"`
+	Structured json.RawMessage   `json:"structuredContent,omitempty"` // nil when there is none
+	Meta       json.RawMessage   `json:"_meta,omitempty"`             // nil when there is none
+	IsError    bool              `json:"isError,omitempty"`
+}
+
+// JSON is the result as the protocol has it.
+func (r Result) JSON() json.RawMessage {
+	if r.Raw != nil {
+		return r.Raw
+	}
+	raw, _ := rpc.Raw(r) // of what is JSON
+	return raw
 }
 
 func textResult(s string, isError bool) Result {
@@ -336,7 +346,7 @@ func (c *call) result(o Outcome) (Result, error) {
 	if err != nil {
 		return textResult(c.card.opts.Title+" tool error: the answer is "+err.Error(), true), nil
 	}
-	r := Result{Structured: raw.Some("structuredContent"), Meta: raw.Some("_meta"), IsError: raw.Flag("isError")}
+	r := Result{Raw: o.Raw, Structured: raw.Some("structuredContent"), Meta: raw.Some("_meta"), IsError: raw.Flag("isError")}
 	if list, ok := rawjson.SplitArray(raw.Get("content")); ok {
 		r.Content = list
 	}

@@ -202,6 +202,7 @@ func (o Options) filled() Options {
 	o.Limits.Withdraw = cmp.Or(o.Limits.Withdraw, 5*time.Second)
 	o.Catalogue.Title = cmp.Or(o.Catalogue.Title, o.Title)
 	o.Catalogue.Prefix = cmp.Or(o.Catalogue.Prefix, strings.ReplaceAll(o.Name, "-", "_")+"_")
+	o.Catalogue.Reserved = append([]string{o.Catalogue.Prefix + "status"}, o.Catalogue.Reserved...)
 	if o.Start == nil {
 		o.Start = process.Start
 	}
@@ -227,6 +228,12 @@ func (o Options) filled() Options {
 
 // Name is what the card is called in views and on the command line.
 func (p *Card) Name() string { return p.opts.Name }
+
+// StatusTool is the name of what a connection to the card alone always has.
+func (p *Card) StatusTool() string { return p.opts.Catalogue.Prefix + "status" }
+
+// GatewayTool is the name of the gateway, "" when the card has none.
+func (p *Card) GatewayTool() string { return p.opts.Gateway.Tool }
 
 // Title is what the user knows the card as.
 func (p *Card) Title() string { return p.opts.Title }

@@ -93,7 +93,7 @@ func (p *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
 	in.Tool, in.Args = tool.Name, args
 	r, err := p.Call(ctx, in)
 	if err == nil && r.IsError {
-		r.Content = append(r.Content, textResult(gatewayHint, true).Content...)
+		r.Raw, r.Content = nil, append(r.Content, textResult(gatewayHint, true).Content...)
 	}
 	return r, err
 }

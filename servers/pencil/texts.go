@@ -82,16 +82,13 @@ const maxSentence = 4000
 
 const prefix = "pencil_"
 
-// The tools that are the deck's own.
-const (
-	CallTool   = "pencil_call"   // the gateway
-	StatusTool = "pencil_status" // what a connection to Pencil alone always has
-)
+// CallTool is the gateway.
+const CallTool = "pencil_call"
 
 // catalogue is what is Pencil's own about its catalogue.
 func (o Options) catalogue() catalogue.Options {
 	c := catalogue.Options{
-		Title: title, Prefix: prefix, Reserved: []string{StatusTool}, Preface: guidePreface, Guide: ownGuide,
+		Title: title, Prefix: prefix, Preface: guidePreface, Guide: ownGuide,
 		Entry: []string{"get_app_state", "get_editor_state", "read_skill"},
 	}
 	if o.Gateway != "never" {

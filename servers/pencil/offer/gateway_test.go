@@ -104,14 +104,14 @@ func TestAgentsWithTheGatewayAreKnown(t *testing.T) {
 
 func TestGatewayIsSmall(t *testing.T) {
 	m := New(pencil.New(pencil.Options{}))
-	b, err := json.Marshal(m.gateway().Tool)
+	b, err := json.Marshal(m.Offer().Gateway[0].Tool)
 	if err != nil || len(b) >= 700 {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
 }
 
 func TestGatewayIsNoReadOnlyTool(t *testing.T) {
-	a := New(pencil.New(pencil.Options{})).gateway().Tool.Annotations
+	a := New(pencil.New(pencil.Options{})).Offer().Gateway[0].Tool.Annotations
 	if *a.ReadOnlyHint || !*a.DestructiveHint || *a.OpenWorldHint {
 		t.Errorf("hints %+v", a)
 	}

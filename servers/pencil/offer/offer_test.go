@@ -282,26 +282,6 @@ func TestResultsPassTheWholePathUntouched(t *testing.T) {
 	}
 }
 
-func TestToolThatTheLibraryCannotTakeIsHidden(t *testing.T) {
-	m := New(pencil.New(pencil.Options{}))
-	tools := m.toolsOf(&catalogue.Catalogue{Tools: []catalogue.Tool{
-		{Name: "pencil_good", Input: json.RawMessage(`{"type":"object"}`)},
-		{Name: "pencil_bad", Input: json.RawMessage(`{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}`)},
-	}})
-	if len(tools) != 1 || tools[0].Tool.Name != "pencil_good" {
-		t.Errorf("%d tools", len(tools))
-	}
-}
-
-func TestInvocationLeavesTheConnectionsOwnMetaOut(t *testing.T) {
-	req := mcp.CallToolRequest{Params: mcp.CallToolParams{Meta: mcp.NewMetaFromMap(map[string]any{
-		"io.modelcontextprotocol/clientInfo": map[string]any{"name": "x"}, "mcpdeck/resumeKey": "secret", "traceparent": "t", "progressToken": 1,
-	})}}
-	if got := string(invocation(t.Context(), req).Meta); got != `{"traceparent":"t"}` {
-		t.Errorf("got %s", got)
-	}
-}
-
 // BenchmarkToggle is the time from the switch until the last of 50 agents has
 // the notification.
 func BenchmarkToggle(b *testing.B) {

@@ -1,0 +1,264 @@
+// Package offer offers the tools of a card to agents over MCP.
+package offer
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// Options are what is particular to the card of one server. What is empty has a default.
+type Options struct {
+	// Typed has calls go through the library's types, which know fewer members of a
+	// result and say to clients of 2026-07-28 whose it is.
+	Typed   bool
+	Brief   func() string // what the status tool answers
+	Status  string        // description of the status tool
+	Gateway string        // description of the gateway
+}
+
+// Module is the server of a card.
+type Module struct {
+	c *card.Card
+	o Options
+
+	mu     sync.Mutex
+	scope  host.Scope
+	state  deck.State
+	listed *catalogue.Catalogue // of which tools was made
+	tools  []host.Tool
+}
+
+// New makes the module of a card.
+func New(c *card.Card, o Options) *Module {
+	if o.Brief == nil {
+		o.Brief = c.Brief
+	}
+	if o.Status == "" {
+		o.Status = "Tells whether " + c.Title() + " is on. The user turns it on and off; no tool can."
+	}
+	if o.Gateway == "" {
+		o.Gateway = "The tools of " + c.Title() + " through one tool: action tools lists them, describe explains one, call (default) runs one."
+	}
+	return &Module{c: c, o: o}
+}
+
+// Identity implements [host.Module].
+func (m *Module) Identity() host.Identity {
+	return host.Identity{Name: m.c.Name(), Title: m.c.Title(), ServerName: m.c.Name()}
+}
+
+// Start implements [host.Module]. No program is started unless the user
+// configured that.
+func (m *Module) Start(_ context.Context, scope host.Scope) error {
+	m.mu.Lock()
+	m.scope, m.state = scope, deck.State{}
+	m.mu.Unlock()
+	m.look()
+	m.c.Start(card.Events{Listed: scope.Changed, Look: m.look, Warn: scope.Warn})
+	return nil
+}
+
+// Quit implements [host.Quitter].
+func (m *Module) Quit() { m.c.Quit() }
+
+// Stop implements [host.Module].
+func (m *Module) Stop(ctx context.Context) error { return m.c.Stop(ctx) }
+
+// look passes the state on.
+func (m *Module) look() {
+	s := m.c.Status()
+	state := deck.State{Status: deck.Off, Reason: s.Error}
+	sign := s.Sign()
+	switch {
+	case s.Mode == card.TurningOn:
+		state = deck.State{Status: deck.Starting}
+	case s.Mode == card.On && sign.Tone == card.Warning:
+		state = deck.State{Status: deck.Degraded, Reason: sign.Note}
+	case s.Mode == card.On:
+		state = deck.State{Status: deck.Ready, Detail: s.Detail}
+	case s.Broken:
+		state.Status = deck.Failed
+	case s.Link != card.LinkFailed:
+		state.Reason = ""
+	}
+	m.mu.Lock()
+	changed, scope := state != m.state, m.scope
+	m.state = state
+	m.mu.Unlock()
+	if changed {
+		scope.SetState(state)
+	} else {
+		scope.Tell()
+	}
+}
+
+// Offer implements [host.Module].
+func (m *Module) Offer() host.Offer {
+	o := host.Offer{
+		Stub:   []host.Tool{m.status()},
+		Refuse: m.c.Refuse,
+		Router: m,
+	}
+	if listed := m.c.Listed(); listed != nil {
+		o.Tools = m.toolsOf(listed)
+		o.Instructions = listed.Instructions
+	}
+	switch m.c.GatewayFor() {
+	case card.NoClient:
+	case card.AllClients:
+		o.Gateway = []host.Tool{m.gateway()}
+		o.Tools = append(o.Tools[:len(o.Tools):len(o.Tools)], o.Gateway...)
+	default:
+		o.Gateway = []host.Tool{m.gateway()}
+		o.ForGateway = m.c.KeepsList
+	}
+	return o
+}
+
+// toolsOf makes the tools of a catalogue, once.
+func (m *Module) toolsOf(c *catalogue.Catalogue) []host.Tool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.listed == c {
+		return m.tools
+	}
+	m.listed, m.tools = c, nil
+	for i := range c.Tools {
+		t, err := host.RawTool(c.Tools[i].JSON())
+		if err != nil {
+			m.c.Note("hidden: " + err.Error())
+			continue
+		}
+		if m.o.Typed {
+			t.Handler = m.call
+			t.Tool.Description = c.Tools[i].Description
+		}
+		m.tools = append(m.tools, t)
+	}
+	return m.tools
+}
+
+// metaOf carries _meta with its values raw.
+func metaOf(raw json.RawMessage) *mcp.Meta {
+	o, err := rawjson.SplitObject(raw)
+	if err != nil {
+		return nil
+	}
+	fields := make(map[string]any, len(o))
+	for _, m := range o {
+		fields[m.Key] = m.Value
+	}
+	return &mcp.Meta{AdditionalFields: fields}
+}
+
+func (m *Module) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	r, err := m.c.Call(ctx, typed(ctx, req))
+	if err != nil {
+		return nil, err
+	}
+	return resultOf(r), nil
+}
+
+// typed is a request as the domain takes it. What the protocol keeps in
+// _meta for the connection between agent and deck does not go to the server.
+func typed(ctx context.Context, req mcp.CallToolRequest) card.Invocation {
+	in := card.Invocation{
+		Tool: req.Params.Name, Args: req.Params.RawArguments, Agent: host.CallerFrom(ctx).Name(),
+		WaitForUser: func() func() { return host.WaitForUser(ctx) },
+	}
+	meta := req.Params.Meta
+	if meta == nil {
+		return in
+	}
+	fields := map[string]any{}
+	for k, v := range meta.AdditionalFields {
+		if !strings.HasPrefix(k, "io.modelcontextprotocol/") && !strings.HasPrefix(k, "mcpdeck/") {
+			fields[k] = v
+		}
+	}
+	if len(fields) > 0 {
+		if raw, err := json.Marshal(fields); err == nil {
+			in.Meta = raw
+		}
+	}
+	if token := meta.ProgressToken; token != nil {
+		in.Progress = func(p child.Progress) { step(ctx, token, p) }
+	}
+	return in
+}
+
+// block is one content block as the server gave it. The library lets only its
+// own types be content, so it wears one of them.
+type block struct {
+	mcp.TextContent
+	raw json.RawMessage
+}
+
+func (b block) MarshalJSON() ([]byte, error) { return b.raw, nil }
+
+func resultOf(r card.Result) *mcp.CallToolResult {
+	out := &mcp.CallToolResult{Content: make([]mcp.Content, len(r.Content)), RawStructuredContent: r.Structured, IsError: r.IsError}
+	out.Meta = metaOf(r.Meta)
+	for i, raw := range r.Content {
+		out.Content[i] = block{raw: raw}
+	}
+	return out
+}
+
+// status is the tool that a connection to the card alone always has: a client
+// may drop a server that lists nothing.
+func (m *Module) status() host.Tool {
+	return host.Tool{
+		Tool: mcp.Tool{
+			Name: m.c.StatusTool(), Title: m.c.Title() + " status",
+			Description:    m.o.Status,
+			RawInputSchema: json.RawMessage(`{"type":"object","properties":{}}`),
+			Annotations: mcp.ToolAnnotation{
+				Title: m.c.Title() + " status", ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
+				IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false),
+			},
+		},
+		Work: admission.Waits,
+		Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(m.o.Brief()), nil
+		},
+	}
+}
+
+const gatewaySchema = `{"type":"object","properties":{"action":{"type":"string","enum":["tools","describe","call"],"description":"what to do"},` +
+	`"tool":{"type":"string","description":"name of the tool to describe or call"},` +
+	`"arguments":{"type":"object","description":"the tool's own"},"arguments_json":{"type":"string","description":"instead of arguments"}}}`
+
+// gateway is one tool that never changes, for clients that list a server's
+// tools once. It cannot turn the card on.
+func (m *Module) gateway() host.Tool {
+	return host.Tool{
+		Tool: mcp.Tool{
+			Name: m.c.GatewayTool(), Title: m.c.Title() + " tools", Description: m.o.Gateway, RawInputSchema: json.RawMessage(gatewaySchema),
+			Annotations: mcp.ToolAnnotation{
+				Title: m.c.Title() + " tools", ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true),
+				IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(false),
+			},
+		},
+		Work: admission.Waits,
+		Handler: func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			r, err := m.c.Gateway(ctx, typed(ctx, req))
+			if err != nil {
+				return nil, err
+			}
+			return resultOf(r), nil
+		},
+	}
+}

@@ -1,0 +1,39 @@
+package offer
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+)
+
+func TestAToolThatTheLibraryCannotReadIsOfferedAsItStands(t *testing.T) {
+	m := New(card.New(card.Options{Name: "git"}), Options{})
+	tools := m.toolsOf(&catalogue.Catalogue{Tools: []catalogue.Tool{
+		{Name: "git_good", Input: json.RawMessage(`{"type":"object"}`)},
+		{Name: "git_bad", Input: json.RawMessage(`{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}`)},
+		{Name: "", Input: json.RawMessage(`{"type":"object"}`)},
+	}})
+	if len(tools) != 2 || string(tools[1].Raw) != `{"name":"git_bad","inputSchema":{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}}` {
+		t.Errorf("%d tools, %s", len(tools), tools[len(tools)-1].Raw)
+	}
+}
+
+// What belongs to the connection between agent and deck stays there.
+func TestTheConnectionsOwnMetaIsLeftOut(t *testing.T) {
+	req := mcp.CallToolRequest{Params: mcp.CallToolParams{Meta: mcp.NewMetaFromMap(map[string]any{
+		"io.modelcontextprotocol/clientInfo": map[string]any{"name": "x"}, "mcpdeck/resumeKey": "secret", "traceparent": "t", "progressToken": 1,
+	})}}
+	if in := typed(t.Context(), req); string(in.Meta) != `{"traceparent":"t"}` || in.Progress == nil {
+		t.Errorf("got %s", in.Meta)
+	}
+	raw := host.Request{Key: "git_echo", Params: json.RawMessage(`{"name":"git_echo","arguments":{"n":1.0},"_meta":{"b":1e2,` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"x"},"mcpdeck/resumeKey":"secret","progressToken":1,"a":"<t>"}}`)}
+	if in := invocation(t.Context(), raw); in.Tool != "git_echo" || string(in.Args) != `{"n":1.0}` || string(in.Meta) != `{"b":1e2,"a":"<t>"}` || in.Progress == nil {
+		t.Errorf("got %s %s", in.Args, in.Meta)
+	}
+}
