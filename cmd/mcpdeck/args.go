@@ -134,7 +134,7 @@ func arguments(c *cobra.Command, tool *toolInfo, text string, pairs []string) (j
 			return nil, usagef("%q is not KEY=VALUE", pair)
 		}
 		if _, twice := args[key]; twice {
-			return nil, usagef("argument %q is given twice", key)
+			return nil, usagef("duplicate argument %q", key)
 		}
 		kind := ""
 		if tool != nil {
@@ -199,7 +199,7 @@ func toolHelp(c *cobra.Command, a *app, name string) error {
 	defer end()
 	tool, err := findTool(c.Context(), client, name)
 	if err != nil || tool == nil {
-		return errors.Join(err, fmt.Errorf("there is no tool %q", name))
+		return errors.Join(err, fmt.Errorf("unknown tool %q", name))
 	}
 	c.Printf("%s\n\nUsage:\n  mcpdeck call %s", strings.TrimSpace(cmp.Or(tool.Description, tool.Title, tool.Annotations.Title)), tool.Name)
 	names := tool.parameters()

@@ -27,15 +27,15 @@ func callCommand(a *app) *cobra.Command {
 	var f callFlags
 	c := &cobra.Command{
 		Use:   "call TOOL [KEY=VALUE... | --json OBJECT | -]",
-		Short: "Call one tool, through the deck if one runs",
+		Short: "Call a tool, through the deck if one is running",
 		Example: "  mcpdeck call read_project_context --help\n  mcpdeck call read_project_context directoryPath=.\n" +
 			"  mcpdeck call pixelsrc_render --json '{\"path\": \"hero.pxl\"}' --save .",
-		Long: `Call one tool, through the deck if one runs, else in this process.
+		Long: `Call a tool, through the deck if one is running, or else in this process.
 
-Values are taken as the tool's schema wants them: text as it stands, anything
-else as JSON. "-" reads the arguments as a JSON object from standard input.
-What is printed has no control characters; --raw has them all, as escapes.
-With --help after a tool's name, its parameters are shown.`,
+Values are read by the tool's schema: text as it is, anything else as JSON.
+"-" reads the arguments as a JSON object from standard input. Control
+characters are removed from the output; --raw keeps them as escapes.
+--help after a tool's name shows its parameters.`,
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return completeCall(c.Context(), a, args)
 		},
@@ -49,7 +49,7 @@ With --help after a tool's name, its parameters are shown.`,
 	}
 	c.Flags().StringVar(&f.json, "json", "", "arguments as a JSON object")
 	c.Flags().BoolVar(&f.raw, "raw", false, "print the result as JSON")
-	c.Flags().StringVar(&f.save, "save", "", "folder to write the result's images to, as new files")
+	c.Flags().StringVar(&f.save, "save", "", "folder to save the result's images to, as new files")
 	help := c.HelpFunc()
 	c.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if named := c.Flags().Args(); len(named) == 0 || toolHelp(c, a, named[0]) != nil {
@@ -142,7 +142,7 @@ func saveImage(dir, tool string, n int, kind, data string) (string, error) {
 		return "", fmt.Errorf("read an image of the result: %w", err)
 	}
 	if dir == "" {
-		return fmt.Sprintf("[%s, %d bytes; --save DIR keeps it]", kind, len(b)), nil
+		return fmt.Sprintf("[%s, %d bytes; --save DIR saves it]", kind, len(b)), nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("save an image: %w", err)

@@ -34,10 +34,10 @@ func deckCommand(a *app) *cobra.Command {
 		Args:  noSuchCommand,
 		RunE:  func(*cobra.Command, []string) error { return openDeck(a, f) },
 	}
-	c.Flags().BoolVar(&f.plain, "plain", false, "no full screen: one line per event, questions answered by number")
-	c.Flags().BoolVar(&f.watch, "watch", false, "watch only: change nothing")
+	c.Flags().BoolVar(&f.plain, "plain", false, "no full screen: print one line per event, answer questions by number")
+	c.Flags().BoolVar(&f.watch, "watch", false, "watch only; keys change nothing")
 	c.Flags().StringVar(&f.page, "page", "", "page to show first")
-	c.Flags().StringVar(&f.background, "background", "", "dark or light; else the terminal is asked")
+	c.Flags().StringVar(&f.background, "background", "", "dark or light (default: ask the terminal)")
 	a.portFlag(c)
 	return c
 }

@@ -31,7 +31,7 @@ type finding struct {
 func doctorCommand(a *app) *cobra.Command {
 	var fix bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Check what the deck needs, and say what to do about what is missing", Args: noArgs,
+		Use: "doctor", Short: "Check what the deck needs, and say how to fix what is missing", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return doctor(c, a, fix) },
 	}
 	c.Flags().BoolVar(&fix, "fix", false, "install the stamp CLI into the deck's own folder if it is missing")
@@ -79,7 +79,7 @@ func doctor(c *cobra.Command, a *app, fix bool) error {
 func checkConfig(cfg *config.Config) []finding {
 	out := []finding{{"ok", "config", cfg.Paths.Config}}
 	if _, err := os.Stat(cfg.Paths.Config); err != nil {
-		out[0].text = "none; " + cfg.Paths.Config + " would be read"
+		out[0].text = "no file " + cfg.Paths.Config + "; using the defaults"
 	}
 	for _, w := range cfg.Warnings {
 		out = append(out, finding{"note", "config", w})
@@ -91,7 +91,7 @@ func checkConfig(cfg *config.Config) []finding {
 // are made for that alone: the queue and the gate that they look at are nobody's.
 func (h *instance) checkKeys() []finding {
 	if len(h.cfg.File.Keys) == 0 {
-		return []finding{{"ok", "keys", "the default ones"}}
+		return []finding{{"ok", "keys", "defaults"}}
 	}
 	h.queue, h.gate, h.pictures = ask.New(ask.Options{}), proof.New(proof.Options{}), h.pixelsPage()
 	var out []finding
@@ -119,7 +119,7 @@ func checkClients(cfg *config.Config) []finding {
 			have = append(have, s.Client)
 		case setup.Differs:
 			have = append(have, s.Client)
-			out = append(out, finding{"note", "clients", fmt.Sprintf("%s: %s has another entry mcpdeck than setup writes; see the difference with: mcpdeck setup %[1]s", s.Client, s.Path)})
+			out = append(out, finding{"note", "clients", fmt.Sprintf("%s: the mcpdeck entry in %s is not the one setup writes; see the difference with: mcpdeck setup %[1]s", s.Client, s.Path)})
 		case setup.Broken:
 			out = append(out, finding{"bad", "clients", fmt.Sprintf("%s: %s: %v", s.Client, s.Path, s.Err)})
 		case setup.NotSetUp:
@@ -132,10 +132,10 @@ func checkClients(cfg *config.Config) []finding {
 	case len(have) > 0:
 		out = append(out, finding{"ok", "clients", "set up: " + strings.Join(have, ", ")})
 	case len(could) == 0:
-		out = append(out, finding{"note", "clients", "no agent was found here; install one (Claude Code, Codex, Gemini CLI, ...), then: mcpdeck setup CLIENT"})
+		out = append(out, finding{"note", "clients", "no agent found; install one (Claude Code, Codex, Gemini CLI, ...), then run: mcpdeck setup CLIENT"})
 	}
 	if len(could) > 0 {
-		out = append(out, finding{"note", "clients", fmt.Sprintf("not set up: %s; set one up with: mcpdeck setup %s", strings.Join(could, ", "), could[0])})
+		out = append(out, finding{"note", "clients", fmt.Sprintf("not set up: %s; to set one up: mcpdeck setup %s", strings.Join(could, ", "), could[0])})
 	}
 	return out
 }

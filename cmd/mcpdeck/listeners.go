@@ -63,7 +63,7 @@ func (a *app) open(screen bool) (*instance, *listeners, error) {
 func openListeners(h *instance) (*listeners, error) {
 	l, err := socket.Listen(h.cfg.Paths.Socket)
 	if used := new(socket.InUseError); errors.As(err, &used) && used.PID != 0 {
-		return nil, fmt.Errorf("a deck is already running as process %d; use its screen, or start another one with --name", used.PID)
+		return nil, fmt.Errorf("a deck is already running (process %d); use it, or start another with --name", used.PID)
 	}
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (r *listeners) openWeb() {
 		if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, inUse) {
 			r.endpoints.HTTPNote = fmt.Sprintf("port %d is taken", cfg.Port)
 		}
-		r.instance.host.Warn("http", fmt.Sprintf("HTTP is off: %s; set http.port (0 picks a free one)", r.endpoints.HTTPNote))
+		r.instance.host.Warn("http", fmt.Sprintf("HTTP is off: %s; set http.port to another port (0 picks a free one)", r.endpoints.HTTPNote))
 		return
 	}
 	r.web = l
@@ -198,11 +198,11 @@ func storedToken(path string) (string, error) {
 		return "", err
 	}
 	if file.OpenToOthers(info) {
-		return "", fmt.Errorf("%s can be read by others (mode %04o)", path, info.Mode().Perm())
+		return "", fmt.Errorf("%s is readable by others (mode %04o)", path, info.Mode().Perm())
 	}
 	token := strings.TrimSpace(string(b))
 	if raw, err := hex.DecodeString(token); err != nil || len(raw) != tokenBytes {
-		return "", fmt.Errorf("%s holds no token of mcpdeck, which has %d hexadecimal digits", path, 2*tokenBytes)
+		return "", fmt.Errorf("%s does not contain an mcpdeck token, which has %d hexadecimal digits", path, 2*tokenBytes)
 	}
 	return token, nil
 }

@@ -24,12 +24,12 @@ func mcpCommand(a *app) *cobra.Command {
 	var gateway bool
 	c := &cobra.Command{
 		Use:   "mcp [SERVER...]",
-		Short: "Serve MCP on standard input and output, through the deck if one runs",
+		Short: "Serve MCP on standard input and output, through the deck if one is running",
 		Long: `Serve MCP on standard input and output, for an agent's configuration.
 
-With a deck running this relays to it. Without one it hosts the same servers
-itself, and moves to a deck when one is opened. Servers: pencil, ask, pixelsrc,
-logicstamp, clippy; none named means all.`,
+If a deck is running, this relays to it. If not, it hosts the same servers itself
+and switches to a deck when one is opened. Servers: pencil, ask, pixelsrc,
+logicstamp, clippy (default: all).`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			cfg, err := a.load()
 			if err != nil {
@@ -38,7 +38,7 @@ logicstamp, clippy; none named means all.`,
 			return relay(cfg, args, gateway)
 		},
 	}
-	c.Flags().BoolVar(&gateway, "gateway", false, "list fixed tools in place of lists that change, for clients that never refresh them")
+	c.Flags().BoolVar(&gateway, "gateway", false, "list fixed tools instead of a list that changes, for clients that never refresh it")
 	return c
 }
 

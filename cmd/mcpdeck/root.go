@@ -42,10 +42,10 @@ func newRoot() *cobra.Command {
 	root.SetErr(console.Err())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{flagError(err)} })
 	f := root.PersistentFlags()
-	f.StringVar(&a.flags.Name, "name", "", "name of the deck, where several run")
-	f.StringVar(&a.flags.State, "state", "", "folder for sockets, journal and drafts (default ~/.local/state/mcpdeck)")
+	f.StringVar(&a.flags.Name, "name", "", "name of the deck, if you run several")
+	f.StringVar(&a.flags.State, "state", "", "folder for state: sockets, journal, drafts (default ~/.local/state/mcpdeck)")
 	f.StringVar(&a.flags.File, "config", "", "configuration file (default ~/.config/mcpdeck/config.toml)")
-	f.StringArrayVar(&a.flags.Allow, "allow-dir", nil, "one more folder that agents' paths may lie in")
+	f.StringArrayVar(&a.flags.Allow, "allow-dir", nil, "another folder that agents may use (can be repeated)")
 	root.AddCommand(a.subcommands()...)
 	root.AddCommand(askCommands(a)...)
 	completeWords(root, a)
@@ -106,7 +106,7 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	if meant := near.Meant(args[0], names); meant != "" {
 		return usagef("unknown command %q; did you mean %q?", args[0], meant)
 	}
-	return usagef("unknown command %q; mcpdeck --help lists them", args[0])
+	return usagef("unknown command %q; see mcpdeck --help", args[0])
 }
 
 func noArgs(_ *cobra.Command, args []string) error {

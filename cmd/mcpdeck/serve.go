@@ -14,7 +14,7 @@ import (
 
 func serveCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "serve", Short: "Run the deck without a screen; log lines go to standard error", Args: noArgs,
+		Use: "serve", Short: "Run the deck without a screen, logging to standard error", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return serve(a) },
 	}
 	a.portFlag(c)

@@ -31,8 +31,8 @@ func showCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show FILE...",
 		Short: "Show .pxl, PNG, GIF and JPEG files, and redraw them when they are saved",
-		Long: `Look at pictures: in the running deck, else on a screen of their own. A file is drawn again
-whenever it is saved. For a picture in the output of a script see mcpdeck render --show.`,
+		Long: `Show pictures in the running deck, or else on their own screen. A file is redrawn whenever it is
+saved. To print a picture in the output of a script, use mcpdeck render --show.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			files, err := pictureFiles(args)
 			if err != nil {
@@ -49,12 +49,12 @@ whenever it is saved. For a picture in the output of a script see mcpdeck render
 				}
 			}
 			if !terminal() {
-				return errors.New("show pictures: no deck runs and this is no terminal; mcpdeck render FILE --show half prints one")
+				return errors.New("show pictures: no deck is running and this is not a terminal; to print one: mcpdeck render FILE --show half")
 			}
 			return showHere(c.Context(), cfg, files)
 		},
 	}
-	c.Flags().BoolVar(&here, "here", false, "on a screen of their own, even when a deck runs")
+	c.Flags().BoolVar(&here, "here", false, "on their own screen, even if a deck is running")
 	return c
 }
 
@@ -114,7 +114,7 @@ func (h *instance) showControl(_ context.Context, from wire.Requester, args json
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
 	if h.pictures == nil {
-		return nil, errors.New("show pictures: this deck has no screen; mcpdeck show --here opens one")
+		return nil, errors.New("show pictures: the running deck has no screen; use mcpdeck show --here")
 	}
 	for _, file := range r.Files {
 		if !filepath.IsAbs(file) {

@@ -112,10 +112,10 @@ func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 		want string // "": it is taken
 	}{
 		{"one of ours", plant(good, 0o600), ""},
-		{"a short one", plant("a\n", 0o600), "no token of mcpdeck"},
-		{"an empty one", plant("", 0o600), "no token of mcpdeck"},
-		{"a long word", plant(strings.Repeat("x", 64), 0o600), "no token of mcpdeck"},
-		{"one that others can read", plant(good, 0o644), "can be read by others"},
+		{"a short one", plant("a\n", 0o600), "does not contain an mcpdeck token"},
+		{"an empty one", plant("", 0o600), "does not contain an mcpdeck token"},
+		{"a long word", plant(strings.Repeat("x", 64), 0o600), "does not contain an mcpdeck token"},
+		{"one that others can read", plant(good, 0o644), "is readable by others"},
 		{"a link", func(d *driver, token string) error {
 			if err := os.WriteFile(d.home+"/planted", []byte(good), 0o600); err != nil {
 				return err

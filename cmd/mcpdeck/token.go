@@ -14,7 +14,7 @@ import (
 
 func tokenCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "token", Short: "Print where the token of the HTTP endpoint is", Args: noArgs,
+		Use: "token", Short: "Print the path of the HTTP endpoint's token file", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, readToken) },
 	}
 	c.AddCommand(&cobra.Command{
@@ -49,7 +49,7 @@ func rotate(p config.Paths) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := wire.Ask(ctx, p.Socket, "token", nil, nil); err != nil && !errors.Is(err, wire.ErrNoDeck) {
-		return "", fmt.Errorf("tell the running deck of the new token: %w; restart it", err)
+		return "", fmt.Errorf("tell the running deck about the new token: %w; restart it", err)
 	}
 	return token, nil
 }

@@ -34,7 +34,7 @@ func toolsCommand(a *app) *cobra.Command {
 			return printTools(c, list.Tools, raw)
 		},
 	}
-	c.Flags().BoolVar(&raw, "json", false, "the definitions, as JSON")
+	c.Flags().BoolVar(&raw, "json", false, "print the definitions as JSON")
 	return c
 }
 

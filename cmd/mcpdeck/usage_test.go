@@ -33,7 +33,7 @@ func TestWrongUsage(t *testing.T) {
 		{"no such command of a group that does nothing itself", "logicstamp nonsense", `unknown command "nonsense"`},
 		{"no such command of a group that prints its help", "ask nonsense", `unknown command "nonsense"`},
 		{"no such client", "setup nonsense", "name one of"},
-		{"no such kind of picture", "render x.pxl -o x.jpg", ".png and .gif only"},
+		{"no such kind of picture", "render x.pxl -o x.jpg", "only .png and .gif can be written"},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			root := newRoot()

@@ -86,7 +86,7 @@ func listCommand(load func() (Settings, error)) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON, complete")
+	c.Flags().BoolVar(&asJSON, "json", false, "as complete JSON")
 	return c
 }
 
@@ -138,11 +138,12 @@ func answerCommand(load func() (Settings, error)) *cobra.Command {
 		Long: `Answer an open question of the running deck.
 
 The deck must allow it: ask.cli_answers is off, pair or passphrase. With pair, P on
-the deck's Ask page shows a code that counts once; with passphrase, P sets one. This
-command asks for it on the terminal; it takes none from arguments, the environment or
-standard input, and nothing that an agent started may answer. The answers are one
-object per question: its id, and selectedOptions, customInput, notes, skipped or
-clarify.`,
+the deck's Ask page shows a code that is valid once; with passphrase, P sets one. This
+command prompts for it on the terminal and never reads it from arguments, the
+environment or standard input. Programs started by agents may not answer.
+
+The answers are a JSON list with one object per question: its id, and selectedOptions,
+customInput, notes, skipped or clarify.`,
 		Example: `  mcpdeck ask answer 3 --json '[{"id":"auth","selectedOptions":["OAuth"]}]'
   mcpdeck ask answer 3 --decline --reason "not now"`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -161,15 +162,15 @@ clarify.`,
 			return noDeck(client.Answer(id, results))
 		},
 	}
-	c.Flags().StringVar(&raw, "json", "", "the answers; - reads them from standard input")
+	c.Flags().StringVar(&raw, "json", "", "the answers as JSON; - reads them from standard input")
 	c.Flags().BoolVar(&decline, "decline", false, "decline the request")
-	c.Flags().StringVar(&reason, "reason", "", "why it is declined")
+	c.Flags().StringVar(&reason, "reason", "", "the reason for declining")
 	return c
 }
 
 func answerArgs(in io.Reader, args []string, raw string, decline bool) (int, []questions.Result, error) {
 	if len(args) != 1 {
-		return 0, nil, usagef("give the number of one question, as mcpdeck ask list shows it, and the answers with --json")
+		return 0, nil, usagef("give the number of a question, as shown by mcpdeck ask list, and the answers with --json")
 	}
 	id, err := strconv.Atoi(args[0])
 	if err != nil || id <= 0 {

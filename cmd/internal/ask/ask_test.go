@@ -67,7 +67,7 @@ func TestConfigurationOfEachClientParses(t *testing.T) {
 			}
 			// A limit that nothing raises is said, and the server is not told of another.
 			told, raised := strings.Contains(text, clients.LimitHint), c.Form.Timeout != ""
-			said := strings.Contains(strings.Join(notes(c), "\n"), "nothing in its configuration raises that")
+			said := strings.Contains(strings.Join(notes(c), "\n"), "has no setting to raise that")
 			if told != raised || said != (!raised && c.Limit > 0) {
 				t.Errorf("limit %v, raised %v: told %v, said %v", c.Limit, raised, told, said)
 			}

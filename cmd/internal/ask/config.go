@@ -26,8 +26,8 @@ func configCommand(load func() (Settings, error)) *cobra.Command {
 	var name, label, output string
 	names := ClientNames()
 	c := &cobra.Command{
-		Use: "config", Short: "Print an agent's configuration, with a socket of its own",
-		Long:    "Ask the running deck for a socket that stands for one session of an agent, and print\nthe agent's configuration for it. Agents: " + strings.Join(names, ", ") + ".",
+		Use: "config", Short: "Print an agent's configuration, with its own socket",
+		Long:    "Ask the running deck for a socket for one session of an agent, and print the agent's\nconfiguration for it. Agents: " + strings.Join(names, ", ") + ".",
 		Example: "  mcpdeck ask config --client claude --session payments --write ask.json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -62,8 +62,8 @@ func configCommand(load func() (Settings, error)) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&name, "client", "claude", "the agent's program")
-	c.Flags().StringVar(&label, "session", "", "name of the session, shown with its questions")
-	c.Flags().StringVar(&output, "write", "", "write to this file instead, readable by you alone; it is replaced")
+	c.Flags().StringVar(&label, "session", "", "the session's name, shown with its questions")
+	c.Flags().StringVar(&output, "write", "", "write to this file instead, readable only by you; an existing file is replaced")
 	return c
 }
 
@@ -98,7 +98,7 @@ func notes(c clients.Client) []string {
 		out = []string{"merge this into " + where}
 	}
 	if c.Form.Timeout == "" && c.Limit > 0 {
-		out = append(out, fmt.Sprintf("%s ends a tool call after about %.0f s and nothing in its configuration raises that; mcpdeck answers in time with status pending, and the agent calls ask_wait",
+		out = append(out, fmt.Sprintf("%s ends a tool call after about %.0f s and has no setting to raise that; mcpdeck returns status pending in time, and the agent calls ask_wait",
 			c.Title, c.Limit.Seconds()))
 	}
 	return out

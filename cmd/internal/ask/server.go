@@ -29,9 +29,9 @@ func serverCommand(load func() (Settings, error)) *cobra.Command {
 		Use: "ask-server", Short: "Serve the ask tools on standard input and output",
 		Long: `Serve the tools ask and ask_wait over MCP, for an agent's configuration.
 
-Questions go to the deck whose socket PI_ASK_SOCKET or MCPDECK_ASK_SOCKET names,
-else to the one that runs for this user. mcpdeck ask config prints what an agent
-needs.`,
+Questions go to the deck whose socket is named by PI_ASK_SOCKET or MCPDECK_ASK_SOCKET,
+or else to the deck that this user is running. mcpdeck ask config prints the
+configuration that an agent needs.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := load()
@@ -43,7 +43,7 @@ needs.`,
 			return serve(ctx, s, wait, c.InOrStdin(), console.Bytes(c.OutOrStdout()))
 		},
 	}
-	c.Flags().DurationVar(&wait, "connect-wait", 3*time.Second, "how long to wait for a deck before saying that there is none")
+	c.Flags().DurationVar(&wait, "connect-wait", 3*time.Second, "how long to wait for a deck before reporting that none is running")
 	return c
 }
 

@@ -47,11 +47,11 @@ func Command(opt Options) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:   "log [QUERY]",
-		Short: "Show the calls that agents made",
-		Long: "Show the calls that agents made, oldest first: time, agent, tool, outcome, duration, arguments.\n" +
-			"With --json each call is one line of JSON with its arguments and result.\n\n" +
-			"A query is what the filter of the deck's page of calls takes: words, and " +
-			strings.Join(match.Fields(), ":, ") + ":, >500ms, <2s. Flags say the same.",
+		Short: "Show agents' calls",
+		Long: "Show agents' calls, oldest first: time, agent, tool, outcome, duration, arguments.\n" +
+			"With --json, print each call as one line of JSON with its arguments and result.\n\n" +
+			"The query syntax is that of the filter on the deck's Calls page: words, and " +
+			strings.Join(match.Fields(), ":, ") + ":, >500ms, <2s. The flags do the same.",
 		Example: "  mcpdeck log -f\n  mcpdeck log status:error since:2h '>500ms' lantern.pxl\n  mcpdeck log --tool 'pencil_*' --status error --since 2h\n  mcpdeck log --json -n 0 > calls.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := f.query(args, opt.Now())
@@ -66,16 +66,16 @@ func Command(opt Options) *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.BoolVarP(&f.follow, "follow", "f", false, "go on with new calls until interrupted")
-	fl.IntVarP(&f.count, "lines", "n", 50, "how many of the newest calls; 0 for all")
+	fl.BoolVarP(&f.follow, "follow", "f", false, "follow: print new calls until interrupted")
+	fl.IntVarP(&f.count, "lines", "n", 50, "number of newest calls to show; 0 for all")
 	fl.StringVar(&f.tool, "tool", "", "only this tool; * stands for any text")
 	fl.StringVar(&f.server, "server", "", "only this server; * stands for any text")
 	fl.StringVar(&f.agent, "agent", "", "only agents with this in their name; * stands for any text")
-	fl.StringVar(&f.status, "status", "", "only ok, error, refused, cancelled or lost")
-	fl.StringVarP(&f.text, "grep", "g", "", "only calls with this text in tool, agent, arguments or result")
-	fl.StringVar(&f.since, "since", "", "only calls from then on: 90m, 2h, 3d, 15:04, 2006-01-02, RFC 3339")
-	fl.StringVar(&f.until, "until", "", "only calls before then")
-	fl.BoolVar(&f.json, "json", false, "one line of JSON a call, complete")
+	fl.StringVar(&f.status, "status", "", "only calls with this status: ok, error, refused, cancelled or lost")
+	fl.StringVarP(&f.text, "grep", "g", "", "only calls with this text in the tool, agent, arguments or result")
+	fl.StringVar(&f.since, "since", "", "only calls since this time: 90m, 2h, 3d, 15:04, 2006-01-02, RFC 3339")
+	fl.StringVar(&f.until, "until", "", "only calls before this time")
+	fl.BoolVar(&f.json, "json", false, "print each call as one complete line of JSON")
 	return cmd
 }
 
@@ -168,7 +168,7 @@ func openWhenThere(ctx context.Context, path string, wait bool, poll time.Durati
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, quiet(ctx, err)
 		case !wait:
-			return nil, errors.New("no call log yet; it begins when a deck runs and an agent calls a tool")
+			return nil, errors.New("no call log yet; it starts when an agent calls a tool while a deck is running")
 		case !sleep(ctx, poll):
 			return nil, nil
 		}

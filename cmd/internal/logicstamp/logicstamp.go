@@ -51,8 +51,8 @@ func diffCommand(open func(context.Context) (*logicstamp.Service, error)) *cobra
 		Short: "Compare the contracts of this folder with a baseline",
 		Long: "Compare the contracts of the components in this folder with a baseline.\n\n" +
 			"The baseline is snapshot (the newest one), snapshot:<id>, git:<ref>, or a folder with a\n" +
-			"context. Without one it is the newest snapshot, else the last commit.\n\n" +
-			"Exit code: 0 if nothing changed, 1 if something changed, 2 on an error.",
+			"context. The default is the newest snapshot, or the last commit if there is none.\n\n" +
+			"The exit code is 0 if nothing changed, 1 if something changed, and 2 on error.",
 		Example: "  mcpdeck logicstamp diff\n  mcpdeck logicstamp diff --baseline git:main --markdown",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,12 +66,12 @@ func diffCommand(open func(context.Context) (*logicstamp.Service, error)) *cobra
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.baseline, "baseline", "b", "", "what to compare with")
+	f.StringVarP(&o.baseline, "baseline", "b", "", "the baseline to compare with")
 	f.StringVar(&o.project, "project", "", "the project's folder (default: this one)")
 	f.BoolVar(&o.json, "json", false, "print the whole result as JSON")
-	f.BoolVar(&o.markdown, "markdown", false, "print Markdown, one block per folder")
+	f.BoolVar(&o.markdown, "markdown", false, "print Markdown, one section per folder")
 	f.BoolVar(&o.plain, "plain", false, "print text (the default)")
-	f.BoolVar(&o.now, "force", false, "analyse even when the sources did not change")
+	f.BoolVar(&o.now, "force", false, "analyse even if the sources have not changed")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown", "plain")
 	return cmd
 }

@@ -71,8 +71,8 @@ func TestCommands(t *testing.T) {
 		{"pencil accept", "Nothing is held.", 0},
 		{"pencil off", "Pencil mode is off", 0},
 		{"call pencil_get_editor_state", "Pencil mode is off", 1},
-		{"pencil dance", `no command "dance"`, 2},
-		{"pencil", "say on, off, status, reconnect or accept", 2},
+		{"pencil dance", `unknown command "dance"`, 2},
+		{"pencil", "name a command: on, off, status, reconnect or accept", 2},
 	}
 	for _, tt := range tests {
 		out, err := d.command(t.Context(), strings.Fields(tt.args)...).CombinedOutput()

@@ -26,14 +26,14 @@ func Command(ask Ask) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pencil",
 		Short: "Turn Pencil mode on or off, and show its state",
-		Long: "Pencil mode gives the connected agents the tools of the Pencil app's own MCP server.\n" +
-			"While it is off they see nothing of it. These commands act on the running deck.",
+		Long: "Pencil mode offers the tools of the Pencil app's own MCP server to connected agents.\n" +
+			"While it is off they see none of them. These commands act on the running deck.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return UsageError{fmt.Errorf("no command %q (on, off, status, reconnect, accept)", args[0])}
+				return UsageError{fmt.Errorf("unknown command %q (use on, off, status, reconnect, accept)", args[0])}
 			}
-			return UsageError{errors.New("say on, off, status, reconnect or accept")}
+			return UsageError{errors.New("name a command: on, off, status, reconnect or accept")}
 		},
 	}
 	verb := func(use, short string) *cobra.Command {
@@ -43,7 +43,7 @@ func Command(ask Ask) *cobra.Command {
 	}
 	cmd.AddCommand(
 		verb("on", "Offer Pencil's tools to the agents"),
-		verb("off", "Stop offering them"),
+		verb("off", "Stop offering Pencil's tools"),
 		statusCommand(ask),
 		verb("reconnect", "Restart Pencil's MCP server"),
 		acceptCommand(ask),
@@ -56,7 +56,7 @@ func statusCommand(ask Ask) *cobra.Command {
 	c := &cobra.Command{Use: "status", Short: "Show mode, program, app, tools and calls", Args: none, RunE: func(c *cobra.Command, _ []string) error {
 		return send(c, ask, card.Request{Verb: "status", Long: long})
 	}}
-	c.Flags().BoolVarP(&long, "long", "l", false, "also where mcpdeck looked, what changed, the instructions and the log")
+	c.Flags().BoolVarP(&long, "long", "l", false, "also show where mcpdeck looked, what changed, the instructions and the log")
 	return c
 }
 

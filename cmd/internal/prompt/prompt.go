@@ -19,7 +19,7 @@ import (
 // ErrNoTerminal says that nobody can be asked. A secret is taken from a terminal
 // alone: arguments, the environment and standard input can be read by others or
 // come from others.
-var ErrNoTerminal = errors.New("there is no terminal to ask on")
+var ErrNoTerminal = errors.New("no terminal to prompt on")
 
 // Proof asks for what a deck wants to be shown: "pair" or "passphrase".
 func Proof(method string) (string, error) {
@@ -27,9 +27,9 @@ func Proof(method string) (string, error) {
 	case proof.Pair:
 		return secret("Pairing code on the deck's screen: ")
 	case proof.Passphrase:
-		return secret("Passphrase of the deck: ")
+		return secret("The deck's passphrase: ")
 	default:
-		return "", fmt.Errorf("the deck asks for %q, which this mcpdeck does not know", method)
+		return "", fmt.Errorf("the deck asks for %q, which this version of mcpdeck does not know", method)
 	}
 }
 

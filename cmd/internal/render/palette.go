@@ -24,8 +24,8 @@ func PaletteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "palette FILE",
 		Short: "Convert palettes between .pxl and " + formats,
-		Long: "Convert a palette of a .pxl file, or a built-in one such as @pico8, to " + formats + ",\n" +
-			"and a file of one of those to a palette object, which without -o goes to standard output.",
+		Long: "Convert a palette from a .pxl file, or a built-in one such as @pico8, to " + formats + ",\n" +
+			"or a file in one of those formats to a palette object. Without -o, print the palette object.",
 		Example: "  mcpdeck palette hero.pxl --name skin -o skin.gpl\n  mcpdeck palette @pico8 -o pico8.hex\n  mcpdeck palette sweetie-16.hex >> art.pxl",
 		RunE: func(c *cobra.Command, files []string) error {
 			if len(files) != 1 {
@@ -36,7 +36,7 @@ func PaletteCommand() *cobra.Command {
 				return err
 			}
 			if left > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "%d colours that are not opaque were left out\n", left)
+				fmt.Fprintf(c.ErrOrStderr(), "skipped %d colours that are not opaque\n", left)
 			}
 			if output == "" || output == "-" {
 				if _, err := console.Bytes(c.OutOrStdout()).Write(text); err != nil {
@@ -51,7 +51,7 @@ func PaletteCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&name, "name", "", "the palette of a .pxl file (default: its first), or the name of a new one")
-	c.Flags().StringVarP(&output, "output", "o", "", "file to write, its extension the format")
+	c.Flags().StringVarP(&output, "output", "o", "", "file to write; its extension sets the format")
 	return c
 }
 
@@ -93,7 +93,7 @@ func convert(file, name, output string) (text []byte, left int, err error) {
 	colours, found := doc.Colours(&pxl.PaletteRef{Name: name})
 	if !found {
 		if name == "" {
-			return nil, 0, fmt.Errorf("%s: it has no palette object; those inside sprites are not taken", file)
+			return nil, 0, fmt.Errorf("%s: no palette object; palettes inside sprites are not converted", file)
 		}
 		return nil, 0, fmt.Errorf("%s: no palette %q", file, name)
 	}

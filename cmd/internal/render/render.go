@@ -44,13 +44,13 @@ func Command() *cobra.Command {
 		Short: "Draw pixel art from .pxl files to PNG and GIF",
 		Long: `Draw an object of each FILE: a sprite, variant or composition as PNG, an animation as GIF.
 
-Without -o the picture goes into the current folder, named after the file and, when one was
-asked for, the object; -o - writes it to standard output. Without --name the first sprite is
-drawn, else the first composition or animation. What is wrong with a document is told on
-standard error as FILE:LINE:COLUMN.
+Without -o the picture is written to the current folder, named after the file and, with --name,
+the object; -o - writes it to standard output. Without --name the first sprite is drawn, or else
+the first composition or animation. Problems in a document are reported on standard error as
+FILE:LINE:COLUMN.
 
-This needs no deck and reads no configuration: --name and --state are those of the picture, not
-the deck's, also before the word render.`,
+This needs no deck and reads no configuration. --name and --state refer to the picture, not the
+deck, even before the word render.`,
 		Example: `  mcpdeck render hero.pxl --scale 8
   mcpdeck render hero.pxl --name walk -o walk.gif
   mcpdeck render hero.pxl --show auto
@@ -66,28 +66,28 @@ the deck's, also before the word render.`,
 	f.StringVar(&o.name, "name", "", "name of the object to draw")
 	f.StringVar(&o.kind, "kind", "", "sprite, variant, composition or animation")
 	f.StringVar(&o.dialect, "dialect", "documented", "documented, or reference for pixel parity with pxl")
-	f.IntVar(&o.scale, "scale", 1, "whole factor, 1 to 128")
+	f.IntVar(&o.scale, "scale", 1, "scale factor, a whole number from 1 to 128")
 	f.StringVar(&o.antialias, "antialias", "", "none, "+strings.Join(pxl.Algorithms(), ", ")+" (default: as the file says)")
 	f.Float64Var(&o.strength, "strength", 0, "strength of the antialias, 0 to 1")
 	f.StringVarP(&o.output, "output", "o", "", "file to write: .png, .gif, or - for standard output")
 	f.StringVar(&o.states, "state", "", `active states of state rules, such as "damaged poisoned"`)
-	f.BoolVar(&o.allStates, "all-states", false, "every state is active")
+	f.BoolVar(&o.allStates, "all-states", false, "make every state active")
 	f.StringVar(&o.slice, "slice", "", "stretch a nine-slice sprite to WxH pixels")
 	f.IntVar(&o.sheet, "sheet", 0, "draw the frames side by side; --sheet=4 puts four in a row")
 	f.Lookup("sheet").NoOptDefVal = "0"
 	f.BoolVar(&o.all, "all", false, "draw every sprite, variant, composition and animation; -o names a folder")
-	f.StringVar(&o.atlas, "atlas", "", "pack every sprite into one PNG with a description: "+strings.Join(frames.Formats(), ", "))
+	f.StringVar(&o.atlas, "atlas", "", "pack every sprite into one PNG with a data file: "+strings.Join(frames.Formats(), ", "))
 	f.Lookup("atlas").NoOptDefVal = frames.Formats()[0]
 	f.IntVar(&o.padding, "padding", 0, "pixels between the sprites of an atlas")
-	f.IntVar(&o.maxSize, "max-size", 4096, "largest side of an atlas; further sprites go to further pages")
-	f.BoolVar(&o.powerOfTwo, "power-of-two", false, "make the sides of an atlas powers of two")
+	f.IntVar(&o.maxSize, "max-size", 4096, "maximum side of an atlas; sprites that do not fit go to further pages")
+	f.BoolVar(&o.powerOfTwo, "power-of-two", false, "make the sides of the atlas powers of two")
 	f.IntVar(&o.frames, "frames", 0, "frames of a particle, 1 to 256 (default: twice its longest life)")
 	f.StringVar(&o.canvas, "canvas", "32x32", "size of a particle's frames")
-	f.StringVar(&o.origin, "origin", "", "X,Y that a particle comes from (default: the middle of the lower edge)")
+	f.StringVar(&o.origin, "origin", "", "X,Y of a particle's origin (default: the middle of the lower edge)")
 	f.StringVar(&o.tag, "tag", "", "draw only the frames of a tag")
 	f.StringVar(&o.show, "show", "", "print the picture instead of writing it: "+strings.Join(shown.ModeNames(), ", "))
-	f.IntVar(&o.cols, "cols", 0, "width of --show in characters, 0 for the picture's own")
-	f.IntVar(&o.rows, "rows", 0, "height of --show in lines, 0 for the picture's own")
+	f.IntVar(&o.cols, "cols", 0, "width of --show in characters, 0 for the picture's own width")
+	f.IntVar(&o.rows, "rows", 0, "height of --show in lines, 0 for the picture's own height")
 	f.BoolVar(&o.list, "list", false, "list the objects and draw nothing")
 	f.BoolVar(&o.json, "json", false, "print sizes and diagnostics as JSON")
 	f.BoolVar(&o.strict, "strict", false, "treat every diagnostic as an error and write nothing")

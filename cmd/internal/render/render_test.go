@@ -225,7 +225,7 @@ func TestMistakes(t *testing.T) {
 		{"canvas", file + " --canvas 3", "WIDTHxHEIGHT", true},
 		{"origin", file + " --origin 3", "X,Y", true},
 		{"dialect", file + " --dialect other", "documented", true},
-		{"another kind of file", file + " -o x.jpg", ".png and .gif only", true},
+		{"another kind of file", file + " -o x.jpg", "only .png and .gif can be written", true},
 		{"two files, one output", file + " " + file + " -o x.png", "exactly one FILE", true},
 		{"name", file + " --name lam", "did you mean lamp?", false},
 		{"too large", file + " --name street --slice 9x9 --scale 128 --antialias hq4x", "the largest scale is", false},
@@ -270,8 +270,8 @@ func TestShow(t *testing.T) {
 		{"iterm", []string{"--show", "iterm"}, "\x1b]1337;File=inline=1;", ""},
 		{"sixel", []string{"--show", "sixel"}, "\x1bP0;1;0q", ""},
 		{"an unknown way", []string{"--show", "film"}, "", "unknown way to show pictures"},
-		{"a size without a picture", []string{"--cols", "10"}, "", "--cols and --rows are for --show"},
-		{"two places for the picture", []string{"--show", "half", "-o", "x.png"}, "", "neither -o"},
+		{"a size without a picture", []string{"--cols", "10"}, "", "--cols and --rows need --show"},
+		{"two places for the picture", []string{"--show", "half", "-o", "x.png"}, "", "cannot be used with -o"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			out, _, err := call(t, append([]string{file}, row.args...)...)

@@ -71,25 +71,25 @@ type diagnostic struct {
 }
 
 // errTold ends the call when everything was said already.
-var errTold = errors.New("not every file could be drawn as asked")
+var errTold = errors.New("not every file could be drawn")
 
 func (r *runner) run(files []string) error {
 	if len(files) == 0 {
 		return usagef("name a file to draw, such as hero.pxl")
 	}
 	if len(files) > 1 && r.o.output != "" {
-		return usagef("-o needs exactly one FILE, there are %d", len(files))
+		return usagef("-o needs exactly one FILE, got %d", len(files))
 	}
 	switch ext := strings.ToLower(filepath.Ext(r.o.output)); {
 	case r.o.atlas != "" || r.o.all || r.o.output == "-" || ext == "" || ext == ".png" || ext == ".gif":
 	default:
-		return usagef("-o %s: this writes .png and .gif only", r.o.output)
+		return usagef("-o %s: only .png and .gif can be written", r.o.output)
 	}
 	if err := r.checkShow(); err != nil {
 		return err
 	}
 	if r.o.atlas != "" && (!slices.Contains(frames.Formats(), r.o.atlas) || r.o.padding < 0 || r.o.padding > 256 || r.o.maxSize < 1 || r.o.maxSize > pxl.MaxOutSide) {
-		return usagef("--atlas is one of %s, --padding 0 to 256, --max-size 1 to %d", strings.Join(frames.Formats(), ", "), pxl.MaxOutSide)
+		return usagef("--atlas must be one of %s, --padding 0 to 256, --max-size 1 to %d", strings.Join(frames.Formats(), ", "), pxl.MaxOutSide)
 	}
 	if r.o.json && r.o.output == "-" {
 		return usagef("--json and -o - both write to standard output; give -o a file name")
@@ -230,7 +230,7 @@ func (r *runner) drawn(rep *report, file string, doc *pxl.Document, o pxl.Render
 // all draws every object into a folder.
 func (r *runner) all(rep *report, file string, doc *pxl.Document, o pxl.RenderOptions) error {
 	if r.o.name != "" || r.o.show != "" || r.o.output == "-" {
-		return usagef("--all writes files of every object; leave --name, --show and -o - out")
+		return usagef("--all writes a file for every object; it cannot be used with --name, --show or -o -")
 	}
 	if r.o.output != "" {
 		if err := os.MkdirAll(r.o.output, 0o755); err != nil {
@@ -268,7 +268,7 @@ func (r *runner) all(rep *report, file string, doc *pxl.Document, o pxl.RenderOp
 		rep.Pictures = append(rep.Pictures, p)
 	}
 	if len(taken) == 0 && !r.failed {
-		return fmt.Errorf("%s: there is nothing to draw", file)
+		return fmt.Errorf("%s: nothing to draw", file)
 	}
 	return nil
 }
@@ -349,7 +349,7 @@ func (r *runner) write(name string, data []byte, what string) error {
 // atlas packs the sprites; the pages after the first get a number in their names.
 func (r *runner) atlas(rep *report, file string, doc *pxl.Document, o pxl.RenderOptions) error {
 	if r.o.output == "-" {
-		return usagef("an atlas is several files; give -o a file name")
+		return usagef("an atlas consists of several files; give -o a file name")
 	}
 	pages, anims, tooLarge, diags, err := doc.Atlas(o, frames.Packing{Max: r.o.maxSize, Padding: r.o.padding, PowerOfTwo: r.o.powerOfTwo})
 	ok := r.tell(rep, file, append(doc.Diagnostics(), diags...))
@@ -360,10 +360,10 @@ func (r *runner) atlas(rep *report, file string, doc *pxl.Document, o pxl.Render
 		return nil
 	}
 	if len(pages) == 0 {
-		return fmt.Errorf("%s: there is no sprite to pack", file)
+		return fmt.Errorf("%s: no sprite to pack", file)
 	}
 	for _, name := range tooLarge {
-		fmt.Fprintf(r.err, "%s: sprite %q is larger than a page and left out\n", file, name)
+		fmt.Fprintf(r.err, "%s: skipped sprite %q, which is larger than a page\n", file, name)
 	}
 	stem := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) + "-atlas"
 	if r.o.output != "" {

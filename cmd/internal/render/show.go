@@ -19,11 +19,11 @@ func (r *runner) checkShow() error {
 	}
 	switch {
 	case r.o.show == "" && (r.o.cols != 0 || r.o.rows != 0):
-		return usagef("--cols and --rows are for --show")
+		return usagef("--cols and --rows need --show")
 	case r.o.show != "" && (r.o.output != "" || r.o.atlas != "" || r.o.all || r.o.json):
-		return usagef("--show prints the picture; it goes with neither -o, --atlas nor --json")
+		return usagef("--show prints the picture; it cannot be used with -o, --atlas or --json")
 	case r.o.cols < 0 || r.o.rows < 0 || r.o.cols > 4096 || r.o.rows > 4096:
-		return usagef("--cols and --rows are between 1 and 4096")
+		return usagef("--cols and --rows must be between 1 and 4096")
 	}
 	return nil
 }

@@ -85,5 +85,5 @@ func sharedNote(command string) string {
 	if !strings.ContainsAny(command, `/\`) {
 		return ""
 	}
-	return "The command is a path of this machine. To share the file with others, put mcpdeck on PATH and run setup again."
+	return "The command is a path on this machine. To share the file with others, put mcpdeck on PATH and run setup again."
 }

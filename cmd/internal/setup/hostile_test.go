@@ -295,11 +295,11 @@ func TestNotesFitWhereTheEntryGoes(t *testing.T) {
 	if !has(e, "asks once") || has(own, "asks once") {
 		t.Error("that Claude Code asks is said of the wrong file")
 	}
-	if !has(e, "path of this machine") || has(own, "path of this machine") {
+	if !has(e, "path on this machine") || has(own, "path on this machine") {
 		t.Error("that a path is of this machine is said of the wrong file")
 	}
 	e.Command = "mcpdeck"
-	if has(e, "path of this machine") {
+	if has(e, "path on this machine") {
 		t.Error("a name is called a path")
 	}
 }
