@@ -128,14 +128,11 @@ func (b bench) paths(context.Context) error {
 }
 
 func (b bench) round(w *way) error {
-	c, err := w.open()
+	c, err := w.connect()
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	if err := shake(c); err != nil {
-		return err
-	}
 	tool := cmp.Or(w.tool, "echo")
 	if err := w.ready(c, tool); err != nil {
 		return err
@@ -176,16 +173,26 @@ func (w *way) ready(c client, tool string) error {
 // cold measures from the start of the process to the list of tools.
 func (w *way) cold() error {
 	t := time.Now()
-	c, err := w.open()
+	c, err := w.connect()
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	if err := shake(c); err != nil {
-		return err
-	}
 	w.start = append(w.start, time.Since(t))
+	c.close()
 	return nil
+}
+
+// connect opens a client and has its handshake done.
+func (w *way) connect() (client, error) {
+	c, err := w.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := shake(c); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
 }
 
 func printWays(ways []*way) {

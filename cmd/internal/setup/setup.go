@@ -35,17 +35,9 @@ type Change struct {
 // Plan works out the change for a client. A client that is set up already has
 // a change that changes nothing.
 func Plan(name string, e Entry) (*Change, error) {
-	c, ok := find(name)
-	if !ok {
-		return nil, unknown(name)
-	}
-	p, err := c.place(e)
+	c, p, before, err := locate(name, e)
 	if err != nil {
-		return nil, fmt.Errorf("find the configuration of %s: %w", c.ID, err)
-	}
-	before, err := p.Read()
-	if err != nil {
-		return nil, fmt.Errorf("read the configuration of %s: %w", c.ID, err)
+		return nil, err
 	}
 	after, err := edit(c.Grammar, before, c.Section, c.members(e))
 	if err != nil {
@@ -58,6 +50,21 @@ func Plan(name string, e Entry) (*Change, error) {
 		out.note(sharedNote(e.Command))
 	}
 	return out, nil
+}
+
+// locate finds the configuration of a client, and what is in it; nil: there is no file.
+func locate(name string, e Entry) (c client, p change.Place, now []byte, err error) {
+	c, ok := find(name)
+	if !ok {
+		return c, p, nil, unknown(name)
+	}
+	if p, err = c.place(e); err != nil {
+		return c, p, nil, fmt.Errorf("find the configuration of %s: %w", c.ID, err)
+	}
+	if now, err = p.Read(); err != nil {
+		return c, p, nil, fmt.Errorf("read the configuration of %s: %w", c.ID, err)
+	}
+	return c, p, now, nil
 }
 
 func what(c client) string { return "setup " + c.ID }
@@ -114,17 +121,9 @@ func last(j change.Journal, what, path string) (*change.Entry, error) {
 // Undo works out how to put back what was before setup, byte for byte. Where the file
 // has changed since in other places, the entry alone is taken out.
 func Undo(name string, e Entry) (*change.Undo, error) {
-	c, ok := find(name)
-	if !ok {
-		return nil, unknown(name)
-	}
-	p, err := c.place(e)
+	c, p, now, err := locate(name, e)
 	if err != nil {
-		return nil, fmt.Errorf("find the configuration of %s: %w", c.ID, err)
-	}
-	now, err := p.Read()
-	if err != nil {
-		return nil, fmt.Errorf("read the configuration of %s: %w", c.ID, err)
+		return nil, err
 	}
 	if now == nil {
 		return nil, fmt.Errorf("undo the change of %s: there is no such file", p.Path())

@@ -114,9 +114,9 @@ func (p *parser) value() (Node, *Error) {
 	start := p.pos
 	switch c := p.src[p.pos]; {
 	case c == '{':
-		return p.object()
+		return p.container(Object, '}')
 	case c == '[':
-		return p.array()
+		return p.container(Array, ']')
 	case c == '"' || c == '\'':
 		s, err := p.str()
 		return Node{Kind: String, Pos: int32(start), End: int32(p.pos), Text: s}, err
@@ -163,38 +163,8 @@ func (p *parser) enter() *Error {
 	return nil
 }
 
-func (p *parser) array() (Node, *Error) {
-	start, mark := p.pos, len(p.nodes)
-	if err := p.enter(); err != nil {
-		return Node{}, err
-	}
-	p.pos++
-	for {
-		if err := p.space(); err != nil {
-			return Node{}, err
-		}
-		if p.pos < len(p.src) && p.src[p.pos] == ']' {
-			break
-		}
-		v, err := p.value()
-		if err != nil {
-			return Node{}, err
-		}
-		p.nodes = append(p.nodes, v)
-		more, err := p.comma(']')
-		if err != nil {
-			return Node{}, err
-		}
-		if !more {
-			break
-		}
-	}
-	p.pos++
-	p.depth--
-	return Node{Kind: Array, Pos: int32(start), End: int32(p.pos), Items: p.take(mark)}, nil
-}
-
-func (p *parser) object() (Node, *Error) {
+// container reads a list or an object.
+func (p *parser) container(kind Kind, closing byte) (Node, *Error) {
 	start, mark, kmark := p.pos, len(p.nodes), len(p.keys)
 	if err := p.enter(); err != nil {
 		return Node{}, err
@@ -204,31 +174,20 @@ func (p *parser) object() (Node, *Error) {
 		if err := p.space(); err != nil {
 			return Node{}, err
 		}
-		if p.pos < len(p.src) && p.src[p.pos] == '}' {
+		if p.pos < len(p.src) && p.src[p.pos] == closing {
 			break
 		}
-		at := p.pos
-		name, err := p.key()
-		if err != nil {
-			return Node{}, err
-		}
-		if err := p.space(); err != nil {
-			return Node{}, err
-		}
-		if p.pos >= len(p.src) || p.src[p.pos] != ':' {
-			return Node{}, p.fail("expected ':' after the key " + strconv.Quote(clip(name)) + ", found " + p.here())
-		}
-		p.pos++
-		if err := p.space(); err != nil {
-			return Node{}, err
+		if kind == Object {
+			if err := p.name(); err != nil {
+				return Node{}, err
+			}
 		}
 		v, err := p.value()
 		if err != nil {
 			return Node{}, err
 		}
 		p.nodes = append(p.nodes, v)
-		p.keys = append(p.keys, Key{Name: name, Pos: int32(at)})
-		more, err := p.comma('}')
+		more, err := p.comma(closing)
 		if err != nil {
 			return Node{}, err
 		}
@@ -238,8 +197,29 @@ func (p *parser) object() (Node, *Error) {
 	}
 	p.pos++
 	p.depth--
-	n := Node{Kind: Object, Pos: int32(start), End: int32(p.pos), Keys: p.takeKeys(kmark), Items: p.take(mark)}
+	n := Node{Kind: kind, Pos: int32(start), End: int32(p.pos), Items: p.take(mark)}
+	if kind == Object {
+		n.Keys = p.takeKeys(kmark)
+	}
 	return n, nil
+}
+
+// name reads a key and its colon.
+func (p *parser) name() *Error {
+	at := p.pos
+	name, err := p.key()
+	if err != nil {
+		return err
+	}
+	if err := p.space(); err != nil {
+		return err
+	}
+	if p.pos >= len(p.src) || p.src[p.pos] != ':' {
+		return p.fail("expected ':' after the key " + strconv.Quote(clip(name)) + ", found " + p.here())
+	}
+	p.pos++
+	p.keys = append(p.keys, Key{Name: name, Pos: int32(at)})
+	return p.space()
 }
 
 // comma reads what separates two entries. It stops in front of the closing bracket.
