@@ -19,10 +19,7 @@ type menu struct {
 	title string
 	all   []item
 	found []item
-	edit  widget.Editor
-	list  widget.List
-	// row of the list within the overlay, for clicks
-	y int
+	Finder
 }
 
 type item struct {
@@ -55,7 +52,7 @@ func (m *Model) newHelp() *menu {
 		sort(a, "everywhere", &global)
 	}
 	me.all = slices.Concat(part, page, global, moves)
-	me.edit.Placeholder = "type to filter"
+	me.Edit.Placeholder = "type to filter"
 	me.filter()
 	return me
 }
@@ -96,7 +93,7 @@ func (m *Model) newPalette() *menu {
 	}
 	impossible := func(it item) int { return min(len(it.action.why(m.opts.Watch)), 1) }
 	slices.SortStableFunc(me.all, func(a, b item) int { return impossible(a) - impossible(b) })
-	me.edit.Placeholder = "type a command"
+	me.Edit.Placeholder = "type a command"
 	me.filter()
 	return me
 }
@@ -105,27 +102,22 @@ func (me *menu) ID() string      { return me.id }
 func (me *menu) TextEntry() bool { return true }
 
 func (me *menu) Actions() []Action {
-	move := func(d int) func() tea.Cmd {
-		return func() tea.Cmd { me.list.Move(d); return nil }
-	}
 	page := func(d int) func() tea.Cmd {
-		return func() tea.Cmd { me.list.Page(d); return nil }
+		return func() tea.Cmd { me.List.Page(d); return nil }
 	}
-	return []Action{
-		{ID: "menu.run", Title: "Do it", Hint: "do it", Keys: []string{"enter"}, InText: true, Run: me.run},
-		{ID: "menu.up", Title: "Up", Hint: "move", Label: "up/down", Keys: []string{"up", "ctrl+p"}, InText: true, Run: move(-1)},
-		{ID: "menu.down", Title: "Down", Keys: []string{"down", "ctrl+n"}, InText: true, Run: move(1)},
+	out := append([]Action{{ID: "menu.run", Title: "Do it", Hint: "do it", Keys: []string{"enter"}, InText: true, Run: me.run}}, me.Moves("menu")...)
+	return append(out, []Action{
 		{ID: "menu.pageup", Title: "Page up", Keys: []string{"pgup"}, InText: true, Run: page(-1)},
 		{ID: "menu.pagedown", Title: "Page down", Keys: []string{"pgdown"}, InText: true, Run: page(1)},
 		{ID: "menu.close", Title: "Close", Hint: "close", Keys: []string{"esc", "ctrl+c"}, InText: true, Run: func() tea.Cmd { return Close(me.id) }},
-	}
+	}...)
 }
 
 func (me *menu) run() tea.Cmd {
-	if me.list.Cursor < 0 || me.list.Cursor >= len(me.found) {
+	if me.List.Cursor < 0 || me.List.Cursor >= len(me.found) {
 		return nil
 	}
-	a := me.found[me.list.Cursor].action
+	a := me.found[me.List.Cursor].action
 	if why := a.why(me.m.opts.Watch); why != "" {
 		return Toast(Info, why)
 	}
@@ -137,27 +129,12 @@ func (me *menu) run() tea.Cmd {
 }
 
 func (me *menu) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		if me.edit.Key(msg) {
-			me.filter()
-		}
-	case tea.PasteMsg:
-		me.edit.Insert(msg.Content)
-		me.filter()
-	case WheelMsg:
-		me.list.Scroll(msg.Delta)
-	case ClickMsg:
-		if me.list.Click(msg.Y - me.y) {
-			return me.run()
-		}
-	}
-	return nil
+	return me.Finder.Update(msg, me.filter, me.run)
 }
 
 // filter finds what the text asks for, best first.
 func (me *menu) filter() {
-	f := me.edit.Value()
+	f := me.Edit.Value()
 	type hit struct {
 		item
 		score int
@@ -177,8 +154,8 @@ func (me *menu) filter() {
 	for _, h := range hits {
 		me.found = append(me.found, h.item)
 	}
-	me.list = widget.List{}
-	me.list.SetLen(len(me.found))
+	me.List = widget.List{}
+	me.List.SetLen(len(me.found))
 }
 
 func (me *menu) Render(f *Frame) []string {
@@ -189,17 +166,8 @@ func (me *menu) Render(f *Frame) []string {
 	if h < 16+len(signs) { // the keys come first
 		signs, h = nil, min(h, len(me.all)+4)
 	}
-	edit, x, _ := me.edit.Render(f.Theme, inner-2, 1, true)
-	rows := []string{f.Theme.Key.Render("> ") + edit[0], f.Theme.Border.Render(widget.Repeat(f.Theme.Glyph.Frame.Top, inner))}
-	me.y = 1 + len(rows)
-	if len(me.found) == 0 {
-		rows = append(rows, f.Theme.Faint.Render("no matches; ")+f.Theme.Key.Render("backspace")+f.Theme.Faint.Render(" deletes letters"))
-	}
-	listH := max(h-2-len(rows)-len(signs), 1)
-	if len(me.found) > 0 {
-		rows = append(rows, me.list.Render(f.Theme, inner, listH, true, func(i, w int) string { return me.row(f, i, w) })...)
-	}
-	f.Cursor(3+2+x, 1)
+	none := f.Theme.Faint.Render("no matches; ") + f.Theme.Key.Render("backspace") + f.Theme.Faint.Render(" deletes letters")
+	rows := me.Rows(f, inner, h-4-len(signs), none, func(i, w int) string { return me.row(f, i, w) })
 	rows = append(widget.Rows(rows, inner, h-2-len(signs)), signs...)
 	return widget.Dialog(f.Theme, me.title, "", rows, f.W, h)
 }
@@ -238,7 +206,7 @@ func (me *menu) row(f *Frame, i, w int) string {
 	if why != "" {
 		base = th.Faint
 	}
-	left := widget.Mark(th, base, me.edit.Value(), a.Title)
+	left := widget.Mark(th, base, me.Edit.Value(), a.Title)
 	if why != "" {
 		left += th.Faint.Render("  (" + plain.Line(why) + ")")
 	} else if it.group != "" && me.id == "palette" {

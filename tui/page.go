@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	"charm.land/bubbles/v2/spinner"
@@ -256,3 +257,8 @@ func send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
 
 // Home shows the first page.
 func Home() tea.Cmd { return send(goMsg{}) }
+
+// Next is the one that is d places after at, around the end.
+func Next[T comparable](all []T, at T, d int) T {
+	return all[(max(slices.Index(all, at), 0)+d+len(all))%len(all)]
+}

@@ -38,9 +38,10 @@ type scroller interface {
 }
 
 // ScrollActions move a window on rows, in a part. The keys of all windows are
-// set by text.down and its like, those of this one by ID.down.
-func ScrollActions(id, part string, s scroller) []Action {
-	return moves(id, "text", part, []move{
+// set by text.down and its like, those of this one by ID.down. What is to be done after
+// any of them follows.
+func ScrollActions(id, part string, s scroller, after ...func()) []Action {
+	return moves(id, "text", part, after, []move{
 		{"down", "Down", []string{"down", "j"}, func() { s.Move(1) }},
 		{"up", "Up", []string{"up", "k"}, func() { s.Move(-1) }},
 		{"pagedown", "Page down", []string{"pgdown", "space", "ctrl+d", "shift+down"}, func() { s.Page(1) }},
@@ -51,9 +52,10 @@ func ScrollActions(id, part string, s scroller) []Action {
 }
 
 // ListActions move the cursor of a list, in a part. The keys of all lists are
-// set by list.down and its like, those of this one by ID.down.
-func ListActions(id, part string, l *widget.List) []Action {
-	return moves(id, "list", part, []move{
+// set by list.down and its like, those of this one by ID.down. What is to be done after
+// any of them follows.
+func ListActions(id, part string, l *widget.List, after ...func()) []Action {
+	return moves(id, "list", part, after, []move{
 		{"down", "Down", []string{"down", "j"}, func() { l.Move(1) }},
 		{"up", "Up", []string{"up", "k"}, func() { l.Move(-1) }},
 		{"pagedown", "Page down", []string{"pgdown", "ctrl+d", "shift+down"}, func() { l.Page(1) }},
@@ -69,12 +71,18 @@ type move struct {
 	do          func()
 }
 
-func moves(id, every, part string, ms []move) []Action {
+func moves(id, every, part string, after []func(), ms []move) []Action {
 	out := make([]Action, len(ms))
 	for i, m := range ms {
 		out[i] = Action{
 			ID: id + "." + m.name, Title: m.title, Keys: m.keys, Part: part, Hidden: true, every: every + "." + m.name,
-			Run: func() tea.Cmd { m.do(); return nil },
+			Run: func() tea.Cmd {
+				m.do()
+				for _, f := range after {
+					f()
+				}
+				return nil
+			},
 		}
 	}
 	return out

@@ -256,24 +256,13 @@ func (p *Page) Actions() []tui.Action {
 	}
 	out = append(out, tui.ListActions("deck.servers", partServers, &p.servers)...)
 	out = append(out, tui.ListActions("deck.agents", partAgents, &p.agents)...)
-	calls := tui.ListActions("deck.calls", partCalls, &p.calls)
-	for i := range calls {
-		run := calls[i].Run
-		calls[i].Run = func() tea.Cmd {
-			cmd := run()
-			p.follow = p.calls.AtEnd()
-			return cmd
-		}
-	}
-	return append(out, calls...)
+	return append(out, tui.ListActions("deck.calls", partCalls, &p.calls, func() { p.follow = p.calls.AtEnd() })...)
 }
 
 func parts() []string { return []string{partServers, partAgents, partCalls} }
 
 func (p *Page) next(d int) {
-	all := parts()
-	i := slices.Index(all, p.part)
-	p.part = all[(i+d+len(all))%len(all)]
+	p.part = tui.Next(parts(), p.part, d)
 }
 
 func (p *Page) list(part string) *widget.List {

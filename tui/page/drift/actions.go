@@ -26,15 +26,7 @@ func do(f func()) func() tea.Cmd {
 // Actions are comparing, moving among changes, and what to see of them.
 func (p *Page) Actions() []tui.Action {
 	out := slices.Concat(p.compareActions(), p.moveActions(), p.viewActions())
-	moved := tui.ListActions("drift.tree", partTree, &p.list)
-	for i := range moved {
-		run := moved[i].Run
-		moved[i].Run = func() tea.Cmd {
-			p.scroll = widget.Scroll{}
-			return run()
-		}
-	}
-	out = append(out, moved...)
+	out = append(out, tui.ListActions("drift.tree", partTree, &p.list, func() { p.scroll = widget.Scroll{} })...)
 	return append(out, tui.ScrollActions("drift.detail", partDetail, &p.scroll)...)
 }
 

@@ -34,7 +34,7 @@ func (p *Page) chooseBaseline(refs []string) tea.Cmd {
 	for _, r := range refs {
 		c.all = append(c.all, candidate{name: "git " + r, baseline: "git:" + r})
 	}
-	c.edit.Placeholder = "filter, or type a revision or a folder"
+	c.Edit.Placeholder = "filter, or type a revision or a folder"
 	c.filter()
 	return tui.Open(c)
 }
@@ -44,9 +44,7 @@ type choice struct {
 	p     *Page
 	all   []candidate
 	found []candidate
-	edit  widget.Editor
-	list  widget.List
-	y     int
+	tui.Finder
 }
 
 type candidate struct {
@@ -63,17 +61,12 @@ func (c *choice) TextEntry() bool { return true }
 
 // Actions are moving and taking.
 func (c *choice) Actions() []tui.Action {
-	move := func(d int) func() tea.Cmd { return do(func() { c.list.Move(d) }) }
-	return []tui.Action{
-		{ID: "baseline.take", Title: "Compare with it", Hint: "compare", Keys: []string{"enter"}, InText: true, Run: c.take},
-		{ID: "baseline.up", Title: "Up", Hint: "move", Label: "up/down", Keys: []string{"up", "ctrl+p"}, InText: true, Run: move(-1)},
-		{ID: "baseline.down", Title: "Down", Keys: []string{"down", "ctrl+n"}, InText: true, Run: move(1)},
-		{ID: "baseline.close", Title: "Back", Hint: "back", Keys: []string{"esc", "ctrl+c"}, InText: true, Run: func() tea.Cmd { return tui.Close(c.ID()) }},
-	}
+	out := append([]tui.Action{{ID: "baseline.take", Title: "Compare with it", Hint: "compare", Keys: []string{"enter"}, InText: true, Run: c.take}}, c.Moves("baseline")...)
+	return append(out, tui.Action{ID: "baseline.close", Title: "Back", Hint: "back", Keys: []string{"esc", "ctrl+c"}, InText: true, Run: func() tea.Cmd { return tui.Close(c.ID()) }})
 }
 
 func (c *choice) take() tea.Cmd {
-	i := c.list.Cursor
+	i := c.List.Cursor
 	if i < 0 || i >= len(c.found) {
 		return nil
 	}
@@ -82,36 +75,21 @@ func (c *choice) take() tea.Cmd {
 
 // Update takes what is typed.
 func (c *choice) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		if c.edit.Key(msg) {
-			c.filter()
-		}
-	case tea.PasteMsg:
-		c.edit.Insert(msg.Content)
-		c.filter()
-	case tui.WheelMsg:
-		c.list.Scroll(msg.Delta)
-	case tui.ClickMsg:
-		if c.list.Click(msg.Y - c.y) {
-			return c.take()
-		}
-	}
-	return nil
+	return c.Finder.Update(msg, c.filter, c.take)
 }
 
 func (c *choice) filter() {
 	c.found = c.found[:0]
 	for _, x := range c.all {
-		if widget.Match(c.edit.Value(), x.name) > 0 {
+		if widget.Match(c.Edit.Value(), x.name) > 0 {
 			c.found = append(c.found, x)
 		}
 	}
-	if text := strings.TrimSpace(c.edit.Value()); len(c.found) == 0 && text != "" {
+	if text := strings.TrimSpace(c.Edit.Value()); len(c.found) == 0 && text != "" {
 		c.found = typed(text)
 	}
-	c.list.SetLen(len(c.found))
-	c.list.MoveTo(0)
+	c.List.SetLen(len(c.found))
+	c.List.MoveTo(0)
 }
 
 // typed is what a text that names none of the candidates can mean, the likelier
@@ -132,23 +110,15 @@ func (c *choice) Render(f *tui.Frame) []string {
 	th := f.Theme
 	h := min(f.H, max(len(c.all), len(c.found))+5, 20)
 	inner := min(f.W, 64) - 6
-	edit, x, _ := c.edit.Render(th, inner-2, 1, true)
-	rows := []string{th.Key.Render("> ") + edit[0], th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, inner))}
-	c.y = 1 + len(rows)
-	if len(c.found) == 0 {
-		rows = append(rows, th.Faint.Render("no snapshot and no commit; type a folder"))
-	} else {
-		snapshots := c.p.project().Snapshots
-		rows = append(rows, c.list.Render(th, inner, max(h-4, 1), true, func(i, w int) string {
-			one := c.found[i]
-			note := ""
-			if one.snapshot && one.at < len(snapshots) {
-				note = f.Ago(snapshots[one.at].CreatedAt)
-			}
-			return widget.Ends(plain.Line(one.name), th.Faint.Render(note), w)
-		})...)
-	}
-	f.Cursor(3+2+x, 1)
+	snapshots := c.p.project().Snapshots
+	rows := c.Rows(f, inner, h-4, th.Faint.Render("no snapshot and no commit; type a folder"), func(i, w int) string {
+		one := c.found[i]
+		note := ""
+		if one.snapshot && one.at < len(snapshots) {
+			note = f.Ago(snapshots[one.at].CreatedAt)
+		}
+		return widget.Ends(plain.Line(one.name), th.Faint.Render(note), w)
+	})
 	title := fmt.Sprintf("Compare %s with", plain.Line(filepath.Base(c.p.path)))
 	return widget.Dialog(th, title, "", widget.Rows(rows, inner, h-2), f.W, h)
 }

@@ -192,24 +192,16 @@ func (p *Page) Actions() []tui.Action {
 	}...)
 	out = append(out, tui.ListActions("pencil.tools", partTools, &p.tools)...)
 	out = append(out, tui.ListActions("pencil.calls", partCalls, &p.calls)...)
-	scroll := tui.ScrollActions("pencil.log", partLog, &p.log)
-	for i := range scroll {
-		run := scroll[i].Run
-		scroll[i].Run = func() tea.Cmd {
-			cmd := run()
-			_, below := p.log.Hidden()
-			p.end = below == 0
-			return cmd
-		}
-	}
-	return append(out, scroll...)
+	return append(out, tui.ScrollActions("pencil.log", partLog, &p.log, func() {
+		_, below := p.log.Hidden()
+		p.end = below == 0
+	})...)
 }
 
 func parts() []string { return []string{partTools, partCalls, partLog} }
 
 func (p *Page) next(d int) {
-	all := parts()
-	p.part = all[(slices.Index(all, p.part)+d+len(all))%len(all)]
+	p.part = tui.Next(parts(), p.part, d)
 }
 
 // click gives the focus; a click on the row under the cursor opens it.

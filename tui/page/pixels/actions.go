@@ -48,17 +48,6 @@ func (p *Page) Actions() []tui.Action {
 }
 
 func (p *Page) listActions() []tui.Action {
-	moved := func(actions []tui.Action, after func()) []tui.Action {
-		for i := range actions {
-			run := actions[i].Run
-			actions[i].Run = func() tea.Cmd {
-				cmd := run()
-				after()
-				return cmd
-			}
-		}
-		return actions
-	}
 	out := []tui.Action{
 		{ID: "pixels.next_part", Title: "Next part: renders, picture, colours", Hint: "part", Keys: []string{"tab"}, Run: do(func() { p.nextPart(1) })},
 		{ID: "pixels.previous_part", Title: "Part before", Keys: []string{"shift+tab"}, Hidden: true, Run: do(func() { p.nextPart(-1) })},
@@ -68,7 +57,7 @@ func (p *Page) listActions() []tui.Action {
 		{ID: "pixels.only", Title: "Dim all other colours", Hint: "only", Keys: []string{"enter", "space"}, Part: partColours, Run: do(p.only)},
 		{ID: "pixels.copy_swatch", Title: "Copy the colour", Keys: []string{"y"}, Part: partColours, Run: p.copySwatch},
 	}
-	out = append(out, moved(tui.ListActions("pixels.list", partList, &p.list), p.choose)...)
+	out = append(out, tui.ListActions("pixels.list", partList, &p.list, p.choose)...)
 	return append(out, tui.ListActions("pixels.colours", partColours, &p.colours)...)
 }
 
@@ -176,13 +165,7 @@ func (p *Page) version1(d int) tea.Cmd {
 }
 
 func (p *Page) nextPart(d int) {
-	parts := []string{partList, partPicture, partColours}
-	for i, part := range parts {
-		if part == p.part {
-			p.part = parts[(i+d+len(parts))%len(parts)]
-			break
-		}
-	}
+	p.part = tui.Next([]string{partList, partPicture, partColours}, p.part, d)
 	if p.part == partColours && p.areas.Of(partColours) == nil { // not on the screen
 		p.nextPart(d)
 	}
