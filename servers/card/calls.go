@@ -115,6 +115,7 @@ func refused(err error) (Result, error) {
 // that is being started again.
 func (p *Card) admit(ctx context.Context, name string) (*link, *catalogue.Tool, error) {
 	var patience <-chan time.Time
+	woken := !p.opts.OnDemand
 	for {
 		now := p.now.Load()
 		switch {
@@ -130,8 +131,16 @@ func (p *Card) admit(ctx context.Context, name string) (*link, *catalogue.Tool, 
 		if now.child != nil {
 			return now.child, tool, nil
 		}
+		if !woken {
+			woken = true
+			p.wake()
+			continue
+		}
+		if now.fault != "" {
+			return nil, nil, &refusal{p.opts.notStarted(now.fault)}
+		}
 		if patience == nil {
-			t := time.NewTimer(linkPatience)
+			t := time.NewTimer(p.patience())
 			defer t.Stop()
 			patience = t.C
 		}
@@ -143,6 +152,14 @@ func (p *Card) admit(ctx context.Context, name string) (*link, *catalogue.Tool, 
 			return nil, nil, ctx.Err()
 		}
 	}
+}
+
+// patience is how long a call waits for the child.
+func (p *Card) patience() time.Duration {
+	if p.opts.OnDemand {
+		return p.opts.Limits.Start + linkPatience // the attempt has an end of its own
+	}
+	return linkPatience
 }
 
 // call is one call on its way to the child and back.

@@ -26,13 +26,16 @@ import (
 
 // Options is what a card is made of.
 type Options struct {
-	Name    string    // in views, on the command line and in logs
-	Title   string    // as the user knows it; "" is the name
-	Key     string    // that switches it, as the user knows it; "" when there is none
-	Version string    // of the deck, told to the server
-	Pins    string    // file of the accepted definitions; "" keeps them in memory
-	StartOn bool      // switch on with the deck
-	Era     child.Era // that the server speaks; "" finds out
+	Name    string // in views, on the command line and in logs
+	Title   string // as the user knows it; "" is the name
+	Key     string // that switches it, as the user knows it; "" when there is none
+	Version string // of the deck, told to the server
+	Pins    string // file of the accepted definitions; "" keeps them in memory
+	StartOn bool   // switch on with the deck
+	// OnDemand has what agents list come from the accepted definitions, once there are
+	// any, and the program run from the first call on. Else it runs while the card is on.
+	OnDemand bool
+	Era      child.Era // that the server speaks; "" finds out
 
 	// Elicit puts a form of the server to a user and waits; it ends when ctx does. An
 	// error is that of a form no person can be asked. nil: the server is told that
@@ -176,6 +179,7 @@ type moment struct {
 	child   *link // ready, or nil
 	listed  *catalogue.Catalogue
 	refusal string
+	fault   string        // why there is no child, when that is final for those who wait
 	changed chan struct{} // closed when this is no longer so
 	told    chan struct{} // closed when all who must know were told
 }
@@ -183,7 +187,7 @@ type moment struct {
 // New makes a card that is off. It searches and starts nothing.
 func New(o Options) *Card {
 	o = o.filled()
-	p := &Card{opts: o, pins: catalogue.Pins{Path: o.Pins, Title: o.Title}}
+	p := &Card{opts: o, pins: catalogue.Pins{Path: o.Pins, Title: o.Title, Exact: o.OnDemand}}
 	p.queue = child.NewQueue(o.Limits.InFlight, func(waiting int) error { return &refusal{o.busy(waiting)} })
 	p.life, p.stop = context.WithCancel(context.Background())
 	p.stop() // until Start
@@ -245,6 +249,7 @@ func (p *Card) Start(e Events) {
 	p.events = e
 	p.life, p.stop = context.WithCancel(context.Background())
 	p.mu.Unlock()
+	p.recall()
 	if p.opts.StartOn {
 		p.On()
 	}
@@ -288,8 +293,11 @@ func (p *Card) update(fn func()) {
 	before := p.now.Load()
 	fn()
 	after := &moment{mode: p.mode, listed: p.listed, refusal: p.refusal, changed: make(chan struct{}), told: make(chan struct{})}
-	if p.link == LinkReady {
+	switch {
+	case p.link == LinkReady:
 		after.child = p.child
+	case p.link == LinkFailed && p.opts.OnDemand:
+		after.fault = p.lastError
 	}
 	p.now.Store(after)
 	events := p.events

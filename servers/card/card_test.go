@@ -57,8 +57,13 @@ func works() fake {
 // over makes a started card over a server inside the test.
 func over(t *testing.T, f fake, o Options) *Card {
 	t.Helper()
-	o.Name, o.Era, o.Start = "git", child.Legacy, f.start
 	o.Hooks.Find = func() (Found, error) { return Found{Command: process.Command{Program: "git-server"}}, nil }
+	return made(t, o, f.start)
+}
+
+func made(t *testing.T, o Options, start func(process.Command) (*process.Child, error)) *Card {
+	t.Helper()
+	o.Name, o.Era, o.Start = "git", child.Legacy, start
 	c := New(o)
 	c.Start(Events{})
 	t.Cleanup(func() { _ = c.Stop(t.Context()) })

@@ -83,8 +83,11 @@ func (p *Card) switchOn() {
 		return
 	}
 	p.failedAt, p.attempts, p.lostAt = time.Time{}, 0, time.Time{}
-	if p.link == LinkReady {
+	if p.link == LinkReady || p.opts.OnDemand && p.offer != nil {
 		p.mode, p.listed = On, p.offer
+		if p.link == LinkFailed {
+			p.link = NoLink
+		}
 		return
 	}
 	p.mode = TurningOn
@@ -248,7 +251,13 @@ func (p *Card) attached(epoch int, a attempt) bool {
 	p.found, p.cancel = a.found, nil
 	asked := p.reconnecting
 	p.reconnecting = false
-	if a.err != nil {
+	switch {
+	case a.err != nil && p.opts.OnDemand && p.mode == On:
+		p.attempts++
+		p.link = LinkFailed
+		p.remember(a.err.Error())
+		return false
+	case a.err != nil:
 		p.listing, p.offer, p.verdict = catalogue.Listing{}, nil, catalogue.Verdict{}
 		if p.mode == On && !asked {
 			p.lose(a.err.Error())
@@ -302,7 +311,48 @@ func (p *Card) childGone(child *link) {
 	if time.Since(child.Ready) >= stableAfter {
 		p.attempts = 0
 	}
+	if p.opts.OnDemand {
+		p.attempts++
+		p.link = NoLink
+		p.remember(text)
+		return
+	}
 	p.lose(text)
+}
+
+// maxFailures is how often in a row a program that is started on demand may fail or
+// end soon, until the user asks for it.
+const maxFailures = 5
+
+// wake starts the program for a call, unless it runs, is being started, or has failed
+// too often.
+func (p *Card) wake() {
+	p.update(func() {
+		if p.mode != On || p.life.Err() != nil || p.child != nil || p.link == Connecting {
+			return
+		}
+		if p.attempts < maxFailures {
+			p.connect()
+		} else {
+			p.link = LinkFailed
+		}
+	})
+}
+
+// recall offers what was accepted, when there is no program to ask.
+func (p *Card) recall() {
+	if !p.opts.OnDemand {
+		return
+	}
+	l, v, err := p.pins.Recall()
+	if err != nil {
+		p.log.Note(err.Error())
+	}
+	if len(l.Tools) == 0 {
+		return
+	}
+	offer := catalogue.New(l, v, p.opts.Catalogue)
+	p.update(func() { p.listing, p.verdict, p.offer = l, v, offer })
 }
 
 // lose plans the next attempt, or gives up.

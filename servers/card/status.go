@@ -44,10 +44,11 @@ type Status struct {
 	Calls      []CallFact
 	Picture    Picture
 
-	Error   string // the last one
-	ErrorAt time.Time
-	Broken  bool // switched off by a failure that the user has not seen yet
-	Log     []child.Line
+	Error    string // the last one
+	ErrorAt  time.Time
+	OnDemand bool // the program runs when it is needed
+	Broken   bool // switched off by a failure that the user has not seen yet
+	Log      []child.Line
 
 	accept string // the command for that
 }
@@ -62,7 +63,7 @@ func (p *Card) Status() Status {
 		Mode: p.mode, Link: p.link, For: p.found.For, Source: p.found.Source,
 		Program: p.found.Program, Searched: slices.Clone(p.found.Searched), Restarts: p.restarts,
 		Held: slices.Clone(p.verdict.Held), Asked: slices.Clone(p.asked), Updated: p.verdict.Updated, Accepted: plain.Line(p.verdict.Was), Listed: p.listed != nil,
-		Error: p.lastError, ErrorAt: p.lastErrorAt, Broken: !p.failedAt.IsZero(), accept: p.opts.Texts.Command("accept"),
+		Error: p.lastError, ErrorAt: p.lastErrorAt, Broken: !p.failedAt.IsZero(), OnDemand: p.opts.OnDemand, accept: p.opts.Texts.Command("accept"),
 	}
 	if c := p.child; c != nil {
 		s.PID, s.Since, s.Server, s.Version, s.Protocol = c.PID, c.Ready, plain.Line(c.Server), plain.Line(c.Version), c.Protocol
@@ -105,7 +106,9 @@ func (s Status) Sign() Sign {
 	switch {
 	case s.Mode == TurningOn:
 		return Sign{Dim, "starting"}
-	case s.Mode == On && s.Link != LinkReady:
+	case s.Mode == On && s.Link == LinkFailed:
+		return Sign{Warning, s.Error}
+	case s.Mode == On && s.Link == Lost, s.Mode == On && s.Link != LinkReady && !s.OnDemand:
 		return Sign{Warning, "reconnecting"}
 	case s.Mode == On && s.Trouble != "":
 		return Sign{Warning, s.Trouble}

@@ -3,6 +3,7 @@ package card
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
@@ -54,6 +55,10 @@ func (o *Options) waiting(before int) string {
 		return "waiting for " + o.Title + ", you are next"
 	}
 	return fmt.Sprintf("waiting for %s, %d ahead of you", o.Title, before)
+}
+
+func (o *Options) notStarted(why string) string {
+	return fmt.Sprintf("%s could not be started: %s.", o.Title, strings.TrimSuffix(why, "."))
 }
 
 func (o *Options) busy(waiting int) string {

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +13,8 @@ import (
 
 // How long a child that waits for nothing may take to end after its input
 // was closed, and again after it was asked to; a child with a call in flight
-// is not asked, since it would finish the call first.
+// is not asked, since it would finish the call first. A [Command] may have a
+// patience of its own.
 const (
 	endPatience  = 400 * time.Millisecond
 	busyPatience = 300 * time.Millisecond
@@ -30,6 +32,8 @@ type Child struct {
 
 	Terminate func() // asks it to end
 	Kill      func() // ends it and all that descends from it
+
+	Patience time.Duration // of its [Command]
 }
 
 // Start starts c in a process group of its own.
@@ -57,7 +61,7 @@ func Start(c Command) (*Child, error) {
 		files[i], files[i+1] = r, w
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[3], files[5]
-	p := &Child{In: files[1], Out: files[2], Err: files[4], Exited: make(chan struct{})}
+	p := &Child{In: files[1], Out: files[2], Err: files[4], Exited: make(chan struct{}), Patience: c.Patience}
 	started := make(chan error, 1)
 	safe.Go("child", func() {
 		runtime.LockOSThread()
@@ -92,22 +96,26 @@ func Start(c Command) (*Child, error) {
 
 // End ends the child and its descendants: politely when it waits for nothing,
 // at once when it is busy. It returns when they are gone, may be called any
-// number of times, and takes at most a second.
+// number of times, and takes at most a second, or a little more than twice the child's
+// patience.
 func (p *Child) End(busy bool) {
 	if p.GoneWithin(0) {
 		return
 	}
 	family := descendants(p.PID) // once it is gone, nobody knows them
 	p.In.Close()
+	patience := cmp.Or(p.Patience, endPatience)
+	first := patience
 	if busy {
-		if !p.GoneWithin(busyPatience) {
-			p.Kill()
-		}
-	} else if !p.GoneWithin(endPatience) {
+		first = busyPatience
+	}
+	gone := p.GoneWithin(first)
+	if !gone && (!busy || p.Patience > 0) {
 		p.Terminate()
-		if !p.GoneWithin(endPatience) {
-			p.Kill()
-		}
+		gone = p.GoneWithin(patience)
+	}
+	if !gone {
+		p.Kill()
 	}
 	<-p.Exited
 	endAll(family)

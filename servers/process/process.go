@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 // Command is a program to run. Nothing passes through a shell.
@@ -21,6 +22,10 @@ type Command struct {
 	Kind  Kind     // decides which variables of Own it gets
 	Own   []string // mcpdeck's environment, each entry "NAME=value"
 	Extra []string // more for this program, each "NAME=value"; wins over Own
+
+	// Patience is how long it may take to end after its input was closed, and again
+	// after it was asked to; 0 is 400 ms, and then it is not asked while it is busy.
+	Patience time.Duration
 }
 
 // With returns c with more arguments at its end.

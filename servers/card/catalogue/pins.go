@@ -61,6 +61,7 @@ const maxPins = 64 << 20
 type Pins struct {
 	Path  string // "" keeps them in memory
 	Title string // of the server, in notes and errors
+	Exact bool   // keep definitions as they are written, to be offered without the server
 
 	mu   sync.Mutex
 	file pinFile
@@ -71,7 +72,7 @@ type pinFile struct {
 	Program programPin        `json:"program"`
 	Version string            `json:"version,omitempty"` // of the server
 	Guide   *string           `json:"guide,omitempty"`   // its instructions; nil: none seen yet
-	Tools   map[string]string `json:"tools"`             // original name → canonical definition
+	Tools   map[string]string `json:"tools"`             // original name → definition, canonical unless Exact
 }
 
 // programPin identifies the program file that the definitions came from.
@@ -110,15 +111,18 @@ func (p *Pins) Check(l Listing) (v Verdict, err error) {
 	before := p.file
 	first := len(p.file.Tools) == 0
 	for _, t := range l.Tools {
-		now := Canonical(t.Raw)
+		now, same := p.kept(t.Raw), false
 		old, known := p.file.Tools[t.Original]
+		if same = old == now; p.Exact && !same {
+			same = Canonical([]byte(old)) == Canonical(t.Raw)
+		}
 		switch {
 		case first:
 			p.file.Tools[t.Original] = now
 		case !known:
 			v.Held = append(v.Held, Held{Tool: t.Original, New: true, Now: len(now), Diff: addedJSON(now), now: now})
-		case old != now:
-			v.Held = append(v.Held, Held{Tool: t.Original, Was: len(old), Now: len(now), Diff: diffJSON(old, now), now: now})
+		case !same:
+			v.Held = append(v.Held, Held{Tool: t.Original, Was: len(old), Now: len(now), Diff: diffJSON(Canonical([]byte(old)), Canonical(t.Raw)), now: now})
 		}
 	}
 	if p.file.Guide == nil || first {
@@ -142,6 +146,31 @@ func (p *Pins) Check(l Listing) (v Verdict, err error) {
 		return v, p.save()
 	}
 	return v, nil
+}
+
+// kept is a definition as it is pinned.
+func (p *Pins) kept(raw []byte) string {
+	var line bytes.Buffer
+	if p.Exact && json.Compact(&line, raw) == nil {
+		return line.String()
+	}
+	return Canonical(raw)
+}
+
+// Recall is the listing that was accepted, without tools when there is none.
+func (p *Pins) Recall() (Listing, Verdict, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.load(); err != nil || p.file.Guide == nil {
+		return Listing{}, Verdict{}, err
+	}
+	var list []json.RawMessage
+	for _, name := range slices.Sorted(maps.Keys(p.file.Tools)) {
+		list = append(list, json.RawMessage(p.file.Tools[name]))
+	}
+	tools, notes := Read(list)
+	return Listing{Tools: tools, Notes: notes, Instructions: *p.file.Guide, Version: p.file.Version, Program: p.file.Program.Path},
+		Verdict{Instructions: *p.file.Guide, Was: p.file.Version}, nil
 }
 
 // gone are the accepted tools that are not among those listed.

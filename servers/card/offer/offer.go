@@ -88,6 +88,9 @@ func (m *Module) look() {
 		state = deck.State{Status: deck.Degraded, Reason: sign.Note}
 	case s.Mode == card.On:
 		state = deck.State{Status: deck.Ready, Detail: s.Detail}
+		if s.OnDemand && s.PID == 0 {
+			state.Detail = "not running"
+		}
 	case s.Broken:
 		state.Status = deck.Failed
 	case s.Link != card.LinkFailed:
