@@ -3,16 +3,12 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-
-	"github.com/pelletier/go-toml/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
@@ -213,40 +209,14 @@ func (c *Config) read(path string, wanted bool) error {
 		return fmt.Errorf("read the configuration: %w", err)
 	}
 	c.KeyLines = keyLines(b)
-	d := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields()
-	err = d.Decode(&c.File)
-	var unknown *toml.StrictMissingError
-	var bad *toml.DecodeError
-	switch {
-	case errors.As(err, &unknown):
-		for _, e := range unknown.Errors {
-			row, _ := e.Position()
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s line %d: %s", filepath.Base(path), row, settings.Unknown(c.File, e.Key())))
-		}
-	case errors.As(err, &bad):
-		row, column := bad.Position()
-		return fmt.Errorf("read the configuration %s, line %d, column %d: %s", path, row, column, reason(bad))
-	case err != nil:
-		return fmt.Errorf("read the configuration %s: %w", path, err)
+	unknown, err := settings.Read(b, &c.File)
+	for _, w := range unknown {
+		c.Warnings = append(c.Warnings, filepath.Base(path)+" "+w)
+	}
+	if err != nil {
+		return fmt.Errorf("read the configuration %s, %w", path, err)
 	}
 	return nil
-}
-
-// reason says what is wrong in words of the file, not of this program.
-func reason(e *toml.DecodeError) string {
-	text := strings.TrimPrefix(e.Error(), "toml: ")
-	rest, ok := strings.CutPrefix(text, "cannot decode TOML ")
-	if !ok || len(e.Key()) == 0 {
-		return text
-	}
-	is, _, _ := strings.Cut(rest, " into ")
-	wants := "something else"
-	for kind, words := range map[string]string{"int": "a whole number", "bool": "true or false", "string": "a text", "[]string": "a list of texts"} {
-		if strings.HasSuffix(rest, " of type "+kind) {
-			wants = words
-		}
-	}
-	return fmt.Sprintf("%s wants %s, not a %s", strings.Join(e.Key(), "."), wants, is)
 }
 
 // Name of the deck; "" for the default one.

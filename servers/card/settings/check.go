@@ -7,13 +7,11 @@ import (
 	"maps"
 	"net"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/near"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
@@ -153,38 +151,4 @@ func (c Card) reachable() error {
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// Unknown words that a key of a configuration is unknown, with the one that was
-// meant. like is the struct that the file is read into.
-func Unknown(like any, key []string) string {
-	text := "unknown setting " + strings.Join(key, ".") + ", ignored"
-	if meant := near.Meant(key[len(key)-1], beside(reflect.TypeOf(like), key)); meant != "" {
-		text += "; did you mean " + strings.Join(append(slices.Clone(key[:len(key)-1]), meant), ".") + "?"
-	}
-	return text
-}
-
-// beside are the keys that stand where the last of a path does.
-func beside(t reflect.Type, key []string) []string {
-	switch {
-	case t.Kind() == reflect.Map && len(key) > 1:
-		return beside(t.Elem(), key[1:])
-	case t.Kind() != reflect.Struct:
-		return nil
-	}
-	var names []string
-	for f := range t.Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
-		if len(key) > 1 && name == key[0] {
-			return beside(f.Type, key[1:])
-		}
-		if name != "" && name != "-" {
-			names = append(names, name)
-		}
-	}
-	if len(key) > 1 {
-		return nil
-	}
-	return names
 }

@@ -3,8 +3,6 @@
 package settings
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,19 +80,7 @@ func (c Card) ToolPrefix() string {
 // Decode reads the file of a card and completes it. An error means that the card
 // cannot be used.
 func Decode(name string, b []byte) (c Card, warnings []string, err error) {
-	err = toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(&c)
-	var unknown *toml.StrictMissingError
-	var bad *toml.DecodeError
-	switch {
-	case errors.As(err, &unknown):
-		for _, e := range unknown.Errors {
-			row, _ := e.Position()
-			warnings = append(warnings, fmt.Sprintf("line %d: %s", row, Unknown(Card{}, e.Key())))
-		}
-	case errors.As(err, &bad):
-		row, column := bad.Position()
-		return Card{Name: name}, nil, fmt.Errorf("line %d, column %d: %s", row, column, strings.TrimPrefix(bad.Error(), "toml: "))
-	case err != nil:
+	if warnings, err = Read(b, &c); err != nil {
 		return Card{Name: name}, nil, err
 	}
 	c, more, err := c.Complete(name)
