@@ -30,6 +30,7 @@ type Agent struct {
 	since time.Time
 
 	figures calls.Figures
+	telling sync.Mutex // of what it wants, one at a time
 
 	mu       sync.Mutex // guards what follows
 	caller   deck.Caller
@@ -40,6 +41,9 @@ type Agent struct {
 	gateway  bool   // that list had a gateway for the client
 	logs     *View  // where it chose a level for its log; nil: nowhere
 	session  string // its name there
+	level    mcp.LoggingLevel
+	uris     map[string]bool  // of resources, by resources/subscribe
+	listens  map[*listen]bool // and by subscriptions that are open
 }
 
 // Connect registers a connection that wants the named servers (none: all). The
@@ -186,10 +190,11 @@ func (a *Agent) listed(v *View, gateway bool) {
 
 // wantsLog notes that the agent chose a level for its log, under the name that
 // a view's MCP server knows it by.
-func (a *Agent) wantsLog(v *View, session string) {
+func (a *Agent) wantsLog(v *View, session string, level mcp.LoggingLevel) {
 	a.mu.Lock()
-	a.logs, a.session = v, session
+	a.logs, a.session, a.level = v, session, level
 	a.mu.Unlock()
+	a.tellWanted(a.host.all())
 }
 
 // log sends a message of a module if the agent sees that module, wants the

@@ -343,7 +343,9 @@ func (m *hosted) Changed() {
 }
 
 // ResourceUpdated implements Scope.
-func (m *hosted) ResourceUpdated(uri string) { m.host.resourceUpdated(m, uri) }
+func (m *hosted) ResourceUpdated(uri string) {
+	m.broadcast(resourceUpdated, map[string]any{"uri": uri})
+}
 
 // Log implements Scope.
 func (m *hosted) Log(level mcp.LoggingLevel, data any, to func(deck.Caller) bool) {

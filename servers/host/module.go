@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -30,6 +31,20 @@ type Module interface {
 // Leaver is a Module that wants to hear when a connection has ended, by the
 // id of [Caller.Agent].
 type Leaver interface{ AgentGone(agent string) }
+
+// Listener is a Module that wants to hear what agents want to be told of, beyond the
+// answers to their requests. It is called with all of it, whenever some of that has
+// changed, and must not wait; [Leaver] hears of the end of an agent.
+type Listener interface{ Wants(agent string, w Wanted) }
+
+// Wanted is what an agent wants to be told of.
+type Wanted struct {
+	// Level is the least level of log messages, "" before the agent has chosen one.
+	// Clients of 2026-07-28 choose it in each request.
+	Level mcp.LoggingLevel
+	// Resources are the URIs that it has subscribed to, of whichever module, sorted.
+	Resources []string
+}
 
 // Quitter is a Module that has programs of its own whose calls are not worth
 // waiting for when the deck ends: such a call fails sooner than it would end.
@@ -92,6 +107,11 @@ type Scope interface {
 	Changed()
 	// ResourceUpdated tells the clients that subscribed to the resource.
 	ResourceUpdated(uri string)
+	// Pass sends a notification of the module's server on, as it is, to the agent by that
+	// id, or to all for "": a log message to those who want its level, and the update of a
+	// resource to those who subscribed to it. What belongs to a request goes through
+	// [NotifyRaw]; other notifications go to no one.
+	Pass(agent, method string, params json.RawMessage)
 	// Log sends data, which must encode as JSON, as a log message of the module
 	// to the clients that asked for this level with logging/setLevel and whose
 	// caller to admits. Clients of 2026-07-28 get none: there a log belongs to a

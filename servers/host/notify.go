@@ -39,8 +39,12 @@ func Notify(ctx context.Context, method string, params map[string]any) error {
 	return nil
 }
 
-// NotifyRaw is [Notify] with params that go out as they are.
+// NotifyRaw is [Notify] with params that go out as they are. A log message that the
+// agent does not want is none that goes out.
 func NotifyRaw(ctx context.Context, method string, params json.RawMessage) error {
+	if q := requestFrom(ctx); q != nil && method == logMessage && !levelOf(params).ShouldSendTo(q.level()) {
+		return nil
+	}
 	return Notify(ctx, method, wrapped(params))
 }
 

@@ -20,6 +20,7 @@ import (
 type request struct {
 	agent  *Agent
 	server *server.MCPServer // of its view; nil: the context's
+	raw    *Request          // that a router serves; nil: none
 	// address is the resource's as the client wrote it, where it was read under another.
 	address string
 

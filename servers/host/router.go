@@ -166,7 +166,7 @@ func (to route) serve(ctx context.Context, v *View, r Request) Reply {
 	if q == nil {
 		return Failed(rpc.CodeInternal, "the request belongs to no connection")
 	}
-	q.server = v.MCP
+	q.server, q.raw = v.MCP, &r
 	session := server.ClientSessionFromContext(ctx)
 	if r.Modern && session != nil {
 		session.Initialize() // without a handshake; else it is sent no notifications
@@ -198,13 +198,8 @@ func (to route) serve(ctx context.Context, v *View, r Request) Reply {
 	case reply.Result == nil && reply.Error == nil:
 		return Failed(rpc.CodeInternal, to.module.id.Title+" did not answer")
 	}
-	if subs, ok := session.(server.SessionWithResourceSubscriptions); ok && reply.Error == nil {
-		switch r.Method {
-		case string(mcp.MethodResourcesSubscribe):
-			subs.SubscribeToResource(r.Key)
-		case string(mcp.MethodResourcesUnsubscribe):
-			subs.UnsubscribeFromResource(r.Key)
-		}
+	if on := r.Method == string(mcp.MethodResourcesSubscribe); (on || r.Method == string(mcp.MethodResourcesUnsubscribe)) && reply.Error == nil {
+		q.agent.subscribe(r.Key, on)
 	}
 	return oneLine(reply)
 }

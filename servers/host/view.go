@@ -113,9 +113,20 @@ func (v *View) build() *server.MCPServer {
 			q.agent.listed(v, gateway)
 		}
 	})
-	hooks.AddAfterSetLevel(func(ctx context.Context, _ any, _ *mcp.SetLevelRequest, _ *mcp.EmptyResult) {
+	hooks.AddAfterSetLevel(func(ctx context.Context, _ any, r *mcp.SetLevelRequest, _ *mcp.EmptyResult) {
 		if q, s := requestFrom(ctx), server.ClientSessionFromContext(ctx); q != nil && s != nil {
-			q.agent.wantsLog(v, s.SessionID())
+			q.agent.wantsLog(v, s.SessionID(), r.Params.Level)
+		}
+	})
+	hooks.AddBeforeSubscriptionsListen(listens)
+	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, r *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
+		if q := requestFrom(ctx); q != nil {
+			q.agent.subscribe(r.Params.URI, true)
+		}
+	})
+	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, r *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
+		if q := requestFrom(ctx); q != nil {
+			q.agent.subscribe(r.Params.URI, false)
 		}
 	})
 	v.plainAddresses(hooks)
@@ -297,15 +308,5 @@ func (h *Host) refreshViews(m *hosted) {
 	h.mu.Unlock()
 	for _, v := range views {
 		v.refresh()
-	}
-}
-
-func (h *Host) resourceUpdated(m *hosted, uri string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, v := range h.views {
-		if v.has(m) {
-			v.MCP.SendNotificationToAllClients(mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
-		}
 	}
 }

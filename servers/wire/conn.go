@@ -273,6 +273,8 @@ func (c *Conn) listen(ctx context.Context, e envelope) []byte {
 	}
 	c.noteProtocol(e)
 	if !filter.IsEmpty() {
+		done := c.agent.Listen(filter.ResourceSubscriptions)
+		defer done()
 		<-ctx.Done()
 		return nil
 	}

@@ -1,9 +1,11 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,6 +47,7 @@ type answerWriter struct {
 	http.ResponseWriter
 	ctx    context.Context
 	e      envelope
+	agent  *host.Agent
 	raw    map[string]json.RawMessage
 	status int // held back until the body is known
 	sent   int // what became of it; 0: none was set
@@ -53,7 +56,10 @@ type answerWriter struct {
 func (f *answerWriter) WriteHeader(status int) { f.status = status }
 
 func (f *answerWriter) Write(p []byte) (int, error) {
-	line, status := asServed(f.ctx, f.e, rawList(f.e, f.raw, p)), f.status
+	if !f.wants(p) {
+		return len(p), nil
+	}
+	line, status := asServed(f.ctx, f.e, unwrapped(rawList(f.e, f.raw, p))), f.status
 	if reply, served := host.Served(f.ctx); served && status != -1 {
 		status = f.replied(reply)
 		f.begin(status)
@@ -89,6 +95,34 @@ func (f *answerWriter) Flush() {
 
 // Unwrap is for http.ResponseController.
 func (f *answerWriter) Unwrap() http.ResponseWriter { return f.ResponseWriter }
+
+// wants tells whether what is written is for the agent. The library sends each update
+// of a resource to all.
+func (f *answerWriter) wants(p []byte) bool {
+	if !bytes.Contains(p, []byte(mcp.MethodNotificationResourceUpdated)) && !bytes.Contains(p, []byte(host.ToMember)) {
+		return true
+	}
+	from, to, ok := object(p)
+	if !ok {
+		return true
+	}
+	m, err := rawjson.SplitObject(p[from:to])
+	if err != nil || m.Get("method") == nil {
+		return true
+	}
+	wrapped, _ := rawjson.SplitObject(m.Get("params")) // a notification of the library's
+	if to := wrapped.Get(host.ToMember); to != nil && wrapped.Str(host.ToMember) != f.agent.Caller().Agent {
+		return false
+	}
+	if m.Str("method") != mcp.MethodNotificationResourceUpdated {
+		return true
+	}
+	params, _ := rawjson.SplitObject(host.Unwrap(m.Get("params")))
+	if filter, err := filterOf(f.e); err == nil {
+		return slices.Contains(filter.ResourceSubscriptions, params.Str("uri"))
+	}
+	return f.agent.Subscribed(params.Str("uri"))
+}
 
 // replied is the status of an answer that is a reply.
 func (f *answerWriter) replied(r host.Reply) int {

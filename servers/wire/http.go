@@ -94,7 +94,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		host.Instead(ctx, agent.flight.cancellable(e, serve))
 	}
 	agent.flight.cancelled(e)
-	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, raw: v.view.Raw(e.Method)}
+	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, agent: agent.Agent, raw: v.view.Raw(e.Method)}
 	v.mcp.ServeHTTP(out, r.WithContext(ctx))
 	out.begin(out.status)
 	h.updateSession(w, r, e, agent, out.sent)

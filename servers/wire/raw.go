@@ -66,25 +66,37 @@ func object(written []byte) (from, to int, ok bool) {
 	return from, to, json.Valid(written[from:to])
 }
 
-// asServed puts what a module has said as it stands into what the library writes of it:
-// the reply to the request of ctx, or the params of a notification.
+// asServed puts the reply to the request of ctx, if a module gave it, into what the
+// library writes of its own.
 func asServed(ctx context.Context, e envelope, written []byte) []byte {
 	reply, served := host.Served(ctx)
-	if !served && !bytes.Contains(written, []byte(host.RawMember)) {
+	from, to, ok := object(written)
+	if !served || !ok {
+		return written
+	}
+	if _, _, notification := within(written, from, to, "method"); notification {
+		return written
+	}
+	return slices.Concat(written[:from], replyMessage(e, reply).Encode(), written[to:])
+}
+
+// unwrapped puts the params of a notification, if a module gave them, into what the
+// library writes of it.
+func unwrapped(written []byte) []byte {
+	if !bytes.Contains(written, []byte(host.RawMember)) {
 		return written
 	}
 	from, to, ok := object(written)
 	if !ok {
 		return written
 	}
-	if _, _, notification := within(written, from, to, "method"); notification {
-		first, last, _ := within(written, from, to, "params")
-		return slices.Concat(written[:first], host.Unwrap(written[first:last]), written[last:])
-	}
-	if !served {
+	if _, _, notification := within(written, from, to, "method"); !notification {
 		return written
 	}
-	return slices.Concat(written[:from], replyMessage(e, reply).Encode(), written[to:])
+	if from, to, ok = within(written, from, to, "params"); !ok {
+		return written
+	}
+	return slices.Concat(written[:from], host.Unwrap(written[from:to]), written[to:])
 }
 
 func replyMessage(e envelope, r host.Reply) rpc.Message {

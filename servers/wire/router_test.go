@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,9 +22,26 @@ type card struct {
 	name  string
 	scope host.Scope
 	began chan struct{} // gets one when a call of NAME_wait has begun
+
+	mu     sync.Mutex
+	wanted map[string]host.Wanted
 }
 
-func newCard(name string) *card { return &card{name: name, began: make(chan struct{}, 8)} }
+func (c *card) Wants(agent string, w host.Wanted) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wanted[agent] = w
+}
+
+func (c *card) AgentGone(agent string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.wanted, agent)
+}
+
+func newCard(name string) *card {
+	return &card{name: name, began: make(chan struct{}, 8), wanted: map[string]host.Wanted{}}
+}
 
 func (c *card) Identity() host.Identity {
 	return host.Identity{Name: c.name, Title: c.name, ServerName: c.name}
@@ -46,7 +64,7 @@ func (c *card) Offer() host.Offer {
 		RawTemplates: []host.Definition{{Key: c.name + "://{+path", Raw: fmt.Appendf(nil, cardTemplate, c.name)}},
 		Router:       c,
 	}
-	for _, name := range []string{"echo", "error", "steps", "wait", "panic", "nothing"} {
+	for _, name := range []string{"echo", "error", "steps", "wait", "panic", "nothing", "log"} {
 		t, err := host.RawTool(fmt.Appendf(nil, cardTool, c.name, name))
 		if err != nil {
 			panic(err)
@@ -77,6 +95,10 @@ func (c *card) Serve(ctx context.Context, r host.Request) host.Reply {
 		c.began <- struct{}{}
 		<-ctx.Done()
 		return host.Reply{}
+	case "log":
+		for _, level := range []string{"debug", "warning", "error"} {
+			_ = host.NotifyRaw(ctx, "notifications/message", fmt.Appendf(nil, `{"data":"<\u00e9>","level":%q}`, level))
+		}
 	case "panic":
 		panic("boom")
 	case "nothing":

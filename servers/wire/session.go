@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -25,29 +24,27 @@ type session struct {
 	initialized atomic.Bool
 	legacy      atomic.Bool // an initialize request was seen
 
-	mu            sync.Mutex // guards what follows
-	info          mcp.Implementation
-	capabilities  mcp.ClientCapabilities
-	level         mcp.LoggingLevel
-	version       string
-	subscriptions map[string]struct{} // resources, by resources/subscribe
-	listens       map[string]mcp.SubscriptionFilter
+	mu           sync.Mutex // guards what follows
+	info         mcp.Implementation
+	capabilities mcp.ClientCapabilities
+	level        mcp.LoggingLevel
+	version      string
+	listens      map[string]mcp.SubscriptionFilter
 }
 
 var (
-	_ server.SessionWithLogging               = (*session)(nil)
-	_ server.SessionWithClientInfo            = (*session)(nil)
-	_ server.SessionWithElicitation           = (*session)(nil)
-	_ server.SessionWithRoots                 = (*session)(nil)
-	_ server.SessionWithSampling              = (*session)(nil)
-	_ server.SessionWithResourceSubscriptions = (*session)(nil)
+	_ server.SessionWithLogging     = (*session)(nil)
+	_ server.SessionWithClientInfo  = (*session)(nil)
+	_ server.SessionWithElicitation = (*session)(nil)
+	_ server.SessionWithRoots       = (*session)(nil)
+	_ server.SessionWithSampling    = (*session)(nil)
 )
 
 func newSession(c *Conn, agent *host.Agent) *session {
 	return &session{
 		id: agent.Caller().Agent, conn: c, agent: agent, level: mcp.LoggingLevelError,
-		notify:        make(chan mcp.JSONRPCNotification, 512),
-		subscriptions: map[string]struct{}{}, listens: map[string]mcp.SubscriptionFilter{},
+		notify:  make(chan mcp.JSONRPCNotification, 512),
+		listens: map[string]mcp.SubscriptionFilter{},
 	}
 }
 
@@ -111,31 +108,6 @@ func (s *session) GetProtocolVersion() string {
 	return s.version
 }
 
-func (s *session) SubscribeToResource(uri string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.subscriptions[uri] = struct{}{}
-}
-
-func (s *session) UnsubscribeFromResource(uri string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.subscriptions, uri)
-}
-
-func (s *session) SubscribedResources() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Collect(maps.Keys(s.subscriptions))
-}
-
-func (s *session) IsSubscribedToResource(uri string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.subscriptions[uri]
-	return ok
-}
-
 func (s *session) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	var result mcp.ElicitationResult
 	return &result, s.conn.ask(ctx, "elicitation/create", r.Params, &result)
@@ -177,6 +149,9 @@ func (s *session) listening() int {
 // wants decides about a notification from the server: whether it goes out
 // untagged, and the ids of the subscriptions that get a tagged copy.
 func (s *session) wants(n mcp.JSONRPCNotification) (untagged bool, tags []string) {
+	if to, ok := n.Params.AdditionalFields[host.ToMember].(string); ok && to != s.id {
+		return false, nil
+	}
 	kind := listKind(n)
 	if kind == nil {
 		return true, nil
@@ -185,8 +160,7 @@ func (s *session) wants(n mcp.JSONRPCNotification) (untagged bool, tags []string
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.legacy.Load() {
-		_, subscribed := s.subscriptions[uri]
-		return n.Method != mcp.MethodNotificationResourceUpdated || subscribed, nil
+		return n.Method != mcp.MethodNotificationResourceUpdated || s.agent.Subscribed(uri), nil
 	}
 	for id, f := range s.listens {
 		if kind(f, uri) {

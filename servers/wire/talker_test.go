@@ -23,8 +23,9 @@ import (
 // and returns all that comes until its answer.
 type talker struct {
 	say    func(t *testing.T, method, params, id string) []string
-	tell   func(t *testing.T, method, params string)     // a notification
-	begin  func(t *testing.T, method, params, id string) // a request whose answer is not waited for
+	tell   func(t *testing.T, method, params string)              // a notification
+	begin  func(t *testing.T, method, params, id string)          // a request whose answer is not waited for
+	listen func(t *testing.T, params string) (hear func() string) // for the messages that belong to no request
 	url    string
 	header http.Header
 }
@@ -106,7 +107,22 @@ func overStream(t *testing.T, h *host.Host, spec host.ViewSpec, socket bool) tal
 				}
 			}
 		},
-		tell:  func(t *testing.T, method, params string) { t.Helper(); write(t, line(method, params, "")) },
+		tell: func(t *testing.T, method, params string) { t.Helper(); write(t, line(method, params, "")) },
+		listen: func(t *testing.T, params string) func() string {
+			t.Helper()
+			if params != "" {
+				write(t, line("subscriptions/listen", params, "77"))
+			}
+			return func() string {
+				t.Helper()
+				_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+				s, err := in.ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				return strings.TrimSuffix(s, "\n")
+			}
+		},
 		begin: func(t *testing.T, method, params, id string) { t.Helper(); write(t, line(method, params, id)) },
 	}
 }
@@ -129,7 +145,7 @@ func overHTTP(t *testing.T, h *host.Host, path string) talker {
 	})
 	url := "http://" + l.Addr().String() + "/mcp" + path
 	header := http.Header{"Authorization": {bearer}, "Content-Type": {jsonType}, "Accept": {jsonType + ", text/event-stream"}}
-	say := func(t *testing.T, method, params, id string) (got []string) {
+	request := func(t *testing.T, method, params, id string) *http.Request {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(line(method, params, id)))
 		if err != nil {
@@ -147,7 +163,11 @@ func overHTTP(t *testing.T, h *host.Host, path string) talker {
 				r.Header.Set("Mcp-Name", cmp.Or(header.Get("Mcp-Name"), name))
 			}
 		}
-		answer, err := (&http.Client{Timeout: time.Minute}).Do(r)
+		return r
+	}
+	say := func(t *testing.T, method, params, id string) (got []string) {
+		t.Helper()
+		answer, err := (&http.Client{Timeout: time.Minute}).Do(request(t, method, params, id))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +181,33 @@ func overHTTP(t *testing.T, h *host.Host, path string) talker {
 		}
 		return messages(body)
 	}
-	return talker{say: say, url: url, tell: func(t *testing.T, method, params string) { t.Helper(); say(t, method, params, "") }, header: header}
+	listen := func(t *testing.T, params string) func() string {
+		t.Helper()
+		r := request(t, "subscriptions/listen", params, "77")
+		if params == "" {
+			r.Method, r.Body = http.MethodGet, http.NoBody
+			r.ContentLength = 0
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { answer.Body.Close() })
+		in := bufio.NewReader(answer.Body)
+		return func() string {
+			t.Helper()
+			for {
+				s, err := in.ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s, is := strings.CutPrefix(s, "data: {"); is {
+					return "{" + strings.TrimSuffix(s, "\n")
+				}
+			}
+		}
+	}
+	return talker{say: say, listen: listen, url: url, tell: func(t *testing.T, method, params string) { t.Helper(); say(t, method, params, "") }, header: header}
 }
 
 // messages are those in a body, which may be events.
@@ -183,14 +229,14 @@ func everywhere(t *testing.T, h *host.Host, one string, play func(t *testing.T, 
 	if one != "" {
 		spec.Servers, path = []string{one}, "/"+one
 	}
-	for name, open := range map[string]func() talker{
-		"stdio":  func() talker { return overStream(t, h, spec, false) },
-		"socket": func() talker { return overStream(t, h, spec, true) },
-		"http":   func() talker { return overHTTP(t, h, path) },
+	for name, open := range map[string]func(t *testing.T) talker{
+		"stdio":  func(t *testing.T) talker { t.Helper(); return overStream(t, h, spec, false) },
+		"socket": func(t *testing.T) talker { t.Helper(); return overStream(t, h, spec, true) },
+		"http":   func(t *testing.T) talker { t.Helper(); return overHTTP(t, h, path) },
 	} {
 		for _, era := range []string{"legacy", "modern"} {
 			t.Run(name+" "+era, func(t *testing.T) {
-				a := open()
+				a := open(t)
 				if era == "legacy" {
 					a.say(t, "initialize", handshake, "0")
 					a.tell(t, "notifications/initialized", `{}`)

@@ -36,6 +36,8 @@ func (s *testScope) SetState(st deck.State) {
 func (s *testScope) Changed()             { s.mu.Lock(); s.changes++; s.mu.Unlock() }
 func (*testScope) ResourceUpdated(string) {}
 
+func (*testScope) Pass(string, string, json.RawMessage) {}
+
 func (*testScope) Log(mcp.LoggingLevel, any, func(deck.Caller) bool) {}
 func (*testScope) Warn(string)                                       {}
 func (*testScope) Tell()                                             {}

@@ -34,8 +34,10 @@ func newHeard() *heard {
 func (h *heard) SetState(s deck.State)      { h.states <- s }
 func (h *heard) Changed()                   {}
 func (h *heard) ResourceUpdated(uri string) { h.updated <- uri }
-func (h *heard) Warn(string)                {}
-func (h *heard) Tell()                      {}
+
+func (h *heard) Pass(string, string, json.RawMessage) {}
+func (h *heard) Warn(string)                          {}
+func (h *heard) Tell()                                {}
 
 // The deck cuts what a server says at the width it has, so what to do comes
 // before what is wrong.
