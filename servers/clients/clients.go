@@ -35,6 +35,7 @@ type Client struct {
 	// project's file would hold. "" for none.
 	PerProject string
 	Form       Form
+	Refs       Refs // how its entries refer to variables and the like
 
 	Note        string   // what the user does once the file is written
 	ProjectNote string   // the same, when it is a project's file

@@ -57,3 +57,16 @@ func (f Form) Members(s Server) []Member {
 	}
 	return out
 }
+
+// Relay are the members that start a command in place of what an entry started before.
+// What else the user has set there stays.
+func (f Form) Relay(command []string) []Member {
+	kind := func(m Member) bool { return m.Key != "type" && m.Key != "source" }
+	out := slices.DeleteFunc(slices.Clone(f.First), kind)
+	if f.OneList {
+		out = append(out, Member{"command", command})
+	} else {
+		out = append(out, Member{"command", command[0]}, Member{"args", command[1:]})
+	}
+	return append(out, slices.DeleteFunc(slices.Clone(f.Then), kind)...)
+}

@@ -15,6 +15,7 @@ func commands() []Client {
 			ID: "claude", Title: "Claude Code", Programs: list("claude"), Introduces: list("claude", "*claude-code*", "*claude code*"),
 			Variables: list("CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID"),
 			User:      claudeUser, Project: list(".mcp.json"), Grammar: JSON, Section: "mcpServers", PerProject: "projects",
+			Refs:        RefBraces,
 			Form:        Form{Timeout: "timeout", Unit: time.Millisecond, Alone: []Member{{"type", "stdio"}, {"alwaysLoad", true}}},
 			ProjectNote: "Claude Code asks once whether the project's servers may be used.",
 			Launch: list(
@@ -34,6 +35,7 @@ func commands() []Client {
 		{
 			ID: "opencode", Title: "OpenCode", Programs: list("opencode"), Introduces: list("*opencode*"),
 			User: config("opencode", "opencode.json", "opencode.jsonc"), Project: list("opencode.json", "opencode.jsonc"), Grammar: JSONC, Section: "mcp",
+			Refs: RefCurly,
 			Form: Form{
 				First: []Member{{"type", "local"}}, OneList: true, Then: []Member{{"enabled", true}},
 				Timeout: "timeout", Unit: time.Millisecond, Env: "environment",
@@ -43,6 +45,7 @@ func commands() []Client {
 		{
 			ID: "gemini", Title: "Gemini CLI", Programs: list("gemini"), Introduces: list("*gemini*"),
 			User: home(".gemini", "settings.json"), Project: list(".gemini/settings.json"), Grammar: JSONWithComments, Section: "mcpServers",
+			Refs:  RefBraces | RefBare,
 			Form:  Form{Timeout: "timeout", Unit: time.Millisecond},
 			Note:  "Gemini CLI starts no server in a folder that it does not trust: trust this one when it asks.",
 			Limit: 600 * time.Second,
@@ -50,12 +53,14 @@ func commands() []Client {
 		{
 			ID: "pi", Title: "pi", Programs: list("pi"), Introduces: list("pi"),
 			User: home(".pi", "agent", "mcp.json"), Project: list(".pi/mcp.json"), Grammar: JSONC, Section: "mcpServers",
+			Refs:    RefBraces,
 			Form:    Form{Timeout: "timeout", Unit: time.Second},
 			Extends: true,
 		},
 		{
 			ID: "crush", Title: "Crush", Programs: list("crush"), Introduces: list("crush"),
 			User: config("crush", "crush.json"), Project: list("crush.json", ".crush.json"), Grammar: JSON, Section: "mcp",
+			Refs: RefBraces | RefBare | RefShell,
 			Form: Form{Then: []Member{{"type", "stdio"}}},
 		},
 		{
@@ -78,11 +83,13 @@ func desktops() []Client {
 		{
 			ID: "cursor", Title: "Cursor", Programs: list("cursor", "cursor-agent"), Introduces: list("*cursor*"), // cursor-vscode, too
 			User: home(".cursor", "mcp.json"), Project: list(".cursor/mcp.json"), Grammar: JSONC, Section: "mcpServers",
+			Refs:       RefEditor,
 			KeepsTools: true, Limit: time.Minute,
 		},
 		{
 			ID: "vscode", Title: "VS Code", Programs: list("code"), Introduces: list("*visual studio code*", "*vscode*"),
 			User: support("Code", "User", "mcp.json"), Project: list(".vscode/mcp.json"), Grammar: JSONC, Section: "servers",
+			Refs:  RefEditor,
 			Form:  Form{Then: []Member{{"type", "stdio"}}},
 			Limit: 300 * time.Second,
 		},
@@ -90,11 +97,13 @@ func desktops() []Client {
 			// Its command line, kiro-cli, asks for changed tools.
 			ID: "kiro", Title: "Kiro", Programs: list("kiro", "kiro-cli"), Introduces: list("kiro", "kiro-ide", "kiro ide"),
 			User: home(".kiro", "settings", "mcp.json"), Project: list(".kiro/settings/mcp.json"), Grammar: JSONC, Section: "mcpServers",
+			Refs:       RefBraces,
 			KeepsTools: true,
 		},
 		{
 			ID: "windsurf", Title: "Windsurf", Programs: list("windsurf"), Introduces: list("*windsurf*"),
 			User: home(".codeium", "windsurf", "mcp_config.json"), Grammar: JSONC, Section: "mcpServers",
+			Refs: RefEditor,
 		},
 		{
 			ID: "zed", Title: "Zed", Programs: list("zed", "zeditor"), Introduces: list("zed"),

@@ -73,7 +73,7 @@ func (c client) inProject(e Entry) bool { return !e.User && e.Root != "" && c.Pr
 
 // Snippet is a configuration with one server, mcpdeck, as the client reads it.
 func Snippet(c clients.Client, s clients.Server) (string, error) {
-	b, err := set(c.Grammar, nil, c.Section, append(c.Form.Members(s), c.Form.Alone...))
+	b, err := set(c.Grammar, nil, place{path: []string{c.Section, serverName}}, append(c.Form.Members(s), c.Form.Alone...))
 	if err != nil {
 		return "", fmt.Errorf("write the configuration of %s: %w", c.ID, err)
 	}

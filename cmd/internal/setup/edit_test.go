@@ -36,8 +36,8 @@ func TestAnEditThatChangesAnythingElseIsRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			after, err := editBy(func(g clients.Grammar, before []byte, section string, ms []clients.Member) ([]byte, error) {
-				b, err := set(g, before, section, ms)
+			after, err := editBy(func(g clients.Grammar, before []byte, at place, ms []clients.Member) ([]byte, error) {
+				b, err := set(g, before, at, ms)
 				if err != nil || len(before) == 0 && tt.before != "" { // the snippet
 					return b, err
 				}
@@ -45,7 +45,7 @@ func TestAnEditThatChangesAnythingElseIsRefused(t *testing.T) {
 					t.Fatalf("the result does not hold %q:\n%s", tt.in, b)
 				}
 				return []byte(strings.Replace(string(b), tt.in, tt.out, 1)), nil
-			}, tt.g, []byte(tt.before), tt.section, ms)
+			}, tt.g, []byte(tt.before), place{[]string{tt.section, serverName}, remote}, ms)
 			if tt.in == "" {
 				if err != nil || !bytes.Contains(after, []byte("mcpdeck")) {
 					t.Errorf("edit: %v\n%s", err, after)

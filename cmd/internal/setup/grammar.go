@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -21,13 +22,18 @@ const serverName = "mcpdeck"
 // They go when the entry becomes a command.
 var remote = []string{"url", "httpUrl", "serverUrl", "headers", "http_headers", "bearer_token_env_var"}
 
-// set writes the members into the entry mcpdeck of a section and leaves all else
-// as it stands.
-func set(g clients.Grammar, before []byte, section string, ms []clients.Member) ([]byte, error) {
+// place is a server's entry in a client's file.
+type place struct {
+	path []string // of keys, the server's name last
+	drop []string // keys that go
+}
+
+// set writes the members into an entry and leaves all else as it stands.
+func set(g clients.Grammar, before []byte, at place, ms []clients.Member) ([]byte, error) {
 	if g == clients.TOML {
-		return setTOML(before, section, ms)
+		return setTOML(before, at, ms)
 	}
-	return setJSON(before, section, ms)
+	return setJSON(before, at, ms)
 }
 
 // encode writes values that the grammar decodes.
@@ -43,18 +49,30 @@ var errByHand = errors.New("add the entry by hand")
 
 // edit returns the file with the members in its entry mcpdeck.
 func edit(g clients.Grammar, before []byte, section string, ms []clients.Member) ([]byte, error) {
-	return editBy(set, g, before, section, ms)
+	return Replace(g, before, []string{section, serverName}, remote, ms)
 }
 
-// editBy is edit by a writer such as set, which is not trusted: what it returns is
+// Replace returns the file with members in the entry that a path of keys leads to,
+// without the keys to drop. All else stays as it is, to the byte.
+func Replace(g clients.Grammar, before []byte, path, drop []string, ms []clients.Member) ([]byte, error) {
+	var gone []string // without what is set anew, which keeps its place
+	for _, k := range drop {
+		if !slices.ContainsFunc(ms, func(m clients.Member) bool { return m.Key == k }) {
+			gone = append(gone, k)
+		}
+	}
+	return editBy(set, g, before, place{path, gone}, ms)
+}
+
+// editBy is Replace by a writer such as set, which is not trusted: what it returns is
 // read again, so that the client finds what was there before, and the entry.
-func editBy(write func(clients.Grammar, []byte, string, []clients.Member) ([]byte, error), g clients.Grammar, before []byte, section string, ms []clients.Member) ([]byte, error) {
+func editBy(write func(clients.Grammar, []byte, place, []clients.Member) ([]byte, error), g clients.Grammar, before []byte, at place, ms []clients.Member) ([]byte, error) {
 	raw, bom := bytes.CutPrefix(before, []byte(clients.ByteOrderMark))
 	old, err := g.Decode(raw)
 	if err != nil {
 		return nil, err
 	}
-	want, err := overlay(g, old, section, ms)
+	want, err := overlay(g, old, at, ms)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +84,7 @@ func editBy(write func(clients.Grammar, []byte, string, []clients.Member) ([]byt
 	if crlf {
 		text = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
 	}
-	after, err := write(g, text, section, ms)
+	after, err := write(g, text, at, ms)
 	if crlf {
 		after = bytes.ReplaceAll(after, []byte("\n"), []byte("\r\n"))
 	}
@@ -76,7 +94,7 @@ func editBy(write func(clients.Grammar, []byte, string, []clients.Member) ([]byt
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		// The snippet is what a new file would hold.
-		snippet, _ := set(g, nil, section, ms)
+		snippet, _ := set(g, nil, at, ms)
 		return nil, fmt.Errorf("its form leaves no place for the entry; %w:\n\n%s", errByHand, bytes.TrimSpace(snippet))
 	}
 	if bom {
@@ -86,7 +104,7 @@ func editBy(write func(clients.Grammar, []byte, string, []clients.Member) ([]byt
 }
 
 // overlay is what a file means once the members are in it.
-func overlay(g clients.Grammar, old map[string]any, section string, ms []clients.Member) (map[string]any, error) {
+func overlay(g clients.Grammar, old map[string]any, at place, ms []clients.Member) (map[string]any, error) {
 	values := map[string]any{}
 	for _, m := range ms {
 		values[m.Key] = m.Value
@@ -99,32 +117,39 @@ func overlay(g clients.Grammar, old map[string]any, section string, ms []clients
 	if err != nil {
 		return nil, fmt.Errorf("read the entry again: %w", err)
 	}
-	servers, err := table(old, section)
-	if err != nil {
-		return nil, err
+	want := maps.Clone(old)
+	entry := want
+	for i, key := range at.path {
+		next, err := table(entry, key)
+		if err != nil {
+			return nil, within(at.path[:i], err)
+		}
+		entry[key] = next
+		entry = next
 	}
-	entry, err := table(servers, serverName)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", section, err)
-	}
-	for _, k := range remote {
+	for _, k := range at.drop {
 		delete(entry, k)
 	}
 	for k, v := range ours {
 		if inner, ok := v.(map[string]any); ok {
 			merged, err := table(entry, k)
 			if err != nil {
-				return nil, fmt.Errorf("%s.%s: %w", section, serverName, err)
+				return nil, within(at.path, err)
 			}
 			maps.Copy(merged, inner)
 			v = merged
 		}
 		entry[k] = v
 	}
-	servers[serverName] = entry
-	want := maps.Clone(old)
-	want[section] = servers
 	return want, nil
+}
+
+// within says where an error is.
+func within(path []string, err error) error {
+	if len(path) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: %w", strings.Join(path, "."), err)
 }
 
 // table is a copy of what stands under key, empty if nothing does.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -11,7 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
-func setJSON(before []byte, section string, ms []clients.Member) ([]byte, error) {
+func setJSON(before []byte, at place, ms []clients.Member) ([]byte, error) {
 	if len(bytes.TrimSpace(before)) == 0 {
 		before = []byte("{}\n")
 	}
@@ -20,33 +21,41 @@ func setJSON(before []byte, section string, ms []clients.Member) ([]byte, error)
 		return nil, fmt.Errorf("read it as JSON: %w", err)
 	}
 	w := jsonWriter{indent: indentOf(before)}
-	servers, err := w.object(&root, section, 1)
-	if err != nil {
-		return nil, err
+	depth := len(at.path)
+	parent, name := &root, at.path[depth-1]
+	servers, ok := parent.Value.(*hujson.Object)
+	for i, key := range at.path[:depth-1] {
+		if servers, err = w.object(parent, key, i+1); err != nil {
+			return nil, err
+		}
+		parent, ok = &hujson.Value{Value: servers}, true
 	}
-	if inner := lookup(servers, serverName); inner != nil {
+	if !ok {
+		return nil, fmt.Errorf("find %q: the file does not hold an object", name)
+	}
+	if inner := lookup(servers, name); inner != nil {
 		entry, ok := inner.Value.(*hujson.Object)
 		if !ok {
-			return nil, fmt.Errorf("find %q: it is not an object", serverName)
+			return nil, fmt.Errorf("find %q: it is not an object", name)
 		}
-		entry.Members = withoutRemote(entry.Members)
-		w.merge(entry, ms, 3)
+		entry.Members = without(entry.Members, at.drop)
+		w.merge(entry, ms, depth+1)
 		return root.Pack(), nil
 	}
-	w.set(servers, serverName, w.written(ms, 2), 2)
+	w.set(servers, name, w.written(ms, depth), depth)
 	return root.Pack(), nil
 }
 
-func withoutRemote(ms []hujson.ObjectMember) []hujson.ObjectMember {
+// without leaves members out. Behind the last there is a comma if there was one.
+func without(ms []hujson.ObjectMember, drop []string) []hujson.ObjectMember {
 	var out []hujson.ObjectMember
 	for _, m := range ms {
-		keep := true
-		for _, k := range remote {
-			keep = keep && m.Name.Value.(hujson.Literal).String() != k
-		}
-		if keep {
+		if !slices.Contains(drop, m.Name.Value.(hujson.Literal).String()) {
 			out = append(out, m)
 		}
+	}
+	if n := len(out); n > 0 && n < len(ms) && ms[len(ms)-1].Value.AfterExtra == nil {
+		out[n-1].Value.AfterExtra = nil
 	}
 	return out
 }

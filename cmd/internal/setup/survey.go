@@ -81,7 +81,7 @@ func (c client) state(b []byte, e Entry) (State, error) {
 	if !ok {
 		return NotSetUp, nil
 	}
-	want, err := overlay(c.Grammar, map[string]any{}, c.Section, c.members(e))
+	want, err := overlay(c.Grammar, map[string]any{}, place{path: []string{c.Section, serverName}}, c.members(e))
 	if err != nil {
 		return Broken, err
 	}

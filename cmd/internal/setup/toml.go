@@ -16,17 +16,17 @@ import (
 
 // setTOML edits an entry as it stands: as a table, as dotted keys, or inside an
 // inline table.
-func setTOML(before []byte, section string, ms []clients.Member) ([]byte, error) {
+func setTOML(before []byte, at place, ms []clients.Member) ([]byte, error) {
 	exprs, err := expressions(before)
 	if err != nil {
 		return nil, err
 	}
-	e := tomlEdit{text: before, exprs: exprs, entry: []string{section, serverName}}
+	e := tomlEdit{text: before, exprs: exprs, entry: at.path, drop: at.drop}
 	if !slices.ContainsFunc(exprs, func(x expression) bool { return hasPrefix(x.path, e.entry) }) {
 		return e.add(ms)
 	}
 	for _, x := range exprs {
-		if len(x.path) > 2 && hasPrefix(x.path, e.entry) && slices.Contains(remote, x.path[2]) {
+		if n := len(e.entry); len(x.path) > n && hasPrefix(x.path, e.entry) && slices.Contains(e.drop, x.path[n]) {
 			e.replace(e.lineStart(x.start), e.lineEnd(x.end), "")
 		}
 	}
@@ -109,6 +109,7 @@ type tomlEdit struct {
 	text  []byte
 	exprs []expression
 	entry []string
+	drop  []string
 	edits []replacement
 	err   error
 }
@@ -149,7 +150,7 @@ func (e *tomlEdit) add(ms []clients.Member) ([]byte, error) {
 			if len(bytes.TrimSpace(inside)) == 1 { // the brace
 				comma = " "
 			}
-			e.replace(x.value+len(inside), x.end, comma+serverName+" = "+tomlLiteral(entryMap(ms))+" }")
+			e.replace(x.value+len(inside), x.end, comma+e.entry[1]+" = "+tomlLiteral(entryMap(ms))+" }")
 			return e.done(), nil
 		}
 	}
@@ -233,7 +234,7 @@ func (e *tomlEdit) putInline(x expression, key []string, value any) {
 		for _, k := range e.entry[len(x.path):] {
 			entry, _ = entry[k].(map[string]any)
 		}
-		maps.DeleteFunc(entry, func(k string, _ any) bool { return slices.Contains(remote, k) })
+		maps.DeleteFunc(entry, func(k string, _ any) bool { return slices.Contains(e.drop, k) })
 	}
 	for _, k := range key[:len(key)-1] {
 		next, ok := in[k].(map[string]any)

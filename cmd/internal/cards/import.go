@@ -1,0 +1,365 @@
+package cards
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
+)
+
+// Source is a client's file with servers.
+type Source struct {
+	Client clients.Client
+	place  change.Place
+	before []byte
+	file   map[string]any
+}
+
+// Path is the file's.
+func (s Source) Path() string { return s.place.Path() }
+
+// Import is what an import would do.
+type Import struct {
+	Rows  []Row
+	Cards []settings.Card // new ones
+	Lacks []Lack          // values that the user has to give first
+}
+
+// Row is what becomes of one entry of a client's file.
+type Row struct {
+	Source *Source
+	Entry  clients.Entry
+	Card   string // "": it is left out
+	New    bool   // the first with that card
+	Why    string // it is left out, or what is to be said of it
+}
+
+// Options say what to import.
+type Options struct {
+	Config *config.Config
+	Only   []string          // names of entries or cards; none: all
+	Values map[string]string // of what clients ask their users for, by ID
+}
+
+// ErrNoServers says that a file has nothing to import.
+var ErrNoServers = errors.New("it has no servers")
+
+// OfClients are the files of clients that are there, the user's own and those of the
+// project root, which may be "". A file that cannot be read is an error of its own.
+func OfClients(all []clients.Client, folders clients.Folders, root string) (out []*Source, errs []error) {
+	for _, c := range all {
+		var places []change.Place
+		if c.User != nil {
+			for _, path := range c.User(folders) {
+				p, err := change.OfUser(path)
+				if err != nil {
+					errs = append(errs, fmt.Errorf("read %s: %w", path, err))
+					continue
+				}
+				places = append(places, p)
+			}
+		}
+		for _, name := range c.Project {
+			if root == "" {
+				break
+			}
+			p, err := change.InProject(root, filepath.FromSlash(name))
+			if err != nil {
+				errs = append(errs, fmt.Errorf("read %s: %w", p.Path(), err))
+				continue
+			}
+			places = append(places, p)
+		}
+		for _, p := range places {
+			s, err := open(c, p)
+			switch {
+			case err != nil:
+				errs = append(errs, fmt.Errorf("read %s: %w", p.Path(), err))
+			case s != nil:
+				out = append(out, s)
+			}
+		}
+	}
+	return out, errs
+}
+
+// open reads a client's file; nil if there is none. What its client would not read, a
+// comment or a comma, is tolerated.
+func open(c clients.Client, p change.Place) (*Source, error) {
+	b, err := p.Read()
+	if b == nil || err != nil {
+		return nil, err
+	}
+	s := &Source{Client: c, place: p, before: b}
+	g := c.Grammar
+	if g != clients.TOML {
+		g = clients.JSONC
+	}
+	if s.file, err = g.Decode(b); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// OfFile is a file that somebody names, in the form of a client's. The client is found
+// by the file's name, else by what is in it.
+func OfFile(path string) (*Source, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := change.OfUser(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	guess := clients.Client{Grammar: clients.JSONC}
+	if strings.HasSuffix(path, ".toml") {
+		guess.Grammar = clients.TOML
+	}
+	s, err := open(guess, p)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	if inner, ok := s.file["mcp"].(map[string]any); ok && inner["servers"] != nil { // of VS Code's settings
+		s.file = inner
+	}
+	for _, c := range clients.All() {
+		named := slices.ContainsFunc(c.Project, func(f string) bool { return filepath.Base(f) == filepath.Base(path) })
+		if c.User != nil {
+			named = named || slices.ContainsFunc(c.User(clients.Folders{}), func(f string) bool { return filepath.Base(f) == filepath.Base(path) })
+		}
+		_, fits := s.file[c.Section].(map[string]any)
+		if fits = fits && (c.Grammar == clients.TOML) == (guess.Grammar == clients.TOML); fits && (named || s.Client.ID == "") {
+			s.Client = c
+			if named {
+				break
+			}
+		}
+	}
+	if s.Client.ID == "" {
+		return nil, ErrNoServers
+	}
+	return s, nil
+}
+
+// Plan works out an import.
+func Plan(sources []*Source, o Options) Import {
+	p := planner{o: o, names: map[string]string{}, same: map[string]string{}}
+	for _, card := range o.Config.Cards {
+		p.names[card.Name], p.same[key(card)] = card.Name, card.Name
+	}
+	for _, b := range o.Config.Broken {
+		p.names[b.Name] = b.Name
+	}
+	for _, s := range sources {
+		for _, e := range s.Client.Entries(s.file) {
+			p.entry(s, e)
+		}
+	}
+	return p.out
+}
+
+type planner struct {
+	o     Options
+	out   Import
+	names map[string]string // that are taken
+	same  map[string]string // names of cards by what they run
+}
+
+// key is equal for cards that are the same to their user.
+func key(c settings.Card) string {
+	var tools []string
+	for _, name := range slices.Sorted(maps.Keys(c.Tools)) {
+		tools = append(tools, name+"="+c.Tools[name])
+	}
+	c, _, _ = c.Complete("x")
+	if c.Transport == "http" { // which is tried first where nothing is said
+		c.Transport = "auto"
+	}
+	return c.Digest() + strings.Join(tools, "\n")
+}
+
+// entry takes one in, or says why not.
+func (p *planner) entry(s *Source, e clients.Entry) {
+	name := NameFrom(e.Name())
+	if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, e.Name()) && !slices.Contains(p.o.Only, name) {
+		return
+	}
+	row := Row{Source: s, Entry: e}
+	defer func() { p.out.Rows = append(p.out.Rows, row) }()
+	if e.Err != nil {
+		row.Why = e.Err.Error()
+		return
+	}
+	if why := p.ours(e); why != "" {
+		row.Why = why
+		return
+	}
+	r := &refs{ways: s.Client.Refs, card: name, inputs: inputsOf(s.file), values: p.o.Values}
+	card, err := cardOf(e, r)
+	if err == nil {
+		_, _, err = card.Complete("x")
+	}
+	if err != nil {
+		row.Why = err.Error()
+		return
+	}
+	for _, l := range r.lacks {
+		if !slices.ContainsFunc(p.out.Lacks, func(o Lack) bool { return o.ID == l.ID }) {
+			p.out.Lacks = append(p.out.Lacks, l)
+		}
+	}
+	row.Why = strings.Join(e.Notes, "; ")
+	if row.Card = p.same[key(card)]; row.Card != "" {
+		return
+	}
+	card.Name = p.free(name, s.Client.ID)
+	row.Card, row.New = card.Name, true
+	p.names[card.Name], p.same[key(card)] = card.Name, card.Name
+	p.out.Cards = append(p.out.Cards, card)
+}
+
+// free is the name itself, or with a suffix.
+func (p *planner) free(name, client string) string {
+	taken := func(n string) bool { return p.names[n] != "" || config.CheckCardName(n) != nil }
+	suffixed := func(suffix string) string {
+		return strings.TrimRight(name[:min(len(name), 24-len(suffix)-1)], "-") + "-" + suffix
+	}
+	out := name
+	if taken(out) {
+		out = suffixed(client)
+	}
+	for i := 2; taken(out); i++ {
+		out = suffixed(fmt.Sprint(i))
+	}
+	return out
+}
+
+// ours says that an entry leads to mcpdeck itself, or to a server of its own.
+func (p *planner) ours(e clients.Entry) string {
+	isDeck := func(address string) bool {
+		u, err := url.Parse(address)
+		return err == nil && slices.Contains([]string{"127.0.0.1", "localhost", "::1"}, u.Hostname()) &&
+			u.Port() == fmt.Sprint(p.o.Config.File.HTTP.Port) && strings.HasPrefix(u.Path, "/mcp")
+	}
+	program := func(word string) bool {
+		base := strings.TrimSuffix(filepath.Base(filepath.ToSlash(word)), ".exe")
+		return base == "mcpdeck" || strings.HasPrefix(base, "mcpdeck@")
+	}
+	if isDeck(e.URL) || slices.ContainsFunc(e.Command, isDeck) || slices.ContainsFunc(e.Command, program) {
+		return "it leads to mcpdeck itself"
+	}
+	if e.Name() == "pencil" {
+		return "mcpdeck has Pencil's server itself: mcpdeck pencil on"
+	}
+	return ""
+}
+
+// cardOf turns an entry into a card without a name.
+func cardOf(e clients.Entry, r *refs) (settings.Card, error) {
+	card := settings.Card{URL: r.text(e.URL), Transport: e.Transport, Cwd: r.text(e.Cwd), Inherit: e.Inherit}
+	command := e.Command
+	if e.URL != "" {
+		command = nil
+	}
+	if len(command) == 1 && strings.ContainsAny(command[0], " \t") {
+		if _, err := os.Stat(command[0]); err != nil {
+			words, ok := shellWords(command[0])
+			if !ok {
+				return card, errors.New("its command needs a shell")
+			}
+			command = words
+		}
+	}
+	for _, w := range command {
+		card.Command = append(card.Command, r.text(w))
+	}
+	for k, v := range e.Env {
+		card.Env = set(card.Env, k, r.text(v))
+	}
+	for k, v := range e.Headers {
+		card.Headers = set(card.Headers, k, r.text(v))
+	}
+	for k, v := range e.EnvHeaders {
+		card.Headers = set(card.Headers, k, "${env:"+v+"}")
+	}
+	if e.Bearer != "" {
+		card.Headers = set(card.Headers, "Authorization", "Bearer ${env:"+e.Bearer+"}")
+	}
+	if e.URL == "" {
+		card.Transport = ""
+	} else {
+		card.Env, card.Cwd, card.Inherit = nil, "", nil
+	}
+	for _, t := range e.Only {
+		card.Tools = set(set(card.Tools, "*", "off"), t, "allow")
+	}
+	for _, t := range e.Except {
+		card.Tools = set(card.Tools, t, "off")
+	}
+	return card, r.err
+}
+
+// Edits are the changes of files that make the import: the cards' own and, with a
+// relay that takes the entries over, the clients'. relay is the command of mcpdeck with
+// the name of a card; nil leaves the clients' files alone.
+func (m Import) Edits(cfg *config.Config, relay func(card string) []string) ([]change.Edit, error) {
+	var out []change.Edit
+	for _, card := range m.Cards {
+		e, err := File(cfg.CardFile(card.Name), card)
+		if err != nil {
+			return nil, err
+		}
+		if e.Before != nil {
+			return nil, fmt.Errorf("%s is there already", e.Place.Path())
+		}
+		out = append(out, e)
+	}
+	if relay == nil {
+		return out, nil
+	}
+	var sources []*Source
+	text := map[*Source][]byte{}
+	for _, row := range m.Rows {
+		s := row.Source
+		if row.Card == "" {
+			continue
+		}
+		if text[s] == nil {
+			sources, text[s] = append(sources, s), s.before
+		}
+		after, err := setup.Replace(s.Client.Grammar, text[s], row.Entry.Path, started(), s.Client.Form.Relay(relay(row.Card)))
+		if err != nil {
+			return nil, fmt.Errorf("take %s in %s over: %w", row.Entry.Name(), s.Path(), err)
+		}
+		text[s] = after
+	}
+	for _, s := range sources {
+		out = append(out, change.Edit{Place: s.place, Before: s.before, After: text[s]})
+	}
+	return out, nil
+}
+
+// started are the keys of an entry that say what is started, in the words of all
+// clients. They go when another is to be.
+func started() []string {
+	return []string{
+		"command", "args", "env", "environment", "env_vars", "envFile", "cwd", "type", "transport", "url", "httpUrl", "serverUrl",
+		"headers", "http_headers", "env_http_headers", "bearer_token_env_var", "oauth", "auth",
+		// Those that the card is to have.
+		"enabled_tools", "disabled_tools", "includeTools", "excludeTools", "disabledTools",
+	}
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
+)
+
+// asIs is the flag of mcpdeck mcp with which a card has its tools under the names that
+// the server gave them.
+const asIs = "as-is"
+
+type importFlags struct {
+	only, set            []string
+	takeOver, print, yes bool
+}
+
+func importCommand(a *app) *cobra.Command {
+	var f importFlags
+	c := &cobra.Command{
+		Use:   "import [CLIENT|FILE]",
+		Short: "Add the MCP servers that agents' clients are configured with",
+		Long: `Add the MCP servers that agents' clients are configured with: those of all clients
+that are found, of one client, or of a file in the form of a client's (.mcp.json).
+
+mcpdeck shows what it found, asks, and writes one file for each server. Servers that
+are the same in several clients become one. The clients' own files are only read,
+unless --take-over is given: then their entries start the same servers through the
+deck, under the same names, so that the clients' own rules for tools still apply.
+mcpdeck undo takes all of it back.
+
+Clients: ` + strings.Join(setup.Names(), ", "),
+		Example: "  mcpdeck import --print\n  mcpdeck import claude\n  mcpdeck import codex --only github,files --take-over\n  mcpdeck import ../other/.mcp.json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("name one client or one file")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := a.load()
+			if err != nil {
+				return err
+			}
+			return importServers(c, cfg, f, strings.Join(args, ""))
+		},
+	}
+	fl := c.Flags()
+	fl.StringSliceVar(&f.only, "only", nil, "the servers of these names alone")
+	fl.BoolVar(&f.takeOver, "take-over", false, "have the clients start these servers through the deck")
+	fl.BoolVar(&f.print, "print", false, "print what would be written, and write nothing")
+	fl.StringArrayVar(&f.set, "set", nil, "a value that a client asks its user for, ID=VALUE")
+	fl.BoolVar(&f.yes, "yes", false, "write without asking")
+	return c
+}
+
+func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from string) error {
+	if f.takeOver && !canTakeOver(c) {
+		return errors.New("take over: this version of mcpdeck cannot serve a server under its own names yet; import without --take-over")
+	}
+	sources, err := importSources(c, cfg, from)
+	if err != nil {
+		return err
+	}
+	values, err := pairs("--set", "=", f.set)
+	if err != nil {
+		return err
+	}
+	o := cards.Options{Config: cfg, Only: f.only, Values: values}
+	plan := cards.Plan(sources, o)
+	if len(plan.Lacks) > 0 {
+		if err := askFor(c, plan.Lacks, values); err != nil {
+			return err
+		}
+		plan = cards.Plan(sources, o)
+	}
+	if err := showImport(c, plan); err != nil {
+		return err
+	}
+	var relay func(string) []string
+	if f.takeOver {
+		relay = func(card string) []string {
+			e := setupEntry(cfg)
+			return append([]string{e.Command, "mcp", card, "--" + asIs}, e.Options...)
+		}
+	}
+	edits, err := plan.Edits(cfg, relay)
+	if err != nil {
+		return err
+	}
+	edits = slices.DeleteFunc(edits, change.Edit.Same)
+	if len(edits) == 0 {
+		c.Println("nothing to import")
+		return nil
+	}
+	showEdits(c, edits, f.print)
+	if f.print {
+		return nil
+	}
+	if !f.yes && !confirmed(c) {
+		c.Println("nothing was written; --yes writes without asking")
+		return exitCode(exitFailed)
+	}
+	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply(strings.TrimSpace("import "+from), edits, nil)
+	if err != nil {
+		return err
+	}
+	c.Printf("imported %s; mcpdeck undo %s takes it back\n", counted(len(plan.Cards), "server"), entry.ID)
+	if f.takeOver {
+		c.Println("Restart the clients whose files were changed.")
+	}
+	return nil
+}
+
+// canTakeOver tells whether a card can be served as its own server would be.
+func canTakeOver(c *cobra.Command) bool {
+	m, _, err := c.Root().Find([]string{"mcp"})
+	return err == nil && m.Flags().Lookup(asIs) != nil
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// importSources are the files to import from. What cannot be read is said; of all
+// clients, the others are imported.
+func importSources(c *cobra.Command, cfg *config.Config, from string) ([]*cards.Source, error) {
+	client, known := clients.Find(from)
+	_, missing := os.Stat(from)
+	switch {
+	case from != "" && !known && missing != nil:
+		return nil, usagef("import %q: there is no such file, and no such client; name one of %s", from, strings.Join(setup.Names(), ", "))
+	case from != "" && !known:
+		s, err := cards.OfFile(from)
+		if err != nil {
+			return nil, fmt.Errorf("import %s: %w", from, err)
+		}
+		return []*cards.Source{s}, nil
+	}
+	all := clients.All()
+	if known {
+		all = []clients.Client{client}
+	}
+	sources, errs := cards.OfClients(all, cfg.ClientFolders(), cfg.ProjectRoot())
+	for _, err := range errs {
+		fmt.Fprintln(c.ErrOrStderr(), "mcpdeck: "+err.Error())
+	}
+	if len(sources) == 0 && len(errs) > 0 {
+		return nil, exitCode(exitFailed)
+	}
+	return sources, nil
+}
+
+// askFor asks at the terminal for values that a client would ask for.
+func askFor(c *cobra.Command, lacks []cards.Lack, values map[string]string) error {
+	for _, l := range lacks {
+		if !term.IsTerminal(os.Stdin.Fd()) {
+			return usagef("a value is missing: --set %s=...  %s", l.ID, l.Description)
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s: ", strings.TrimSpace(l.ID+" "+l.Description))
+		line, err := bufio.NewReader(c.InOrStdin()).ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("read %s: %w", l.ID, err)
+		}
+		values[l.ID] = strings.TrimRight(line, "\r\n")
+	}
+	return nil
+}
+
+// showImport prints a line for each entry that was found.
+func showImport(c *cobra.Command, plan cards.Import) error {
+	var rows [][]string
+	runs := map[string]settings.Card{}
+	for _, card := range plan.Cards {
+		runs[card.Name] = card
+	}
+	for _, r := range plan.Rows {
+		what := r.Why
+		switch {
+		case r.Card == "":
+			what = "left out: " + what
+		case !r.New:
+			what = strings.TrimSuffix("the same as "+r.Card+"; "+what, "; ")
+		default:
+			card := runs[r.Card]
+			what = strings.TrimSuffix(redact.Rules{}.Text(card.URL)+card.CommandLine()+"; "+what, "; ")
+			if r.Card != r.Entry.Name() {
+				what = "as " + r.Card + ": " + what
+			}
+		}
+		where := r.Source.Client.ID
+		if r.Entry.Project != "" {
+			where += " in " + r.Entry.Project
+		}
+		rows = append(rows, []string{where, r.Entry.Name(), what})
+	}
+	return printTable(c, rows, func(row, _ int) lipgloss.Style {
+		return lipgloss.NewStyle().Faint(plan.Rows[row].Card == "")
+	})
+}
+
+// showEdits prints what becomes of files: of new ones with whole the text, else the
+// place.
+func showEdits(c *cobra.Command, edits []change.Edit, whole bool) {
+	for _, e := range edits {
+		c.Println(e.Place.Path())
+		if e.Before == nil && !whole {
+			continue
+		}
+		for _, l := range change.Preview(e.Before, e.After) {
+			c.Println("  " + l)
+		}
+		if e.Place.Shared() {
+			c.Println("  This file is shared with others who work on the project; they would need mcpdeck, too.")
+		}
+	}
+}
