@@ -21,7 +21,7 @@ func (a AnswerDraft) open(q Question) string {
 	}
 	n := a.count()
 	if n == 0 && !q.Required && !a.Seen {
-		return "optional, but not seen yet"
+		return "optional, but not yet seen"
 	}
 	if q.Multi && len(q.Options) > 0 {
 		switch {
@@ -150,10 +150,10 @@ func DraftOf(qs []Question, results []Result) (Draft, error) {
 	for _, r := range results {
 		i := slices.IndexFunc(qs, func(q Question) bool { return q.ID == r.ID })
 		if i < 0 {
-			return Draft{}, fmt.Errorf("no question has the id %q", r.ID)
+			return Draft{}, fmt.Errorf("no question with id %q", r.ID)
 		}
 		if seen[r.ID] {
-			return Draft{}, fmt.Errorf("question %q is answered twice", r.ID)
+			return Draft{}, fmt.Errorf("duplicate answer to question %q", r.ID)
 		}
 		seen[r.ID] = true
 		a, err := answerOf(qs[i], r)
@@ -176,21 +176,21 @@ func answerOf(q Question, r Result) (AnswerDraft, error) {
 	for _, label := range r.SelectedOptions {
 		n := byLabel(label)
 		if n < 0 {
-			return a, fmt.Errorf("there is no option %q", label)
+			return a, fmt.Errorf("no option %q", label)
 		}
 		if !slices.Contains(a.Chosen, n) {
 			a.Chosen = append(a.Chosen, n)
 		}
 	}
 	if !q.Multi && len(a.Chosen) > 1 {
-		return a, fmt.Errorf("takes one option, not %d", len(a.Chosen))
+		return a, fmt.Errorf("accepts only one option, got %d", len(a.Chosen))
 	}
 	if s := tidy(r.CustomInput); s != "" {
 		if !q.HasOther() {
-			return a, fmt.Errorf("takes no free text")
+			return a, fmt.Errorf("does not accept free text")
 		}
 		if !q.Multi && len(a.Chosen) > 0 {
-			return a, fmt.Errorf("takes an option or free text, not both")
+			return a, fmt.Errorf("accepts an option or free text, not both")
 		}
 		a.Other, a.OtherOn = s, true
 	}
@@ -201,7 +201,7 @@ func answerOf(q Question, r Result) (AnswerDraft, error) {
 	for label, note := range notes {
 		n := byLabel(label)
 		if n < 0 {
-			return a, fmt.Errorf("there is no option %q to note on", label)
+			return a, fmt.Errorf("no option %q to add a note to", label)
 		}
 		if a.Notes == nil {
 			a.Notes = map[int]string{}

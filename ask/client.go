@@ -428,7 +428,7 @@ func (c *Client) asUser(req map[string]any) error {
 		return err
 	}
 	if challenge.Type != "challenge" || c.opt.Prove == nil {
-		return errors.New("read mcpdeck's reply: it asks for no proof")
+		return errors.New("read mcpdeck's reply: no request for a proof")
 	}
 	secret, err := c.opt.Prove(challenge.Method)
 	if err != nil {
@@ -460,7 +460,7 @@ func (c *Client) Ping() (version string, waiting int, err error) {
 		return "", 0, err
 	}
 	if out.App != "mcpdeck" {
-		return "", 0, fmt.Errorf("something else listens on %s", c.opt.Path)
+		return "", 0, fmt.Errorf("another program is listening on %s", c.opt.Path)
 	}
 	return out.Version, out.Pending, nil
 }

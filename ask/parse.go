@@ -37,7 +37,7 @@ func ParseQuestions(raw json.RawMessage) ([]Question, error) {
 	}
 	if s, ok := v.(string); ok {
 		if v, err = decode([]byte(s)); err != nil {
-			return nil, errors.New("questions is a string, but not a JSON list")
+			return nil, errors.New("questions is a string that is not a JSON list")
 		}
 	}
 	if one, ok := v.(map[string]any); ok {
@@ -223,10 +223,10 @@ func (p *parser) selection(m map[string]any, q *Question) {
 		return
 	}
 	if q.MaxSelect > 0 && q.MinSelect > q.MaxSelect {
-		p.problem("minSelect %d is above maxSelect %d", q.MinSelect, q.MaxSelect)
+		p.problem("minSelect %d is greater than maxSelect %d", q.MinSelect, q.MaxSelect)
 	}
 	if q.MinSelect > len(q.Options) {
-		p.problem("minSelect %d is above the number of options, %d", q.MinSelect, len(q.Options))
+		p.problem("minSelect %d is greater than the number of options, %d", q.MinSelect, len(q.Options))
 	}
 }
 
@@ -255,7 +255,7 @@ func (p *parser) options(m map[string]any) []Option {
 		out[i] = p.option(v)
 		key := strings.TrimSpace(out[i].Label)
 		if key != "" && seen[key] {
-			p.problem("has the label %q, which is used twice", clip(key))
+			p.problem("has the duplicate label %q", clip(key))
 		}
 		seen[key] = true
 	}

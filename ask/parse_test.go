@@ -19,7 +19,7 @@ func TestParseQuestions(t *testing.T) {
 	}{
 		{"list in a string", `" [{\"question\":\"A?\"}] "`, "", func(q []Question) any { return len(q) }, 1},
 		{"one object", `{"question":"A?"}`, "", func(q []Question) any { return q[0].Kind }, Text},
-		{"string that is no JSON", `"nope"`, "questions is a string, but not a JSON list", nil, nil},
+		{"string that is no JSON", `"nope"`, "questions is a string that is not a JSON list", nil, nil},
 		{"other names", `[{"prompt":"A?","choices":["x","y"],"multiSelect":true}]`, "", func(q []Question) any {
 			return fmt.Sprint(q[0].Question, len(q[0].Options), q[0].Multi)
 		}, "A?2 true"},
@@ -55,12 +55,12 @@ func TestParseQuestions(t *testing.T) {
 		{"question that is no object", `[7]`, "question 1: is not an object", nil, nil},
 		{"200 options", `[{"question":"A?","options":` + manyOptions + `}]`, "question 1 (q1): 200 options are too many (limit 50)", nil, nil},
 		{"option without a label", `[{"id":"a","question":"A?"},{"id":"cache","question":"B?","options":["x","y",{"description":"d"}]}]`, "question 2 (cache): option 3 has no label", nil, nil},
-		{"label twice", `[{"question":"A?","options":["x"," x "]}]`, `question 1 (q1): option 2 has the label "x", which is used twice`, nil, nil},
+		{"label twice", `[{"question":"A?","options":["x"," x "]}]`, `question 1 (q1): option 2 has the duplicate label "x"`, nil, nil},
 		{"id twice", `[{"question":"A?","id":"a"},{"question":"B?","id":"a"}]`, `question 2: duplicate id "a"`, nil, nil},
 		{"text with options", `[{"question":"A?","kind":"text","options":["x"]}]`, "", func(q []Question) any { return q[0].Kind }, Choice},
 		{"nothing to answer with", `[{"question":"A?","kind":"choice","allowOther":false}]`, "question 1 (q1): has neither options nor free text, so it cannot be answered", nil, nil},
-		{"min above max", `[{"question":"A?","multi":true,"options":["x","y","z"],"minSelect":3,"maxSelect":2}]`, "question 1 (q1): minSelect 3 is above maxSelect 2", nil, nil},
-		{"min above options", `[{"question":"A?","multi":true,"options":["x"],"minSelect":2}]`, "question 1 (q1): minSelect 2 is above the number of options, 1", nil, nil},
+		{"min above max", `[{"question":"A?","multi":true,"options":["x","y","z"],"minSelect":3,"maxSelect":2}]`, "question 1 (q1): minSelect 3 is greater than maxSelect 2", nil, nil},
+		{"min above options", `[{"question":"A?","multi":true,"options":["x"],"minSelect":2}]`, "question 1 (q1): minSelect 2 is greater than the number of options, 1", nil, nil},
 		{"confirm", `[{"question":"A?","kind":"confirm","recommended":"No"}]`, "", func(q []Question) any { return fmt.Sprint(q[0].Options[1].Label, q[0].Recommended) }, "No[1]"},
 		{"at most five problems", `[1,2,3,4,5,6,7]`, "question 1: is not an object; question 2: is not an object; question 3: is not an object; question 4: is not an object; question 5: is not an object; and 2 more", nil, nil},
 		{"unknown fields", `[{"question":"A?","colour":"red"}]`, "", func(q []Question) any { return q[0].ID }, "q1"},

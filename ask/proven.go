@@ -70,7 +70,7 @@ func (c *conn) mayProve(m *message) error {
 	}
 	answer, err := c.another(proofWithin)
 	if err != nil || answer.kind != "proof" {
-		return errors.New("no proof came")
+		return errors.New("no proof received")
 	}
 	var secret string
 	_ = json.Unmarshal(answer.fields["secret"], &secret) // not a string: wrong

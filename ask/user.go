@@ -300,7 +300,7 @@ func (q *Queue) tick() {
 		case it.state == Sending:
 			q.finish(it, q.answer(it))
 		case it.absent == Restarted || it.absent == HandedOver:
-			it.absent, it.why, it.left = Gone, "the agent did not come back", now
+			it.absent, it.why, it.left = Gone, "the agent did not return", now
 			q.record(it, Withdrawn, Reply{Reason: it.why})
 		case it.absent == Gone:
 			if it.id == q.onScreen {

@@ -19,17 +19,17 @@ func undoCommand(a *app) *cobra.Command {
 	var f undoFlags
 	c := &cobra.Command{
 		Use:   "undo [ID]",
-		Short: "Take back a change that mcpdeck made to configuration files",
-		Long: `Take back a change that mcpdeck made to configuration files: the last one, or the
-one that an ID names.
+		Short: "Undo a change that mcpdeck made to configuration files",
+		Long: `Undo a change that mcpdeck made to configuration files: the last one, or the
+one with the given ID.
 
-All files of a change become what they were, byte for byte, or none of them does.
-If a file has changed since in other places, the change alone is taken out of it,
-after showing how. If it has changed in the same place, nothing is written.`,
+Either all files of the change are restored, byte for byte, or none is.
+If a file has since changed elsewhere, only the change itself is undone, after
+showing how. If it has changed in the same place, nothing is written.`,
 		Example: "  mcpdeck undo --list\n  mcpdeck undo\n  mcpdeck undo 12",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("undo takes one change at a time")
+				return usagef("undo takes at most one ID")
 			}
 			return nil
 		},
@@ -45,8 +45,8 @@ after showing how. If it has changed in the same place, nothing is written.`,
 			return undo(c, j, strings.Join(args, ""), f.yes)
 		},
 	}
-	c.Flags().BoolVar(&f.list, "list", false, "show the changes that can be taken back")
-	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask when a file has changed since")
+	c.Flags().BoolVar(&f.list, "list", false, "list the changes that can be undone")
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask when a file has changed since then")
 	return c
 }
 
@@ -56,7 +56,7 @@ func listChanges(c *cobra.Command, j change.Journal) error {
 		return err
 	}
 	if len(entries) == 0 {
-		c.Println("there is nothing to undo")
+		c.Println("nothing to undo")
 		return nil
 	}
 	var rows [][]string
@@ -125,7 +125,7 @@ func takeBack(c *cobra.Command, u *change.Undo, yes bool) error {
 		}
 	}
 	if len(u.Files) == 0 {
-		c.Println("it had been taken back already")
+		c.Println("already undone")
 	}
 	return nil
 }

@@ -80,8 +80,8 @@ func (g Grammar) fault(v *hujson.Value) string {
 		}
 		return false
 	}
-	const commented = "a comment, which the client does not read"
-	const comma = "a comma behind the last member, which the client does not read"
+	const commented = "a comment, which the client does not accept"
+	const comma = "a trailing comma, which the client does not accept"
 	if comment(v.BeforeExtra, v.AfterExtra) {
 		return commented
 	}

@@ -17,7 +17,7 @@ func commands() []Client {
 			User:      claudeUser, Project: list(".mcp.json"), Grammar: JSON, Section: "mcpServers", PerProject: "projects",
 			Refs:        RefBraces,
 			Form:        Form{Timeout: "timeout", Unit: time.Millisecond, Alone: []Member{{"type", "stdio"}, {"alwaysLoad", true}}},
-			ProjectNote: "Claude Code asks once whether the project's servers may be used.",
+			ProjectNote: "Claude Code asks once whether to use the project's servers.",
 			Launch: list(
 				"start it with: claude --mcp-config FILE --disallowed-tools AskUserQuestion --allowed-tools mcp__mcpdeck__ask mcp__mcpdeck__ask_wait",
 				"these flags take several values: a prompt must come before them or on standard input",
@@ -29,7 +29,7 @@ func commands() []Client {
 			ID: "codex", Title: "Codex", Programs: list("codex"), Introduces: list("*codex*"), Variables: list("CODEX_THREAD_ID"),
 			User: codexUser, Grammar: TOML, Section: "mcp_servers",
 			Form:       Form{Then: []Member{{"required", true}}, Timeout: "tool_timeout_sec", Unit: time.Second},
-			Note:       "Codex does not refresh its list of tools: tools that are turned on later are reached through the gateway tools.",
+			Note:       "Codex does not refresh its list of tools: it reaches tools turned on later through the gateway tools.",
 			KeepsTools: true, Limit: 300 * time.Second,
 		},
 		{
@@ -47,7 +47,7 @@ func commands() []Client {
 			User: home(".gemini", "settings.json"), Project: list(".gemini/settings.json"), Grammar: JSONWithComments, Section: "mcpServers",
 			Refs:  RefBraces | RefBare,
 			Form:  Form{Timeout: "timeout", Unit: time.Millisecond},
-			Note:  "Gemini CLI starts no server in a folder that it does not trust: trust this one when it asks.",
+			Note:  "Gemini CLI starts servers only in folders you trust: trust this one when it asks.",
 			Limit: 600 * time.Second,
 		},
 		{

@@ -32,7 +32,7 @@ func folder(dir string, closed fs.FileMode) error {
 	case err != nil:
 		return fmt.Errorf("look at the folder %s: %w", dir, err)
 	case !info.IsDir():
-		return fmt.Errorf("use the folder %s: it is a link or a file, not a directory", dir)
+		return fmt.Errorf("use the folder %s: it is a link or a file, not a folder", dir)
 	case !OwnedByUser(info):
 		return fmt.Errorf("use the folder %s: %w", dir, ErrForeign)
 	case modeOf(info)&closed != 0:

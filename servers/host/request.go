@@ -95,7 +95,7 @@ func (h *Host) recorded(m *hosted, t Tool) server.ToolHandlerFunc {
 func record[T any](ctx context.Context, q *request, m *hosted, c calls.Request, work admission.Class, f form[T], handle func(context.Context) (T, error)) (result T, err error) {
 	h := q.agent.host
 	if h.Closing() {
-		return f.refusal("Error: the deck is shutting down; try again in a moment"), nil
+		return f.refusal("Error: mcpdeck is shutting down; try again in a moment"), nil
 	}
 	r := h.calls.Begin(&q.agent.figures, q.agent.Caller(), c)
 	q.mu.Lock()

@@ -22,7 +22,7 @@ func (v *View) unknown(tool string) string {
 	}
 	for _, m := range v.host.all() {
 		if !v.has(m) && slices.Contains(v.listed(m), tool) {
-			return fmt.Sprintf("%s on this connection: it belongs to %s, which this connection does not include; connect to %s as well, or to all servers", said, m.id.Name, m.id.Name)
+			return fmt.Sprintf("%s on this connection: it belongs to %s, which this connection does not include; connect to %s too, or to all servers", said, m.id.Name, m.id.Name)
 		}
 	}
 	if name := near.Meant(tool, all); name != "" {

@@ -22,7 +22,7 @@ func TestWhatIsSaidOfAnUnknownTool(t *testing.T) {
 		{"a word left out", "", "play_sound", `unknown tool "play_sound"; did you mean "play_system_sound"?`},
 		{"of a server that is known", "", "pixelsrc_sculpture", `unknown tool "pixelsrc_sculpture"; the tools of pixelsrc are pixelsrc_render, pixelsrc_format, pixelsrc_lint, pixelsrc_line`},
 		{"nothing like it", "", "wget", `unknown tool "wget"; call tools/list to see the tools of ask, pixelsrc, clippy`},
-		{"of a server that was not asked for", "ask", "haunt_desktop", `unknown tool "haunt_desktop" on this connection: it belongs to clippy, which this connection does not include; connect to clippy as well, or to all servers`},
+		{"of a server that was not asked for", "ask", "haunt_desktop", `unknown tool "haunt_desktop" on this connection: it belongs to clippy, which this connection does not include; connect to clippy too, or to all servers`},
 		{"short names are not guessed", "", "asm", `unknown tool "asm"; call tools/list to see the tools of ask, pixelsrc, clippy`},
 		{"two are as near", "", "pixelsrc_linx", `unknown tool "pixelsrc_linx"; the tools of pixelsrc are pixelsrc_render, pixelsrc_format, pixelsrc_lint, pixelsrc_line`},
 		{"what a terminal obeys", "", "x\x1b[2Jy", `unknown tool "xy"; call tools/list to see the tools of ask, pixelsrc, clippy`},

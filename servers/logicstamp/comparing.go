@@ -87,7 +87,7 @@ func (s *Service) keep(result *compare.Result, later laterFunc, monitored bool) 
 func deeperWords(state string) string {
 	switch state {
 	case compare.DeeperRunning:
-		return ". A deeper analysis runs in the background; logicstamp_get_last_compare_result has its outcome when it is done"
+		return ". A deeper analysis is running in the background; call logicstamp_get_last_compare_result later for its result"
 	case compare.DeeperStopped:
 		return ". The deeper analysis was stopped or took too long; raise logicstamp.deep_seconds, or compare with a greater depth"
 	}
@@ -119,7 +119,7 @@ func (s *Service) compareSides(ctx context.Context, call Call, project string, a
 	result.Freshness, result.Published = cur.freshness, cur.published
 	warnings := slices.Concat(cur.warnings, base.warnings)
 	if names := args.differs(base.analysis); len(names) > 0 {
-		warnings = append(warnings, problem.Warn(problem.OptionsDiffer, "%s differ from those of the baseline; only what both sides can show is compared", strings.Join(names, ", ")))
+		warnings = append(warnings, problem.Warn(problem.OptionsDiffer, "%s differ from those of the baseline; only what both sides record is compared", strings.Join(names, ", ")))
 	}
 	result.Warnings = append(warnings, result.Warnings...)
 	if result.Warnings == nil {
@@ -194,7 +194,7 @@ func (s *Service) snapshot(call Call, id, project string) (*store.Entry, error) 
 		return nil, err
 	}
 	if project != "" && e.Project != project {
-		return nil, problem.New(problem.BadArgument, "omit projectPath or pass the snapshot's", "the snapshot %s belongs to another project than projectPath", id)
+		return nil, problem.New(problem.BadArgument, "omit projectPath or pass the snapshot's", "the snapshot %s does not belong to projectPath", id)
 	}
 	if !s.allowed(call, e.Project) {
 		return nil, s.notAllowed(call, e.Project)
@@ -233,7 +233,7 @@ func (s *Service) pathSide(call Call, project, name string) (*side, error) {
 	full, err := filepath.EvalSymlinks(full)
 	if err != nil {
 		return nil, problem.New(problem.ContextMissing, "use disk, snapshot, snapshot:<id>, git:<ref> or a folder with a "+contract.IndexFile,
-			"the baseline %q is no folder: %s not found", name, contract.IndexFile)
+			"the baseline %q is not a context folder: %s not found", name, contract.IndexFile)
 	}
 	if !s.allowed(call, full) {
 		return nil, s.notAllowed(call, name)

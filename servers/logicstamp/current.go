@@ -51,7 +51,7 @@ func (s *Service) current(ctx context.Context, call Call, project string, want s
 		if err == nil && f.State == fresh {
 			return s.present(candidate{context: c, freshness: f}, sources, "watch"), nil
 		}
-		watched = append(watched, problem.Warn(problem.WatchStale, "stamp watches the project but its context is behind the sources"))
+		watched = append(watched, problem.Warn(problem.WatchStale, "stamp watches the project, but its context is older than the sources"))
 	}
 	own, kept, err := s.candidates(ctx, project, want, now)
 	if err != nil {

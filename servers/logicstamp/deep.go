@@ -111,7 +111,7 @@ func (s *Service) refuseDeeper(project, why string) {
 
 // StopDeeper ends a project's analysis in the background and begins none again.
 func (s *Service) StopDeeper(project string) {
-	s.refuseDeeper(project, "it was stopped in the deck")
+	s.refuseDeeper(project, "the user stopped it")
 	s.mu.Lock()
 	run := s.deeper.running[project]
 	s.mu.Unlock()

@@ -51,7 +51,7 @@ func refuseLinks(links []manifest.Link) error {
 	if more := len(links) - maxLinks; more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))
 	}
-	return problem.New(problem.SourcesUnsafe, "remove the link or name it in .stampignore, or let the user allow the folder it leads to (logicstamp.allowed_paths, or start mcpdeck with --allow-dir)",
+	return problem.New(problem.SourcesUnsafe, "remove the link or add it to .stampignore, or ask the user to allow the folder it leads to (logicstamp.allowed_paths, or start mcpdeck with --allow-dir)",
 		"stamp would read outside the project through a link: %s", strings.Join(list, ", "))
 }
 
@@ -94,6 +94,6 @@ func hasText(f manifest.File, t contract.Text, masked bool) bool {
 }
 
 func refuseForeign(files []string) error {
-	return problem.New(problem.SourcesUnsafe, "call again when nothing replaces these files",
-		"stamp read other texts than the sources hold, twice: %s", strings.Join(files[:min(len(files), maxLinks)], ", "))
+	return problem.New(problem.SourcesUnsafe, "call again when these files are no longer being replaced",
+		"what stamp read did not match the sources, twice: %s", strings.Join(files[:min(len(files), maxLinks)], ", "))
 }

@@ -109,14 +109,14 @@ func (o Options) Problems() []string {
 	var out []string
 	known := func(member, value string, allowed ...string) {
 		if value != "" && !slices.Contains(allowed, value) {
-			out = append(out, fmt.Sprintf("logicstamp.%s: %q is none of %s; the default is used", member, value, strings.Join(allowed, ", ")))
+			out = append(out, fmt.Sprintf("logicstamp.%s: unknown value %q; use %s. Using the default", member, value, strings.Join(allowed, ", ")))
 		}
 	}
 	known("profile", o.Defaults.Profile, Profiles()...)
 	known("mode", o.Defaults.Mode, Modes()...)
 	known("deep_contracts", o.DeepContracts, deepWays()...)
 	if d := o.Defaults.Depth; d < 0 || d > MaxDepth {
-		out = append(out, fmt.Sprintf("logicstamp.depth: %d is not from 1 to %d; the default is used", d, MaxDepth))
+		out = append(out, fmt.Sprintf("logicstamp.depth: %d is not between 1 and %d; using the default", d, MaxDepth))
 	}
 	return out
 }

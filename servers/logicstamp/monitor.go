@@ -196,7 +196,7 @@ func (m *monitor) end() {
 
 // state is safe on a nil monitor.
 func (m *monitor) state(project, action string) *MonitorState {
-	out := &MonitorState{Action: action, ProjectPath: project, Resource: DriftURI(project), Message: "no monitor watches this project"}
+	out := &MonitorState{Action: action, ProjectPath: project, Resource: DriftURI(project), Message: "no monitor is watching this project"}
 	if m == nil {
 		return out
 	}

@@ -379,7 +379,7 @@ func TestLongCallsShowSignsOfLife(t *testing.T) {
 func TestAnswersAboveTheLimitFailTheCallAlone(t *testing.T) {
 	w := start(t, "--result", "big", "--size", fmt.Sprint(rpc.MaxLine))
 	w.switchedOn(t)
-	if got := firstText(w.call(t, "pencil_batch_get", "")); got != "Pencil tool error: the answer is larger than 32 MiB" {
+	if got := firstText(w.call(t, "pencil_batch_get", "")); got != "Pencil tool error: the response is larger than 32 MiB" {
 		t.Errorf("got %.100q", got)
 	}
 	if s := w.Status(); s.Link != card.LinkReady {

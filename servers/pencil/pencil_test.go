@@ -300,7 +300,7 @@ func TestBadEntriesDoNotLoseTheRest(t *testing.T) {
 	for _, n := range s.Notes {
 		reasons += n.Tool + ": " + n.Reason + "\n"
 	}
-	for _, want := range []string{"batch_design: left out: it is listed twice", "it has no name", "not a JSON object", "bad_schema: left out: its schema is not an object"} {
+	for _, want := range []string{"batch_design: skipped: duplicate name", "it has no name", "not a JSON object", "bad_schema: skipped: its schema is not an object"} {
 		if !strings.Contains(reasons, want) {
 			t.Errorf("notes lack %q:\n%s", want, reasons)
 		}

@@ -326,7 +326,7 @@ func (w *walker) text(s string, secret bool) string {
 	case w.isMemory():
 		return fmt.Sprintf("[redacted, %d characters]", n)
 	case w.kind.Abridge != "" && !w.result && w.at(w.kind.Abridge) && n > keptNote:
-		return plain.Cut(s, keptNote) + fmt.Sprintf(" [%d characters in all]", n)
+		return plain.Cut(s, keptNote) + fmt.Sprintf(" [%d characters in total]", n)
 	}
 	if b, ok := w.blob(s); ok {
 		sum := sha256.Sum256(b)

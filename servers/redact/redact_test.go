@@ -34,7 +34,7 @@ func TestBodiesAreRedacted(t *testing.T) {
 		{name: "memory, nothing found", kind: memory, result: true, in: `{"content":[{"type":"text","text":"No memory found for key: k"}],"structuredContent":{"found":false,"value":null}}`, want: `{"content":[{"type":"text","text":"No memory found for key: k"}],"structuredContent":{"found":false,"value":null}}`},
 		{name: "memory, error", kind: memory, result: true, in: `{"content":[{"type":"text","text":"Error: key is required"}],"isError":true}`, want: `{"content":[{"type":"text","text":"Error: key is required"}],"isError":true}`},
 		{name: "memory, a value that looks like an error", kind: memory, result: true, in: `{"content":[{"type":"text","text":"Error: x"}]}`, want: `{"content":[{"type":"text","text":"[redacted, 8 characters]"}]}`},
-		{name: "note", kind: Kind{Abridge: "content"}, in: `{"filename":"a","content":"` + long + `"}`, want: `{"filename":"a","content":"` + long[:199] + `… [250 characters in all]"}`},
+		{name: "note", kind: Kind{Abridge: "content"}, in: `{"filename":"a","content":"` + long + `"}`, want: `{"filename":"a","content":"` + long[:199] + `… [250 characters in total]"}`},
 		{name: "short note", kind: Kind{Abridge: "content"}, in: `{"content":"boo"}`, want: `{"content":"boo"}`},
 		{name: "content of another tool", in: `{"content":"` + long + `"}`, want: `{"content":"` + long + `"}`},
 		{name: "picture", result: true, in: `{"content":[{"type":"image","data":"` + picture + `","mimeType":"image/png"}]}`, want: `{"content":[{"type":"image","data":"` + pictureSum + `","mimeType":"image/png"}]}`},

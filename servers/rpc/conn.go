@@ -17,7 +17,7 @@ import (
 var ErrGone = errors.New("connection closed")
 
 // ErrTooLarge is how requests end whose answer is over the limit.
-var ErrTooLarge = fmt.Errorf("the answer is larger than %d MiB", MaxLine>>20)
+var ErrTooLarge = fmt.Errorf("the response is larger than %d MiB", MaxLine>>20)
 
 // Options are how a connection deals with the other side. The functions are called
 // by the goroutine that reads, so they must not wait; each may be nil.
@@ -141,7 +141,7 @@ func (c *Conn) Offer(line []byte) {
 	select {
 	case c.out <- line:
 	default:
-		c.o.Note("message dropped: the program reads nothing")
+		c.o.Note("message dropped: the program is not reading its input")
 	}
 }
 

@@ -101,7 +101,7 @@ func TestALineOverTheLimitEndsWhatWaits(t *testing.T) {
 			t.Errorf("request %s: got %v, want %v", r.ID, a.Err, ErrTooLarge)
 		}
 	}
-	if got, want := <-remarks, "line on stdout skipped: the answer is larger than 32 MiB"; got != want {
+	if got, want := <-remarks, "line on stdout skipped: the response is larger than 32 MiB"; got != want {
 		t.Errorf("noted %q, want %q", got, want)
 	}
 	third := start(t, c, "x", nil)

@@ -84,7 +84,7 @@ func (p *Pending) Resolve(m Message) {
 	case m.Err != nil:
 		p.answer(id, Reply{Err: readError(m.Err)})
 	case m.Result == nil:
-		p.answer(id, Reply{Err: errors.New("answer without result or error")})
+		p.answer(id, Reply{Err: errors.New("response without result or error")})
 	default:
 		p.answer(id, Reply{Result: m.Result})
 	}

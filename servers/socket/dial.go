@@ -39,7 +39,7 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	}
 	if p, err := PeerOf(u); err != nil || !p.Trusted() {
 		c.Close()
-		return nil, fmt.Errorf("connect to %s: %w: a process of another user answers there", path, ErrUnsafe)
+		return nil, fmt.Errorf("connect to %s: %w: another user's process is listening there", path, ErrUnsafe)
 	}
 	return c, nil
 }

@@ -51,7 +51,7 @@ type Listener struct {
 // Close; nothing else ever is. A live owner is an *InUseError.
 func Listen(path string) (*Listener, error) {
 	if len(path) > MaxPath {
-		return nil, fmt.Errorf("listen on %s: the path has %d bytes, the limit is %d; choose a shorter one", path, len(path), MaxPath)
+		return nil, fmt.Errorf("listen on %s: the path is %d bytes long, the limit is %d; choose a shorter one", path, len(path), MaxPath)
 	}
 	l := &Listener{path: path}
 	if err := l.open(); err != nil {
@@ -164,7 +164,7 @@ func bind(path string) (*net.UnixListener, fs.FileInfo, error) {
 	case err != nil:
 		return nil, nil, fmt.Errorf("listen on %s: %w", path, err)
 	case info.Mode().Type() != fs.ModeSocket:
-		return nil, nil, fmt.Errorf("listen on %s: something that is not a socket is in the way; remove it", path)
+		return nil, nil, fmt.Errorf("listen on %s: a file that is not a socket is in the way; remove it", path)
 	default:
 		if c, err := net.Dial("unix", path); err == nil {
 			c.Close()

@@ -49,7 +49,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	case errors.Is(err, rpc.ErrGone):
 		return errors.New(goneMessage)
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("read the answer to %s: %w", method, err)
+		return fmt.Errorf("read the response to %s: %w", method, err)
 	case err != nil || result == nil:
 		return err
 	}

@@ -223,7 +223,7 @@ func (c *Conn) answer(ctx context.Context, e envelope) []byte {
 	case mcp.JSONRPCError:
 		line, _ = failureLine(ctx, e, rpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data})
 	default:
-		err = fmt.Errorf("unexpected answer %T", reply)
+		err = fmt.Errorf("unexpected response %T", reply)
 	}
 	if err != nil {
 		line = rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeInternal, Message: err.Error()})
@@ -292,7 +292,7 @@ func filterOf(e envelope) (mcp.SubscriptionFilter, error) {
 		return p.Notifications, errors.New("not a subscription")
 	}
 	if err := json.Unmarshal(e.Params, &p); err != nil {
-		return p.Notifications, errors.New("notifications must be an object of wanted kinds")
+		return p.Notifications, errors.New("notifications must be an object with the wanted kinds as keys")
 	}
 	return p.Notifications, nil
 }
@@ -329,7 +329,7 @@ func (c *Conn) ask(ctx context.Context, method string, params, result any) error
 	select {
 	case a := <-r.Reply:
 		if a.Err != nil {
-			return fmt.Errorf("%s: the client answered: %w", method, a.Err)
+			return fmt.Errorf("%s: the client responded: %w", method, a.Err)
 		}
 		return json.Unmarshal(a.Result, result)
 	case <-ctx.Done():

@@ -95,7 +95,7 @@ func Greet(rw io.ReadWriter, h Hello) (Welcome, *bufio.Reader, error) {
 		return w, nil, fmt.Errorf("greet the deck: %w", err)
 	}
 	if err := json.Unmarshal(answer, &w); err != nil || w.Mcpdeck != helloVersion {
-		return w, nil, fmt.Errorf("greet the deck: its answer is not a welcome")
+		return w, nil, fmt.Errorf("greet the deck: unexpected reply")
 	}
 	return w, r, nil
 }

@@ -307,7 +307,7 @@ func (t Talk) next(c io.Writer, r *bufio.Reader, w Welcome) (Welcome, error) {
 	}
 	line, err := r.ReadBytes('\n')
 	if err != nil {
-		return w, fmt.Errorf("read the deck's answer: %w", err)
+		return w, fmt.Errorf("read the deck's response: %w", err)
 	}
 	w = Welcome{}
 	return w, json.Unmarshal(line, &w)

@@ -196,7 +196,7 @@ func (j Journal) Entries() ([]Entry, error) {
 }
 
 // ErrNone says that there is no such change to undo.
-var ErrNone = errors.New("there is no such change to undo")
+var ErrNone = errors.New("no such change to undo")
 
 // Entry reads one.
 func (j Journal) Entry(id string) (Entry, error) {

@@ -132,9 +132,9 @@ func TestTheUsersOwnFilesAreWrittenThroughLinks(t *testing.T) {
 func TestAFileThatItsClientCannotReadIsNotEdited(t *testing.T) {
 	tests := []struct{ client, before, says string }{
 		{"claude", "{\n // mine\n \"mcpServers\": {}\n}", "a comment"},
-		{"claude", `{"mcpServers": {},}`, "a comma"},
-		{"gemini", "{\n // mine\n \"mcpServers\": {\"a\": {},}\n}", "a comma"},
-		{"crush", `{"mcp": [1,]}`, "a comma"},
+		{"claude", `{"mcpServers": {},}`, "a trailing comma"},
+		{"gemini", "{\n // mine\n \"mcpServers\": {\"a\": {},}\n}", "a trailing comma"},
+		{"crush", `{"mcp": [1,]}`, "a trailing comma"},
 		{"cursor", `{"mcpServers": {}, "mcpServers": {"a": {}}}`, `duplicate name "mcpServers"`},
 		{"cursor", `{"mcpServers": {"mcpdeck": {}, "mcpdeck": {}}}`, `duplicate name "mcpdeck"`},
 		{"cursor", `{"mcpServers": {"m\u0063pdeck": {}, "mcpdeck": {}}}`, `duplicate name "mcpdeck"`},

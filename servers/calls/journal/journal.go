@@ -231,7 +231,7 @@ func (j *Journal) write() {
 	for {
 		batch, lost, flush := j.take()
 		if lost > 0 {
-			j.opt.Warn(fmt.Sprintf("the journal could not keep up; %d calls are not in it", lost))
+			j.opt.Warn(fmt.Sprintf("the call log could not keep up; %d calls are missing from it", lost))
 		}
 		if len(batch) > 0 {
 			j.keep(batch)

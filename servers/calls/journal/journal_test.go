@@ -347,7 +347,7 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 	must(t, j.Open(t.Context()))
 	must(t, j.Sync(t.Context()))
-	if w.String() != "the journal could not keep up; 10 calls are not in it" {
+	if w.String() != "the call log could not keep up; 10 calls are missing from it" {
 		t.Errorf("warned: %q", w)
 	}
 	got, err := j.Search(t.Context(), Query{Limit: -1, Bodies: true})

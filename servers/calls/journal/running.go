@@ -84,7 +84,7 @@ func (j *Journal) putBegun(age time.Duration) (more bool) {
 // loseEarlier marks the calls that earlier runs left running as lost.
 func (j *Journal) loseEarlier(ctx context.Context, s *store) {
 	if err := s.lose(ctx, j.run); err != nil {
-		j.opt.Warn("calls that an earlier deck left running are not in the call log: " + reason(err))
+		j.opt.Warn("calls that were running when an earlier deck closed are missing from the call log: " + reason(err))
 	}
 }
 

@@ -188,6 +188,6 @@ func (j *Journal) takeSpooled(ctx context.Context, s *store) {
 		return
 	}
 	if err := j.spool().take(ctx, s); err != nil {
-		j.opt.Warn("calls that were made without a deck are not in the call log yet: " + reason(err))
+		j.opt.Warn("calls made without a deck are not yet in the call log: " + reason(err))
 	}
 }

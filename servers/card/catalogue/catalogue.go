@@ -101,11 +101,11 @@ func Read(list []json.RawMessage) (tools []Tool, notes []Note) {
 			if name == "" {
 				name = fmt.Sprintf("entry %d", i+1)
 			}
-			notes = append(notes, Note{Tool: name, Reason: "left out: " + err.Error()})
+			notes = append(notes, Note{Tool: name, Reason: "skipped: " + err.Error()})
 			continue
 		}
 		if seen[t.Original] {
-			notes = append(notes, Note{Tool: t.Original, Reason: "left out: it is listed twice"})
+			notes = append(notes, Note{Tool: t.Original, Reason: "skipped: duplicate name"})
 			continue
 		}
 		seen[t.Original] = true

@@ -112,7 +112,7 @@ func TestAChildThatCannotBeUsedSaysWhy(t *testing.T) {
 	tests := []struct{ name, method, answer, want string }{
 		{"it ends", "initialize", "exit", "it exited with code 3: the last word"},
 		{"it refuses", "initialize", `{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"no"}}`, "no"},
-		{"another protocol", "initialize", `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"1"}}`, `it speaks protocol "1", which mcpdeck does not know`},
+		{"another protocol", "initialize", `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"1"}}`, `unsupported protocol version "1"`},
 		{"no list", "tools/list", `{"jsonrpc":"2.0","id":ID,"result":{}}`, "its tool list has no tools member"},
 		{"a list that is none", "tools/list", `{"jsonrpc":"2.0","id":ID,"result":7}`, "its tool list is not a JSON object"},
 		{"no answer", "tools/list", "", "no answer within 10 s"},

@@ -164,11 +164,11 @@ func (c *Conn) initialize(ctx context.Context) error {
 func (c *Conn) initialized(hello json.RawMessage) error {
 	o, err := rawjson.SplitObject(hello)
 	if err != nil {
-		return fmt.Errorf("its introduction is %w", err)
+		return fmt.Errorf("its response to initialize is %w", err)
 	}
 	protocol := o.Str("protocolVersion")
 	if !slices.Contains([]string{"2024-11-05", "2025-03-26", "2025-06-18", wantProtocol}, protocol) {
-		return fmt.Errorf("it speaks protocol %q, which mcpdeck does not know", protocol)
+		return fmt.Errorf("unsupported protocol version %q", protocol)
 	}
 	c.know(Legacy, Hello{Protocol: protocol, Server: o.Some("serverInfo"), Result: hello}, o)
 	c.Offer(rpc.Message{Method: "notifications/initialized"}.Line())
@@ -187,7 +187,7 @@ func (c *Conn) discover(ctx context.Context) error {
 func (c *Conn) discovered(hello json.RawMessage) error {
 	o, err := rawjson.SplitObject(hello)
 	if err != nil {
-		return fmt.Errorf("its introduction is %w", err)
+		return fmt.Errorf("its response to initialize is %w", err)
 	}
 	versions, _ := rawjson.SplitArray(o.Get("supportedVersions"))
 	if !slices.ContainsFunc(versions, func(v json.RawMessage) bool { return string(v) == `"`+modernProtocol+`"` }) {

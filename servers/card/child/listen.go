@@ -87,7 +87,7 @@ func (c *Conn) listen(ctx context.Context, uris []string, before context.CancelF
 		}
 		late.Stop()
 		if refused, ok := errors.AsType[*rpc.Error](a.Err); ok && refused.Code == rpc.CodeMethod {
-			c.o.Log.Note("it tells of no changes: " + refused.Message)
+			c.o.Log.Note("it does not report changes: " + refused.Message)
 			return
 		}
 		if time.Since(began) > listenSeldom {

@@ -49,20 +49,20 @@ func tools() []tool {
 		{
 			Tool: mcp.Tool{
 				Name: "haunt_desktop", Title: "Leave a note on the desktop", Annotations: hints(false, true, false),
-				Description: "Write a text file to the user's Desktop, for something they should find later. " +
+				Description: "Write a text file to the user's Desktop, for the user to find later. " +
 					"An existing file is kept unless overwrite is true. Returns the full path.",
 			},
 			rate: 10, redact: redact.Kind{Abridge: "content"}, prepare: leaveNote,
 			takes: arguments.List{
 				{Name: "filename", Required: true, Text: "Plain file name such as note.txt: no folders, no hidden or program files, at most 255 bytes"},
 				{Name: "content", Required: true, Text: "Text of the file, at most 1048576 bytes of UTF-8; may be empty"},
-				{Name: "overwrite", Kind: arguments.Flag, Default: false, Text: "Replace a regular file of that name"},
+				{Name: "overwrite", Kind: arguments.Flag, Default: false, Text: "Replace an existing regular file with that name"},
 			},
 		},
 		{
 			Tool: mcp.Tool{
 				Name: "play_system_sound", Title: "Play a system sound", Annotations: hints(false, false, false),
-				Description: "Play a short sound on the user's machine to signal how something went. Returns before the sound ends.",
+				Description: "Play a short sound on the user's machine to signal an outcome. Returns before the sound ends.",
 			},
 			rate: 20, prepare: playSound,
 			takes: arguments.List{{Name: "type", Enum: []string{"error", "warning", "success"}, Required: true, Text: "Which sound"}},
@@ -70,7 +70,7 @@ func tools() []tool {
 		{
 			Tool: mcp.Tool{
 				Name: "read_project_context", Title: "List a project directory", Annotations: hints(true, false, true),
-				Description: "List the files and directories in one directory of the project, with sizes in bytes. Does not read files and does not descend.",
+				Description: "List the files and directories in one directory of the project, with sizes in bytes. Does not read files or descend into subdirectories.",
 			},
 			prepare: listDirectory,
 			takes:   arguments.List{{Name: "directoryPath", Required: true, Text: "Directory inside the project; relative paths start at its root, . is the root"}},
@@ -78,13 +78,13 @@ func tools() []tool {
 		{
 			Tool: mcp.Tool{
 				Name: "manage_memory", Title: "Remember or recall a value", Annotations: hints(false, false, true),
-				Description: "Keep a text under a key, or read it back, also in later sessions and from other agents of this deck.",
+				Description: "Store a text under a key, or read it back, including from later sessions and other agents of this deck.",
 			},
 			redact: redact.Kind{Keep: []string{"action", "key"}}, prepare: manageMemory,
 			takes: arguments.List{
 				{Name: "action", Enum: []string{"read", "write"}, Required: true, Text: "What to do"},
-				{Name: "key", Required: true, Text: "Name of the value, at most 256 bytes, no control characters"},
-				{Name: "value", Kind: arguments.Raw, Text: "For write: the text to keep, at most 65536 bytes; may be empty"},
+				{Name: "key", Required: true, Text: "Key of the value, at most 256 bytes, no control characters"},
+				{Name: "value", Kind: arguments.Raw, Text: "For write: the text to store, at most 65536 bytes; may be empty"},
 			},
 		},
 	}
@@ -146,7 +146,7 @@ func listDirectory(s *clippy.Service, in arguments.Values, by clippy.Caller) (wo
 			if l.AtLeast {
 				least = "at least "
 			}
-			a.more = fmt.Sprintf("Listing cut: %d of %s%d entries shown", len(l.Entries), least, l.Total)
+			a.more = fmt.Sprintf("Listing truncated: %d of %s%d entries shown", len(l.Entries), least, l.Total)
 		}
 		return a, nil
 	}

@@ -321,7 +321,7 @@ func (c *comparison) warnSignatures() {
 	for _, s := range list[:min(len(list), 5)] {
 		names = append(names, s.EntryID+" "+s.Name)
 	}
-	c.warn(problem.SignaturesChanged, "%d exported declarations changed in what contracts do not hold (types of parameters, inline types of props): %s", len(list), strings.Join(names, ", "))
+	c.warn(problem.SignaturesChanged, "%d exported declarations changed in ways contracts do not record (types of parameters, inline types of props): %s", len(list), strings.Join(names, ", "))
 	c.result.Signatures = list[:min(len(list), maxSignatures)]
 }
 

@@ -51,11 +51,11 @@ func Deepen(r *Result, cur, deepBase, deepCur Side) {
 
 func uncovered(paths []string) problem.Warning {
 	n := len(paths)
-	what := "1 changed file lies"
+	what := "1 changed file is"
 	if n > 1 {
-		what = fmt.Sprintf("%d changed files lie", n)
+		what = fmt.Sprintf("%d changed files are", n)
 	}
-	return problem.Warn(problem.UncoveredChanges, "%s deeper than the depth or in a cycle, so nothing could be compared: %s", what, strings.Join(paths[:min(n, 5)], ", "))
+	return problem.Warn(problem.UncoveredChanges, "%s beyond the depth or in a cycle, so not compared: %s", what, strings.Join(paths[:min(n, 5)], ", "))
 }
 
 // addDeep adds a contract change that only the deeper context shows.

@@ -133,7 +133,7 @@ func ReadFrom(dir string, opts Options, get func(name string, limit int64) ([]by
 		for _, b := range f.Bundles {
 			if b.Damaged {
 				c.Warnings = append(c.Warnings, problem.Warn(problem.BundleWithoutRoot,
-					"the bundle of %s in %s has no node for its root; it is compared by its hash alone", b.Root, f.File))
+					"the bundle of %s in %s has no node for its root; only its hash is compared", b.Root, f.File))
 			}
 			nodes += len(b.Nodes)
 		}
@@ -194,7 +194,7 @@ func readIndex(raw []byte, dir string, opts Options) (*Context, idRules, error) 
 		return nil, idRules{}, problem.New(problem.BadJSON, refreshHint, "%s in %s is not JSON of the expected shape", IndexFile, dir).Because(err)
 	}
 	if in.Type != "LogicStampIndex" {
-		return nil, idRules{}, problem.New(problem.NotAnIndex, refreshHint, "%s in %s has the type %q, not LogicStampIndex", IndexFile, dir, in.Type)
+		return nil, idRules{}, problem.New(problem.NotAnIndex, refreshHint, "%s in %s has type %q, want LogicStampIndex", IndexFile, dir, in.Type)
 	}
 	c := &Context{Dir: dir, Project: opts.Project, Tool: in.Meta.Source, RawIndex: raw}
 	_, c.Version, _ = strings.Cut(in.Meta.Source, "@")
@@ -213,7 +213,7 @@ func readIndex(raw []byte, dir string, opts Options) (*Context, idRules, error) 
 	}
 	if in.SchemaVersion != "0.1" && in.SchemaVersion != "0.2" {
 		c.Warnings = append(c.Warnings, problem.Warn(problem.UnknownSchema,
-			"the index of %s has the schema %q; 0.1 and 0.2 are known", dir, in.SchemaVersion))
+			"the index of %s has schema %q; only 0.1 and 0.2 are supported", dir, in.SchemaVersion))
 	}
 	if c.Project == "" {
 		c.Project = firstAbsolute(in.ProjectRootResolved, in.ProjectRootAbs, in.ProjectRoot)
@@ -328,7 +328,7 @@ func incomplete(side string, f *Folder, why string) *problem.Error {
 func (c *Context) NeedBundles() error {
 	for _, f := range c.Folders {
 		if f.Toon != "" {
-			return problem.New(problem.UnsupportedFormat, refreshHint+" in JSON", "%s is in the toon format, whose contracts are not read", f.File)
+			return problem.New(problem.UnsupportedFormat, refreshHint+" in JSON", "%s is in the toon format, which is not supported", f.File)
 		}
 	}
 	return nil

@@ -51,7 +51,7 @@ func (r Repo) Extract(ctx context.Context, c Commit, dir string, style bool) (fo
 	}
 	files, modules := splitTree(out, style)
 	if len(modules) > 0 {
-		warnings = append(warnings, problem.Warn(problem.GitSubmodules, "%d submodules are left out on both sides: %s", len(modules), strings.Join(modules[:min(len(modules), 5)], ", ")))
+		warnings = append(warnings, problem.Warn(problem.GitSubmodules, "skipped %d submodules on both sides: %s", len(modules), strings.Join(modules[:min(len(modules), 5)], ", ")))
 	}
 	to, err := openNew(dir)
 	if err != nil {

@@ -62,7 +62,7 @@ func CheckRef(ref string) (string, error) {
 }
 
 func badRef(ref string) error {
-	return problem.New(problem.GitBadRef, "use a branch, a tag or a commit, such as git:HEAD, git:main or git:HEAD~3", "%q is not a commit of this repository", ref)
+	return problem.New(problem.GitBadRef, "use a branch, a tag or a commit, such as git:HEAD, git:main or git:HEAD~3", "%q is not a commit in this repository", ref)
 }
 
 // Resolve finds the commit of a revision.

@@ -29,14 +29,14 @@ func (p place) prefix(dir string) string {
 	return filepath.ToSlash(rel) + "/"
 }
 
-var errNone = errors.New("there is no repository")
+var errNone = errors.New("no repository found")
 
 // refuse refuses a repository that would have other places read.
 func refuse(next, format string, args ...any) error {
 	return problem.New(problem.GitUnsafe, next, format, args...)
 }
 
-const leave = "compare with a snapshot, or open the repository that it belongs to"
+const leave = "compare with a snapshot, or open the repository it belongs to"
 
 // find looks for the repository of dir and of the folders above it, as git does.
 // What a project says of itself is not believed: a .git file or a link counts
@@ -70,7 +70,7 @@ func (r Repo) look(ctx context.Context, top string) (place, error) {
 			return place{}, errNone
 		}
 		if !within(top, to) {
-			return place{}, refuse(leave, "%s is a link that leaves the project", entry)
+			return place{}, refuse(leave, "%s is a link out of the project", entry)
 		}
 		if info, err = os.Stat(to); err != nil || !info.IsDir() {
 			return place{}, errNone
@@ -120,7 +120,7 @@ func (r Repo) follow(ctx context.Context, top, entry string) (place, error) {
 		if err == nil && commonErr == nil && back == entry && shared == common && isRepository(common) {
 			return place{top: top, own: to, common: common}, nil
 		}
-		return place{}, refuse(leave, "%s leads to %s, which does not know this working tree; `git worktree repair` mends a moved one", entry, to)
+		return place{}, refuse(leave, "%s points to %s, which does not list this working tree; if it was moved, run `git worktree repair`", entry, to)
 	}
 	if around, err := r.find(ctx, filepath.Dir(top)); err == nil && isRepository(to) {
 		if within(filepath.Join(around.own, "modules"), to) || within(filepath.Join(around.common, "modules"), to) {
@@ -192,7 +192,7 @@ func checkObjects(ctx context.Context, objects string) error {
 		}
 		for line := range bytes.Lines(b) {
 			if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
-				return refuse("make it whole with `git repack -a -d`, then remove "+p, "the repository borrows objects from elsewhere (%s)", line)
+				return refuse("make it self-contained with `git repack -a -d`, then remove "+p, "the repository borrows objects from elsewhere (%s)", line)
 			}
 		}
 		return nil

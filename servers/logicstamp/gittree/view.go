@@ -247,12 +247,12 @@ func ownConfig(settings []setting) ([]byte, error) {
 		switch value := strings.ToLower(s.value); s.key {
 		case "extensions.objectformat":
 			if value != "sha1" && value != "sha256" {
-				return nil, fmt.Errorf("the objects are named by %q", s.value)
+				return nil, fmt.Errorf("unsupported object format %q", s.value)
 			}
 			version, format = 1, value
 		case "extensions.refstorage":
 			if value != "files" {
-				return nil, fmt.Errorf("the refs are kept as %q, which mcpdeck does not read", s.value)
+				return nil, fmt.Errorf("the refs are stored as %q, which mcpdeck does not support", s.value)
 			}
 		}
 	}

@@ -52,19 +52,19 @@ func snapshotArg() arguments.Argument {
 }
 
 func pageArgs(max int) arguments.List {
-	return arguments.List{{Name: "cursor", Text: "nextCursor of the page before"}, {Name: "maxTokens", Kind: arguments.Integer, Min: 500, Max: max, Text: "Largest answer"}}
+	return arguments.List{{Name: "cursor", Text: "nextCursor of the previous page"}, {Name: "maxTokens", Kind: arguments.Integer, Min: 500, Max: max, Text: "Largest answer"}}
 }
 
 func analysisArgs() arguments.List {
 	return arguments.List{
 		{Name: "profile", Enum: logicstamp.Profiles(), Text: "Preset of the analysis"},
-		{Name: "mode", Enum: logicstamp.Modes(), Text: "none: contracts alone; header: with header comments; full: with source"},
-		{Name: "depth", Kind: arguments.Integer, Min: 1, Max: logicstamp.MaxDepth, Text: "How far a bundle reaches from its root (default 2)"},
-		{Name: "includeStyle", Kind: arguments.Flag, Text: "Take style data in"},
-		{Name: "cleanCache", Kind: arguments.Flag, Text: "First remove what stamp can rebuild"},
+		{Name: "mode", Enum: logicstamp.Modes(), Text: "none: contracts only; header: with header comments; full: with source"},
+		{Name: "depth", Kind: arguments.Integer, Min: 1, Max: logicstamp.MaxDepth, Text: "How many levels a bundle reaches from its root (default 2)"},
+		{Name: "includeStyle", Kind: arguments.Flag, Text: "Include style data"},
+		{Name: "cleanCache", Kind: arguments.Flag, Text: "First delete what stamp can rebuild"},
 	}
 }
 
 func topicArg() arguments.Argument {
-	return arguments.Argument{Name: "topic", Enum: topics(), Text: "One text; default: all seven"}
+	return arguments.Argument{Name: "topic", Enum: topics(), Text: "One document; default: all seven"}
 }

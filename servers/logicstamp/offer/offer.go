@@ -144,7 +144,7 @@ func (m *Module) Stop(ctx context.Context) error {
 // AgentGone implements host.Leaver: monitors end with those who started them.
 func (m *Module) AgentGone(agent string) { m.s.ClientGone(agent) }
 
-const instructions = "Before editing TypeScript or React components call logicstamp_refresh_snapshot, after it logicstamp_compare_snapshot: " +
+const instructions = "Call logicstamp_refresh_snapshot before editing TypeScript or React components, and logicstamp_compare_snapshot afterwards: " +
 	"it reports which contracts changed and what breaks. logicstamp_read_logicstamp_docs explains bundles, depth and results."
 
 // Offer implements host.Module.

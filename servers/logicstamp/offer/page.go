@@ -80,7 +80,7 @@ func (p pager) open(text, tool, args string) (cursor, error) {
 	if text == "" {
 		return cursor{Tool: tool, Args: args}, nil
 	}
-	bad := problem.New(problem.BadCursor, "call again without cursor", "the cursor is not valid for these arguments")
+	bad := problem.New(problem.BadCursor, "call again without cursor", "the cursor does not match these arguments")
 	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(data) <= signatureBytes || !hmac.Equal(data[:signatureBytes], p.sign(data[signatureBytes:])) {
 		return cursor{}, bad
@@ -101,7 +101,7 @@ func (c cursor) from(stamp string) error {
 }
 
 func staleCursor() error {
-	return problem.New(problem.CursorStale, "call again without cursor", "the source of the earlier page has been replaced")
+	return problem.New(problem.CursorStale, "call again without cursor", "the data behind the earlier page has been replaced")
 }
 
 // budget is how many bytes an answer may have: a token counts as four bytes.

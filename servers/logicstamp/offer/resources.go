@@ -25,7 +25,7 @@ func (m *Module) templates() []server.ServerResourceTemplate {
 		},
 		{
 			Template: mcp.NewResourceTemplate("logicstamp://drift/{projectHash}", "Drift",
-				mcp.WithTemplateDescription("The newest comparison of a project; subscribe to hear of new ones"), mcp.WithTemplateMIMEType("application/json")),
+				mcp.WithTemplateDescription("The newest comparison of a project; subscribe to be notified of new ones"), mcp.WithTemplateMIMEType("application/json")),
 			Handler: m.readDrift,
 		},
 	}

@@ -84,7 +84,7 @@ func TestAnOptionalQuestionIsSeenBeforeItIsSkipped(t *testing.T) {
 	const raw = `[{"id":"a","question":"First?","options":["A"]},{"id":"b","question":"Second?","options":["B"],"required":false}]`
 	with(t, raw, func(d *driver, c *questions.Call) {
 		d.press("space", "ctrl+s")
-		d.Has("Second?", "optional, but not seen yet")
+		d.Has("Second?", "optional, but not yet seen")
 		d.notSent(c)
 		d.press("ctrl+s")
 		if r := d.reply(c).Results; !r[1].Skipped {
