@@ -19,6 +19,8 @@ var ErrGone = errors.New("connection closed")
 // ErrTooLarge is how requests end whose answer is over the limit.
 var ErrTooLarge = fmt.Errorf("the response is larger than %d MiB", MaxLine>>20)
 
+var errLongRequest = fmt.Errorf("the request is larger than %d MiB", MaxLine>>20)
+
 // Options are how a connection deals with the other side. The functions are called
 // by the goroutine that reads, so they must not wait; each may be nil.
 type Options struct {
@@ -90,6 +92,9 @@ func (c *Conn) Heard() uint64 { return c.heard.Load() }
 // Fail ends the request with that id, if it waits.
 func (c *Conn) Fail(id string, err error) { c.pending.answer(id, Reply{Err: err}) }
 
+// Waits tells whether the request with that id has no reply yet, and is not forgotten.
+func (c *Conn) Waits(id string) bool { return c.pending.waits(id) }
+
 // Finish fails what still waits, and all that is to come, with ErrGone.
 func (c *Conn) Finish() {
 	c.once.Do(func() {
@@ -109,6 +114,10 @@ func (c *Conn) Start(ctx context.Context, method string, params func(id string) 
 		return nil, err
 	}
 	line := Message{ID: r.RawID(), Method: method, Params: params(r.ID)}.Line()
+	if len(line) > MaxLine+1 {
+		r.Forget()
+		return nil, errLongRequest
+	}
 	select {
 	case c.out <- line:
 		return r, nil

@@ -124,6 +124,16 @@ func TestAnAnswerOverTheLimitEndsItsOwnRequest(t *testing.T) {
 	}
 }
 
+func TestARequestOverTheLimitIsNotSent(t *testing.T) {
+	c, p := startProgram(t, Options{})
+	long := []byte(`"` + strings.Repeat("x", MaxLine) + `"`)
+	if _, err := c.Call(t.Context(), "x", long); !errors.Is(err, errLongRequest) {
+		t.Errorf("got %v, want %v", err, errLongRequest)
+	}
+	start(t, c, "y", nil)
+	p.hears(`{"jsonrpc":"2.0","id":"2","method":"y","params":{"token":"2"}}`)
+}
+
 func TestTheBeginningOfALongAnswerSaysWhatItAnswers(t *testing.T) {
 	for head, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":"7","result":{"a`:                 "7",

@@ -48,8 +48,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// readError is the error of an answer.
-func readError(raw json.RawMessage) *Error {
+// ReadError is the error of an answer, which is the JSON given.
+func ReadError(raw json.RawMessage) *Error {
 	o, err := rawjson.SplitObject(raw)
 	if err != nil {
 		return &Error{Message: "unreadable error", Raw: raw}

@@ -64,6 +64,13 @@ func (r *Request) Forget() {
 	r.of.mu.Unlock()
 }
 
+// waits tells whether the request with that id has no reply yet.
+func (p *Pending) waits(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open[id] != nil
+}
+
 // Cancelled is the line that tells the other side that the reply is not wanted any
 // more. The reason, for a log, may be "".
 func (r *Request) Cancelled(reason string) []byte {
@@ -82,7 +89,7 @@ func (p *Pending) Resolve(m Message) {
 	}
 	switch {
 	case m.Err != nil:
-		p.answer(id, Reply{Err: readError(m.Err)})
+		p.answer(id, Reply{Err: ReadError(m.Err)})
 	case m.Result == nil:
 		p.answer(id, Reply{Err: errors.New("response without result or error")})
 	default:

@@ -24,6 +24,7 @@ type fake struct {
 	first   string // says so before anything
 	stderr  string
 
+	mu  sync.Mutex // guards out
 	out io.Writer
 	got chan string // all that it reads
 }
@@ -34,7 +35,9 @@ func (f *fake) start() (*process.Child, error) {
 	p := &process.Child{PID: 7, In: inW, Out: outR, Err: io.NopCloser(strings.NewReader(f.stderr)), Exited: make(chan struct{}), Code: func() string { return "code 3" }}
 	p.Kill = sync.OnceFunc(func() { inR.Close(); outW.Close(); close(p.Exited) })
 	p.Terminate = p.Kill
+	f.mu.Lock()
 	f.out, f.got = outW, make(chan string, 1024)
+	f.mu.Unlock()
 	go func() {
 		defer p.Kill()
 		_, _ = io.WriteString(outW, f.first) // it may be gone
@@ -59,6 +62,14 @@ func (f *fake) start() (*process.Child, error) {
 		}
 	}()
 	return p, nil
+}
+
+// says has it write a line.
+func (f *fake) says(line string) {
+	f.mu.Lock()
+	out := f.out
+	f.mu.Unlock()
+	fmt.Fprintln(out, line)
 }
 
 func works() map[string]string {
@@ -146,7 +157,7 @@ func TestRequestsOfAChildAreAnswered(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":7,"method":"ping"}`, `{"jsonrpc":"2.0","id":7,"result":{}}`},
 		{`{"jsonrpc":"2.0","id":"x","method":"roots/list"}`, `{"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"method not found"}}`},
 	} {
-		fmt.Fprintln(f.out, tt.ask)
+		f.says(tt.ask)
 		for got := range f.got {
 			if !strings.Contains(got, `"method"`) {
 				if got != tt.want {
@@ -156,7 +167,7 @@ func TestRequestsOfAChildAreAnswered(t *testing.T) {
 			}
 		}
 	}
-	fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`)
+	f.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`)
 	if got := <-told; got != "notifications/cancelled" {
 		t.Errorf("told of %s", got)
 	}

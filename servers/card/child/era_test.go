@@ -113,7 +113,7 @@ func TestASlowServerIsGreetedOnce(t *testing.T) {
 				o.Era = ""
 				time.AfterFunc(7*time.Second, func() {
 					for i, a := range tt.answers {
-						fmt.Fprintln(f.out, strings.ReplaceAll(a, "ID", fmt.Sprintf(`"%d"`, i+1)))
+						f.says(strings.ReplaceAll(a, "ID", fmt.Sprintf(`"%d"`, i+1)))
 					}
 				})
 				c, _, err := Open(t.Context(), o)
@@ -231,7 +231,7 @@ func TestAListIsFinalWhenItChangesNoMore(t *testing.T) {
 		o.Settle = true
 		change := `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 		for _, at := range []time.Duration{200, 400, 600} {
-			time.AfterFunc(at*time.Millisecond, func() { fmt.Fprintln(f.out, change) })
+			time.AfterFunc(at*time.Millisecond, func() { f.says(change) })
 		}
 		began := time.Now()
 		c, _, err := Open(t.Context(), o)
@@ -256,7 +256,7 @@ func TestAListThatKeepsChangingIsTakenAsItIs(t *testing.T) {
 		o := options(f)
 		o.Settle = true
 		for at := range 100 {
-			time.AfterFunc(time.Duration(at)*100*time.Millisecond, func() { fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`) })
+			time.AfterFunc(time.Duration(at+1)*100*time.Millisecond, func() { f.says(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`) })
 		}
 		began := time.Now()
 		c, _, err := Open(t.Context(), o)
@@ -300,9 +300,9 @@ func TestASubscriptionIsOpenedAgain(t *testing.T) {
 			return ""
 		}
 		first, _, _ := strings.Cut(subscribed("subscriptions/listen"), " ")
-		fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		f.says(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		<-changes
-		fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":%s,"result":{}}`+"\n", first)
+		f.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, first))
 		began := time.Now()
 		<-changes // what may have been missed
 		second, _, _ := strings.Cut(subscribed("subscriptions/listen"), " ")
@@ -318,7 +318,7 @@ func TestASubscriptionIsOpenedAgain(t *testing.T) {
 		if len(f.got) != 0 {
 			t.Error("the one before ended first")
 		}
-		fmt.Fprintf(f.out, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`+"\n", third)
+		f.says(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, third))
 		if got := subscribed("notifications/cancelled"); !strings.Contains(got, `"requestId":`+second) {
 			t.Errorf("cancelled %s, want %s", got, second)
 		}
@@ -338,7 +338,7 @@ func TestAProgramThatWorksNeedNotAnswerPings(t *testing.T) {
 		tick := time.NewTicker(time.Second)
 		for range 600 {
 			<-tick.C
-			fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/progress","params":{}}`)
+			f.says(`{"jsonrpc":"2.0","method":"notifications/progress","params":{}}`)
 			for len(f.got) > 0 {
 				<-f.got
 			}

@@ -27,6 +27,13 @@ type Link interface {
 	Kill()
 }
 
+// How requests end over a link that may break without the connection: either the
+// server has not got the request, or it may have acted on it.
+var (
+	ErrUnreachable = errors.New("the server cannot be reached")
+	ErrBroken      = errors.New("the connection broke before the answer")
+)
+
 // StatusError is the answer of a server by HTTP alone, without a message.
 type StatusError struct {
 	Code      int    // of HTTP: 404

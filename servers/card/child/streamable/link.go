@@ -1,0 +1,255 @@
+// Package streamable is the link to an MCP server that has a URL: streamable HTTP in
+// both eras of the protocol, and the older transport of server-sent events.
+package streamable
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+const (
+	reachLimit   = 10 * time.Second // to connect, and for TLS
+	noticeLimit  = 10 * time.Second // for a notification that what follows waits for
+	farewell     = time.Second      // for the end of a session
+	maxFailure   = 64 << 10         // bytes read of an answer that says what is wrong
+	maxRedirects = 5
+	modern       = "2026-07-28"
+)
+
+// Options are how a server is reached.
+type Options struct {
+	Name      string // of the server, in the log and in the record of a panic
+	URL       string
+	Transport Transport
+	Headers   map[string]string // sent with every request
+	Version   string            // of the deck
+	AllowHTTP bool              // without TLS also to other machines
+	Log       *child.Log
+
+	Proxy   func(*http.Request) (*url.URL, error) // nil: none
+	Roots   *x509.CertPool                        // nil: the system's
+	Connect func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// Renewed is called when the server had forgotten the session and another was
+	// begun: what was set in it, such as a log level or subscriptions, is gone. It
+	// must not wait; nil: nobody is told.
+	Renewed func()
+}
+
+// Transport is how messages go over HTTP.
+type Transport string
+
+// The transports. Auto is HTTP, and SSE where a server knows that alone.
+const (
+	Auto Transport = "auto" // or ""
+	HTTP Transport = "http"
+	SSE  Transport = "sse"
+)
+
+type link struct {
+	o    Options
+	url  *url.URL
+	http *http.Client
+	conn *rpc.Conn
+
+	life context.Context
+	stop context.CancelFunc
+	work sync.WaitGroup
+	gone chan struct{}
+	ends sync.Once
+
+	renewing sync.Mutex // held while a session is begun in place of a lost one
+	joining  sync.Mutex // held while the one stream of SSE is opened
+
+	mu       sync.Mutex // guards what follows
+	cause    string
+	version  string                        // of the protocol, once it is known
+	session  string                        // "": none
+	hello    []byte                        // the params of initialize
+	endpoint *url.URL                      // of SSE, once the server has named it
+	listens  context.CancelFunc            // ends the stream of the session; nil: there is none
+	open     map[string]context.CancelFunc // requests, by their ids
+	params   map[string][]param            // of tools, by their names
+}
+
+// Open makes the link to a server. Nothing is sent before it is used.
+func Open(o Options) (child.Link, error) {
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		return nil, errors.New("the URL is invalid")
+	}
+	u.Fragment = ""
+	switch {
+	case u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("the URL must begin with https:// or http:// and name a host")
+	case u.Scheme == "http" && !o.AllowHTTP && !loopback(u.Hostname()):
+		return nil, fmt.Errorf("%s is not on this machine: use https, or allow_http = true to send everything in the clear", u.Host)
+	}
+	dialer := &net.Dialer{Timeout: reachLimit}
+	connect := o.Connect
+	if connect == nil {
+		connect = dialer.DialContext
+	}
+	l := &link{
+		o: o, url: u, gone: make(chan struct{}),
+		open: map[string]context.CancelFunc{}, params: map[string][]param{},
+		http: &http.Client{CheckRedirect: sameOrigin, Transport: &http.Transport{
+			Proxy: o.Proxy, DialContext: connect, TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout: reachLimit, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8, IdleConnTimeout: 90 * time.Second,
+			MaxResponseHeaderBytes: maxFailure,
+		}},
+	}
+	l.life, l.stop = context.WithCancel(context.Background())
+	return l, nil
+}
+
+// loopback tells whether a host is this machine by its name or address alone.
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.IsLoopback()
+}
+
+var (
+	errElsewhere = errors.New("the server redirects to another one: use the URL it redirects to")
+	errCircles   = errors.New("the server redirects in a way that cannot be followed")
+)
+
+// sameOrigin follows a redirect that stays with the server and repeats the request.
+func sameOrigin(to *http.Request, via []*http.Request) error {
+	from := via[0]
+	switch {
+	case to.URL.Scheme != from.URL.Scheme || to.URL.Host != from.URL.Host:
+		return errElsewhere
+	case to.Method != from.Method || len(via) > maxRedirects:
+		return errCircles
+	}
+	return nil
+}
+
+// Begin implements child.Link.
+func (l *link) Begin(c *rpc.Conn) {
+	l.conn = c
+	c.BeginSending(l)
+}
+
+// Write takes one line to the server. Only what must arrive before all that follows
+// is waited for.
+func (l *link) Write(line []byte) (int, error) {
+	m, bad := rpc.Rules{Lenient: true}.Decode(trimmed(line))
+	if bad != nil {
+		return 0, bad
+	}
+	switch {
+	case m.Method != "" && m.ID != nil:
+		l.request(m, line)
+	case m.Method == "notifications/initialized":
+		ctx, cancel := context.WithTimeout(l.life, noticeLimit)
+		l.notify(ctx, m, line)
+		cancel()
+		l.listen()
+	case m.Method == "notifications/cancelled":
+		l.spawn("cancel", func() { l.cancel(m, line) })
+	default:
+		l.spawn("notification", func() { l.notify(l.life, m, line) })
+	}
+	return len(line), nil
+}
+
+// spawn runs fn in a goroutine that the end of the link waits for.
+func (l *link) spawn(what string, fn func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.life.Err() != nil {
+		return
+	}
+	l.work.Add(1)
+	safe.Go(l.o.Name+" "+what, func() {
+		defer l.work.Done()
+		fn()
+	})
+}
+
+// Gone implements child.Link.
+func (l *link) Gone() <-chan struct{} { return l.gone }
+
+// Cause implements child.Link.
+func (l *link) Cause() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cause
+}
+
+// Fault implements child.Link.
+func (l *link) Fault() string { return l.Cause() }
+
+// End implements child.Link. The server is told that its session is over.
+func (l *link) End(bool) {
+	l.mu.Lock()
+	session := l.session
+	l.session = ""
+	l.mu.Unlock()
+	if session != "" && l.life.Err() == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		if r, err := l.newRequest(ctx, http.MethodDelete, l.url, nil, session); err == nil {
+			if answer, err := l.http.Do(r); err == nil {
+				answer.Body.Close()
+			}
+		}
+		cancel()
+	}
+	l.finish("the connection was closed")
+	<-l.gone
+}
+
+// Kill implements child.Link.
+func (l *link) Kill() { l.fall("the connection was closed") }
+
+// fall ends the link and does not wait for that.
+func (l *link) fall(cause string) { safe.Go(l.o.Name+" end", func() { l.finish(cause) }) }
+
+// finish ends the link, once.
+func (l *link) finish(cause string) {
+	l.ends.Do(func() {
+		l.mu.Lock()
+		l.cause = cause
+		l.stop()
+		l.mu.Unlock()
+		l.conn.Finish()
+		l.work.Wait()
+		l.http.CloseIdleConnections()
+		close(l.gone)
+	})
+}
+
+// note adds a line to the log.
+func (l *link) note(text string) {
+	if l.o.Log != nil {
+		l.o.Log.Note(text)
+	}
+}
+
+// learn keeps what is repeated in headers of the tools on a page.
+func (l *link) learn(page []byte) {
+	found := toolParams(page)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.Copy(l.params, found)
+}

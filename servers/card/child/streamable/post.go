@@ -1,0 +1,346 @@
+package streamable
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+const drainLimit = time.Second // for the end of a stream after its answer
+
+func trimmed(line []byte) []byte { return bytes.TrimSpace(line) }
+
+// failure is an answer that is none: the status, and what the server says.
+type failure struct {
+	status *child.StatusError
+	err    *rpc.Error // nil: it says nothing by a message
+}
+
+func (f *failure) error() error {
+	if f.err != nil && f.status.Code != http.StatusUnauthorized && f.status.Code != http.StatusForbidden {
+		return f.err
+	}
+	return f.status
+}
+
+// lost tells whether the server has refused a request because it does not know the
+// session. Then it has not looked at the request.
+func (f *failure) lost(session string) bool {
+	return f.status.Code == http.StatusNotFound && session != "" && (f.err == nil || f.err.Code != rpc.CodeMethod) ||
+		f.status.Code == http.StatusBadRequest && f.err != nil && (f.err.Code == -32000 || f.err.Code == -32001)
+}
+
+// newRequest makes a request with the headers that all have.
+func (l *link) newRequest(ctx context.Context, method string, to *url.URL, body []byte, session string) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, method, to.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range l.o.Headers {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("User-Agent", "mcpdeck/"+l.o.Version)
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if method == http.MethodGet {
+		r.Header.Set("Accept", "text/event-stream")
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	l.mu.Lock()
+	version := l.version
+	l.mu.Unlock()
+	if version != "" {
+		r.Header.Set(headerVersion, version)
+	}
+	if session != "" {
+		r.Header.Set(headerSession, session)
+	}
+	return r, nil
+}
+
+// post sends a message. The error says whether the server may have got it.
+func (l *link) post(ctx context.Context, m rpc.Message, line []byte, session string) (*http.Response, error) {
+	l.mu.Lock()
+	to, params := l.url, l.params
+	if l.endpoint != nil {
+		to = l.endpoint
+	}
+	var repeated []param
+	if m.Method == "tools/call" {
+		if o, err := rawjson.SplitObject(m.Params); err == nil {
+			repeated = params[o.Str("name")]
+		}
+	}
+	l.mu.Unlock()
+	reached := false
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached = true }}
+	r, err := l.newRequest(httptrace.WithClientTrace(ctx, trace), http.MethodPost, to, trimmed(line), session)
+	if err != nil {
+		return nil, err
+	}
+	switch version := modernVersion(m.Params); {
+	case version != "":
+		modernHeaders(r.Header, version, m, repeated)
+	case m.Method == "initialize":
+		r.Header.Del(headerVersion)
+	}
+	answer, err := l.http.Do(r)
+	if err != nil {
+		return nil, reachError(ctx, err, reached)
+	}
+	return answer, nil
+}
+
+// reachError says why no answer came, without the URL, which may hold secrets.
+func reachError(ctx context.Context, err error, reached bool) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	if errors.Is(err, errElsewhere) || errors.Is(err, errCircles) {
+		return err
+	}
+	if reached {
+		return fmt.Errorf("%w: %w", child.ErrBroken, err)
+	}
+	return fmt.Errorf("%w: %w", child.ErrUnreachable, err)
+}
+
+// readFailure reads an answer that is none.
+func readFailure(answer *http.Response) *failure {
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxFailure)) // what there is must do
+	f := &failure{status: &child.StatusError{Code: answer.StatusCode, Challenge: answer.Header.Get("WWW-Authenticate")}}
+	if m, bad := (rpc.Rules{Lenient: true}).Decode(flat(body)); len(body) > 0 && bad == nil && m.Err != nil {
+		f.err = rpc.ReadError(m.Err)
+		f.status.Text = plain.Cut(plain.Line(f.err.Message), child.MaxRunes)
+	} else if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); strings.HasPrefix(kind, "text/plain") {
+		f.status.Text = plain.Cut(plain.Line(string(body)), child.MaxRunes)
+	}
+	return f
+}
+
+// request sends a request in a goroutine of its own, which ends it if no answer comes.
+func (l *link) request(m rpc.Message, line []byte) {
+	id, err := rawjson.Text(m.ID)
+	if err != nil {
+		return // none of the connection's
+	}
+	ctx, cancel := context.WithCancel(l.life)
+	l.mu.Lock()
+	l.open[id] = cancel
+	l.mu.Unlock()
+	l.spawn("request", func() {
+		defer func() {
+			cancel()
+			l.mu.Lock()
+			delete(l.open, id)
+			l.mu.Unlock()
+		}()
+		if err := l.converse(ctx, id, m, line); err != nil {
+			l.conn.Fail(id, err)
+		}
+	})
+}
+
+// converse sends a request and hears what comes back. A session that the server has
+// forgotten is begun again once, and the request, which was refused, is repeated.
+func (l *link) converse(ctx context.Context, id string, m rpc.Message, line []byte) error {
+	starts := m.Method == "initialize"
+	if starts {
+		l.mu.Lock()
+		l.hello = bytes.Clone(m.Params)
+		l.mu.Unlock()
+	}
+	if l.o.Transport == SSE {
+		if err := l.connectSSE(); err != nil {
+			return err
+		}
+	}
+	for again := false; ; again = true {
+		l.mu.Lock()
+		session, shaken := l.session, l.version != "" && l.version != modern
+		l.mu.Unlock()
+		if starts {
+			session = ""
+		}
+		answer, err := l.post(ctx, m, line, session)
+		if err != nil {
+			return err
+		}
+		if answer.StatusCode < 300 {
+			err := l.hear(ctx, id, m, answer)
+			answer.Body.Close()
+			return err
+		}
+		f := readFailure(answer)
+		answer.Body.Close()
+		switch {
+		case starts && l.older(f):
+			if l.connectSSE() != nil {
+				return f.error()
+			}
+		case shaken && !starts && !again && f.lost(session):
+			if err := l.renew(ctx, session); err != nil {
+				return fmt.Errorf("its session was lost, and another could not be begun: %w", err)
+			}
+		default:
+			return f.error()
+		}
+	}
+}
+
+// hear takes what the server answers to a request.
+func (l *link) hear(ctx context.Context, id string, m rpc.Message, answer *http.Response) error {
+	if m.Method == "initialize" {
+		l.mu.Lock()
+		l.session = answer.Header.Get(headerSession)
+		l.mu.Unlock()
+	}
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")) // "" will do
+	l.mu.Lock()
+	apart := l.endpoint != nil
+	l.mu.Unlock()
+	switch {
+	case apart: // answers come on the one stream
+		return nil
+	case kind == "text/event-stream":
+		return l.follow(ctx, id, m, answer.Body)
+	case answer.StatusCode == http.StatusAccepted || answer.StatusCode == http.StatusNoContent:
+		return errors.New("the server took the request and sent no answer")
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, rpc.MaxLine+1))
+	switch {
+	case err != nil:
+		return reachError(ctx, err, true)
+	case len(body) > rpc.MaxLine:
+		return rpc.ErrTooLarge
+	}
+	l.take(m, flat(body))
+	if l.conn.Waits(id) {
+		return errors.New("the server sent something else than an answer")
+	}
+	return nil
+}
+
+// take hands a message to the connection, and learns from the answers that are about
+// the link itself.
+func (l *link) take(m rpc.Message, line []byte) {
+	if len(line) == 0 {
+		return
+	}
+	if line[0] == '[' { // a batch, as an earlier revision had it
+		if all, ok := rawjson.SplitArray(line); ok && json.Valid(line) {
+			for _, one := range all {
+				l.take(m, one)
+			}
+			return
+		}
+	}
+	switch m.Method {
+	case "initialize", "server/discover", "tools/list":
+		if a, bad := (rpc.Rules{Lenient: true}).Decode(line); bad == nil && bytes.Equal(a.ID, m.ID) && a.Result != nil {
+			l.answered(m.Method, a.Result)
+		}
+	}
+	l.conn.Hear(line)
+}
+
+func (l *link) answered(method string, result json.RawMessage) {
+	o, err := rawjson.SplitObject(result)
+	if err != nil {
+		return
+	}
+	switch method {
+	case "initialize":
+		l.mu.Lock()
+		l.version = o.Str("protocolVersion")
+		l.mu.Unlock()
+	case "server/discover":
+		l.mu.Lock()
+		l.version = modern
+		l.mu.Unlock()
+	case "tools/list":
+		l.learn(result)
+	}
+}
+
+// notify sends a message that is not answered.
+func (l *link) notify(ctx context.Context, m rpc.Message, line []byte) {
+	l.mu.Lock()
+	session := l.session
+	l.mu.Unlock()
+	answer, err := l.post(ctx, m, line, session)
+	if err != nil {
+		if ctx.Err() == nil {
+			l.note("a message did not arrive: " + err.Error())
+		}
+		return
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode >= 300 {
+		l.note("a message was refused: " + readFailure(answer).error().Error())
+	}
+}
+
+// cancel ends a request. A server of the older era is told; to one of the newer the
+// end of the stream says so.
+func (l *link) cancel(m rpc.Message, line []byte) {
+	o, err := rawjson.SplitObject(m.Params)
+	if err != nil {
+		return
+	}
+	id := o.Str("requestId")
+	l.conn.Fail(id, context.Canceled) // whatever the server says now
+	l.mu.Lock()
+	end, version := l.open[id], l.version
+	l.mu.Unlock()
+	if version != modern {
+		ctx, stop := context.WithTimeout(l.life, noticeLimit)
+		l.notify(ctx, m, line)
+		stop()
+	}
+	if end != nil {
+		end()
+	}
+}
+
+// renew begins another session in place of one that the server has forgotten, unless
+// somebody else has done so meanwhile.
+func (l *link) renew(ctx context.Context, lost string) error {
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
+	l.mu.Lock()
+	done, hello := l.session != lost, l.hello
+	l.mu.Unlock()
+	if done {
+		return nil
+	}
+	l.note("the server has forgotten the session: beginning another")
+	if _, err := l.conn.Call(ctx, "initialize", hello); err != nil {
+		return err
+	}
+	if _, err := l.Write(rpc.Message{Method: "notifications/initialized"}.Line()); err != nil {
+		return err
+	}
+	if l.o.Renewed != nil {
+		l.o.Renewed()
+	}
+	return nil
+}

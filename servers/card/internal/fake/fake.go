@@ -1,0 +1,309 @@
+// Package fake is an MCP server for tests: in both eras of the protocol, as a program's
+// pipes and over HTTP, with the faults that real servers have.
+package fake
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+// Server is what all connections to the fake share. The zero value speaks both eras
+// and has the usual tools.
+//
+// Its tools are echo (its text), steps (three steps of progress), wait (until it is
+// cancelled; it never answers), ask (a form for the user), large (so many bytes),
+// count (how often the connection called it), fail (an error with data), change (the
+// list, which is told) and headers (an argument that is repeated in a header).
+type Server struct {
+	NoLegacy, NoModern bool   // it does not know that era
+	Sticky             bool   // it holds on to the era of its first message
+	Silent             bool   // it does not answer what it does not know
+	Version            string // of the server; "": 1
+	Instructions       string
+	HTTP               Faults
+
+	grown atomic.Int32 // tools that change has added
+	mu    sync.Mutex
+	seen  []Request
+	web   *web
+}
+
+// Request is one that the fake got.
+type Request struct {
+	Verb, Method string // of HTTP, "" over pipes; of the protocol
+	Header       map[string][]string
+	Line         string
+}
+
+// Seen returns the requests and messages that the fake got so far.
+func (s *Server) Seen() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
+}
+
+// Count is how many messages of a method the fake got, or requests with that verb of
+// HTTP.
+func (s *Server) Count(what string) (n int) {
+	for _, r := range s.Seen() {
+		if r.Method == what || r.Verb == what {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *Server) note(r Request) {
+	s.mu.Lock()
+	s.seen = append(s.seen, r)
+	s.mu.Unlock()
+}
+
+// session is one connection: that of a program, or a session of HTTP.
+type session struct {
+	s     *Server
+	id    string
+	tell  func(line []byte) // says something that answers nothing
+	calls atomic.Int32      // of count
+
+	mu        sync.Mutex
+	era       string // of its first message
+	cancelled map[string]context.CancelFunc
+	asked     map[string]chan rpc.Message // requests to the client
+	listens   map[string]func([]byte)     // subscriptions, by their ids
+	next      int
+}
+
+func (s *Server) newSession(id string, tell func([]byte)) *session {
+	return &session{
+		s: s, id: id, tell: tell, cancelled: map[string]context.CancelFunc{},
+		asked: map[string]chan rpc.Message{}, listens: map[string]func([]byte){},
+	}
+}
+
+func result(id json.RawMessage, v string) []byte {
+	return rpc.Message{ID: id, Result: json.RawMessage(v)}.Line()
+}
+
+func text(s string) string {
+	return `{"content":[{"type":"text","text":` + string(rawjson.Quote(s)) + `}]}`
+}
+
+const modernVersion = "2026-07-28"
+
+// isModern tells whether params say that they belong to the newer era.
+func isModern(params json.RawMessage) bool {
+	o, err := rawjson.SplitObject(params)
+	if err != nil {
+		return false
+	}
+	meta, err := rawjson.SplitObject(o.Get("_meta"))
+	return err == nil && meta.Str("io.modelcontextprotocol/protocolVersion") == modernVersion
+}
+
+// take answers one message; reply says what belongs to it. It returns when the answer
+// was said.
+func (c *session) take(ctx context.Context, m rpc.Message, reply func(line []byte)) {
+	modern := isModern(m.Params)
+	switch {
+	case m.Method == "":
+		id, _ := rawjson.Text(m.ID)
+		c.mu.Lock()
+		to := c.asked[id]
+		delete(c.asked, id)
+		c.mu.Unlock()
+		if to != nil {
+			to <- m
+		}
+		return
+	case m.ID == nil:
+		if o, err := rawjson.SplitObject(m.Params); err == nil && m.Method == "notifications/cancelled" {
+			c.mu.Lock()
+			if cancel := c.cancelled[string(o.Get("requestId"))]; cancel != nil {
+				cancel()
+			}
+			c.mu.Unlock()
+		}
+		return
+	}
+	c.mu.Lock()
+	if c.era == "" && (m.Method == "initialize" || modern) {
+		c.era = map[bool]string{true: "modern", false: "legacy"}[modern]
+	}
+	era := c.era
+	c.mu.Unlock()
+	switch {
+	case modern && c.s.NoModern, !modern && c.s.NoLegacy:
+		c.unknown(m, reply)
+	case c.s.Sticky && !modern && era == "modern":
+		reply(rpc.Failure(m.ID, rpc.Error{Code: -32022, Message: "connection is serving the 2026-07-28 protocol"}))
+	default:
+		c.serve(ctx, m, modern, reply)
+	}
+}
+
+func (c *session) unknown(m rpc.Message, reply func([]byte)) {
+	if !c.s.Silent {
+		reply(rpc.Failure(m.ID, rpc.Error{Code: rpc.CodeMethod, Message: "Method not found"}))
+	}
+}
+
+func (c *session) serve(ctx context.Context, m rpc.Message, modern bool, reply func([]byte)) {
+	about := `"capabilities":{"tools":{"listChanged":true},"prompts":{},"resources":{"subscribe":true}},"instructions":` + string(rawjson.Quote(c.s.Instructions))
+	info := `{"name":"fake","version":"` + max(c.s.Version, "1") + `"}`
+	switch m.Method {
+	case "initialize":
+		reply(result(m.ID, `{"protocolVersion":"2025-11-25",`+about+`,"serverInfo":`+info+`}`))
+	case "server/discover":
+		reply(result(m.ID, `{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],`+about+`,"_meta":{"io.modelcontextprotocol/serverInfo":`+info+`}}`))
+	case "ping":
+		reply(result(m.ID, "{}"))
+	case "tools/list":
+		reply(result(m.ID, `{"tools":[`+strings.Join(c.s.tools(), ",")+`]}`))
+	case "prompts/list":
+		reply(result(m.ID, `{"prompts":[{"name":"greet"}]}`))
+	case "resources/list":
+		reply(result(m.ID, `{"resources":[{"uri":"fake://a","name":"a"}]}`))
+	case "resources/templates/list":
+		reply(result(m.ID, `{"resourceTemplates":[{"uriTemplate":"fake://{x}","name":"x"}]}`))
+	case "resources/read":
+		reply(result(m.ID, `{"contents":[{"uri":"fake://a","text":"A"}]}`))
+	case "resources/subscribe", "resources/unsubscribe", "logging/setLevel":
+		reply(result(m.ID, "{}"))
+	case "subscriptions/listen":
+		c.listen(ctx, m, reply)
+	case "tools/call":
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		c.mu.Lock()
+		c.cancelled[string(m.ID)] = cancel
+		c.mu.Unlock()
+		c.call(ctx, m, modern, reply)
+	default:
+		c.unknown(m, reply)
+	}
+}
+
+// tools are the definitions.
+func (s *Server) tools() []string {
+	all := []string{
+		`{"name":"headers","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"in":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"Number"}}}}}}`,
+	}
+	for _, name := range []string{"echo", "steps", "wait", "ask", "large", "count", "fail", "change"} {
+		all = append(all, `{"name":"`+name+`","inputSchema":{"type":"object"}}`)
+	}
+	for i := range s.grown.Load() {
+		all = append(all, fmt.Sprintf(`{"name":"new_%d","inputSchema":{"type":"object"}}`, i+1))
+	}
+	return all
+}
+
+// listen holds a subscription of the newer era open.
+func (c *session) listen(ctx context.Context, m rpc.Message, reply func([]byte)) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.mu.Lock()
+	c.cancelled[string(m.ID)], c.listens[string(m.ID)] = cancel, reply
+	c.mu.Unlock()
+	reply(rpc.Message{Method: "notifications/subscriptions/acknowledged", Params: json.RawMessage(`{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/subscriptionId":` + string(m.ID) + `}}`)}.Line())
+	<-ctx.Done()
+	c.mu.Lock()
+	delete(c.listens, string(m.ID))
+	c.mu.Unlock()
+}
+
+// Change adds a tool and tells all connections.
+func (s *Server) Change() {
+	s.grown.Add(1)
+	s.mu.Lock()
+	web := s.web
+	s.mu.Unlock()
+	if web != nil {
+		for _, c := range web.sessions() {
+			c.changed()
+		}
+	}
+}
+
+func (c *session) changed() {
+	c.tell(rpc.Message{Method: "notifications/tools/list_changed"}.Line())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, reply := range c.listens {
+		reply(rpc.Message{Method: "notifications/tools/list_changed", Params: json.RawMessage(`{"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}}`)}.Line())
+	}
+}
+
+// call calls a tool.
+func (c *session) call(ctx context.Context, m rpc.Message, modern bool, reply func([]byte)) {
+	params, err := rawjson.SplitObject(m.Params)
+	if err != nil {
+		reply(rpc.Failure(m.ID, rpc.Error{Code: rpc.CodeParams, Message: err.Error()}))
+		return
+	}
+	args, _ := rawjson.SplitObject(params.Get("arguments")) // none will do
+	switch params.Str("name") {
+	case "echo", "headers":
+		reply(result(m.ID, text(args.Str("text"))))
+	case "steps":
+		meta, _ := rawjson.SplitObject(params.Get("_meta")) // none will do
+		for i := range 3 {
+			if token := meta.Get("progressToken"); token != nil {
+				reply(rpc.Message{Method: "notifications/progress", Params: json.RawMessage(fmt.Sprintf(`{"progressToken":%s,"progress":%d,"total":3}`, token, i+1))}.Line())
+			}
+		}
+		reply(result(m.ID, text("done")))
+	case "wait":
+		<-ctx.Done()
+	case "ask":
+		c.ask(ctx, m, params, modern, reply)
+	case "large":
+		n, _ := strconv.Atoi(string(args.Get("bytes")))
+		reply(result(m.ID, text(strings.Repeat("x", n))))
+	case "count":
+		reply(result(m.ID, text(strconv.Itoa(int(c.calls.Add(1))))))
+	case "fail":
+		reply(rpc.Failure(m.ID, rpc.Error{Code: -32042, Message: "as told", Data: json.RawMessage(`{"n":1.0}`)}))
+	case "change":
+		c.s.grown.Add(1)
+		reply(result(m.ID, text("changed")))
+		c.changed()
+	default:
+		reply(rpc.Failure(m.ID, rpc.Error{Code: rpc.CodeParams, Message: "Unknown tool: " + params.Str("name")}))
+	}
+}
+
+const form = `{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`
+
+// ask asks the user in the way of the era, and answers with what they said.
+func (c *session) ask(ctx context.Context, m rpc.Message, params rawjson.Object, modern bool, reply func([]byte)) {
+	if modern {
+		if said := params.Get("inputResponses"); said != nil {
+			reply(result(m.ID, text(params.Str("requestState")+" "+string(said))))
+			return
+		}
+		reply(result(m.ID, `{"resultType":"input_required","inputRequests":{"name":{"method":"elicitation/create","params":`+form+`}},"requestState":"state"}`))
+		return
+	}
+	c.mu.Lock()
+	c.next++
+	id := fmt.Sprintf("fake-%d", c.next)
+	answer := make(chan rpc.Message, 1)
+	c.asked[id] = answer
+	c.mu.Unlock()
+	reply(rpc.Message{ID: rawjson.Quote(id), Method: "elicitation/create", Params: json.RawMessage(form)}.Line())
+	select {
+	case a := <-answer:
+		reply(result(m.ID, text(string(a.Result)+string(a.Err))))
+	case <-ctx.Done():
+	}
+}

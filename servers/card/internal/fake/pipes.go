@@ -1,0 +1,69 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Start begins a connection over pipes, as of a program that ends with its input.
+func (s *Server) Start() (*process.Child, error) {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	p := &process.Child{
+		In: inW, Out: outR, Err: io.NopCloser(strings.NewReader("")),
+		Exited: make(chan struct{}), Code: func() string { return "code 0" },
+	}
+	p.Kill = sync.OnceFunc(func() {
+		_ = errors.Join(inR.Close(), outW.Close()) // none fails
+		close(p.Exited)
+	})
+	p.Terminate = p.Kill
+	safe.Go("fake", func() {
+		defer p.Kill()
+		s.Serve(inR, outW)
+	})
+	return p, nil
+}
+
+// Serve serves one connection over a pair of streams, until what it reads ends.
+func (s *Server) Serve(in io.Reader, out io.Writer) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var mu sync.Mutex
+	say := func(line []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = out.Write(line) // nobody may read it any more
+	}
+	c := s.newSession("", say)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer cancel()
+	for lines := rpc.NewLines(in, rpc.MaxLine); ; {
+		line, err := lines.Next()
+		if err != nil {
+			return
+		}
+		m, bad := rpc.Rules{Lenient: true}.Decode(line)
+		if bad != nil {
+			say(rpc.Failure(nil, *bad))
+			continue
+		}
+		s.note(Request{Method: m.Method, Line: string(line)})
+		if m.Method != "tools/call" && m.Method != "subscriptions/listen" {
+			c.take(ctx, m, say) // in order
+			continue
+		}
+		work.Add(1)
+		safe.Go("fake", func() {
+			defer work.Done()
+			c.take(ctx, m, say)
+		})
+	}
+}
