@@ -13,11 +13,11 @@ func (m *Model) actions() []Action {
 	out := []Action{
 		{
 			ID: "help", Title: "Help: keys on this page", Hint: "help", Keys: []string{"?", "f1"},
-			Run: func() tea.Cmd { m.open(m.newHelp(), false); return nil },
+			Run: func() tea.Cmd { m.open(m.newHelp()); return nil },
 		},
 		{
 			ID: "palette", Title: "Command palette: every action", Hint: "commands", Keys: []string{"ctrl+p"}, InText: true,
-			Run: func() tea.Cmd { m.open(m.newPalette(), false); return nil },
+			Run: func() tea.Cmd { m.open(m.newPalette()); return nil },
 		},
 		{
 			ID: "keys", Title: "All keys in the footer, or a few", Keys: []string{"ctrl+g"}, InText: true,

@@ -24,6 +24,10 @@ func (m *Model) blindKey(names []string) tea.Cmd {
 // leaving tells whether the user is being asked about quitting.
 func (m *Model) leaving() bool { return m.top() != nil && m.top().overlay.ID() == quitID }
 
+// sightQuiet is how long what decides something that must be seen waits after what hid
+// it was taken away.
+const sightQuiet = 400 * time.Millisecond
+
 // uncover tells whether a toast lies over what a key would decide. Such a key
 // takes the toasts away instead, once there was time to see them.
 func (m *Model) uncover(now time.Time) bool {
@@ -32,7 +36,7 @@ func (m *Model) uncover(now time.Time) bool {
 	}
 	if m.toasts.clear(now) {
 		m.hiding = false
-		m.settled = now.Add(graceQuiet)
+		m.settled = now.Add(sightQuiet)
 	}
 	return true
 }
@@ -42,7 +46,7 @@ func (m *Model) uncover(now time.Time) bool {
 // the overlay.
 func (m *Model) covered(a *Action, overlay string) tea.Cmd {
 	m.close(overlay)
-	m.settled = time.Now().Add(graceQuiet)
+	m.settled = time.Now().Add(sightQuiet)
 	if len(a.Keys) == 0 {
 		return Toast(Info, "go to its page to: "+a.Title)
 	}

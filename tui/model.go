@@ -40,7 +40,7 @@ type Model struct {
 	allKeys  bool      // the footer shows them
 	clusters bool      // the terminal measures text in grapheme clusters
 	focused  bool      // the terminal window
-	lastKey  time.Time // for the grace of overlays that nobody asked for
+	lastKey  time.Time // for pages that nobody asked for
 	settled  time.Time // until when actions that must be seen are not done
 	undrawn  bool      // the page could not be drawn
 	frame    tea.View
@@ -228,7 +228,7 @@ func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {
 func (m *Model) requested(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case openMsg:
-		m.open(msg.overlay, msg.unasked)
+		m.open(msg.overlay)
 		return nil, true
 	case closeMsg:
 		m.close(msg.id)
@@ -358,9 +358,6 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 			}
 			return nil
 		}
-		if o.graceful(now, m.lastKey) {
-			return nil
-		}
 		if a := lookup(names, o.table, "", o.overlay.TextEntry()); a != nil {
 			if a.Sight && m.uncover(now) {
 				return nil
@@ -444,7 +441,7 @@ func (m *Model) quit() tea.Cmd {
 	for _, p := range m.pages {
 		if q, ok := p.(Quitter); ok {
 			if o := q.BeforeQuit(); o != nil {
-				m.open(o, false)
+				m.open(o)
 				return nil
 			}
 		}
@@ -460,7 +457,7 @@ func (m *Model) quit() tea.Cmd {
 	if n == 0 {
 		return m.leave()
 	}
-	m.open(m.confirmQuit(n), false)
+	m.open(m.confirmQuit(n))
 	return nil
 }
 

@@ -250,31 +250,6 @@ func TestAPinnedWarningIsOnEveryPageAsLongAsItIs(t *testing.T) {
 	}
 }
 
-// askOver is an overlay as one that an agent's question opens.
-type askOver struct{ got []tea.Msg }
-
-func (o *askOver) ID() string                 { return "asked" }
-func (o *askOver) Actions() []tui.Action      { return nil }
-func (o *askOver) TextEntry() bool            { return false }
-func (o *askOver) Update(m tea.Msg) tea.Cmd   { o.got = append(o.got, m); return nil }
-func (o *askOver) Render(*tui.Frame) []string { return []string{"[a question]"} }
-
-func TestOverlaysThatNobodyAskedForTakeAGracePeriod(t *testing.T) {
-	p := &page{id: "one", title: "One"}
-	over := &askOver{}
-	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
-		s.Keys("a")
-		s.Send(tui.OpenUnasked(over)())
-		s.Has("[a question]")
-		s.Keys("b", "c", "d") // still typing for the page before
-		s.Wait(time.Second)
-		s.Keys("e")
-		if len(over.got) != 1 {
-			t.Errorf("the overlay got %d keys, want the one after the pause: %v", len(over.got), over.got)
-		}
-	})
-}
-
 func TestQuitAsksWhileAgentsAreConnected(t *testing.T) {
 	p := &page{id: "one", title: "One"}
 	frame.Run(t, frame.Size{W: 80, H: 20}, colorprofile.TrueColor, func() tea.Model {

@@ -192,10 +192,7 @@ type EarlierMsg struct{ Calls []deck.Call }
 type FilterCallsMsg struct{ Text string }
 
 type (
-	openMsg struct {
-		overlay Overlay
-		unasked bool
-	}
+	openMsg  struct{ overlay Overlay }
 	closeMsg struct{ id string }
 	goMsg    struct {
 		page    string
@@ -212,11 +209,6 @@ type (
 
 // Open puts an overlay above the page.
 func Open(o Overlay) tea.Cmd { return send(openMsg{overlay: o}) }
-
-// OpenUnasked is Open for an overlay that the user did not ask for: until
-// they have stopped typing for a moment, their keys are not for it and are
-// dropped.
-func OpenUnasked(o Overlay) tea.Cmd { return send(openMsg{overlay: o, unasked: true}) }
 
 // Close takes an overlay away.
 func Close(id string) tea.Cmd { return send(closeMsg{id: id}) }

@@ -1,12 +1,10 @@
 package tui_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,24 +13,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/tui"
 )
-
-// terminal keeps what is written to it.
-type terminal struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (t *terminal) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.buf.Write(p)
-}
-
-func (t *terminal) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.buf.String()
-}
 
 func TestRun(t *testing.T) {
 	over := errors.New("ended by hangup")
@@ -51,7 +31,7 @@ func TestRun(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
 				r, w := io.Pipe()
-				out := &terminal{}
+				out := &tui.Written{}
 				done := make(chan error, 1)
 				go func() {
 					done <- tui.Run(ctx, tui.Options{

@@ -15,20 +15,27 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// written keeps what a program writes.
-type written struct {
+// Written keeps what a program writes.
+type Written struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (w *written) Write(p []byte) (int, error) {
+func (w *Written) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.buf.Write(p)
 }
 
+// String is what was written, since the last take.
+func (w *Written) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.String()
+}
+
 // take is what was written since the last take.
-func (w *written) take() string {
+func (w *Written) take() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.buf.Reset()
@@ -66,7 +73,7 @@ func (s *show) View() tea.View {
 
 // runShow runs a program with ticks of ours in virtual time. Those of held
 // programs never come.
-func runShow(t *testing.T, s *show, held bool, test func(p *tea.Program, out *written)) {
+func runShow(t *testing.T, s *show, held bool, test func(p *tea.Program, out *Written)) {
 	t.Helper()
 	// The runtime's goroutine for signals starts with the first Notify and must
 	// not belong to the bubble.
@@ -75,7 +82,7 @@ func runShow(t *testing.T, s *show, held bool, test func(p *tea.Program, out *wr
 	signal.Stop(c)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		out, in := &written{}, io.Reader(nil)
+		out, in := &Written{}, io.Reader(nil)
 		p := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithWindowSize(20, 3),
 			tea.WithEnvironment([]string{"TERM=xterm-256color"}), tea.WithoutSignals(),
 			tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
@@ -103,7 +110,7 @@ func runShow(t *testing.T, s *show, held bool, test func(p *tea.Program, out *wr
 
 func TestTheRendererWritesAtOurTicksAlone(t *testing.T) {
 	s := &show{text: "first"}
-	runShow(t, s, true, func(p *tea.Program, out *written) {
+	runShow(t, s, true, func(p *tea.Program, out *Written) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if got := out.take(); got != "" {
@@ -128,7 +135,7 @@ func TestEveryFrameIsWritten(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &show{drawn: func() { time.Sleep(tt.slow) }}
-			runShow(t, s, false, func(p *tea.Program, out *written) {
+			runShow(t, s, false, func(p *tea.Program, out *Written) {
 				for _, text := range []string{"alpha", "beta", "gamma"} {
 					p.Send(text)
 					time.Sleep(tt.slow + 2*frameEvery)
@@ -144,7 +151,7 @@ func TestEveryFrameIsWritten(t *testing.T) {
 
 func TestAStillScreenIsLeftAlone(t *testing.T) {
 	s := &show{text: "still"}
-	runShow(t, s, false, func(_ *tea.Program, out *written) {
+	runShow(t, s, false, func(_ *tea.Program, out *Written) {
 		before, last := s.shaken, s.ticks.last
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
@@ -162,7 +169,7 @@ func TestFramesAreNotWrittenMoreOftenThanTheyAreDrawn(t *testing.T) {
 			ticks = append(ticks, s.ticks.last)
 		}
 	}
-	runShow(t, s, false, func(p *tea.Program, _ *written) {
+	runShow(t, s, false, func(p *tea.Program, _ *Written) {
 		for i := range 1000 {
 			p.Send(strings.Repeat("x", i%20))
 			time.Sleep(time.Millisecond / 10)
@@ -206,7 +213,7 @@ func TestFramesAreWrittenAfterAnotherProgramHadTheTerminal(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &show{text: "before"}
-			runShow(t, s, false, func(p *tea.Program, out *written) {
+			runShow(t, s, false, func(p *tea.Program, out *Written) {
 				for range 3 { // again and again: the ticker is stopped and reset
 					tt.give(p, func() { time.Sleep(time.Minute); out.take() })
 					time.Sleep(2 * time.Minute)

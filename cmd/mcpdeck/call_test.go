@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 )
 
 func TestASavedPictureStaysInItsFolder(t *testing.T) {
@@ -31,17 +29,7 @@ func TestASavedPictureStaysInItsFolder(t *testing.T) {
 
 // TestEveryServerIsWhole says what a newcomer's server lacks.
 func TestEveryServerIsWhole(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	a := &app{flags: config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")}}
-	cfg, err := a.load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := build(cfg, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.stop()
+	h := built(t, false)
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

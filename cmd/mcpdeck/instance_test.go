@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
@@ -134,19 +135,26 @@ func TestNothingOfACardNamesAServer(t *testing.T) {
 	}
 }
 
+// built is the deck without a configuration, in a home of its own.
+func built(t *testing.T, screen bool) *instance {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := build(cfg, screen, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.stop)
+	return h
+}
+
 // What carries calls treats all tools alike: what is special about one, the tool says.
 func TestTheTransportNamesNoTool(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	cfg, err := new(app).load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := build(cfg, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := built(t, false)
 	h.host.Start()
-	t.Cleanup(h.stop)
 	view, err := h.host.View(host.ViewSpec{})
 	if err != nil {
 		t.Fatal(err)

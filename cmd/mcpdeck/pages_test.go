@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -18,16 +16,7 @@ import (
 
 // TestEveryPageIsWhole says what a newcomer's page lacks.
 func TestEveryPageIsWhole(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := build(cfg, true, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.stop()
+	h := built(t, true)
 	built := h.pages(false)
 	if len(built) > 9 {
 		t.Errorf("%d pages: a digit leads to nine at most", len(built))
@@ -52,16 +41,7 @@ func TestEveryPageIsWhole(t *testing.T) {
 
 // Both pages that list calls know of questions whose call has ended.
 func TestCallsKnowOfTheQuestionsThatWait(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := build(cfg, true, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.stop()
+	h := built(t, true)
 	c, err := h.queue.Open(ask.Request{
 		Questions: []ask.Question{{ID: "q", Question: "Which database?", Kind: ask.Text, AllowOther: true, Required: true}},
 		From:      ask.From{Client: "codex"}, Peer: ask.Peer{Key: "one"}, ResumeKey: "k",

@@ -53,16 +53,7 @@ func TestTheReadmesExamplesOfTheConfigurationAreTaken(t *testing.T) {
 
 // TestKeysInTheReadme holds the README's list of keys to the table of actions.
 func TestKeysInTheReadme(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := build(cfg, true, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.stop()
+	h := built(t, true)
 	written(t, readmeFile, "-run Keys -update -->\n", "<!-- end of keys -->", tui.KeyList(h.screen(deckFlags{})))
 }
 

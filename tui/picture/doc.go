@@ -8,8 +8,8 @@
 // Cells are the base and the fallback of all other kinds. A picture pixel that
 // covers whole half cells comes back bit for bit from every glyph set:
 //
-//	frame := picture.Scale(img, 2)              // whole factors, nearest
-//	cols, rows := picture.HalfCells(frame)      // one column by half a row a pixel
+//	frame := picture.Scale(img, 2)                          // whole factors, nearest
+//	cols, rows := frame.Rect.Dx(), (frame.Rect.Dy()+1)/2     // one column by half a row a pixel
 //	cells := picture.Fit(frame, cols, rows, picture.Options{Set: picture.Octant})
 //	lines := cells.Lines(picture.Palette{})     // 24-bit colours
 //

@@ -45,7 +45,7 @@ func checkExact(t *testing.T, sprites map[string]*image.NRGBA) {
 				}
 				frame := Scale(picture, factor)
 				frame = Pad(frame, 0, (frame.Bounds().Dy()+1)/2*2)
-				cols, rows := HalfCells(frame)
+				cols, rows := halfCells(frame)
 				for _, set := range allSets {
 					for _, snap := range []float64{NoSnap, 0, 0.75} {
 						if snap != NoSnap && factor > 1 || snap == 0.75 && set != Best {
@@ -133,4 +133,9 @@ func TestSpriteIsSmall(t *testing.T) {
 	if bytes > 10_000 {
 		t.Errorf("a 64 px sprite takes %d bytes, wanted under 10,000", bytes)
 	}
+}
+
+// halfCells returns the box in which each pixel of img is one half cell.
+func halfCells(img *image.NRGBA) (cols, rows int) {
+	return img.Bounds().Dx(), (img.Bounds().Dy() + 1) / 2
 }

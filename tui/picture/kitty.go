@@ -158,11 +158,6 @@ func (k Kitty) Place(id uint32, x, y, cols, rows int) string {
 	return at + k.wrap(fmt.Sprintf("\x1b_Ga=p,i=%d,p=1,c=%d,r=%d,C=1,z=%d,q=2\x1b\\", id, cols, rows, underText)) + "\x1b8"
 }
 
-// Hide takes a placement away and keeps the picture.
-func (k Kitty) Hide(id uint32) string {
-	return k.wrap(fmt.Sprintf("\x1b_Ga=d,d=i,i=%d,p=1,q=2\x1b\\", id))
-}
-
 // Delete frees a picture with all its placements, virtual ones too.
 func (k Kitty) Delete(id uint32) string {
 	return k.wrap(fmt.Sprintf("\x1b_Ga=d,d=I,i=%d,q=2\x1b\\", id))

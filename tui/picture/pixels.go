@@ -61,11 +61,6 @@ func Pad(img *image.NRGBA, w, h int) *image.NRGBA {
 	return out
 }
 
-// HalfCells returns the box in which each pixel of img is one half cell.
-func HalfCells(img *image.NRGBA) (cols, rows int) {
-	return img.Bounds().Dx(), (img.Bounds().Dy() + 1) / 2
-}
-
 // Checker is what stands behind transparent pixels.
 type Checker struct {
 	// Light and Dark alternate; the same colour twice is a plain ground.

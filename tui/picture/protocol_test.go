@@ -117,7 +117,6 @@ func TestKittyInTmux(t *testing.T) {
 func TestKittyCommands(t *testing.T) {
 	for _, row := range []struct{ name, got, want string }{
 		{"delete frees virtual placements too", Kitty{}.Delete(17), "\x1b_Ga=d,d=I,i=17,q=2\x1b\\"},
-		{"hide keeps the data", Kitty{}.Hide(17), "\x1b_Ga=d,d=i,i=17,p=1,q=2\x1b\\"},
 		{"place under the text, cursor as it was", Kitty{}.Place(17, 4, 2, 10, 5), "\x1b7\x1b[3;5H\x1b_Ga=p,i=17,p=1,c=10,r=5,C=1,z=-1073741825,q=2\x1b\\\x1b8"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func TestLines(t *testing.T) {
 		{"no colour", dots("r", "."), NoColor, "▀"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			cols, rows := HalfCells(row.img)
+			cols, rows := halfCells(row.img)
 			cells := Fit(row.img, cols, rows, Options{Set: Half})
 			lines := cells.Lines(NewPalette(row.depth, cells))
 			if len(lines) != 1 || lines[0] != row.want {

@@ -218,8 +218,3 @@ func (a *alerts) ran(msg commandMsg) tea.Cmd {
 	a.failed = true
 	return tui.Toast(tui.Warn, "the notification command failed: "+plain.Line(msg.err.Error()))
 }
-
-// Command runs the user's notifier for one request.
-func Command(n Notify, r questions.Request) tea.Cmd {
-	return command(n, []questions.Item{{Request: r}})
-}
