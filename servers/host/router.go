@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -201,7 +202,49 @@ func (to route) serve(ctx context.Context, v *View, r Request) Reply {
 	if on := r.Method == string(mcp.MethodResourcesSubscribe); (on || r.Method == string(mcp.MethodResourcesUnsubscribe)) && reply.Error == nil {
 		q.agent.subscribe(r.Key, on)
 	}
+	if r.Modern && reply.Result != nil {
+		reply.Result = v.complete(r.Method, reply.Result)
+	}
 	return oneLine(reply)
+}
+
+// complete gives a result what every client of 2026-07-28 must find in it, and what a
+// server of an earlier protocol did not give.
+func (v *View) complete(method string, result json.RawMessage) json.RawMessage {
+	o, err := rawjson.SplitObject(result)
+	if err != nil {
+		return result
+	}
+	n := len(o)
+	o = with(o, "resultType", `"complete"`)
+	if method == string(mcp.MethodResourcesRead) {
+		o = with(with(o, "ttlMs", "0"), "cacheScope", `"private"`)
+	}
+	meta, err := rawjson.SplitObject(o.Get("_meta"))
+	whose := with(meta, mcp.MetaKeyServerInfo, v.info)
+	switch {
+	case o.Get("_meta") == nil:
+		o = with(o, "_meta", string(whose.JSON()))
+	case err == nil && len(whose) > len(meta):
+		o = slices.Clone(o)
+		o[slices.IndexFunc(o, func(m rawjson.Member) bool { return m.Key == "_meta" })].Value = whose.JSON()
+	case len(o) == n:
+		return result
+	}
+	return o.JSON()
+}
+
+// with is an object with a member more, unless it has one of that name. It is put before
+// those behind it in the alphabet.
+func with(o rawjson.Object, key, value string) rawjson.Object {
+	if o.Get(key) != nil {
+		return o
+	}
+	at := slices.IndexFunc(o, func(m rawjson.Member) bool { return m.Key > key })
+	if at < 0 {
+		at = len(o)
+	}
+	return slices.Insert(slices.Clone(o), at, rawjson.Member{Key: key, Value: json.RawMessage(value)})
 }
 
 // oneLine makes a reply fit a line, which those of other servers need not be.

@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -33,6 +34,7 @@ type View struct {
 	Spec ViewSpec
 
 	host *Host
+	info string // whose results are, as JSON
 
 	// How often the list of tools has changed, and when last, in Unix nanoseconds.
 	toolsVersion atomic.Uint64
@@ -95,6 +97,8 @@ func (v *View) build() *server.MCPServer {
 	if all := v.all(); len(all) == 1 {
 		name, title = all[0].id.ServerName, all[0].id.Title
 	}
+	info, _ := rpc.Raw(mcp.Implementation{Name: name, Version: v.host.opts.Version, Title: title}) // always encodes
+	v.info = string(info)
 	hooks := &server.Hooks{}
 	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
 		r.Instructions = v.instructions()

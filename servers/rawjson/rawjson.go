@@ -154,6 +154,18 @@ func (o Object) Str(key string) string {
 	return s
 }
 
+// JSON is the object with its members in their order, without space between them.
+func (o Object) JSON() json.RawMessage {
+	b := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, Quote(m.Key)...), ':'), m.Value...)
+	}
+	return append(b, '}')
+}
+
 // Flag tells whether the value of key is true.
 func (o Object) Flag(key string) bool { return string(o.Get(key)) == "true" }
 

@@ -94,3 +94,17 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestAnObjectIsPutTogetherAgain(t *testing.T) {
+	for in, want := range map[string]string{
+		` { "b" : 1.0 , "a" : [ 1e2 ] } `: `{"b":1.0,"a":[ 1e2 ]}`, `{}`: `{}`, `{"\u00e9<":"\u00e9"}`: `{"é<":"\u00e9"}`,
+	} {
+		o, err := Parse([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(o.JSON()); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}

@@ -64,7 +64,7 @@ func (c *card) Offer() host.Offer {
 		RawTemplates: []host.Definition{{Key: c.name + "://{+path", Raw: fmt.Appendf(nil, cardTemplate, c.name)}},
 		Router:       c,
 	}
-	for _, name := range []string{"echo", "error", "steps", "wait", "panic", "nothing", "log"} {
+	for _, name := range []string{"echo", "error", "steps", "wait", "panic", "nothing", "log", "bare"} {
 		t, err := host.RawTool(fmt.Appendf(nil, cardTool, c.name, name))
 		if err != nil {
 			panic(err)
@@ -78,6 +78,9 @@ func (c *card) Owns(kind host.Kind, key string) bool {
 	return kind == host.KindResource && strings.HasPrefix(key, c.name+"://") || kind == host.KindTask && strings.HasPrefix(key, c.name+"-") ||
 		kind == host.KindMethod && key == "later/method"
 }
+
+// ofModern is what a server of 2026-07-28 puts into each result, or some.
+const ofModern = `"resultType":"complete","ttlMs":1.0,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"x"}},`
 
 const oddError = `{"code":-32042,"message":"\u00e9 <no>","data":{"n":9007199254740993,"z":1.0,"a":2},"later":1}`
 
@@ -103,8 +106,14 @@ func (c *card) Serve(ctx context.Context, r host.Request) host.Reply {
 		panic("boom")
 	case "nothing":
 		return host.Reply{}
+	case "bare":
+		return host.Reply{Result: json.RawMessage(`{"z":1.0,"content":[],"_meta":{"a":1.0}}`)}
 	}
-	return host.Reply{Result: fmt.Appendf(nil, `{"z":1.0,"kind":%q,"params":%s,"content":[],"a":"<\u00e9>"}`, r.Kind, r.Params)}
+	own := ""
+	if r.Modern {
+		own = ofModern
+	}
+	return host.Reply{Result: fmt.Appendf(nil, `{`+own+`"z":1.0,"kind":%q,"params":%s,"content":[],"a":"<\u00e9>"}`, r.Kind, r.Params)}
 }
 
 func TestRequestsReachARouterAsTheyCame(t *testing.T) {
@@ -124,10 +133,29 @@ func TestRequestsReachARouterAsTheyCame(t *testing.T) {
 		} {
 			params := with(tt.params, modern)
 			got := a.say(t, tt.method, params, "9007199254740993")
-			want := fmt.Sprintf(`{"jsonrpc":"2.0","id":9007199254740993,"result":{"z":1.0,"kind":%q,"params":%s,"content":[],"a":"<\u00e9>"}}`, tt.kind, params)
+			own := ""
+			if modern {
+				own = ofModern
+			}
+			want := fmt.Sprintf(`{"jsonrpc":"2.0","id":9007199254740993,"result":{`+own+`"z":1.0,"kind":%q,"params":%s,"content":[],"a":"<\u00e9>"}}`, tt.kind, params)
 			if len(got) != 1 || got[0] != want {
 				t.Errorf("%s\n got %s\nwant %s", tt.method, got, want)
 			}
+		}
+	})
+}
+
+func TestWhatAClientMustFindInAResultIsAdded(t *testing.T) {
+	h := newHost(t, newFixture(), newCard("one"))
+	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+		t.Helper()
+		want := `{"jsonrpc":"2.0","id":1,"result":{"z":1.0,"content":[],"_meta":{"a":1.0}}}`
+		if modern {
+			want = `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","z":1.0,"content":[],"_meta":{"a":1.0,` +
+				`"io.modelcontextprotocol/serverInfo":{"name":"mcpdeck","version":"test","title":"mcpdeck"}}}}`
+		}
+		if got := a.say(t, "tools/call", with(`{"name":"one_bare","_meta":{}}`, modern), "1"); len(got) != 1 || got[0] != want {
+			t.Errorf(" got %s\nwant %s", got, want)
 		}
 	})
 }
@@ -136,10 +164,14 @@ func TestErrorsOfARouterReachTheAgentAsTheyAre(t *testing.T) {
 	h := newHost(t, newFixture(), newCard("one"))
 	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
 		t.Helper()
+		whose := ""
+		if modern {
+			whose = `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcpdeck","version":"test","title":"mcpdeck"}},`
+		}
 		for tool, want := range map[string]string{
 			"error":   `"error":` + oddError + `}`,
 			"nothing": `"error":{"code":-32603,"message":"one did not answer"}}`,
-			"panic":   `"result":{"resultType":"complete","content":[{"type":"text","text":"Error: one_panic: internal error"}],"isError":true}}`,
+			"panic":   `"result":{` + whose + `"resultType":"complete","content":[{"type":"text","text":"Error: one_panic: internal error"}],"isError":true}}`,
 		} {
 			got := a.say(t, "tools/call", with(`{"name":"one_`+tool+`","_meta":{}}`, modern), `"x"`)
 			if want = `{"jsonrpc":"2.0","id":"x",` + want; len(got) != 1 || got[0] != want {
@@ -158,7 +190,7 @@ func TestProgressOfARouterComesAsItIsAndBeforeTheResult(t *testing.T) {
 		t.Helper()
 		for _, token := range []string{`7`, `"t"`, `9007199254740993`} {
 			got := a.say(t, "tools/call", with(`{"name":"one_steps","_meta":{"progressToken":`+token+`}}`, modern), `5`)
-			if len(got) != 4 || !strings.HasPrefix(got[3], `{"jsonrpc":"2.0","id":5,"result":{"z":1.0`) {
+			if len(got) != 4 || !strings.HasPrefix(got[3], `{"jsonrpc":"2.0","id":5,"result":{`) {
 				t.Fatalf("got %q", got)
 			}
 			for i, step := range got[:3] {

@@ -311,7 +311,7 @@ func TestCancelMarksTheQuestion(t *testing.T) {
 
 func TestEveryToolIsWhole(t *testing.T) {
 	tools := New(nil).Offer().Tools
-	hosttest.EveryToolIsWhole(t, "../README.md", tools)
+	hosttest.EveryToolIsWhole(t, "../README.md", host.Offer{Tools: tools})
 	for _, tool := range tools {
 		a := tool.Tool.Annotations
 		if !*a.ReadOnlyHint || *a.DestructiveHint || *a.OpenWorldHint || tool.Tool.RawOutputSchema == nil {

@@ -4,7 +4,6 @@ package offer
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -12,17 +11,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // Options are what is particular to the card of one server. What is empty has a default.
 type Options struct {
-	// Typed has calls go through the library's types, which know fewer members of a
-	// result and say to clients of 2026-07-28 whose it is.
-	Typed   bool
+	// Plain results are put together anew, of the members that every client knows, in the
+	// order of the alphabet.
+	Plain   bool
 	Brief   func() string // what the status tool answers
 	Status  string        // description of the status tool
 	Gateway string        // description of the gateway
@@ -144,80 +141,9 @@ func (m *Module) toolsOf(c *catalogue.Catalogue) []host.Tool {
 			m.c.Note("hidden: " + err.Error())
 			continue
 		}
-		if m.o.Typed {
-			t.Handler = m.call
-			t.Tool.Description = c.Tools[i].Description
-		}
 		m.tools = append(m.tools, t)
 	}
 	return m.tools
-}
-
-// metaOf carries _meta with its values raw.
-func metaOf(raw json.RawMessage) *mcp.Meta {
-	o, err := rawjson.SplitObject(raw)
-	if err != nil {
-		return nil
-	}
-	fields := make(map[string]any, len(o))
-	for _, m := range o {
-		fields[m.Key] = m.Value
-	}
-	return &mcp.Meta{AdditionalFields: fields}
-}
-
-func (m *Module) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	r, err := m.c.Call(ctx, typed(ctx, req))
-	if err != nil {
-		return nil, err
-	}
-	return resultOf(r), nil
-}
-
-// typed is a request as the domain takes it. What the protocol keeps in
-// _meta for the connection between agent and deck does not go to the server.
-func typed(ctx context.Context, req mcp.CallToolRequest) card.Invocation {
-	in := card.Invocation{
-		Tool: req.Params.Name, Args: req.Params.RawArguments, Agent: host.CallerFrom(ctx).Name(),
-		WaitForUser: func() func() { return host.WaitForUser(ctx) },
-	}
-	meta := req.Params.Meta
-	if meta == nil {
-		return in
-	}
-	fields := map[string]any{}
-	for k, v := range meta.AdditionalFields {
-		if !strings.HasPrefix(k, "io.modelcontextprotocol/") && !strings.HasPrefix(k, "mcpdeck/") {
-			fields[k] = v
-		}
-	}
-	if len(fields) > 0 {
-		if raw, err := json.Marshal(fields); err == nil {
-			in.Meta = raw
-		}
-	}
-	if token := meta.ProgressToken; token != nil {
-		in.Progress = func(p child.Progress) { step(ctx, token, p) }
-	}
-	return in
-}
-
-// block is one content block as the server gave it. The library lets only its
-// own types be content, so it wears one of them.
-type block struct {
-	mcp.TextContent
-	raw json.RawMessage
-}
-
-func (b block) MarshalJSON() ([]byte, error) { return b.raw, nil }
-
-func resultOf(r card.Result) *mcp.CallToolResult {
-	out := &mcp.CallToolResult{Content: make([]mcp.Content, len(r.Content)), RawStructuredContent: r.Structured, IsError: r.IsError}
-	out.Meta = metaOf(r.Meta)
-	for i, raw := range r.Content {
-		out.Content[i] = block{raw: raw}
-	}
-	return out
 }
 
 // status is the tool that a connection to the card alone always has: a client
@@ -256,12 +182,5 @@ func (m *Module) gateway() host.Tool {
 			},
 		},
 		Work: admission.Waits,
-		Handler: func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			r, err := m.c.Gateway(ctx, typed(ctx, req))
-			if err != nil {
-				return nil, err
-			}
-			return resultOf(r), nil
-		},
 	}
 }

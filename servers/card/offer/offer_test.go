@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/host"
@@ -25,12 +23,6 @@ func TestAToolThatTheLibraryCannotReadIsOfferedAsItStands(t *testing.T) {
 
 // What belongs to the connection between agent and deck stays there.
 func TestTheConnectionsOwnMetaIsLeftOut(t *testing.T) {
-	req := mcp.CallToolRequest{Params: mcp.CallToolParams{Meta: mcp.NewMetaFromMap(map[string]any{
-		"io.modelcontextprotocol/clientInfo": map[string]any{"name": "x"}, "mcpdeck/resumeKey": "secret", "traceparent": "t", "progressToken": 1,
-	})}}
-	if in := typed(t.Context(), req); string(in.Meta) != `{"traceparent":"t"}` || in.Progress == nil {
-		t.Errorf("got %s", in.Meta)
-	}
 	raw := host.Request{Key: "git_echo", Params: json.RawMessage(`{"name":"git_echo","arguments":{"n":1.0},"_meta":{"b":1e2,` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"x"},"mcpdeck/resumeKey":"secret","progressToken":1,"a":"<t>"}}`)}
 	if in := invocation(t.Context(), raw); in.Tool != "git_echo" || string(in.Args) != `{"n":1.0}` || string(in.Meta) != `{"b":1e2,"a":"<t>"}` || in.Progress == nil {

@@ -18,8 +18,12 @@ func (m *Module) Owns(host.Kind, string) bool { return false }
 
 // Serve implements [host.Router].
 func (m *Module) Serve(ctx context.Context, r host.Request) host.Reply {
-	result, err := m.c.Call(ctx, invocation(ctx, r))
-	return replyTo(r, result, err)
+	call := m.c.Call
+	if r.Key == m.c.GatewayTool() {
+		call = m.c.Gateway
+	}
+	result, err := call(ctx, invocation(ctx, r))
+	return m.replyTo(result, err)
 }
 
 // invocation is a request as the domain takes it. What the protocol keeps in
@@ -44,7 +48,7 @@ func invocation(ctx context.Context, r host.Request) card.Invocation {
 		}
 	}
 	if len(rest) > 0 {
-		in.Meta = object(rest)
+		in.Meta = rest.JSON()
 	}
 	return in
 }
@@ -62,7 +66,7 @@ func step(ctx context.Context, token any, p child.Progress) {
 }
 
 // replyTo is what a call came to as the agent gets it.
-func replyTo(r host.Request, result card.Result, err error) host.Reply {
+func (m *Module) replyTo(result card.Result, err error) host.Reply {
 	var own *rpc.Error
 	switch {
 	case errors.As(err, &own):
@@ -71,21 +75,32 @@ func replyTo(r host.Request, result card.Result, err error) host.Reply {
 	case err != nil:
 		return host.Failed(rpc.CodeInternal, err.Error())
 	}
-	raw := result.JSON()
-	if o, err := rawjson.SplitObject(raw); r.Modern && err == nil && o.Get("resultType") == nil {
-		raw = object(append(o, rawjson.Member{Key: "resultType", Value: json.RawMessage(`"complete"`)}))
+	if m.o.Plain {
+		return host.Reply{Result: plain(result)}
 	}
-	return host.Reply{Result: raw}
+	return host.Reply{Result: result.JSON()}
 }
 
-// object puts members together again.
-func object(o rawjson.Object) json.RawMessage {
-	b := []byte{'{'}
-	for i, m := range o {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, rawjson.Quote(m.Key)...), ':'), m.Value...)
+// plain is a result of the members that every client knows.
+func plain(r card.Result) json.RawMessage {
+	var o rawjson.Object
+	if r.Meta != nil {
+		o = append(o, rawjson.Member{Key: "_meta", Value: r.Meta})
 	}
-	return append(b, '}')
+	content := json.RawMessage{'['}
+	for i, block := range r.Content {
+		if i > 0 {
+			content = append(content, ',')
+		}
+		content = append(content, block...)
+	}
+	content = append(content, ']')
+	o = append(o, rawjson.Member{Key: "content", Value: content})
+	if r.IsError {
+		o = append(o, rawjson.Member{Key: "isError", Value: json.RawMessage("true")})
+	}
+	if r.Structured != nil {
+		o = append(o, rawjson.Member{Key: "structuredContent", Value: r.Structured})
+	}
+	return o.JSON()
 }

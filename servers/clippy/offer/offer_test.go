@@ -91,7 +91,7 @@ func (ts *testServer) request(t *testing.T, tool, args string) (string, *mcp.Cal
 
 func TestEveryToolIsWhole(t *testing.T) {
 	ts := newServer(t, nil)
-	hosttest.EveryToolIsWhole(t, "../README.md", ts.Offer().Tools)
+	hosttest.EveryToolIsWhole(t, "../README.md", ts.Offer())
 	for _, o := range ts.Offer().Tools {
 		name := o.Tool.Name
 		if !bytes.Contains(o.Tool.RawInputSchema, []byte(`"additionalProperties":false`)) {

@@ -14,18 +14,19 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
-// EveryToolIsWhole says what a newcomer's tool lacks, in a test by its name. page is
-// the README of its server, where tools are the first column of a table.
-func EveryToolIsWhole(t *testing.T, page string, tools []host.Tool) {
+// EveryToolIsWhole says what a newcomer's tool lacks, in a test by its name, of those
+// that are offered to all. page is the README of its server, where tools are the first
+// column of a table.
+func EveryToolIsWhole(t *testing.T, page string, o host.Offer) {
 	t.Helper()
 	readme, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(tools) == 0 {
+	if len(o.Tools) == 0 {
 		t.Error("no tools are offered")
 	}
-	for _, tool := range tools {
+	for _, tool := range o.Tools {
 		t.Run(tool.Tool.Name, func(t *testing.T) {
 			d := tool.Tool
 			if a := d.Annotations; d.Title == "" || a.Title != d.Title || a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
@@ -42,13 +43,28 @@ func EveryToolIsWhole(t *testing.T, page string, tools []host.Tool) {
 				t.Errorf("the schema of its results is not JSON: %s", d.RawOutputSchema)
 			}
 			if tool.Handler == nil {
-				t.Fatal("no handler")
+				checkRouter(t, d.Name, takes, o.Router)
+				return
 			}
 			list := mcp.CallToolParams{Name: d.Name, Arguments: []any{}, RawArguments: json.RawMessage("[]")}
 			if r, err := tool.Handler(t.Context(), mcp.CallToolRequest{Params: list}); err != nil || !r.IsError && takes > 0 {
 				t.Errorf("with a list for arguments: got %+v, %v, want a result that says what is wrong", r, err)
 			}
 		})
+	}
+}
+
+// checkRouter calls a tool that has no handler.
+func checkRouter(t *testing.T, name string, takes int, router host.Router) {
+	t.Helper()
+	if router == nil {
+		t.Fatal("no handler")
+	}
+	params, _ := json.Marshal(map[string]any{"name": name, "arguments": []any{}})
+	r := router.Serve(t.Context(), host.Request{Kind: host.KindTool, Key: name, Method: string(mcp.MethodToolsCall), Params: params})
+	var result struct{ IsError bool }
+	if err := json.Unmarshal(r.Result, &result); err != nil || !result.IsError && takes > 0 {
+		t.Errorf("with a list for arguments: got %s %s, want a result that says what is wrong", r.Result, r.Error)
 	}
 }
 

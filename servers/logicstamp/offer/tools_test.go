@@ -64,7 +64,7 @@ func (s *stage) use(name string, args map[string]any) (answer map[string]any, fa
 }
 
 func TestEveryToolIsWhole(t *testing.T) {
-	hosttest.EveryToolIsWhole(t, "../README.md", newStage(t).module.Offer().Tools)
+	hosttest.EveryToolIsWhole(t, "../README.md", newStage(t).module.Offer())
 }
 
 func TestTheToolListIsSmall(t *testing.T) {

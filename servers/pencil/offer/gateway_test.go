@@ -119,5 +119,6 @@ func TestGatewayIsNoReadOnlyTool(t *testing.T) {
 
 func TestEveryToolOfTheDeckItselfIsWhole(t *testing.T) {
 	o := New(pencil.New(pencil.Options{Gateway: "always"})).Offer()
-	hosttest.EveryToolIsWhole(t, "../README.md", append(o.Stub, o.Gateway...))
+	o.Tools = append(o.Stub, o.Gateway...)
+	hosttest.EveryToolIsWhole(t, "../README.md", o)
 }

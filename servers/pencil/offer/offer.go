@@ -9,7 +9,7 @@ import (
 // New makes the module of a Pencil.
 func New(p *pencil.Pencil) *card.Module {
 	return card.New(p.Card, card.Options{
-		Typed: true, Brief: p.Brief,
+		Plain: true, Brief: p.Brief,
 		Status: "Tells whether Pencil mode is on and what its design tools are connected to. The user switches the mode; no tool can.",
 		Gateway: "Pencil's design tools through one tool, for use while Pencil mode is on: " +
 			"action tools lists them, describe explains one, call (default) runs one.",

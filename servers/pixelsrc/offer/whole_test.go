@@ -12,7 +12,7 @@ import (
 
 func TestEveryToolIsWhole(t *testing.T) {
 	m := module(pixelsrc.Options{})
-	hosttest.EveryToolIsWhole(t, "../README.md", m.Offer().Tools)
+	hosttest.EveryToolIsWhole(t, "../README.md", m.Offer())
 	for _, tool := range tools() {
 		t.Run(tool.name, func(t *testing.T) {
 			for _, a := range tool.takes {
