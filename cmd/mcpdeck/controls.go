@@ -15,6 +15,7 @@ import (
 // controls are the requests that commands send to a running deck.
 func (h *instance) controls() map[string]wire.Control {
 	return map[string]wire.Control{
+		"card":   h.cardControl,
 		"pencil": h.pencilControl,
 		"show":   h.showControl,
 	}

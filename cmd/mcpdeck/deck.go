@@ -74,6 +74,7 @@ func openDeck(a *app, f deckFlags) error {
 		h.host.Warn("log", err.Error())
 	}
 	h.host.Start()
+	h.takeCards(h.cfg)
 	if err := r.serve(); err != nil {
 		h.host.Warn("http", err.Error())
 	}

@@ -39,6 +39,7 @@ type instance struct {
 	queue    *ask.Queue  // nil when headless: there is no person to answer here
 	gate     *proof.Gate // nil when headless
 	pencil   *pencil.Pencil
+	added    added
 	clippy   *clippy.Service
 	journal  *journal.Journal // nil: none is kept
 	earlier  *earlier         // nil with it
@@ -169,11 +170,11 @@ func (h *instance) stop() {
 			slog.Error("close the journal", "error", err)
 		}
 	}
-	if h.pencil != nil {
-		late, stop := context.WithTimeout(context.Background(), killed)
-		defer stop()
-		if err := h.pencil.Wait(late); err != nil {
-			slog.Error("wait for Pencil's server to end", "error", err)
+	late, leave := context.WithTimeout(context.Background(), killed)
+	defer leave()
+	for _, c := range h.cards() {
+		if err := c.Wait(late); err != nil {
+			slog.Error("wait for the server of "+c.Name()+" to end", "error", err)
 		}
 	}
 	if h.logFile != nil {

@@ -101,6 +101,7 @@ func headless(cfg *config.Config, lost func() bool, logs io.Writer) (*instance, 
 		}
 	}
 	h.host.Start()
+	h.takeCards(cfg)
 	return h, nil
 }
 

@@ -52,13 +52,18 @@ func (h *instance) pencilOptions(cfg *config.Config, person bool) server.Options
 
 // fillIn puts a form of Pencil's server among the questions of the agents.
 func (h *instance) fillIn(ctx context.Context, e card.Elicitation) (card.Elicited, error) {
+	return h.form(ctx, e, "Pencil", h.pencil.Status().Program)
+}
+
+// form puts a form of a card's server among the questions of the agents.
+func (h *instance) form(ctx context.Context, e card.Elicitation, title, program string) (card.Elicited, error) {
 	form, err := ask.ParseForm(e.Message, e.Schema)
 	if err != nil {
 		return card.Elicited{}, err
 	}
 	req := ask.Request{
-		Local: true, From: ask.From{Client: "Pencil"},
-		Peer: ask.Peer{PID: e.PID, Program: filepath.Base(h.pencil.Status().Program), Cwd: h.cfg.Dir},
+		Local: true, From: ask.From{Client: title},
+		Peer: ask.Peer{PID: e.PID, Program: filepath.Base(program), Cwd: h.cfg.Dir},
 	}
 	if len(e.Calls) == 1 {
 		req.From.Agent = "for " + e.Calls[0].Agent

@@ -86,11 +86,11 @@ func strict(c *cobra.Command) {
 }
 
 func (a *app) subcommands() []*cobra.Command {
-	return []*cobra.Command{
+	return append(switchCommands(a),
 		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
 		pencilCommand(a), logicstampCommand(a), renderCommand(), paletteCommand(), showCommand(a),
 		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), versionCommand(),
-	}
+	)
 }
 
 // noSuchCommand refuses what the deck itself would be given: it takes nothing, so

@@ -25,6 +25,7 @@ func echoServer() {
 		var m struct {
 			ID     json.RawMessage `json:"id"`
 			Method string          `json:"method"`
+			Params json.RawMessage `json:"params"`
 		}
 		if json.Unmarshal(in.Bytes(), &m) != nil || m.ID == nil {
 			continue
@@ -35,6 +36,18 @@ func echoServer() {
 			answer = `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo-server","version":"1.2.3"}}`
 		case "tools/list":
 			answer = `"result":{"tools":[{"name":"echo","description":"Say it again","inputSchema":{"type":"object"}},{"name":"env","inputSchema":{"type":"object"}}]}`
+		case "tools/call":
+			var p struct {
+				Name      string          `json:"name"`
+				Arguments json.RawMessage `json:"arguments"`
+			}
+			_ = json.Unmarshal(m.Params, &p) // it is empty then
+			text := string(p.Arguments)
+			if p.Name == "env" {
+				text = os.Getenv("LEVEL")
+			}
+			b, _ := json.Marshal(text) // texts always encode
+			answer = `"result":{"content":[{"type":"text","text":` + string(b) + `}]}`
 		case "ping":
 			answer = `"result":{}`
 		}

@@ -33,6 +33,7 @@ func serve(a *app) error {
 		return err
 	}
 	h.host.Start()
+	h.takeCards(h.cfg)
 	h.openJournal()
 	if err := r.serve(); err != nil {
 		return err

@@ -74,6 +74,7 @@ func (h *instance) reload() func(*config.Config, error) {
 			return
 		}
 		apply(cfg)
+		h.takeCards(cfg)
 		h.configured(cfg)
 		slog.Info("configuration reloaded", "file", h.cfg.Paths.Config)
 	}

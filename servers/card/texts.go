@@ -35,7 +35,7 @@ func (o *Options) sentences() Texts {
 	t.Deadline = cmp.Or(t.Deadline, fmt.Sprintf("%s did not answer within %d s. The call may have taken effect: check before repeating it.",
 		o.Title, int(o.Limits.Call.Seconds())))
 	if t.Command == nil {
-		t.Command = func(verb string) string { return "mcpdeck " + o.Name + " " + verb }
+		t.Command = func(verb string) string { return "mcpdeck " + verb + " " + o.Name }
 	}
 	return t
 }

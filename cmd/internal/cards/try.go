@@ -41,33 +41,13 @@ func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
 	if card.URL != "" {
 		return Tried{}, ErrNotTried
 	}
-	lookup := func(name string) (string, bool) {
-		for _, e := range m.Environ {
-			if n, v, _ := strings.Cut(e, "="); n == name {
-				return v, true
-			}
-		}
-		return "", false
-	}
-	full, missing := card.Expand(settings.Values{Root: m.Dir, Home: m.Home, Env: lookup})
-	if len(missing) > 0 {
-		return Tried{}, fmt.Errorf("it needs %s", strings.Join(missing, ", "))
-	}
-	c := process.Of(full.Command, process.Install, m.Environ) // npx and uvx fetch what they start
-	if c.Dir = full.Cwd; c.Dir == "" {
-		c.Dir = m.Dir
-	}
-	for _, name := range full.Inherit {
-		if v, ok := lookup(name); ok {
-			c.Extra = append(c.Extra, name+"="+v)
-		}
-	}
-	for name, value := range full.Env {
-		c.Extra = append(c.Extra, name+"="+value)
+	c, err := Program(card, m)
+	if err != nil {
+		return Tried{}, err
 	}
 	began := time.Now()
 	conn, tools, err := child.Open(ctx, child.Options{
-		Name: card.Name, Limit: time.Duration(card.StartTimeout), Version: m.Version, Log: &child.Log{}, Settle: true, Era: eraOf(card.Era),
+		Name: card.Name, Limit: time.Duration(card.StartTimeout), Version: m.Version, Log: &child.Log{}, Settle: true, Era: EraOf(card.Era),
 		Start: func() (*process.Child, error) {
 			p, err := process.Start(c)
 			if err != nil {
@@ -98,7 +78,38 @@ func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
 	return out, nil
 }
 
-func eraOf(word string) child.Era {
+// Program is how a card's program is started; an error is a reason for the user.
+func Program(card settings.Card, m Machine) (process.Command, error) {
+	lookup := func(name string) (string, bool) {
+		for _, e := range m.Environ {
+			if n, v, _ := strings.Cut(e, "="); n == name {
+				return v, true
+			}
+		}
+		return "", false
+	}
+	full, missing := card.Expand(settings.Values{Root: m.Dir, Home: m.Home, Env: lookup})
+	if len(missing) > 0 {
+		return process.Command{}, fmt.Errorf("it needs %s", strings.Join(missing, ", "))
+	}
+	c := process.Of(full.Command, process.Install, m.Environ) // npx and uvx fetch what they start
+	c.Patience = 1500 * time.Millisecond
+	if c.Dir = full.Cwd; c.Dir == "" {
+		c.Dir = m.Dir
+	}
+	for _, name := range full.Inherit {
+		if v, ok := lookup(name); ok {
+			c.Extra = append(c.Extra, name+"="+v)
+		}
+	}
+	for name, value := range full.Env {
+		c.Extra = append(c.Extra, name+"="+value)
+	}
+	return c, nil
+}
+
+// EraOf is what the word of a card's settings says the server speaks.
+func EraOf(word string) child.Era {
 	switch word {
 	case "legacy":
 		return child.Legacy

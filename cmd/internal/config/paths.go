@@ -29,6 +29,7 @@ type Paths struct {
 	History    string // of questions
 	Sessions   string // the session sockets of ask
 	Pencil     string // folder: accepted definitions
+	CardState  string // folder: of each card what was accepted, and whether it was on
 	Stamp      string // folder: snapshots
 	Undo       string // folder: what mcpdeck undo needs
 	Cache      string // folder; "" for none
@@ -85,6 +86,7 @@ func paths(home string, f Flags) (Paths, error) {
 		History:    filepath.Join(state, "history"+suffix+".jsonl"),
 		Sessions:   filepath.Join(state, "sessions"+suffix+".json"),
 		Pencil:     filepath.Join(state, "pencil"),
+		CardState:  filepath.Join(state, "cards"),
 		Stamp:      filepath.Join(state, "logicstamp"),
 	}
 	if s := os.Getenv("MCPDECK_SOCKET"); s != "" {

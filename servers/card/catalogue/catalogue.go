@@ -32,6 +32,9 @@ type Options struct {
 	// for clients that do not show a server's own. They are a preference: any catalogue
 	// has such a tool. nil: none is to carry them.
 	Entry []string
+	// Off is why the user does not let agents have a tool, by its original name; "" for
+	// one that they may have. nil: they may have all.
+	Off func(tool string) string
 }
 
 // Tool is one tool of the server as agents see it.
@@ -160,6 +163,13 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	hidden := make(map[string]string, len(v.Held))
 	for _, h := range v.Held {
 		hidden[h.Tool] = h.reason()
+	}
+	if o.Off != nil {
+		for _, t := range l.Tools {
+			if why := o.Off(t.Original); why != "" {
+				hidden[t.Original] = why
+			}
+		}
 	}
 	c := &Catalogue{Notes: slices.Concat(l.Notes, v.Gone), byName: map[string]*Tool{}}
 	exposed := map[string]string{}

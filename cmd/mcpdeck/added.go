@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/near"
+)
+
+// added are the servers that the user has added, while the deck runs.
+type added struct {
+	mu sync.Mutex
+	at map[string]addedCard
+}
+
+type addedCard struct {
+	*card.Card
+	settings settings.Card
+}
+
+// replaceLimit is how long the program of a card may take to end that is removed or
+// configured anew.
+const replaceLimit = 5 * time.Second
+
+// takeCards has the host serve the cards that a configuration names, and no others. It
+// is for one goroutine at a time.
+func (h *instance) takeCards(cfg *config.Config) {
+	now := map[string]settings.Card{}
+	for _, s := range cfg.Cards {
+		now[s.Name] = s
+	}
+	h.added.mu.Lock()
+	before := maps.Clone(h.added.at)
+	h.added.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if _, stays := now[name]; !stays {
+			h.takeCard(name, addedCard{}, h.host.Remove)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		old, known := before[name]
+		if known && reflect.DeepEqual(old.settings, now[name]) {
+			continue
+		}
+		c := addedCard{h.card(cfg, now[name]), now[name]}
+		module := cardoffer.New(c.Card, cardoffer.Options{})
+		h.takeCard(name, c, func(ctx context.Context, _ string) error {
+			if known {
+				return h.host.Replace(ctx, module)
+			}
+			return h.host.Add(module)
+		})
+	}
+}
+
+// takeCard changes what the host serves by that name, and warns if that fails.
+func (h *instance) takeCard(name string, c addedCard, change func(context.Context, string) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), replaceLimit)
+	defer cancel()
+	if err := change(ctx, name); err != nil {
+		h.host.Warn(name, err.Error())
+	}
+	h.added.mu.Lock()
+	defer h.added.mu.Unlock()
+	if c.Card == nil {
+		delete(h.added.at, name)
+		return
+	}
+	if h.added.at == nil {
+		h.added.at = map[string]addedCard{}
+	}
+	h.added.at[name] = c
+}
+
+// card makes a card of its settings.
+func (h *instance) card(cfg *config.Config, s settings.Card) *card.Card {
+	o := card.Options{
+		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"),
+		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: s.Mode == "on" || s.Mode == "last" && wasOn(cfg, s.Name),
+		Catalogue: catalogue.Options{Prefix: s.ToolPrefix(), Off: func(tool string) string { return whyOff(s, tool) }},
+		Limits:    card.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout)},
+		Hooks:     card.Hooks{Find: func() (card.Found, error) { return program(cfg, s) }},
+	}
+	if h.person && s.Elicit != "refuse" {
+		o.Elicit = func(ctx context.Context, e card.Elicitation) (card.Elicited, error) {
+			return h.form(ctx, e, s.Label(), s.Command[0])
+		}
+	}
+	return card.New(o)
+}
+
+// program is what runs behind a card.
+func program(cfg *config.Config, s settings.Card) (card.Found, error) {
+	found := card.Found{Source: s.File}
+	if s.URL != "" {
+		return found, errors.New("mcpdeck cannot connect to a url yet")
+	}
+	var err error
+	found.Command, err = cards.Program(s, cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Home: cfg.Home, Version: version()})
+	return found, err
+}
+
+// whyOff is why agents do not have a tool.
+func whyOff(s settings.Card, tool string) string {
+	switch s.Verdict(tool) {
+	case "off":
+		return "turned off in the settings"
+	case "ask":
+		return "turned off: the settings want you to be asked, which mcpdeck cannot do yet"
+	}
+	return ""
+}
+
+// modeFile is where it is kept whether a card was on.
+func modeFile(cfg *config.Config, name string) string {
+	return filepath.Join(cfg.Paths.CardState, name, "mode")
+}
+
+func wasOn(cfg *config.Config, name string) bool {
+	b, err := os.ReadFile(modeFile(cfg, name))
+	return err == nil && strings.TrimSpace(string(b)) == "on"
+}
+
+// keepMode remembers what the user chose.
+func (h *instance) keepMode(name, mode string) {
+	path := modeFile(h.cfg, name)
+	err := file.Folder(filepath.Dir(path))
+	if err == nil {
+		err = file.Write(path, []byte(mode+"\n"), file.Options{})
+	}
+	if err != nil {
+		h.host.Warn(name, "remember that it is "+mode+": "+err.Error())
+	}
+}
+
+// cards are all servers of somebody else's.
+func (h *instance) cards() (all []*card.Card) {
+	if h.pencil != nil {
+		all = append(all, h.pencil.Card)
+	}
+	h.added.mu.Lock()
+	defer h.added.mu.Unlock()
+	for _, c := range h.added.at {
+		all = append(all, c.Card)
+	}
+	return all
+}
+
+// addedCard finds a card by its name.
+func (h *instance) addedCard(name string) (addedCard, error) {
+	h.added.mu.Lock()
+	defer h.added.mu.Unlock()
+	if c, ok := h.added.at[name]; ok {
+		return c, nil
+	}
+	if slices.Contains(serverNames(), name) {
+		return addedCard{}, fmt.Errorf("%s is a part of mcpdeck and cannot be turned on or off yet", name)
+	}
+	if meant := near.Meant(name, slices.Collect(maps.Keys(h.added.at))); meant != "" {
+		return addedCard{}, fmt.Errorf("unknown server %q; did you mean %q?", name, meant)
+	}
+	return addedCard{}, fmt.Errorf("unknown server %q; mcpdeck list shows them", name)
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+)
+
+// served is an instance that serves the cards of a configuration and nothing else.
+func served(t *testing.T, cfg *config.Config) *instance {
+	t.Helper()
+	h := &instance{cfg: cfg}
+	var err error
+	if h.host, err = host.New(host.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	h.host.Start()
+	t.Cleanup(h.stop)
+	h.takeCards(cfg)
+	return h
+}
+
+func withCards(t *testing.T, cards ...settings.Card) *config.Config {
+	t.Helper()
+	cfg := &config.Config{Dir: t.TempDir()}
+	cfg.Paths.CardState = t.TempDir()
+	for _, c := range cards {
+		c, warnings, err := c.Complete(c.Name)
+		if err != nil || len(warnings) > 0 {
+			t.Fatal(warnings, err)
+		}
+		cfg.Cards = append(cfg.Cards, c)
+	}
+	return cfg
+}
+
+func TestTheHostFollowsTheCardsOfTheConfiguration(t *testing.T) {
+	git, fetch := settings.Card{Name: "git", Command: []string{"git-server"}}, settings.Card{Name: "fetch", Command: []string{"fetch-server"}}
+	h := served(t, withCards(t, git, fetch))
+	first, err := h.addedCard("git")
+	if err != nil || !slices.Equal(h.host.Names(), []string{"fetch", "git"}) {
+		t.Fatalf("%v, %v", h.host.Names(), err)
+	}
+	h.takeCards(withCards(t, git, fetch))
+	if same, _ := h.addedCard("git"); same.Card != first.Card {
+		t.Error("a card whose settings are the same was made anew")
+	}
+	git.Title = "Git"
+	h.takeCards(withCards(t, git))
+	other, err := h.addedCard("git")
+	if err != nil || other.Card == first.Card || other.Title() != "Git" || !slices.Equal(h.host.Names(), []string{"git"}) {
+		t.Errorf("%v, %v", h.host.Names(), err)
+	}
+	if _, err := h.addedCard("fetch"); err == nil || !strings.Contains(err.Error(), "unknown server") {
+		t.Errorf("one that was removed: %v", err)
+	}
+}
+
+func TestWhatACardCannotDoYetItDoesNotStartWithout(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		card settings.Card
+		want string
+	}{
+		{"a URL", settings.Card{URL: "https://example.org/mcp"}, "cannot connect to a url yet"},
+		{"a secret that is missing", settings.Card{Command: []string{"x"}, Env: map[string]string{"KEY": "${secret:key}"}}, "it needs ${secret:key}"},
+		{"no such program", settings.Card{Command: []string{"/nowhere/x"}}, "failed to start"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			row.card.Name = "x"
+			h := served(t, withCards(t, row.card))
+			c, err := h.addedCard("x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Control(t.Context(), card.Request{Verb: "on"}); err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("turned on: %v", err)
+			}
+		})
+	}
+}
+
+// What the settings keep from agents, or want to be asked about, agents do not get.
+func TestToolsThatTheSettingsTurnOff(t *testing.T) {
+	s := settings.Card{Tools: map[string]string{"push": "off", "write_*": "ask"}}
+	for tool, off := range map[string]bool{"read": false, "push": true, "write_file": true} {
+		if (whyOff(s, tool) != "") != off {
+			t.Errorf("%s: %q", tool, whyOff(s, tool))
+		}
+	}
+}
+
+func TestACardIsWhatItWas(t *testing.T) {
+	git := settings.Card{Name: "git", Command: []string{"git-server"}}
+	cfg := withCards(t, git)
+	h := &instance{cfg: cfg}
+	for _, mode := range []string{"on", "off"} {
+		h.keepMode("git", mode)
+		if wasOn(cfg, "git") != (mode == "on") {
+			t.Errorf("%s was not kept", mode)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(cfg.Paths.CardState, "git", "mode")); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+}

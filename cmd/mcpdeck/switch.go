@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// cardRequest is what a command asks of one of the running deck's cards.
+type cardRequest struct {
+	Name string `json:"name"`
+	card.Request
+}
+
+// switchCommands turn a server of the running deck on and off, and look at it.
+func switchCommands(a *app) []*cobra.Command {
+	verb := func(use, verb, short, long string) *cobra.Command {
+		var all bool
+		c := &cobra.Command{
+			Use: use + " NAME", Short: short, Long: long,
+			Args: func(_ *cobra.Command, args []string) error {
+				if len(args) != 1 {
+					return usagef("name one server; mcpdeck list shows them")
+				}
+				return nil
+			},
+			RunE: func(c *cobra.Command, args []string) error {
+				cfg, err := a.load()
+				if err != nil {
+					return err
+				}
+				var reply card.Reply
+				r := cardRequest{args[0], card.Request{Verb: verb, Long: all}}
+				if err := (wire.Talk{}).Ask(c.Context(), cfg.Paths.Socket, "card", r, &reply); err != nil {
+					return err
+				}
+				c.Println(strings.TrimSuffix(reply.Text, "\n"))
+				return nil
+			},
+		}
+		if verb == "status" {
+			c.Flags().BoolVarP(&all, "long", "l", false, "also what changed, the instructions and the log")
+		}
+		return c
+	}
+	return []*cobra.Command{
+		verb("on", "on", "Turn a server that was added on: agents get its tools", "Turn a server of the running deck on that was added with mcpdeck add.\n"+
+			"Agents get its tools. Its program is started when it is first needed, and the deck\nremembers that the server is on."),
+		verb("off", "off", "Turn it off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends."),
+		verb("restart", "reconnect", "Start its program anew", "Start the program of a server of the running deck anew."),
+		verb("status", "status", "Show its state, program, tools and calls", "Show the state of a server of the running deck, what it costs, and what is called."),
+	}
+}
+
+// cardControl does what a command asks of a card.
+func (h *instance) cardControl(ctx context.Context, from wire.Requester, args json.RawMessage) (any, error) {
+	var r cardRequest
+	if err := json.Unmarshal(args, &r); err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
+	}
+	if r.Name == "pencil" {
+		return h.pencil.Control(ctx, r.Request)
+	}
+	c, err := h.addedCard(r.Name)
+	if err != nil {
+		return nil, err
+	}
+	if from.Agent != "" && r.Verb != "off" && r.Verb != "status" {
+		return nil, fmt.Errorf("%s: only the user may turn a server on, and this comes from %s", r.Name, from.Agent)
+	}
+	if r.Verb == "on" || r.Verb == "off" {
+		h.keepMode(r.Name, r.Verb)
+	}
+	return c.Control(ctx, r.Request)
+}
