@@ -37,7 +37,7 @@ func (m *Model) actions() []Action {
 			Run: func() tea.Cmd { return m.show(0) },
 		},
 		Action{
-			ID: "back", Title: "Page before this one", Keys: []string{"backspace"}, Hidden: true,
+			ID: "back", Title: "Previous page", Keys: []string{"backspace"}, Hidden: true,
 			Run: func() tea.Cmd { return m.show(m.back) },
 		},
 		Action{

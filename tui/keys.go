@@ -103,7 +103,7 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 		bad := slices.IndexFunc(list, func(k string) bool { return !isKey(k) })
 		switch {
 		case !known[id] && of != "confirm": // those of a confirmation are its answers
-			v.problem(id, fmt.Sprintf("there is no action %q; the README lists them", id), true)
+			v.problem(id, fmt.Sprintf("unknown action %q; see the README for the list", id), true)
 		case bad >= 0:
 			v.problem(id, fmt.Sprintf("%s: %q is not a key%s", id, list[bad], meant(list[bad])), true)
 		case id == "quit" && len(list) == 0:

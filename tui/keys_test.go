@@ -43,7 +43,7 @@ func TestKeysThatCannotBeAreRefused(t *testing.T) {
 		{"another name", keys{"one.copy": {"Escape"}}, nil, []string{`keys: one.copy: "Escape" is not a key; write "esc"`}},
 		{"a word", keys{"one.copy": {"copy"}}, nil, []string{`keys: one.copy: "copy" is not a key`}},
 		{"empty", keys{"one.copy": {""}}, nil, []string{`keys: one.copy: "" is not a key`}},
-		{"no action", keys{"one.fly": {"x"}}, nil, []string{`keys: there is no action "one.fly"`}},
+		{"no action", keys{"one.fly": {"x"}}, nil, []string{`keys: unknown action "one.fly"`}},
 		{"the key of another", keys{"one.copy": {"f"}}, nil, []string{"keys: one.copy: the key f is already one.follow (One)"}},
 		{"a key of the part", keys{"one.copy": {"enter"}}, nil, []string{"keys: one.copy: the key enter is already one.show (One)"}},
 		{"a key of everywhere", keys{"one.copy": {"q"}}, nil, []string{"keys: one.copy: the key q is already quit (One)"}},

@@ -173,7 +173,7 @@ func TestUserKeys(t *testing.T) {
 	}}
 	o := tui.Options{Pages: []tui.Page{p}, Keys: map[string][]string{"one.copy": {"c"}, "one.fly": {"f"}}}
 	run(t, frame.Size{W: 80, H: 24}, o, func(s *frame.Screen) {
-		s.Has("c copy", `there is no action "one.fly"`)
+		s.Has("c copy", `unknown action "one.fly"`)
 		s.Keys("y", "c")
 		if ran != 1 {
 			t.Errorf("ran %d times, want once", ran)
@@ -433,7 +433,7 @@ func TestOneKeyForAllLists(t *testing.T) {
 	p := &page{id: "one", title: "One", part: "a", actions: append(tui.ListActions("one.a", "a", &one), tui.ListActions("one.b", "b", &two)...)}
 	o := tui.Options{Pages: []tui.Page{p}, Keys: map[string][]string{"list.down": {"n"}, "one.b.down": {"m"}}}
 	run(t, frame.Size{W: 80, H: 24}, o, func(s *frame.Screen) {
-		s.Lacks("there is no action")
+		s.Lacks("unknown action")
 		s.Keys("j", "n")
 		s.Do(func() { p.part = "b" })
 		s.Keys("n", "m", "m")

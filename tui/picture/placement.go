@@ -15,7 +15,7 @@ func (placement) mode() Mode { return ModePlacement }
 // detect never chooses it: a terminal that answers may still draw nothing.
 func (placement) detect(p *Probe, _ terminal, _ Caps) verdict {
 	if p.mux == "" && p.kitty == "OK" {
-		return verdict{why: "it answered the kitty query, but is not known to draw placeholders: text (the setting placement is there to be tried)"}
+		return verdict{why: "it answered the kitty query, but is not known to draw placeholders: text (to try it anyway, use the setting placement)"}
 	}
 	return verdict{}
 }

@@ -187,7 +187,7 @@ func (p *Probe) Caps() Caps {
 		c.Name, c.Version = t.name, version
 		c.say("the terminal is %s, from %s", t.name, why)
 	} else {
-		c.say("the terminal is not one known by name")
+		c.say("the terminal is unknown")
 	}
 	p.measure(&c)
 	p.cells(&c, t, known)
@@ -196,7 +196,7 @@ func (p *Probe) Caps() Caps {
 	case p.ask.Mode != Auto:
 		p.override(&c)
 	case !c.Done:
-		c.say("not all answers are in yet: %s meanwhile", c.Cells)
+		c.say("waiting for answers: %s meanwhile", c.Cells)
 	default:
 		p.pixels(&c, t)
 	}
@@ -251,7 +251,7 @@ func (p *Probe) cells(c *Caps, t terminal, known bool) {
 		c.say("%s draws sextants itself", t.name)
 	default:
 		c.Cells = modeOf(t.plain)
-		c.say("%s cannot be trusted with finer glyphs than %s", t.name, c.Cells)
+		c.say("%s is not known to draw finer glyphs than %s", t.name, c.Cells)
 	}
 }
 
@@ -281,10 +281,10 @@ func refused(m Mode, d Depth) string {
 // pixels chooses a mode that sends pixels, where there is one.
 func (p *Probe) pixels(c *Caps, t terminal) {
 	if c.Depth == NoColor {
-		c.say("no colours are wanted, so no pictures either")
+		c.say("colours are off, so pictures are too")
 		return
 	}
-	why := "it can show text only"
+	why := "it can only show text"
 	for _, one := range protocols() {
 		v := one.detect(p, t, *c)
 		if v.use {
@@ -302,9 +302,9 @@ func (p *Probe) pixels(c *Caps, t terminal) {
 	case "":
 		c.say("%s", why)
 	case "tmux":
-		c.say("tmux lets no pictures through (allow-passthrough on would): text")
+		c.say("tmux blocks pictures (turn allow-passthrough on to let them through): text")
 	default:
-		c.say("%s keeps pictures from the terminal: text", p.mux)
+		c.say("%s does not pass pictures to the terminal: text", p.mux)
 	}
 }
 
@@ -342,10 +342,10 @@ func (p *Probe) facts() []Fact {
 		}
 	}
 	out := []Fact{
-		{"name and version", p.said(p.name), "which glyphs and protocols to trust"},
-		{"multiplexer", cmpOr(p.answers["multiplexer"], cmpOr(p.mux, "none")), "whether pictures come through"},
+		{"name and version", p.said(p.name), "which glyphs and protocols to use"},
+		{"multiplexer", cmpOr(p.answers["multiplexer"], cmpOr(p.mux, "none")), "whether pictures pass through"},
 		{"cell size in pixels", p.saidSize(p.cellW, p.cellH), "exact scale"},
-		{"window in pixels", p.saidSize(p.windowW, p.windowH), "cell size where that has no answer"},
+		{"window in pixels", p.saidSize(p.windowW, p.windowH), "cell size if the previous query has no answer"},
 	}
 	for _, one := range protocols() {
 		out = append(out, one.facts(p)...)

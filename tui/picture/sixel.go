@@ -61,9 +61,9 @@ func (sixels) detect(p *Probe, _ terminal, _ Caps) verdict {
 	case p.mux != "" || !slices.Contains(p.da1, sixelAttribute):
 		return verdict{}
 	case !p.cellKnown():
-		return verdict{why: "its attributes say sixels, but the size of a cell is not known: text"}
+		return verdict{why: "it reports sixel support, but the cell size is unknown: text"}
 	}
-	return verdict{use: true, why: "its attributes say sixels"}
+	return verdict{use: true, why: "it reports sixel support"}
 }
 
 func (sixels) alpha() bool { return false }

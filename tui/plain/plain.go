@@ -137,7 +137,7 @@ func (t *teller) say(format string, args ...any) {
 
 func (t *teller) start() {
 	s := t.opts.Deck.Snapshot()
-	t.say("mcpdeck is open. Type /help for what can be typed.")
+	t.say("mcpdeck is running. Type /help for the commands.")
 	if s.Endpoints.Socket != "" {
 		t.say("socket: %s", s.Endpoints.Socket)
 	}
@@ -191,7 +191,7 @@ func (t *teller) calls() {
 	var changed []deck.Call
 	changed, t.since = t.opts.Deck.Calls(t.since)
 	if n := len(changed) - most; n > 0 {
-		t.say("%d calls are not listed here; mcpdeck log has them", n)
+		t.say("%d calls not listed here; see mcpdeck log", n)
 		changed = changed[n:]
 	}
 	for i := range changed {

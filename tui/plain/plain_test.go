@@ -77,7 +77,7 @@ func has(t *testing.T, said string, want ...string) {
 func TestEventsAreLines(t *testing.T) {
 	run(t, Options{}, func(s *talk) {
 		first := s.said()
-		has(t, first, "mcpdeck is open", "socket: /home/ana/", "server Pencil: ready, 14 tools.",
+		has(t, first, "mcpdeck is running", "socket: /home/ana/", "server Pencil: ready, 14 tools.",
 			"agent claude-code connected, folder /home/ana/src/menu",
 			"codex-mcp-client: manage_memory failed: no memory named palette",
 			"server LogicStamp: degraded, 8 tools. run `mcpdeck doctor --fix` to install it")
@@ -152,7 +152,7 @@ func TestQuestionsAreAnsweredByNumber(t *testing.T) {
 			t.Fatal(err)
 		}
 		has(t, s.said(), "codex (unverified) asks 2 questions", "Question 1 of 2: Which database?", "1. sqlite (recommended)", "Type a number or your own words")
-		has(t, s.type_("7"), "there is no option 7; type a number from 1 to 2")
+		has(t, s.type_("7"), "no option 7; type a number from 1 to 2")
 		has(t, s.type_("1 2"), "choose one")
 		has(t, s.type_("2"), "Question 2 of 2: Which checks?")
 		has(t, s.type_("/back"), "Question 1 of 2")
@@ -209,7 +209,7 @@ func TestAWithdrawnQuestionIsTold(t *testing.T) {
 		s.said()
 		call.Leave("the agent was stopped")
 		has(t, s.said(), "is no longer open")
-		has(t, s.type_("1"), "no question is open")
+		has(t, s.type_("1"), "no open question")
 	})
 }
 
@@ -218,7 +218,7 @@ func TestWatchingAnswersNothing(t *testing.T) {
 		if _, err := s.queue.Open(request(choice("Which database?", "sqlite"))); err != nil {
 			t.Fatal(err)
 		}
-		has(t, s.said(), "This deck only watches")
+		has(t, s.said(), "This deck is watch-only")
 		has(t, s.type_("1"), "this deck only watches")
 		if s.queue.Pending().Waiting != 1 {
 			t.Error("it was answered")

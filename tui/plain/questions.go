@@ -129,9 +129,9 @@ func (t *teller) lines(before, text string) {
 func how(q *ask.Question, o Options) string {
 	switch {
 	case o.Watch:
-		return "This deck only watches; answer elsewhere."
+		return "This deck is watch-only; answer elsewhere."
 	case o.In == nil:
-		return "There is no input here; answer elsewhere."
+		return "This deck has no input; answer elsewhere."
 	}
 	var ways []string
 	switch {
@@ -185,7 +185,7 @@ func (t *teller) meant() bool {
 	o := t.current
 	switch {
 	case o == nil:
-		t.say("no question is open; /help lists what can be typed")
+		t.say("no open question; type /help for the commands")
 	case t.opts.Watch:
 		t.say("this deck only watches")
 	case time.Since(o.put) < readFor:
@@ -201,11 +201,11 @@ func (t *teller) meant() bool {
 
 func (t *teller) help() {
 	for _, s := range []string{
-		"a number chooses an option; anything else is your own answer",
+		"a number chooses an option; any other text is your own answer",
 		"an empty line repeats the question",
 		"/skip leaves the question unanswered",
 		"/clarify TEXT asks back instead of answering",
-		"/text WORDS answers with these words, also where they are a number or begin with a slash",
+		"/text WORDS answers with these words, even if they are a number or begin with a slash",
 		"/back goes to the previous question",
 		"/later snoozes the request; /later 30 snoozes it for 30 minutes",
 		"/decline REASON declines the whole request",
@@ -353,7 +353,7 @@ func parse(q *ask.Question, l string) (ask.Result, error) {
 		}
 		for _, n := range nums {
 			if n < 1 || n > len(q.Options) {
-				return r, fmt.Errorf("there is no option %d; type a number from 1 to %d", n, len(q.Options))
+				return r, fmt.Errorf("no option %d; type a number from 1 to %d", n, len(q.Options))
 			}
 			r.SelectedOptions = append(r.SelectedOptions, q.Options[n-1].Label)
 		}

@@ -121,7 +121,7 @@ const (
 func Decode(key string, data []byte) (*Picture, error) {
 	c, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("read the picture: %w; PNG, JPEG and GIF can be shown", err)
+		return nil, fmt.Errorf("read the picture: %w; only PNG, JPEG and GIF are supported", err)
 	}
 	if c.Width <= 0 || c.Height <= 0 || c.Width > maxPixels/c.Height {
 		return nil, fmt.Errorf("read the picture: %d×%d pixels are too many to show", c.Width, c.Height)

@@ -81,7 +81,7 @@ func removedExports(before, after *contract.Contract) []Breaking {
 		if all == "" {
 			all = nameOf(before)
 		}
-		removed(Caution, all, "only the default export is listed now; for "+all+" this is unknown")
+		removed(Caution, all, "only the default export is listed now; unknown for "+all+" this is unknown")
 	case is.Unnamed && len(was.Names) > 0:
 		gone := slices.DeleteFunc(slices.Clone(was.Names), func(name string) bool { return !declares(before, name) || declares(after, name) })
 		least := len(was.Names) - 1

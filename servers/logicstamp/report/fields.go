@@ -321,10 +321,10 @@ func Reason(d *compare.Details, c compare.ContractChange, depth int) string {
 		}
 		return "still there, now rendered by another component"
 	case "became_root":
-		return "nothing renders it any more, so it is a root now"
+		return "nothing renders it any more, so it is now a root"
 	case "hidden":
 		if depth > 0 {
-			return fmt.Sprintf("still there, deeper than depth %d or in a cycle", depth)
+			return fmt.Sprintf("still there, beyond depth %d or in a cycle", depth)
 		}
 		return "still there, but in no bundle"
 	case "revealed":

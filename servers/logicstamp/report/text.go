@@ -194,7 +194,7 @@ func (t *text) contracts(changes []compare.ContractChange) {
 // rest is what no contract shows, and the warnings.
 func (t *text) rest(r *compare.Result) {
 	if len(r.Signatures) > 0 {
-		t.heading("Signatures that no contract holds")
+		t.heading("Signatures not recorded in contracts")
 	}
 	for _, x := range r.Signatures {
 		t.item(Changed, fmt.Sprintf("%s:%d", x.EntryID, x.Line), "  "+x.Before+" → "+x.After, ": "+code(x.Before)+" → "+code(x.After))

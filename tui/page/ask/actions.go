@@ -75,7 +75,7 @@ func (p *Page) requestActions() []tui.Action {
 		{"edit", "Edit the text in your editor", "", []string{"e"}, true, p.careful(p.edit)},
 		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, do(func() { p.scroll.by(-1) })},
 		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.scroll.by(1) })},
-		{"read", "Read question and description on the whole page", "", []string{"d"}, false, do(p.read)},
+		{"read", "Read the question and description full screen", "", []string{"d"}, false, do(p.read)},
 		{"preview", "Preview the option", "", []string{"v"}, false, do(func() { p.preview = !p.preview })},
 	}
 	out := actionsOf(partRequest, append(rows, p.bothRows()...))

@@ -83,11 +83,11 @@ func (p *Page) elsewhere(q questions.Question, a *questions.AnswerDraft) string 
 	on := slices.Contains(a.Chosen, a.Cursor) || other && a.OtherOn
 	switch {
 	case a.Skipped:
-		return "this question is skipped; enter again keeps it skipped, space chooses instead"
+		return "this question is skipped; press enter again to keep it skipped, or space to choose"
 	case on || len(a.Chosen) == 0 && !a.OtherOn:
 		return ""
 	case q.Multi:
-		return "the cursor is not on your choice; enter again continues with your choice, space adds this one"
+		return "the cursor is not on your choice; press enter again to keep your choice, or space to add this one"
 	case other && strings.TrimSpace(a.Other) == "":
 		return ""
 	case other:
@@ -97,7 +97,7 @@ func (p *Page) elsewhere(q questions.Question, a *questions.AnswerDraft) string 
 	default:
 		a.Chosen = []int{a.Cursor}
 	}
-	return "your choice was replaced; enter again continues"
+	return "your choice was replaced; press enter again to continue"
 }
 
 func (p *Page) acceptMulti(q questions.Question, a *questions.AnswerDraft) tea.Cmd {
@@ -270,7 +270,7 @@ func (p *Page) skip() tea.Cmd {
 func (p *Page) skipText() {
 	if _, a, ok := p.at(); ok {
 		a.Skipped, a.Asks = true, false
-		p.message = "skipped; enter continues, typing answers it after all"
+		p.message = "skipped; press enter to continue, or type to answer after all"
 		p.keep()
 	}
 }
@@ -282,7 +282,7 @@ func (p *Page) recommended() {
 		return
 	}
 	if !recommend(q, a) {
-		p.message = "the agent recommends no option"
+		p.message = "the agent recommended no option"
 		return
 	}
 	p.keep()
@@ -435,7 +435,7 @@ func (p *Page) dismiss() tea.Cmd {
 	}
 	it, ok := p.snap.Item(id)
 	if ok && it.Absent == questions.Present {
-		return tui.Toast(tui.Info, "the agent is waiting for this one; x declines it")
+		return tui.Toast(tui.Info, "an agent is waiting for this question; press x to decline it")
 	}
 	if err := p.queue.Dismiss(id); err != nil {
 		return tui.Toast(tui.Info, err.Error())

@@ -264,7 +264,7 @@ func TestAnOptionUnderAToastIsNotChosen(t *testing.T) {
 				t.Errorf("%s: %d options chosen at once, want %d", name, n, first)
 			}
 			if first == 0 {
-				d.Lacks("the agent is waiting")
+				d.Lacks("an agent is waiting")
 				d.Wait(time.Second)
 				d.Keys("2")
 			}

@@ -128,7 +128,7 @@ func (c *code) Actions() []tui.Action {
 	closing := func() tea.Cmd { return tui.Close(pairID) }
 	return []tui.Action{
 		{ID: "pair.hide", Title: "Hide the code; it stays valid", Hint: "hide", Keys: []string{"esc", "q", "enter"}, Run: closing},
-		{ID: "pair.withdraw", Title: "End the code", Hint: "end it", Keys: []string{"d"}, Run: func() tea.Cmd {
+		{ID: "pair.withdraw", Title: "Revoke the code", Hint: "end it", Keys: []string{"d"}, Run: func() tea.Cmd {
 			c.gate.Withdraw()
 			return tea.Sequence(closing(), tui.Toast(tui.Info, "the code is no longer valid"))
 		}},
@@ -151,7 +151,7 @@ func (c *code) Render(f *tui.Frame) []string {
 		text := fmt.Sprintf("Type it where mcpdeck ask answer or mcpdeck pencil accept asks for it. It works once, until %s.", c.until.Format("15:04"))
 		rows = append(rows, widget.Wrap(text, w)...)
 		rows = append(rows, "")
-		for _, line := range widget.Wrap("Whoever reads this screen can use it: do not show it in a tmux session that agents reach.", w) {
+		for _, line := range widget.Wrap("Anyone who can read this screen can use it: do not show it in a tmux session that agents can reach.", w) {
 			rows = append(rows, th.Faint.Render(line))
 		}
 	}
@@ -205,7 +205,7 @@ func (o *phrase) Render(f *tui.Frame) []string {
 	w := min(f.W, 64) - 6
 	n := utf8.RuneCountInString(o.edit.Value())
 	rows := []string{strings.Repeat("*", min(n, w-1)), ""}
-	for _, line := range widget.Wrap("At least 12 characters that no program can guess. Any shell that shows it may answer for you.", w) {
+	for _, line := range widget.Wrap("At least 12 characters that no program can guess. Any shell that gives it may answer for you.", w) {
 		rows = append(rows, th.Faint.Render(line))
 	}
 	out := widget.Dialog(th, "New passphrase for shells", "", rows, f.W, f.H)

@@ -65,7 +65,7 @@ func TestLettersAreTextOnAQuestionForAText(t *testing.T) {
 	})
 	with(t, raw, func(d *driver, c *questions.Call) {
 		d.press("esc", "alt+s")
-		d.Has("skipped; enter continues")
+		d.Has("skipped; press enter to continue")
 		d.notSent(c)
 		d.press("enter")
 		if r := d.reply(c).Results[0]; !r.Skipped {

@@ -289,16 +289,16 @@ func (p *Page) Actions() []tui.Action {
 			return p.copyOf("the arguments", func(b deck.CallBody) string { return widget.Indent(b.Args) })
 		}},
 		{ID: "calls.copycommand", Title: "Copy a command that repeats the call", Keys: []string{"c"}, Enabled: p.why, Run: p.copyCommand},
-		{ID: "calls.look", Title: "Look at the picture in the result", Hint: "picture", Keys: []string{"o"}, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
+		{ID: "calls.look", Title: "Show the picture in the result", Hint: "picture", Keys: []string{"o"}, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
 			id := p.selected().ID
 			return func() tea.Msg { return tui.LookMsg{Call: id} }
 		}},
-		{ID: "calls.raw", Title: "Result as text or as sent", Keys: []string{"v"}, Run: func() tea.Cmd {
+		{ID: "calls.raw", Title: "Result as text or raw", Keys: []string{"v"}, Run: func() tea.Cmd {
 			p.raw = !p.raw
 			return p.load()
 		}},
 		{ID: "calls.next", Title: "Next call", Keys: []string{"J", "n"}, Part: partDetail, Run: p.step(1)},
-		{ID: "calls.previous", Title: "Call before", Keys: []string{"K", "p"}, Part: partDetail, Run: p.step(-1)},
+		{ID: "calls.previous", Title: "Previous call", Keys: []string{"K", "p"}, Part: partDetail, Run: p.step(-1)},
 	}
 	for _, a := range tui.ListActions("calls.list", partList, &p.list) {
 		move := a.Run

@@ -232,7 +232,7 @@ func (p *Page) Actions() []tui.Action {
 		}},
 		{ID: "deck.call", Title: "Show the call", Hint: "show", Keys: []string{"enter"}, Part: partCalls, Enabled: p.whyNoCall, Run: p.openCall},
 		{ID: "deck.next", Title: "Next pane", Hint: "pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},
-		{ID: "deck.previous", Title: "Pane before", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
+		{ID: "deck.previous", Title: "Previous pane", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
 		{ID: "deck.address", Title: "Copy the address of the HTTP endpoint", Keys: []string{"y"}, Enabled: func() string {
 			if p.snap.Endpoints.HTTP == "" {
 				return cmp.Or(plain.Line(p.snap.Endpoints.HTTPNote), "HTTP is off")

@@ -105,7 +105,7 @@ func TestScreens(t *testing.T) {
 func TestRestartAsksAndSaysHowItWent(t *testing.T) {
 	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {
 		s.Keys("shift+tab", "r")
-		s.Has("Restart Pencil?", "1 of its calls is running")
+		s.Has("Restart Pencil?", "1 running call will fail")
 		s.Keys("n", "r", "y")
 		s.Has("restart pencil: the program does not answer")
 		s.Keys("down", "r", "y")

@@ -49,9 +49,9 @@ func (p *Page) confirmRestart() tea.Cmd {
 	text := "Agents keep their connection."
 	switch {
 	case running == 1:
-		text = "1 of its calls is running and will fail. " + text
+		text = "1 running call will fail. " + text
 	case running > 1:
-		text = strconv.Itoa(running) + " of its calls are running and will fail. " + text
+		text = strconv.Itoa(running) + " running calls will fail. " + text
 	}
 	return tui.Open(&tui.Confirm{
 		Name: "restart", Title: "Restart " + title + "?", Text: text,
@@ -161,7 +161,7 @@ func (p *Page) agentFacts(f *tui.Frame, a *deck.Agent, w int) []string {
 	stale := ""
 	switch {
 	case a.Stale && a.Gateway:
-		stale = "it does not refresh its list of tools; it reaches new ones through its gateway tool"
+		stale = "it does not refresh its list of tools; it uses new ones through the gateway tool"
 	case a.Stale:
 		stale = "it does not refresh its list of tools; turn Pencil on before it starts, or connect it with mcpdeck mcp --gateway"
 	}

@@ -66,20 +66,20 @@ func (p *Page) moveActions() []tui.Action {
 		{ID: "drift.enter", Title: "Look closer", Hint: "look", Keys: []string{"enter"}, Part: partTree, Enabled: p.whyEmpty, Run: do(p.enter)},
 		{ID: "drift.detail", Title: "To the details", Keys: []string{"tab"}, Part: partTree, Enabled: p.whyEmpty, Run: do(func() { p.part = partDetail })},
 		{ID: "drift.tree", Title: "Back to the tree", Hint: "tree", Keys: []string{"esc", "tab", "h", "left", "shift+tab"}, Part: partDetail, Run: do(func() { p.part = partTree })},
-		{ID: "drift.return", Title: "Back to where the jump began", Keys: []string{"backspace"}, Run: do(p.goBack)},
+		{ID: "drift.return", Title: "Back to before the jump", Keys: []string{"backspace"}, Run: do(p.goBack)},
 		{ID: "drift.open", Title: "Unfold", Keys: []string{"right", "l"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(true) })},
 		{ID: "drift.fold", Title: "Fold", Keys: []string{"left", "h"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(false) })},
 		{ID: "drift.next", Title: "Next change", Hint: "next", Keys: []string{"n"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, change) })},
-		{ID: "drift.previous", Title: "Change before", Keys: []string{"N"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, change) })},
+		{ID: "drift.previous", Title: "Previous change", Keys: []string{"N"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, change) })},
 		{ID: "drift.nextbreaking", Title: "Next breaking change", Keys: []string{"]"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, breaks) })},
 		{ID: "drift.previousbreaking", Title: "Previous breaking change", Keys: []string{"["}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, breaks) })},
-		{ID: "drift.older", Title: "Result before", Keys: []string{"<"}, Enabled: func() string {
+		{ID: "drift.older", Title: "Previous result", Keys: []string{"<"}, Enabled: func() string {
 			if p.at() <= 0 {
-				return "there is no older result"
+				return "this is the oldest result"
 			}
 			return ""
 		}, Run: do(func() { p.step(1) })},
-		{ID: "drift.newer", Title: "Result after", Keys: []string{">"}, Enabled: func() string {
+		{ID: "drift.newer", Title: "Next result", Keys: []string{">"}, Enabled: func() string {
 			if p.behind() == 0 {
 				return "this is the newest result"
 			}
@@ -332,7 +332,7 @@ func (p *Page) copySelected() tea.Cmd {
 func (p *Page) export() tea.Cmd {
 	r := p.result()
 	return tui.Open(&tui.Confirm{
-		Name: "drift.export", Title: "Export", Text: "Copy this result to the clipboard as Markdown, for a review, or as JSON. `mcpdeck logicstamp diff` prints the same.",
+		Name: "drift.export", Title: "Export", Text: "Copy this result as Markdown, for a review, or as JSON. `mcpdeck logicstamp diff` prints the same.",
 		Choices: []tui.Choice{
 			{Key: "m", Text: "Markdown", Run: func() tea.Cmd {
 				var b strings.Builder

@@ -18,9 +18,9 @@ func (d *writer) outdated(c *compare.ContractChange, f *compare.Freshness) {
 	switch {
 	case f == nil:
 	case slices.Contains(f.ChangedFiles, c.EntryID):
-		d.wrap(d.th.Warn, "changed since it was analysed; F analyses it again")
+		d.wrap(d.th.Warn, "changed since the analysis; press F to analyse it again")
 	case slices.Contains(f.DeletedFiles, c.EntryID):
-		d.wrap(d.th.Warn, "deleted since it was analysed; F analyses the project again")
+		d.wrap(d.th.Warn, "deleted since the analysis; press F to analyse the project again")
 	}
 }
 
@@ -147,7 +147,7 @@ func (d *writer) hit(c *compare.ContractChange, h int) {
 		}
 	} else if report.Errors(*c) > 0 {
 		d.gap()
-		d.add(d.th.Faint.Render("nothing here imports what broke"))
+		d.add(d.th.Faint.Render("no importer affected"))
 	}
 	affects := slices.DeleteFunc(slices.Clone(c.Affects), func(p string) bool { return p == c.EntryID }) // its own bundle
 	if len(affects) == 0 {

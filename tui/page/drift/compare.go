@@ -103,12 +103,12 @@ func (p *Page) done(m doneMsg) tea.Cmd {
 	case errors.Is(m.err, context.Canceled):
 		return tui.Toast(tui.Info, "stopped")
 	case problem.CodeOf(m.err) == problem.CLINotFound:
-		return tui.Toast(tui.Bad, "the stamp command was not found; I installs it")
+		return tui.Toast(tui.Bad, "stamp command not found; press I to install it")
 	case m.err != nil:
 		return tui.Toast(tui.Bad, problem.Of(m.err).Text)
 	case m.snapshot != "":
 		p.made = m.project
-		return tui.Toast(tui.Good, "snapshot made; edit, then r compares with it")
+		return tui.Toast(tui.Good, "snapshot made; after editing, press r to compare")
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (p *Page) missingCLI() bool {
 func (p *Page) askInstall() tea.Cmd {
 	return tui.Open(&tui.Confirm{
 		Name: "drift.install", Title: "Install stamp?",
-		Text: "npm downloads logicstamp-context into mcpdeck's own data folder. Nothing else on this machine changes. mcpdeck then runs it to analyse projects.",
+		Text: "npm will download logicstamp-context into mcpdeck's own data folder; nothing else on this machine changes. mcpdeck then runs it to analyse projects.",
 		Choices: []tui.Choice{
 			{Key: "y", Text: "Install", Run: p.install},
 			{Key: "n", Text: "Not now"},

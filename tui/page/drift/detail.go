@@ -64,21 +64,21 @@ func detailLines(th *theme.Theme, b *board, x row, m mode, w int, apart bool) []
 		d.folder(x.folder)
 	case contentRow:
 		d.title(x.name, "", "")
-		d.wrap(th.Text, "The text of this file changed, its contract did not: comments, formatting, a function body. This is no drift.")
+		d.wrap(th.Text, "The text of this file changed, but not its contract: comments, formatting, a function body. This is not drift.")
 		d.gap()
-		d.wrap(th.Faint, "stamp's contracts hold neither the types of parameters nor inline types of props. Where one of an exported declaration changed, it is listed under signatures; of others this is unknown.")
+		d.wrap(th.Faint, "stamp's contracts record neither parameter types nor inline prop types. Changes to those of exported declarations are listed under signatures; for others this is unknown.")
 	case uncoveredRow:
 		d.title(x.name, "", "not covered")
-		d.wrap(th.Text, "This file changed, but it is in no bundle on at least one side: it lies deeper than the depth, or in a cycle that no root reaches. Nothing could be compared.")
+		d.wrap(th.Text, "This file changed, but it is in no bundle on at least one side: it is beyond the depth, or in a cycle that no root reaches. It could not be compared.")
 		d.gap()
-		d.wrap(th.Faint, "With a commit as baseline (B) the deck looks deeper; a pure cycle is never seen.")
+		d.wrap(th.Faint, "With a commit as baseline (B) mcpdeck looks deeper; a pure cycle is never covered.")
 	case signatureRow:
 		d.title(x.name, "", "signature")
 		d.path(fmt.Sprintf("%s:%d", x.signature.EntryID, x.signature.Line))
 		d.gap()
 		d.line(report.Line{Sign: report.Changed, Before: x.signature.Before, After: x.signature.After}, 0)
 		d.gap()
-		d.wrap(th.Faint, "No contract holds this, so the status does not count it: types of parameters and inline types of props are in the source alone.")
+		d.wrap(th.Faint, "Contracts do not record parameter types and inline prop types, so the status does not count this change.")
 	case warningRow:
 		d.title(x.name, "", "warning")
 		d.wrap(th.Text, x.warning)
@@ -90,7 +90,7 @@ func detailLines(th *theme.Theme, b *board, x row, m mode, w int, apart bool) []
 		}
 		if !x.opens {
 			d.gap()
-			d.wrap(th.Faint, "The names of unchanged folders are not in this result; r compares again and lists them.")
+			d.wrap(th.Faint, "This result does not list unchanged folders; press r to compare again and list them.")
 		}
 	default:
 		d.overview(b.result)
@@ -155,7 +155,7 @@ func typeWords(t compare.ChangeType) string {
 	case compare.BundleRemoved:
 		return "bundle removed"
 	default:
-		return "itself the same; changed through what it reaches"
+		return "itself unchanged; something it reaches changed"
 	}
 }
 
@@ -187,7 +187,7 @@ func (d *writer) through(b *board, det *compare.Details) {
 	}
 	if len(det.ChangedDependencies) > 0 {
 		d.gap()
-		d.add(d.th.Faint.Render("enter goes to the component that caused it"))
+		d.add(d.th.Faint.Render("press enter to go to the component that caused it"))
 	}
 }
 
@@ -369,7 +369,7 @@ func (d *writer) overview(r *compare.Result) {
 	}
 	if f := r.Freshness; f != nil && f.State == "stale" {
 		d.gap()
-		d.wrap(d.th.Warn, "The current side is older than the sources; F analyses them.")
+		d.wrap(d.th.Warn, "The current side is older than the sources; press F to analyse them.")
 	}
 }
 

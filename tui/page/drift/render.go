@@ -269,9 +269,9 @@ func (p *Page) detail(f *tui.Frame, w int) []string {
 func (p *Page) nothing(f *tui.Frame, h int) []string {
 	th := f.Theme
 	key := func(k, text string) string { return th.Key.Render(k) + "  " + th.Text.Render(text) }
-	rows := []string{"", th.Strong.Render("What changed in the contracts here?"), ""}
+	rows := []string{"", th.Strong.Render("What changed in the contracts?"), ""}
 	if p.path == "" {
-		rows = []string{"", th.Faint.Render("No project yet. It appears with an agent's first LogicStamp call.")}
+		rows = []string{"", th.Faint.Render("No project yet. One appears with an agent's first LogicStamp call.")}
 	} else {
 		with := "the last commit"
 		if len(p.project().Snapshots) > 0 {

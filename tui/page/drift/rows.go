@@ -130,7 +130,7 @@ func (b *board) rows(v view) []row {
 	out = section(out, v, "new, gone or moved", len(comes), comes)
 	roots, affected := b.bundleRows(v)
 	out = section(out, v, "roots", len(roots), roots)
-	out = section(out, v, "signatures no contract holds", len(r.Signatures), b.signatureRows(v))
+	out = section(out, v, "signatures not in contracts", len(r.Signatures), b.signatureRows(v))
 	if r.Coverage != nil {
 		out = section(out, v, "not covered", len(r.Coverage.Uncovered), names(v, uncoveredRow, report.Unseen, "u:", r.Coverage.Uncovered))
 	}

@@ -36,7 +36,7 @@ func (w *Widget) Update(msg tea.Msg) tea.Cmd {
 
 // Actions lead to the page.
 func (w *Widget) Actions() []tui.Action {
-	return []tui.Action{{ID: "drift.show", Title: "Look at the drift", Keys: []string{"d"}, Run: func() tea.Cmd {
+	return []tui.Action{{ID: "drift.show", Title: "Show the drift", Keys: []string{"d"}, Run: func() tea.Cmd {
 		if project, r := w.newest(); r != nil {
 			w.page.look(project)
 		}

@@ -175,7 +175,7 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "pencil.call", Title: "Show the call", Hint: "details", Keys: []string{"enter"}, Part: partCalls, Enabled: p.whyNoCall, Run: p.openCall},
 		{ID: "pencil.accept", Title: "Accept new and changed tools", Hint: "accept", Keys: []string{"a"}, Acts: true, Enabled: p.whyNoAccept, Run: p.confirmAccept},
 		{ID: "pencil.next", Title: "Next pane", Hint: "next pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},
-		{ID: "pencil.previous", Title: "Pane before", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
+		{ID: "pencil.previous", Title: "Previous pane", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
 		{ID: "pencil.save", Title: "Save the last picture to a file", Hint: "save picture", Keys: []string{"s"}, Acts: true, Enabled: p.whyNoPicture, Run: p.openSave},
 		{ID: "pencil.instructions", Title: "Show the instructions for agents", Keys: []string{"i"}, Enabled: func() string {
 			if p.status.Instructions == "" {

@@ -26,14 +26,14 @@ func (p *Page) hasPicture() string {
 
 func (p *Page) hasFrames() string {
 	if pic := p.view.Picture(); pic == nil || len(pic.Frames) < 2 {
-		return "the picture does not move; s cuts a sheet into frames"
+		return "not an animation; s cuts a sheet into frames"
 	}
 	return ""
 }
 
 func (p *Page) hasBefore() string {
 	if p.view.Picture() == nil || p.before() == nil {
-		return "there is no earlier render of it to compare with; v on another picture marks that one"
+		return "no earlier render to compare with; press v on another picture to mark it"
 	}
 	return ""
 }
@@ -50,7 +50,7 @@ func (p *Page) Actions() []tui.Action {
 func (p *Page) listActions() []tui.Action {
 	out := []tui.Action{
 		{ID: "pixels.next_part", Title: "Next part: renders, picture, colours", Hint: "part", Keys: []string{"tab"}, Run: do(func() { p.nextPart(1) })},
-		{ID: "pixels.previous_part", Title: "Part before", Keys: []string{"shift+tab"}, Hidden: true, Run: do(func() { p.nextPart(-1) })},
+		{ID: "pixels.previous_part", Title: "Previous part", Keys: []string{"shift+tab"}, Hidden: true, Run: do(func() { p.nextPart(-1) })},
 		{ID: "pixels.follow", Title: "Follow the newest render, or stop following", Hint: "follow", Keys: []string{"f"}, Run: p.follow},
 		{ID: "pixels.open", Title: "Open a picture file and watch it", Hint: "open", Keys: []string{"o"}, Run: func() tea.Cmd { return tui.Open(opener()) }},
 		{ID: "pixels.look", Title: "Go to the picture", Keys: []string{"enter", "right", "l"}, Part: partList, Run: do(func() { p.part = partPicture })},
@@ -66,13 +66,13 @@ func (p *Page) lookActions() []tui.Action {
 		{ID: "pixels.in", Title: "Larger pixels", Hint: "zoom", Keys: []string{"+", "="}, Enabled: p.hasPicture, Run: do(func() { p.view.Zoom(1) })},
 		{ID: "pixels.out", Title: "Smaller pixels", Keys: []string{"-"}, Enabled: p.hasPicture, Run: do(func() { p.view.Zoom(-1) })},
 		{ID: "pixels.fit", Title: "Fit the whole picture", Keys: []string{"0"}, Enabled: p.hasPicture, Run: do(p.view.Fit)},
-		{ID: "pixels.full", Title: "One pixel by one, or fitted", Keys: []string{"enter"}, Part: partPicture, Enabled: p.hasPicture, Run: do(p.view.Full)},
-		{ID: "pixels.notes", Title: "Problems with it", Keys: []string{"d"}, Enabled: p.hasNotes, Run: func() tea.Cmd { return tui.Open(notes(p.current())) }},
-		{ID: "pixels.ground", Title: "Ground: checkerboard, dark, light, the terminal's", Keys: []string{"b"}, Enabled: p.hasPicture, Run: func() tea.Cmd {
+		{ID: "pixels.full", Title: "Actual size or fitted", Keys: []string{"enter"}, Part: partPicture, Enabled: p.hasPicture, Run: do(p.view.Full)},
+		{ID: "pixels.notes", Title: "Problems with the picture", Keys: []string{"d"}, Enabled: p.hasNotes, Run: func() tea.Cmd { return tui.Open(notes(p.current())) }},
+		{ID: "pixels.ground", Title: "Background: checkerboard, dark, light, the terminal's", Keys: []string{"b"}, Enabled: p.hasPicture, Run: func() tea.Cmd {
 			return tui.Toast(tui.Info, "ground: "+p.view.NextGround().String())
 		}},
 		{ID: "pixels.grid", Title: "Grid of pixels and tiles", Keys: []string{"#"}, Enabled: p.hasPicture, Run: p.grid},
-		{ID: "pixels.repeat", Title: "Repeat three by three, as a texture", Keys: []string{"r"}, Enabled: p.hasPicture, Run: do(func() { p.view.Repeat() })},
+		{ID: "pixels.repeat", Title: "Tile three by three, as a texture", Keys: []string{"r"}, Enabled: p.hasPicture, Run: do(func() { p.view.Repeat() })},
 		{ID: "pixels.sheet", Title: "Cut a sheet into frames", Keys: []string{"s"}, Enabled: p.hasPicture, Run: p.cut},
 		{ID: "pixels.slice", Title: "Cut a sheet into frames of a chosen size", Keys: []string{"S"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return tui.Open(p.slicer()) }},
 		{ID: "pixels.copy", Title: "Copy the pixel's colour", Hint: "copy", Keys: []string{"y"}, Part: partPicture, Enabled: p.hasCursor, Run: p.copyPixel},
@@ -93,10 +93,10 @@ func (p *Page) moveActions() []tui.Action {
 		{"right", "Cursor right", []string{"right", "l"}, 1, 0},
 		{"up", "Cursor up", []string{"up", "k"}, 0, -1},
 		{"down", "Cursor down", []string{"down", "j"}, 0, 1},
-		{"far_left", "Cursor eight left", []string{"shift+left", "H"}, -8, 0},
-		{"far_right", "Cursor eight right", []string{"shift+right", "L"}, 8, 0},
-		{"far_up", "Cursor eight up", []string{"shift+up", "K"}, 0, -8},
-		{"far_down", "Cursor eight down", []string{"shift+down", "J"}, 0, 8},
+		{"far_left", "Cursor left by eight", []string{"shift+left", "H"}, -8, 0},
+		{"far_right", "Cursor right by eight", []string{"shift+right", "L"}, 8, 0},
+		{"far_up", "Cursor up by eight", []string{"shift+up", "K"}, 0, -8},
+		{"far_down", "Cursor down by eight", []string{"shift+down", "J"}, 0, 8},
 	} {
 		out = append(out, tui.Action{
 			ID: "pixels.cursor_" + way.name, Title: way.title, Keys: way.keys, Part: partPicture, Hidden: true, Enabled: p.hasPicture,
@@ -107,7 +107,7 @@ func (p *Page) moveActions() []tui.Action {
 		})
 	}
 	return append(out, tui.Action{
-		ID: "pixels.leave", Title: "Take the cursor away, then back to the list", Keys: []string{"esc"}, Part: partPicture, Hidden: true,
+		ID: "pixels.leave", Title: "Remove the cursor, then back to the list", Keys: []string{"esc"}, Part: partPicture, Hidden: true,
 		Run: do(func() {
 			if !p.view.HideCursor() {
 				p.part = partList
@@ -128,7 +128,7 @@ func (p *Page) playActions() []tui.Action {
 	return []tui.Action{
 		{ID: "pixels.play", Title: "Play or stop", Hint: "play", Keys: []string{"space"}, Enabled: p.hasFrames, Run: do(func() { p.view.Play(!p.view.Playing()) })},
 		{ID: "pixels.next_frame", Title: "Next frame", Keys: []string{"."}, Enabled: p.hasFrames, Run: step(1)},
-		{ID: "pixels.previous_frame", Title: "Frame before", Keys: []string{","}, Enabled: p.hasFrames, Run: step(-1)},
+		{ID: "pixels.previous_frame", Title: "Previous frame", Keys: []string{","}, Enabled: p.hasFrames, Run: step(-1)},
 		{ID: "pixels.first_frame", Title: "First frame", Keys: []string{"home"}, Part: partPicture, Enabled: p.hasFrames, Run: do(p.view.First)},
 		{ID: "pixels.last_frame", Title: "Last frame", Keys: []string{"end"}, Part: partPicture, Enabled: p.hasFrames, Run: do(p.view.Last)},
 		{ID: "pixels.slower", Title: "Slower", Keys: []string{"<"}, Enabled: p.hasFrames, Run: do(func() { p.view.Faster(-1) })},
@@ -144,11 +144,11 @@ func (p *Page) compareActions() []tui.Action {
 	return []tui.Action{
 		{ID: "pixels.compare", Title: "Compare: side by side, highlight, blink, off", Hint: "compare", Keys: []string{"c"}, Enabled: p.hasBefore, Run: do(p.view.NextCompare)},
 		{ID: "pixels.flip", Title: "Flip between before and after", Keys: []string{"x"}, Enabled: p.hasBefore, Run: do(p.view.Flip)},
-		{ID: "pixels.blink", Title: "Flip automatically, twice a second, while comparing by blink", Keys: []string{"X"}, Enabled: p.hasBefore, Run: do(func() { p.view.Blink() })},
-		{ID: "pixels.tolerance", Title: "Tolerance: how different pixels may be and still count as equal", Keys: []string{"t"}, Enabled: p.hasBefore, Run: p.tolerance},
+		{ID: "pixels.blink", Title: "Blink automatically, twice a second, while comparing", Keys: []string{"X"}, Enabled: p.hasBefore, Run: do(func() { p.view.Blink() })},
+		{ID: "pixels.tolerance", Title: "Tolerance: how much pixels may differ and still count as equal", Keys: []string{"t"}, Enabled: p.hasBefore, Run: p.tolerance},
 		{ID: "pixels.next_change", Title: "Next change", Keys: []string{"]"}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(1) })},
-		{ID: "pixels.previous_change", Title: "Change before", Keys: []string{"["}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(-1) })},
-		{ID: "pixels.mark", Title: "Compare with the picture that is shown now", Keys: []string{"v"}, Enabled: p.hasPicture, Run: p.mark},
+		{ID: "pixels.previous_change", Title: "Previous change", Keys: []string{"["}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(-1) })},
+		{ID: "pixels.mark", Title: "Mark this picture to compare with", Keys: []string{"v"}, Enabled: p.hasPicture, Run: p.mark},
 		{ID: "pixels.older", Title: "Older version of the same picture", Keys: []string{"{", "pgup"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(-1) }},
 		{ID: "pixels.newer", Title: "Newer version of the same picture", Keys: []string{"}", "pgdown"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(1) }},
 	}
@@ -159,7 +159,7 @@ func (p *Page) version1(d int) tea.Cmd {
 		return nil
 	}
 	if d < 0 {
-		return tui.Toast(tui.Info, "this is the oldest version that is kept")
+		return tui.Toast(tui.Info, "this is the oldest version kept")
 	}
 	return tui.Toast(tui.Info, "this is the newest version")
 }
@@ -196,9 +196,9 @@ func (p *Page) grid() tea.Cmd {
 
 func (p *Page) tolerance() tea.Cmd {
 	if t := p.view.NextTolerance(); t > 0 {
-		return tui.Toast(tui.Info, fmt.Sprintf("tolerance: pixels count as equal up to a difference of %g of 100", t))
+		return tui.Toast(tui.Info, fmt.Sprintf("tolerance: pixels differing by up to %g of 100 count as equal", t))
 	}
-	return tui.Toast(tui.Info, "tolerance: none, every difference counts")
+	return tui.Toast(tui.Info, "tolerance: none; every difference counts")
 }
 
 func (p *Page) hasCursor() string {
@@ -244,14 +244,14 @@ func (p *Page) mark() tea.Cmd {
 	if p.marked.picture == pic {
 		p.marked = marked{}
 		p.view.SetBefore(p.before())
-		return tui.Toast(tui.Info, "compares with the version before")
+		return tui.Toast(tui.Info, "comparing with the previous version")
 	}
 	p.marked = marked{picture: pic, thing: p.thing}
 	if r := p.current(); r != nil {
 		p.marked.name = plain.Line(r.Name)
 	}
 	p.view.SetBefore(p.before())
-	return tui.Toast(tui.Info, "later versions, and pictures without earlier ones, are compared with this one")
+	return tui.Toast(tui.Info, "marked: later versions, and pictures without earlier ones, are compared with this one")
 }
 
 // cut cuts a still into frames of the guessed size, or puts it together again.
@@ -264,11 +264,11 @@ func (p *Page) cut() tea.Cmd {
 	}
 	pic := p.view.Picture()
 	if len(pic.Frames) > 1 {
-		return tui.Toast(tui.Info, "the picture has frames already")
+		return tui.Toast(tui.Info, "the picture already has frames")
 	}
 	w, h := viewer.GuessFrame(pic.Size())
 	if w == 0 {
-		return tui.Toast(tui.Warn, "no frame size of 8 to 64 pixels divides the picture; S sets another")
+		return tui.Toast(tui.Warn, "no frame size from 8 to 64 pixels divides the picture; press S to set one")
 	}
 	return p.slice(sheet{w: w, h: h, last: -1})
 }
@@ -285,21 +285,21 @@ func (p *Page) slice(s sheet) tea.Cmd {
 	}
 	p.sheet = &s
 	p.view.Set(cut)
-	return tui.Toast(tui.Info, fmt.Sprintf("%d frames of %d×%d; space plays them", len(cut.Frames), s.w, s.h))
+	return tui.Toast(tui.Info, fmt.Sprintf("%d frames of %d×%d; press space to play", len(cut.Frames), s.w, s.h))
 }
 
 // slicer asks for the size of the frames, and which of them to play.
 func (p *Page) slicer() *tui.Prompt {
-	return &tui.Prompt{Name: "pixels.slice", Title: "Cut into frames", Hint: "take", Label: "Width×height, and which: 16x16, or 16x24 3-8", Take: func(text string) tea.Cmd {
+	return &tui.Prompt{Name: "pixels.slice", Title: "Cut into frames", Hint: "take", Label: "Width×height, and optionally a range: 16x16, or 16x24 3-8", Take: func(text string) tea.Cmd {
 		var s sheet
 		size, which, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(strings.ToLower(text), "×", "x")), " ")
 		if _, err := fmt.Sscanf(size+" ", "%dx%d ", &s.w, &s.h); err != nil {
-			return tui.Toast(tui.Warn, "a frame size looks like 16x16")
+			return tui.Toast(tui.Warn, "enter a frame size such as 16x16")
 		}
 		s.first, s.last = 0, -1
 		if which = strings.TrimSpace(which); which != "" {
 			if _, err := fmt.Sscanf(which+" ", "%d-%d ", &s.first, &s.last); err != nil || s.first < 1 || s.last < s.first {
-				return tui.Toast(tui.Warn, "a range of frames looks like 3-8")
+				return tui.Toast(tui.Warn, "enter a range of frames such as 3-8")
 			}
 			s.first, s.last = s.first-1, s.last-1
 		}

@@ -38,7 +38,7 @@ func capabilities() tui.Overlay {
 				rows = append(rows, mark+line)
 			}
 		}
-		rows = append(rows, "", th.Title.Render("Asked and answered"))
+		rows = append(rows, "", th.Title.Render("Terminal queries and answers"))
 		wide := w >= 64
 		for _, fact := range caps.Facts {
 			line := th.Muted.Render(widget.Fit(fact.Asked, 23)) + " " + plain.Line(fact.Answer)

@@ -48,11 +48,11 @@ func (p *Page) nothing(f *tui.Frame) []string {
 	th := f.Theme
 	w := min(f.W-2, 44)
 	lines := []string{th.Strong.Render("No pictures yet"), ""}
-	for _, line := range widget.Wrap("What agents draw with pixelsrc appears here while they draw it.", w) {
+	for _, line := range widget.Wrap("Pictures that agents draw with pixelsrc appear here as they are drawn.", w) {
 		lines = append(lines, th.Muted.Render(line))
 	}
 	lines = append(lines, "")
-	for i, line := range widget.Wrap("o opens a .pxl, PNG, GIF or JPEG file and redraws it whenever it is saved.", w) {
+	for i, line := range widget.Wrap("Press o to open a .pxl, PNG, GIF or JPEG file; it is redrawn whenever it is saved.", w) {
 		if rest, ok := strings.CutPrefix(line, "o"); ok && i == 0 {
 			lines = append(lines, th.Key.Render("o")+th.Muted.Render(rest))
 			continue
@@ -229,7 +229,7 @@ func (p *Page) below(f *tui.Frame, w, h int) []string {
 			style = th.Bad
 		}
 		if i == room-1 && len(notes) > room {
-			rows = append(rows, th.Warn.Render(fmt.Sprintf("%d more: d shows all", len(notes)-i)))
+			rows = append(rows, th.Warn.Render(fmt.Sprintf("%d more; d shows all", len(notes)-i)))
 			break
 		}
 		rows = append(rows, style.Render(widget.Cut(plain.Line(note), w)))
@@ -334,7 +334,7 @@ func (p *Page) pixel(f *tui.Frame, w int) string {
 func (p *Page) pixelAt(f *tui.Frame, x, y int, c color.NRGBA, ok bool, w int) string {
 	th := f.Theme
 	if !ok {
-		return th.Faint.Render(widget.Cut("arrows or a click look at a pixel", w))
+		return th.Faint.Render(widget.Cut("arrows or a click select a pixel", w))
 	}
 	text := fmt.Sprintf("%d,%d ", x, y)
 	name := p.view.TokenAt(x, y)
