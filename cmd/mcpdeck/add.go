@@ -32,15 +32,16 @@ func addCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add NAME [FLAG...] -- COMMAND [ARG...]\n  mcpdeck add NAME URL [FLAG...]\n  mcpdeck add [NAME] SERVER.json [FLAG...]",
 		Short: "Add any MCP server to the deck", DisableFlagsInUseLine: true,
-		Long: `Add any MCP server to the deck. It is off until you turn it on in the deck, and costs
-agents nothing while it is off.
+		Long: `Add any MCP server to the deck. The server is off until you turn it on; while it is
+off, agents see nothing of it.
 
-A server is a command, after --, or a URL, or a server.json as the MCP registry has
-it. mcpdeck shows what will run, asks, writes one file in servers.d beside its
-configuration, and starts a command once to show its tools and what they cost.
+A server is a command (after --), a URL, or a server.json from the MCP registry.
+mcpdeck shows what will run, asks, and writes one file to servers.d, next to
+config.toml. A command is then started once to show its tools and how much context
+they take.
 
-Values can hold ${root} (the agent's project), ${home}, ${env:NAME} and
-${secret:NAME}. No shell reads them.`,
+Values can contain ${root} (the agent's project), ${home}, ${env:NAME} and
+${secret:NAME}. They are not passed through a shell.`,
 		Example: `  mcpdeck add files -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 '${root}'
   mcpdeck add github --env GITHUB_PERSONAL_ACCESS_TOKEN=secret:github -- npx -y @modelcontextprotocol/server-github
   mcpdeck add docs https://mcp.example.com/mcp --header 'Authorization: Bearer ${env:DOCS_TOKEN}'
@@ -76,17 +77,17 @@ ${secret:NAME}. No shell reads them.`,
 		return usage{fmt.Errorf("%w; put -- before the command: mcpdeck add NAME -- COMMAND", flagError(err))}
 	})
 	fl := c.Flags()
-	fl.StringArrayVar(&f.env, "env", nil, "a variable for the command, KEY=VALUE; KEY=secret:NAME takes it from the secrets")
-	fl.StringArrayVar(&f.inherit, "inherit", nil, "a variable that the command gets as mcpdeck has it")
-	fl.StringArrayVar(&f.headers, "header", nil, "a header for the URL, 'NAME: VALUE'")
-	fl.StringVar(&f.cwd, "cwd", "", "working folder of the command (default: the agent's project)")
-	fl.StringVar(&f.transport, "transport", "", "of the URL: auto, http or sse")
-	fl.StringVar(&f.title, "title", "", "what the deck calls it")
-	fl.BoolVar(&f.on, "on", false, "on whenever the deck starts")
-	fl.BoolVar(&f.lazy, "lazy", false, "on, found by search instead of listed")
-	fl.IntVar(&f.pick, "package", 0, "which package or address of the server.json, counted from 1")
-	fl.StringArrayVar(&f.set, "set", nil, "a value that the server.json asks for, NAME=VALUE")
-	fl.BoolVar(&f.noTry, "no-try", false, "do not start the command once")
+	fl.StringArrayVar(&f.env, "env", nil, "environment variable for the command, NAME=VALUE; NAME=secret:KEY uses a stored secret")
+	fl.StringArrayVar(&f.inherit, "inherit", nil, "name of a variable to pass on from mcpdeck's environment")
+	fl.StringArrayVar(&f.headers, "header", nil, "HTTP header for the URL, 'NAME: VALUE'")
+	fl.StringVar(&f.cwd, "cwd", "", "working directory of the command (default: the agent's project)")
+	fl.StringVar(&f.transport, "transport", "", "transport of the URL: auto, http or sse")
+	fl.StringVar(&f.title, "title", "", "display name")
+	fl.BoolVar(&f.on, "on", false, "turn it on whenever the deck starts")
+	fl.BoolVar(&f.lazy, "lazy", false, "like --on, but let agents search its tools instead of listing them")
+	fl.IntVar(&f.pick, "package", 0, "which package or remote of the server.json to use, counted from 1")
+	fl.StringArrayVar(&f.set, "set", nil, "value for an input of the server.json, NAME=VALUE")
+	fl.BoolVar(&f.noTry, "no-try", false, "do not start the command")
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")
 	return c
 }
@@ -133,7 +134,7 @@ func (f addFlags) card(args []string, dash int) (settings.Card, []string, error)
 		}
 		card.URL = source
 	default:
-		return card, nil, usagef("say what %s is: mcpdeck add %[1]s -- COMMAND, or mcpdeck add %[1]s URL", args[0])
+		return card, nil, usagef("missing command or URL: mcpdeck add %[1]s -- COMMAND, or mcpdeck add %[1]s URL", args[0])
 	}
 	switch {
 	case f.on:
@@ -192,7 +193,7 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 		return usage{fmt.Errorf("add %s: %w", card.Name, err)}
 	}
 	if where := cfg.WhereCard(card.Name); where != "" {
-		return fmt.Errorf("add %s: there is one in %s; choose another name, or first: mcpdeck remove %[1]s", card.Name, where)
+		return fmt.Errorf("add %s: it already exists, in %s; choose another name, or run: mcpdeck remove %[1]s", card.Name, where)
 	}
 	edit, err := cards.File(cfg.CardFile(card.Name), card)
 	if err != nil {
@@ -202,7 +203,7 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 	for _, l := range card.Runs() {
 		c.Println("  " + l)
 	}
-	c.Println("  kept in    ", edit.Place.Path())
+	c.Println("  saved in   ", edit.Place.Path())
 	for _, n := range append(append(notes, warnings...), cardNotes(full)...) {
 		c.Println("  note       ", n)
 	}
@@ -214,7 +215,7 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 	if err != nil {
 		return err
 	}
-	c.Printf("added %s; mcpdeck undo %s takes it back\n", card.Name, entry.ID)
+	c.Printf("added %s; undo with: mcpdeck undo %s\n", card.Name, entry.ID)
 	if !f.noTry {
 		tryCard(c, cfg, full)
 	}
@@ -226,7 +227,7 @@ func cardNotes(card settings.Card) []string {
 	var out []string
 	if len(card.Command) > 0 && !strings.Contains(card.Command[0], "${") {
 		if _, err := process.Find(card.Command[0]); err != nil {
-			out = append(out, card.Command[0]+" is not found on PATH")
+			out = append(out, card.Command[0]+" is not on PATH")
 		}
 	}
 	for _, s := range card.Missing(func(string) bool { return false }) {
@@ -235,7 +236,7 @@ func cardNotes(card settings.Card) []string {
 	for _, table := range []map[string]string{card.Env, card.Headers} {
 		for k, v := range table {
 			if settings.Masked(k+"=", v) != k+"="+v {
-				out = append(out, k+" looks like a secret; it will be in the file, which you alone can read")
+				out = append(out, k+" looks like a secret; it is stored in this file, which only you can read")
 			}
 		}
 	}
@@ -256,11 +257,11 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 	case errors.Is(err, cards.ErrNotTried):
 		return
 	case err != nil:
-		c.Printf("it does not start yet: %v\n", err)
+		c.Printf("it could not be started: %v\n", err)
 		return
 	}
 	c.Printf("%s %s answers in %s, protocol %s\n", got.Server, got.Version, span.Took(got.Took), got.Protocol)
-	c.Printf("%d tools, %s of context while it is on: %s\n", len(got.Tools), cards.Cost(got.Context), someOf(got.Tools, 12))
+	c.Printf("%d tools, %s of context while on: %s\n", len(got.Tools), cards.Cost(got.Context), someOf(got.Tools, 12))
 }
 
 // someOf lists names, the first n of them.

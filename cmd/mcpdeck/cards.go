@@ -21,10 +21,10 @@ func removeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Remove a server that was added to the deck",
-		Long:  "Remove a server that was added to the deck: its file is deleted, after asking. mcpdeck undo brings it back.",
+		Long:  "Remove a server that was added to the deck, after asking. mcpdeck undo restores it.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("name one server; mcpdeck list shows them")
+				return usagef("name one server; mcpdeck list lists them")
 			}
 			return nil
 		},
@@ -44,14 +44,14 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 	where := cfg.WhereCard(name)
 	switch {
 	case slices.Contains(serverNames(), name):
-		return usagef("remove %s: it is a part of mcpdeck", name)
+		return usagef("remove %s: it is part of mcpdeck", name)
 	case where == "":
 		if meant := near.Meant(name, cardNames(cfg)); meant != "" {
 			return fmt.Errorf("remove %q: unknown server; did you mean %q?", name, meant)
 		}
-		return fmt.Errorf("remove %q: unknown server; mcpdeck list shows them", name)
+		return fmt.Errorf("remove %q: unknown server; mcpdeck list lists them", name)
 	case where == cfg.Paths.Config:
-		return fmt.Errorf("remove %s: it is in %s, which is yours to edit; remove [server.%[1]s] there", name, where)
+		return fmt.Errorf("remove %s: it is configured in %s; remove [server.%[1]s] from that file", name, where)
 	}
 	edit, err := cards.Removal(where)
 	if err != nil {
@@ -69,7 +69,7 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	c.Printf("removed %s; mcpdeck undo %s brings it back\n", name, entry.ID)
+	c.Printf("removed %s; undo with: mcpdeck undo %s\n", name, entry.ID)
 	return nil
 }
 
@@ -178,7 +178,7 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 		return lipgloss.NewStyle().Faint(all[row].BuiltIn)
 	})
 	if err == nil && len(cfg.Cards)+len(cfg.Broken) == 0 {
-		c.Println("\nmcpdeck add --help says how to add any other MCP server.")
+		c.Println("\nTo add other MCP servers, see mcpdeck add --help and mcpdeck import --help.")
 	}
 	return err
 }

@@ -94,6 +94,11 @@ func completeWords(root *cobra.Command, a *app) {
 			return setup.Names(), cobra.ShellCompDirectiveNoFileComp
 		}
 	}
+	if c, _, err := root.Find([]string{"import"}); err == nil {
+		c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return setup.Names(), cobra.ShellCompDirectiveDefault // or a file
+		}
+	}
 	if c, _, err := root.Find([]string{"remove"}); err == nil {
 		c.ValidArgsFunction = completeCards(a)
 	}

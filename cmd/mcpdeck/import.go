@@ -36,19 +36,19 @@ func importCommand(a *app) *cobra.Command {
 		Use:   "import [CLIENT|FILE]",
 		Short: "Add the MCP servers that agents' clients are configured with",
 		Long: `Add the MCP servers that agents' clients are configured with: those of all clients
-that are found, of one client, or of a file in the form of a client's (.mcp.json).
+found on this machine, of one client, or of a file such as .mcp.json.
 
-mcpdeck shows what it found, asks, and writes one file for each server. Servers that
-are the same in several clients become one. The clients' own files are only read,
-unless --take-over is given: then their entries start the same servers through the
-deck, under the same names, so that the clients' own rules for tools still apply.
-mcpdeck undo takes all of it back.
+mcpdeck shows what it found, asks, and writes one file per server. A server that
+several clients have is added once. The clients' files are only read, unless you
+pass --take-over: then their entries start the same servers through the deck, under
+the same names, so that the clients' own permissions for tools still apply.
+mcpdeck undo reverts all of it.
 
 Clients: ` + strings.Join(setup.Names(), ", "),
 		Example: "  mcpdeck import --print\n  mcpdeck import claude\n  mcpdeck import codex --only github,files --take-over\n  mcpdeck import ../other/.mcp.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("name one client or one file")
+				return usagef("name at most one client or file")
 			}
 			return nil
 		},
@@ -61,17 +61,17 @@ Clients: ` + strings.Join(setup.Names(), ", "),
 		},
 	}
 	fl := c.Flags()
-	fl.StringSliceVar(&f.only, "only", nil, "the servers of these names alone")
-	fl.BoolVar(&f.takeOver, "take-over", false, "have the clients start these servers through the deck")
-	fl.BoolVar(&f.print, "print", false, "print what would be written, and write nothing")
-	fl.StringArrayVar(&f.set, "set", nil, "a value that a client asks its user for, ID=VALUE")
+	fl.StringSliceVar(&f.only, "only", nil, "import only the servers with these names")
+	fl.BoolVar(&f.takeOver, "take-over", false, "make the clients start these servers through the deck")
+	fl.BoolVar(&f.print, "print", false, "print what would be written, without writing it")
+	fl.StringArrayVar(&f.set, "set", nil, "value for an input that the client would ask for, ID=VALUE")
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")
 	return c
 }
 
 func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from string) error {
 	if f.takeOver && !canTakeOver(c) {
-		return errors.New("take over: this version of mcpdeck cannot serve a server under its own names yet; import without --take-over")
+		return errors.New("--take-over is not available in this version of mcpdeck; import without it")
 	}
 	sources, err := importSources(c, cfg, from)
 	if err != nil {
@@ -120,7 +120,7 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	if err != nil {
 		return err
 	}
-	c.Printf("imported %s; mcpdeck undo %s takes it back\n", counted(len(plan.Cards), "server"), entry.ID)
+	c.Printf("imported %s; undo with: mcpdeck undo %s\n", counted(len(plan.Cards), "server"), entry.ID)
 	if f.takeOver {
 		c.Println("Restart the clients whose files were changed.")
 	}
@@ -196,7 +196,7 @@ func showImport(c *cobra.Command, plan cards.Import) error {
 		what := r.Why
 		switch {
 		case r.Card == "":
-			what = "left out: " + what
+			what = "skipped: " + what
 		case !r.New:
 			what = strings.TrimSuffix("the same as "+r.Card+"; "+what, "; ")
 		default:
@@ -229,7 +229,7 @@ func showEdits(c *cobra.Command, edits []change.Edit, whole bool) {
 			c.Println("  " + l)
 		}
 		if e.Place.Shared() {
-			c.Println("  This file is shared with others who work on the project; they would need mcpdeck, too.")
+			c.Println("  This file is shared with others who work on the project; they will need mcpdeck, too.")
 		}
 	}
 }

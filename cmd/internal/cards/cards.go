@@ -12,7 +12,7 @@ import (
 )
 
 // header begins the file of a card.
-const header = "# Written by mcpdeck. Changes to this file apply at once.\n"
+const header = "# Written by mcpdeck. Changes to this file apply immediately.\n"
 
 // File is the edit that makes the file of a card.
 func File(path string, card settings.Card) (change.Edit, error) {

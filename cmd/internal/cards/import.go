@@ -260,10 +260,10 @@ func (p *planner) ours(e clients.Entry) string {
 		return base == "mcpdeck" || strings.HasPrefix(base, "mcpdeck@")
 	}
 	if isDeck(e.URL) || slices.ContainsFunc(e.Command, isDeck) || slices.ContainsFunc(e.Command, program) {
-		return "it leads to mcpdeck itself"
+		return "it runs mcpdeck itself"
 	}
 	if e.Name() == "pencil" {
-		return "mcpdeck has Pencil's server itself: mcpdeck pencil on"
+		return "mcpdeck includes Pencil: mcpdeck pencil on"
 	}
 	return ""
 }

@@ -103,9 +103,9 @@ func TestServersOfAllClientsAreImported(t *testing.T) {
 	got := rows(imported(t, cfg, filepath.Join(home, "project"), Options{}))
 	want := `claude broken -> no: its command is not a list of texts
 claude github -> github: npx -y gh@1 TOKEN=${env:GH_TOKEN:-none}
-claude mcpdeck -> no: it leads to mcpdeck itself
-claude pencil -> no: mcpdeck has Pencil's server itself: mcpdeck pencil on
-claude proxied -> no: it leads to mcpdeck itself
+claude mcpdeck -> no: it runs mcpdeck itself
+claude pencil -> no: mcpdeck includes Pencil: mcpdeck pencil on
+claude proxied -> no: it runs mcpdeck itself
 claude db -> db: db-mcp
 claude github -> = github
 codex docs -> docs: https://docs.example/mcp Authorization=Bearer ${env:DOCS}
@@ -266,7 +266,7 @@ func TestEntriesAreTakenOverAndPutBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := imported(t, again, "", Options{}); len(m.Cards) != 0 || strings.Count(rows(m), "leads to mcpdeck itself") != 7 {
+	if m := imported(t, again, "", Options{}); len(m.Cards) != 0 || strings.Count(rows(m), "runs mcpdeck itself") != 7 {
 		t.Errorf("again:\n%s", rows(m))
 	}
 	entries, err := j.Entries()

@@ -120,11 +120,11 @@ func (d described) use(n int, values map[string]string) (settings.Card, []string
 		r.remote(d.Remotes[n-1-len(d.Packages)])
 	}
 	if len(r.lacks) > 0 && r.err == nil {
-		r.err = fmt.Errorf("it needs values that only you know:\n  %s", strings.Join(r.lacks, "\n  "))
+		r.err = fmt.Errorf("missing values:\n  %s", strings.Join(r.lacks, "\n  "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !r.used[name] && r.err == nil {
-			r.err = fmt.Errorf("--set %s: it asks for nothing of this name", name)
+			r.err = fmt.Errorf("--set %s: it has no input with this name", name)
 		}
 	}
 	return r.card, r.notes, r.err
@@ -144,7 +144,7 @@ func (d described) others(chosen int) string {
 	for i, r := range d.Remotes {
 		add(len(d.Packages)+i+1, r.URL)
 	}
-	return "others by --package: " + strings.Join(out, ", ")
+	return "others, with --package: " + strings.Join(out, ", ")
 }
 
 func (p packageInfo) kind() string { return p.RegistryType + p.RegistryName }
@@ -200,7 +200,7 @@ func (r *reader) program(p packageInfo, serverVersion string) {
 		return
 	}
 	if p.RegistryBaseURL != "" && !known(p.RegistryBaseURL) {
-		r.notes = append(r.notes, "its package is in another registry, which your "+r.card.Command[0]+" must be set to: "+plain.Line(p.RegistryBaseURL))
+		r.notes = append(r.notes, "its package is in another registry, which "+r.card.Command[0]+" must be configured for: "+plain.Line(p.RegistryBaseURL))
 	}
 }
 

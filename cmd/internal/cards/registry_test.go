@@ -23,7 +23,7 @@ func TestARegistrysDescriptionBecomesACommand(t *testing.T) {
 			values: map[string]string{"dir": "/a b", "all": "yes"}, want: "npx -y --node-options --x=7 @me/some@1.2.3 '/a b' --port 80 --all yes",
 		},
 		{name: "what only the user knows", text: npm(`,"packageArguments":[{"type":"positional","valueHint":"dir","isRequired":true,"description":"where"}]`), fails: "--set dir=...  where"},
-		{name: "an unknown value", text: npm(""), values: map[string]string{"dri": "x"}, fails: "asks for nothing of this name"},
+		{name: "an unknown value", text: npm(""), values: map[string]string{"dri": "x"}, fails: "it has no input with this name"},
 		{name: "none of the choices", text: npm(`,"packageArguments":[{"type":"named","name":"--mode","choices":["a","b"]}]`), values: map[string]string{"mode": "c"}, fails: `"c" is none of a, b`},
 		{
 			name: "variables", text: npm(`,"environmentVariables":[{"name":"KEY","isRequired":true,"isSecret":true},{"name":"LEVEL","default":"info"},{"name":"OTHER"},{"name":"FIXED","value":"1"}]`),

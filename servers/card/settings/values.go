@@ -130,7 +130,7 @@ func (c Card) Runs() []string {
 		add("with        %s", Masked(name+"=", c.Env[name]))
 	}
 	for _, name := range c.Inherit {
-		add("with        %s of this environment", name)
+		add("with        %s from mcpdeck's environment", name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		add("header      %s", Masked(name+": ", c.Headers[name]))
