@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -125,23 +126,6 @@ type message struct {
 	} `json:"error"`
 }
 
-func newHost(t *testing.T, modules ...host.Module) *host.Host {
-	t.Helper()
-	h, err := host.New(host.Options{Version: "test", Modules: modules, Root: "/deck"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.Start()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		if err := h.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
-}
-
 func connect(t *testing.T, h *host.Host) *client {
 	t.Helper()
 	view, err := h.View(host.ViewSpec{})
@@ -196,7 +180,7 @@ func call(id, tool, args string) string {
 }
 
 func TestIDsAreEchoedByteForByte(t *testing.T) {
-	c := connect(t, newHost(t, newFixture()))
+	c := connect(t, hosttest.Start(t, newFixture()))
 	c.initialize()
 	for _, id := range []string{`1`, `"1"`, `1152921504606846977`, `-3`, `1.50`, `"a\u00e9\"b"`, `5`, `"5"`} {
 		c.send(call(id, "echo", `{"text":"x"}`))
@@ -207,7 +191,7 @@ func TestIDsAreEchoedByteForByte(t *testing.T) {
 }
 
 func TestAnUnknownToolIsAnsweredWithAHint(t *testing.T) {
-	c := connect(t, newHost(t, newFixture()))
+	c := connect(t, hosttest.Start(t, newFixture()))
 	c.initialize()
 	c.send(call("1", "ecko", `{}`))
 	if m := c.next(); m.Error == nil || m.Error.Code != -32602 || m.Error.Message != `unknown tool "ecko"; did you mean "echo"?` {
@@ -216,7 +200,7 @@ func TestAnUnknownToolIsAnsweredWithAHint(t *testing.T) {
 }
 
 func TestProgressComesBeforeItsResult(t *testing.T) {
-	c := connect(t, newHost(t, newFixture()))
+	c := connect(t, hosttest.Start(t, newFixture()))
 	c.initialize()
 	const rounds = 1000
 	go func() {
@@ -253,7 +237,7 @@ func TestProgressComesBeforeItsResult(t *testing.T) {
 
 func TestCancelSuppressesTheAnswer(t *testing.T) {
 	f := newFixture()
-	c := connect(t, newHost(t, f))
+	c := connect(t, hosttest.Start(t, f))
 	c.initialize()
 	cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"5"}}`
 	c.send(call(`5`, "block", `{}`), call(`"5"`, "block", `{}`), cancel) // right behind it
@@ -273,7 +257,7 @@ func TestCancelSuppressesTheAnswer(t *testing.T) {
 
 func TestBlockedCallsDelayNobodyAndAreLimited(t *testing.T) {
 	f := newFixture()
-	c := connect(t, newHost(t, f))
+	c := connect(t, hosttest.Start(t, f))
 	c.initialize()
 	for i := range 63 {
 		c.send(call(fmt.Sprint(100+i), "block", `{}`))
@@ -290,7 +274,7 @@ func TestBlockedCallsDelayNobodyAndAreLimited(t *testing.T) {
 }
 
 func TestAnnouncedRoots(t *testing.T) {
-	c := connect(t, newHost(t, newFixture()))
+	c := connect(t, hosttest.Start(t, newFixture()))
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"tester","version":"1"}}}`)
 	c.next()
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -314,7 +298,7 @@ func TestAnnouncedRoots(t *testing.T) {
 // nothing, while another one works and the list of tools changes.
 func TestSlowReaderSlowsNobody(t *testing.T) {
 	f := newFixture()
-	h := newHost(t, f)
+	h := hosttest.Start(t, f)
 	slow, quick := connect(t, h), connect(t, h)
 	slow.initialize()
 	quick.initialize()
@@ -363,7 +347,7 @@ func TestBadLinesGetOneAnswerAndTheConnectionLives(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := connect(t, newHost(t, newFixture()))
+			c := connect(t, hosttest.Start(t, newFixture()))
 			c.initialize()
 			c.send("", "\r", tt.line+"\r")
 			m := c.next()
@@ -380,7 +364,7 @@ func TestBadLinesGetOneAnswerAndTheConnectionLives(t *testing.T) {
 }
 
 func TestPanicIsAnErrorForTheAgent(t *testing.T) {
-	c := connect(t, newHost(t, newFixture()))
+	c := connect(t, hosttest.Start(t, newFixture()))
 	c.initialize()
 	c.send(call(`1`, "panic", `{}`))
 	if m := c.next(); !strings.Contains(string(m.Result), "internal error") || strings.Contains(string(m.Result), "boom") {
@@ -390,7 +374,7 @@ func TestPanicIsAnErrorForTheAgent(t *testing.T) {
 
 func TestM_SwitchedOffToolAnswersWithASentence(t *testing.T) {
 	f := newFixture()
-	h := newHost(t, f)
+	h := hosttest.Start(t, f)
 	c := connect(t, h)
 	c.initialize()
 	c.send(call(`1`, "extra_tool", `{}`))
@@ -412,7 +396,7 @@ const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-
 
 func TestListenTellsOfChanges(t *testing.T) {
 	f := newFixture()
-	c := connect(t, newHost(t, f))
+	c := connect(t, hosttest.Start(t, f))
 	listen := func(id, filter string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"subscriptions/listen","params":{"notifications":{%s},%s}}`, id, filter, modernMeta)
 	}
@@ -447,7 +431,7 @@ func TestListenTellsOfChanges(t *testing.T) {
 
 func TestTwoHostsDoNotMix(t *testing.T) {
 	f1, f2 := newFixture(), newFixture()
-	c1, c2 := connect(t, newHost(t, f1)), connect(t, newHost(t, f2))
+	c1, c2 := connect(t, hosttest.Start(t, f1)), connect(t, hosttest.Start(t, f2))
 	c1.initialize()
 	c2.initialize()
 	for range 50 {
@@ -466,7 +450,7 @@ func TestTwoHostsDoNotMix(t *testing.T) {
 }
 
 func TestConnectionsLeaveNoGoroutines(t *testing.T) {
-	h := newHost(t, newFixture())
+	h := hosttest.Start(t, newFixture())
 	warm := connect(t, h)
 	warm.initialize()
 	before := runtime.NumGoroutine()

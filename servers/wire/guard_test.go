@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -95,7 +96,7 @@ func (c *counted) Read(b []byte) (int, error) {
 // web is a host behind the guard on a real port.
 func web(t *testing.T, f *fixture) (url string, h *running) {
 	t.Helper()
-	host := newHost(t, f)
+	host := hosttest.Start(t, f)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

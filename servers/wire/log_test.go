@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 )
 
 const setLevel = `{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"LEVEL"}}`
@@ -37,7 +38,7 @@ func TestLogMessages(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture()
-			c := connect(t, newHost(t, f))
+			c := connect(t, hosttest.Start(t, f))
 			last := call(`9`, "who", `{}`)
 			if tt.old {
 				c.initialize()

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 )
 
 // The version of the protocol counts where it belongs, and nowhere else.
@@ -23,7 +25,7 @@ func TestOnlyTheMetaOfARequestSaysItsProtocol(t *testing.T) {
 		"its value is a number": {`"_meta":{"io.modelcontextprotocol/protocolVersion":20260728}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := connect(t, newHost(t, newFixture()))
+			c := connect(t, hosttest.Start(t, newFixture()))
 			c.send(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + tt.params + `}}`)
 			if m := c.next(); (m.Method == "notifications/subscriptions/acknowledged") != tt.modern {
 				t.Errorf("got %+v", m)
@@ -33,7 +35,7 @@ func TestOnlyTheMetaOfARequestSaysItsProtocol(t *testing.T) {
 }
 
 func TestProgressComesForEveryToken(t *testing.T) {
-	c := connect(t, newHost(t, newFixture()))
+	c := connect(t, hosttest.Start(t, newFixture()))
 	c.initialize()
 	for _, token := range []string{`"t"`, `"a<b>&c"`, `"a\/b"`, `"\u0074"`, `7`, `"` + "\u2028" + `"`} {
 		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"steps","_meta":{"progressToken":` + token + `},"arguments":{}}}`)

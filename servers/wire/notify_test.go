@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 )
 
 const updated = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":`
@@ -41,7 +42,7 @@ func until(t *testing.T, what string, is func() bool) {
 
 func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 	one := newCard("one")
-	h := newHost(t, newFixture(), one)
+	h := hosttest.Start(t, newFixture(), one)
 	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
 		t.Helper()
 		hear, tag := listener(t, a, modern, "one://a")
@@ -87,7 +88,7 @@ func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 
 func TestLogMessagesReachThoseWhoWantTheirLevel(t *testing.T) {
 	one := newCard("one")
-	h := newHost(t, newFixture(), one)
+	h := hosttest.Start(t, newFixture(), one)
 	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
 		t.Helper()
 		message := func(level string) string {

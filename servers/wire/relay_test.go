@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -42,7 +43,7 @@ func startDeck(t *testing.T, path string, modules ...host.Module) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHost(t, modules...)
+	h := hosttest.Start(t, modules...)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	s := &wire.Server{Host: h, Version: "test", Controls: map[string]wire.Control{
@@ -86,7 +87,7 @@ func startRelay(t *testing.T, path string, local ...host.Module) *relayed {
 			return d.DialContext(ctx, "unix", path)
 		},
 		Headless: func() (wire.Stream, []string, error) {
-			h := newHost(t, local...)
+			h := hosttest.Start(t, local...)
 			v, err := h.View(host.ViewSpec{})
 			if err != nil {
 				return nil, nil, err

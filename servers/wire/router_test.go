@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -117,7 +118,7 @@ func (c *card) Serve(ctx context.Context, r host.Request) host.Reply {
 }
 
 func TestRequestsReachARouterAsTheyCame(t *testing.T) {
-	h := newHost(t, newFixture(), newCard("one"), newCard("two"))
+	h := hosttest.Start(t, newFixture(), newCard("one"), newCard("two"))
 	odd := `"_meta":{"z":1.0,"a":"<\u00e9>"},"n":9007199254740993,"later":{"b":1,"a":1e2},"inputResponses":{"k":{"z":1.00}},"requestState":"<s>"`
 	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
 		t.Helper()
@@ -146,7 +147,7 @@ func TestRequestsReachARouterAsTheyCame(t *testing.T) {
 }
 
 func TestWhatAClientMustFindInAResultIsAdded(t *testing.T) {
-	h := newHost(t, newFixture(), newCard("one"))
+	h := hosttest.Start(t, newFixture(), newCard("one"))
 	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
 		t.Helper()
 		want := `{"jsonrpc":"2.0","id":1,"result":{"z":1.0,"content":[],"_meta":{"a":1.0}}}`
@@ -161,7 +162,7 @@ func TestWhatAClientMustFindInAResultIsAdded(t *testing.T) {
 }
 
 func TestErrorsOfARouterReachTheAgentAsTheyAre(t *testing.T) {
-	h := newHost(t, newFixture(), newCard("one"))
+	h := hosttest.Start(t, newFixture(), newCard("one"))
 	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
 		t.Helper()
 		whose := ""
@@ -185,7 +186,7 @@ func TestErrorsOfARouterReachTheAgentAsTheyAre(t *testing.T) {
 }
 
 func TestProgressOfARouterComesAsItIsAndBeforeTheResult(t *testing.T) {
-	h := newHost(t, newFixture(), newCard("one"))
+	h := hosttest.Start(t, newFixture(), newCard("one"))
 	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
 		t.Helper()
 		for _, token := range []string{`7`, `"t"`, `9007199254740993`} {
@@ -204,7 +205,7 @@ func TestProgressOfARouterComesAsItIsAndBeforeTheResult(t *testing.T) {
 }
 
 func TestDefinitionsOfARouterAreListedAsTheyAre(t *testing.T) {
-	h := newHost(t, newFixture(), newCard("two"), newCard("one"))
+	h := hosttest.Start(t, newFixture(), newCard("two"), newCard("one"))
 	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
 		t.Helper()
 		for method, definition := range map[string]string{
@@ -221,7 +222,7 @@ func TestDefinitionsOfARouterAreListedAsTheyAre(t *testing.T) {
 }
 
 func TestOtherMethodsGoToTheOneServerOfAView(t *testing.T) {
-	h := newHost(t, newFixture(), newCard("one"))
+	h := hosttest.Start(t, newFixture(), newCard("one"))
 	for name, want := range map[string]string{"": `"code":-32601`, "one": `"kind":"method","params":`} {
 		everywhere(t, h, name, func(t *testing.T, a talker, modern bool) {
 			t.Helper()
@@ -233,7 +234,7 @@ func TestOtherMethodsGoToTheOneServerOfAView(t *testing.T) {
 }
 
 func TestWhatARouterServesIsInTheLog(t *testing.T) {
-	h := newHost(t, newFixture(), newCard("one"))
+	h := hosttest.Start(t, newFixture(), newCard("one"))
 	a := overStream(t, h, host.ViewSpec{}, false)
 	a.say(t, "initialize", handshake, "0")
 	a.say(t, "tools/call", `{"name":"one_echo","arguments":{"n":9007199254740993}}`, "1")
@@ -262,7 +263,7 @@ func TestWhatARouterServesIsInTheLog(t *testing.T) {
 
 func TestACancelledRequestOfARouterEnds(t *testing.T) {
 	one := newCard("one")
-	h := newHost(t, newFixture(), one)
+	h := hosttest.Start(t, newFixture(), one)
 	t.Run("http", func(t *testing.T) {
 		a := overHTTP(t, h, "/")
 		a.say(t, "initialize", handshake, "0")
@@ -287,7 +288,7 @@ func TestACancelledRequestOfARouterEnds(t *testing.T) {
 }
 
 func TestWhatTheLibraryRefusesReachesNoRouter(t *testing.T) {
-	h := newHost(t, newFixture(), newCard("one"))
+	h := hosttest.Start(t, newFixture(), newCard("one"))
 	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
 		t.Helper()
 		if !modern {
@@ -314,7 +315,7 @@ func TestWhatTheLibraryRefusesReachesNoRouter(t *testing.T) {
 }
 
 func TestABrokenStreamIsResumedWithWhatTheRouterSaid(t *testing.T) {
-	h := newHost(t, newFixture(), newCard("one"))
+	h := hosttest.Start(t, newFixture(), newCard("one"))
 	a := overHTTP(t, h, "/")
 	a.say(t, "initialize", handshake, "0")
 	a.tell(t, "notifications/initialized", `{}`)
@@ -340,7 +341,7 @@ func TestABrokenStreamIsResumedWithWhatTheRouterSaid(t *testing.T) {
 }
 
 func TestAgentsHearOfServersThatComeAndGo(t *testing.T) {
-	h := newHost(t, newFixture())
+	h := hosttest.Start(t, newFixture())
 	a, alone := overStream(t, h, host.ViewSpec{}, false), overHTTP(t, h, "/one")
 	a.say(t, "initialize", handshake, "0")
 	a.tell(t, "notifications/initialized", `{}`)

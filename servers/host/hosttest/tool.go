@@ -1,4 +1,4 @@
-// Package hosttest checks what modules offer to the host.
+// Package hosttest starts hosts for tests, and checks what modules offer.
 package hosttest
 
 import (

@@ -21,6 +21,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -76,24 +77,7 @@ type testDeck struct {
 func newDeck(t testing.TB, o pencil.Options) *testDeck {
 	t.Helper()
 	p := pencil.New(o)
-	return &testDeck{t, p, hostOf(t, New(p), other{})}
-}
-
-func hostOf(t testing.TB, modules ...host.Module) *host.Host {
-	t.Helper()
-	h, err := host.New(host.Options{Version: "test", Modules: modules, Root: "/deck"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.Start()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := h.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
+	return &testDeck{t, p, hosttest.Start(t, New(p), other{})}
 }
 
 func (d *testDeck) on() {
@@ -249,7 +233,7 @@ func TestAgentsSeeTheSwitch(t *testing.T) {
 }
 
 func TestOffCostsNothing(t *testing.T) {
-	with, without := newDeck(t, options(t)), hostOf(t, other{})
+	with, without := newDeck(t, options(t)), hosttest.Start(t, other{})
 	answers := func(h *host.Host, spec host.ViewSpec) []string {
 		a := connect(t, h, spec)
 		out := []string{a.call("tools/list", `{}`)}
@@ -475,7 +459,7 @@ func TestNoToolSwitchesOn(t *testing.T) {
 }
 
 func TestListChangesAreAlwaysAnnounced(t *testing.T) {
-	without := hostOf(t, other{})
+	without := hosttest.Start(t, other{})
 	with := newDeck(t, options(t))
 	for name, h := range map[string]*host.Host{"without Pencil": without, "with Pencil": with.host} {
 		a := connect(t, h, host.ViewSpec{})
