@@ -117,7 +117,8 @@ func (q *Queue) Left(key string) {
 }
 
 // mergeTwin makes one request of two: an agent whose server was killed starts
-// another, and asks again before the end of the first is noticed.
+// another, and asks again before the end of the first is noticed; or it asks anew
+// instead of fetching the answer.
 func (q *Queue) mergeTwin(it *item) {
 	agent, key := it.req.Peer.Agent, it.req.peerKey()
 	i := slices.IndexFunc(q.items, func(o *item) bool {

@@ -135,6 +135,20 @@ func TestAKilledServersQuestionIsTakenUpByItsSuccessor(t *testing.T) {
 			}
 		})
 	}
+	t.Run("that asks anew instead of fetching the answer", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			q := New(Options{Hold: -1})
+			defer q.Close()
+			old := open(t, q, of(t, "one", "k1", 7))
+			id := choose(t, q, 1)
+			open(t, q, of(t, "two", "k2", 7))
+			old.HandOver()
+			time.Sleep(backAfterPending + time.Minute)
+			if s := q.Pending(); len(s.Items) != 1 || s.Waiting != 1 || s.Items[0].ID != id || len(s.History) != 0 {
+				t.Errorf("not merged: %+v, history %+v", s.Items, s.History)
+			}
+		})
+	})
 	t.Run("unless another agent asks", func(t *testing.T) {
 		q := New(Options{})
 		defer q.Close()

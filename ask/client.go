@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/reconnect"
@@ -37,10 +37,6 @@ type Client struct {
 	last  *RemoteCall            // the newest
 }
 
-// commandWithin is how long a deck may take for one line; a passphrase takes a
-// moment to be checked.
-const commandWithin = 15 * time.Second
-
 // NewClient returns a client that connects when it is asked something.
 func NewClient(opt ClientOptions) *Client {
 	if opt.Wait == 0 {
@@ -68,9 +64,48 @@ func (c *Client) Resume(key, owner string) (*RemoteCall, error) {
 	r := c.calls[key+"\x00"+owner]
 	c.mu.Unlock()
 	if r != nil {
+		r.answered.Store(false)
 		return r, nil
 	}
 	return c.start(Request{ResumeKey: key, Owner: owner})
+}
+
+// Move says that the agents go on without this client: what is asked comes to the
+// deck again under its key, so the deck does not show that this client leaves it.
+// The function that it returns lets go of those requests that no call waits for;
+// it is called when the others have left.
+func (c *Client) Move() (done func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.calls {
+		r.moved.Store(true)
+	}
+	return func() {
+		c.mu.Lock()
+		open := slices.Collect(maps.Values(c.calls))
+		c.mu.Unlock()
+		for _, r := range open {
+			if r.moved.Load() && r.answered.Load() && r.Unreached().IsZero() {
+				r.Leave("")
+			}
+		}
+	}
+}
+
+// enter notes a call. It returns the one before it, and the one whose question it
+// asks anew instead of fetching the answer; nil when there is none.
+func (c *Client) enter(r *RemoteCall) (last, twin *RemoteCall) {
+	asks := r.req.asks()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, o := range c.calls {
+		if o.answered.Load() && o.req.Owner == r.req.Owner && o.req.asks() == asks {
+			twin = o
+			delete(c.calls, key)
+		}
+	}
+	last, c.last, c.calls[r.key] = c.last, r, r
+	return last, twin
 }
 
 // start begins a call; a request without questions is a resumed one.
@@ -81,14 +116,17 @@ func (c *Client) start(req Request) (*RemoteCall, error) {
 		return nil, err
 	}
 	r := newRemoteCall(c, req)
-	c.mu.Lock()
-	c.calls[r.key] = r
-	before := c.last
-	c.last = r
-	c.mu.Unlock()
+	last, twin := c.enter(r)
+	if twin != nil {
+		twin.moved.Store(true)
+		twin.leave(errors.New(""))
+	}
 	safe.Go("ask client", func() {
-		if before != nil {
-			before.inLine(r, conn != nil)
+		if last != nil {
+			last.inLine(r, conn != nil)
+		}
+		if twin != nil { // first, so that the deck joins the two
+			twin.Leave("")
 		}
 		if conn == nil {
 			if conn, err = c.dialFor(r, wait); err != nil {
@@ -137,6 +175,9 @@ type RemoteCall struct {
 	acked chan struct{} // closed when the asker has the reply
 	ack   sync.Once
 
+	moved    atomic.Bool // the agent goes on elsewhere
+	answered atomic.Bool // with the id, for an answer to be fetched
+
 	wanted context.Context         // ends when the asker has gone
 	leave  context.CancelCauseFunc // says that it has
 
@@ -178,7 +219,7 @@ func (r *RemoteCall) Delivered(d Delivery) {
 }
 
 // HandOver keeps the request open for [Client.Resume].
-func (r *RemoteCall) HandOver() {}
+func (r *RemoteCall) HandOver() { r.answered.Store(true) }
 
 // Leave withdraws the request. It waits a moment for the deck to be told, so
 // that nothing of this call reaches it behind a later one for the same question.
@@ -273,8 +314,11 @@ func (r *RemoteCall) talk(conn net.Conn) bool {
 	for {
 		select {
 		case <-r.wanted.Done():
-			why := context.Cause(r.wanted).Error()
-			_, _ = conn.Write(append(encode(map[string]string{"type": "cancel", "id": "ask", "reason": why}), '\n')) // closing says the same
+			bye := map[string]any{"type": "cancel", "id": "ask", "reason": context.Cause(r.wanted).Error()}
+			if r.moved.Load() {
+				bye = map[string]any{"type": "handover", "id": "ask", "answered": r.answered.Load()}
+			}
+			_, _ = conn.Write(append(encode(bye), '\n')) // closing says the same
 			r.finish(Reply{}, ErrWithdrawn)
 			return false
 		case raw, ok := <-lines:
@@ -394,108 +438,4 @@ func wireQuestions(qs []Question) []map[string]any {
 		out[i] = m
 	}
 	return out
-}
-
-// List asks the deck for its open requests.
-func (c *Client) List() ([]Listed, error) {
-	var out struct {
-		Items []Listed `json:"items"`
-	}
-	err := c.command(map[string]any{"type": "list"}, &out)
-	return out.Items, err
-}
-
-// Answer answers the deck's request id for the user, who is asked for a proof.
-func (c *Client) Answer(id int, results []Result) error {
-	return c.asUser(map[string]any{"type": "answer", "request": id, "answers": results})
-}
-
-// Decline declines the deck's request id for the user, who is asked for a proof.
-func (c *Client) Decline(id int, reason string) error {
-	return c.asUser(map[string]any{"type": "answer", "request": id, "decline": true, "reason": reason})
-}
-
-// asUser sends one line on a connection that has shown a proof.
-func (c *Client) asUser(req map[string]any) error {
-	conn, err := c.dial(context.Background())
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	d := json.NewDecoder(conn)
-	challenge, _, err := exchange(conn, d, map[string]any{"type": "prove"})
-	if err != nil {
-		return err
-	}
-	if challenge.Type != "challenge" || c.opt.Prove == nil {
-		return errors.New("read mcpdeck's reply: no request for a proof")
-	}
-	secret, err := c.opt.Prove(challenge.Method)
-	if err != nil {
-		return err
-	}
-	if _, _, err := exchange(conn, d, map[string]any{"type": "proof", "secret": secret}); err != nil {
-		return err
-	}
-	_, _, err = exchange(conn, d, req)
-	return err
-}
-
-// OpenSession returns the path of a new socket for an agent's session.
-func (c *Client) OpenSession(label string) (string, error) {
-	var out struct {
-		Socket string `json:"socket"`
-	}
-	err := c.command(map[string]any{"type": "session", "label": label}, &out)
-	return out.Socket, err
-}
-
-// Ping returns the version of the deck that listens and how many requests wait.
-func (c *Client) Ping() (version string, waiting int, err error) {
-	var out struct {
-		App, Version string
-		Pending      int
-	}
-	if err := c.command(map[string]any{"type": "ping"}, &out); err != nil {
-		return "", 0, err
-	}
-	if out.App != "mcpdeck" {
-		return "", 0, fmt.Errorf("another program is listening on %s", c.opt.Path)
-	}
-	return out.Version, out.Pending, nil
-}
-
-// command sends one line and reads one.
-func (c *Client) command(req map[string]any, into any) error {
-	conn, err := c.dial(context.Background())
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	_, raw, err := exchange(conn, json.NewDecoder(conn), req)
-	if err != nil || into == nil {
-		return err
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("read mcpdeck's reply: %w", err)
-	}
-	return nil
-}
-
-// exchange sends one line on a connection and reads one.
-func exchange(conn net.Conn, d *json.Decoder, req any) (l line, raw json.RawMessage, err error) {
-	_ = conn.SetDeadline(time.Now().Add(commandWithin)) // fails only on a closed connection
-	if _, err := conn.Write(append(encode(req), '\n')); err != nil {
-		return l, nil, fmt.Errorf("send to mcpdeck: %w", err)
-	}
-	if err := d.Decode(&raw); err != nil {
-		return l, nil, fmt.Errorf("read mcpdeck's reply: %w", err)
-	}
-	if err := json.Unmarshal(raw, &l); err != nil {
-		return l, nil, fmt.Errorf("read mcpdeck's reply: %w", err)
-	}
-	if l.Type == "error" {
-		return l, nil, &Error{Code: l.Code, Message: l.Message, Retry: l.Retry}
-	}
-	return l, raw, nil
 }

@@ -160,6 +160,76 @@ func TestClientResumesWhatAnotherAsked(t *testing.T) {
 	}
 }
 
+// A request that comes to the deck another way than it came first is there all the
+// time.
+func TestARequestThatMovesIsNeverShownAsLeft(t *testing.T) {
+	d := newDeck(t, Options{Hold: -1}, ListenOptions{})
+	c := NewClient(ClientOptions{Path: d.l.Path()})
+	req := Request{Questions: mustParse(t, twoWays), ResumeKey: "k", Owner: "me", From: From{Client: "claude"}}
+	call := remote(t, c, req)
+	id := d.pending(1).Items[0].ID
+	c.Move()
+	call.Leave("the agent stopped waiting")
+	time.Sleep(100 * time.Millisecond) // for what must not happen
+	if it := d.q.Pending().Items[0]; it.Absent != Present {
+		t.Errorf("shown as %q (%s) before it came", it.Absent, it.Why)
+	}
+	again, err := d.q.Open(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if it := d.pending(1).Items[0]; it.ID != id || it.Absent != Present || it.Note != "" {
+		t.Errorf("shown as %q with %q", it.Absent, it.Note)
+	}
+	_ = d.q.Answer(id, []Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}})
+	<-again.Done()
+	if r, err := again.Reply(); err != nil || r.Results[0].SelectedOptions[0] != "OAuth" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// A request that was answered with its id waits in the deck for whoever comes
+// with the id, or with the same question.
+func TestWhatNoCallWaitsForIsLetGoWhenTheAgentMoves(t *testing.T) {
+	d := newDeck(t, Options{Hold: -1}, ListenOptions{})
+	c := NewClient(ClientOptions{Path: d.l.Path()})
+	req := Request{Questions: mustParse(t, twoWays), ResumeKey: "k", Owner: "me", From: From{Client: "claude"}}
+	call := remote(t, c, req)
+	req.Peer = d.pending(1).Items[0].Request.Peer
+	for !call.Unreached().IsZero() {
+		time.Sleep(time.Millisecond)
+	}
+	call.HandOver()
+	c.Move()()
+	d.until("handed over", func(s *Snapshot) bool { return s.Items[0].Absent == HandedOver })
+	req.ResumeKey, req.Peer.Key = "k2", "a connection"
+	if _, err := d.q.Open(req); err != nil {
+		t.Fatal(err)
+	}
+	if s := d.pending(1); s.Items[0].Absent != Present {
+		t.Errorf("asked again, it is shown as %q", s.Items[0].Absent)
+	}
+	if _, err := d.q.Resume("k", "me", Peer{}); err != nil {
+		t.Errorf("by its first id: %v", err)
+	}
+}
+
+func TestAnAgentThatAsksAnewWhileNoDeckIsOpenHasOneRequest(t *testing.T) {
+	path := filepath.Join(shortDir(t), "ask.sock")
+	c := NewClient(ClientOptions{Path: path, Wait: time.Minute})
+	for _, key := range []string{"k1", "k2", "k3"} {
+		remote(t, c, Request{Questions: mustParse(t, twoWays), ResumeKey: key, Owner: "me"}).HandOver()
+	}
+	other := remote(t, c, Request{Questions: mustParse(t, twoWays), ResumeKey: "k4", Owner: "another"})
+	d := newDeck(t, Options{Hold: -1}, ListenOptions{Path: path})
+	s := d.pending(2)
+	time.Sleep(100 * time.Millisecond) // for what must not come
+	if n := len(d.q.Pending().Items); n != 2 {
+		t.Errorf("%d requests, want one of each agent: %+v", n, s.Items)
+	}
+	other.Leave("")
+}
+
 func TestClientWaitsForADeckThatComesLate(t *testing.T) {
 	path := filepath.Join(shortDir(t), "ask.sock")
 	c := NewClient(ClientOptions{Path: path, Wait: time.Minute})

@@ -18,6 +18,7 @@ const (
 	writeWithin   = 5 * time.Second
 	closeWithin   = 500 * time.Millisecond // on shutdown
 	ackWithin     = 2 * time.Second
+	comesWithin   = 5 * time.Second // a call that goes on elsewhere
 	statusEvery   = time.Second
 	hangupEvery   = time.Second
 )
@@ -192,8 +193,12 @@ func (c *conn) wait(m *message, call *Call, w *heard) bool {
 				c.l.q.Left((&Request{Peer: c.peer}).peerKey())
 				return false
 			}
-			if l.Type == "cancel" {
+			switch l.Type {
+			case "cancel":
 				call.Leave(cmp.Or(l.Reason, "cancelled by the agent"))
+				return false
+			case "handover":
+				c.handOver(call, l.Answered)
 				return false
 			}
 		case <-hints:
@@ -205,6 +210,22 @@ func (c *conn) wait(m *message, call *Call, w *heard) bool {
 			tell()
 		}
 	}
+}
+
+// handOver keeps the request of a client whose agent goes on with it elsewhere. A
+// call that still waits is sent again, and comes under its key: until it does,
+// nobody sees that this one has ended. One that was answered with its id comes
+// back when the agent fetches the answer.
+func (c *conn) handOver(call *Call, answered bool) {
+	if !answered {
+		select {
+		case <-call.Done():
+			return
+		case <-time.After(comesWithin):
+		}
+	}
+	call.HandOver()
+	c.l.q.Left((&Request{Peer: c.peer}).peerKey())
 }
 
 // status returns a function that sends the state of the call if it is not what
@@ -225,8 +246,9 @@ func (c *conn) status(m *message, call *Call) func() {
 
 // later is a line after the request.
 type later struct {
-	Type   string `json:"type"`
-	Reason string `json:"reason"`
+	Type     string `json:"type"`
+	Reason   string `json:"reason"`
+	Answered bool   `json:"answered"` // of a handover: the agent has the id, and may fetch the answer
 }
 
 // heard is what comes from the client after its request. The hang-up comes by
@@ -244,7 +266,7 @@ func (c *conn) listen() *heard {
 		for {
 			raw, err := c.in.next()
 			var l later
-			if len(raw) > 0 && json.Unmarshal(raw, &l) == nil && (l.Type == "ack" || l.Type == "cancel") {
+			if len(raw) > 0 && json.Unmarshal(raw, &l) == nil && (l.Type == "ack" || l.Type == "cancel" || l.Type == "handover") {
 				select {
 				case w.lines <- l:
 				case <-w.quit:

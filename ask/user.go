@@ -302,6 +302,7 @@ func (q *Queue) tick() {
 		case it.absent == Restarted || it.absent == HandedOver:
 			it.absent, it.why, it.left = Gone, "the agent did not return", now
 			q.record(it, Withdrawn, Reply{Reason: it.why})
+			q.mergeTwin(it)
 		case it.absent == Gone:
 			if it.id == q.onScreen {
 				it.left = now

@@ -37,6 +37,7 @@ type instance struct {
 	redact   redact.Rules
 	host     *host.Host
 	queue    *ask.Queue  // nil when headless: there is no person to answer here
+	asks     *ask.Client // of a deck in another process; nil unless headless
 	gate     *proof.Gate // nil when headless
 	pencil   *pencil.Pencil
 	added    added

@@ -58,7 +58,8 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 			}
 			return c, err
 		},
-		In: os.Stdin, Out: console.Bytes(console.Out()),
+		Moving: func() func() { return local.asks.Move() },
+		In:     os.Stdin, Out: console.Bytes(console.Out()),
 		Headless: func() (wire.Stream, []string, error) {
 			if local == nil {
 				var err error

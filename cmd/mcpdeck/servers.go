@@ -33,8 +33,8 @@ func servers() []hosted {
 				return askoffer.New(askoffer.InProcess(h.queue)), nil
 			}
 			// Without a user here, one may open a deck in the next moment.
-			deck := ask.NewClient(ask.ClientOptions{Path: h.cfg.Paths.AskSocket, Lost: h.lost, Version: version()})
-			return askoffer.New(askoffer.Remote(deck)), nil
+			h.asks = ask.NewClient(ask.ClientOptions{Path: h.cfg.Paths.AskSocket, Lost: h.lost, Version: version()})
+			return askoffer.New(askoffer.Remote(h.asks)), nil
 		}},
 		{"pixelsrc", func(h *instance) (host.Module, error) {
 			h.pixels = pixelsrc.New(h.cfg.PixelsrcOptions())

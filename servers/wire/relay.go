@@ -31,8 +31,11 @@ type Relay struct {
 	// Headless serves the view in this process over the returned stream, and names the
 	// tools whose calls are to be sent again to another deck.
 	Headless func() (s Stream, resumable []string, err error)
-	In       io.Reader
-	Out      io.Writer
+	// Moving is told before a view that this process hosts is left for a deck, and what
+	// it returns when it has been left; nil tells nobody.
+	Moving func() (left func())
+	In     io.Reader
+	Out    io.Writer
 	// Patience is how long a lost deck is waited for before this process hosts
 	// the view; 0: one second.
 	Patience time.Duration
@@ -310,8 +313,13 @@ func (r *Relay) moveToDeck(ctx context.Context, old *link) *link {
 	}
 	r.link = nil // lines from the client wait
 	r.mu.Unlock()
+	left := func() {}
+	if r.Moving != nil {
+		left = r.Moving()
+	}
 	old.finish(time.Second) // first, so that a question is not asked twice
 	<-old.down
+	left()
 	r.adopt(l)
 	return l
 }

@@ -78,10 +78,16 @@ type relayed struct {
 
 func startRelay(t *testing.T, path string, local ...host.Module) *relayed {
 	t.Helper()
+	return startMovingRelay(t, path, nil, local...)
+}
+
+// startMovingRelay tells moving before the relay leaves its own host.
+func startMovingRelay(t *testing.T, path string, moving func() func(), local ...host.Module) *relayed {
+	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	r := &wire.Relay{
-		Hello: wire.Hello{Cwd: "/project"}, In: inR, Out: outW, Patience: 300 * time.Millisecond,
+		Hello: wire.Hello{Cwd: "/project"}, In: inR, Out: outW, Patience: 300 * time.Millisecond, Moving: moving,
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", path)
@@ -229,6 +235,23 @@ func TestQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
 	}
 	if alone.waiting.Load() != 0 {
 		t.Error("the question was asked again before the first call of it had ended")
+	}
+}
+
+func TestWhoHostsAloneIsToldOfAMoveBeforeAndAfterTheCallsAreLeft(t *testing.T) {
+	path := socketPath(t)
+	alone, there := asking(newFixture(), false), asking(newFixture(), true)
+	var waiting []int32
+	look := func() { waiting = append(waiting, alone.waiting.Load(), there.waiting.Load()) }
+	c := startMovingRelay(t, path, func() func() { look(); return look }, alone)
+	c.initialize()
+	c.send(call(`1`, "ask", `{}`))
+	startDeck(t, path, there)
+	if m := c.answer(`1`); !strings.Contains(string(m.Result), "answered here") {
+		t.Fatalf("got %s %+v", m.Result, m.Error)
+	}
+	if !slices.Equal(waiting, []int32{1, 0, 0, 0}) {
+		t.Errorf("calls that waited alone and at the deck, before and after: %v", waiting)
 	}
 }
 
