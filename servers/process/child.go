@@ -99,20 +99,29 @@ func Start(c Command) (*Child, error) {
 // number of times, and takes at most a second, or a little more than twice the child's
 // patience.
 func (p *Child) End(busy bool) {
+	patience := cmp.Or(p.Patience, endPatience)
+	switch {
+	case !busy:
+		p.EndIn(patience, patience)
+	case p.Patience > 0:
+		p.EndIn(busyPatience, patience)
+	default:
+		p.EndIn(busyPatience, 0)
+	}
+}
+
+// EndIn is End for who has to hurry: the child may take so long to end after its input
+// was closed, and again after it was asked to. When asked is 0 it is not asked.
+func (p *Child) EndIn(closed, asked time.Duration) {
 	if p.GoneWithin(0) {
 		return
 	}
 	family := descendants(p.PID) // once it is gone, nobody knows them
 	p.In.Close()
-	patience := cmp.Or(p.Patience, endPatience)
-	first := patience
-	if busy {
-		first = busyPatience
-	}
-	gone := p.GoneWithin(first)
-	if !gone && (!busy || p.Patience > 0) {
+	gone := p.GoneWithin(closed)
+	if !gone && asked > 0 {
 		p.Terminate()
-		gone = p.GoneWithin(patience)
+		gone = p.GoneWithin(asked)
 	}
 	if !gone {
 		p.Kill()

@@ -23,6 +23,8 @@ type Command struct {
 	Own   []string // mcpdeck's environment, each entry "NAME=value"
 	Extra []string // more for this program, each "NAME=value"; wins over Own
 
+	Mark string // tells what descends from it, wherever it goes; "": it has none
+
 	// Patience is how long it may take to end after its input was closed, and again
 	// after it was asked to; 0 is 400 ms, and then it is not asked while it is busy.
 	Patience time.Duration
@@ -63,6 +65,9 @@ func ExitCode(err error) (code int, exited bool) {
 func (c Command) command() *exec.Cmd {
 	cmd := exec.Command(c.Program, c.Args...)
 	cmd.Dir, cmd.Env = c.Dir, Environment(c.Kind, c.Own, c.Extra...)
+	if c.Mark != "" {
+		cmd.Env = append(cmd.Env, markName+"="+c.Mark)
+	}
 	return cmd
 }
 

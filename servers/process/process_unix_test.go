@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -156,6 +157,73 @@ func TestEndingAChildEndsItsDescendants(t *testing.T) {
 				t.Errorf("error = %v", err)
 			}
 			allGone(t, ids)
+		})
+	}
+}
+
+// What has left its group and lost its parent is still found, by what it was started
+// with.
+func TestWhatDescendsFromAChildIsFoundByItsMark(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("this system may not tell with what environment a process was started")
+	}
+	dir := t.TempDir()
+	c := self(t, "family", dir, "a")
+	c.Own = append(c.Own, "MCPDECK_RUN=of a deck that started this one")
+	c.Mark = "mark of " + t.Name()
+	p, err := Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := family(t, dir)
+	if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil { // not the others
+		t.Fatal(err)
+	}
+	<-p.Exited
+	found := FindMarked(func(mark string) bool { return mark == c.Mark })
+	var pids []int
+	for _, m := range found {
+		pids = append(pids, m.PID)
+		if m.Group != m.PID || m.Program == "" {
+			t.Errorf("%s in group %d", m.Program, m.Group)
+		}
+	}
+	slices.Sort(pids)
+	if want := slices.Sorted(slices.Values(ids[1:])); !slices.Equal(pids, want) {
+		t.Errorf("found %d, want %d", pids, want)
+	}
+	other := found[0]
+	other.born = "earlier"
+	other.End()
+	if !alive(other.PID) {
+		t.Error("another process with the same id was ended")
+	}
+	for _, m := range found {
+		m.End()
+	}
+	allGone(t, ids)
+}
+
+func TestAChildIsEndedInTheTimeThatIsLeft(t *testing.T) {
+	for name, asked := range map[string]time.Duration{"asked": time.Minute, "not asked": 0} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			c := self(t, "family", dir, "c")
+			c.Patience = time.Hour
+			p, err := Start(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3000 { // until it runs
+				if _, err := os.Stat(filepath.Join(dir, "c")); err == nil {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			p.EndIn(time.Millisecond, asked)
+			if want := map[bool]string{true: "signal: terminated", false: "signal: killed"}[asked > 0]; p.Code() != want {
+				t.Errorf("it ended with %s, want %s", p.Code(), want)
+			}
 		})
 	}
 }

@@ -4,6 +4,8 @@ package process
 // with the same id.
 type relative struct {
 	pid, parent int
+	group       int
+	name        string
 	born        string
 	worked      uint64 // time on a processor, in the system's ticks; 0 where that is not told
 }

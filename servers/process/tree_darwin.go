@@ -28,7 +28,18 @@ func look(pid int) (relative, bool) {
 
 func relativeOf(k *unix.KinfoProc) relative {
 	return relative{
-		pid: int(k.Proc.P_pid), parent: int(k.Eproc.Ppid),
+		pid: int(k.Proc.P_pid), parent: int(k.Eproc.Ppid), group: int(k.Eproc.Pgid),
+		name: unix.ByteSliceToString(k.Proc.P_comm[:]),
 		born: fmt.Sprint(k.Proc.P_starttime.Sec, k.Proc.P_starttime.Usec),
 	}
+}
+
+// environOf is the environment that a process was started with, behind its arguments;
+// "" if it is another user's, or the system does not tell.
+func environOf(pid int) string {
+	b, err := unix.SysctlRaw("kern.procargs2", pid)
+	if err != nil {
+		return ""
+	}
+	return string(b)
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 func processes() []relative {
@@ -29,12 +30,29 @@ func look(pid int) (relative, bool) {
 	}
 	// The program's name stands in brackets and may hold anything.
 	stat := string(b)
-	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	closing := strings.LastIndexByte(stat, ')')
+	fields := strings.Fields(stat[closing+1:])
 	if len(fields) < 20 {
 		return relative{}, false
 	}
 	parent, _ := strconv.Atoi(fields[1])
 	user, _ := strconv.ParseUint(fields[11], 10, 64)
 	system, _ := strconv.ParseUint(fields[12], 10, 64)
-	return relative{pid: pid, parent: parent, born: fields[19], worked: user + system}, true
+	group, _ := strconv.Atoi(fields[2])
+	_, name, _ := strings.Cut(stat[:closing], "(")
+	return relative{pid: pid, parent: parent, group: group, name: name, born: fields[19], worked: user + system}, true
+}
+
+// environOf is the environment that a process was started with, "" if it is another
+// user's.
+func environOf(pid int) string {
+	path := "/proc/" + strconv.Itoa(pid)
+	if info, err := os.Stat(path); err != nil || info.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
+		return ""
+	}
+	b, err := os.ReadFile(path + "/environ")
+	if err != nil {
+		return ""
+	}
+	return string(b)
 }

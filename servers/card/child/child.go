@@ -169,6 +169,15 @@ func (c *Conn) Cause() string { return c.link.Cause() }
 // End ends the child and waits for that. It may be called any number of times.
 func (c *Conn) End() { c.link.End(c.Busy.Load() > 0) }
 
+// Quit is End for a deck that ends: it takes less than two seconds.
+func (c *Conn) Quit() {
+	if p, ok := c.link.(*program); ok {
+		p.Quit()
+		return
+	}
+	c.End()
+}
+
 // Kill ends the child at once, and does not wait for that.
 func (c *Conn) Kill() { c.link.Kill() }
 

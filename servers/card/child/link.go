@@ -48,6 +48,12 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("HTTP status %d: %s", e.Code, e.Text)
 }
 
+// How long a program may take to end when the deck does.
+const (
+	quitClosed = 700 * time.Millisecond
+	quitAsked  = 1100 * time.Millisecond
+)
+
 // program is the link to a program.
 type program struct {
 	*process.Child
@@ -132,6 +138,12 @@ func (p *program) Fault() string {
 // End implements Link.
 func (p *program) End(busy bool) {
 	p.Child.End(busy)
+	<-p.gone
+}
+
+// Quit ends the program in less than two seconds.
+func (p *program) Quit() {
+	p.EndIn(quitClosed, quitAsked)
 	<-p.gone
 }
 

@@ -1,0 +1,43 @@
+package process
+
+import (
+	"strings"
+)
+
+// markName is the variable that carries a mark. Other variables of mcpdeck are not
+// passed on, so no child has that of another.
+const markName = "MCPDECK_RUN"
+
+// Marked is a process of this user that carries a mark: a child, or what descends from
+// it, also after it has left the group and lost its parent.
+type Marked struct {
+	PID, Group int
+	Mark       string
+	Program    string // its name, as the system has it
+
+	born string
+}
+
+// FindMarked finds the processes with marks that is accepts. Where the system does not
+// tell, there are none.
+func FindMarked(is func(mark string) bool) (all []Marked) {
+	for _, p := range processes() {
+		if mark := markOf(environOf(p.pid)); mark != "" && is(mark) {
+			all = append(all, Marked{PID: p.pid, Group: p.group, Mark: mark, Program: p.name, born: p.born})
+		}
+	}
+	return all
+}
+
+// markOf is the mark in an environment whose entries end with NUL.
+func markOf(environ string) string {
+	for entry := range strings.SplitSeq(environ, "\x00") {
+		if mark, ok := strings.CutPrefix(entry, markName+"="); ok {
+			return mark
+		}
+	}
+	return ""
+}
+
+// End ends the process, if it is still the same.
+func (m Marked) End() { endAll([]relative{{pid: m.PID, born: m.born}}) }
