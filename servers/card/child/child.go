@@ -59,11 +59,12 @@ type Conn struct {
 
 	Busy atomic.Int32 // calls sent and not ended
 
-	o     Options
-	link  Link
-	era   Era // "" until it is known
-	hello Hello
-	early chan struct{} // of one slot: the tools have changed before changed was set
+	o      Options
+	strays atomic.Int32
+	link   Link
+	era    Era // "" until it is known
+	hello  Hello
+	early  chan struct{} // of one slot: the tools have changed before changed was set
 
 	mu      sync.Mutex // guards what follows
 	changed func()     // called when the child says that its tools have changed
@@ -92,7 +93,10 @@ func Open(ctx context.Context, o Options) (*Conn, []json.RawMessage, error) {
 	}
 	c.Conn = rpc.New(rpc.Options{
 		Name: o.Name, Notify: c.notified, Serve: c.asked, Note: o.Log.Note,
-		Stray: func(line []byte) { o.Log.Note("stdout: " + string(line[:min(len(line), MaxRunes)])) },
+		Stray: func(line []byte) {
+			c.strays.Add(1)
+			o.Log.hear("link", "stdout: "+string(line[:min(len(line), 4*MaxRunes)]))
+		},
 	})
 	c.link.Begin(c.Conn)
 	tools, err := c.shake(ctx)
@@ -159,6 +163,9 @@ func (c *Conn) Reply(id, result json.RawMessage, failed *rpc.Error) {
 	}
 	c.Send(rpc.Message{ID: id, Result: result}.Line())
 }
+
+// Strays is how many lines the child has written that are no messages.
+func (c *Conn) Strays() int { return int(c.strays.Load()) }
 
 // Gone is closed when the child has ended, or is of no more use.
 func (c *Conn) Gone() <-chan struct{} { return c.link.Gone() }

@@ -250,13 +250,65 @@ func TestProgressGrowsAndEndsWithItsCall(t *testing.T) {
 }
 
 func TestALogKeepsItsLastLines(t *testing.T) {
-	var l Log
-	l.drain("fake", strings.NewReader(strings.Repeat("x", 10000)+"\n"+strings.Repeat("y\n", 3*MaxLines)+"\x1b[1mlast\n"))
-	tail := l.Tail(1000)
-	if len(tail) != MaxLines || tail[MaxLines-1].Text != "last" {
-		t.Errorf("%d lines, the last is %q", len(tail), tail[len(tail)-1].Text)
+	synctest.Test(t, func(*testing.T) {
+		var l Log
+		l.drain("fake", strings.NewReader(strings.Repeat("x", 10000)+"\n"))
+		for range 2 * MaxLines {
+			time.Sleep(100 * time.Millisecond)
+			l.drain("fake", strings.NewReader("y\n"))
+		}
+		l.drain("fake", strings.NewReader("\x1b[1mlast\n"))
+		tail := l.Tail(1000)
+		if len(tail) != MaxLines || tail[MaxLines-1].Text != "last" {
+			t.Errorf("%d lines, the last is %q", len(tail), tail[len(tail)-1].Text)
+		}
+		if got := l.lastWords("fake", time.Time{}); got != "last" {
+			t.Errorf("last words %q", got)
+		}
+	})
+}
+
+// A server that writes without end must not push out what it wrote before.
+func TestAStormOfLinesIsCounted(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
+		var l Log
+		l.drain("fake", strings.NewReader("first\n"+strings.Repeat("y\n", 1303)+"the last word\n"))
+		if got := l.lastWords("fake", time.Time{}); got != "the last word" {
+			t.Errorf("last words %q", got)
+		}
+		for range 2 * MaxLines { // looking changes nothing
+			l.Tail(1)
+		}
+		time.Sleep(time.Second)
+		l.drain("fake", strings.NewReader("calm\n"))
+		var got []string
+		for _, line := range l.Tail(MaxLines) {
+			if line.Text != "y" {
+				got = append(got, line.From+": "+line.Text)
+			}
+		}
+		if want := "[fake: first fake: +1,204 lines fake: the last word fake: calm]"; fmt.Sprint(got) != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if n := len(l.Tail(MaxLines)); n != 103 {
+			t.Errorf("%d lines", n)
+		}
+	})
+	for n, want := range map[int]string{1: "1", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := grouped(n); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
-	if got := l.lastWords("fake", time.Time{}); got != "last" {
-		t.Errorf("last words %q", got)
+}
+
+func TestLinesThatAreNoMessagesAreCounted(t *testing.T) {
+	f := &fake{answers: works(), first: "one\ntwo\n"}
+	c, _, err := Open(t.Context(), options(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.End()
+	if n := c.Strays(); n != 2 {
+		t.Errorf("%d", n)
 	}
 }

@@ -3,6 +3,8 @@ package child
 import (
 	"bufio"
 	"io"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -18,36 +20,97 @@ type Line struct {
 
 // MaxLines is how many lines a log keeps, each of at most MaxRunes characters.
 const (
-	MaxLines = 200
+	MaxLines = 400
 	MaxRunes = 500
 )
+
+// storm is how many lines a second are kept of what a server writes. The others are
+// counted.
+const storm = 100
 
 // Log keeps the last lines of a child and about it, also over several starts. The
 // zero value is ready.
 type Log struct {
-	mu    sync.Mutex
-	lines []Line
+	mu      sync.Mutex
+	lines   []Line
+	second  time.Time // since when lines are counted
+	heard   int       // since then, of the server's
+	skipped int       // of these
+	latest  Line      // of those skipped
 }
 
 // Note adds a line of the deck's.
 func (l *Log) Note(text string) { l.add("link", text) }
 
 func (l *Log) add(from, text string) {
-	text = plain.Cut(plain.Line(text), MaxRunes)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.keep(newLine(from, text))
+}
+
+func newLine(from, text string) Line {
+	return Line{Time: time.Now(), From: from, Text: plain.Cut(plain.Line(text[:min(len(text), 4*MaxRunes)]), MaxRunes)}
+}
+
+// hear adds a line that the server wrote, unless it writes too many.
+func (l *Log) hear(from, text string) {
+	line := newLine(from, text)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if line.Time.Sub(l.second) >= time.Second {
+		l.calm()
+		l.second, l.heard = line.Time, 0
+	}
+	if l.heard++; l.heard > storm {
+		l.skipped++
+		l.latest = line
+		return
+	}
+	l.keep(line)
+}
+
+// calm keeps what stands for the lines that were skipped. The caller holds mu.
+func (l *Log) calm() {
+	for _, line := range l.counted() {
+		l.keep(line)
+	}
+	l.skipped = 0
+}
+
+// counted is how many lines were skipped, and the last of them. The caller holds mu.
+func (l *Log) counted() (lines []Line) {
+	if l.skipped > 1 {
+		lines = append(lines, Line{Time: l.latest.Time, From: l.latest.From, Text: "+" + grouped(l.skipped-1) + " lines"})
+	}
+	if l.skipped > 0 {
+		lines = append(lines, l.latest)
+	}
+	return lines
+}
+
+// grouped is a number with a comma between thousands.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// keep adds a line; the caller holds mu.
+func (l *Log) keep(line Line) {
 	if len(l.lines) >= 2*MaxLines {
 		l.lines = append(l.lines[:0:0], l.lines[len(l.lines)-MaxLines+1:]...)
 	}
-	l.lines = append(l.lines, Line{Time: time.Now(), From: from, Text: text})
+	l.lines = append(l.lines, line)
 }
 
 // Tail returns a copy of the last n lines, oldest first.
 func (l *Log) Tail(n int) []Line {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n = min(n, len(l.lines), MaxLines)
-	return append([]Line(nil), l.lines[len(l.lines)-n:]...)
+	all := slices.Concat(l.lines, l.counted())
+	return all[len(all)-min(n, len(all), MaxLines):]
 }
 
 // lastWords returns the last line that the child wrote since then, "" when it
@@ -55,8 +118,8 @@ func (l *Log) Tail(n int) []Line {
 func (l *Log) lastWords(from string, since time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := len(l.lines) - 1; i >= 0; i-- {
-		if last := l.lines[i]; last.From == from && last.Text != "" && !last.Time.Before(since) {
+	for _, last := range slices.Backward(slices.Concat(l.lines, l.counted())) {
+		if last.From == from && last.Text != "" && !last.Time.Before(since) {
 			return last.Text
 		}
 	}
@@ -69,7 +132,7 @@ func (l *Log) drain(from string, src io.Reader) {
 	for {
 		line, tooLong, err := b.ReadLine()
 		if len(line) > 0 {
-			l.add(from, string(line))
+			l.hear(from, string(line))
 		}
 		for tooLong && err == nil {
 			_, tooLong, err = b.ReadLine()
