@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -99,7 +99,7 @@ func (h *instance) card(cfg *config.Config, s settings.Card) *card.Card {
 	}
 	if h.person && s.Elicit != "refuse" {
 		o.Elicit = func(ctx context.Context, e card.Elicitation) (card.Elicited, error) {
-			return h.form(ctx, e, s.Label(), s.Command[0])
+			return h.form(ctx, e, s.Label(), cmp.Or(strings.Join(s.Command[:min(len(s.Command), 1)], ""), s.Name))
 		}
 	}
 	return card.New(o)
@@ -108,11 +108,13 @@ func (h *instance) card(cfg *config.Config, s settings.Card) *card.Card {
 // program is what runs behind a card.
 func program(cfg *config.Config, s settings.Card) (card.Found, error) {
 	found := card.Found{Source: s.File}
-	if s.URL != "" {
-		return found, errors.New("mcpdeck cannot connect to a url yet")
-	}
+	machine := cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Home: cfg.Home, Version: version()}
 	var err error
-	found.Command, err = cards.Program(s, cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Home: cfg.Home, Version: version()})
+	if s.URL != "" {
+		found.Open, err = cards.Connection(s, machine)
+	} else {
+		found.Command, err = cards.Program(s, machine)
+	}
 	return found, err
 }
 

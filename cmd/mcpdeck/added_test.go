@@ -69,7 +69,7 @@ func TestWhatACardCannotDoYetItDoesNotStartWithout(t *testing.T) {
 		card settings.Card
 		want string
 	}{
-		{"a URL", settings.Card{URL: "https://example.org/mcp"}, "cannot connect to a url yet"},
+		{"a URL that is not there", settings.Card{URL: "http://127.0.0.1:1/mcp"}, "cannot be reached"},
 		{"a secret that is missing", settings.Card{Command: []string{"x"}, Env: map[string]string{"KEY": "${secret:key}"}}, "it needs ${secret:key}"},
 		{"no such program", settings.Card{Command: []string{"/nowhere/x"}}, "failed to start"},
 	} {

@@ -262,7 +262,7 @@ func (c *call) send() (o Outcome) {
 			switch {
 			case r.Err == nil:
 				o.Raw = r.Result
-			case errors.Is(r.Err, rpc.ErrGone):
+			case errors.Is(r.Err, rpc.ErrGone), errors.Is(r.Err, child.ErrBroken):
 				o.Lost = true
 			default:
 				o.Err = r.Err
@@ -356,8 +356,10 @@ func (c *call) result(o Outcome) (Result, error) {
 			return textResult(text, true), nil
 		}
 	}
-	if o.Err != nil {
-		return Result{IsError: true}, o.Err
+	if own := (*rpc.Error)(nil); errors.As(o.Err, &own) {
+		return Result{IsError: true}, own
+	} else if o.Err != nil {
+		return textResult(c.card.opts.Title+" cannot be reached: "+o.Err.Error()+".", true), nil
 	}
 	raw, err := rawjson.SplitObject(o.Raw)
 	if err != nil {

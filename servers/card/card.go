@@ -64,11 +64,12 @@ type Hooks struct {
 	State   func() (detail, trouble string)                 // of what the server works with, for the user; trouble is what is the matter with it
 }
 
-// Found is the program that a search chose.
+// Found is the program that a search chose, or the way to a server that is none.
 type Found struct {
 	process.Command
-	Source   string // where it was found
-	For      string // what it is to work with, if there is a choice
+	Open     func(*child.Log) (child.Link, error) // connects; nil: there is a program
+	Source   string                               // where it was found
+	For      string                               // what it is to work with, if there is a choice
 	Searched []Candidate
 }
 

@@ -15,11 +15,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// fake is a server inside the test: it answers each method with a text, in which ID is
+// scripted is a server inside the test: it answers each method with a text, in which ID is
 // that of the request.
-type fake map[string]string
+type scripted map[string]string
 
-func (f fake) start(process.Command) (*process.Child, error) {
+func (f scripted) start(process.Command) (*process.Child, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	p := &process.Child{PID: 7, In: inW, Out: outR, Err: io.NopCloser(strings.NewReader("")), Exited: make(chan struct{}), Code: func() string { return "code 3" }}
@@ -45,8 +45,8 @@ func (f fake) start(process.Command) (*process.Child, error) {
 	return p, nil
 }
 
-func works() fake {
-	return fake{
+func works() scripted {
+	return scripted{
 		"initialize": `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"fake","version":"2"}}}`,
 		"tools/list": `{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"echo","description":"Says it again."}]}}`,
 		"tools/call": `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"hi"}]}}`,
@@ -55,7 +55,7 @@ func works() fake {
 }
 
 // over makes a started card over a server inside the test.
-func over(t *testing.T, f fake, o Options) *Card {
+func over(t *testing.T, f scripted, o Options) *Card {
 	t.Helper()
 	o.Hooks.Find = func() (Found, error) { return Found{Command: process.Command{Program: "git-server"}}, nil }
 	return made(t, o, f.start)

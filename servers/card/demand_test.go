@@ -15,7 +15,7 @@ import (
 
 // demanded is a card whose program runs on demand, of which a list was accepted; starts
 // counts how often it was started since, and kill ends what was started last.
-func demanded(t *testing.T, f fake) (c *Card, starts *atomic.Int32, kill func()) {
+func demanded(t *testing.T, f scripted) (c *Card, starts *atomic.Int32, kill func()) {
 	t.Helper()
 	o := Options{OnDemand: true, Pins: filepath.Join(t.TempDir(), "pins.json"), Limits: Limits{Start: 5 * time.Second}}
 	first := over(t, works(), o)
@@ -94,7 +94,7 @@ func TestAProgramOnDemandIsStartedAgainByTheNextCall(t *testing.T) {
 // Whoever waits for a program that cannot be started hears why, at once.
 func TestACallHearsWhyTheProgramCannotBeStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, starts, _ := demanded(t, fake{})
+		c, starts, _ := demanded(t, scripted{})
 		c.switchedOn(t)
 		began := time.Now()
 		for i := range maxFailures + 2 {
@@ -133,7 +133,7 @@ func TestAChangeIsHeldWhenTheProgramIsStarted(t *testing.T) {
 
 func TestWhoWaitsForTheProgramMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, _, _ := demanded(t, fake{})
+		c, _, _ := demanded(t, scripted{})
 		c.switchedOn(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

@@ -3,6 +3,7 @@ package card
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -35,9 +36,20 @@ type link struct {
 }
 
 // openLink starts a child. It leaves nothing behind when it fails.
-func openLink(ctx context.Context, start func() (*process.Child, error), log *child.Log, o *Options) (*link, []json.RawMessage, error) {
-	l := &link{elicit: o.Elicit}
-	c := child.Options{Name: o.Name, Start: start, Limit: o.Limits.Start, Version: o.Version, Log: log, Told: l.told, Era: o.Era}
+func (p *Card) openLink(ctx context.Context, found Found) (*link, []json.RawMessage, error) {
+	o, l := &p.opts, &link{elicit: p.opts.Elicit}
+	c := child.Options{Name: o.Name, Limit: o.Limits.Start, Version: o.Version, Log: &p.log, Told: l.told, Era: o.Era, Settle: o.Era == ""}
+	if found.Open != nil {
+		c.Open = func() (child.Link, error) { return found.Open(&p.log) }
+	} else {
+		c.Start = func() (*process.Child, error) {
+			proc, err := o.Start(found.Command)
+			if err != nil {
+				return nil, errors.New(process.StartReason(found.Program, err))
+			}
+			return proc, nil
+		}
+	}
 	if o.Elicit != nil {
 		c.Capabilities, c.Ask = json.RawMessage(`{"elicitation":{"form":{}}}`), l.asked
 	}

@@ -45,10 +45,11 @@ func FuzzTake(f *testing.F) {
 			_, _ = lines.Next() // it is initialized
 			answer(`{"jsonrpc":"2.0","id":"2","result":{"tools":[]}}`)
 		})
-		o := Options{Name: "git", Era: child.Legacy, Elicit: func(context.Context, Elicitation) (Elicited, error) {
-			return Elicited{Action: "cancel"}, nil
-		}}.filled()
-		l, _, err := openLink(t.Context(), func() (*process.Child, error) { return p, nil }, new(child.Log), &o)
+		c := New(Options{
+			Name: "git", Era: child.Legacy, Start: func(process.Command) (*process.Child, error) { return p, nil },
+			Elicit: func(context.Context, Elicitation) (Elicited, error) { return Elicited{Action: "cancel"}, nil },
+		})
+		l, _, err := c.openLink(t.Context(), Found{})
 		if err != nil {
 			t.Fatal(err)
 		}

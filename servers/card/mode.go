@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
 // backoff is how long to wait before each attempt to start the child again.
@@ -207,15 +206,12 @@ func (p *Card) attempt(ctx context.Context) (a attempt) {
 	if a.err != nil {
 		return a
 	}
-	child, list, err := openLink(ctx, func() (*process.Child, error) {
-		proc, err := p.opts.Start(a.found.Command)
-		if err != nil {
-			return nil, errors.New(process.StartReason(a.found.Program, err))
-		}
-		return proc, nil
-	}, &p.log, &p.opts)
+	child, list, err := p.openLink(ctx, a.found)
 	if err != nil {
 		a.err = fmt.Errorf("%s failed to start: %w", p.opts.server(), err)
+		if a.found.Open != nil {
+			a.err = fmt.Errorf("%s cannot be reached: %w", p.opts.server(), err)
+		}
 		return a
 	}
 	a.child = child

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
@@ -76,36 +75,6 @@ func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
 		}
 	}
 	return out, nil
-}
-
-// Program is how a card's program is started; an error is a reason for the user.
-func Program(card settings.Card, m Machine) (process.Command, error) {
-	lookup := func(name string) (string, bool) {
-		for _, e := range m.Environ {
-			if n, v, _ := strings.Cut(e, "="); n == name {
-				return v, true
-			}
-		}
-		return "", false
-	}
-	full, missing := card.Expand(settings.Values{Root: m.Dir, Home: m.Home, Env: lookup})
-	if len(missing) > 0 {
-		return process.Command{}, fmt.Errorf("it needs %s", strings.Join(missing, ", "))
-	}
-	c := process.Of(full.Command, process.Install, m.Environ) // npx and uvx fetch what they start
-	c.Patience = 1500 * time.Millisecond
-	if c.Dir = full.Cwd; c.Dir == "" {
-		c.Dir = m.Dir
-	}
-	for _, name := range full.Inherit {
-		if v, ok := lookup(name); ok {
-			c.Extra = append(c.Extra, name+"="+v)
-		}
-	}
-	for name, value := range full.Env {
-		c.Extra = append(c.Extra, name+"="+value)
-	}
-	return c, nil
 }
 
 // EraOf is what the word of a card's settings says the server speaks.

@@ -85,7 +85,7 @@ func (m *Module) look() {
 		state = deck.State{Status: deck.Degraded, Reason: sign.Note}
 	case s.Mode == card.On:
 		state = deck.State{Status: deck.Ready, Detail: s.Detail}
-		if s.OnDemand && s.PID == 0 {
+		if s.OnDemand && s.Link != card.LinkReady {
 			state.Detail = "not running"
 		}
 	case s.Broken:

@@ -1,0 +1,70 @@
+package cards
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/card/child/streamable"
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+)
+
+// patience is how long the program of a card may take to end: some save what they have.
+const patience = 1500 * time.Millisecond
+
+func (m Machine) variable(name string) (string, bool) {
+	for _, e := range m.Environ {
+		if n, v, _ := strings.Cut(e, "="); n == name {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// expand replaces the variables of a card; an error is a reason for the user.
+func (m Machine) expand(card settings.Card) (settings.Card, error) {
+	full, missing := card.Expand(settings.Values{Root: m.Dir, Home: m.Home, Env: m.variable})
+	if len(missing) > 0 {
+		return full, fmt.Errorf("it needs %s", strings.Join(missing, ", "))
+	}
+	return full, nil
+}
+
+// Program is how a card's program is started; an error is a reason for the user.
+func Program(card settings.Card, m Machine) (process.Command, error) {
+	full, err := m.expand(card)
+	if err != nil {
+		return process.Command{}, err
+	}
+	c := process.Of(full.Command, process.Install, m.Environ) // npx and uvx fetch what they start
+	c.Patience = patience
+	if c.Dir = full.Cwd; c.Dir == "" {
+		c.Dir = m.Dir
+	}
+	for _, name := range full.Inherit {
+		if v, ok := m.variable(name); ok {
+			c.Extra = append(c.Extra, name+"="+v)
+		}
+	}
+	for name, value := range full.Env {
+		c.Extra = append(c.Extra, name+"="+value)
+	}
+	return c, nil
+}
+
+// Connection is how a card's URL is reached; an error is a reason for the user.
+func Connection(card settings.Card, m Machine) (func(*child.Log) (child.Link, error), error) {
+	full, err := m.expand(card)
+	if err != nil {
+		return nil, err
+	}
+	return func(log *child.Log) (child.Link, error) {
+		return streamable.Open(streamable.Options{
+			Name: card.Name, URL: full.URL, Transport: streamable.Transport(card.Transport), Headers: full.Headers, AllowHTTP: card.AllowHTTP,
+			Version: m.Version, Log: log, Proxy: http.ProxyFromEnvironment,
+		})
+	}, nil
+}

@@ -1,0 +1,37 @@
+package card
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/card/child/streamable"
+	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
+)
+
+// A server that is no program of the deck's is used as one that is, in either era.
+func TestAServerIsReachedByItsURL(t *testing.T) {
+	for name, s := range map[string]*fake.Server{"legacy": {NoModern: true}, "modern": {NoLegacy: true}} {
+		t.Run(name, func(t *testing.T) {
+			web := httptest.NewServer(s.Handler())
+			defer web.Close()
+			c := New(Options{Name: "far", OnDemand: true, Hooks: Hooks{Find: func() (Found, error) {
+				return Found{Open: func(log *child.Log) (child.Link, error) {
+					return streamable.Open(streamable.Options{Name: "far", URL: web.URL, Version: "test", Log: log})
+				}}, nil
+			}}})
+			c.Start(Events{})
+			defer func() { _ = c.Stop(t.Context()) }()
+			c.switchedOn(t)
+			r, err := c.Call(t.Context(), Invocation{Tool: "far_echo", Args: []byte(`{"text":"hi"}`)})
+			if err != nil || r.IsError || len(r.Content) != 1 {
+				t.Errorf("got %s, %v", r.JSON(), err)
+			}
+			web.CloseClientConnections()
+			web.Close()
+			if r, err := c.Call(t.Context(), Invocation{Tool: "far_echo"}); err == nil && !r.IsError {
+				t.Errorf("from nowhere came %s", r.JSON())
+			}
+		})
+	}
+}
