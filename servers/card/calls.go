@@ -51,7 +51,7 @@ func textResult(s string, isError bool) Result {
 
 const (
 	stillEvery   = 15 * time.Second // between signs of life to the agent
-	cancelReason = "the agent withdrew the call"
+	cancelReason = "the agent cancelled the call"
 )
 
 // Call makes a call and returns what the agent gets. The error is the server's own, an

@@ -14,7 +14,7 @@ import (
 // nothing has changed.
 const (
 	lostText   = "Pencil's MCP server stopped. mcpdeck is reconnecting; try again shortly."
-	failedText = "Pencil mode was switched off because its MCP server keeps failing. The user can switch it on again in mcpdeck."
+	failedText = "Pencil mode was turned off because its MCP server keeps failing. The user can turn it on again in mcpdeck."
 	absentText = "The Pencil app is not running (or has not finished starting). Ask the user to start it and open a .pen file, then try again."
 	doubtText  = "This message also appears when the app is busy, was just started, or stopped answering. Check that the file is open in Pencil before changing filePath."
 )
@@ -22,8 +22,8 @@ const (
 func (o Options) texts() card.Texts {
 	return card.Texts{
 		Mode: "Pencil mode", Lost: lostText, Failed: failedText,
-		Off: fmt.Sprintf("Pencil mode is off. The user can switch it on in mcpdeck with the key %s.", o.Key),
-		Deadline: fmt.Sprintf("Pencil did not answer within %d s. The operation may still have happened; read the document state before repeating it.",
+		Off: fmt.Sprintf("Pencil mode is off. The user can turn it on in mcpdeck with the key %s.", o.Key),
+		Deadline: fmt.Sprintf("Pencil did not answer within %d s. It may have taken effect: read the document state before repeating it.",
 			int(o.CallTimeout.Seconds())),
 		Command: func(verb string) string { return "mcpdeck pencil " + verb },
 	}
@@ -106,4 +106,4 @@ const guidePreface = `Pencil's tools carry the prefix "pencil_" here; Pencil's o
 // ownGuide stands in when the child gives no instructions.
 const ownGuide = `These tools read and change the design document that is open in the Pencil app. ` +
 	`Ask for the state of the app or editor first, look at what is there before you change it, ` +
-	`and look at a picture of the result. The files are not meant to be read or edited in any other way.`
+	`and look at a picture of the result. Do not read or edit the files in any other way.`

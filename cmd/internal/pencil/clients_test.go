@@ -62,7 +62,7 @@ func TestCommands(t *testing.T) {
 		code       int
 	}{
 		{"pencil status", "mode       off", 0},
-		{"call pencil_batch_get", "Pencil mode is off. The user can switch it on in mcpdeck with the key p.", 1},
+		{"call pencil_batch_get", "Pencil mode is off. The user can turn it on in mcpdeck with the key p.", 1},
 		{"pencil on", "Pencil mode is on: 14 tools offered.", 0},
 		{"pencil on", "already on", 0},
 		{"call pencil_get_editor_state", "menu.pen", 0},
@@ -315,7 +315,7 @@ required = true
 		model := mockmodel.New(t, "deck", mockmodel.Step{Before: d.pencil("off"), Tool: "pencil_get_editor_state"})
 		configure(d, model.URL, `"mcp"`)
 		out := d.run([]string{"MOCK_KEY=x"}, path, "exec", "--skip-git-repo-check", "go")
-		if s := model.Seen()[0]; !strings.Contains(s.Result, "Pencil mode is off. The user can switch it on in mcpdeck") {
+		if s := model.Seen()[0]; !strings.Contains(s.Result, "Pencil mode is off. The user can turn it on in mcpdeck") {
 			t.Errorf("result %q\n%s", s.Result, out)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 func New(p *pencil.Pencil) *card.Module {
 	return card.New(p.Card, card.Options{
 		Plain: true, Brief: p.Brief,
-		Status: "Tells whether Pencil mode is on and what its design tools are connected to. The user switches the mode; no tool can.",
+		Status: "Report whether Pencil mode is on and what its design tools are connected to. Only the user can turn the mode on or off; no tool can.",
 		Gateway: "Pencil's design tools through one tool, for use while Pencil mode is on: " +
 			"action tools lists them, describe explains one, call (default) runs one.",
 	})
