@@ -68,7 +68,7 @@ func (v *View) failed(ctx context.Context, _ any, method mcp.MCPMethod, message 
 // is not listed now, "" when there is none.
 func (v *View) refusal(tool string) (text, module string) {
 	for _, m := range v.all() {
-		o := m.current()
+		o := v.offerOf(m)
 		for _, t := range o.Tools {
 			if t.Tool.Name == tool && t.Off != "" {
 				return t.Off, m.id.Name

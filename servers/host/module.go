@@ -77,6 +77,10 @@ type Offer struct {
 	RawTemplates []Definition
 	Router       Router
 
+	// AsIs is offered instead in a view of this module alone that was asked for as it is;
+	// nil: of a module with a Router nothing but Stub, of another the same.
+	AsIs *AsIs
+
 	// Stub tools are listed only in a view of this module alone, so that
 	// clients do not drop a server that lists nothing (pencil_status).
 	Stub []Tool
@@ -95,6 +99,15 @@ type Offer struct {
 	// the sentence for the agent, or "" when the name is not this module's. May be
 	// nil.
 	Refuse func(tool string) string
+}
+
+// AsIs is what a module offers of a server that shall look as without the deck: under
+// the server's own names, which a [Request] has then too. Of its Offer, AsIs, Stub,
+// Gateway and Refuse have no effect.
+type AsIs struct {
+	Offer
+	ServerInfo   json.RawMessage // as the server introduces itself; nil: the deck
+	Capabilities json.RawMessage // an object; nil: the deck's. The deck tells of changed lists.
 }
 
 // Scope is what the host gives a module. All methods return at once and may be

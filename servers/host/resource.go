@@ -37,7 +37,7 @@ func (v *View) plainAddresses(hooks *server.Hooks) {
 // answers for.
 func (v *View) hasTemplate(uri string) bool {
 	for _, m := range v.all() {
-		for _, t := range m.current().Templates {
+		for _, t := range v.offerOf(m).Templates {
 			if t.Template.URITemplate.Regexp().MatchString(uri) {
 				return true
 			}
@@ -50,7 +50,7 @@ func (v *View) hasTemplate(uri string) bool {
 // escape makes an address fit one of the templates, if it fits nothing as it is.
 func (v *View) escape(uri string) (string, bool) {
 	for _, m := range v.all() {
-		o := m.current()
+		o := v.offerOf(m)
 		if slices.ContainsFunc(o.Resources, func(r server.ServerResource) bool { return r.Resource.URI == uri }) {
 			return "", false
 		}

@@ -56,6 +56,7 @@ type Request struct {
 	// Modern requests carry the version of their protocol; the others belong to a
 	// connection that began with a handshake.
 	Modern bool
+	AsIs   bool // it came through a view of [AsIs], whose names the server's own are
 }
 
 // Reply is what goes back to the client, as it is: a result, or the error object of
@@ -88,7 +89,7 @@ func (v *View) Route(method string, params json.RawMessage, modern bool) func(co
 	if len(l.routers) == 0 {
 		return nil
 	}
-	r := Request{Method: method, Params: params, Modern: modern}
+	r := Request{Method: method, Params: params, Modern: modern, AsIs: v.Spec.AsIs}
 	r.Kind, r.Key = addressee(method, params)
 	to, ok := l.routes[r.Kind][r.Key]
 	if !ok {
@@ -221,7 +222,7 @@ func (v *View) complete(method string, result json.RawMessage) json.RawMessage {
 		o = with(with(o, "ttlMs", "0"), "cacheScope", `"private"`)
 	}
 	meta, err := rawjson.SplitObject(o.Get("_meta"))
-	whose := with(meta, mcp.MetaKeyServerInfo, v.info)
+	whose := with(meta, mcp.MetaKeyServerInfo, v.whose())
 	switch {
 	case o.Get("_meta") == nil:
 		o = with(o, "_meta", string(whose.JSON()))

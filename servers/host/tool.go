@@ -91,7 +91,7 @@ func (o Offer) all() []Tool { return slices.Concat(o.Tools, o.Stub, o.Gateway) }
 // lost.
 func (v *View) Resumable() (names []string) {
 	for _, m := range v.all() {
-		for _, t := range m.current().all() {
+		for _, t := range v.offerOf(m).all() {
 			if t.Resumable {
 				names = append(names, t.Tool.Name)
 			}

@@ -42,7 +42,7 @@ func (v *View) unknown(tool string) string {
 // listed are the names of a module's tools as a view like this lists them to
 // every client.
 func (v *View) listed(m *hosted) (names []string) {
-	o := m.current()
+	o := v.offerOf(m)
 	tools := o.Tools
 	switch {
 	case v.Spec.Gateway && len(o.Gateway) > 0:

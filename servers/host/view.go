@@ -25,6 +25,8 @@ type ViewSpec struct {
 	// Gateway asks for a fixed list of tools where a module's list changes, for
 	// clients that never refresh theirs.
 	Gateway bool
+	// AsIs asks for one server as it is without the deck, under its own names.
+	AsIs bool
 }
 
 // View is the merged MCP server for one spec. Connections with the same spec
@@ -70,8 +72,11 @@ func (h *Host) View(spec ViewSpec) (*View, error) {
 			return nil, fmt.Errorf("%w: %q (known: %s)", ErrUnknownServer, n, strings.Join(h.Names(), ", "))
 		}
 	}
+	if spec.AsIs && len(names) != 1 {
+		return nil, fmt.Errorf("%w: a view as it is has one server", ErrUnknownServer)
+	}
 	spec.Servers = names
-	key := fmt.Sprint(spec.Gateway, names)
+	key := fmt.Sprint(spec.Gateway, spec.AsIs, names)
 	h.mu.Lock()
 	v := h.views[key]
 	fresh := v == nil
@@ -208,7 +213,7 @@ func (v *View) refresh() {
 func (v *View) list() {
 	l := lists{listing: listing{only: map[string]func(string) bool{}, turns: map[string]bool{}, raw: map[mcp.MCPMethod]map[string]json.RawMessage{}, routes: map[Kind]map[string]route{}}}
 	for _, m := range v.all() {
-		o := m.current()
+		o := v.offerOf(m)
 		if !v.Spec.Gateway && o.ForGateway != nil {
 			for _, t := range o.Gateway {
 				l.only[t.Tool.Name] = o.ForGateway
@@ -266,7 +271,7 @@ func (v *View) swap(kind string, content []any, set func()) {
 func (v *View) instructions() string {
 	var parts []string
 	for _, m := range v.all() {
-		if s := strings.TrimSpace(m.current().Instructions); s != "" {
+		if s := strings.TrimSpace(v.offerOf(m).Instructions); s != "" {
 			parts = append(parts, s)
 		}
 	}
@@ -277,7 +282,7 @@ func (v *View) instructions() string {
 // module that has the prompt.
 func (v *View) CompletePromptArgument(ctx context.Context, name string, arg mcp.CompleteArgument, c mcp.CompleteContext) (*mcp.Completion, error) {
 	for _, m := range v.all() {
-		o := m.current()
+		o := v.offerOf(m)
 		if o.PromptCompletion != nil && slices.ContainsFunc(o.Prompts, func(p server.ServerPrompt) bool { return p.Prompt.Name == name }) {
 			return admitted(ctx, v.host, admission.Small, func() (*mcp.Completion, error) {
 				return o.PromptCompletion.CompletePromptArgument(ctx, name, arg, c)
@@ -291,7 +296,7 @@ func (v *View) CompletePromptArgument(ctx context.Context, name string, arg mcp.
 // module that has the template.
 func (v *View) CompleteResourceArgument(ctx context.Context, uri string, arg mcp.CompleteArgument, c mcp.CompleteContext) (*mcp.Completion, error) {
 	for _, m := range v.all() {
-		o := m.current()
+		o := v.offerOf(m)
 		if o.ResourceCompletion != nil && slices.ContainsFunc(o.Templates, func(t server.ServerResourceTemplate) bool { return t.Template.URITemplate.Raw() == uri }) {
 			return admitted(ctx, v.host, admission.Small, func() (*mcp.Completion, error) {
 				return o.ResourceCompletion.CompleteResourceArgument(ctx, uri, arg, c)

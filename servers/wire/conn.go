@@ -219,7 +219,7 @@ func (c *Conn) answer(ctx context.Context, e envelope) []byte {
 	switch r := reply.(type) {
 	case mcp.JSONRPCResponse:
 		line, err = rpc.Result(e.ID, r.Result)
-		line = rawList(e, c.view.Raw(e.Method), line)
+		line = introduced(c.view, e, rawList(e, c.view.Raw(e.Method), line))
 	case mcp.JSONRPCError:
 		line, _ = failureLine(ctx, e, rpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data})
 	default:

@@ -48,7 +48,7 @@ type answerWriter struct {
 	ctx    context.Context
 	e      envelope
 	agent  *host.Agent
-	raw    map[string]json.RawMessage
+	view   *host.View
 	status int // held back until the body is known
 	sent   int // what became of it; 0: none was set
 }
@@ -59,7 +59,7 @@ func (f *answerWriter) Write(p []byte) (int, error) {
 	if !f.wants(p) {
 		return len(p), nil
 	}
-	line, status := asServed(f.ctx, f.e, unwrapped(rawList(f.e, f.raw, p))), f.status
+	line, status := asServed(f.ctx, f.e, unwrapped(introduced(f.view, f.e, rawList(f.e, f.view.Raw(f.e.Method), p)))), f.status
 	if reply, served := host.Served(f.ctx); served && status != -1 {
 		status = f.replied(reply)
 		f.begin(status)

@@ -16,6 +16,7 @@ type Hello struct {
 	Mcpdeck int      `json:"mcpdeck"` // version of this line: 1
 	Servers []string `json:"servers,omitempty"`
 	Gateway bool     `json:"gateway,omitempty"`
+	AsIs    bool     `json:"asIs,omitempty"` // see host.ViewSpec
 	Cwd     string   `json:"cwd,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	// Transport is what the connection is shown as; empty: "unix".

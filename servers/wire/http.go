@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,7 +30,7 @@ const maxHTTPRequests = 1024
 const maxHeader = 32 << 10
 
 // HTTP serves views as streamable HTTP: all servers at /mcp, one at
-// /mcp/SERVER. It must stand behind a Guard.
+// /mcp/SERVER, and that one as it is without the deck at /mcp/SERVER?as-is. It must stand behind a Guard.
 type HTTP struct {
 	Host *host.Host
 
@@ -38,7 +39,7 @@ type HTTP struct {
 	requests atomic.Int32
 
 	mu       sync.Mutex // guards what follows
-	served   map[string]*httpView
+	served   map[*host.View]*httpView
 	agents   map[string]*httpAgent // by their keys
 	sessions list.List             // of *httpAgent, the one used last at the back
 	clients  list.List             // those without a session
@@ -51,7 +52,7 @@ type httpView struct {
 
 // ServeHTTP implements http.Handler.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v, err := h.view(r.URL.Path)
+	v, err := h.view(r.URL)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
@@ -94,7 +95,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		host.Instead(ctx, agent.flight.cancellable(e, serve))
 	}
 	agent.flight.cancelled(e)
-	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, agent: agent.Agent, raw: v.view.Raw(e.Method)}
+	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, agent: agent.Agent, view: v.view}
 	v.mcp.ServeHTTP(out, r.WithContext(ctx))
 	out.begin(out.status)
 	h.updateSession(w, r, e, agent, out.sent)
@@ -123,30 +124,31 @@ func toolOf(e envelope) string {
 	return params.Str("name")
 }
 
-func (h *HTTP) view(path string) (*httpView, error) {
-	name := strings.Trim(strings.TrimPrefix(path, "/mcp"), "/")
+func (h *HTTP) view(u *url.URL) (*httpView, error) {
+	name := strings.Trim(strings.TrimPrefix(u.Path, "/mcp"), "/")
 	var spec host.ViewSpec
 	if name != "" {
 		spec.Servers = []string{name}
 	}
+	spec.AsIs = u.Query().Has("as-is")
 	view, err := h.Host.View(spec)
 	if err != nil {
 		return nil, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if v := h.served[name]; v != nil {
+	if v := h.served[view]; v != nil {
 		return v, nil
 	}
 	if h.served == nil {
-		h.served, h.agents = map[string]*httpView{}, map[string]*httpAgent{}
+		h.served, h.agents = map[*host.View]*httpView{}, map[string]*httpAgent{}
 	}
 	v := &httpView{view: view, mcp: server.NewStreamableHTTPServer(view.MCP,
 		server.WithStateful(true),
 		server.WithSessionIdleTTL(httpIdle),
 		server.WithEventStore(newEventStore()),
 	)}
-	h.served[name] = v
+	h.served[view] = v
 	return v, nil
 }
 

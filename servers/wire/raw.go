@@ -99,6 +99,21 @@ func unwrapped(written []byte) []byte {
 	return slices.Concat(written[:from], host.Unwrap(written[from:to]), written[to:])
 }
 
+// introduced has in what the library writes the server of a view that is shown as it is.
+func introduced(v *host.View, e envelope, written []byte) []byte {
+	if !v.Spec.AsIs {
+		return written
+	}
+	from, to, ok := object(written)
+	if !ok {
+		return written
+	}
+	if from, to, ok = within(written, from, to, "result"); !ok {
+		return written
+	}
+	return slices.Concat(written[:from], v.Introduce(e.Method, written[from:to]), written[to:])
+}
+
 func replyMessage(e envelope, r host.Reply) rpc.Message {
 	return rpc.Message{ID: e.ID, Result: r.Result, Err: r.Error}
 }

@@ -75,6 +75,65 @@ func (c *card) Offer() host.Offer {
 	return o
 }
 
+// bare is a card that is also offered as it is.
+type bare struct{ *card }
+
+func (b bare) Offer() host.Offer {
+	o := b.card.Offer()
+	t, err := host.RawTool([]byte(bareTool))
+	if err != nil {
+		panic(err)
+	}
+	o.AsIs = &host.AsIs{
+		Offer:        host.Offer{Tools: []host.Tool{t}, RawPrompts: o.RawPrompts, Instructions: "As it is."},
+		ServerInfo:   json.RawMessage(bareInfo),
+		Capabilities: json.RawMessage(`{"later":{"z":1.0},"tools":{},"prompts":{"listChanged":false,"x":1}}`),
+	}
+	return o
+}
+
+const (
+	bareTool = `{"z":1.0,"name":"echo"}`
+	bareInfo = `{"version":"1.0","name":"bare","later":1.0}`
+)
+
+func TestAServerIsShownAsItIsWithoutTheDeck(t *testing.T) {
+	h := hosttest.Start(t, newFixture(), bare{newCard("one")})
+	spec := host.ViewSpec{Servers: []string{"one"}, AsIs: true}
+	const capabilities = `"capabilities":{"later":{"z":1.0},"tools":{"listChanged":true},"prompts":{"listChanged":true,"x":1}}`
+	carriers(t, func(t *testing.T) talker { t.Helper(); return overStream(t, h, spec, false) },
+		func(t *testing.T) talker { t.Helper(); return overStream(t, h, spec, true) },
+		func(t *testing.T) talker { t.Helper(); return overHTTP(t, h, "/one?as-is") },
+		func(t *testing.T, a talker, modern bool) {
+			t.Helper()
+			hello := a.say(t, "initialize", handshake, "1")
+			if modern {
+				hello = a.say(t, "server/discover", `{"_meta":{`+meta+`}}`, "1")
+			}
+			for _, want := range []string{`erverInfo":` + bareInfo, capabilities, `"instructions":"As it is."`} {
+				if len(hello) != 1 || !strings.Contains(hello[0], want) {
+					t.Errorf("want %s in the introduction %s", want, hello)
+				}
+			}
+			list := a.say(t, "tools/list", with(`{"_meta":{}}`, modern), "2")
+			if len(list) != 1 || !strings.Contains(list[0], `"tools":[`+bareTool+`]`) || strings.Contains(list[0], `"mcpdeck"`) {
+				t.Errorf("listed: %s", list)
+			}
+			got := a.say(t, "tools/call", with(`{"name":"echo","_meta":{}}`, modern), "3")
+			if len(got) != 1 || !strings.Contains(got[0], `"kind":"tool","params":{"name":"echo"`) {
+				t.Errorf("called: %s", got)
+			}
+		})
+	own := overStream(t, h, host.ViewSpec{Servers: []string{"fixture"}, AsIs: true}, false)
+	own.say(t, "initialize", handshake, "1")
+	if got := own.say(t, "tools/list", `{}`, "2"); !strings.Contains(got[0], `"name":"echo"`) {
+		t.Errorf("a server of the deck's own lists %s", got)
+	}
+	if _, err := h.View(host.ViewSpec{AsIs: true}); err == nil {
+		t.Error("all servers are shown as they are")
+	}
+}
+
 func (c *card) Owns(kind host.Kind, key string) bool {
 	return kind == host.KindResource && strings.HasPrefix(key, c.name+"://") || kind == host.KindTask && strings.HasPrefix(key, c.name+"-") ||
 		kind == host.KindMethod && key == "later/method"

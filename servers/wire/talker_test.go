@@ -64,7 +64,7 @@ func overStream(t *testing.T, h *host.Host, spec host.ViewSpec, socket bool) tal
 		if conn, err = net.Dial("unix", l.Addr().String()); err != nil {
 			t.Fatal(err)
 		}
-		if _, in, err = wire.Greet(conn, wire.Hello{Servers: spec.Servers, Cwd: "/deck"}); err != nil {
+		if _, in, err = wire.Greet(conn, wire.Hello{Servers: spec.Servers, AsIs: spec.AsIs, Cwd: "/deck"}); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
@@ -229,11 +229,15 @@ func everywhere(t *testing.T, h *host.Host, one string, play func(t *testing.T, 
 	if one != "" {
 		spec.Servers, path = []string{one}, "/"+one
 	}
-	for name, open := range map[string]func(t *testing.T) talker{
-		"stdio":  func(t *testing.T) talker { t.Helper(); return overStream(t, h, spec, false) },
-		"socket": func(t *testing.T) talker { t.Helper(); return overStream(t, h, spec, true) },
-		"http":   func(t *testing.T) talker { t.Helper(); return overHTTP(t, h, path) },
-	} {
+	carriers(t, func(t *testing.T) talker { t.Helper(); return overStream(t, h, spec, false) },
+		func(t *testing.T) talker { t.Helper(); return overStream(t, h, spec, true) },
+		func(t *testing.T) talker { t.Helper(); return overHTTP(t, h, path) }, play)
+}
+
+// carriers plays a test over each of them, in both eras.
+func carriers(t *testing.T, stdio, socket, http func(t *testing.T) talker, play func(t *testing.T, a talker, modern bool)) {
+	t.Helper()
+	for name, open := range map[string]func(t *testing.T) talker{"stdio": stdio, "socket": socket, "http": http} {
 		for _, era := range []string{"legacy", "modern"} {
 			t.Run(name+" "+era, func(t *testing.T) {
 				a := open(t)
