@@ -159,6 +159,22 @@ func TestAToastOverNothingLeavesTheKeysAlone(t *testing.T) {
 	})
 }
 
+// What was said to a key of the page is not laid over what the next key opens.
+func TestAToastThatWasSeenLeavesAnOverlayAlone(t *testing.T) {
+	p := &page{id: "one", title: "One", actions: []tui.Action{
+		{ID: "one.say", Title: "Say", Keys: []string{"w"}, Run: func() tea.Cmd { return tui.Toast(tui.Info, sentence) }},
+		{ID: "one.warn", Title: "Warn", Keys: []string{"v"}, Run: func() tea.Cmd { return tui.Toast(tui.Warn, "this went wrong") }},
+	}}
+	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Keys("w", "v")
+		s.Has(sentence, "this went wrong")
+		s.Wait(time.Second)
+		s.Keys("?")
+		s.Has("Keys on this page", "this went wrong")
+		s.Lacks(sentence)
+	})
+}
+
 func TestAClickTakesAToastAway(t *testing.T) {
 	ran := 0
 	p := says(&ran)

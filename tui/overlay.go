@@ -24,6 +24,7 @@ func (m *Model) open(o Overlay) {
 			return
 		}
 	}
+	m.toasts.leave("")
 	m.overlays = append(m.overlays, &raised{overlay: o, table: newTable(o.Actions(), o.ID(), m.keys)})
 }
 

@@ -60,8 +60,8 @@ func (t *toasts) add(kind ToastKind, text string, pages ...string) {
 }
 
 // leave takes away what has been said for a while and was for the page that is
-// left: on the next one it would only cover something. Warnings stay, but for
-// what the next page says itself.
+// left, or covered by an overlay: there it would only cover something. Warnings
+// stay, but for what the next page says itself.
 func (t *toasts) leave(next string) {
 	t.list = slices.DeleteFunc(t.list, func(n toast) bool {
 		return n.kind < Warn && time.Since(n.since) > toastSeen || slices.Contains(n.pages, next)
