@@ -1,0 +1,196 @@
+//go:build unix
+
+package streamable_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/card/child/streamable"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+const (
+	realEverything = "@modelcontextprotocol/server-everything@2026.8.31"
+	realFilesystem = "@modelcontextprotocol/server-filesystem@2026.8.31"
+	realTime       = "mcp-server-time==2026.10.19"
+)
+
+// node is a command that runs a file of the packages from npm.
+func node(t *testing.T, file string, args ...string) process.Command {
+	t.Helper()
+	dir := realtest.Packages(t, "card-servers-2026.8.31", realEverything, realFilesystem)
+	return process.Command{
+		Program: "node", Args: append([]string{filepath.Join(dir, "node_modules/@modelcontextprotocol", file)}, args...),
+		Kind: process.Install, Own: os.Environ(), Patience: 1500 * time.Millisecond,
+	}
+}
+
+// python is a command that runs a program of a package from PyPI.
+func python(t *testing.T, spec, program string) process.Command {
+	t.Helper()
+	dir := realtest.Kept(t, strings.ReplaceAll(spec, "==", "-"), func(ctx context.Context, dir string) error {
+		venv := exec.CommandContext(ctx, "python3", "-m", "venv", dir)
+		install := exec.CommandContext(ctx, filepath.Join(dir, "bin/pip"), "install", "--quiet", spec)
+		return errors.Join(realtest.Run(venv), realtest.Run(install))
+	})
+	return process.Command{Program: filepath.Join(dir, "bin", program), Kind: process.Install, Own: os.Environ(), Patience: 1500 * time.Millisecond}
+}
+
+func TestRealProgramsAsChildren(t *testing.T) {
+	realtest.On(t)
+	folder := t.TempDir()
+	for _, tt := range []struct {
+		name              string
+		command           process.Command
+		era               child.Era
+		tools             int // at least
+		tool, args, wants string
+	}{
+		{"everything", node(t, "server-everything/dist/index.js"), child.Legacy, 13, "echo", `{"message":"hi"}`, "Echo: hi"},
+		{"filesystem", node(t, "server-filesystem/dist/index.js", folder), child.Legacy, 14, "list_allowed_directories", `{}`, "Allowed directories"},
+		{"time", python(t, realTime, "mcp-server-time"), child.Modern, 2, "get_current_time", `{"timezone":"UTC"}`, `"timezone": "UTC"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			marks, _, err := child.OpenMarks("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			mark, log := "", new(child.Log)
+			began := time.Now()
+			c, tools, err := child.Open(t.Context(), child.Options{
+				Name: tt.name, Limit: time.Minute, Version: "test", Log: log, Settle: true,
+				Start: func() (p *process.Child, err error) {
+					p, mark, err = marks.Start(tt.command)
+					return p, err
+				},
+			})
+			if err != nil {
+				t.Fatal(err, log.Tail(child.MaxLines))
+			}
+			t.Logf("%s %s, %s %s: %d tools after %v", c.Server, c.Version, c.Era(), c.Protocol, len(tools), time.Since(began))
+			if c.Era() != tt.era || len(tools) < tt.tools || c.Strays() != 0 {
+				t.Errorf("era %s, %d tools, %d lines that are no messages", c.Era(), len(tools), c.Strays())
+			}
+			if got, err := call(t, c, tt.tool, tt.args); err != nil || !strings.Contains(got, tt.wants) {
+				t.Errorf("%s says %q, %v", tt.tool, got, err)
+			}
+			began = time.Now()
+			c.End()
+			t.Logf("ended after %v: %s", time.Since(began), c.Cause())
+			if left := marks.Left(mark); len(left) > 0 || syscall.Kill(c.PID, 0) == nil {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// realHTTP starts the real server at a port of this machine.
+func realHTTP(t *testing.T, transport string, port int) (url string, p *process.Child) {
+	t.Helper()
+	c := node(t, "server-everything/dist/index.js", transport)
+	c.Extra = []string{fmt.Sprintf("PORT=%d", port)}
+	p, err := process.Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, p.Out) }()
+	go func() { _, _ = io.Copy(io.Discard, p.Err) }()
+	t.Cleanup(func() { p.EndIn(0, time.Second) })
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	waitFor(t, "the server", func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	path := map[string]string{"streamableHttp": "/mcp", "sse": "/sse"}[transport]
+	return "http://" + address + path, p
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func TestRealServerOverHTTP(t *testing.T) {
+	realtest.On(t)
+	for _, transport := range []string{"streamableHttp", "sse"} {
+		t.Run(transport, func(t *testing.T) {
+			port := freePort(t)
+			url, p := realHTTP(t, transport, port)
+			o, to := options(url)
+			o.Settle = true
+			asked := make(chan rpc.Message, 4)
+			o.Ask = func(c *child.Conn, m rpc.Message) {
+				if m.Method == "elicitation/create" {
+					asked <- m
+					return
+				}
+				c.Offer(child.NoMethod(m))
+			}
+			o.Capabilities = json.RawMessage(`{"elicitation":{"form":{}}}`)
+			renewed := make(chan bool, 4)
+			to.Renewed = func() { renewed <- true }
+			c := connect(t, o)
+			says(t, c, "echo", `{"message":"hi"}`, "Echo: hi")
+			tools, err := c.ListTools(t.Context())
+			if err != nil || !slices.ContainsFunc(tools, func(raw json.RawMessage) bool { return strings.Contains(string(raw), `"trigger-elicitation-request"`) }) {
+				t.Fatalf("%d tools, %v", len(tools), err)
+			}
+			done := make(chan string, 1)
+			go func() {
+				got, err := call(t, c, "trigger-elicitation-request", `{}`)
+				done <- fmt.Sprint(got, err)
+			}()
+			m := <-asked
+			c.Reply(m.ID, json.RawMessage(`{"action":"decline"}`), nil)
+			if got := <-done; !strings.Contains(got, "declined") {
+				t.Errorf("it was answered %q", got)
+			}
+			p.EndIn(0, time.Second)
+			if transport == "sse" {
+				<-c.Gone()
+				return
+			}
+			if _, err := call(t, c, "echo", `{"message":"hi"}`); err == nil {
+				t.Error("a server that is gone answers")
+			}
+			realHTTP(t, transport, port)
+			says(t, c, "echo", `{"message":"again"}`, "Echo: again")
+			if len(renewed) != 1 {
+				t.Errorf("told %d times of another session", len(renewed))
+			}
+		})
+	}
+}
+
+// Its URL without the transport named is found out, too.
+func TestRealServerOfTheOlderTransportIsRecognized(t *testing.T) {
+	realtest.On(t)
+	url, _ := realHTTP(t, "sse", freePort(t))
+	o, to := options(url)
+	to.Transport = streamable.Auto
+	says(t, connect(t, o), "echo", `{"message":"hi"}`, "Echo: hi")
+}
