@@ -5,8 +5,8 @@
 // Parse reads a text into a Document and never fails; what is wrong becomes
 // diagnostics with line, column, code and what to do. Document.Objects lists what
 // there is, Document.Render draws one object, Document.Regions describes a sprite's
-// regions, Document.PaletteColors and SpriteColors its colours, and Document.Check
-// tells everything that can be said of a whole document.
+// regions, Document.Colours its palette, and Document.Check tells everything that can
+// be said of a whole document.
 //
 // There is one pipeline for every kind of object: source → regions → sprite
 // transforms → nine-slice → state rules → antialias → scale. Antialias that a file

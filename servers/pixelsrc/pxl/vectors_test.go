@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 )
 
 const onePalette = `{type: "palette", name: "p", colors: {}}`
@@ -153,10 +155,10 @@ func TestPalettes(t *testing.T) {
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			d := Parse([]byte(`{type: "palette", name: "p", `+r.palette+`}`), Options{})
-			colors := d.PaletteColors("p")
+			colors, _ := d.Colours(&PaletteRef{Name: "p"})
 			var got []string
 			for _, c := range colors {
-				got = append(got, fmt.Sprintf("%s=%s", c.Token, c.Hex()))
+				got = append(got, fmt.Sprintf("%s=%s", c.Token, colour.Hex(c.Color)))
 			}
 			if g := strings.Join(got, " "); g != r.want {
 				t.Errorf("got %s\nwant %s\n%v", g, r.want, d.Diagnostics())
@@ -167,10 +169,10 @@ func TestPalettes(t *testing.T) {
 		t.Error(got)
 	}
 	d := Parse(nil, Options{})
-	if c := d.PaletteColors("@pico8"); len(c) != 17 || c[0].Token != "{_}" || c[3].Hex() != "#7E2553" {
+	if c, _ := d.Colours(&PaletteRef{Name: "@pico8"}); len(c) != 17 || c[0].Token != "{_}" || colour.Hex(c[3].Color) != "#7E2553" {
 		t.Errorf("pico8 is %v", c)
 	}
-	if d.PaletteColors("@none") != nil {
+	if _, ok := d.Colours(&PaletteRef{Name: "@none"}); ok {
 		t.Error("a palette that does not exist has colours")
 	}
 }
@@ -280,7 +282,7 @@ func TestOddNumbers(t *testing.T) {
 			for _, dialect := range []Dialect{Documented, Reference} {
 				d := Parse([]byte(src), Options{Dialect: dialect})
 				d.Check()
-				d.PaletteColors("p")
+				d.Colours(&PaletteRef{Name: "p"})
 				for _, o := range d.Objects() {
 					if _, err := d.Render(RenderOptions{Kind: o.Kind, Name: o.Name}); err != nil && o.Kind != KindPalette {
 						t.Error(err)
