@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -120,4 +121,25 @@ func insert(raw json.RawMessage, at int, more rawjson.Object, object json.RawMes
 		out = append(out, ',')
 	}
 	return append(out, raw[at:]...)
+}
+
+// Asker is the session of a transport that carries requests to its client as they are.
+type Asker interface {
+	Ask(ctx context.Context, method string, params json.RawMessage) (result json.RawMessage, err error)
+}
+
+// ErrCannotAsk says that a client cannot be asked: its transport carries no requests to
+// it.
+var ErrCannotAsk = errors.New("the client cannot be asked")
+
+// Ask sends a request to the client whose request ctx is, as it is, and waits for the
+// result. An error of the client's is an *[rpc.Error]. Clients of 2026-07-28 take none:
+// they are asked by a result that requires input.
+func Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	q := requestFrom(ctx)
+	session, ok := server.ClientSessionFromContext(ctx).(Asker)
+	if q == nil || !ok || q.raw != nil && q.raw.Modern {
+		return nil, ErrCannotAsk
+	}
+	return session.Ask(ctx, method, params)
 }

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // card is a module that answers requests as they came: with what they said.
@@ -65,7 +67,7 @@ func (c *card) Offer() host.Offer {
 		RawTemplates: []host.Definition{{Key: c.name + "://{+path", Raw: fmt.Appendf(nil, cardTemplate, c.name)}},
 		Router:       c,
 	}
-	for _, name := range []string{"echo", "error", "steps", "wait", "panic", "nothing", "log", "bare"} {
+	for _, name := range []string{"echo", "error", "steps", "wait", "panic", "nothing", "log", "ask", "bare"} {
 		t, err := host.RawTool(fmt.Appendf(nil, cardTool, c.name, name))
 		if err != nil {
 			panic(err)
@@ -164,6 +166,16 @@ func (c *card) Serve(ctx context.Context, r host.Request) host.Reply {
 		}
 	case "panic":
 		panic("boom")
+	case "ask":
+		result, err := host.Ask(ctx, "sampling/createMessage", json.RawMessage(`{"z":1.0,"n":9007199254740993,"a":"<\u00e9>"}`))
+		var refused *rpc.Error
+		switch {
+		case errors.As(err, &refused):
+			return host.Reply{Error: refused.Raw}
+		case err != nil:
+			return host.Failed(-1, err.Error())
+		}
+		return host.Reply{Result: result}
 	case "nothing":
 		return host.Reply{}
 	case "bare":
@@ -275,6 +287,31 @@ func TestDefinitionsOfARouterAreListedAsTheyAre(t *testing.T) {
 				if want := fmt.Sprintf(definition, name); len(got) != 1 || strings.Count(got[0], want) != 1 {
 					t.Errorf("%s: want %s in\n%s", method, want, got)
 				}
+			}
+		}
+	})
+}
+
+func TestARouterAsksTheAgentAsItIs(t *testing.T) {
+	h := hosttest.Start(t, newFixture(), newCard("one"))
+	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+		t.Helper()
+		if modern || a.header != nil {
+			if got := a.say(t, "tools/call", with(`{"name":"one_ask","_meta":{}}`, modern), "4"); len(got) != 1 || !strings.Contains(got[0], host.ErrCannotAsk.Error()) {
+				t.Errorf("got %s", got)
+			}
+			return
+		}
+		hear := a.listen(t, "")
+		for _, answer := range []string{`"result":{"z":1.0,"later":"<\u00e9>","n":9007199254740993}`, `"error":` + oddError} {
+			a.begin(t, "tools/call", `{"name":"one_ask"}`, "4")
+			asked, err := rawjson.Parse([]byte(hear()))
+			if err != nil || asked.Str("method") != "sampling/createMessage" || string(asked.Get("params")) != `{"z":1.0,"n":9007199254740993,"a":"<\u00e9>"}` {
+				t.Fatalf("asked %s", asked.JSON())
+			}
+			a.answer(t, `{"jsonrpc":"2.0","id":`+string(asked.Get("id"))+`,`+answer+`}`)
+			if got, want := hear(), `{"jsonrpc":"2.0","id":4,`+answer+`}`; got != want {
+				t.Errorf("got %s, want %s", got, want)
 			}
 		}
 	})

@@ -108,6 +108,12 @@ func (s *session) GetProtocolVersion() string {
 	return s.version
 }
 
+// Ask implements [host.Asker].
+func (s *session) Ask(ctx context.Context, method string, params json.RawMessage) (result json.RawMessage, err error) {
+	err = s.conn.ask(ctx, method, params, &result)
+	return result, err
+}
+
 func (s *session) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	var result mcp.ElicitationResult
 	return &result, s.conn.ask(ctx, "elicitation/create", r.Params, &result)

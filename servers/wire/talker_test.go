@@ -24,6 +24,7 @@ import (
 type talker struct {
 	say    func(t *testing.T, method, params, id string) []string
 	tell   func(t *testing.T, method, params string)              // a notification
+	answer func(t *testing.T, message string)                     // to a request of the deck's
 	begin  func(t *testing.T, method, params, id string)          // a request whose answer is not waited for
 	listen func(t *testing.T, params string) (hear func() string) // for the messages that belong to no request
 	url    string
@@ -123,7 +124,8 @@ func overStream(t *testing.T, h *host.Host, spec host.ViewSpec, socket bool) tal
 				return strings.TrimSuffix(s, "\n")
 			}
 		},
-		begin: func(t *testing.T, method, params, id string) { t.Helper(); write(t, line(method, params, id)) },
+		answer: write,
+		begin:  func(t *testing.T, method, params, id string) { t.Helper(); write(t, line(method, params, id)) },
 	}
 }
 
