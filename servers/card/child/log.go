@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -113,17 +114,37 @@ func (l *Log) Tail(n int) []Line {
 	return all[len(all)-min(n, len(all), MaxLines):]
 }
 
-// lastWords returns the last line that the child wrote since then, "" when it
-// wrote none.
+// lastWords returns the line that says best why the child ended, of those it wrote
+// since then: the last one, "" when it wrote none. What npm says at its end is a page,
+// of which the first line counts that is more than a code.
 func (l *Log) lastWords(from string, since time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, last := range slices.Backward(slices.Concat(l.lines, l.counted())) {
-		if last.From == from && last.Text != "" && !last.Time.Before(since) {
-			return last.Text
+	last := ""
+	for _, line := range slices.Backward(slices.Concat(l.lines, l.counted())) {
+		if line.From != from || line.Text == "" || line.Time.Before(since) {
+			continue
+		}
+		said, npm := npmError(line.Text)
+		switch {
+		case last == "" && !npm:
+			return line.Text
+		case !npm:
+			return last
+		case last == "" || !strings.HasPrefix(said, "code "):
+			last = line.Text
 		}
 	}
-	return ""
+	return last
+}
+
+func npmError(line string) (said string, ok bool) {
+	for _, start := range []string{"npm error ", "npm ERR! "} {
+		if said, ok = strings.CutPrefix(line, start); ok {
+			return said, true
+		}
+	}
+	return "", false
 }
 
 // drain reads stderr to its end, so that the child never waits for a reader.
