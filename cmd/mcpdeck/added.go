@@ -92,7 +92,7 @@ func (h *instance) takeCard(name string, c addedCard, change func(context.Contex
 func (h *instance) card(cfg *config.Config, s settings.Card) *card.Card {
 	o := card.Options{
 		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"),
-		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: s.Mode == "on" || s.Mode == "last" && wasOn(cfg, s.Name),
+		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: h.startsOn(cfg, s),
 		Catalogue: catalogue.Options{Prefix: s.ToolPrefix(), Off: func(tool string) string { return whyOff(s, tool) }},
 		Limits:    card.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout)},
 		Hooks:     card.Hooks{Find: func() (card.Found, error) { return program(cfg, s) }},
@@ -141,6 +141,11 @@ func wasOn(cfg *config.Config, name string) bool {
 
 // keepMode remembers what the user chose.
 func (h *instance) keepMode(name, mode string) {
+	if c, err := h.addedCard(name); err == nil && mode == "on" {
+		if err := agree(h.cfg, c.settings); err != nil {
+			h.host.Warn(name, err.Error())
+		}
+	}
 	path := modeFile(h.cfg, name)
 	err := file.Folder(filepath.Dir(path))
 	if err == nil {
