@@ -26,7 +26,7 @@ func (q *Queue) known(req *Request, print string) *item {
 	return nil
 }
 
-// opens tells whether a key is one under which the request may be resumed.
+// opens reports whether the request may be resumed under a key.
 func (it *item) opens(key ownedKey) bool {
 	return it.req.ResumeKey == key.Key && it.req.Owner == key.Owner || slices.Contains(it.keys, key)
 }

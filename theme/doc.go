@@ -1,3 +1,3 @@
-// Package theme says what things on the screen look like: colours by meaning,
-// for light and dark terminals and any depth of colour, and the glyphs.
+// Package theme defines the look of the screen: colours by meaning, for light and
+// dark terminals and any colour depth, and the glyphs.
 package theme

@@ -5,11 +5,11 @@
 // Data comes in by the pump: sources only hint that something is new, and at
 // most thirty times a second what is new is loaded, off the update loop, and
 // given to every page as messages. Nothing in Update or Render does I/O or takes
-// a lock that work holds. Nothing ticks while nothing on the screen needs it.
+// a lock that work holds. No timer runs unless something on the screen needs it.
 //
-// A page is made of four things: Feed, if it has data of its own; Update, which
-// keeps what came; Actions, which change the page or return commands; Render,
-// which draws what is kept. Time is asked for with Frame.Ago or RedrawAfter, room
-// with SizeMsg, what takes long with a command whose message Update keeps. Parts
-// come from package widget; a test shows the page to package internal/frame.
+// A page consists of Feed, if it has data of its own; Update, which stores what
+// arrives; Actions, which change the page or return commands; and Render, which
+// draws what is stored. It gets the time from Frame.Ago or RedrawAfter, its size
+// from SizeMsg, and does slow work in a command whose message Update stores. Its
+// parts come from package widget; package internal/frame tests it.
 package tui

@@ -1,5 +1,6 @@
-// Package admission decides which calls run: so many at once and so much memory, in
-// turns between agents, with a short queue and a word to those who find it full.
+// Package admission decides which calls may run: it bounds their number and memory,
+// lets agents take turns, keeps a short queue, and tells calls that find it full
+// when to retry.
 package admission
 
 import (

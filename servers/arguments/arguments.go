@@ -1,4 +1,4 @@
-// Package arguments describes what a tool takes, once: the schema that clients are shown
+// Package arguments describes a tool's arguments once: the schema that clients see
 // and the check of a call come from the same rows.
 package arguments
 

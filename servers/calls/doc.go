@@ -1,3 +1,3 @@
-// Package calls is the log of what agents call: how each call stands, what it carried,
-// its pictures, and the figures of each agent and server.
+// Package calls is the log of agents' tool calls: the state of each call, its
+// arguments and result, its pictures, and figures for each agent and server.
 package calls

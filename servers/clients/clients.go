@@ -1,5 +1,5 @@
-// Package clients is the one table of the programs that agents run in: by which
-// names they go, where and how they are configured, and how they treat a server.
+// Package clients is the one table of the programs that agents run in: their names,
+// where and how they are configured, and how they treat a server.
 package clients
 
 import (

@@ -1,6 +1,7 @@
-// Package clippy does four small things on the user's machine for agents: it leaves a
-// note on the desktop, plays a system sound, lists a folder of the project, keeps
-// texts. It asks the user where they want to be asked. Package offer makes tools of it.
+// Package clippy does four small things on the user's machine for agents: it leaves
+// a note on the desktop, plays a system sound, lists a folder of the project, and
+// stores texts. It asks the user first if they want to be asked. Package offer makes
+// tools of it.
 package clippy
 
 import (

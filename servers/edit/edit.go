@@ -1,5 +1,4 @@
-// Package edit says how one sequence becomes another with the fewest elements lost
-// and gained.
+// Package edit finds the shortest edit that turns one sequence into another.
 package edit
 
 // Step is one element, by its index in the old and in the new sequence; -1 where it

@@ -1,5 +1,5 @@
-// Package file replaces files in one step that is safe on the disk, and opens
-// the user's own files without following a link somebody has put in their place.
+// Package file replaces files atomically and durably, and opens the user's own files
+// without following links.
 package file
 
 import (

@@ -1,5 +1,5 @@
-// Package hint tells any number of listeners to look again at something that has
-// changed.
+// Package hint tells any number of listeners that something has changed, so that
+// they look again.
 package hint
 
 import "sync"

@@ -1,5 +1,5 @@
-// Package host runs the deck's MCP servers and offers views of them to the agents
-// that are connected.
+// Package host runs the deck's MCP servers and offers views of them to connected
+// agents.
 //
 // A [Module] is one server. The [Host] starts modules, merges those that a
 // connection asks for into a view, and keeps the state the screen shows. State

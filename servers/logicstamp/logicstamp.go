@@ -1,6 +1,6 @@
-// Package logicstamp answers what the components of a TypeScript project
-// promise each other and what an edit changed, over the stamp CLI: snapshots
-// that are true copies, bundles, comparison, search and drift.
+// Package logicstamp reports what the components of a TypeScript project promise
+// each other and what an edit changed, on top of the stamp CLI: snapshots that are
+// true copies, bundles, comparison, search and drift.
 package logicstamp
 
 import (

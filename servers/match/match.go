@@ -1,7 +1,7 @@
-// Package match is the language in which calls are looked for: on the deck's page
-// of calls and in mcpdeck log.
+// Package match implements the query language for calls, used by the deck's Calls
+// page and by mcpdeck log.
 //
-// A query is words that stand anywhere in a call, and fields:
+// A query consists of words that occur anywhere in a call, and fields:
 //
 //	tool:pencil_* server:ask agent:claude status:error since:2h until:15:04 >500ms <2s
 package match

@@ -1,5 +1,5 @@
-// Package near measures how alike two words are, and finds the one that was
-// meant.
+// Package near measures how similar two words are, and suggests the one that was
+// probably meant.
 package near
 
 import (

@@ -1,6 +1,6 @@
-// Package pencil finds Pencil's own MCP server and makes a card of it, so that its tools
-// are offered while Pencil mode is on.
+// Package pencil finds Pencil's own MCP server and makes a card of it, so that its
+// tools are offered while Pencil mode is on.
 //
-// What any card does is in package card; here is where the program may be, what its
-// answers say about the app that it talks to, and the words for that.
+// Package card has what every card does; this package knows where the program may be
+// and what its results say about the app it is connected to, and has the texts for it.
 package pencil

@@ -1,6 +1,6 @@
 // Package pixelsrc works on pixel art as text: it loads, draws, validates, explains,
-// compares, mends, formats and scaffolds .pxl sources, turns PNG into source, and keeps
-// the recent renders that the screen shows.
+// compares, fixes, formats and scaffolds .pxl sources, turns PNGs into source, and
+// keeps the recent renders that the screen shows.
 //
 // The engine is package pxl; package offer offers all of it over MCP.
 package pixelsrc

@@ -1,7 +1,7 @@
 // Package plain makes text from outside safe to show in a terminal.
 //
 // Tool arguments, results, file names and client names come from programs the
-// person did not write. Escape sequences in them could repaint the screen,
+// user did not write. Escape sequences in them could repaint the screen,
 // bidirectional marks could make a line read as something else, and invisible
 // characters could hide text, so control characters are removed and the others
 // are made visible.

@@ -1,5 +1,6 @@
-// Package process starts every program that mcpdeck runs: with an environment
-// made of an allow-list, in a group of its own, and with an end for all of it.
+// Package process starts every program that mcpdeck runs, with an allow-list of
+// environment variables and in its own process group, and ends it with all its
+// descendants.
 //
 // No other package starts programs; a test holds that.
 package process

@@ -1,11 +1,10 @@
-// Package proof decides whether a connection acts for the user: whether it has
-// shown something that no agent is told.
+// Package proof decides whether a connection acts for the user, by asking for
+// something that no agent is told.
 //
 // A process that an agent started looks like any other process of the user. It
 // can leave its parents (two forks and setsid), its terminal (tmux) and its
-// control group (systemd-run), so none of these tells who it is. A code that
-// stands on the deck's screen for a moment, or a passphrase that is kept as a
-// slow hash, does.
+// control group (systemd-run), so none of these identifies it. A code shown
+// briefly on the deck's screen, or a passphrase kept as a slow hash, does.
 package proof
 
 import (
@@ -127,7 +126,7 @@ type State struct {
 	Total  int   // of all attempts
 }
 
-// State returns how things stand.
+// State returns the current state.
 func (g *Gate) State() State {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -138,7 +137,8 @@ func (g *Gate) State() State {
 	return s
 }
 
-// Hint says, on a channel of one slot for one reader, that State differs.
+// Hint returns a channel of one slot, for one reader, that receives when State
+// has changed.
 func (g *Gate) Hint() <-chan struct{} { return g.hint }
 
 func (g *Gate) changed() {
@@ -147,9 +147,8 @@ func (g *Gate) changed() {
 
 func (g *Gate) valid() bool { return g.code != "" && time.Now().Before(g.until) }
 
-// Pair makes a new code, valid once and for ten minutes, in place of the one
-// before. It is for a key on the deck's screen. The code is kept in memory
-// alone.
+// Pair makes a new code, valid once and for ten minutes, replacing any earlier
+// one. It is for a key on the deck's screen. The code is kept only in memory.
 func (g *Gate) Pair() string {
 	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ" // none that look alike
 	b := make([]byte, codeLetters)
@@ -164,7 +163,7 @@ func (g *Gate) Pair() string {
 	return string(b[:codeLetters/2]) + "-" + string(b[codeLetters/2:])
 }
 
-// Withdraw ends the code that is valid.
+// Withdraw revokes the current code.
 func (g *Gate) Withdraw() {
 	g.mu.Lock()
 	g.code = ""
@@ -187,8 +186,8 @@ var (
 	errWrong  = errors.New("wrong")
 )
 
-// Ready returns what a connection has to show, or why nothing it could show
-// would do now.
+// Ready returns what a connection has to show, or the reason why no proof can
+// be accepted now.
 func (g *Gate) Ready() (Method, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -214,8 +213,8 @@ func (g *Gate) ready() error {
 	return nil
 }
 
-// Try compares what a connection shows. An error says that it is not the
-// user's; it does not say how far off the secret was.
+// Try checks the secret that a connection shows. The error does not reveal how
+// close a wrong secret was.
 func (g *Gate) Try(who Who, secret string) error {
 	g.slow.Lock() // one at a time, so that nobody gets ahead of the count
 	defer g.slow.Unlock()

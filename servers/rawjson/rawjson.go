@@ -1,6 +1,6 @@
-// Package rawjson takes JSON apart without changing it: values stay the bytes
-// they came as, keys are told apart exactly, and duplicates are seen. What is
-// passed on from one program to another must mean the same to both.
+// Package rawjson takes JSON apart without changing it: values keep their bytes,
+// keys are compared exactly, and duplicates are detected. What is passed on from one
+// program to another must mean the same to both.
 package rawjson
 
 import (

@@ -1,4 +1,4 @@
-// Package realtest gives tests the real programs: agents, the stamp command,
+// Package realtest provides tests with the real programs: agents, the stamp command,
 // Pencil's server and the conformance suite, all fetched from npm.
 //
 // One switch turns such tests on: MCPDECK_TEST_REAL=1 (task test:real). Without

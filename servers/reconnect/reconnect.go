@@ -1,5 +1,5 @@
-// Package reconnect survives a deck that goes away: it looks for the next one, and
-// goes on there with what is not done.
+// Package reconnect recovers when a deck exits: it finds the next one and continues
+// there with what is unfinished.
 package reconnect
 
 import (

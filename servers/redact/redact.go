@@ -1,8 +1,7 @@
-// Package redact takes out of texts, and of a tool call's arguments and result,
-// what a log must not keep: secrets, remembered values, long contents, pictures.
+// Package redact removes from texts, and from a tool call's arguments and result,
+// what a log must not keep: secrets, remembered values, long contents and pictures.
 //
-// A secret is found by the name it goes under, by its own looks, or
-// because it is [Known].
+// A secret is found by its name, by its form, or because it is [Known].
 package redact
 
 import (

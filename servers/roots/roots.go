@@ -1,5 +1,5 @@
-// Package roots decides which folders may be the root of a project: what an
-// agent's paths may lie in.
+// Package roots decides which folders may be a project root, inside which an agent's
+// paths must stay.
 package roots
 
 import (

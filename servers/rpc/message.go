@@ -1,7 +1,7 @@
-// Package rpc is JSON-RPC as the Model Context Protocol carries it: messages whose
-// params and results stay the bytes they came as, one message a line, and the
-// requests of one side that wait for their answers. It knows no method but those
-// that cancel a request and tell of its progress.
+// Package rpc is JSON-RPC as the Model Context Protocol uses it: messages whose
+// params and results keep their bytes, one message per line, and the requests of one
+// side that are waiting for responses. It knows no methods but those that cancel a
+// request and report its progress.
 package rpc
 
 import (

@@ -1,4 +1,4 @@
-// Package span puts lengths of time into words, everywhere the same.
+// Package span formats durations, the same everywhere.
 package span
 
 import (

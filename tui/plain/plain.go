@@ -1,6 +1,6 @@
-// Package plain is the deck without a screen: one line an event, questions
-// answered by number. It is for screen readers, for logs and for terminals that
-// can do nothing else, so it writes ASCII lines and never goes back over one.
+// Package plain is the deck without a screen: it prints one line per event, and
+// questions are answered by number. It is for screen readers, logs and terminals
+// that support nothing else, so it writes ASCII lines and never rewrites one.
 package plain
 
 import (

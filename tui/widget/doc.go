@@ -1,5 +1,5 @@
-// Package widget draws the parts screens are made of: rows, frames, lists,
-// editors, tables, trees, dialogs.
+// Package widget draws the parts of screens: rows, frames, lists, editors, tables,
+// trees and dialogs.
 //
 // A widget is a struct with methods and a Render that returns rows; it knows
 // nothing of the program around it. Every row a Render returns is exactly as

@@ -1,4 +1,4 @@
-// Package ask is the subcommands about questions: the server that an agent's
+// Package ask implements the subcommands about questions: the server that an agent's
 // client starts, and listing, answering and configuring from a shell.
 package ask
 

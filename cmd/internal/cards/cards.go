@@ -1,6 +1,5 @@
-// Package cards puts MCP servers of other people's into the deck: from a command line,
-// from the description that a registry has of them, and from the configuration of
-// agents' clients.
+// Package cards adds third-party MCP servers to the deck: from a command line, from
+// a registry's description of them, and from the configuration of agents' clients.
 package cards
 
 import (

@@ -1,5 +1,5 @@
-// Package change changes files of the user's, several at once, all of them or none,
-// and takes a change back byte for byte.
+// Package change edits several of the user's files at once, all or none of them, and
+// undoes such a change byte for byte.
 package change
 
 import (

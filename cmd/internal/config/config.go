@@ -1,5 +1,5 @@
-// Package config turns the configuration file, the environment and flags into
-// the option structs of the parts. It alone reads the environment.
+// Package config turns the configuration file, the environment and flags into the
+// option structs of the other packages. Only this package reads the environment.
 package config
 
 import (

@@ -1,11 +1,10 @@
-// Package console is the one way from a command to standard output and standard
-// error.
+// Package console writes what commands print to standard output and standard error.
 //
-// What a command prints was often said by somebody else: a tool's result, a
-// file's name, an error that quotes them. A terminal would obey control
-// characters in it, and show bidirectional text as something else, so text loses
-// them on its way out, whether a terminal is there or a pipe that may lead to
-// one. JSON keeps all that it holds, as escapes.
+// What a command prints often comes from elsewhere: a tool's result, a file's
+// name, an error that quotes them. A terminal would obey control characters in
+// it, and show bidirectional text as something else, so these are removed from
+// text, whether it goes to a terminal or to a pipe that may lead to one. JSON
+// keeps them, as escapes.
 package console
 
 import (

@@ -1,4 +1,4 @@
-// Package log is the subcommand that shows and exports the call log.
+// Package log implements the subcommand that shows and exports the call log.
 package log
 
 import (

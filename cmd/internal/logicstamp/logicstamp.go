@@ -1,4 +1,4 @@
-// Package logicstamp is the command `mcpdeck logicstamp`.
+// Package logicstamp implements the command `mcpdeck logicstamp`.
 package logicstamp
 
 import (

@@ -1,5 +1,5 @@
-// Package pencil is the command `mcpdeck pencil`: Pencil mode of the running
-// deck from a shell.
+// Package pencil implements the command `mcpdeck pencil`, which controls the running
+// deck's Pencil mode from a shell.
 package pencil
 
 import (

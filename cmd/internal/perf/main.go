@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command perf measures the deck beside a stock MCP server, in one run on one
+// Command perf measures the deck against a stock MCP server, in one run on one
 // machine, and prints the tables of the README.
 //
 //	go run ./cmd/internal/perf

@@ -1,4 +1,4 @@
-// Package prompt asks the user at the terminal for a secret.
+// Package prompt asks the user for a secret on the terminal.
 package prompt
 
 import (

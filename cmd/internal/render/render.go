@@ -1,4 +1,4 @@
-// Package render is the subcommand that draws pixel-art documents to files.
+// Package render implements the subcommand that draws pixel art documents to files.
 package render
 
 import (

@@ -1,5 +1,5 @@
-// Package setup writes the deck into the configuration of agents' clients:
-// previewed, read again before it is written, and undone exactly.
+// Package setup adds the deck to the configuration of agents' clients: changes are
+// previewed, checked again before they are written, and undone exactly.
 package setup
 
 import (

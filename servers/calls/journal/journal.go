@@ -1,5 +1,5 @@
-// Package journal keeps every finished tool call in a database file, off the
-// request path, and finds it again.
+// Package journal stores every finished tool call in a database file, off the
+// request path, and searches them.
 package journal
 
 import (

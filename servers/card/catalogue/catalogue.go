@@ -1,6 +1,6 @@
-// Package catalogue reads what an MCP server says of its tools, holds back what is
-// new or changed until the user accepts it, and makes of the rest what agents are
-// offered: the server's own JSON, apart from names.
+// Package catalogue reads the definitions an MCP server lists, holds back new and
+// changed ones until the user accepts them, and prepares the rest for agents: the
+// server's own JSON, except for names.
 package catalogue
 
 import (

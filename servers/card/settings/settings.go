@@ -1,5 +1,5 @@
-// Package settings is the configuration of a card, any MCP server that the user has
-// put into the deck: what runs or is connected to, and how agents may use it.
+// Package settings is the configuration of a card, which is any MCP server that the
+// user has added to the deck: what to run or connect to, and how agents may use it.
 package settings
 
 import (

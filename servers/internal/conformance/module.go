@@ -1,5 +1,5 @@
-// Package conformance is a server of fixtures that the official conformance
-// suite of the Model Context Protocol asks for. Only tests link it.
+// Package conformance is a server with the fixtures that the official conformance
+// suite of the Model Context Protocol requires. Only tests link it.
 package conformance
 
 import (

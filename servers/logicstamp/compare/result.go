@@ -1,4 +1,4 @@
-// Package compare finds what differs between two contexts of a project. It is
+// Package compare finds the differences between two contexts of a project. It is
 // pure: equal inputs give equal results.
 package compare
 

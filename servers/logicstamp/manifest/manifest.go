@@ -1,5 +1,5 @@
-// Package manifest lists a project's source files with their hashes, so that
-// two moments of a project can be told apart without analysing it.
+// Package manifest lists a project's source files with their hashes, so that two
+// states of a project can be told apart without analysing it.
 package manifest
 
 import (

@@ -1,8 +1,8 @@
-// Package outline reads what a TypeScript source declares, exports and imports,
-// which the contracts of the stamp command hold in part only: it names one
-// export just "named", and neither "export *" nor an enum's members nor generic
-// parameters nor the types of parameters at all. It reads tokens, not a grammar:
-// what it does not understand it leaves out.
+// Package outline reads what a TypeScript source declares, exports and imports. The
+// contracts of the stamp command record this only in part: it reports a single
+// export just as "named", and does not report "export *", enum members, type
+// parameters or parameter types at all. Package outline reads tokens, not a grammar,
+// and skips what it does not understand.
 package outline
 
 import (

@@ -1,5 +1,5 @@
-// Package problem holds what a caller is told when a tool cannot answer: a
-// stable code, a sentence and the next step.
+// Package problem defines the errors that tools return: a stable code, a sentence
+// and the next step.
 package problem
 
 import (

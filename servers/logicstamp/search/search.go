@@ -1,4 +1,4 @@
-// Package search finds contracts of a context by words and by what they use.
+// Package search finds contracts in a context by words and by what they use.
 package search
 
 import (

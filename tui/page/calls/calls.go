@@ -1,5 +1,5 @@
-// Package calls is the page of tool calls: the list as they come, a filter, and
-// what one call carried.
+// Package calls is the page of tool calls: a live list, a filter, and the details of
+// one call.
 package calls
 
 import (

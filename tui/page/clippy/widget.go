@@ -1,4 +1,4 @@
-// Package clippy is the deck's line about the Clippy tools: whether sounds are
+// Package clippy is the Deck page's line about the Clippy tools: whether sounds are
 // muted, whether the memory is damaged, and the bell that agents may ring.
 package clippy
 

@@ -1,5 +1,5 @@
-// Package deck is the first page: the servers, the agents and what they are
-// doing, and the calls as they come.
+// Package deck is the first page: the servers, the agents and what they are doing,
+// and their calls as they happen.
 package deck
 
 import (

@@ -1,6 +1,6 @@
-// Package pencil is the page of Pencil mode, and the line about it on the deck's
-// page: whether agents have Pencil's tools, what they cost, what is called, the
-// last picture, and what goes on between the deck and Pencil's own server.
+// Package pencil is the page of Pencil mode, and its line on the Deck page: whether
+// agents have Pencil's tools, what they cost, the calls, the last picture, and the
+// messages between the deck and Pencil's own server.
 package pencil
 
 import (

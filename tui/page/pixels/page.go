@@ -1,5 +1,5 @@
-// Package pixels is the page of pictures: what agents draw, as they draw it, and
-// files that a user opens, to look at closely and to compare.
+// Package pixels is the page of pictures: those that agents draw, as they draw them,
+// and files that the user opens, to inspect and to compare.
 package pixels
 
 import (

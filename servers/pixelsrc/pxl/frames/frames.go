@@ -1,5 +1,5 @@
-// Package frames writes several pictures as one: an animated GIF, a sprite
-// sheet, an atlas with its description.
+// Package frames writes several pictures to one file: an animated GIF, a sprite
+// sheet, or an atlas with its description.
 package frames
 
 import (

@@ -1,5 +1,5 @@
-// Package smooth enlarges pixel art: plainly, by fractions, and with the
-// filters that soften its stairs.
+// Package smooth scales pixel art: without filtering, by fractions, and with filters
+// that soften its stair steps.
 package smooth
 
 import (

@@ -1,10 +1,10 @@
 // Command rulegen writes the table of shapes of secrets from the rules of
 // gitleaks.
 //
-// Only rules for values that show by themselves what they are get into it: a
-// value after a name is found by its name. What a scanner of repositories needs
-// against false alarms (the measure of randomness, the sign that must follow) is
-// left out, since a log loses little by one word too few.
+// It includes only rules for values that are recognizable by themselves: a value
+// after a name is found by its name. What a repository scanner needs against
+// false positives (entropy, a required following character) is left out, since
+// redacting a word too many does a log little harm.
 package main
 
 import (
