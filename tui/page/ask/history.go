@@ -118,7 +118,11 @@ func (h *history) render(f *tui.Frame, search *widget.Editor) []string {
 		head = append(head, " "+th.Title.Render("Answered before"))
 	}
 	if len(h.found) == 0 {
-		return append(head, "", "  "+th.Muted.Render("nothing found"))
+		none := "no matching questions"
+		if h.filter == "" {
+			none = "no answered questions yet"
+		}
+		return append(head, "", "  "+th.Muted.Render(none))
 	}
 	rest := f.H - len(head)
 	detail := min(max(rest/2, 4), rest)

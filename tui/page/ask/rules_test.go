@@ -219,6 +219,15 @@ func TestHistoryOfAnswers(t *testing.T) {
 	})
 }
 
+func TestAnEmptyHistorySaysWhy(t *testing.T) {
+	with(t, abc, func(d *driver, _ *questions.Call) {
+		d.Keys("esc", "H")
+		d.Has("no answered questions yet")
+		d.press("/", "'which")
+		d.Has("no matching questions")
+	})
+}
+
 func TestHistoryGivesWayToWhatWaits(t *testing.T) {
 	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *driver) {
 		d.Keys("alt+2", "H", "/", "'x", "alt+1")
