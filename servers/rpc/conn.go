@@ -9,6 +9,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -39,8 +40,9 @@ type Conn struct {
 	o       Options
 	pending Pending
 	out     chan []byte
-	hears   sync.Mutex    // held while a message is taken
-	heard   atomic.Uint64 // lines
+	flushes chan chan struct{} // to be closed when all of out is written
+	hears   sync.Mutex         // held while a message is taken
+	heard   atomic.Uint64      // lines
 	once    sync.Once
 	done    chan struct{}
 }
@@ -59,7 +61,7 @@ func New(o Options) *Conn {
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
-	return &Conn{o: o, out: make(chan []byte, 64), done: make(chan struct{})}
+	return &Conn{o: o, out: make(chan []byte, 64), flushes: make(chan chan struct{}), done: make(chan struct{})}
 }
 
 // Begin connects it by a pair of byte streams: in is what the server reads, out what
@@ -162,6 +164,35 @@ func (c *Conn) Send(line []byte) {
 	}
 }
 
+// CancelAll tells the server that nobody waits any more for what it has not answered.
+// It returns when that was written, and after d at the latest.
+func (c *Conn) CancelAll(d time.Duration) {
+	late := time.NewTimer(d)
+	defer late.Stop()
+	for _, line := range c.pending.cancelled() {
+		select {
+		case c.out <- line:
+		case <-late.C:
+			return
+		case <-c.done:
+			return
+		}
+	}
+	written := make(chan struct{})
+	select {
+	case c.flushes <- written:
+	case <-late.C:
+		return
+	case <-c.done:
+		return
+	}
+	select {
+	case <-written:
+	case <-late.C:
+	case <-c.done:
+	}
+}
+
 func (c *Conn) write(in io.Writer) {
 	for {
 		select {
@@ -169,6 +200,13 @@ func (c *Conn) write(in io.Writer) {
 			if _, err := in.Write(line); err != nil {
 				return
 			}
+		case written := <-c.flushes:
+			for len(c.out) > 0 {
+				if _, err := in.Write(<-c.out); err != nil {
+					return
+				}
+			}
+			close(written)
 		case <-c.done:
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -132,6 +133,24 @@ func TestARequestOverTheLimitIsNotSent(t *testing.T) {
 	}
 	start(t, c, "y", nil)
 	p.hears(`{"jsonrpc":"2.0","id":"2","method":"y","params":{"token":"2"}}`)
+}
+
+func TestAllThatWaitsIsCancelled(t *testing.T) {
+	c, p := startProgram(t, Options{})
+	start(t, c, "x", nil)
+	p.hears(`{"jsonrpc":"2.0","id":"1","method":"x","params":{"token":"1"}}`)
+	told := make(chan struct{})
+	safe.Go("end", func() {
+		defer close(told)
+		c.CancelAll(time.Hour)
+	})
+	p.hears(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"1"}}`)
+	<-told
+	start(t, c, "y", nil)
+	c.CancelAll(time.Millisecond) // the program reads nothing
+	p.out.Close()
+	<-c.Done()
+	c.CancelAll(time.Hour)
 }
 
 func TestTheBeginningOfALongAnswerSaysWhatItAnswers(t *testing.T) {

@@ -123,6 +123,16 @@ func (p *Pending) Progress(params json.RawMessage) {
 	}
 }
 
+// cancelled are the lines that cancel all requests that wait.
+func (p *Pending) cancelled() (lines [][]byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.open {
+		lines = append(lines, r.Cancelled(""))
+	}
+	return lines
+}
+
 // Fail ends all requests that wait.
 func (p *Pending) Fail(err error) {
 	p.mu.Lock()

@@ -301,6 +301,41 @@ func TestAStormOfLinesIsCounted(t *testing.T) {
 	}
 }
 
+// A program that has time to end learns first that nobody waits for its answers.
+func TestCallsAreCancelledBeforeAProgramIsEnded(t *testing.T) {
+	for patience, want := range map[time.Duration]bool{time.Second: true, 0: false} {
+		f := &fake{answers: works()}
+		o := options(f)
+		o.Start = func() (*process.Child, error) {
+			p, err := f.start()
+			p.Patience = patience
+			return p, err
+		}
+		c, _, err := Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.Start(t.Context(), "tools/call", func(string) []byte { return nil }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range f.got {
+			if strings.Contains(line, "tools/call") {
+				break
+			}
+		}
+		c.Busy.Add(1)
+		c.End()
+		told := false
+		for len(f.got) > 0 {
+			told = told || strings.Contains(<-f.got, `"notifications/cancelled","params":{"requestId":"`+r.ID+`"}`)
+		}
+		if told != want {
+			t.Errorf("with %v to end it is told: %v", patience, told)
+		}
+	}
+}
+
 func TestLinesThatAreNoMessagesAreCounted(t *testing.T) {
 	f := &fake{answers: works(), first: "one\ntwo\n"}
 	c, _, err := Open(t.Context(), options(f))

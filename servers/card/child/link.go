@@ -48,6 +48,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("HTTP status %d: %s", e.Code, e.Text)
 }
 
+const cancelLimit = 100 * time.Millisecond // for a program to read what it need not answer
+
 // How long a program may take to end when the deck does.
 const (
 	quitClosed = 700 * time.Millisecond
@@ -62,6 +64,7 @@ type program struct {
 	began   time.Time
 	drained chan struct{} // closed when all of its stderr was read
 	gone    chan struct{}
+	conn    *rpc.Conn
 	cause   string // after gone
 }
 
@@ -81,6 +84,7 @@ func startProgram(o Options) (*program, error) {
 
 // Begin implements Link.
 func (p *program) Begin(c *rpc.Conn) {
+	p.conn = c
 	safe.Go(p.name+" stderr", func() {
 		defer close(p.drained)
 		p.log.drain(p.name, p.Err)
@@ -135,8 +139,11 @@ func (p *program) Fault() string {
 	return text
 }
 
-// End implements Link.
+// End implements Link. A program that has time to end is told first that nobody waits.
 func (p *program) End(busy bool) {
+	if busy && p.Patience > 0 {
+		p.conn.CancelAll(cancelLimit)
+	}
 	p.Child.End(busy)
 	<-p.gone
 }
