@@ -10,6 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
+	"github.com/mcpdeck/mcpdeck/servers/pause"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -229,7 +230,7 @@ func (m *monitor) loop(ctx context.Context) {
 		if !awaitQuiet(ctx, changed) {
 			return
 		}
-		if wait := time.Until(start.Add(max(m.interval, 2*took))); wait > 0 && pause(ctx, wait) != nil {
+		if wait := time.Until(start.Add(max(m.interval, 2*took))); wait > 0 && pause.For(ctx, wait) != nil {
 			return
 		}
 	}

@@ -144,14 +144,3 @@ func (s *Service) readSettled(ctx context.Context, dir, project string) (*contra
 		wait *= 2
 	}
 }
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/pause"
 	text "github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/span"
@@ -78,7 +79,7 @@ func Run(ctx context.Context, o Options) error {
 			return context.Cause(ctx)
 		case <-hint:
 			t.look()
-			pause(ctx, every)
+			_ = pause.For(ctx, every) // the loop sees that it ended
 		case <-asked:
 			t.questions()
 		case l := <-lines:
@@ -86,15 +87,6 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}
 	return t.err
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 func read(ctx context.Context, in io.Reader, lines chan<- string) {

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/match"
+	"github.com/mcpdeck/mcpdeck/servers/pause"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
@@ -151,7 +152,7 @@ func show(ctx context.Context, w, errs io.Writer, path string, q journal.Query, 
 			q.After = entries[len(entries)-1].ID
 		}
 		q.Oldest, q.Limit = true, 1000
-		if len(entries) < q.Limit && !sleep(ctx, opt.Poll) {
+		if len(entries) < q.Limit && pause.For(ctx, opt.Poll) != nil {
 			return nil
 		}
 	}
@@ -169,7 +170,7 @@ func openWhenThere(ctx context.Context, path string, wait bool, poll time.Durati
 			return nil, quiet(ctx, err)
 		case !wait:
 			return nil, errors.New("no call log yet; it starts when an agent calls a tool while a deck is running")
-		case !sleep(ctx, poll):
+		case pause.For(ctx, poll) != nil:
 			return nil, nil
 		}
 	}
@@ -181,17 +182,6 @@ func quiet(ctx context.Context, err error) error {
 		return nil
 	}
 	return err
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 func write(w io.Writer, entries []journal.Entry, asJSON bool, now time.Time) error {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/pause"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
@@ -48,7 +49,7 @@ func (l *link) follow(ctx context.Context, id string, m rpc.Message, body io.Rea
 		if stream.retry > 0 {
 			wait = min(stream.retry, openSeldom)
 		}
-		if !pause(ctx, wait) {
+		if pause.For(ctx, wait) != nil {
 			return ctx.Err()
 		}
 		answer, err := l.get(ctx, session, stream.last)
@@ -87,18 +88,6 @@ func (l *link) read(ctx context.Context, id string, m rpc.Message, stream *event
 			t := time.AfterFunc(drainLimit, func() { body.Close() })
 			defer t.Stop()
 		}
-	}
-}
-
-// pause waits, unless ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
@@ -174,7 +163,7 @@ func (l *link) listening(ctx context.Context, session string) {
 			}
 			return // the new session has its own
 		}
-		if !pause(ctx, wait) {
+		if pause.For(ctx, wait) != nil {
 			return
 		}
 	}
