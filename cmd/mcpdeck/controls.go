@@ -26,19 +26,27 @@ func (h *instance) pencilControl(ctx context.Context, from wire.Requester, args 
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
+	return h.pencilAsked(ctx, from, r)
+}
+
+func (h *instance) pencilAsked(ctx context.Context, from wire.Requester, r card.Request) (any, error) {
 	if r.Verb == "accept" {
-		return h.acceptFor(ctx, from, r.Tools)
+		return h.acceptFor(ctx, from, h.pencil.Card, r.Tools)
 	}
 	return h.pencil.Control(ctx, r)
 }
 
 // acceptFor accepts held definitions for a command that shows a proof, and else
 // waits until the user does it on the screen.
-func (h *instance) acceptFor(ctx context.Context, from wire.Requester, names []string) (any, error) {
+func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *card.Card, names []string) (any, error) {
 	if from.Agent != "" {
-		return nil, fmt.Errorf("pencil accept: only the user may accept definitions, and this comes from %s; accept on the deck's Pencil page", from.Agent)
+		where := "in a shell of your own"
+		if h.hasPage(c) {
+			where = "on the deck's " + c.Title() + " page"
+		}
+		return nil, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept %s", c.Name(), from.Agent, where)
 	}
-	shown, err := h.pencil.HeldBy(names)
+	shown, err := c.HeldBy(names)
 	if err != nil {
 		return nil, err
 	}
@@ -55,17 +63,21 @@ func (h *instance) acceptFor(ctx context.Context, from wire.Requester, names []s
 		}
 		if secret != "" {
 			if err := h.gate.Try(who, secret); err != nil {
-				return nil, fmt.Errorf("pencil accept: %w", err)
+				return nil, fmt.Errorf("%s accept: %w", c.Name(), err)
 			}
-			return h.pencil.AcceptShown(shown)
+			return c.AcceptShown(shown)
 		}
 		refused = errors.New("there is no terminal to ask on for a proof")
 	}
-	if !h.gate.Screen() {
-		return nil, fmt.Errorf("pencil accept: %w", refused)
+	if !h.gate.Screen() || !h.hasPage(c) {
+		return nil, fmt.Errorf("%s accept: %w", c.Name(), refused)
 	}
-	if err := from.Say("Waiting for you: press a on the deck's Pencil page to accept. Ctrl+C gives up."); err != nil {
+	if err := from.Say("Waiting for you: press a on the deck's " + c.Title() + " page to accept. Ctrl+C gives up."); err != nil {
 		return nil, err
 	}
-	return h.pencil.WaitAccepted(ctx, who.String(), shown)
+	return c.WaitAccepted(ctx, who.String(), shown)
 }
+
+// hasPage tells whether the screen has a page on which the definitions of a card can
+// be accepted.
+func (h *instance) hasPage(c *card.Card) bool { return h.pencil != nil && c == h.pencil.Card }

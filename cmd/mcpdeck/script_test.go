@@ -35,7 +35,7 @@ func echoServer() {
 		case "initialize":
 			answer = `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo-server","version":"1.2.3"}}`
 		case "tools/list":
-			answer = `"result":{"tools":[{"name":"echo","description":"Say it again","inputSchema":{"type":"object"}},{"name":"env","inputSchema":{"type":"object"}}]}`
+			answer = `"result":{"tools":[{"name":"echo","description":"Say it again` + os.Getenv("MORE") + `","inputSchema":{"type":"object"}},{"name":"env","inputSchema":{"type":"object"}}]}`
 		case "tools/call":
 			var p struct {
 				Name      string          `json:"name"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -31,17 +32,7 @@ func switchCommands(a *app) []*cobra.Command {
 				return nil
 			},
 			RunE: func(c *cobra.Command, args []string) error {
-				cfg, err := a.load()
-				if err != nil {
-					return err
-				}
-				var reply card.Reply
-				r := cardRequest{args[0], card.Request{Verb: verb, Long: all}}
-				if err := (wire.Talk{}).Ask(c.Context(), cfg.Paths.Socket, "card", r, &reply); err != nil {
-					return err
-				}
-				c.Println(strings.TrimSuffix(reply.Text, "\n"))
-				return nil
+				return askCard(c, a, cardRequest{args[0], card.Request{Verb: verb, Long: all}})
 			},
 		}
 		if verb == "status" {
@@ -55,7 +46,43 @@ func switchCommands(a *app) []*cobra.Command {
 		verb("off", "off", "Turn it off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends."),
 		verb("restart", "reconnect", "Start its program anew", "Start the program of a server of the running deck anew."),
 		verb("status", "status", "Show its state, program, tools and calls", "Show the state of a server of the running deck, what it costs, and what is called."),
+		acceptCommand(a),
 	}
+}
+
+func acceptCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "accept NAME [TOOL...]", Short: "Offer tools of a server that are new or whose definition changed",
+		Long: "A tool that is new, or whose description or schema changed since you last accepted it,\n" +
+			"is held back: agents obey such texts. mcpdeck status NAME --long shows what changed.\n" +
+			"Without names of tools everything held is accepted.\n\n" +
+			"Accepting is the user's alone. This command asks for the proof that ask.cli_answers\n" +
+			"names (a pairing code or a passphrase).",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("name a server; mcpdeck list shows them")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return askCard(c, a, cardRequest{args[0], card.Request{Verb: "accept", Tools: args[1:]}})
+		},
+	}
+}
+
+// askCard sends a request to the running deck and prints the answer.
+func askCard(c *cobra.Command, a *app, r cardRequest) error {
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	var reply card.Reply
+	talk := wire.Talk{Prove: proveIfAsked, Note: func(s string) { fmt.Fprintln(console.Err(), s) }}
+	if err := talk.Ask(c.Context(), cfg.Paths.Socket, "card", r, &reply); err != nil {
+		return err
+	}
+	c.Println(strings.TrimSuffix(reply.Text, "\n"))
+	return nil
 }
 
 // cardControl does what a command asks of a card.
@@ -65,11 +92,14 @@ func (h *instance) cardControl(ctx context.Context, from wire.Requester, args js
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
 	if r.Name == "pencil" {
-		return h.pencil.Control(ctx, r.Request)
+		return h.pencilAsked(ctx, from, r.Request)
 	}
 	c, err := h.addedCard(r.Name)
 	if err != nil {
 		return nil, err
+	}
+	if r.Verb == "accept" {
+		return h.acceptFor(ctx, from, c.Card, r.Tools)
 	}
 	if from.Agent != "" && r.Verb != "off" && r.Verb != "status" {
 		return nil, fmt.Errorf("%s: only the user may turn a server on, and this comes from %s", r.Name, from.Agent)

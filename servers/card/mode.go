@@ -267,9 +267,9 @@ func (p *Card) attached(epoch int, a attempt) bool {
 	p.opts.Hooks.Ready()
 	p.log.Note(fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.Server, a.child.Version, a.child.Protocol))
 	if n := len(p.verdict.Held); n > 0 {
-		text := fmt.Sprintf("%d definitions of %[2]s's server are new or changed and are held. Look at them and accept them on the %[2]s page.", n, p.opts.Title)
+		text := fmt.Sprintf("%d definitions of %s's server are new or changed and are held. Look at them and accept them %s.", n, p.opts.Title, p.opts.Texts.Accept)
 		if n == 1 {
-			text = fmt.Sprintf("A definition of %[1]s's server is new or changed and is held. Look at it and accept it on the %[1]s page.", p.opts.Title)
+			text = fmt.Sprintf("A definition of %s's server is new or changed and is held. Look at it and accept it %s.", p.opts.Title, p.opts.Texts.Accept)
 		}
 		p.spawn("warning", func() { p.warn(text) })
 	}

@@ -17,6 +17,7 @@ type Texts struct {
 	Lost     string // to a call whose child ended, or that finds none
 	Failed   string // to a call after the card went off by itself
 	Deadline string // to a call that was not answered in time
+	Accept   string // how the user accepts what is held: "on its page"
 	// Command is what the user types for a verb of the card's: "accept", "status --long".
 	Command func(verb string) string
 }
@@ -37,6 +38,7 @@ func (o *Options) sentences() Texts {
 	if t.Command == nil {
 		t.Command = func(verb string) string { return "mcpdeck " + verb + " " + o.Name }
 	}
+	t.Accept = cmp.Or(t.Accept, "with "+t.Command("accept"))
 	return t
 }
 
