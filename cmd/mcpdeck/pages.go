@@ -24,7 +24,7 @@ func pages() []page {
 	return []page{
 		{deck.ID, func(h *instance, watch bool, d *drift.Page) tui.Page {
 			return deck.New(deck.Options{
-				Host: h.host, CallsPage: calls.ID, AskPage: ask.ID, Questions: h.queue, Setup: screenSetup{h.cfg}, Watch: watch,
+				Host: h.host, Cards: h, CallsPage: calls.ID, AskPage: ask.ID, Questions: h.queue, Setup: screenSetup{h.cfg}, Watch: watch,
 				Tells:   map[string]string{pencil.ID: pencil.ID},
 				Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(d)},
 			})

@@ -104,8 +104,52 @@ func (h *instance) cardControl(ctx context.Context, from wire.Requester, args js
 	if from.Agent != "" && r.Verb != "off" && r.Verb != "status" {
 		return nil, fmt.Errorf("%s: only the user may turn a server on, and this comes from %s", r.Name, from.Agent)
 	}
-	if r.Verb == "on" || r.Verb == "off" {
-		h.keepMode(r.Name, r.Verb)
+	return h.control(ctx, c.Card, r.Request)
+}
+
+// control does what the user asks of a card, with a command or a key, and returns when
+// it is done.
+func (h *instance) control(ctx context.Context, c *card.Card, r card.Request) (card.Reply, error) {
+	if r.Verb == "toggle" {
+		r.Verb = "on"
+		if c.Status().Mode != card.Off {
+			r.Verb = "off"
+		}
 	}
-	return c.Control(ctx, r.Request)
+	if r.Verb == "on" || r.Verb == "off" {
+		h.keepMode(c.Name(), r.Verb)
+	}
+	return c.Control(ctx, r)
+}
+
+// Toggle turns a server on or off for the Deck page. Why one did not start, its row
+// says.
+func (h *instance) Toggle(name string) (string, error) {
+	if name == "pencil" { // its own page says how it went
+		h.pencil.Toggle()
+		return "", nil
+	}
+	c, err := h.addedCard(name)
+	if err != nil {
+		return "", err
+	}
+	reply, err := h.control(context.Background(), c.Card, card.Request{Verb: "toggle"})
+	if err != nil && c.Status().Error == err.Error() {
+		return "", nil
+	}
+	return reply.Text, err
+}
+
+// Restart starts the program of a server anew for the Deck page.
+func (h *instance) Restart(name string) error {
+	if name == "pencil" {
+		h.pencil.Reconnect()
+		return h.pencil.Settle(context.Background())
+	}
+	c, err := h.addedCard(name)
+	if err != nil {
+		return err
+	}
+	_, err = h.control(context.Background(), c.Card, card.Request{Verb: "reconnect"})
+	return err
 }

@@ -43,8 +43,9 @@ type Snapshot struct {
 type Server struct {
 	Name, Title string
 	State       State
-	Tools       int // listed now
-	Bytes       int // of the listed definitions as JSON: what an agent's context pays
+	Switch      bool // the user can turn it on and off
+	Tools       int  // listed now
+	Bytes       int  // of the listed definitions as JSON: what an agent's context pays
 	Calls       uint64
 }
 

@@ -4,6 +4,7 @@ package offer
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -53,7 +54,7 @@ func New(c *card.Card, o Options) *Module {
 
 // Identity implements [host.Module].
 func (m *Module) Identity() host.Identity {
-	return host.Identity{Name: m.c.Name(), Title: m.c.Title(), ServerName: m.c.Name()}
+	return host.Identity{Name: m.c.Name(), Title: m.c.Title(), ServerName: m.c.Name(), Switch: true}
 }
 
 // Start implements [host.Module]. No program is started unless the user
@@ -76,13 +77,15 @@ func (m *Module) Stop(ctx context.Context) error { return m.c.Stop(ctx) }
 // look passes the state on.
 func (m *Module) look() {
 	s := m.c.Status()
-	state := deck.State{Status: deck.Off, Reason: s.Error}
+	// The user reads it beside the name.
+	name := m.c.Title() + "'s MCP server "
+	state := deck.State{Status: deck.Off, Reason: strings.TrimPrefix(s.Error, name)}
 	sign := s.Sign()
 	switch {
 	case s.Mode == card.TurningOn:
 		state = deck.State{Status: deck.Starting}
 	case s.Mode == card.On && sign.Tone == card.Warning:
-		state = deck.State{Status: deck.Degraded, Reason: sign.Note}
+		state = deck.State{Status: deck.Degraded, Reason: strings.TrimPrefix(sign.Note, name)}
 	case s.Mode == card.On:
 		state = deck.State{Status: deck.Ready, Detail: s.Detail}
 		if s.OnDemand && s.Link != card.LinkReady {

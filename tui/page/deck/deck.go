@@ -25,6 +25,15 @@ type Host interface {
 	RestartModule(ctx context.Context, name string) error
 }
 
+// Cards are the servers that the user can turn on and off. The methods may take a
+// while.
+type Cards interface {
+	// Toggle turns a server on or off, and returns a sentence for the user, or "".
+	Toggle(name string) (string, error)
+	// Restart starts what is behind a server anew; a server that is on stays on.
+	Restart(name string) error
+}
+
 // Widget is a line that another part of the deck keeps on this page.
 type Widget interface {
 	// Line draws it, w cells wide; "" shows nothing and takes no room.
@@ -38,6 +47,7 @@ type Widget interface {
 // Options are what the page needs.
 type Options struct {
 	Host    Host
+	Cards   Cards // nil: no server can be turned on or off
 	Widgets []Widget
 	// CallsPage is the ID of the page that shows calls, AskPage of the one that
 	// answers questions; "" when there is none.
@@ -219,6 +229,7 @@ func (p *Page) Actions() []tui.Action {
 			return tui.Go(p.opts.AskPage)
 		}},
 		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Run: p.openServer},
+		p.toggleAction(),
 		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: p.whyNoRestart, Run: p.confirmRestart},
 		{ID: "deck.agent", Title: "Show the agent", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNoAgent, Run: p.openAgent},
 		{ID: "deck.calls", Title: "Show the calls of the agent", Hint: "calls", Keys: []string{"c"}, Part: partAgents, Enabled: p.whyNoAgent, Run: func() tea.Cmd {

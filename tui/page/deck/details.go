@@ -26,6 +26,14 @@ func (p *Page) server() *deck.Server {
 	return nil
 }
 
+// named is the server of that name, nil when there is none.
+func (p *Page) named(name string) *deck.Server {
+	if i := slices.IndexFunc(p.snap.Servers, func(s deck.Server) bool { return s.Name == name }); i >= 0 {
+		return &p.snap.Servers[i]
+	}
+	return nil
+}
+
 func (p *Page) whyNoRestart() string {
 	s := p.server()
 	switch {
@@ -33,6 +41,8 @@ func (p *Page) whyNoRestart() string {
 		return "there is no server"
 	case p.opts.Host == nil:
 		return "the servers run elsewhere"
+	case s.Switch && s.State.Status == deck.Off:
+		return plain.Line(s.Title) + " is off"
 	}
 	return ""
 }
@@ -63,11 +73,16 @@ func (p *Page) confirmRestart() tea.Cmd {
 }
 
 func (p *Page) restart(name, title string) tea.Cmd {
-	host := p.opts.Host
-	return func() tea.Msg {
+	restart := func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), restartWithin)
 		defer cancel()
-		if err := host.RestartModule(ctx, name); err != nil {
+		return p.opts.Host.RestartModule(ctx, name)
+	}
+	if s := p.named(name); s != nil && s.Switch && p.opts.Cards != nil {
+		restart = func() error { return p.opts.Cards.Restart(name) }
+	}
+	return func() tea.Msg {
+		if err := restart(); err != nil {
 			return tui.Toast(tui.Bad, err.Error())()
 		}
 		return tui.Toast(tui.Good, title+" was restarted")()

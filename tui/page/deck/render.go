@@ -1,6 +1,7 @@
 package deck
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -197,9 +198,11 @@ func (p *Page) serverRow(f *tui.Frame, s *deck.Server, w int) string {
 			tools = "1 tool"
 		}
 	}
-	if w < 32 && s.Tools > 0 { // the state matters more than the word
+	switch {
+	case s.Tools == 0 && s.State.Reason != "": // which needs the room
+	case w < 32 && s.Tools > 0: // the state matters more than the word
 		left += th.Muted.Render(widget.Fit(strconv.Itoa(s.Tools), 3))
-	} else {
+	default:
 		left += th.Muted.Render(widget.Fit(tools, min(serverToolsW, max(w-22, 3))))
 	}
 	return widget.Fit(left+p.stateText(th, s, w-widget.Width(left)), w)
@@ -217,11 +220,15 @@ func (p *Page) stateText(th *theme.Theme, s *deck.Server, w int) string {
 		return th.Faint.Render(detail)
 	case deck.Degraded, deck.Failed:
 		switch { // the lamp says the status, too
-		case reason != "" && w >= 30:
+		case reason != "" && w >= 30 && !strings.HasPrefix(reason, string(s.State.Status)):
 			return style.Render(string(s.State.Status) + ": " + reason)
 		case reason != "" && w >= 14:
 			return style.Render(reason)
 		}
+	case deck.Starting:
+		return style.Render("starting…")
+	case deck.Off:
+		detail = cmp.Or(detail, reason)
 	default:
 	}
 	if detail != "" && w >= 20 {

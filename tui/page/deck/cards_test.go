@@ -1,0 +1,121 @@
+package deck_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
+)
+
+// cards are servers that the user can turn on and off.
+type cards struct{ did []string }
+
+func (c *cards) Toggle(name string) (string, error) {
+	c.did = append(c.did, "toggle "+name)
+	if name == "gone" {
+		return "", errors.New("unknown server \"gone\"")
+	}
+	return name + " is on: 2 tools offered.", nil
+}
+
+func (c *cards) Restart(name string) error {
+	c.did = append(c.did, "restart "+name)
+	return nil
+}
+
+// withCards is the screen of a deck that has cards beside its own servers.
+func withCards(t *testing.T, size frame.Size, watch bool, test func(s *frame.Screen, d *fake.Deck, c *cards)) {
+	t.Helper()
+	var d *fake.Deck
+	c := &cards{}
+	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
+		d = fake.NewDeck(time.Now())
+		d.Change(func(s *deck.Snapshot) {
+			s.Servers = append(slices.Clone(s.Servers),
+				deck.Server{Name: "echo", Title: "Echo", Switch: true, State: deck.State{Status: deck.Off}},
+				deck.Server{Name: "gone", Title: "Gone", Switch: true, State: deck.State{Status: deck.Off}},
+			)
+		})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Watch: watch, Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Cards: c, Watch: watch})}})
+	}, func(s *frame.Screen) { test(s, d, c) })
+}
+
+func did(t *testing.T, c *cards, want ...string) {
+	t.Helper()
+	if !slices.Equal(c.did, want) {
+		t.Errorf("did %q, want %q", c.did, want)
+	}
+}
+
+func TestSpaceTurnsTheServerUnderTheCursorOnOrOff(t *testing.T) {
+	withCards(t, frame.Size{W: 110, H: 34}, false, func(s *frame.Screen, d *fake.Deck, c *cards) {
+		state := func(st deck.State) {
+			d.Change(func(n *deck.Snapshot) {
+				n.Servers = slices.Clone(n.Servers)
+				n.Servers[5].State = st
+			})
+			s.Wait(time.Second)
+		}
+		s.Keys("shift+tab", "end", "up")
+		s.Has("space turn on", "○ Echo                 off")
+		s.Keys("space")
+		did(t, c, "toggle echo")
+		s.Has("echo is on: 2 tools offered.")
+		state(deck.State{Status: deck.Starting})
+		s.Has("space turn off", "◐ Echo                 starting…")
+		state(deck.State{Status: deck.Ready, Detail: "not running"})
+		s.Has("space turn off", "● Echo                 not running", "r restart")
+		state(deck.State{Status: deck.Failed, Reason: "the port is taken"})
+		s.Has("space turn on", "✗ Echo        the port is taken")
+		state(deck.State{Status: deck.Off, Reason: "the port is taken"})
+		s.Has("space turn on", "○ Echo        off  the port is taken")
+		s.Keys("down", "space")
+		s.Has(`unknown server "gone"`)
+	})
+}
+
+func TestAPartOfMcpdeckSaysThatItCannotBeTurnedOff(t *testing.T) {
+	withCards(t, frame.Size{W: 110, H: 34}, false, func(s *frame.Screen, _ *fake.Deck, c *cards) {
+		s.Keys("shift+tab", "down")
+		s.Lacks("space turn")
+		s.Keys("space")
+		s.Has("Ask is part of mcpdeck and", "cannot be turned on or off yet")
+		did(t, c)
+	})
+}
+
+func TestADeckThatOnlyWatchesTurnsNothingOnOrOff(t *testing.T) {
+	withCards(t, frame.Size{W: 110, H: 34}, true, func(s *frame.Screen, _ *fake.Deck, c *cards) {
+		s.Keys("shift+tab", "end", "up", "space")
+		s.Has("the deck only watches (--")
+		did(t, c)
+	})
+}
+
+// To restart one that the user turned on leaves it on, as the command does.
+func TestRestartingACardLeavesItOn(t *testing.T) {
+	withCards(t, frame.Size{W: 110, H: 34}, false, func(s *frame.Screen, d *fake.Deck, c *cards) {
+		s.Keys("shift+tab", "end", "up", "r")
+		s.Has("Echo is off")
+		d.Change(func(n *deck.Snapshot) {
+			n.Servers = slices.Clone(n.Servers)
+			n.Servers[5].State = deck.State{Status: deck.Ready}
+		})
+		s.Wait(time.Second)
+		s.Keys("r", "y")
+		s.Has("Echo was restarted")
+		did(t, c, "restart echo")
+		if len(d.Restarted) > 0 {
+			t.Errorf("the host restarted %q", d.Restarted)
+		}
+	})
+}
