@@ -88,6 +88,11 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	if failed, said := a.failed("echo_echo", `{"text":"hi"}`); failed || !strings.Contains(said, "hi") {
 		t.Errorf("after a restart, the tool says %s", said)
 	}
+	w.press("\r")
+	w.shows(d, "2 tools ──")
+	w.shows(d, "echo-server 1.2.3, protocol 2025-11-25")
+	w.press("q")
+	w.shows(d, "space turn off")
 	w.press(" ")
 	w.shows(d, "space turn on")
 	d.until("no tools", func() bool { return !a.lists("echo_env") })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -152,4 +155,18 @@ func (h *instance) Restart(name string) error {
 	}
 	_, err = h.control(context.Background(), c.Card, card.Request{Verb: "reconnect"})
 	return err
+}
+
+// Details are what the Deck page shows of a server.
+func (h *instance) Details(name string) (deck.Details, bool) {
+	if name == "pencil" {
+		return h.pencil.Status().Details(), true
+	}
+	c, err := h.addedCard(name)
+	if err != nil {
+		return deck.Details{}, false
+	}
+	d := c.Status().Details()
+	d.Runs = cmp.Or(c.settings.CommandLine(), redact.Rules{}.Text(c.settings.URL))
+	return d, true
 }

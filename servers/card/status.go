@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
@@ -54,7 +55,7 @@ type Status struct {
 }
 
 // Tokens estimates what the definitions cost an agent's context while on.
-func (s Status) Tokens() int { return s.Bytes / 4 }
+func (s Status) Tokens() int { return deck.Tokens(s.Bytes) }
 
 // Status returns the state of things. It waits for nothing.
 func (p *Card) Status() Status {

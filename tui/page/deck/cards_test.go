@@ -119,3 +119,37 @@ func TestRestartingACardLeavesItOn(t *testing.T) {
 		}
 	})
 }
+
+func (c *cards) Details(name string) (deck.Details, bool) {
+	d := deck.Details{
+		Runs: "npx -y echo-server", PID: 4711, Since: time.Now().Add(-time.Minute), Server: "echo-server 1.2.3", Protocol: "2025-11-25",
+		Tools: []deck.ToolCost{{Name: "echo_say", Bytes: 412}, {Name: "echo_all", Bytes: 8_000}}, Offered: true, Held: "1 new",
+		Notes: []string{"echo_rm: turned off in the settings"},
+		Log:   []deck.LogLine{{Time: time.Now(), From: "link", Text: "ready: 2 tools"}},
+	}
+	if len(c.did) > 0 {
+		d = deck.Details{Runs: d.Runs, Error: "it ended with code 3", ErrorAt: time.Now(), Tools: d.Tools}
+	}
+	return d, name == "echo"
+}
+
+func TestEnterShowsWhatThereIsToKnowAboutACard(t *testing.T) {
+	for name, size := range map[string]frame.Size{"110x34-card": {W: 110, H: 34}, "40x12-card": {W: 40, H: 12}} {
+		withCards(t, size, false, func(s *frame.Screen, d *fake.Deck, c *cards) {
+			on := func(n *deck.Snapshot) {
+				n.Servers = slices.Clone(n.Servers)
+				n.Servers[5].State, n.Servers[5].Tools, n.Servers[5].Bytes = deck.State{Status: deck.Ready}, 2, 8412
+			}
+			d.Change(on)
+			s.Wait(time.Second)
+			s.Keys("shift+tab", "end", "up", "enter")
+			s.Wait(time.Second)
+			s.Golden(name)
+			s.Keys("r", "y")
+			did(t, c, "restart echo")
+			d.Change(on) // what follows is another state of things
+			s.Wait(time.Second)
+			s.Has("last error", "code 3")
+		})
+	}
+}

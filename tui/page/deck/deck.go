@@ -32,6 +32,8 @@ type Cards interface {
 	Toggle(name string) (string, error)
 	// Restart starts what is behind a server anew; a server that is on stays on.
 	Restart(name string) error
+	// Details are what there is to know about a server; false when it is gone.
+	Details(name string) (deck.Details, bool)
 }
 
 // Widget is a line that another part of the deck keeps on this page.
@@ -230,7 +232,7 @@ func (p *Page) Actions() []tui.Action {
 		}},
 		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Run: p.openServer},
 		p.toggleAction(),
-		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: p.whyNoRestart, Run: p.confirmRestart},
+		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: func() string { return p.whyNoRestart(p.server()) }, Run: func() tea.Cmd { return p.confirmRestart(p.server().Name) }},
 		{ID: "deck.agent", Title: "Show the agent", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNoAgent, Run: p.openAgent},
 		{ID: "deck.calls", Title: "Show the calls of the agent", Hint: "calls", Keys: []string{"c"}, Part: partAgents, Enabled: p.whyNoAgent, Run: func() tea.Cmd {
 			return p.filterCalls(p.agent().Name())

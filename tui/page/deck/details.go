@@ -34,8 +34,7 @@ func (p *Page) named(name string) *deck.Server {
 	return nil
 }
 
-func (p *Page) whyNoRestart() string {
-	s := p.server()
+func (p *Page) whyNoRestart(s *deck.Server) string {
 	switch {
 	case s == nil:
 		return "there is no server"
@@ -47,9 +46,8 @@ func (p *Page) whyNoRestart() string {
 	return ""
 }
 
-func (p *Page) confirmRestart() tea.Cmd {
-	s := p.server()
-	name, title := s.Name, plain.Line(s.Title)
+func (p *Page) confirmRestart(name string) tea.Cmd {
+	title := plain.Line(p.named(name).Title)
 	running := 0
 	for _, c := range p.snap.Calls {
 		if c.Server == name && c.Status == deck.Running {
@@ -106,26 +104,6 @@ func facts(f *tui.Frame, w int, pairs ...string) []string {
 		}
 	}
 	return rows
-}
-
-func (p *Page) openServer() tea.Cmd {
-	s := p.server()
-	if s == nil {
-		return nil
-	}
-	name := s.Name
-	return tui.Open(&tui.Reader{Name: "server", Title: plain.Line(s.Title), Rows: func(f *tui.Frame, w int) []string {
-		for _, s := range p.snap.Servers {
-			if s.Name == name {
-				return facts(f, w, "state", string(s.State.Status), "", s.State.Reason, "", s.State.Detail,
-					"name", s.Name,
-					"tools", strconv.Itoa(s.Tools)+", "+tui.Bytes(s.Bytes)+" of each agent's context",
-					"calls", strconv.FormatUint(s.Calls, 10),
-					"connect", "mcpdeck mcp "+s.Name)
-			}
-		}
-		return []string{f.Theme.Faint.Render("this server is gone")}
-	}})
 }
 
 func (p *Page) agent() *deck.Agent {
