@@ -26,6 +26,7 @@ import (
 func guarded(t *testing.T) (*driver, *window) {
 	t.Helper()
 	d := holding(t, "pair")
+	d.echo()
 	w := d.window("--page", "ask", "--port", d.port())
 	d.holds()
 	return d, w
@@ -146,6 +147,7 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 	actions := map[string][]string{
 		"answers": {"ask", "answer", "1", "--json", "'[{\"id\":\"q\",\"selectedOptions\":[\"a\"]}]'"},
 		"accepts": {"pencil", "accept"},
+		"runs":    {"on", "echo"},
 	}
 	try := func(t *testing.T, run string, action []string) {
 		t.Helper()
@@ -178,6 +180,9 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 		if !strings.Contains(string(status), "1 changed") {
 			t.Errorf("nothing is held:\n%s", status)
 		}
+		if status, _ = d.command("status", "echo").Output(); !strings.Contains(string(status), "mode       off") {
+			t.Errorf("a server was turned on:\n%s", status)
+		}
 	}
 	t.Cleanup(func() {
 		c := d.command()
@@ -205,6 +210,8 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 			{"ask.sock", `{"type":"prove"}` + "\n" + `{"type":"answer","request":1,"decline":true}`},
 			{"ask.sock", `{"type":"prove"}` + "\n" + `{"type":"proof","secret":true}` + "\n" + `{"type":"answer","request":1,"decline":true}`},
 			{"deck.sock", `{"mcpdeck":1,"control":"pencil","args":{"verb":"accept"}}` + "\n" + `{"proof":"ABCD-EFGH"}`},
+			{"deck.sock", `{"mcpdeck":1,"control":"card","args":{"name":"echo","verb":"on"}}` + "\n" + `{"proof":"ABCD-EFGH"}`},
+			{"deck.sock", `{"mcpdeck":1,"control":"card","args":{"name":"echo","verb":"toggle"}}` + "\n" + `{"proof":"ABCD-EFGH"}`},
 		} {
 			c, err := net.Dial("unix", filepath.Join(d.home, ".local/state/mcpdeck/run", send.socket))
 			if err != nil {
@@ -226,6 +233,9 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 		}
 		if d.asked() != 2 {
 			t.Error("a question was answered")
+		}
+		if status, _ := d.command("status", "echo").Output(); !strings.Contains(string(status), "mode       off") {
+			t.Errorf("a server was turned on:\n%s", status)
 		}
 	})
 }
@@ -292,6 +302,16 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	d.shows(w, "Accept 1 definition?")
 	w.press("y")
 	d.shows(s, "Accepted on the Pencil page.")
+	if n := s.ended(); n != 0 {
+		t.Errorf("exit %d", n)
+	}
+
+	s = d.shell("on", "echo")
+	d.shows(s, "press space on echo on the Deck page")
+	w.press("\x1b1")
+	time.Sleep(200 * time.Millisecond)
+	w.press("hG ")
+	d.shows(s, "echo is on: 2 tools offered.")
 	if n := s.ended(); n != 0 {
 		t.Errorf("exit %d", n)
 	}

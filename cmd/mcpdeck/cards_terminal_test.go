@@ -28,6 +28,16 @@ func (d *driver) card(name, command string) {
 	}
 }
 
+// echo puts a small server into the user's configuration.
+func (d *driver) echo() {
+	d.t.Helper()
+	program, err := exec.LookPath("echo-server")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.card("echo", program)
+}
+
 // wide makes the window as large as most are.
 func (w *window) wide() {
 	w.t.Helper()
@@ -56,11 +66,7 @@ func (a *agent) lists(tool string) bool {
 
 func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	d := newDriver(t)
-	echo, err := exec.LookPath("echo-server")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.card("echo", echo)
+	d.echo()
 	w := d.window()
 	w.wide()
 	w.shows(d, "echo")

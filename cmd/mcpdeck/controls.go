@@ -53,29 +53,45 @@ func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *card.C
 	if len(shown) == 0 {
 		return card.Reply{Text: "Nothing is held."}, nil
 	}
-	who := proof.Who{Folder: socket.Folder(from.PID)}
-	who.PID, who.Program = socket.Behind(from.PID)
-	method, refused := h.gate.Ready()
-	if refused == nil {
-		secret, err := from.Prove(ctx, string(method))
-		if err != nil {
-			return nil, err
-		}
-		if secret != "" {
-			if err := h.gate.Try(who, secret); err != nil {
-				return nil, fmt.Errorf("%s accept: %w", c.Name(), err)
-			}
-			return c.AcceptShown(shown)
-		}
-		refused = errors.New("there is no terminal to ask on for a proof")
+	ok, why, err := h.proved(ctx, from)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s accept: %w", c.Name(), err)
+	case ok:
+		return c.AcceptShown(shown)
 	}
 	if !h.gate.Screen() || !h.hasPage(c) {
-		return nil, fmt.Errorf("%s accept: %w", c.Name(), refused)
+		return nil, fmt.Errorf("%s accept: %w", c.Name(), why)
 	}
 	if err := from.Say("Waiting for you: press a on the deck's " + c.Title() + " page to accept. Ctrl+C gives up."); err != nil {
 		return nil, err
 	}
-	return c.WaitAccepted(ctx, who.String(), shown)
+	return c.WaitAccepted(ctx, behind(from).String(), shown)
+}
+
+// proved asks for a proof that the user is behind a command. Without one, why says
+// what is missing; a wrong one is an error.
+func (h *instance) proved(ctx context.Context, from wire.Requester) (ok bool, why, err error) {
+	method, why := h.gate.Ready()
+	if why != nil {
+		return false, why, nil
+	}
+	secret, err := from.Prove(ctx, string(method))
+	if err != nil {
+		return false, nil, err
+	}
+	if secret == "" {
+		return false, errors.New("there is no terminal to ask on for a proof"), nil
+	}
+	err = h.gate.Try(behind(from), secret)
+	return err == nil, nil, err
+}
+
+// behind is who gave a command.
+func behind(from wire.Requester) proof.Who {
+	who := proof.Who{Folder: socket.Folder(from.PID)}
+	who.PID, who.Program = socket.Behind(from.PID)
+	return who
 }
 
 // hasPage tells whether the screen has a page on which the definitions of a card can

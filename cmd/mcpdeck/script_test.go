@@ -2,16 +2,21 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
 )
 
 func TestMain(m *testing.M) {
@@ -81,7 +86,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
 			return os.MkdirAll(filepath.Join(home, "Desktop"), 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"await": await},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"await": await, "passphrase": setPassphrase, "prove": prove},
 	})
 }
 
@@ -97,4 +102,43 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("%s does not appear", args[0])
+}
+
+// passphrase is what proves in the scripts that the user is there.
+const passphrase = "correct horse battery"
+
+// setPassphrase makes the deck that is started next take the passphrase.
+func setPassphrase(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: passphrase")
+	}
+	dir := filepath.Join(ts.Getenv("HOME"), ".local/state/mcpdeck")
+	ts.Check(os.MkdirAll(dir, 0o700))
+	ts.Check(proof.New(proof.Options{Method: proof.Passphrase, Path: filepath.Join(dir, "passphrase")}).SetPassphrase(passphrase))
+}
+
+// prove COMMAND... runs a command in a terminal and types the passphrase.
+func prove(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: prove COMMAND...")
+	}
+	c := exec.Command(args[0], args[1:]...)
+	c.Dir = ts.MkAbs(".")
+	for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "PATH"} {
+		c.Env = append(c.Env, name+"="+ts.Getenv(name))
+	}
+	tty, err := pty.Start(c)
+	ts.Check(err)
+	defer tty.Close()
+	var out bytes.Buffer
+	for buf := make([]byte, 4<<10); err == nil; {
+		var n int
+		n, err = tty.Read(buf) // it fails when the command has ended
+		asked := bytes.Contains(out.Bytes(), []byte("assphrase"))
+		if out.Write(buf[:n]); !asked && bytes.Contains(out.Bytes(), []byte("assphrase")) {
+			_, _ = io.WriteString(tty, passphrase+"\n")
+		}
+	}
+	_, _ = ts.Stdout().Write(bytes.ReplaceAll(out.Bytes(), []byte("\r\n"), []byte("\n")))
+	ts.Check(c.Wait())
 }

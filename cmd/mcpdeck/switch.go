@@ -45,7 +45,8 @@ func switchCommands(a *app) []*cobra.Command {
 	}
 	return []*cobra.Command{
 		verb("on", "on", "Turn a server that was added on: agents get its tools", "Turn a server of the running deck on that was added with mcpdeck add.\n"+
-			"Agents get its tools. Its program is started when it is first needed, and the deck\nremembers that the server is on."),
+			"Agents get its tools. Its program is started when it is first needed, and the deck\nremembers that the server is on.\n\n"+
+			"Running a program is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Deck page."),
 		verb("off", "off", "Turn it off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends."),
 		verb("restart", "reconnect", "Start its program anew", "Start the program of a server of the running deck anew."),
 		verb("status", "status", "Show its state, program, tools and calls", "Show the state of a server of the running deck, what it costs, and what is called."),
@@ -104,10 +105,47 @@ func (h *instance) cardControl(ctx context.Context, from wire.Requester, args js
 	if r.Verb == "accept" {
 		return h.acceptFor(ctx, from, c.Card, r.Tools)
 	}
-	if from.Agent != "" && r.Verb != "off" && r.Verb != "status" {
+	switch on := c.Status().Mode != card.Off; {
+	case r.Verb == "off" || r.Verb == "status" || r.Verb == "toggle" && on:
+	case from.Agent != "":
 		return nil, fmt.Errorf("%s: only the user may turn a server on, and this comes from %s", r.Name, from.Agent)
+	case !on:
+		return h.startFor(ctx, from, c, r.Request)
 	}
 	return h.control(ctx, c.Card, r.Request)
+}
+
+// startFor runs the program of a server that is off for a command that shows a proof,
+// and else waits until the user turns it on on the screen: an agent may have written
+// what it runs.
+func (h *instance) startFor(ctx context.Context, from wire.Requester, c addedCard, r card.Request) (any, error) {
+	name := c.settings.Name
+	ok, why, err := h.proved(ctx, from)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s %s: %w", name, r.Verb, err)
+	case ok:
+		return h.control(ctx, c.Card, r)
+	case !h.gate.Screen():
+		return nil, fmt.Errorf("%s %s: %w", name, r.Verb, why)
+	}
+	hint, stop := c.Subscribe()
+	defer stop()
+	runs := strings.Join(strings.Fields(strings.Join(c.settings.Runs(), ", ")), " ")
+	item := "mcpdeck on " + name
+	h.host.SetWarnings(item, false, fmt.Sprintf("asked for by %s; space on %s on the Deck page turns it on (%s)", behind(from), name, runs))
+	defer h.host.SetWarnings(item, false)
+	if err := from.Say("Waiting for you: press space on " + name + " on the Deck page to turn it on. Ctrl+C gives up."); err != nil {
+		return nil, err
+	}
+	for c.Status().Mode == card.Off {
+		select {
+		case <-hint:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return c.Confirm(ctx)
 }
 
 // control does what the user asks of a card, with a command or a key, and returns when

@@ -47,6 +47,11 @@ func (p *Card) Control(ctx context.Context, r Request) (Reply, error) {
 	default:
 		return Reply{}, fmt.Errorf("%s: no command %q (on, off, toggle, status, reconnect, accept)", p.opts.Name, r.Verb)
 	}
+	return p.Confirm(ctx)
+}
+
+// Confirm waits until a server that was turned on has started, and says how it stands.
+func (p *Card) Confirm(ctx context.Context) (Reply, error) {
 	return p.confirm(ctx, p.opts.Texts.Mode+" is on")
 }
 
