@@ -78,17 +78,24 @@ func (m *Model) newPalette() *menu {
 			me.all = append(me.all, item{a, group})
 		}
 	}
-	if p := m.page(); p != nil {
-		add(m.tables[m.at], p.Title(), p.Part())
+	page := func(i int) {
+		p := m.pages[i]
+		add(m.tables[i], p.Title(), p.Part())
+		if c, ok := p.(Commander); ok {
+			add(newTable(c.Commands(), p.ID(), nil), p.Title(), p.Part())
+		}
+	}
+	if m.page() != nil {
+		page(m.at)
 	}
 	for _, a := range m.global {
 		if !a.Hidden || strings.HasPrefix(a.ID, "go.") {
 			me.all = append(me.all, item{a, ""})
 		}
 	}
-	for i, p := range m.pages {
+	for i := range m.pages {
 		if i != m.at {
-			add(m.tables[i], p.Title(), p.Part())
+			page(i)
 		}
 	}
 	impossible := func(it item) int { return min(len(it.action.why(m.opts.Watch)), 1) }

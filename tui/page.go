@@ -53,6 +53,9 @@ type (
 	// Noter is a page that has something for the right end of a footer of w
 	// cells; more than half of it is not shown.
 	Noter interface{ FooterNote(w int) string }
+	// Commander is a page with actions of what comes and goes. They are asked for when
+	// the command palette opens, and are only there.
+	Commander interface{ Commands() []Action }
 	// Legender is a page with signs, which its help explains.
 	Legender interface {
 		Legend(th *theme.Theme) []Sign

@@ -40,6 +40,25 @@ func (p *Page) whyNoToggle() string {
 	return ""
 }
 
+// Commands implements [tui.Commander]: each card by its name. One with a page of its
+// own has its command there.
+func (p *Page) Commands() []tui.Action {
+	var out []tui.Action
+	for i := range p.snap.Servers {
+		s := &p.snap.Servers[i]
+		if !s.Switch || p.opts.Cards == nil || p.opts.Tells[s.Name] != "" {
+			continue
+		}
+		to := " on"
+		if isOn(s) {
+			to = " off"
+		}
+		name := s.Name
+		out = append(out, tui.Action{ID: "deck.toggle." + name, Title: "Turn " + plain.Line(s.Title) + to, Acts: true, Run: func() tea.Cmd { return p.toggle(name) }})
+	}
+	return out
+}
+
 func (p *Page) toggle(name string) tea.Cmd {
 	cards := p.opts.Cards
 	return func() tea.Msg {

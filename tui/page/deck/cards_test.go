@@ -153,3 +153,22 @@ func TestEnterShowsWhatThereIsToKnowAboutACard(t *testing.T) {
 		})
 	}
 }
+
+func TestTheCommandPaletteTurnsEachCardOnOrOff(t *testing.T) {
+	withCards(t, frame.Size{W: 110, H: 34}, false, func(s *frame.Screen, d *fake.Deck, c *cards) {
+		d.Change(func(n *deck.Snapshot) {
+			n.Servers = slices.Clone(n.Servers)
+			n.Servers[5].State.Status = deck.Ready
+		})
+		s.Wait(time.Second)
+		s.Keys("ctrl+p")
+		s.Type("turn gone")
+		s.Has("Turn Gone on")
+		s.Keys("esc", "ctrl+p")
+		s.Type("turn echo")
+		s.Has("Turn Echo off")
+		s.Lacks("Turn Ask")
+		s.Keys("enter")
+		did(t, c, "toggle echo")
+	})
+}
