@@ -16,46 +16,53 @@ import (
 )
 
 // card puts a server into the user's configuration.
-func (d *driver) card(name, command string) {
+func (d *driver) card(name, command string, settings ...string) {
 	d.t.Helper()
 	dir := filepath.Join(d.home, ".config", "mcpdeck", "servers.d")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		d.t.Fatal(err)
 	}
-	line := fmt.Sprintf("command = [%q]\n", command)
-	if err := os.WriteFile(filepath.Join(dir, name+".toml"), []byte(line), 0o600); err != nil {
+	text := fmt.Sprintf("command = [%q]\n", command) + strings.Join(settings, "\n")
+	if err := os.WriteFile(filepath.Join(dir, name+".toml"), []byte(text), 0o600); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
 // echo puts a small server into the user's configuration.
-func (d *driver) echo() {
+func (d *driver) echo(settings ...string) {
 	d.t.Helper()
 	program, err := exec.LookPath("echo-server")
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.card("echo", program)
+	d.card("echo", program, settings...)
 }
 
-// wide makes the window as large as most are.
+// wide makes the window as large as most are, and keeps its screen.
 func (w *window) wide() {
 	w.t.Helper()
+	em := vt.NewEmulator(110, 24)
+	go io.Copy(io.Discard, em) // what a terminal answers; its Close would race with this
+	w.mu.Lock()
+	_, _ = em.WriteString(w.out.String()) // it takes all
+	w.em = em
+	w.mu.Unlock()
 	if err := pty.Setsize(w.tty.(*os.File), &pty.Winsize{Rows: 24, Cols: 110}); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
+// screen is what a wide window shows.
+func (w *window) screen() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.em.String()
+}
+
 // shows waits until a text stands on the screen of a wide window.
 func (w *window) shows(d *driver, text string) {
 	w.t.Helper()
-	d.until("the screen has "+text, func() bool {
-		e := vt.NewEmulator(110, 24)
-		go io.Copy(io.Discard, e) // what a terminal answers
-		defer e.Close()
-		_, _ = e.WriteString(w.text()) // it takes all
-		return strings.Contains(e.String(), text)
-	})
+	d.until("the screen has "+text, func() bool { return strings.Contains(w.screen(), text) })
 }
 
 // lists tells whether an agent is offered a tool.
@@ -66,10 +73,10 @@ func (a *agent) lists(tool string) bool {
 
 func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	d := newDriver(t)
-	d.echo()
+	d.echo(`mode = "on"`)
 	w := d.window()
 	w.wide()
-	w.shows(d, "echo")
+	w.shows(d, "echo: stays off, because what it runs is new")
 	a := d.relay()
 	a.handshake("claude")
 	if a.lists("echo_env") {
@@ -80,6 +87,7 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	w.press(" ")
 	w.shows(d, "space turn off")
 	d.until("the tools", func() bool { return a.lists("echo_env") })
+	d.until("no warning", func() bool { return !strings.Contains(w.screen(), "stays off") })
 	if failed, said := a.failed("echo_echo", `{"text":"hi"}`); failed || !strings.Contains(said, "hi") {
 		t.Errorf("the tool says %s", said)
 	}

@@ -51,7 +51,7 @@ func (h *instance) startsOn(cfg *config.Config, s settings.Card) bool {
 	if _, err := file.Read(consentFile(cfg, s.Name), 1<<10); !errors.Is(err, fs.ErrNotExist) {
 		what = "has changed"
 	}
-	h.host.Warn(s.Name, fmt.Sprintf("stays off, because what it runs %s (%s); to turn it on: mcpdeck on %s",
+	h.host.SetWarnings(s.Name, false, fmt.Sprintf("stays off, because what it runs %s (%s); turn it on with space on it, or with mcpdeck on %s",
 		what, strings.Join(strings.Fields(strings.Join(s.Runs(), ", ")), " "), s.Name))
 	return false
 }

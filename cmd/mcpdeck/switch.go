@@ -158,6 +158,7 @@ func (h *instance) control(ctx context.Context, c *card.Card, r card.Request) (c
 		}
 	}
 	if r.Verb == "on" || r.Verb == "off" {
+		h.host.SetWarnings(c.Name(), false) // why it was off, or did not start
 		h.keepMode(c.Name(), r.Verb)
 	}
 	return c.Control(ctx, r)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 )
@@ -33,6 +34,7 @@ type window struct {
 
 	mu  sync.Mutex
 	out strings.Builder
+	em  *vt.Emulator // of a wide window
 }
 
 func (d *driver) window(args ...string) *window {
@@ -56,6 +58,9 @@ func (w *window) record() {
 		n, err := w.tty.Read(buf)
 		w.mu.Lock()
 		w.out.Write(buf[:n])
+		if w.em != nil {
+			_, _ = w.em.Write(buf[:n]) // it takes all
+		}
 		w.mu.Unlock()
 		if err != nil {
 			return

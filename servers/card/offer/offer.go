@@ -89,7 +89,7 @@ func (m *Module) look() {
 	case s.Mode == card.On:
 		state = deck.State{Status: deck.Ready, Detail: s.Detail}
 		if s.OnDemand && s.Link != card.LinkReady {
-			state.Detail = "not running"
+			state.Detail = "idle"
 		}
 	case s.Broken:
 		state.Status = deck.Failed

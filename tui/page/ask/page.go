@@ -298,7 +298,7 @@ func (p *Page) keptNow(old, s *questions.Snapshot) tea.Cmd {
 	for _, r := range s.Kept {
 		was := slices.ContainsFunc(old.Kept, func(o questions.Record) bool { return o.ID == r.ID })
 		if it, open := old.Item(r.ID); !was && (!open || it.Absent != questions.Gone) {
-			return tui.Toast(tui.Warn, plain.Line(r.Request.Client())+" did not get your answer; it is kept for a day and listed here")
+			return tui.Toast(tui.Warn, plain.Line(r.Request.Client())+" did not get your answer; it is kept for a day and listed on the Ask page")
 		}
 	}
 	return nil
