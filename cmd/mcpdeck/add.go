@@ -22,7 +22,7 @@ import (
 
 type addFlags struct {
 	env, headers, inherit, set []string
-	on, lazy, yes, noTry       bool
+	on, yes, noTry             bool
 	cwd, transport, title      string
 	pick                       int
 }
@@ -40,10 +40,10 @@ mcpdeck shows what will run, asks, and writes one file to servers.d, next to
 config.toml. A command is then started once to show its tools and how much context
 they take.
 
-Values can contain ${root} (the agent's project), ${home}, ${env:NAME} and
-${secret:NAME}. They are not passed through a shell.`,
+Values can contain ${root} (the agent's project), ${home} and ${env:NAME}. They are
+not passed through a shell.`,
 		Example: `  mcpdeck add files -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 '${root}'
-  mcpdeck add github --env GITHUB_PERSONAL_ACCESS_TOKEN=secret:github -- npx -y @modelcontextprotocol/server-github
+  mcpdeck add github --env 'GITHUB_PERSONAL_ACCESS_TOKEN=${env:GITHUB_TOKEN}' -- npx -y @modelcontextprotocol/server-github
   mcpdeck add docs https://mcp.example.com/mcp --header 'Authorization: Bearer ${env:DOCS_TOKEN}'
   mcpdeck add server.json --set version=1.4.0
   mcpdeck undo`,
@@ -56,8 +56,6 @@ ${secret:NAME}. They are not passed through a shell.`,
 				return usagef("put -- before the command: mcpdeck add %s -- %s", args[0], strings.Join(args[1:], " "))
 			case dash > 1:
 				return usagef("unexpected argument %q before --", args[1])
-			case f.on && f.lazy:
-				return usagef("choose --on or --lazy")
 			}
 			return nil
 		},
@@ -77,14 +75,13 @@ ${secret:NAME}. They are not passed through a shell.`,
 		return usage{fmt.Errorf("%w; put -- before the command: mcpdeck add NAME -- COMMAND", flagError(err))}
 	})
 	fl := c.Flags()
-	fl.StringArrayVar(&f.env, "env", nil, "environment variable for the command, NAME=VALUE; NAME=secret:KEY uses a stored secret")
+	fl.StringArrayVar(&f.env, "env", nil, "environment variable for the command, NAME=VALUE")
 	fl.StringArrayVar(&f.inherit, "inherit", nil, "name of a variable to pass on from mcpdeck's environment")
 	fl.StringArrayVar(&f.headers, "header", nil, "HTTP header for the URL, 'NAME: VALUE'")
 	fl.StringVar(&f.cwd, "cwd", "", "working directory of the command (default: the agent's project)")
 	fl.StringVar(&f.transport, "transport", "", "transport of the URL: auto, http or sse")
 	fl.StringVar(&f.title, "title", "", "display name")
 	fl.BoolVar(&f.on, "on", false, "turn it on whenever the deck starts")
-	fl.BoolVar(&f.lazy, "lazy", false, "like --on, but let agents search its tools instead of listing them")
 	fl.IntVar(&f.pick, "package", 0, "which package or remote of the server.json to use, counted from 1")
 	fl.StringArrayVar(&f.set, "set", nil, "value for an input of the server.json, NAME=VALUE")
 	fl.BoolVar(&f.noTry, "no-try", false, "do not start the command")
@@ -136,11 +133,8 @@ func (f addFlags) card(args []string, dash int) (settings.Card, []string, error)
 	default:
 		return card, nil, usagef("missing command or URL: mcpdeck add %[1]s -- COMMAND, or mcpdeck add %[1]s URL", args[0])
 	}
-	switch {
-	case f.on:
+	if f.on {
 		card.Mode = "on"
-	case f.lazy:
-		card.Mode = "lazy"
 	}
 	env, err := pairs("--env", "=", f.env)
 	if err != nil {

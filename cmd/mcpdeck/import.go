@@ -39,13 +39,11 @@ func importCommand(a *app) *cobra.Command {
 found on this machine, of one client, or of a file such as .mcp.json.
 
 mcpdeck shows what it found, asks, and writes one file per server. A server that
-several clients have is added once. The clients' files are only read, unless you
-pass --take-over: then their entries start the same servers through the deck, under
-the same names, so that the clients' own permissions for tools still apply.
-mcpdeck undo reverts all of it.
+several clients have is added once. The clients' files are only read. mcpdeck undo
+reverts all of it.
 
 Clients: ` + strings.Join(setup.Names(), ", "),
-		Example: "  mcpdeck import --print\n  mcpdeck import claude\n  mcpdeck import codex --only github,files --take-over\n  mcpdeck import ../other/.mcp.json",
+		Example: "  mcpdeck import --print\n  mcpdeck import claude\n  mcpdeck import codex --only github,files\n  mcpdeck import ../other/.mcp.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usagef("name at most one client or file")
@@ -63,6 +61,7 @@ Clients: ` + strings.Join(setup.Names(), ", "),
 	fl := c.Flags()
 	fl.StringSliceVar(&f.only, "only", nil, "import only the servers with these names")
 	fl.BoolVar(&f.takeOver, "take-over", false, "make the clients start these servers through the deck")
+	fl.Lookup("take-over").Hidden = true // until mcp shows a server as it is
 	fl.BoolVar(&f.print, "print", false, "print what would be written, without writing it")
 	fl.StringArrayVar(&f.set, "set", nil, "value for an input that the client would ask for, ID=VALUE")
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")

@@ -75,7 +75,31 @@ func (c Card) Complete(name string) (Card, []string, error) {
 	if c.StartTimeout == 0 {
 		c.StartTimeout = span.Duration(time.Minute)
 	}
-	return c, append(warnings, c.pointless()...), c.usable()
+	return c, slices.Concat(warnings, c.pointless(), c.unsupported()), c.usable()
+}
+
+// unsupported are settings that are understood and not yet heeded.
+func (c Card) unsupported() []string {
+	var out []string
+	rows := map[string]bool{
+		"share": c.Share == "session" || c.Share == "project", "keep": c.Keep, "pin": c.Pin != "all", "trim": len(c.Trim) > 0,
+		"texts": c.Texts == "raw", "elicit": c.Elicit == "agent", "sampling": c.Sampling == "agent", "roots": c.Roots != "project",
+		"relist": c.Relist == "start", "idle_stop": c.IdleStop > 0, "oauth": len(c.OAuth) > 0, "prefix": c.Prefix != nil && *c.Prefix == "",
+	}
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		if rows[key] {
+			out = append(out, key+" is not supported by this version of mcpdeck; it has no effect")
+		}
+	}
+	if c.Mode == "lazy" {
+		out = append(out, `mode = "lazy" is not supported by this version of mcpdeck; the server stays off`)
+	}
+	for _, tool := range slices.Sorted(maps.Keys(c.Tools)) {
+		if c.Tools[tool] == "ask" {
+			out = append(out, fmt.Sprintf("tools.%s: calls cannot be approved in this version of mcpdeck; \"ask\" counts as off", tool))
+		}
+	}
+	return out
 }
 
 // pointless are settings that have no effect beside others.

@@ -9,17 +9,17 @@ import (
 )
 
 func TestACardIsReadAsItWasWritten(t *testing.T) {
-	none := ""
+	none := "" // not supported yet, and kept
 	card := Card{
 		Command: []string{"npx", "-y", "it's", `a "b" \`}, Env: map[string]string{"A": "${secret:a}", "B": ""}, Inherit: []string{"C"},
-		Prefix: &none, Tools: map[string]string{"*": "off", "x y": "ask"}, CallTimeout: 5e9, Mode: "on",
+		Prefix: &none, Tools: map[string]string{"*": "allow", "x y": "off"}, CallTimeout: 5e9, Mode: "on",
 	}
 	b, err := card.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, warnings, err := Decode("a", b)
-	if err != nil || len(warnings) > 0 {
+	if err != nil || strings.Join(warnings, "") != "prefix is not supported by this version of mcpdeck; it has no effect" {
 		t.Fatalf("%v, %v in\n%s", err, warnings, b)
 	}
 	want, _, _ := card.Complete("a")
@@ -51,6 +51,9 @@ func TestWhatIsWrongWithACard(t *testing.T) {
 		{"a verdict that is misspelt", "command = ['a']\ntools = { x = 'alow' }", `tools.x: unknown value "alow" counts as off`, ""},
 		{"resources that are misspelt", "command = ['a']\nresources = 'of'", `counts as off`, ""},
 		{"what has no effect", "command = ['a']\nheaders = { A = 'b' }", "headers has no effect on a server with a command", ""},
+		{"sharing, which there is not", "command = ['a']\nshare = 'session'", "share is not supported", ""},
+		{"a search, which there is not", "command = ['a']\nmode = 'lazy'", "the server stays off", ""},
+		{"an approval, which there is not", "command = ['a']\ntools = { x = 'ask' }", `"ask" counts as off`, ""},
 		{"a header of two lines", "url = 'https://a.example'\nheaders = { A = \"b\\nc\" }", "", "value of one line"},
 		{"no name of a variable", "command = ['a']\ninherit = ['A=B']", "", "not the name of a variable"},
 		{"a negative number", "command = ['a']\nmax_in_flight = -1", "", "cannot be negative"},
