@@ -16,7 +16,7 @@ import (
 // Machine is where a card is tried.
 type Machine struct {
 	Environ []string // mcpdeck's, each "NAME=value"
-	Dir     string   // stands for the agent's project
+	Dir     string   // for ${root}: the deck's folder
 	Home    string
 	Version string // of mcpdeck
 }

@@ -31,7 +31,7 @@ type Card struct {
 	Inherit   []string          `toml:"inherit,omitempty"` // names of variables that the program gets as mcpdeck has them
 	Headers   map[string]string `toml:"headers,inline,omitempty"`
 	AllowHTTP bool              `toml:"allow_http,omitempty"` // plain HTTP to another machine
-	Cwd       string            `toml:"cwd,omitempty"`        // "" is the agent's project
+	Cwd       string            `toml:"cwd,omitempty"`        // "" is the deck's folder
 	Sandbox   string            `toml:"sandbox,omitempty"`    // off, on
 
 	Mode  string   `toml:"mode,omitempty"`  // last, off, on, lazy

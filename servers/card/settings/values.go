@@ -18,7 +18,7 @@ import (
 // ${env:NAME} and ${secret:NAME}. ${env:NAME:-TEXT} has a text for when there is no
 // such variable, or an empty one. Anything else in braces is left as it is.
 type Values struct {
-	Root   string                      // of the agent's project; "": there is none
+	Root   string                      // folder that ${root} stands for; "": there is none
 	Home   string                      // the user's
 	Env    func(string) (string, bool) // nil: there is none
 	Secret func(string) (string, bool) // nil: there is none
