@@ -246,7 +246,7 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 	c.Println("starting it once...")
 	ctx, cancel := context.WithTimeout(c.Context(), time.Duration(card.StartTimeout)+5*time.Second)
 	defer cancel()
-	got, err := cards.Try(ctx, card, cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Home: cfg.Home, Version: version()})
+	got, err := cards.Try(ctx, card, cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Root: cfg.ProjectRoot(), Home: cfg.Home, Version: version()})
 	switch {
 	case errors.Is(err, cards.ErrNotTried):
 		return

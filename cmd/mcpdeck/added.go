@@ -108,7 +108,7 @@ func (h *instance) card(cfg *config.Config, s settings.Card) *card.Card {
 // program is what runs behind a card.
 func program(cfg *config.Config, s settings.Card) (card.Found, error) {
 	found := card.Found{Source: s.File}
-	machine := cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Home: cfg.Home, Version: version()}
+	machine := cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Root: cfg.ProjectRoot(), Home: cfg.Home, Version: version()}
 	var err error
 	if s.URL != "" {
 		found.Open, err = cards.Connection(s, machine)

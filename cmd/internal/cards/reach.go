@@ -26,7 +26,7 @@ func (m Machine) variable(name string) (string, bool) {
 
 // expand replaces the variables of a card; an error is a reason for the user.
 func (m Machine) expand(card settings.Card) (settings.Card, error) {
-	full, missing := card.Expand(settings.Values{Root: m.Dir, Home: m.Home, Env: m.variable})
+	full, missing := card.Expand(settings.Values{Root: m.Root, Home: m.Home, Env: m.variable})
 	if len(missing) > 0 {
 		return full, fmt.Errorf("it needs %s", strings.Join(missing, ", "))
 	}

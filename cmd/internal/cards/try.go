@@ -16,7 +16,8 @@ import (
 // Machine is where a card is tried.
 type Machine struct {
 	Environ []string // mcpdeck's, each "NAME=value"
-	Dir     string   // for ${root}: the deck's folder
+	Dir     string   // the deck's folder
+	Root    string   // what ${root} stands for: Dir, or "" where no project may be
 	Home    string
 	Version string // of mcpdeck
 }
