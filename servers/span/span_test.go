@@ -1,6 +1,7 @@
 package span
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -48,6 +49,26 @@ func TestClockCountsDownToNothing(t *testing.T) {
 	for d, want := range map[time.Duration]string{-time.Second: "0:00", 59*time.Second + 999*time.Millisecond: "0:59", 247 * time.Second: "4:07", time.Hour: "60:00"} {
 		if got := Clock(d); got != want {
 			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestADurationIsReadAsItIsWritten(t *testing.T) {
+	for text, want := range map[string]time.Duration{"90s": 90 * time.Second, "2m": 2 * time.Minute, "1.5s": 1500 * time.Millisecond} {
+		var d, again Duration
+		err := d.UnmarshalText([]byte(text))
+		if err != nil || time.Duration(d) != want {
+			t.Errorf("%s: got %v, %v, want %v", text, time.Duration(d), err, want)
+		}
+		b, err := d.MarshalText()
+		if err := errors.Join(err, again.UnmarshalText(b)); err != nil || again != d {
+			t.Errorf("%s: written as %q and read as %v, %v", text, b, time.Duration(again), err)
+		}
+	}
+	var d Duration
+	for _, text := range []string{"", "5", "soon"} {
+		if d.UnmarshalText([]byte(text)) == nil {
+			t.Errorf("%q counts as %v", text, time.Duration(d))
 		}
 	}
 }
