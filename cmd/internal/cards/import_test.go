@@ -83,7 +83,7 @@ func TestServersOfAllClientsAreImported(t *testing.T) {
 			"proxied": {"command": "npx", "args": ["mcp-remote", "http://127.0.0.1:7337/mcp"]},
 			"pencil": {"command": "/opt/pencil/server"},
 			"broken": {"command": 5}
-		}, "projects": {"/work/shop": {"mcpServers": {"db": {"command": "db-mcp"}}}}}`,
+		}, "projects": {"/src/shop": {"mcpServers": {"db": {"command": "db-mcp"}}}}}`,
 		".codex/config.toml": "model = 'x'\n[mcp_servers.github]\ncommand = 'npx'\nargs = ['-y', 'gh@2']\nenv_vars = ['GH_TOKEN']\nenabled_tools = ['a']\n" +
 			"[mcp_servers.docs]\nurl = 'https://docs.example/mcp'\nbearer_token_env_var = 'DOCS'\n",
 		".config/opencode/opencode.json": `{"mcp": { // mine

@@ -199,15 +199,9 @@ func (r *reader) program(p packageInfo, serverVersion string) {
 		r.fail("mcpdeck cannot run packages of the kind %q; install it yourself, then: mcpdeck add NAME -- COMMAND", kind)
 		return
 	}
-	if p.RegistryBaseURL != "" && !known(p.RegistryBaseURL) {
-		r.notes = append(r.notes, "its package is in another registry, which "+r.card.Command[0]+" must be configured for: "+plain.Line(p.RegistryBaseURL))
+	if p.RegistryBaseURL != "" {
+		r.notes = append(r.notes, "its package is in the registry "+plain.Line(p.RegistryBaseURL)+", which "+r.card.Command[0]+" must be configured for")
 	}
-}
-
-func known(registry string) bool {
-	return slices.ContainsFunc([]string{"registry.npmjs.org", "pypi.org", "docker.io", "ghcr.io", "api.nuget.org"}, func(host string) bool {
-		return strings.HasPrefix(strings.TrimPrefix(registry, "https://"), host)
-	})
 }
 
 // version is a package's, exactly.

@@ -1,6 +1,7 @@
 package cards
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -34,8 +35,8 @@ func TestARegistrysDescriptionBecomesACommand(t *testing.T) {
 		{name: "an option in place of a package", text: `{"name":"a/b","packages":[{"registryType":"npm","identifier":"--eval","version":"1.0.0"}]}`, fails: "not the name of a package"},
 		{name: "pypi", text: `{"name":"a/b","packages":[{"registryType":"pypi","identifier":"b-mcp","version":"0.1"}]}`, want: "uvx b-mcp==0.1"},
 		{
-			name: "an image", text: `{"name":"a/b","packages":[{"registryType":"oci","identifier":"docker.io/a/b:1.0","environmentVariables":[{"name":"K","default":"v"}]}]}`,
-			want: "docker run -i --rm -e K docker.io/a/b:1.0 K=v",
+			name: "an image", text: `{"name":"a/b","packages":[{"registryType":"oci","identifier":"images.example/a/b:1.0","environmentVariables":[{"name":"K","default":"v"}]}]}`,
+			want: "docker run -i --rm -e K images.example/a/b:1.0 K=v",
 		},
 		{name: "an old image", text: `{"name":"a/b","packages":[{"registry_name":"docker","name":"a/b","version":"1.0"}]}`, want: "docker run -i --rm a/b:1.0"},
 		{name: "nuget", text: `{"name":"a/b","packages":[{"registryType":"nuget","identifier":"B.Mcp","version":"1.0.0","packageArguments":[{"type":"positional","value":"go"}]}]}`, want: "dnx B.Mcp@1.0.0 --yes -- go"},
@@ -93,5 +94,15 @@ func TestNamesOfCardsAreMadeOfOthers(t *testing.T) {
 		if got := NameFrom(from); got != want {
 			t.Errorf("%q: %q, want %q", from, got, want)
 		}
+	}
+}
+
+func TestARegistryThatADescriptionNamesIsShown(t *testing.T) {
+	_, found, err := FromRegistry([]byte(`{"name":"a/b","packages":[{"registryType":"npm","registryBaseUrl":"https://packages.example","identifier":"b","version":"1.0.0"}]}`), 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(found); !strings.Contains(got, "its package is in the registry https://packages.example, which npx must be configured for") {
+		t.Errorf("said %s", got)
 	}
 }
