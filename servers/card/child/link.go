@@ -112,6 +112,10 @@ func (p *program) watch(c *rpc.Conn) {
 	}
 	p.In.Close()
 	p.Out.Close()
+	select { // its last words say why it ended
+	case <-p.drained:
+	case <-time.After(drainLimit): // something it has started holds the pipe
+	}
 	p.Err.Close()
 	<-c.Done()
 	close(p.gone)
