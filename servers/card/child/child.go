@@ -110,9 +110,6 @@ func Open(ctx context.Context, o Options) (*Conn, []json.RawMessage, error) {
 	if p, ok := c.link.(*program); ok && c.era == Legacy {
 		safe.Go(o.Name+" ping", func() { c.pings(p) })
 	}
-	if c.era == Modern {
-		c.Listen(nil)
-	}
 	return c, tools, nil
 }
 
@@ -134,6 +131,7 @@ func (c *Conn) shake(ctx context.Context) ([]json.RawMessage, error) {
 	if err := c.greet(ctx); err != nil {
 		return nil, err
 	}
+	c.listenBefore(ctx)
 	return c.first(ctx)
 }
 

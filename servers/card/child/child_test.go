@@ -77,6 +77,8 @@ func works() map[string]string {
 		"initialize": `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"fake","version":"2"},"instructions":" Look.\u0007 "}}`,
 		"tools/list": `{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"a"}],"nextCursor":"more"}}`, // repeats its cursor
 		"ping":       `{"jsonrpc":"2.0","id":ID,"result":{}}`,
+
+		"subscriptions/listen": `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":ID}}}`,
 	}
 }
 

@@ -271,10 +271,28 @@ func TestAListThatKeepsChangingIsTakenAsItIs(t *testing.T) {
 	})
 }
 
+// A change between the first list and the subscription would be told to nobody.
+func TestChangesAreSubscribedToBeforeTheFirstList(t *testing.T) {
+	f := &fake{answers: works()}
+	f.answers["server/discover"] = discover
+	o := options(f)
+	o.Era = ""
+	c, _, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.End()
+	for _, want := range []string{"server/discover", "subscriptions/listen", "tools/list"} {
+		if got := <-f.got; !strings.Contains(got, `"method":"`+want+`"`) {
+			t.Errorf("it was asked %s, want %s", got, want)
+		}
+	}
+}
+
 func TestASubscriptionIsOpenedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{answers: works()}
-		f.answers["server/discover"] = discover
+		f.answers["server/discover"], f.answers["subscriptions/listen"] = discover, ""
 		o := options(f)
 		o.Era = ""
 		told := make(chan string, 10)
@@ -299,16 +317,26 @@ func TestASubscriptionIsOpenedAgain(t *testing.T) {
 			}
 			return ""
 		}
+		acknowledge := func(id string) {
+			f.says(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, id))
+		}
 		first, _, _ := strings.Cut(subscribed("subscriptions/listen"), " ")
+		acknowledge(first)
+		<-changes // what may have been missed, the lists were not held up by it
 		f.says(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		<-changes
 		f.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, first))
 		began := time.Now()
-		<-changes // what may have been missed
 		second, _, _ := strings.Cut(subscribed("subscriptions/listen"), " ")
 		if took := time.Since(began); took != listenAgain || second == first {
 			t.Errorf("opened again after %v as %s, before %s", took, second, first)
 		}
+		synctest.Wait()
+		if len(changes) != 0 {
+			t.Error("the lists are read again before the subscription is there")
+		}
+		acknowledge(second)
+		<-changes
 		c.Listen([]string{"a://b", `c"d`})
 		third, params, _ := strings.Cut(subscribed("subscriptions/listen"), " ")
 		if !strings.Contains(params, `"resourceSubscriptions":["a://b","c\"d"]}`) {
@@ -318,7 +346,7 @@ func TestASubscriptionIsOpenedAgain(t *testing.T) {
 		if len(f.got) != 0 {
 			t.Error("the one before ended first")
 		}
-		f.says(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, third))
+		acknowledge(third)
 		if got := subscribed("notifications/cancelled"); !strings.Contains(got, `"requestId":`+second) {
 			t.Errorf("cancelled %s, want %s", got, second)
 		}

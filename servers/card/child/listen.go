@@ -17,6 +17,7 @@ const (
 	listenAgain    = time.Second // after the server closed a subscription; doubles
 	listenSeldom   = 30 * time.Second
 	listenPatience = 5 * time.Second // for the word that a subscription is there
+	listenFirst    = time.Second     // the same, before the first lists are read
 )
 
 // listens is the subscription to what a modern server tells unasked. The zero value
@@ -28,13 +29,44 @@ type listens struct {
 	end    context.CancelFunc // of the one before; nil: none
 }
 
+// listenBefore has a modern server tell of changes before its lists are read for the
+// first time, so that none falls between the two. A server that is slow to acknowledge
+// is not waited for: its lists are read again when it has.
+func (c *Conn) listenBefore(ctx context.Context) {
+	if c.era != Modern {
+		return
+	}
+	there, late := make(chan struct{}), make(chan struct{})
+	c.open(nil, func() {
+		select {
+		case <-late:
+			c.Renewed()
+		default:
+			close(there)
+		}
+	})
+	t := time.NewTimer(listenFirst)
+	defer t.Stop()
+	select {
+	case <-there:
+	case <-t.C:
+		close(late)
+	case <-ctx.Done():
+	}
+}
+
 // Listen has a modern server tell of changes of its lists and of the resources with
 // these URIs, in place of those given before. A subscription that ends is opened
 // again. A legacy server tells unasked, and is asked with resources/subscribe.
 func (c *Conn) Listen(uris []string) {
-	if c.era != Modern {
-		return
+	if c.era == Modern {
+		c.open(uris, func() {})
 	}
+}
+
+// open opens a subscription in place of the one before. there is called once, when it
+// is there, or the server has refused it or said nothing for long.
+func (c *Conn) open(uris []string, there func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.listens.mu.Lock()
 	before := c.listens.end
@@ -43,13 +75,18 @@ func (c *Conn) Listen(uris []string) {
 	uris = slices.Clone(uris)
 	safe.Go(c.o.Name+" listen", func() {
 		defer cancel()
-		c.listen(ctx, uris, before)
+		c.listen(ctx, uris, func() {
+			if before != nil {
+				before() // nothing is missed between the two
+			}
+			there()
+		})
 	})
 }
 
-// listen keeps a subscription open until ctx or the connection ends; before, which may
-// be nil, ends the one in whose place it comes.
-func (c *Conn) listen(ctx context.Context, uris []string, before context.CancelFunc) {
+// listen keeps a subscription open until ctx or the connection ends; there is that of
+// [Conn.open].
+func (c *Conn) listen(ctx context.Context, uris []string, there func()) {
 	filter := `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true`
 	for i, uri := range uris {
 		filter += [2]string{`,"resourceSubscriptions":[`, `,`}[min(i, 1)] + string(rawjson.Quote(uri))
@@ -69,7 +106,6 @@ func (c *Conn) listen(ctx context.Context, uris []string, before context.CancelF
 		for open := true; open; {
 			select {
 			case <-agreed:
-				agreed = nil
 			case <-late.C:
 			case <-c.Done():
 				return
@@ -80,9 +116,9 @@ func (c *Conn) listen(ctx context.Context, uris []string, before context.CancelF
 			case a = <-r.Reply:
 				open = false
 			}
-			if before != nil {
-				before() // nothing is missed between the two
-				before = nil
+			if agreed != nil {
+				there()
+				agreed, there = nil, c.Renewed // after a time in which it was closed
 			}
 		}
 		late.Stop()
@@ -100,7 +136,6 @@ func (c *Conn) listen(ctx context.Context, uris []string, before context.CancelF
 		case <-ctx.Done():
 			return
 		}
-		c.Renewed() // whatever has changed meanwhile
 	}
 }
 
