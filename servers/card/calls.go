@@ -57,33 +57,33 @@ const (
 // Call makes a call and returns what the agent gets. The error is the server's own, an
 // *[rpc.Error], or that of ctx: when it ends, Call returns at once, while the child may
 // still be working on what cannot be taken back.
-func (p *Card) Call(ctx context.Context, in Invocation) (Result, error) {
+func (c *Card) Call(ctx context.Context, in Invocation) (Result, error) {
 	told := child.NewSteps(in.Progress)
 	defer told.End()
 	arrived := time.Now()
-	_, _, err := p.admit(ctx, in.Tool)
+	_, _, err := c.admit(ctx, in.Tool)
 	if err != nil {
 		return refused(err)
 	}
-	if err := p.queue.Enter(ctx, func(n int) { told.Note(p.opts.waiting(n)) }); err != nil {
+	if err := c.queue.Enter(ctx, func(n int) { told.Note(c.opts.waiting(n)) }); err != nil {
 		return refused(err)
 	}
 	// The child may be another one by now.
-	child, tool, err := p.admit(ctx, in.Tool)
+	child, tool, err := c.admit(ctx, in.Tool)
 	if err != nil {
-		p.queue.Leave()
+		c.queue.Leave()
 		return refused(err)
 	}
-	c := &call{card: p, in: in, tool: tool, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
+	made := &call{card: c, in: in, tool: tool, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
 	done := make(chan ended, 1)
 	child.Busy.Add(1)
 	leave := sync.OnceFunc(func() {
 		child.Busy.Add(-1)
-		p.queue.Leave()
+		c.queue.Leave()
 	})
-	safe.Go(p.opts.Name+" call", func() {
+	safe.Go(c.opts.Name+" call", func() {
 		defer leave()
-		c.run(func(r Result, err error) {
+		made.run(func(r Result, err error) {
 			leave() // first: whoever has the answer may call again, and is alone
 			done <- ended{r, err}
 		})
@@ -113,41 +113,41 @@ func refused(err error) (Result, error) {
 
 // admit finds the tool and the child for a call, waiting a little for a child
 // that is being started again.
-func (p *Card) admit(ctx context.Context, name string) (*link, *catalogue.Tool, error) {
+func (c *Card) admit(ctx context.Context, name string) (*link, *catalogue.Tool, error) {
 	var patience <-chan time.Time
-	woken := !p.opts.OnDemand
+	woken := !c.opts.OnDemand
 	for {
-		now := p.now.Load()
+		now := c.now.Load()
 		switch {
 		case now.mode != On:
 			return nil, nil, &refusal{now.refusal}
 		case now.listed == nil:
-			return nil, nil, &refusal{p.opts.Texts.Lost}
+			return nil, nil, &refusal{c.opts.Texts.Lost}
 		}
 		tool := now.listed.Exposed(name)
 		if tool == nil {
-			return nil, nil, &refusal{p.opts.noTool(name)}
+			return nil, nil, &refusal{c.opts.noTool(name)}
 		}
 		if now.child != nil {
 			return now.child, tool, nil
 		}
 		if !woken {
 			woken = true
-			p.wake()
+			c.wake()
 			continue
 		}
 		if now.fault != "" {
-			return nil, nil, &refusal{p.opts.notStarted(now.fault)}
+			return nil, nil, &refusal{c.opts.notStarted(now.fault)}
 		}
 		if patience == nil {
-			t := time.NewTimer(p.patience())
+			t := time.NewTimer(c.patience())
 			defer t.Stop()
 			patience = t.C
 		}
 		select {
 		case <-now.changed:
 		case <-patience:
-			return nil, nil, &refusal{p.opts.Texts.Lost}
+			return nil, nil, &refusal{c.opts.Texts.Lost}
 		case <-ctx.Done():
 			return nil, nil, ctx.Err()
 		}
@@ -155,9 +155,9 @@ func (p *Card) admit(ctx context.Context, name string) (*link, *catalogue.Tool, 
 }
 
 // patience is how long a call waits for the child.
-func (p *Card) patience() time.Duration {
-	if p.opts.OnDemand {
-		return p.opts.Limits.Start + linkPatience // the attempt has an end of its own
+func (c *Card) patience() time.Duration {
+	if c.opts.OnDemand {
+		return c.opts.Limits.Start + linkPatience // the attempt has an end of its own
 	}
 	return linkPatience
 }
@@ -372,14 +372,14 @@ func (c *call) result(o Outcome) (Result, error) {
 	return r, nil
 }
 
-func (p *Card) stopped() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.life.Err() != nil
+func (c *Card) stopped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.life.Err() != nil
 }
 
-func (p *Card) worksWith() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.found.For
+func (c *Card) worksWith() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.found.For
 }

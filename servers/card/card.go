@@ -188,15 +188,15 @@ type moment struct {
 // New makes a card that is off. It searches and starts nothing.
 func New(o Options) *Card {
 	o = o.filled()
-	p := &Card{opts: o, pins: catalogue.Pins{Path: o.Pins, Title: o.Title, Exact: o.OnDemand}}
-	p.queue = child.NewQueue(o.Limits.InFlight, func(waiting int) error { return &refusal{o.busy(waiting)} })
-	p.life, p.stop = context.WithCancel(context.Background())
-	p.stop() // until Start
-	p.mode, p.link, p.refusal = Off, NoLink, o.Texts.Off
-	now := &moment{mode: Off, refusal: p.refusal, changed: make(chan struct{}), told: make(chan struct{})}
+	c := &Card{opts: o, pins: catalogue.Pins{Path: o.Pins, Title: o.Title, Exact: o.OnDemand}}
+	c.queue = child.NewQueue(o.Limits.InFlight, func(waiting int) error { return &refusal{o.busy(waiting)} })
+	c.life, c.stop = context.WithCancel(context.Background())
+	c.stop() // until Start
+	c.mode, c.link, c.refusal = Off, NoLink, o.Texts.Off
+	now := &moment{mode: Off, refusal: c.refusal, changed: make(chan struct{}), told: make(chan struct{})}
 	close(now.told)
-	p.now.Store(now)
-	return p
+	c.now.Store(now)
+	return c
 }
 
 // filled puts in what is left out.
@@ -232,51 +232,51 @@ func (o Options) filled() Options {
 }
 
 // Name is what the card is called in views and on the command line.
-func (p *Card) Name() string { return p.opts.Name }
+func (c *Card) Name() string { return c.opts.Name }
 
 // StatusTool is the name of what a connection to the card alone always has.
-func (p *Card) StatusTool() string { return p.opts.Catalogue.Prefix + "status" }
+func (c *Card) StatusTool() string { return c.opts.Catalogue.Prefix + "status" }
 
 // GatewayTool is the name of the gateway, "" when the card has none.
-func (p *Card) GatewayTool() string { return p.opts.Gateway.Tool }
+func (c *Card) GatewayTool() string { return c.opts.Gateway.Tool }
 
 // Title is what the user knows the card as.
-func (p *Card) Title() string { return p.opts.Title }
+func (c *Card) Title() string { return c.opts.Title }
 
 // Start makes the card usable, sets who is told of changes, and switches the
 // mode on if the user configured that. It may be called again after Stop.
-func (p *Card) Start(e Events) {
-	p.mu.Lock()
-	p.events = e
-	p.life, p.stop = context.WithCancel(context.Background())
-	p.mu.Unlock()
-	p.recall()
-	if p.opts.StartOn {
-		p.On()
+func (c *Card) Start(e Events) {
+	c.mu.Lock()
+	c.events = e
+	c.life, c.stop = context.WithCancel(context.Background())
+	c.mu.Unlock()
+	c.recall()
+	if c.opts.StartOn {
+		c.On()
 	}
 }
 
 // Quit switches off and begins to end the child. Calls that it has not answered
 // fail.
-func (p *Card) Quit() {
-	p.update(func() {
-		p.stop()
-		p.switchOff()
-		p.closeChild()
+func (c *Card) Quit() {
+	c.update(func() {
+		c.stop()
+		c.switchOff()
+		c.closeChild()
 	})
 }
 
 // Stop switches off, ends the child, and returns when it is gone or ctx ends.
-func (p *Card) Stop(ctx context.Context) error {
-	p.Quit()
-	return p.Wait(ctx)
+func (c *Card) Stop(ctx context.Context) error {
+	c.Quit()
+	return c.Wait(ctx)
 }
 
 // Wait returns when what Quit or Stop has begun to end is gone, or ctx ends.
-func (p *Card) Wait(ctx context.Context) error {
+func (c *Card) Wait(ctx context.Context) error {
 	done := make(chan struct{})
-	safe.Go(p.opts.Name+" stop", func() {
-		p.work.Wait()
+	safe.Go(c.opts.Name+" stop", func() {
+		c.work.Wait()
 		close(done)
 	})
 	select {
@@ -289,65 +289,65 @@ func (p *Card) Wait(ctx context.Context) error {
 
 // update changes the state and tells who must know. fn runs under mu and must
 // not wait for anything.
-func (p *Card) update(fn func()) {
-	p.mu.Lock()
-	before := p.now.Load()
+func (c *Card) update(fn func()) {
+	c.mu.Lock()
+	before := c.now.Load()
 	fn()
-	after := &moment{mode: p.mode, listed: p.listed, refusal: p.refusal, changed: make(chan struct{}), told: make(chan struct{})}
+	after := &moment{mode: c.mode, listed: c.listed, refusal: c.refusal, changed: make(chan struct{}), told: make(chan struct{})}
 	switch {
-	case p.link == LinkReady:
-		after.child = p.child
-	case p.link == LinkFailed && p.opts.OnDemand:
-		after.fault = p.lastError
+	case c.link == LinkReady:
+		after.child = c.child
+	case c.link == LinkFailed && c.opts.OnDemand:
+		after.fault = c.lastError
 	}
-	p.now.Store(after)
-	events := p.events
-	p.mu.Unlock()
+	c.now.Store(after)
+	events := c.events
+	c.mu.Unlock()
 	close(before.changed)
 	if before.listed.Fingerprint() != after.listed.Fingerprint() {
 		tell(events.Listed)
 	}
-	p.hints.Send()
+	c.hints.Send()
 	tell(events.Look)
 	close(after.told)
 }
 
 // Listed is what agents may use now, nil while that is nothing.
-func (p *Card) Listed() *catalogue.Catalogue { return p.now.Load().listed }
+func (c *Card) Listed() *catalogue.Catalogue { return c.now.Load().listed }
 
 // Refuse is the sentence for a call of a tool that is not listed now,
 // "" for a name that is not the card's.
-func (p *Card) Refuse(tool string) string {
-	if !strings.HasPrefix(tool, p.opts.Catalogue.Prefix) {
+func (c *Card) Refuse(tool string) string {
+	if !strings.HasPrefix(tool, c.opts.Catalogue.Prefix) {
 		return ""
 	}
-	now := p.now.Load()
+	now := c.now.Load()
 	switch {
 	case now.mode != On:
 		return now.refusal
 	case now.listed == nil:
-		return p.opts.Texts.Lost
+		return c.opts.Texts.Lost
 	case now.listed.Exposed(tool) != nil: // a view with the gateway lists that alone
-		return p.opts.behind(tool)
+		return c.opts.behind(tool)
 	}
-	return p.opts.noTool(tool)
+	return c.opts.noTool(tool)
 }
 
 // Brief is the state of things in a sentence for an agent.
-func (p *Card) Brief() string {
-	s := p.Status()
+func (c *Card) Brief() string {
+	s := c.Status()
 	if s.Mode == Off {
-		return p.now.Load().refusal
+		return c.now.Load().refusal
 	}
-	return fmt.Sprintf("%s is %s: %d tools.\n", p.opts.Texts.Mode, s.Mode, len(s.Tools))
+	return fmt.Sprintf("%s is %s: %d tools.\n", c.opts.Texts.Mode, s.Mode, len(s.Tools))
 }
 
 // Note adds a line to the link's log.
-func (p *Card) Note(text string) { p.log.Note(text) }
+func (c *Card) Note(text string) { c.log.Note(text) }
 
 // Subscribe hints, on a channel of one slot, that Status differs, until cancel
 // is called.
-func (p *Card) Subscribe() (hint <-chan struct{}, cancel func()) { return p.hints.Subscribe() }
+func (c *Card) Subscribe() (hint <-chan struct{}, cancel func()) { return c.hints.Subscribe() }
 
 func tell(fn func()) {
 	if fn != nil {
@@ -355,21 +355,21 @@ func tell(fn func()) {
 	}
 }
 
-func (p *Card) warn(text string) {
-	p.mu.Lock()
-	fn := p.events.Warn
-	p.mu.Unlock()
+func (c *Card) warn(text string) {
+	c.mu.Lock()
+	fn := c.events.Warn
+	c.mu.Unlock()
 	if fn != nil {
 		fn(text)
 	}
 }
 
 // after runs fn as an update in d, unless the card is stopped by then.
-func (p *Card) after(d time.Duration, fn func()) {
+func (c *Card) after(d time.Duration, fn func()) {
 	time.AfterFunc(d, func() {
-		defer safe.Recover(p.opts.Name + " timer")
-		p.update(func() {
-			if p.life.Err() == nil {
+		defer safe.Recover(c.opts.Name + " timer")
+		c.update(func() {
+			if c.life.Err() == nil {
 				fn()
 			}
 		})
@@ -377,10 +377,10 @@ func (p *Card) after(d time.Duration, fn func()) {
 }
 
 // spawn runs fn in a goroutine that Stop waits for.
-func (p *Card) spawn(name string, fn func()) {
-	p.work.Add(1)
-	safe.Go(p.opts.Name+" "+name, func() {
-		defer p.work.Done()
+func (c *Card) spawn(name string, fn func()) {
+	c.work.Add(1)
+	safe.Go(c.opts.Name+" "+name, func() {
+		defer c.work.Done()
 		fn()
 	})
 }

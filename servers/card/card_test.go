@@ -70,13 +70,13 @@ func made(t *testing.T, o Options, start func(process.Command) (*process.Child, 
 	return c
 }
 
-func (p *Card) switchedOn(t *testing.T) {
+func (c *Card) switchedOn(t *testing.T) {
 	t.Helper()
-	p.On()
-	if err := p.Settle(t.Context()); err != nil {
+	c.On()
+	if err := c.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := p.Status(); s.Mode != On {
+	if s := c.Status(); s.Mode != On {
 		t.Fatalf("mode %s: %s", s.Mode, s.Error)
 	}
 }

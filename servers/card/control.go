@@ -24,61 +24,61 @@ type Reply struct {
 
 // Control does what a command asks for and returns when it is done. Accepting is
 // not among it: whether a command may do that is decided elsewhere.
-func (p *Card) Control(ctx context.Context, r Request) (Reply, error) {
-	before := p.now.Load().mode
+func (c *Card) Control(ctx context.Context, r Request) (Reply, error) {
+	before := c.now.Load().mode
 	switch r.Verb {
 	case "toggle":
-		p.Toggle()
+		c.Toggle()
 	case "on":
 		if before == On {
-			return p.confirm(ctx, p.opts.Texts.Mode+" is already on")
+			return c.confirm(ctx, c.opts.Texts.Mode+" is already on")
 		}
-		p.On()
+		c.On()
 	case "off":
-		p.Off()
+		c.Off()
 		if before == Off {
-			return Reply{p.opts.Texts.Mode + " is already off."}, nil
+			return Reply{c.opts.Texts.Mode + " is already off."}, nil
 		}
-		return Reply{p.opts.Texts.Mode + " is off: agents no longer have its tools."}, nil
+		return Reply{c.opts.Texts.Mode + " is off: agents no longer have its tools."}, nil
 	case "reconnect":
-		p.Reconnect()
+		c.Reconnect()
 	case "status":
-		return Reply{p.Status().Text(r.Long)}, nil
+		return Reply{c.Status().Text(r.Long)}, nil
 	default:
-		return Reply{}, fmt.Errorf("%s: no command %q (on, off, toggle, status, reconnect, accept)", p.opts.Name, r.Verb)
+		return Reply{}, fmt.Errorf("%s: no command %q (on, off, toggle, status, reconnect, accept)", c.opts.Name, r.Verb)
 	}
-	return p.Confirm(ctx)
+	return c.Confirm(ctx)
 }
 
 // Confirm waits until a server that was turned on has started, and says how it stands.
-func (p *Card) Confirm(ctx context.Context) (Reply, error) {
-	return p.confirm(ctx, p.opts.Texts.Mode+" is on")
+func (c *Card) Confirm(ctx context.Context) (Reply, error) {
+	return c.confirm(ctx, c.opts.Texts.Mode+" is on")
 }
 
 // confirm waits until things have settled and says how they stand.
-func (p *Card) confirm(ctx context.Context, on string) (Reply, error) {
-	if err := p.Settle(ctx); err != nil {
-		return Reply{}, fmt.Errorf("%s: %w", p.opts.Name, err)
+func (c *Card) confirm(ctx context.Context, on string) (Reply, error) {
+	if err := c.Settle(ctx); err != nil {
+		return Reply{}, fmt.Errorf("%s: %w", c.opts.Name, err)
 	}
-	s := p.Status()
+	s := c.Status()
 	switch {
 	case s.Link == LinkFailed && s.Error != "":
 		return Reply{}, errors.New(s.Error)
 	case s.Mode == On:
 		text := fmt.Sprintf("%s: %d tools offered.", on, len(s.Tools))
 		if len(s.Held) > 0 {
-			text += fmt.Sprintf(" Held: %s; see %s, then %s.", s.Holding(), p.opts.Texts.Command("status --long"), p.opts.Texts.Command("accept"))
+			text += fmt.Sprintf(" Held: %s; see %s, then %s.", s.Holding(), c.opts.Texts.Command("status --long"), c.opts.Texts.Command("accept"))
 		}
 		return Reply{text}, nil
 	case s.Link == LinkReady:
-		return Reply{fmt.Sprintf("%s is off; %s answers with %d tools.", p.opts.Texts.Mode, p.opts.server(), len(s.Tools))}, nil
+		return Reply{fmt.Sprintf("%s is off; %s answers with %d tools.", c.opts.Texts.Mode, c.opts.server(), len(s.Tools))}, nil
 	}
-	return Reply{p.opts.Texts.Mode + " is off."}, nil
+	return Reply{c.opts.Texts.Mode + " is off."}, nil
 }
 
 // AcceptShown accepts definitions and says how many.
-func (p *Card) AcceptShown(shown []catalogue.Held) (Reply, error) {
-	n, err := p.Accept(shown)
+func (c *Card) AcceptShown(shown []catalogue.Held) (Reply, error) {
+	n, err := c.Accept(shown)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -90,37 +90,37 @@ const maxAsking = 8
 
 // WaitAccepted shows the user that who asks for definitions to be accepted, and
 // waits until all of them are.
-func (p *Card) WaitAccepted(ctx context.Context, who string, shown []catalogue.Held) (Reply, error) {
-	hint, stop := p.Subscribe()
+func (c *Card) WaitAccepted(ctx context.Context, who string, shown []catalogue.Held) (Reply, error) {
+	hint, stop := c.Subscribe()
 	defer stop()
 	full := false
-	p.update(func() {
-		if full = len(p.asked) >= maxAsking; !full {
-			p.asked = append(p.asked, who)
+	c.update(func() {
+		if full = len(c.asked) >= maxAsking; !full {
+			c.asked = append(c.asked, who)
 		}
 	})
 	if full {
-		return Reply{}, fmt.Errorf("%s accept: too many commands are already waiting for the user", p.opts.Name)
+		return Reply{}, fmt.Errorf("%s accept: too many commands are already waiting for the user", c.opts.Name)
 	}
-	defer p.update(func() {
-		if i := slices.Index(p.asked, who); i >= 0 {
-			p.asked = slices.Delete(p.asked, i, i+1)
+	defer c.update(func() {
+		if i := slices.Index(c.asked, who); i >= 0 {
+			c.asked = slices.Delete(c.asked, i, i+1)
 		}
 	})
-	for !p.pins.Accepted(shown) {
+	for !c.pins.Accepted(shown) {
 		select {
 		case <-hint:
 		case <-ctx.Done():
 			return Reply{}, ctx.Err()
 		}
 	}
-	return Reply{"Accepted on the " + p.opts.Title + " page."}, nil
+	return Reply{"Accepted on the " + c.opts.Title + " page."}, nil
 }
 
 // HeldBy are the held definitions with these names, original or exposed; without
 // names all of them. An error names those that are held when none fits.
-func (p *Card) HeldBy(names []string) ([]catalogue.Held, error) {
-	held := p.Status().Held
+func (c *Card) HeldBy(names []string) ([]catalogue.Held, error) {
+	held := c.Status().Held
 	if len(held) == 0 || len(names) == 0 {
 		return held, nil
 	}
@@ -128,12 +128,12 @@ func (p *Card) HeldBy(names []string) ([]catalogue.Held, error) {
 	var all []string
 	for _, h := range held {
 		all = append(all, h.Name())
-		if slices.Contains(names, h.Name()) || h.Tool != "" && slices.Contains(names, p.opts.Catalogue.Expose(h.Tool)) || h.Tool == "" && slices.Contains(names, "instructions") {
+		if slices.Contains(names, h.Name()) || h.Tool != "" && slices.Contains(names, c.opts.Catalogue.Expose(h.Tool)) || h.Tool == "" && slices.Contains(names, "instructions") {
 			out = append(out, h)
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s accept: none of these is held; held are %s", p.opts.Name, strings.Join(all, ", "))
+		return nil, fmt.Errorf("%s accept: none of these is held; held are %s", c.opts.Name, strings.Join(all, ", "))
 	}
 	return out, nil
 }

@@ -36,13 +36,13 @@ type link struct {
 }
 
 // openLink starts a child. It leaves nothing behind when it fails.
-func (p *Card) openLink(ctx context.Context, found Found) (*link, []json.RawMessage, error) {
-	o, l := &p.opts, &link{elicit: p.opts.Elicit}
-	c := child.Options{Name: o.Name, Limit: o.Limits.Start, Version: o.Version, Log: &p.log, Told: l.told, Era: o.Era, Settle: o.Era == ""}
+func (c *Card) openLink(ctx context.Context, found Found) (*link, []json.RawMessage, error) {
+	o, l := &c.opts, &link{elicit: c.opts.Elicit}
+	opts := child.Options{Name: o.Name, Limit: o.Limits.Start, Version: o.Version, Log: &c.log, Told: l.told, Era: o.Era, Settle: o.Era == ""}
 	if found.Open != nil {
-		c.Open = func() (child.Link, error) { return found.Open(&p.log) }
+		opts.Open = func() (child.Link, error) { return found.Open(&c.log) }
 	} else {
-		c.Start = func() (*process.Child, error) {
+		opts.Start = func() (*process.Child, error) {
 			proc, err := o.Start(found.Command)
 			if err != nil {
 				return nil, errors.New(process.StartReason(found.Program, err))
@@ -51,9 +51,9 @@ func (p *Card) openLink(ctx context.Context, found Found) (*link, []json.RawMess
 		}
 	}
 	if o.Elicit != nil {
-		c.Capabilities, c.Ask = json.RawMessage(`{"elicitation":{"form":{}}}`), l.asked
+		opts.Capabilities, opts.Ask = json.RawMessage(`{"elicitation":{"form":{}}}`), l.asked
 	}
-	conn, tools, err := child.Open(ctx, c)
+	conn, tools, err := child.Open(ctx, opts)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -73,13 +73,13 @@ type callLog struct {
 }
 
 // record keeps the facts of a call that has ended.
-func (p *Card) record(c *call, o Outcome, began time.Time) {
+func (c *Card) record(made *call, o Outcome, began time.Time) {
 	f := CallFact{
-		Agent: c.in.Agent, Tool: c.tool.Original, Started: c.arrived,
-		Wait: began.Sub(c.arrived), Run: time.Since(began), In: len(c.in.Args), Out: len(o.Raw),
+		Agent: made.in.Agent, Tool: made.tool.Original, Started: made.arrived,
+		Wait: began.Sub(made.arrived), Run: time.Since(began), In: len(made.in.Args), Out: len(o.Raw),
 	}
 	switch {
-	case c.withdrawn:
+	case made.withdrawn:
 		f.Outcome = "cancelled"
 	case o.Lost:
 		f.Outcome = "lost"
@@ -94,14 +94,14 @@ func (p *Card) record(c *call, o Outcome, began time.Time) {
 	for _, raw := range o.Result.Content {
 		if fact, data, ok := imageFact(raw); ok {
 			f.Images = append(f.Images, fact)
-			picture = Picture{ImageFact: fact, Tool: c.tool.Original, Time: time.Now(), data: data}
+			picture = Picture{ImageFact: fact, Tool: made.tool.Original, Time: time.Now(), data: data}
 		}
 	}
-	p.calls.add(f, picture)
-	p.hints.Send()
-	p.mu.Lock()
-	look := p.events.Look
-	p.mu.Unlock()
+	c.calls.add(f, picture)
+	c.hints.Send()
+	c.mu.Lock()
+	look := c.events.Look
+	c.mu.Unlock()
 	tell(look)
 }
 
@@ -138,10 +138,10 @@ func imageFact(raw json.RawMessage) (ImageFact, string, bool) {
 
 // SavePicture writes the last picture to a new file that only its owner can
 // read.
-func (p *Card) SavePicture(path string) error {
-	p.calls.mu.Lock()
-	data := p.calls.picture.data
-	p.calls.mu.Unlock()
+func (c *Card) SavePicture(path string) error {
+	c.calls.mu.Lock()
+	data := c.calls.picture.data
+	c.calls.mu.Unlock()
 	if data == "" {
 		return errors.New("save picture: no call has brought one yet")
 	}

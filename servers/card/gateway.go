@@ -38,33 +38,33 @@ const (
 )
 
 // GatewayFor tells who gets the gateway.
-func (p *Card) GatewayFor() Audience {
-	if p.opts.Gateway.Tool == "" {
+func (c *Card) GatewayFor() Audience {
+	if c.opts.Gateway.Tool == "" {
 		return NoClient
 	}
-	return p.opts.Gateway.Audience
+	return c.opts.Gateway.Audience
 }
 
 // KeepsList tells whether a client is one that gets the gateway without being
 // connected with it.
-func (p *Card) KeepsList(client string) bool {
-	if p.opts.Gateway.Clients == nil {
-		c, _ := clients.Of(client)
-		return c.KeepsTools
+func (c *Card) KeepsList(client string) bool {
+	if c.opts.Gateway.Clients == nil {
+		row, _ := clients.Of(client)
+		return row.KeepsTools
 	}
-	return slices.ContainsFunc(p.opts.Gateway.Clients, func(pattern string) bool {
+	return slices.ContainsFunc(c.opts.Gateway.Clients, func(pattern string) bool {
 		return clients.Match(strings.ToLower(pattern), strings.ToLower(client))
 	})
 }
 
 // Gateway answers a call of the gateway. in.Args are the gateway's own.
-func (p *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
-	now := p.now.Load()
+func (c *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
+	now := c.now.Load()
 	switch {
 	case now.mode != On:
 		return textResult(now.refusal, true), nil
 	case now.listed == nil:
-		return textResult(p.opts.Texts.Lost, true), nil
+		return textResult(c.opts.Texts.Lost, true), nil
 	}
 	var o rawjson.Object
 	if in.Args != nil {
@@ -82,7 +82,7 @@ func (p *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
 	case action != "" && action != "call" && action != "describe":
 		return textResult(`action must be "tools", "describe" or "call".`, true), nil
 	case tool == nil:
-		return textResult(p.opts.noTool(name)+" Use action tools.", true), nil
+		return textResult(c.opts.noTool(name)+" Use action tools.", true), nil
 	case action == "describe":
 		return textResult(string(tool.JSON())+"\n\n"+now.listed.Instructions, false), nil
 	}
@@ -91,7 +91,7 @@ func (p *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
 		return textResult(problem, true), nil
 	}
 	in.Tool, in.Args = tool.Name, args
-	r, err := p.Call(ctx, in)
+	r, err := c.Call(ctx, in)
 	if err == nil && r.IsError {
 		r.Raw, r.Content = nil, append(r.Content, textResult(gatewayHint, true).Content...)
 	}

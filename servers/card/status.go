@@ -58,29 +58,29 @@ type Status struct {
 func (s Status) Tokens() int { return deck.Tokens(s.Bytes) }
 
 // Status returns the state of things. It waits for nothing.
-func (p *Card) Status() Status {
-	p.mu.Lock()
+func (c *Card) Status() Status {
+	c.mu.Lock()
 	s := Status{
-		Mode: p.mode, Link: p.link, For: p.found.For, Source: p.found.Source,
-		Program: p.found.Program, Searched: slices.Clone(p.found.Searched), Restarts: p.restarts,
-		Held: slices.Clone(p.verdict.Held), Asked: slices.Clone(p.asked), Updated: p.verdict.Updated, Accepted: plain.Line(p.verdict.Was), Listed: p.listed != nil,
-		Error: p.lastError, ErrorAt: p.lastErrorAt, Broken: !p.failedAt.IsZero(), OnDemand: p.opts.OnDemand, accept: p.opts.Texts.Command("accept"),
+		Mode: c.mode, Link: c.link, For: c.found.For, Source: c.found.Source,
+		Program: c.found.Program, Searched: slices.Clone(c.found.Searched), Restarts: c.restarts,
+		Held: slices.Clone(c.verdict.Held), Asked: slices.Clone(c.asked), Updated: c.verdict.Updated, Accepted: plain.Line(c.verdict.Was), Listed: c.listed != nil,
+		Error: c.lastError, ErrorAt: c.lastErrorAt, Broken: !c.failedAt.IsZero(), OnDemand: c.opts.OnDemand, accept: c.opts.Texts.Command("accept"),
 	}
-	if c := p.child; c != nil {
-		s.PID, s.Since, s.Server, s.Version, s.Protocol = c.PID, c.Ready, plain.Line(c.Server), plain.Line(c.Version), c.Protocol
-		s.Running = int(c.Busy.Load())
+	if l := c.child; l != nil {
+		s.PID, s.Since, s.Server, s.Version, s.Protocol = l.PID, l.Ready, plain.Line(l.Server), plain.Line(l.Version), l.Protocol
+		s.Running = int(l.Busy.Load())
 	}
-	if o := p.offer; o != nil {
+	if o := c.offer; o != nil {
 		s.Tools, s.Notes, s.Bytes, s.Instructions = o.Tools, o.Notes, o.Bytes, o.Instructions
 	}
-	p.mu.Unlock()
-	s.Detail, s.Trouble = p.opts.Hooks.State()
-	s.Waiting = p.queue.Waiting()
-	p.calls.mu.Lock()
-	s.OK, s.Failed, s.Picture = p.calls.ok, p.calls.failed, p.calls.picture
-	s.Calls = slices.Clone(p.calls.last[max(0, len(p.calls.last)-keptCalls):])
-	p.calls.mu.Unlock()
-	s.Log = p.log.Tail(child.MaxLines)
+	c.mu.Unlock()
+	s.Detail, s.Trouble = c.opts.Hooks.State()
+	s.Waiting = c.queue.Waiting()
+	c.calls.mu.Lock()
+	s.OK, s.Failed, s.Picture = c.calls.ok, c.calls.failed, c.calls.picture
+	s.Calls = slices.Clone(c.calls.last[max(0, len(c.calls.last)-keptCalls):])
+	c.calls.mu.Unlock()
+	s.Log = c.log.Tail(child.MaxLines)
 	return s
 }
 
