@@ -134,9 +134,10 @@ func modeFile(cfg *config.Config, name string) string {
 	return filepath.Join(cfg.Paths.CardState, name, "mode")
 }
 
-func wasOn(cfg *config.Config, name string) bool {
-	b, err := os.ReadFile(modeFile(cfg, name))
-	return err == nil && strings.TrimSpace(string(b)) == "on"
+// lastMode is what the user chose last, "" for nothing yet.
+func lastMode(cfg *config.Config, name string) string {
+	b, _ := os.ReadFile(modeFile(cfg, name)) // there may be none
+	return strings.TrimSpace(string(b))
 }
 
 // keepMode remembers what the user chose.
@@ -175,9 +176,6 @@ func (h *instance) addedCard(name string) (addedCard, error) {
 	defer h.added.mu.Unlock()
 	if c, ok := h.added.at[name]; ok {
 		return c, nil
-	}
-	if slices.Contains(serverNames(), name) {
-		return addedCard{}, fmt.Errorf("%s is a part of mcpdeck and cannot be turned on or off yet", name)
 	}
 	if meant := near.Meant(name, slices.Collect(maps.Keys(h.added.at))); meant != "" {
 		return addedCard{}, fmt.Errorf("unknown server %q; did you mean %q?", name, meant)

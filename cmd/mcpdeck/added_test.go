@@ -103,7 +103,7 @@ func TestACardIsWhatItWas(t *testing.T) {
 	h := &instance{cfg: cfg}
 	for _, mode := range []string{"on", "off"} {
 		h.keepMode("git", mode)
-		if wasOn(cfg, "git") != (mode == "on") {
+		if lastMode(cfg, "git") != mode {
 			t.Errorf("%s was not kept", mode)
 		}
 	}

@@ -69,7 +69,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	}
 	h.host, err = host.New(host.Options{
 		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
-		Modules: modules,
+		Modules: modules, Off: ownOff(cfg),
 	})
 	if err != nil {
 		return nil, err

@@ -44,10 +44,10 @@ func switchCommands(a *app) []*cobra.Command {
 		return c
 	}
 	return []*cobra.Command{
-		verb("on", "on", "Turn a server that was added on: agents get its tools", "Turn a server of the running deck on that was added with mcpdeck add.\n"+
-			"Agents get its tools. Its program is started when it is first needed, and the deck\nremembers that the server is on.\n\n"+
-			"Running a program is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Deck page."),
-		verb("off", "off", "Turn it off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends."),
+		verb("on", "on", "Turn a server on: agents get its tools", "Turn a server of the running deck on: one of mcpdeck's own, or one that was added with\n"+
+			"mcpdeck add. Agents get its tools. The program of an added one is started when it is\nfirst needed. The deck remembers that the server is on.\n\n"+
+			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Deck page."),
+		verb("off", "off", "Turn it off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends.\nWhat was asked with ask can still be answered."),
 		verb("restart", "reconnect", "Start its program anew", "Start the program of a server of the running deck anew."),
 		verb("status", "status", "Show its state, program, tools and calls", "Show the state of a server of the running deck, what it costs, and what is called."),
 		acceptCommand(a),
@@ -98,54 +98,84 @@ func (h *instance) cardControl(ctx context.Context, from wire.Requester, args js
 	if r.Name == "pencil" {
 		return h.pencilAsked(ctx, from, r.Request)
 	}
-	c, err := h.addedCard(r.Name)
+	s, err := h.turnable(r.Name)
 	if err != nil {
 		return nil, err
 	}
 	if r.Verb == "accept" {
-		return h.acceptFor(ctx, from, c.Card, r.Tools)
+		if s.card == nil {
+			return nil, fmt.Errorf("%s accept: it is part of mcpdeck and nothing of it is ever held", r.Name)
+		}
+		return h.acceptFor(ctx, from, s.card, r.Tools)
 	}
-	switch on := c.Status().Mode != card.Off; {
+	switch on := s.on(); {
 	case r.Verb == "off" || r.Verb == "status" || r.Verb == "toggle" && on:
 	case from.Agent != "":
 		return nil, fmt.Errorf("%s: only the user may turn a server on, and this comes from %s", r.Name, from.Agent)
 	case !on:
-		return h.startFor(ctx, from, c, r.Request)
+		return h.startFor(ctx, from, r.Name, s, r.Request)
 	}
-	return h.control(ctx, c.Card, r.Request)
+	return s.control(ctx, r.Request)
 }
 
-// startFor runs the program of a server that is off for a command that shows a proof,
-// and else waits until the user turns it on on the screen: an agent may have written
-// what it runs.
-func (h *instance) startFor(ctx context.Context, from wire.Requester, c addedCard, r card.Request) (any, error) {
-	name := c.settings.Name
+// turnable is a server as a command turns it on and off.
+type turnable struct {
+	card    *card.Card // nil: it is part of mcpdeck
+	runs    string     // what, once it is on; "" for nothing
+	on      func() bool
+	hints   func() (<-chan struct{}, func()) // that it may have been turned on or off
+	control func(context.Context, card.Request) (card.Reply, error)
+	confirm func(context.Context) (card.Reply, error) // once it is on
+}
+
+// turnable finds a server but Pencil by its name.
+func (h *instance) turnable(name string) (turnable, error) {
+	if h.isOwn(name) {
+		control := func(_ context.Context, r card.Request) (card.Reply, error) { return h.controlOwn(name, r.Verb) }
+		return turnable{
+			on: func() bool { return h.server(name).State.Status != deck.Off }, hints: h.host.Subscribe, control: control,
+			confirm: func(context.Context) (card.Reply, error) { return h.controlOwn(name, "status") },
+		}, nil
+	}
+	c, err := h.addedCard(name)
+	if err != nil {
+		return turnable{}, err
+	}
+	return turnable{
+		card: c.Card, runs: " (" + strings.Join(strings.Fields(strings.Join(c.settings.Runs(), ", ")), " ") + ")",
+		on: func() bool { return c.Status().Mode != card.Off }, hints: c.Subscribe, confirm: c.Confirm,
+		control: func(ctx context.Context, r card.Request) (card.Reply, error) { return h.control(ctx, c.Card, r) },
+	}, nil
+}
+
+// startFor turns on a server that is off for a command that shows a proof, and else
+// waits until the user does it on the screen: an agent may have written what it runs.
+func (h *instance) startFor(ctx context.Context, from wire.Requester, name string, s turnable, r card.Request) (any, error) {
 	ok, why, err := h.proved(ctx, from)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s %s: %w", name, r.Verb, err)
 	case ok:
-		return h.control(ctx, c.Card, r)
+		return s.control(ctx, r)
 	case !h.gate.Screen():
 		return nil, fmt.Errorf("%s %s: %w", name, r.Verb, why)
 	}
-	hint, stop := c.Subscribe()
+	hint, stop := s.hints()
 	defer stop()
-	runs := strings.Join(strings.Fields(strings.Join(c.settings.Runs(), ", ")), " ")
 	item := "mcpdeck on " + name
-	h.host.SetWarnings(item, false, fmt.Sprintf("asked for by %s; space on %s on the Deck page turns it on (%s)", behind(from), name, runs))
+	h.host.SetWarnings(item, false, fmt.Sprintf("asked for by %s; space on %s on the Deck page turns it on%s", behind(from), name, s.runs))
 	defer h.host.SetWarnings(item, false)
 	if err := from.Say("Waiting for you: press space on " + name + " on the Deck page to turn it on. Ctrl+C gives up."); err != nil {
 		return nil, err
 	}
-	for c.Status().Mode == card.Off {
+	for !s.on() {
 		select {
 		case <-hint:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
-	return c.Confirm(ctx)
+	return s.confirm(ctx)
 }
 
 // control does what the user asks of a card, with a command or a key, and returns when
@@ -171,6 +201,10 @@ func (h *instance) Toggle(name string) (string, error) {
 		h.pencil.Toggle()
 		return "", nil
 	}
+	if h.isOwn(name) {
+		reply, err := h.controlOwn(name, "toggle")
+		return reply.Text, err
+	}
 	c, err := h.addedCard(name)
 	if err != nil {
 		return "", err
@@ -187,6 +221,10 @@ func (h *instance) Restart(name string) error {
 	if name == "pencil" {
 		h.pencil.Reconnect()
 		return h.pencil.Settle(context.Background())
+	}
+	if h.isOwn(name) {
+		_, err := h.controlOwn(name, "reconnect")
+		return err
 	}
 	c, err := h.addedCard(name)
 	if err != nil {

@@ -3,9 +3,12 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
-func TestTheSwitchOfTheDeckPageKnowsPencilAndRefusesItsOwnServers(t *testing.T) {
+func TestTheSwitchOfTheDeckPageKnowsPencil(t *testing.T) {
 	h := built(t, true)
 	h.host.Start()
 	if said, err := h.Toggle("pencil"); said != "" || err != nil {
@@ -17,13 +20,57 @@ func TestTheSwitchOfTheDeckPageKnowsPencilAndRefusesItsOwnServers(t *testing.T) 
 	if d, ok := h.Details("pencil"); !ok || d.Error == "" && !d.Offered {
 		t.Errorf("Pencil was not turned on: %+v", d)
 	}
-	if _, err := h.Toggle("ask"); err == nil || !strings.Contains(err.Error(), "part of mcpdeck") {
-		t.Errorf("ask: %v", err)
-	}
 	if err := h.Restart("nobody"); err == nil {
 		t.Error("a server that is not there was restarted")
 	}
 	if _, ok := h.Details("nobody"); ok {
 		t.Error("a server that is not there has details")
+	}
+}
+
+func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
+	h := built(t, true)
+	h.host.Start()
+	tools := func(h *instance) string {
+		view, err := h.host.View(host.ViewSpec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for name := range view.MCP.ListTools() {
+			names = append(names, name)
+		}
+		return strings.Join(names, " ")
+	}
+	before := tools(h)
+	for _, name := range []string{"ask", "pixelsrc", "logicstamp", "clippy"} {
+		if said, err := h.Toggle(name); err != nil || !strings.HasSuffix(said, " is off: agents no longer have its tools.") {
+			t.Errorf("%s: %q, %v", name, said, err)
+		}
+		if err := h.Restart(name); err == nil || err.Error() != name+" is off" {
+			t.Errorf("%s, which is off, is restarted: %v", name, err)
+		}
+	}
+	if got := tools(h); got != "pencil_call" {
+		t.Errorf("off, agents have %s", got)
+	}
+	again, err := build(h.cfg, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.stop()
+	again.host.Start()
+	for _, s := range again.host.Snapshot().Servers {
+		if s.State.Status != deck.Off {
+			t.Errorf("after a restart %s is %s", s.Name, s.State.Status)
+		}
+	}
+	for _, name := range []string{"ask", "pixelsrc", "logicstamp", "clippy"} {
+		if said, err := h.Toggle(name); err != nil || !strings.Contains(said, " is on: ") {
+			t.Errorf("%s: %q, %v", name, said, err)
+		}
+	}
+	if got := tools(h); len(got) != len(before) {
+		t.Errorf("on again, agents have %s", got)
 	}
 }

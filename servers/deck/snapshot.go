@@ -43,7 +43,7 @@ type Snapshot struct {
 type Server struct {
 	Name, Title string
 	State       State
-	Switch      bool // the user can turn it on and off
+	Foreign     bool // a program or a URL of somebody else's is behind it
 	Tools       int  // listed now
 	Bytes       int  // of the listed definitions as JSON: what an agent's context pays
 	Calls       uint64

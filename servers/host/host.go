@@ -31,6 +31,10 @@ type Options struct {
 	Root    string       // project root of connections that bring none; absolute
 	Roots   *roots.Rules // which folders may be a project root; nil: all but the system's
 
+	// Off are the names of modules that are off from the start, of those that the host
+	// turns on and off.
+	Off []string
+
 	// Recorder gets every call; nil: none. It must not block.
 	Recorder calls.Recorder
 	// Limits bound the work that agents can cause; the zero value has defaults.
@@ -78,7 +82,9 @@ type hosted struct {
 
 	mu     sync.Mutex // guards what follows
 	state  deck.State
-	offer  Offer
+	off    bool              // by the host
+	whole  Offer             // also while it is off
+	offer  Offer             // to agents now
 	tools  int               // listed
 	bytes  int               // of their definitions
 	hidden map[string]string // tools, by the module that hides them; that was said
@@ -106,7 +112,7 @@ func New(opts Options) (*Host, error) {
 			}
 			owner[t.Tool.Name] = id.Name
 		}
-		modules = append(modules, &hosted{Module: m, host: h, id: id, state: deck.State{Status: deck.Starting}})
+		modules = append(modules, &hosted{Module: m, host: h, id: id, off: slices.Contains(opts.Off, id.Name) && !id.Foreign, state: deck.State{Status: deck.Starting}})
 	}
 	h.modules.Store(&modules)
 	return h, nil
@@ -324,6 +330,13 @@ func (m *hosted) Changed() {
 		m.SetState(deck.State{Status: deck.Failed, Reason: err.Error()})
 		return
 	}
+	m.mu.Lock()
+	off := m.off
+	m.mu.Unlock()
+	whole := offer
+	if off {
+		offer = m.turnedOff(whole)
+	}
 	tools, bytes := 0, 0
 	for _, t := range offer.Tools {
 		if t.Off != "" {
@@ -335,7 +348,11 @@ func (m *hosted) Changed() {
 		}
 	}
 	m.mu.Lock()
-	m.offer, m.tools, m.bytes = offer, tools, bytes
+	if m.off != off { // turned on or off meanwhile; who did that asks again
+		m.mu.Unlock()
+		return
+	}
+	m.whole, m.offer, m.tools, m.bytes = whole, offer, tools, bytes
 	m.mu.Unlock()
 	m.host.refreshViews(m)
 	m.host.warnOfClashes()
@@ -344,11 +361,17 @@ func (m *hosted) Changed() {
 
 // ResourceUpdated implements Scope.
 func (m *hosted) ResourceUpdated(uri string) {
+	if m.isOff() {
+		return
+	}
 	m.broadcast(resourceUpdated, map[string]any{"uri": uri})
 }
 
 // Log implements Scope.
 func (m *hosted) Log(level mcp.LoggingLevel, data any, to func(deck.Caller) bool) {
+	if m.isOff() {
+		return
+	}
 	n := mcp.NewLoggingMessageNotification(level, m.id.Name, data)
 	m.host.mu.Lock()
 	agents := slices.Clone(m.host.agents)

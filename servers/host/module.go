@@ -56,7 +56,7 @@ type Identity struct {
 	Name       string // the word on the command line and in a view: "clippy"
 	Title      string // for people: "Clippy"
 	ServerName string // serverInfo.name of a view of this module alone
-	Switch     bool   // the user can turn it on and off
+	Foreign    bool   // a server of somebody else's, which has its own switch; the host turns others on and off
 }
 
 // Offer is the part of the protocol that a module answers. Tool names must be

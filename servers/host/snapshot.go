@@ -54,7 +54,7 @@ func (h *Host) build() *deck.Snapshot {
 	for _, m := range h.all() {
 		m.mu.Lock()
 		s.Servers = append(s.Servers, deck.Server{
-			Name: m.id.Name, Title: m.id.Title, State: m.state, Switch: m.id.Switch,
+			Name: m.id.Name, Title: m.id.Title, State: m.shown(), Foreign: m.id.Foreign,
 			Tools: m.tools, Bytes: m.bytes, Calls: perServer[m.id.Name],
 		})
 		m.mu.Unlock()

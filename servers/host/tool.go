@@ -91,8 +91,8 @@ func (o Offer) all() []Tool { return slices.Concat(o.Tools, o.Stub, o.Gateway) }
 // lost.
 func (v *View) Resumable() (names []string) {
 	for _, m := range v.all() {
-		for _, t := range v.offerOf(m).all() {
-			if t.Resumable {
+		for _, t := range slices.Concat(v.offerOf(m).all(), m.known().all()) {
+			if t.Resumable && !slices.Contains(names, t.Tool.Name) {
 				names = append(names, t.Tool.Name)
 			}
 		}
@@ -108,7 +108,7 @@ func (v *View) InTurn(tool string) bool { return v.listing.Load().turns[tool] }
 func (h *Host) redactOf(tool string) (kind redact.Kind) {
 	name, slips := strings.ToLower(tool[:min(len(tool), 64)]), 3
 	for _, m := range h.all() {
-		for _, t := range m.current().all() {
+		for _, t := range m.known().all() {
 			if n := near.Slips(name, t.Tool.Name); n < slips {
 				slips, kind = n, t.Redact
 			}

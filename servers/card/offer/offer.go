@@ -54,7 +54,7 @@ func New(c *card.Card, o Options) *Module {
 
 // Identity implements [host.Module].
 func (m *Module) Identity() host.Identity {
-	return host.Identity{Name: m.c.Name(), Title: m.c.Title(), ServerName: m.c.Name(), Switch: true}
+	return host.Identity{Name: m.c.Name(), Title: m.c.Title(), ServerName: m.c.Name(), Foreign: true}
 }
 
 // Start implements [host.Module]. No program is started unless the user

@@ -32,21 +32,19 @@ func (p *Page) whyNoToggle() string {
 	switch {
 	case s == nil:
 		return "there is no server"
-	case !s.Switch:
-		return plain.Line(s.Title) + " is part of mcpdeck and cannot be turned on or off yet"
 	case p.opts.Cards == nil:
 		return "the servers run elsewhere"
 	}
 	return ""
 }
 
-// Commands implements [tui.Commander]: each card by its name. One with a page of its
+// Commands implements [tui.Commander]: each server by its name. One with a page of its
 // own has its command there.
 func (p *Page) Commands() []tui.Action {
 	var out []tui.Action
 	for i := range p.snap.Servers {
 		s := &p.snap.Servers[i]
-		if !s.Switch || p.opts.Cards == nil || p.opts.Tells[s.Name] != "" {
+		if p.opts.Cards == nil || p.opts.Tells[s.Name] != "" {
 			continue
 		}
 		to := " on"

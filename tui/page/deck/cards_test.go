@@ -41,8 +41,8 @@ func withCards(t *testing.T, size frame.Size, watch bool, test func(s *frame.Scr
 		d = fake.NewDeck(time.Now())
 		d.Change(func(s *deck.Snapshot) {
 			s.Servers = append(slices.Clone(s.Servers),
-				deck.Server{Name: "echo", Title: "Echo", Switch: true, State: deck.State{Status: deck.Off}},
-				deck.Server{Name: "gone", Title: "Gone", Switch: true, State: deck.State{Status: deck.Off}},
+				deck.Server{Name: "echo", Title: "Echo", Foreign: true, State: deck.State{Status: deck.Off}},
+				deck.Server{Name: "gone", Title: "Gone", Foreign: true, State: deck.State{Status: deck.Off}},
 			)
 		})
 		return tui.New(tui.Options{Deck: d, Background: "dark", Watch: watch, Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Cards: c, Watch: watch})}})
@@ -83,13 +83,12 @@ func TestSpaceTurnsTheServerUnderTheCursorOnOrOff(t *testing.T) {
 	})
 }
 
-func TestAPartOfMcpdeckSaysThatItCannotBeTurnedOff(t *testing.T) {
+func TestSpaceTurnsAServerOfTheDecksOwnOnOrOff(t *testing.T) {
 	withCards(t, frame.Size{W: 110, H: 34}, false, func(s *frame.Screen, _ *fake.Deck, c *cards) {
 		s.Keys("shift+tab", "down")
-		s.Lacks("space turn")
+		s.Has("space turn off")
 		s.Keys("space")
-		s.Has("Ask is part of mcpdeck and", "cannot be turned on or off yet")
-		did(t, c)
+		did(t, c, "toggle ask")
 	})
 }
 

@@ -25,14 +25,15 @@ type Host interface {
 	RestartModule(ctx context.Context, name string) error
 }
 
-// Cards are the servers that the user can turn on and off. The methods may take a
-// while.
+// Cards turn servers on and off. The methods may take a while.
 type Cards interface {
 	// Toggle turns a server on or off, and returns a sentence for the user, or "".
 	Toggle(name string) (string, error)
-	// Restart starts what is behind a server anew; a server that is on stays on.
+	// Restart starts anew what is behind a server of somebody else's; one that is on
+	// stays on.
 	Restart(name string) error
-	// Details are what there is to know about a server; false when it is gone.
+	// Details are what there is to know about a server of somebody else's; false when it
+	// is gone.
 	Details(name string) (deck.Details, bool)
 }
 

@@ -40,7 +40,7 @@ func (p *Page) whyNoRestart(s *deck.Server) string {
 		return "there is no server"
 	case p.opts.Host == nil:
 		return "the servers run elsewhere"
-	case s.Switch && s.State.Status == deck.Off:
+	case s.State.Status == deck.Off:
 		return plain.Line(s.Title) + " is off"
 	}
 	return ""
@@ -76,7 +76,7 @@ func (p *Page) restart(name, title string) tea.Cmd {
 		defer cancel()
 		return p.opts.Host.RestartModule(ctx, name)
 	}
-	if s := p.named(name); s != nil && s.Switch && p.opts.Cards != nil {
+	if s := p.named(name); s != nil && s.Foreign && p.opts.Cards != nil {
 		restart = func() error { return p.opts.Cards.Restart(name) }
 	}
 	return func() tea.Msg {

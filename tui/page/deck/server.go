@@ -44,7 +44,7 @@ func (p *Page) openServer() tea.Cmd {
 // load asks for the details.
 func (r *serverReader) load() tea.Cmd {
 	cards, name := r.page.opts.Cards, r.name
-	if s := r.page.named(name); s == nil || !s.Switch || cards == nil {
+	if s := r.page.named(name); s == nil || !s.Foreign || cards == nil {
 		return nil
 	}
 	return func() tea.Msg {
@@ -74,7 +74,7 @@ func (r *serverReader) rows(f *tui.Frame, w int) []string {
 		return []string{f.Theme.Faint.Render("this server is gone")}
 	}
 	tools, why := "", s.State.Reason
-	if !s.Switch {
+	if !s.Foreign {
 		tools = strconv.Itoa(s.Tools) + ", " + tui.Bytes(s.Bytes) + " of each agent's context"
 	}
 	if why == "" && d.Error != "" {

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+)
+
+// isOwn tells whether a server is part of mcpdeck and turned on and off by the host.
+func (h *instance) isOwn(name string) bool {
+	return name != "pencil" && slices.Contains(serverNames(), name)
+}
+
+// ownOff are the servers of mcpdeck's own that the user has turned off.
+func ownOff(cfg *config.Config) (off []string) {
+	for _, name := range serverNames() {
+		if lastMode(cfg, name) == "off" {
+			off = append(off, name)
+		}
+	}
+	return off
+}
+
+// server is a server as the screen shows it.
+func (h *instance) server(name string) deck.Server {
+	for _, s := range h.host.Snapshot().Servers {
+		if s.Name == name {
+			return s
+		}
+	}
+	return deck.Server{Name: name, Title: name}
+}
+
+// controlOwn does what the user asks of a server of mcpdeck's own.
+func (h *instance) controlOwn(name, verb string) (card.Reply, error) {
+	s := h.server(name)
+	on := s.State.Status != deck.Off
+	switch verb {
+	case "toggle":
+		on = !on
+	case "on", "off":
+		on = verb == "on"
+	case "reconnect":
+		return h.restartOwn(s)
+	case "status":
+		return card.Reply{Text: statusOfOwn(s)}, nil
+	default:
+		return card.Reply{}, fmt.Errorf("%s: no command %q (on, off, toggle, status, reconnect)", name, verb)
+	}
+	tools, err := h.host.Switch(name, on)
+	if err != nil {
+		return card.Reply{}, err
+	}
+	mode, already := "on", ""
+	if was := s.State.Status != deck.Off; was == on {
+		already = "already "
+	}
+	text := fmt.Sprintf("%s is %son: %d tools offered.", s.Title, already, tools)
+	switch {
+	case !on && already != "":
+		mode, text = "off", s.Title+" is already off."
+	case !on:
+		mode, text = "off", s.Title+" is off: agents no longer have its tools."
+	}
+	h.keepMode(name, mode)
+	return card.Reply{Text: text}, nil
+}
+
+func statusOfOwn(s deck.Server) string {
+	text := fmt.Sprintf("%s is %s", s.Title, s.State.Status)
+	if s.State.Status != deck.Off {
+		text += fmt.Sprintf(": %d tools, %d bytes, about %d tokens", s.Tools, s.Bytes, deck.Tokens(s.Bytes))
+	}
+	text += "."
+	if s.State.Reason != "" {
+		text += " " + s.State.Reason + "."
+	}
+	return text
+}
+
+// restartLimit is how long a server of mcpdeck's own may take to stop.
+const restartLimit = 30 * time.Second
+
+func (h *instance) restartOwn(s deck.Server) (card.Reply, error) {
+	if s.State.Status == deck.Off {
+		return card.Reply{}, fmt.Errorf("%s is off", s.Name)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), restartLimit)
+	defer cancel()
+	if err := h.host.RestartModule(ctx, s.Name); err != nil {
+		return card.Reply{}, err
+	}
+	return card.Reply{Text: s.Title + " was restarted."}, nil
+}

@@ -1,0 +1,85 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+)
+
+// Switch turns a module on or off that has no switch of its own. While it is off, agents
+// are offered nothing of it; what it does, and calls in flight, go on. It returns how
+// many of its tools agents have then.
+func (h *Host) Switch(name string, on bool) (tools int, err error) {
+	m := h.module(name)
+	switch {
+	case m == nil:
+		return 0, fmt.Errorf("turn %q on or off: %w", name, ErrUnknownServer)
+	case m.id.Foreign:
+		return 0, fmt.Errorf("turn %s on or off: it has its own switch", name)
+	}
+	m.mu.Lock()
+	changed := m.off == on
+	m.off = !on
+	m.mu.Unlock()
+	if changed {
+		m.Changed()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tools, nil
+}
+
+// isOff tells whether the host has turned the module off.
+func (m *hosted) isOff() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.off
+}
+
+// known is what the module offers or, while it is off, would offer.
+func (m *hosted) known() Offer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.whole
+}
+
+// turnedOff is what agents are offered of a module that is off: its tools answer that,
+// and a client that asked for it alone finds a tool to ask, since some drop a server
+// that lists nothing.
+func (m *hosted) turnedOff(o Offer) Offer {
+	own := map[string]bool{}
+	for _, t := range o.all() {
+		own[t.Tool.Name] = true
+	}
+	text := m.id.Title + " is off. The user can turn it on in mcpdeck."
+	status := Tool{
+		Tool: mcp.Tool{
+			Name: m.id.Name + "_status", Description: "Tells whether " + m.id.Title + " is on. The user turns it on and off; no tool can.",
+			RawInputSchema: json.RawMessage(`{"type":"object","properties":{}}`),
+			Annotations:    mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(true)},
+		},
+		Work: admission.Small,
+		Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(text), nil
+		},
+	}
+	return Offer{Stub: []Tool{status}, Refuse: func(tool string) string {
+		if own[tool] {
+			return text
+		}
+		return ""
+	}}
+}
+
+// shown is the state of the module for the user. The caller holds mu.
+func (m *hosted) shown() deck.State {
+	if m.off {
+		return deck.State{Status: deck.Off}
+	}
+	return m.state
+}

@@ -1,0 +1,152 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
+)
+
+// rich is a module with something in every list.
+type rich struct{ module }
+
+func (m *rich) Offer() Offer {
+	o := m.module.Offer()
+	o.Resources = []server.ServerResource{{Resource: mcp.NewResource(m.name+"://r", m.name)}}
+	o.Templates = []server.ServerResourceTemplate{{Template: mcp.NewResourceTemplate(m.name+"://{x}", m.name)}}
+	o.Prompts = []server.ServerPrompt{{Prompt: mcp.NewPrompt(m.name + "_p")}}
+	for i := range o.Tools {
+		o.Tools[i].Redact, o.Tools[i].Resumable = redact.Kind{Keep: []string{"key"}}, true
+	}
+	return o
+}
+
+// everything is what a client is told before it calls something.
+func everything(t *testing.T, h *Host, servers ...string) string {
+	t.Helper()
+	v := viewOf(t, h, servers...)
+	a := h.Connect(deck.Caller{}, servers)
+	defer a.Close()
+	var b strings.Builder
+	for _, r := range []string{
+		`"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`,
+		`"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`, `"tools/list"`, `"resources/list"`, `"resources/templates/list"`, `"prompts/list"`,
+	} {
+		raw, err := json.Marshal(v.MCP.HandleMessage(a.Context(t.Context()), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":`+r+`}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(raw, '\n'))
+	}
+	return b.String()
+}
+
+func TestAModuleThatIsTurnedOffCostsAgentsNothing(t *testing.T) {
+	mod := func(name string) Module { return &rich{module{name: name, tools: []string{name + "_x"}}} }
+	without := everything(t, started(t, Options{Modules: []Module{mod("a"), mod("c")}}))
+	h := started(t, Options{Modules: []Module{mod("a"), mod("b"), mod("c")}, Off: []string{"b"}})
+	for step := range 3 {
+		if got := everything(t, h); got != without {
+			t.Fatalf("off, step %d:\n%s\nwithout it:\n%s", step, got, without)
+		}
+		if n, err := h.Switch("b", true); n != 1 || err != nil {
+			t.Fatalf("on: %d, %v", n, err)
+		}
+		got := everything(t, h)
+		for _, part := range []string{"Use b.", "b_x", "b://r", "b://{x}", "b_p"} {
+			if !strings.Contains(got, part) {
+				t.Errorf("on, no %s:\n%s", part, got)
+			}
+		}
+		if n, err := h.Switch("b", false); n != 0 || err != nil {
+			t.Fatalf("off: %d, %v", n, err)
+		}
+	}
+	if alone := everything(t, h, "b"); !strings.Contains(alone, `"b_status"`) || strings.Contains(alone, "b_x") {
+		t.Errorf("alone:\n%s", alone)
+	}
+	stub, err := json.Marshal(viewOf(t, h, "b").MCP.GetTool("b_status").Tool)
+	if err != nil || len(stub) > 250 {
+		t.Errorf("%d bytes, %v: %s", len(stub), err, stub)
+	}
+}
+
+func TestTurningAModuleOnOrOffIsToldOnce(t *testing.T) {
+	h := started(t, Options{Modules: []Module{&module{name: "a", tools: []string{"a_x"}}, &module{name: "b", tools: []string{"b_x"}}}})
+	v, s := viewOf(t, h), &session{make(chan mcp.JSONRPCNotification, 16)}
+	if err := v.MCP.RegisterSession(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		on     bool
+		told   int
+		status deck.Status
+		tools  []string
+	}{
+		{true, 0, deck.Ready, []string{"a_x", "b_x"}},
+		{false, 1, deck.Off, []string{"a_x"}},
+		{false, 0, deck.Off, []string{"a_x"}},
+		{true, 1, deck.Ready, []string{"a_x", "b_x"}},
+	} {
+		if _, err := h.Switch("b", step.on); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.told(); len(got) != step.told {
+			t.Errorf("%+v: told %q", step, got)
+		}
+		if got := toolNames(v); !slices.Equal(got, step.tools) {
+			t.Errorf("%+v: listed %q", step, got)
+		}
+		if got := h.Snapshot().Servers[1]; got.State.Status != step.status || got.Tools != len(step.tools)-1 {
+			t.Errorf("%+v: shown as %+v", step, got)
+		}
+	}
+}
+
+// What is called then is refused with the user's remedy, and logged as it would be.
+func TestCallsOfAModuleThatIsTurnedOff(t *testing.T) {
+	rec := &kepts{}
+	h := started(t, Options{Modules: []Module{&rich{module{name: "b", tools: []string{"b_x"}}}}, Off: []string{"b"}, Recorder: rec, Redact: redact.Rules{}.Body})
+	ctx := h.Connect(deck.Caller{}, nil).Context(t.Context())
+	v := viewOf(t, h)
+	v.MCP.HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"b_x","arguments":{"value":"hush"}}}`))
+	const want = "b is off. The user can turn it on in mcpdeck."
+	if text, _ := Failure(ctx); text != want {
+		t.Errorf("answered %q", text)
+	}
+	calls := settled(h, 1).Calls
+	if len(calls) != 1 || calls[0].Server != "b" || calls[0].Result != want {
+		t.Errorf("logged %+v", calls)
+	}
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if strings.Contains(fmt.Sprint(rec.begun, calls), "hush") {
+		t.Errorf("the log keeps what it must not: %q", rec.begun)
+	}
+	if got := v.Resumable(); !slices.Equal(got, []string{"b_x"}) {
+		t.Errorf("sent again to the next deck: %q", got)
+	}
+}
+
+func TestTheHostDoesNotTurnGuestsOff(t *testing.T) {
+	h := started(t, Options{Modules: []Module{&module{name: "a"}}})
+	if err := h.Add(&foreign{module{name: "f"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"f", "nobody"} {
+		if _, err := h.Switch(name, false); err == nil {
+			t.Errorf("%s was turned off", name)
+		}
+	}
+}
+
+type foreign struct{ module }
+
+func (m *foreign) Identity() Identity { return Identity{Name: m.name, Title: m.name, Foreign: true} }
