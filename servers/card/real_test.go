@@ -18,11 +18,9 @@ import (
 // A real server lists more tools after its greeting, and does not end when its input
 // is closed.
 func TestARealServerIsACard(t *testing.T) {
-	dir := realtest.Packages(t, "server-everything-2026.8.31", "@modelcontextprotocol/server-everything@2026.8.31")
+	server := realtest.ServerOf(t, "everything", "stdio")
 	o := Options{Name: "everything", OnDemand: true, Pins: filepath.Join(t.TempDir(), "pins.json"), Hooks: Hooks{Find: func() (Found, error) {
-		c := process.Of([]string{filepath.Join(dir, "node_modules", ".bin", "mcp-server-everything"), "stdio"}, process.Install, os.Environ())
-		c.Dir = dir
-		return Found{Command: c}, nil
+		return Found{Command: process.Of(server.Command, process.Install, os.Environ())}, nil
 	}}}
 	for _, running := range []bool{true, false} { // the second time it is listed without the program
 		c := New(o)

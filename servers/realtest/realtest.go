@@ -1,5 +1,5 @@
-// Package realtest provides tests with the real programs: agents, the stamp command,
-// Pencil's server and the conformance suite, all fetched from npm.
+// Package realtest provides tests with the real programs: agents, MCP servers, the stamp
+// command, Pencil's server and the conformance suite, fetched from npm and PyPI.
 //
 // One switch turns such tests on: MCPDECK_TEST_REAL=1 (task test:real). Without
 // it they are skipped, and nothing is fetched. With it whatever is missing fails
@@ -26,7 +26,7 @@ import (
 func On(t testing.TB) {
 	t.Helper()
 	if on, _ := strconv.ParseBool(os.Getenv("MCPDECK_TEST_REAL")); !on {
-		t.Skip("needs real programs, up to 500 MB from npm: set MCPDECK_TEST_REAL=1 (task test:real)")
+		t.Skip("needs real programs, 1 GB from npm and PyPI: set MCPDECK_TEST_REAL=1 (task test:real)")
 	}
 }
 

@@ -7,13 +7,35 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
 
-// TestAgentsStart fetches the agents, once for all tests that use them.
-func TestAgentsStart(t *testing.T) {
+// TestPrograms fetches the programs that many tests use, side by side.
+func TestPrograms(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "node"} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := exec.LookPath(realtest.Agent(t, name)); err != nil {
-				t.Error(err)
-			}
+			t.Parallel()
+			starts(t, realtest.Agent(t, name))
 		})
+	}
+	t.Run("servers from PyPI", func(t *testing.T) {
+		t.Parallel()
+		starts(t, realtest.ServerFromPyPI(t, "mcp-server-time"))
+	})
+	t.Run("servers from npm", func(t *testing.T) {
+		t.Parallel()
+		starts(t, realtest.ServerFromNPM(t, "mcp-server-everything"))
+	})
+}
+
+func TestEveryServerIsInstalled(t *testing.T) {
+	for _, s := range realtest.Servers(t) {
+		for _, file := range s.Command[:min(len(s.Command), 2)] {
+			starts(t, file)
+		}
+	}
+}
+
+func starts(t *testing.T, file string) {
+	t.Helper()
+	if _, err := exec.LookPath(file); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,15 +3,11 @@
 package streamable_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -25,31 +21,12 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-const (
-	realEverything = "@modelcontextprotocol/server-everything@2026.8.31"
-	realFilesystem = "@modelcontextprotocol/server-filesystem@2026.8.31"
-	realTime       = "mcp-server-time==2026.10.19"
-)
-
-// node is a command that runs a file of the packages from npm.
-func node(t *testing.T, file string, args ...string) process.Command {
+// program is how a real server is run.
+func program(t *testing.T, name string, args ...string) process.Command {
 	t.Helper()
-	dir := realtest.Packages(t, "card-servers-2026.8.31", realEverything, realFilesystem)
-	return process.Command{
-		Program: "node", Args: append([]string{filepath.Join(dir, "node_modules/@modelcontextprotocol", file)}, args...),
-		Kind: process.Install, Own: os.Environ(), Patience: 1500 * time.Millisecond,
-	}
-}
-
-// python is a command that runs a program of a package from PyPI.
-func python(t *testing.T, spec, program string) process.Command {
-	t.Helper()
-	dir := realtest.Kept(t, strings.ReplaceAll(spec, "==", "-"), func(ctx context.Context, dir string) error {
-		venv := exec.CommandContext(ctx, "python3", "-m", "venv", dir)
-		install := exec.CommandContext(ctx, filepath.Join(dir, "bin/pip"), "install", "--quiet", spec)
-		return errors.Join(realtest.Run(venv), realtest.Run(install))
-	})
-	return process.Command{Program: filepath.Join(dir, "bin", program), Kind: process.Install, Own: os.Environ(), Patience: 1500 * time.Millisecond}
+	c := process.Of(realtest.ServerOf(t, name, args...).Command, process.Install, os.Environ())
+	c.Patience = 1500 * time.Millisecond
+	return c
 }
 
 func TestRealProgramsAsChildren(t *testing.T) {
@@ -62,9 +39,9 @@ func TestRealProgramsAsChildren(t *testing.T) {
 		tools             int // at least
 		tool, args, wants string
 	}{
-		{"everything", node(t, "server-everything/dist/index.js"), child.Legacy, 13, "echo", `{"message":"hi"}`, "Echo: hi"},
-		{"filesystem", node(t, "server-filesystem/dist/index.js", folder), child.Legacy, 14, "list_allowed_directories", `{}`, "Allowed directories"},
-		{"time", python(t, realTime, "mcp-server-time"), child.Modern, 2, "get_current_time", `{"timezone":"UTC"}`, `"timezone": "UTC"`},
+		{"everything", program(t, "everything"), child.Legacy, 13, "echo", `{"message":"hi"}`, "Echo: hi"},
+		{"filesystem", program(t, "filesystem", folder), child.Legacy, 14, "list_allowed_directories", `{}`, "Allowed directories"},
+		{"time", program(t, "time"), child.Modern, 2, "get_current_time", `{"timezone":"UTC"}`, `"timezone": "UTC"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			marks, _, err := child.OpenMarks("")
@@ -103,7 +80,7 @@ func TestRealProgramsAsChildren(t *testing.T) {
 // realHTTP starts the real server at a port of this machine.
 func realHTTP(t *testing.T, transport string, port int) (url string, p *process.Child) {
 	t.Helper()
-	c := node(t, "server-everything/dist/index.js", transport)
+	c := program(t, "everything", transport)
 	c.Extra = []string{fmt.Sprintf("PORT=%d", port)}
 	p, err := process.Start(c)
 	if err != nil {
