@@ -207,7 +207,6 @@ func (o Options) filled() Options {
 	o.Limits.Withdraw = cmp.Or(o.Limits.Withdraw, 5*time.Second)
 	o.Catalogue.Title = cmp.Or(o.Catalogue.Title, o.Title)
 	o.Catalogue.Prefix = cmp.Or(o.Catalogue.Prefix, strings.ReplaceAll(o.Name, "-", "_")+"_")
-	o.Catalogue.Reserved = append([]string{o.Catalogue.Prefix + "status"}, o.Catalogue.Reserved...)
 	if o.Start == nil {
 		o.Start = process.Start
 	}
@@ -234,7 +233,8 @@ func (o Options) filled() Options {
 // Name is what the card is called in views and on the command line.
 func (c *Card) Name() string { return c.opts.Name }
 
-// StatusTool is the name of what a connection to the card alone always has.
+// StatusTool is the name of what a connection to the card alone has when it would have
+// nothing else.
 func (c *Card) StatusTool() string { return c.opts.Catalogue.Prefix + "status" }
 
 // GatewayTool is the name of the gateway, "" when the card has none.

@@ -156,3 +156,13 @@ func TestMetaPassesButForTheToken(t *testing.T) {
 		})
 	}
 }
+
+func TestAServerMayHaveAStatusToolOfItsOwn(t *testing.T) {
+	f := works()
+	f["tools/list"] = `{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"status"},{"name":"git_log"}]}}`
+	c := over(t, f, Options{Name: "git", OnDemand: true})
+	c.switchedOn(t)
+	if got := c.Status().Tools; len(got) != 2 || got[1].Name != "git_status" {
+		t.Errorf("offered: %+v, left out: %v", got, c.Status().Notes)
+	}
+}

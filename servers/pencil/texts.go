@@ -88,7 +88,7 @@ const CallTool = "pencil_call"
 // catalogue is what is Pencil's own about its catalogue.
 func (o Options) catalogue() catalogue.Options {
 	c := catalogue.Options{
-		Title: title, Prefix: prefix, Preface: guidePreface, Guide: ownGuide,
+		Title: title, Prefix: prefix, Preface: guidePreface, Guide: ownGuide, Reserved: []string{prefix + "status"},
 		Entry: []string{"get_app_state", "get_editor_state", "read_skill"},
 	}
 	if o.Gateway != "never" {

@@ -23,6 +23,7 @@ type Options struct {
 	Plain   bool
 	Brief   func() string // what the status tool answers
 	Status  string        // description of the status tool
+	Stays   bool          // the status tool is there while the card has others, too
 	Gateway string        // description of the gateway
 }
 
@@ -109,14 +110,13 @@ func (m *Module) look() {
 
 // Offer implements [host.Module].
 func (m *Module) Offer() host.Offer {
-	o := host.Offer{
-		Stub:   []host.Tool{m.status()},
-		Refuse: m.c.Refuse,
-		Router: m,
-	}
+	o := host.Offer{Refuse: m.c.Refuse, Router: m}
 	if listed := m.c.Listed(); listed != nil {
 		o.Tools = m.toolsOf(listed)
 		o.Instructions = listed.Instructions
+	}
+	if m.o.Stays || len(o.Tools) == 0 { // the server may have a tool of that name
+		o.Stub = []host.Tool{m.status()}
 	}
 	switch m.c.GatewayFor() {
 	case card.NoClient:
@@ -149,8 +149,8 @@ func (m *Module) toolsOf(c *catalogue.Catalogue) []host.Tool {
 	return m.tools
 }
 
-// status is the tool that a connection to the card alone always has: a client
-// may drop a server that lists nothing.
+// status is the tool that a connection to the card alone has when it would have
+// nothing else: a client may drop a server that lists nothing.
 func (m *Module) status() host.Tool {
 	return host.Tool{
 		Tool: mcp.Tool{

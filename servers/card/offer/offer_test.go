@@ -1,12 +1,15 @@
 package offer
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
 func TestAToolThatTheLibraryCannotReadIsOfferedAsItStands(t *testing.T) {
@@ -27,5 +30,28 @@ func TestTheConnectionsOwnMetaIsLeftOut(t *testing.T) {
 		`"io.modelcontextprotocol/clientInfo":{"name":"x"},"mcpdeck/resumeKey":"secret","progressToken":1,"a":"<t>"}}`)}
 	if in := invocation(t.Context(), raw); in.Tool != "git_echo" || string(in.Args) != `{"n":1.0}` || string(in.Meta) != `{"b":1e2,"a":"<t>"}` || in.Progress == nil {
 		t.Errorf("got %s %s", in.Args, in.Meta)
+	}
+}
+
+// A connection to the card alone is never without a tool, and has none of the deck's
+// beside the server's.
+func TestTheStatusToolIsThereWhenThereIsNoOther(t *testing.T) {
+	server := new(fake.Server)
+	c := card.New(card.Options{
+		Name: "git", OnDemand: true, Start: func(process.Command) (*process.Child, error) { return server.Start() },
+		Hooks: card.Hooks{Find: func() (card.Found, error) { return card.Found{}, nil }},
+	})
+	m := New(c, Options{})
+	c.Start(card.Events{})
+	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	stub := func() bool { return len(m.Offer().Stub) == 1 }
+	if off := stub(); !off || len(m.Offer().Tools) != 0 {
+		t.Error("a card that is off lists nothing")
+	}
+	if _, err := c.Control(t.Context(), card.Request{Verb: "on"}); err != nil {
+		t.Fatal(err)
+	}
+	if on := stub(); on || len(m.Offer().Tools) == 0 {
+		t.Error("a card that is on lists more than the server does")
 	}
 }

@@ -9,7 +9,7 @@ import (
 // New makes the module of a Pencil.
 func New(p *pencil.Pencil) *card.Module {
 	return card.New(p.Card, card.Options{
-		Plain: true, Brief: p.Brief,
+		Plain: true, Brief: p.Brief, Stays: true,
 		Status: "Report whether Pencil mode is on and what its design tools are connected to. Only the user can turn the mode on or off; no tool can.",
 		Gateway: "Pencil's design tools through one tool, for use while Pencil mode is on: " +
 			"action tools lists them, describe explains one, call (default) runs one.",
