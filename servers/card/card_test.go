@@ -1,6 +1,7 @@
 package card
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func made(t *testing.T, o Options, start func(process.Command) (*process.Child, 
 	o.Name, o.Era, o.Start = "git", child.Legacy, start
 	c := New(o)
 	c.Start(Events{})
-	t.Cleanup(func() { _ = c.Stop(t.Context()) })
+	t.Cleanup(func() { _ = c.Stop(context.WithoutCancel(t.Context())) }) // nothing writes in folders that are removed
 	return c
 }
 

@@ -279,7 +279,7 @@ func (c *Card) attached(epoch int, a attempt) bool {
 	case Off:
 		c.lingerFrom(time.Now())
 	}
-	a.child.OnChange(func() { c.spawn("list", func() { c.relist(a.child) }) })
+	a.child.OnChange(c.relists(a.child))
 	c.spawn("child watch", func() {
 		<-a.child.Gone()
 		c.update(func() { c.childGone(a.child) })
