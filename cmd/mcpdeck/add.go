@@ -40,7 +40,7 @@ mcpdeck shows what will run, asks, and writes one file to servers.d, next to
 config.toml. A command is then started once to show its tools and how much context
 they take.
 
-Values can contain ${root} (the deck's folder), ${home} and ${env:NAME}. They are
+Values can contain ${root} (the agent's project), ${home} and ${env:NAME}. They are
 not passed through a shell.`,
 		Example: `  mcpdeck add files -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 '${root}'
   mcpdeck add github --env 'GITHUB_PERSONAL_ACCESS_TOKEN=${env:GITHUB_TOKEN}' -- npx -y @modelcontextprotocol/server-github
@@ -78,7 +78,7 @@ not passed through a shell.`,
 	fl.StringArrayVar(&f.env, "env", nil, "environment variable for the command, NAME=VALUE")
 	fl.StringArrayVar(&f.inherit, "inherit", nil, "name of a variable to pass on from mcpdeck's environment")
 	fl.StringArrayVar(&f.headers, "header", nil, "HTTP header for the URL, 'NAME: VALUE'")
-	fl.StringVar(&f.cwd, "cwd", "", "working directory of the command (default: the deck's folder)")
+	fl.StringVar(&f.cwd, "cwd", "", "working directory of the command (default: the agent's project)")
 	fl.StringVar(&f.transport, "transport", "", "transport of the URL: auto, http or sse")
 	fl.StringVar(&f.title, "title", "", "display name")
 	fl.BoolVar(&f.on, "on", false, "turn it on whenever the deck starts")

@@ -92,10 +92,10 @@ func (h *instance) takeCard(name string, c addedCard, change func(context.Contex
 func (h *instance) card(cfg *config.Config, s settings.Card) *card.Card {
 	o := card.Options{
 		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"),
-		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: h.startsOn(cfg, s),
+		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: h.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep, Root: cfg.ProjectRoot(),
 		Catalogue: catalogue.Options{Prefix: s.ToolPrefix(), Off: func(tool string) string { return whyOff(s, tool) }},
-		Limits:    card.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout)},
-		Hooks:     card.Hooks{Find: func() (card.Found, error) { return program(cfg, s) }},
+		Limits:    card.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout), Idle: time.Duration(s.IdleStop)},
+		Hooks:     card.Hooks{Find: func(from card.From) (card.Found, error) { return program(cfg, s, from) }},
 	}
 	if h.person && s.Elicit != "refuse" {
 		o.Elicit = func(ctx context.Context, e card.Elicitation) (card.Elicited, error) {
@@ -105,10 +105,31 @@ func (h *instance) card(cfg *config.Config, s settings.Card) *card.Card {
 	return card.New(o)
 }
 
-// program is what runs behind a card.
-func program(cfg *config.Config, s settings.Card) (card.Found, error) {
+// shareOf is which agents have a child of the card in common.
+func shareOf(s settings.Card) card.Share {
+	if s.Share == "auto" && s.URL != "" {
+		return card.ShareSession // a session of HTTP is the agent's own, in either era
+	}
+	return card.Share(s.Share)
+}
+
+// machineOf is where a card is started on someone's behalf: an agent's in its project.
+func machineOf(cfg *config.Config, from card.From) cards.Machine {
+	m := cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Root: cfg.ProjectRoot(), Home: cfg.Home, Version: version()}
+	if from.Agent == "" {
+		return m
+	}
+	m.Root = from.Root
+	if info, err := os.Stat(from.Root); err == nil && info.IsDir() { // an agent elsewhere may have one that is not here
+		m.Dir = from.Root
+	}
+	return m
+}
+
+// program is what runs behind a card on someone's behalf.
+func program(cfg *config.Config, s settings.Card, from card.From) (card.Found, error) {
 	found := card.Found{Source: s.File}
-	machine := cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Root: cfg.ProjectRoot(), Home: cfg.Home, Version: version()}
+	machine := machineOf(cfg, from)
 	var err error
 	if s.URL != "" {
 		found.Open, err = cards.Connection(s, machine)

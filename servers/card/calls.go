@@ -20,6 +20,7 @@ type Invocation struct {
 	Args     json.RawMessage      // as received; nil when there were none
 	Meta     json.RawMessage      // an object without the agent's progress token; nil when there was none
 	Agent    string               // who calls, for the list of calls
+	From     From                 // on whose behalf
 	Progress func(child.Progress) // nil when the agent wants none; must not wait
 	// WaitForUser notes that the call waits for a user until done is called; may
 	// be nil.
@@ -50,8 +51,9 @@ func textResult(s string, isError bool) Result {
 }
 
 const (
-	stillEvery   = 15 * time.Second // between signs of life to the agent
-	cancelReason = "the agent cancelled the call"
+	stillEvery    = 15 * time.Second // between signs of life to the agent
+	causePatience = time.Second      // for the end of a child whose pipe has closed
+	cancelReason  = "the agent cancelled the call"
 )
 
 // Call makes a call and returns what the agent gets. The error is the server's own, an
@@ -61,25 +63,38 @@ func (c *Card) Call(ctx context.Context, in Invocation) (Result, error) {
 	told := child.NewSteps(in.Progress)
 	defer told.End()
 	arrived := time.Now()
-	_, _, err := c.admit(ctx, in.Tool)
+	var tool *catalogue.Tool
+	offered := func(now *moment) (err error) {
+		tool, err = c.offered(now, in.Tool)
+		return err
+	}
+	first, _, err := c.reach(ctx, in.From, told, offered)
 	if err != nil {
 		return refused(err)
 	}
-	if err := c.queue.Enter(ctx, func(n int) { told.Note(c.opts.waiting(n)) }); err != nil {
+	queue := first.queue
+	err = queue.Enter(ctx, func(n int) { told.Note(c.opts.waiting(n)) })
+	if err != nil {
+		c.leave(first)
 		return refused(err)
 	}
 	// The child may be another one by now.
-	child, tool, err := c.admit(ctx, in.Tool)
+	s, child, err := c.reach(ctx, in.From, told, offered)
+	c.leave(first)
 	if err != nil {
-		c.queue.Leave()
+		queue.Leave()
 		return refused(err)
 	}
-	made := &call{card: c, in: in, tool: tool, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
+	made := &call{card: c, in: in, tool: tool, slot: s, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
 	done := make(chan ended, 1)
 	child.Busy.Add(1)
+	c.leave(s)
 	leave := sync.OnceFunc(func() {
 		child.Busy.Add(-1)
-		c.queue.Leave()
+		queue.Leave()
+		c.mu.Lock()
+		s.used = time.Now()
+		c.mu.Unlock()
 	})
 	safe.Go(c.opts.Name+" call", func() {
 		defer leave()
@@ -111,47 +126,19 @@ func refused(err error) (Result, error) {
 	return Result{}, err
 }
 
-// admit finds the tool and the child for a call, waiting a little for a child
-// that is being started again.
-func (c *Card) admit(ctx context.Context, name string) (*link, *catalogue.Tool, error) {
-	var patience <-chan time.Time
-	woken := !c.opts.OnDemand
-	for {
-		now := c.now.Load()
-		switch {
-		case now.mode != On:
-			return nil, nil, &refusal{now.refusal}
-		case now.listed == nil:
-			return nil, nil, &refusal{c.opts.Texts.Lost}
-		}
-		tool := now.listed.Exposed(name)
-		if tool == nil {
-			return nil, nil, &refusal{c.opts.noTool(name)}
-		}
-		if now.child != nil {
-			return now.child, tool, nil
-		}
-		if !woken {
-			woken = true
-			c.wake()
-			continue
-		}
-		if now.fault != "" {
-			return nil, nil, &refusal{c.opts.notStarted(now.fault)}
-		}
-		if patience == nil {
-			t := time.NewTimer(c.patience())
-			defer t.Stop()
-			patience = t.C
-		}
-		select {
-		case <-now.changed:
-		case <-patience:
-			return nil, nil, &refusal{c.opts.Texts.Lost}
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
-		}
+// offered finds a tool, or says why there is none.
+func (c *Card) offered(now *moment, name string) (*catalogue.Tool, error) {
+	switch {
+	case now.mode != On:
+		return nil, &refusal{now.refusal}
+	case now.listed == nil:
+		return nil, &refusal{c.opts.lost("")}
 	}
+	tool := now.listed.Exposed(name)
+	if tool == nil {
+		return nil, &refusal{c.opts.noTool(name)}
+	}
+	return tool, nil
 }
 
 // patience is how long a call waits for the child.
@@ -167,6 +154,7 @@ type call struct {
 	card      *Card
 	in        Invocation
 	tool      *catalogue.Tool
+	slot      *slot
 	child     *link
 	told      *child.Steps
 	arrived   time.Time
@@ -231,7 +219,7 @@ func (c *call) send() (o Outcome) {
 	// What a user takes to answer the child is not the child's.
 	ran := func() time.Duration { return time.Since(began) - (c.child.person.took() - before) }
 	defer c.child.person.join(c)()
-	o.Tool, o.For = c.tool, c.card.worksWith()
+	o.Tool, o.For = c.tool, c.card.worksWith(c.slot)
 	defer func() { o.Took, o.Age = ran(), time.Since(c.child.Ready) }()
 	ctx, most := context.Background(), c.card.opts.Limits.Call
 	var late <-chan time.Time
@@ -347,7 +335,7 @@ func (c *call) result(o Outcome) (Result, error) {
 	case o.Lost && c.card.stopped():
 		return textResult(closedText, true), nil
 	case o.Lost:
-		return textResult(texts.Lost, true), nil
+		return textResult(c.card.opts.lost(c.cause()), true), nil
 	case o.Deadline:
 		return textResult(texts.Deadline, true), nil
 	}
@@ -372,14 +360,26 @@ func (c *call) result(o Outcome) (Result, error) {
 	return r, nil
 }
 
+// cause is why the child is gone, in words; "" when it is not.
+func (c *call) cause() string {
+	t := time.NewTimer(causePatience)
+	defer t.Stop()
+	select {
+	case <-c.child.Gone():
+		return c.child.Cause()
+	case <-t.C:
+		return ""
+	}
+}
+
 func (c *Card) stopped() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.life.Err() != nil
 }
 
-func (c *Card) worksWith() string {
+func (c *Card) worksWith(s *slot) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.found.For
+	return s.found.For
 }

@@ -35,6 +35,9 @@ type Options struct {
 	// OnDemand has what agents list come from the accepted definitions, once there are
 	// any, and the program run from the first call on. Else it runs while the card is on.
 	OnDemand bool
+	Share    Share     // of a program on demand; "" is ShareDeck
+	Warm     bool      // keep a program on demand running for the next agent
+	Root     string    // of the deck's project; "": none
 	Era      child.Era // that the server speaks; "" finds out
 
 	// Elicit puts a form of the server to a user and waits; it ends when ctx does. An
@@ -54,9 +57,9 @@ type Options struct {
 // Hooks are what is particular to a server. Find must be there; the others that are
 // nil do nothing.
 type Hooks struct {
-	// Find looks for the program. What it returns counts with an error, too, which is a
-	// sentence for the user.
-	Find    func() (Found, error)
+	// Find looks for the program to start on someone's behalf. What it returns counts with
+	// an error, too, which is a sentence for the user.
+	Find    func(From) (Found, error)
 	Ready   func()                                          // a fresh connection is there
 	Explain func(Outcome) string                            // what the agent reads of a call that failed; "" for the result as it came
 	Repeat  func(Outcome) (note string, wait time.Duration) // whether to send a call again, and what to tell the agent meanwhile
@@ -88,6 +91,9 @@ type Limits struct {
 	Start    time.Duration // from the start of the program to its list of tools; 0 is 60 s
 	Keep     time.Duration // the program after the card was turned off, for a quick return
 	Withdraw time.Duration // without the program, until agents lose its tools; 0 is 5 s
+	// Idle is how long a program on demand is kept without a request; 0 is 5 minutes, but
+	// for one that a single agent has, which ends with that agent.
+	Idle time.Duration
 }
 
 // Events is what a card tells. The functions must return at once; nil ones
@@ -135,7 +141,6 @@ type Card struct {
 	events Events
 	log    child.Log
 	pins   catalogue.Pins
-	queue  *child.Queue
 	calls  callLog
 	hints  hint.Feed
 
@@ -152,35 +157,30 @@ type core struct {
 	life    context.Context // from Start to Stop
 	stop    context.CancelFunc
 	mode    Mode
-	link    Link
-	child   *link
-	listing catalogue.Listing    // of the child, also after its end
+	main    *slot                // serves all agents, or lists what there is; it is one of slots
+	slots   map[string]*slot     // of children, by their keys
+	made    int                  // of them, ever
+	era     child.Era            // that the server spoke last; "": it is not known
+	listing catalogue.Listing    // of the last child, also after its end
 	verdict catalogue.Verdict    // on the listing
 	asked   []string             // programs that wait for the user to accept what is held
 	offer   *catalogue.Catalogue // made of it
 	listed  *catalogue.Catalogue // what agents have; nil: nothing
 
-	epoch        int // of the child; events of an older one are void
-	cancel       context.CancelFunc
-	reconnecting bool // asked for by a user: no second attempt
-	attempts     int  // since a child last lived long enough
-	restarts     int
-	lostAt       time.Time // zero unless tools are offered without a child
-	offAt        time.Time
-	failedAt     time.Time // switched off by a failure; zero once seen
-	refusal      string    // what a call gets while off
-	found        Found
-	lastError    string
-	lastErrorAt  time.Time
+	restarts    int
+	lostAt      time.Time // zero unless tools are offered without a child
+	offAt       time.Time
+	failedAt    time.Time // switched off by a failure; zero once seen
+	refusal     string    // what a call gets while off
+	lastError   string
+	lastErrorAt time.Time
 }
 
 // moment is what a call needs to know, swapped whole.
 type moment struct {
 	mode    Mode
-	child   *link // ready, or nil
 	listed  *catalogue.Catalogue
 	refusal string
-	fault   string        // why there is no child, when that is final for those who wait
 	changed chan struct{} // closed when this is no longer so
 	told    chan struct{} // closed when all who must know were told
 }
@@ -189,10 +189,12 @@ type moment struct {
 func New(o Options) *Card {
 	o = o.filled()
 	c := &Card{opts: o, pins: catalogue.Pins{Path: o.Pins, Title: o.Title, Exact: o.OnDemand}}
-	c.queue = child.NewQueue(o.Limits.InFlight, func(waiting int) error { return &refusal{o.busy(waiting)} })
+	c.era = o.Era
+	c.main = c.newSlot("", From{})
+	c.slots = map[string]*slot{"": c.main}
 	c.life, c.stop = context.WithCancel(context.Background())
 	c.stop() // until Start
-	c.mode, c.link, c.refusal = Off, NoLink, o.Texts.Off
+	c.mode, c.refusal = Off, o.Texts.Off
 	now := &moment{mode: Off, refusal: c.refusal, changed: make(chan struct{}), told: make(chan struct{})}
 	close(now.told)
 	c.now.Store(now)
@@ -202,6 +204,7 @@ func New(o Options) *Card {
 // filled puts in what is left out.
 func (o Options) filled() Options {
 	o.Title = cmp.Or(o.Title, o.Name)
+	o.Share = cmp.Or(o.Share, ShareDeck)
 	o.Limits.InFlight = cmp.Or(o.Limits.InFlight, 64)
 	o.Limits.Start = cmp.Or(o.Limits.Start, time.Minute)
 	o.Limits.Withdraw = cmp.Or(o.Limits.Withdraw, 5*time.Second)
@@ -256,17 +259,19 @@ func (c *Card) Start(e Events) {
 	}
 }
 
-// Quit switches off and begins to end the child. Calls that it has not answered
+// Quit switches off and begins to end the children. Calls that they have not answered
 // fail.
 func (c *Card) Quit() {
 	c.update(func() {
 		c.stop()
 		c.switchOff()
-		c.closeChild()
+		for _, s := range c.all() {
+			c.drop(s)
+		}
 	})
 }
 
-// Stop switches off, ends the child, and returns when it is gone or ctx ends.
+// Stop switches off, ends the children, and returns when they are gone or ctx ends.
 func (c *Card) Stop(ctx context.Context) error {
 	c.Quit()
 	return c.Wait(ctx)
@@ -294,12 +299,6 @@ func (c *Card) update(fn func()) {
 	before := c.now.Load()
 	fn()
 	after := &moment{mode: c.mode, listed: c.listed, refusal: c.refusal, changed: make(chan struct{}), told: make(chan struct{})}
-	switch {
-	case c.link == LinkReady:
-		after.child = c.child
-	case c.link == LinkFailed && c.opts.OnDemand:
-		after.fault = c.lastError
-	}
 	c.now.Store(after)
 	events := c.events
 	c.mu.Unlock()
@@ -326,7 +325,7 @@ func (c *Card) Refuse(tool string) string {
 	case now.mode != On:
 		return now.refusal
 	case now.listed == nil:
-		return c.opts.Texts.Lost
+		return c.opts.lost("")
 	case now.listed.Exposed(tool) != nil: // a view with the gateway lists that alone
 		return c.opts.behind(tool)
 	}

@@ -58,7 +58,7 @@ func works() scripted {
 // over makes a started card over a server inside the test.
 func over(t *testing.T, f scripted, o Options) *Card {
 	t.Helper()
-	o.Hooks.Find = func() (Found, error) { return Found{Command: process.Command{Program: "git-server"}}, nil }
+	o.Hooks.Find = func(From) (Found, error) { return Found{Command: process.Command{Program: "git-server"}}, nil }
 	return made(t, o, f.start)
 }
 
@@ -86,7 +86,7 @@ func (c *Card) switchedOn(t *testing.T) {
 func TestEndingTwice(t *testing.T) {
 	c := over(t, works(), Options{})
 	c.switchedOn(t)
-	child := c.now.Load().child
+	child := c.main.child
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {

@@ -25,7 +25,7 @@ func demanded(t *testing.T, f scripted) (c *Card, starts *atomic.Int32, kill fun
 	}
 	starts = new(atomic.Int32)
 	var last *process.Child
-	o.Hooks.Find = func() (Found, error) {
+	o.Hooks.Find = func(From) (Found, error) {
 		starts.Add(1)
 		return Found{Command: process.Command{Program: "git-server"}}, nil
 	}

@@ -36,9 +36,9 @@ type link struct {
 }
 
 // openLink starts a child. It leaves nothing behind when it fails.
-func (c *Card) openLink(ctx context.Context, found Found) (*link, []json.RawMessage, error) {
+func (c *Card) openLink(ctx context.Context, name string, found Found) (*link, []json.RawMessage, error) {
 	o, l := &c.opts, &link{elicit: c.opts.Elicit}
-	opts := child.Options{Name: o.Name, Limit: o.Limits.Start, Version: o.Version, Log: &c.log, Told: l.told, Era: o.Era, Settle: o.Era == ""}
+	opts := child.Options{Name: name, Limit: o.Limits.Start, Version: o.Version, Log: &c.log, Told: l.told, Era: o.Era, Settle: o.Era == ""}
 	if found.Open != nil {
 		opts.Open = func() (child.Link, error) { return found.Open(&c.log) }
 	} else {
@@ -180,6 +180,13 @@ func (p *person) withdrawn(params json.RawMessage) {
 	if cancel := p.forms[string(o.Get("requestId"))]; cancel != nil {
 		cancel()
 	}
+}
+
+// asked tells whether the child waits for the user.
+func (p *person) asked() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.forms) > 0
 }
 
 // took is how long the child has waited for the user, ever.

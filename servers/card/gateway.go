@@ -64,7 +64,7 @@ func (c *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
 	case now.mode != On:
 		return textResult(now.refusal, true), nil
 	case now.listed == nil:
-		return textResult(c.opts.Texts.Lost, true), nil
+		return textResult(c.opts.lost(""), true), nil
 	}
 	var o rawjson.Object
 	if in.Args != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
@@ -44,10 +45,15 @@ func (c *Card) Reconnect() {
 		if c.life.Err() != nil {
 			return
 		}
-		c.attempts, c.lostAt, c.failedAt = 0, time.Time{}, time.Time{}
+		for _, s := range c.all() {
+			if s != c.main {
+				c.drop(s)
+			}
+		}
+		c.main.attempts, c.lostAt, c.failedAt = 0, time.Time{}, time.Time{}
 		c.lastError, c.lastErrorAt = "", time.Time{}
-		c.reconnecting = true
-		c.connect()
+		c.main.reconnect = true
+		c.connect(c.main)
 	})
 }
 
@@ -60,7 +66,7 @@ func (c *Card) Settle(ctx context.Context) error {
 	for {
 		c.mu.Lock()
 		now := c.now.Load()
-		settled := c.mode != TurningOn && c.link != Connecting && c.link != Lost
+		settled := c.mode != TurningOn && c.main.link != Connecting && c.main.link != Lost
 		c.mu.Unlock()
 		next := now.changed
 		if settled {
@@ -81,17 +87,19 @@ func (c *Card) switchOn() {
 	if c.mode != Off || c.life.Err() != nil {
 		return
 	}
-	c.failedAt, c.attempts, c.lostAt = time.Time{}, 0, time.Time{}
-	if c.link == LinkReady || c.opts.OnDemand && c.offer != nil {
+	c.failedAt, c.lostAt = time.Time{}, time.Time{}
+	c.main.attempts = 0
+	if c.main.link == LinkReady || c.opts.OnDemand && c.offer != nil {
 		c.mode, c.listed = On, c.offer
-		if c.link == LinkFailed {
-			c.link = NoLink
+		if c.main.link == LinkFailed {
+			c.main.link = NoLink
 		}
+		c.warm()
 		return
 	}
 	c.mode = TurningOn
-	if c.link != Connecting {
-		c.connect()
+	if c.main.link != Connecting {
+		c.connect(c.main)
 	}
 }
 
@@ -101,9 +109,11 @@ func (c *Card) switchOff() {
 	}
 	c.mode, c.listed, c.lostAt = Off, nil, time.Time{}
 	c.refusal = c.opts.Texts.Off
-	c.queue.Clear(&refusal{c.refusal})
-	if c.link != LinkReady {
-		c.closeChild()
+	for _, s := range c.all() {
+		s.queue.Clear(&refusal{c.refusal})
+		if s.link != LinkReady {
+			c.drop(s)
+		}
 	}
 	c.lingerFrom(time.Now())
 }
@@ -112,7 +122,7 @@ func (c *Card) switchOff() {
 func (c *Card) fail(text string) {
 	if c.mode == On {
 		c.refusal = c.opts.Texts.Failed
-		c.queue.Clear(&refusal{c.refusal})
+		c.main.queue.Clear(&refusal{c.refusal})
 	}
 	if c.mode != Off {
 		c.failedAt = time.Now()
@@ -123,7 +133,7 @@ func (c *Card) fail(text string) {
 			}
 		})
 	}
-	c.mode, c.listed, c.link, c.lostAt = Off, nil, LinkFailed, time.Time{}
+	c.mode, c.listed, c.main.link, c.lostAt = Off, nil, LinkFailed, time.Time{}
 	c.remember(text)
 	c.spawn("warning", func() { c.warn(text) })
 }
@@ -134,61 +144,29 @@ func (c *Card) remember(text string) {
 	c.log.Note(text)
 }
 
-// lingerFrom keeps the child for a while after the mode went off.
+// lingerFrom keeps the children for a while after the mode went off.
 func (c *Card) lingerFrom(at time.Time) {
 	c.offAt = at
 	var check func()
 	check = func() {
-		switch {
-		case c.mode != Off || !c.offAt.Equal(at) || c.child == nil:
-		case c.child.Busy.Load() > 0:
+		if c.mode != Off || !c.offAt.Equal(at) {
+			return
+		}
+		again := false
+		for _, s := range c.all() {
+			switch {
+			case s.child == nil:
+			case s.child.Busy.Load() > 0:
+				again = true
+			default:
+				c.drop(s)
+			}
+		}
+		if again {
 			c.after(busyAgain, check)
-		default:
-			c.closeChild()
 		}
 	}
 	c.after(c.opts.Limits.Keep, check)
-}
-
-// closeChild ends the child, or the attempt to start one, in the background.
-func (c *Card) closeChild() {
-	c.epoch++
-	if c.cancel != nil {
-		c.cancel()
-		c.cancel = nil
-	}
-	if old := c.child; old != nil {
-		c.child = nil
-		c.spawn("end", old.End)
-	}
-	if c.link != LinkFailed {
-		c.link = NoLink
-	}
-}
-
-// connect replaces the child by a new one, in the background.
-func (c *Card) connect() {
-	old := c.child
-	c.child = nil
-	c.epoch++
-	if c.cancel != nil {
-		c.cancel()
-	}
-	epoch := c.epoch
-	ctx, cancel := context.WithCancel(c.life)
-	c.cancel, c.link = cancel, Connecting
-	c.spawn("connect", func() {
-		defer cancel()
-		if old != nil {
-			old.End()
-		}
-		a := c.attempt(ctx)
-		kept := false
-		c.update(func() { kept = c.attached(epoch, a) })
-		if !kept && a.child != nil {
-			a.child.End()
-		}
-	})
 }
 
 // attempt is what came of starting a child.
@@ -199,29 +177,6 @@ type attempt struct {
 	offer   *catalogue.Catalogue
 	found   Found
 	err     error // a sentence for the user
-}
-
-func (c *Card) attempt(ctx context.Context) (a attempt) {
-	a.found, a.err = c.opts.Hooks.Find()
-	if a.err != nil {
-		return a
-	}
-	child, list, err := c.openLink(ctx, a.found)
-	if err != nil {
-		a.err = fmt.Errorf("%s failed to start: %w", c.opts.server(), err)
-		if a.found.Open != nil {
-			a.err = fmt.Errorf("%s cannot be reached: %w", c.opts.server(), err)
-		}
-		return a
-	}
-	a.child = child
-	c.inspect(&a, list)
-	if a.err != nil {
-		child.End()
-		a.child = nil
-		return a
-	}
-	return a
 }
 
 // inspect makes a catalogue of the child's list.
@@ -240,17 +195,17 @@ func (c *Card) inspect(a *attempt, list []json.RawMessage) {
 
 // attached takes the outcome of an attempt. It reports whether the child is
 // kept.
-func (c *Card) attached(epoch int, a attempt) bool {
-	if epoch != c.epoch || c.life.Err() != nil {
+func (c *Card) attached(s *slot, epoch int, a attempt) bool {
+	if epoch != s.epoch || c.life.Err() != nil {
 		return false
 	}
-	c.found, c.cancel = a.found, nil
-	asked := c.reconnecting
-	c.reconnecting = false
+	s.found, s.cancel = a.found, nil
+	asked := s.reconnect
+	s.reconnect = false
 	switch {
 	case a.err != nil && c.opts.OnDemand && c.mode == On:
-		c.attempts++
-		c.link = LinkFailed
+		s.stumble(a.err.Error())
+		s.link = LinkFailed
 		c.remember(a.err.Error())
 		return false
 	case a.err != nil:
@@ -262,55 +217,74 @@ func (c *Card) attached(epoch int, a attempt) bool {
 		}
 		return false
 	}
-	c.child, c.link, c.lostAt = a.child, LinkReady, time.Time{}
+	c.era, s.link, c.lostAt = a.child.Era(), LinkReady, time.Time{}
 	c.adopt(a)
 	c.opts.Hooks.Ready()
 	c.log.Note(fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.Server, a.child.Version, a.child.Protocol))
-	if n := len(c.verdict.Held); n > 0 {
-		text := fmt.Sprintf("%d definitions of %s's server are new or changed and are held. Look at them and accept them %s.", n, c.opts.Title, c.opts.Texts.Accept)
-		if n == 1 {
-			text = fmt.Sprintf("A definition of %s's server is new or changed and is held. Look at it and accept it %s.", c.opts.Title, c.opts.Texts.Accept)
-		}
-		c.spawn("warning", func() { c.warn(text) })
+	c.warnOfHeld()
+	if c.mode == TurningOn {
+		c.mode = On
 	}
-	switch c.mode {
-	case On, TurningOn:
-		c.mode, c.listed = On, c.offer
-	case Off:
+	if c.mode == On {
+		c.listed = c.offer
+	}
+	if c.settled(s) || c.mode == On && s == c.main && s.held == 0 && !c.serves() && !c.opts.Warm {
+		s.link = NoLink // another serves, or it was to list what there is
+		return false
+	}
+	s.child, s.used = a.child, time.Now()
+	if c.mode == Off {
 		c.lingerFrom(time.Now())
 	}
+	c.watchIdle(s, a.child, c.idle(s))
 	a.child.OnChange(c.relists(a.child))
 	c.spawn("child watch", func() {
 		<-a.child.Gone()
-		c.update(func() { c.childGone(a.child) })
+		c.update(func() { c.childGone(s, a.child) })
 	})
 	return true
+}
+
+// warnOfHeld tells the user that definitions wait for them.
+func (c *Card) warnOfHeld() {
+	n := len(c.verdict.Held)
+	if n == 0 {
+		return
+	}
+	text := fmt.Sprintf("%d definitions of %s's server are new or changed and are held. Look at them and accept them %s.", n, c.opts.Title, c.opts.Texts.Accept)
+	if n == 1 {
+		text = fmt.Sprintf("A definition of %s's server is new or changed and is held. Look at it and accept it %s.", c.opts.Title, c.opts.Texts.Accept)
+	}
+	c.spawn("warning", func() { c.warn(text) })
 }
 
 func (c *Card) adopt(a attempt) {
 	c.listing, c.verdict, c.offer = a.listing, a.verdict, a.offer
 }
 
-// childGone notes that the child ended by itself.
-func (c *Card) childGone(child *link) {
-	if c.child != child {
+// childGone notes that the child of a slot ended by itself.
+func (c *Card) childGone(s *slot, child *link) {
+	if s.child != child {
 		return
 	}
-	c.child = nil
-	c.epoch++
+	s.child = nil
+	s.epoch++
 	text := c.opts.Title + " connection lost: " + child.Cause()
 	if c.mode == Off {
-		c.link = NoLink
+		s.link = NoLink
 		c.remember(text)
 		return
 	}
 	if time.Since(child.Ready) >= stableAfter {
-		c.attempts = 0
+		s.attempts = 0
 	}
 	if c.opts.OnDemand {
-		c.attempts++
-		c.link = NoLink
+		s.stumble(text)
+		s.link = NoLink
 		c.remember(text)
+		if s.held > 0 || c.opts.Warm && s == c.main {
+			c.restart(s)
+		}
 		return
 	}
 	c.lose(text)
@@ -319,21 +293,6 @@ func (c *Card) childGone(child *link) {
 // maxFailures is how often in a row a program that is started on demand may fail or
 // end soon, until the user asks for it.
 const maxFailures = 5
-
-// wake starts the program for a call, unless it runs, is being started, or has failed
-// too often.
-func (c *Card) wake() {
-	c.update(func() {
-		if c.mode != On || c.life.Err() != nil || c.child != nil || c.link == Connecting {
-			return
-		}
-		if c.attempts < maxFailures {
-			c.connect()
-		} else {
-			c.link = LinkFailed
-		}
-	})
-}
 
 // recall offers what was accepted, when there is no program to ask.
 func (c *Card) recall() {
@@ -353,30 +312,31 @@ func (c *Card) recall() {
 
 // lose plans the next attempt, or gives up.
 func (c *Card) lose(text string) {
-	wait, ok := backoff(c.attempts)
+	s := c.main
+	wait, ok := backoff(s.attempts)
 	if !ok {
 		c.fail(c.opts.Title + " failed: " + text + ". Press r to reconnect.")
 		return
 	}
 	c.remember(text)
-	c.attempts++
-	c.link = Lost
+	s.attempts++
+	s.link = Lost
 	if c.lostAt.IsZero() {
 		c.lostAt = time.Now()
 		at := c.lostAt
 		c.after(c.opts.Limits.Withdraw, func() {
 			if c.lostAt.Equal(at) && c.mode == On {
 				c.listed = nil
-				c.queue.Clear(&refusal{c.opts.Texts.Lost})
+				s.queue.Clear(&refusal{c.opts.lost("")})
 			}
 		})
 	}
-	c.epoch++
-	epoch := c.epoch
+	s.epoch++
+	epoch := s.epoch
 	c.after(wait, func() {
-		if c.epoch == epoch && c.mode == On {
+		if s.epoch == epoch && c.mode == On {
 			c.restarts++
-			c.connect()
+			c.connect(s)
 		}
 	})
 }
@@ -395,7 +355,11 @@ func (c *Card) relist(child *link) {
 	}
 	a := attempt{child: child}
 	c.mu.Lock()
-	a.found = c.found
+	for _, s := range c.all() {
+		if s.child == child {
+			a.found = s.found
+		}
+	}
 	c.mu.Unlock()
 	c.inspect(&a, list)
 	if a.err != nil {
@@ -403,7 +367,7 @@ func (c *Card) relist(child *link) {
 		return
 	}
 	c.update(func() {
-		if c.child == child {
+		if slices.ContainsFunc(c.all(), func(s *slot) bool { return s.child == child }) {
 			c.adopt(a)
 			c.relisted()
 		}

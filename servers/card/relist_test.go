@@ -32,7 +32,7 @@ func TestAStormOfChangesIsReadOnceASecond(t *testing.T) {
 		f := works()
 		f["tools/call"] = strings.Repeat(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n", 1000) + f["tools/call"]
 		var lists atomic.Int32
-		o := Options{Hooks: Hooks{Find: func() (Found, error) { return Found{Command: process.Command{Program: "git-server"}}, nil }}}
+		o := Options{Hooks: Hooks{Find: func(From) (Found, error) { return Found{Command: process.Command{Program: "git-server"}}, nil }}}
 		c := made(t, o, func(cmd process.Command) (*process.Child, error) {
 			p, err := f.start(cmd)
 			p.In = counted{p.In, `"tools/list"`, &lists}

@@ -21,7 +21,8 @@ type Status struct {
 	Detail  string // of what it works with
 	Trouble string // what is the matter with that; "" for nothing
 
-	PID              int       // of the child; 0 when there is none
+	Children         []ChildFact
+	PID              int       // of the first child; 0 when there is none
 	Since            time.Time // the child is ready; zero when there is none
 	Server, Version  string    // what the child calls itself
 	Protocol         string
@@ -29,6 +30,8 @@ type Status struct {
 	Source           string // where it was found
 	Searched         []Candidate
 	Restarts         int
+	Agents           int // that the children serve
+	Failing          int // children that were lost, or could not be started
 	Waiting, Running int // calls
 
 	Tools        []catalogue.Tool // of the catalogue, also while off and the child is kept
@@ -52,6 +55,7 @@ type Status struct {
 	Log      []child.Line
 
 	accept string // the command for that
+	stray  string // what is the matter with the output of the children
 }
 
 // Tokens estimates what the definitions cost an agent's context while on.
@@ -61,21 +65,16 @@ func (s Status) Tokens() int { return deck.Tokens(s.Bytes) }
 func (c *Card) Status() Status {
 	c.mu.Lock()
 	s := Status{
-		Mode: c.mode, Link: c.link, For: c.found.For, Source: c.found.Source,
-		Program: c.found.Program, Searched: slices.Clone(c.found.Searched), Restarts: c.restarts,
+		Mode: c.mode, Restarts: c.restarts,
 		Held: slices.Clone(c.verdict.Held), Asked: slices.Clone(c.asked), Updated: c.verdict.Updated, Accepted: plain.Line(c.verdict.Was), Listed: c.listed != nil,
 		Error: c.lastError, ErrorAt: c.lastErrorAt, Broken: !c.failedAt.IsZero(), OnDemand: c.opts.OnDemand, accept: c.opts.Texts.Command("accept"),
 	}
-	if l := c.child; l != nil {
-		s.PID, s.Since, s.Server, s.Version, s.Protocol = l.PID, l.Ready, plain.Line(l.Server), plain.Line(l.Version), l.Protocol
-		s.Running = int(l.Busy.Load())
-	}
+	c.sum(&s)
 	if o := c.offer; o != nil {
 		s.Tools, s.Notes, s.Bytes, s.Instructions = o.Tools, o.Notes, o.Bytes, o.Instructions
 	}
 	c.mu.Unlock()
 	s.Detail, s.Trouble = c.opts.Hooks.State()
-	s.Waiting = c.queue.Waiting()
 	c.calls.mu.Lock()
 	s.OK, s.Failed, s.Picture = c.calls.ok, c.calls.failed, c.calls.picture
 	s.Calls = slices.Clone(c.calls.last[max(0, len(c.calls.last)-keptCalls):])
@@ -107,10 +106,12 @@ func (s Status) Sign() Sign {
 	switch {
 	case s.Mode == TurningOn:
 		return Sign{Dim, "starting"}
-	case s.Mode == On && s.Link == LinkFailed:
+	case s.Mode == On && (s.Link == LinkFailed || s.OnDemand && s.Failing > 0):
 		return Sign{Warning, s.Error}
-	case s.Mode == On && s.Link == Lost, s.Mode == On && s.Link != LinkReady && !s.OnDemand:
+	case s.Mode == On && !s.OnDemand && s.Link != LinkReady:
 		return Sign{Warning, "reconnecting"}
+	case s.Mode == On && s.stray != "":
+		return Sign{Warning, s.stray}
 	case s.Mode == On && s.Trouble != "":
 		return Sign{Warning, s.Trouble}
 	case s.Mode == On:

@@ -14,7 +14,7 @@ import (
 type Texts struct {
 	Mode     string // what the user switches
 	Off      string // to a call while off
-	Lost     string // to a call whose child ended, or that finds none
+	Lost     string // to a call whose child ended, or that finds none; the default says how it ended
 	Failed   string // to a call after the card went off by itself
 	Deadline string // to a call that was not answered in time
 	Accept   string // how the user accepts what is held: "on its page"
@@ -31,7 +31,6 @@ func (o *Options) sentences() Texts {
 			t.Off = fmt.Sprintf("%s is off. The user can turn it on in mcpdeck (key %s).", t.Mode, o.Key)
 		}
 	}
-	t.Lost = cmp.Or(t.Lost, o.Title+" stopped. The call may have taken effect: check, then retry.")
 	t.Failed = cmp.Or(t.Failed, t.Mode+" was turned off because its server keeps failing. The user can turn it on again in mcpdeck.")
 	t.Deadline = cmp.Or(t.Deadline, fmt.Sprintf("%s did not answer within %d s. The call may have taken effect: check before repeating it.",
 		o.Title, int(o.Limits.Call.Seconds())))
@@ -51,6 +50,20 @@ func (r *refusal) Error() string { return r.text }
 
 // server is what the user knows the program as.
 func (o *Options) server() string { return o.Title + "'s MCP server" }
+
+// lost is the answer to a call whose child ended, of which cause may tell why.
+func (o *Options) lost(cause string) string {
+	if o.Texts.Lost != "" {
+		return o.Texts.Lost
+	}
+	how, ended := strings.CutPrefix(cause, "it ended with ")
+	if ended {
+		how = " (" + how + ")"
+	} else {
+		how = ""
+	}
+	return o.Title + " stopped" + how + ". The call may have taken effect: check, then retry."
+}
 
 func (o *Options) waiting(before int) string {
 	if before == 0 {

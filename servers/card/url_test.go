@@ -15,7 +15,7 @@ func TestAServerIsReachedByItsURL(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			web := httptest.NewServer(s.Handler())
 			defer web.Close()
-			c := New(Options{Name: "far", OnDemand: true, Hooks: Hooks{Find: func() (Found, error) {
+			c := New(Options{Name: "far", OnDemand: true, Hooks: Hooks{Find: func(From) (Found, error) {
 				return Found{Open: func(log *child.Log) (child.Link, error) {
 					return streamable.Open(streamable.Options{Name: "far", URL: web.URL, Version: "test", Log: log})
 				}}, nil

@@ -77,7 +77,7 @@ func New(o Options) *Pencil {
 }
 
 // find searches for the program and says how to start it.
-func (o Options) find() (card.Found, error) {
+func (o Options) find(card.From) (card.Found, error) {
 	f, searched, err := find(o)
 	if err == nil && !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`).MatchString(f.App) {
 		err = fmt.Errorf("pencil.app %q cannot be used: letters, digits, - and _, at most 64, a letter or digit first", f.App)

@@ -16,8 +16,8 @@ import (
 // Machine is where a card is tried.
 type Machine struct {
 	Environ []string // mcpdeck's, each "NAME=value"
-	Dir     string   // the deck's folder
-	Root    string   // what ${root} stands for: Dir, or "" where no project may be
+	Dir     string   // where it is started, unless the card says where
+	Root    string   // what ${root} stands for, "" where no project may be
 	Home    string
 	Version string // of mcpdeck
 }

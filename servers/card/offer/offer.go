@@ -75,6 +75,9 @@ func (m *Module) Quit() { m.c.Quit() }
 // Stop implements [host.Module].
 func (m *Module) Stop(ctx context.Context) error { return m.c.Stop(ctx) }
 
+// AgentGone implements [host.Leaver].
+func (m *Module) AgentGone(agent string) { m.c.AgentGone(agent) }
+
 // look passes the state on.
 func (m *Module) look() {
 	s := m.c.Status()
@@ -89,8 +92,8 @@ func (m *Module) look() {
 		state = deck.State{Status: deck.Degraded, Reason: strings.TrimPrefix(sign.Note, name)}
 	case s.Mode == card.On:
 		state = deck.State{Status: deck.Ready, Detail: s.Detail}
-		if s.OnDemand && s.Link != card.LinkReady {
-			state.Detail = "idle"
+		if s.OnDemand {
+			state.Detail = s.Doing()
 		}
 	case s.Broken:
 		state.Status = deck.Failed

@@ -39,7 +39,7 @@ func TestTheStatusToolIsThereWhenThereIsNoOther(t *testing.T) {
 	server := new(fake.Server)
 	c := card.New(card.Options{
 		Name: "git", OnDemand: true, Start: func(process.Command) (*process.Child, error) { return server.Start() },
-		Hooks: card.Hooks{Find: func() (card.Found, error) { return card.Found{}, nil }},
+		Hooks: card.Hooks{Find: func(card.From) (card.Found, error) { return card.Found{}, nil }},
 	})
 	m := New(c, Options{})
 	c.Start(card.Events{})

@@ -30,8 +30,9 @@ func (m *Module) Serve(ctx context.Context, r host.Request) host.Reply {
 // _meta for the connection between agent and deck does not go to the server.
 func invocation(ctx context.Context, r host.Request) card.Invocation {
 	params, _ := rawjson.SplitObject(r.Params) // the transport has read it
+	who := host.CallerFrom(ctx)
 	in := card.Invocation{
-		Tool: r.Key, Args: params.Some("arguments"), Agent: host.CallerFrom(ctx).Name(),
+		Tool: r.Key, Args: params.Some("arguments"), Agent: who.Name(), From: card.From{Agent: who.Agent, Root: who.Root},
 		WaitForUser: func() func() { return host.WaitForUser(ctx) },
 	}
 	meta, err := rawjson.SplitObject(params.Some("_meta"))

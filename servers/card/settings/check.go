@@ -82,9 +82,9 @@ func (c Card) Complete(name string) (Card, []string, error) {
 func (c Card) unsupported() []string {
 	var out []string
 	rows := map[string]bool{
-		"share": c.Share == "session" || c.Share == "project", "keep": c.Keep, "pin": c.Pin != "all", "trim": len(c.Trim) > 0,
+		"pin": c.Pin != "all", "trim": len(c.Trim) > 0,
 		"texts": c.Texts == "raw", "elicit": c.Elicit == "agent", "sampling": c.Sampling == "agent", "roots": c.Roots != "project",
-		"relist": c.Relist == "start", "idle_stop": c.IdleStop > 0, "oauth": len(c.OAuth) > 0, "prefix": c.Prefix != nil && *c.Prefix == "",
+		"relist": c.Relist == "start", "oauth": len(c.OAuth) > 0, "prefix": c.Prefix != nil && *c.Prefix == "",
 	}
 	for _, key := range slices.Sorted(maps.Keys(rows)) {
 		if rows[key] {

@@ -31,7 +31,7 @@ type Card struct {
 	Inherit   []string          `toml:"inherit,omitempty"` // names of variables that the program gets as mcpdeck has them
 	Headers   map[string]string `toml:"headers,inline,omitempty"`
 	AllowHTTP bool              `toml:"allow_http,omitempty"` // plain HTTP to another machine
-	Cwd       string            `toml:"cwd,omitempty"`        // "" is the deck's folder
+	Cwd       string            `toml:"cwd,omitempty"`        // "" is the project of who it is started for
 	Sandbox   string            `toml:"sandbox,omitempty"`    // off, on
 
 	Mode  string   `toml:"mode,omitempty"`  // last, off, on, lazy
@@ -56,7 +56,7 @@ type Card struct {
 	MaxInFlight  int           `toml:"max_in_flight,omitempty"`
 	CallTimeout  span.Duration `toml:"call_timeout,omitempty"` // 0: none
 	StartTimeout span.Duration `toml:"start_timeout,omitempty"`
-	IdleStop     span.Duration `toml:"idle_stop,omitempty"` // 0: as the sharing has it
+	IdleStop     span.Duration `toml:"idle_stop,omitempty"` // 0: five minutes, but for an agent's own
 
 	OAuth map[string]any `toml:"oauth,inline,omitempty"`
 }

@@ -51,7 +51,7 @@ func TestWhatIsWrongWithACard(t *testing.T) {
 		{"a verdict that is misspelt", "command = ['a']\ntools = { x = 'alow' }", `tools.x: unknown value "alow" counts as off`, ""},
 		{"resources that are misspelt", "command = ['a']\nresources = 'of'", `counts as off`, ""},
 		{"what has no effect", "command = ['a']\nheaders = { A = 'b' }", "headers has no effect on a server with a command", ""},
-		{"sharing, which there is not", "command = ['a']\nshare = 'session'", "share is not supported", ""},
+		{"pins, which there are not", "command = ['a']\npin = 'off'", "pin is not supported", ""},
 		{"a search, which there is not", "command = ['a']\nmode = 'lazy'", "the server stays off", ""},
 		{"an approval, which there is not", "command = ['a']\ntools = { x = 'ask' }", `"ask" counts as off`, ""},
 		{"a header of two lines", "url = 'https://a.example'\nheaders = { A = \"b\\nc\" }", "", "value of one line"},

@@ -1,0 +1,87 @@
+package card
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// ChildFact is what a user can know about one child.
+type ChildFact struct {
+	PID     int // 0: it is no program of the deck's
+	Since   time.Time
+	Root    string // the project that it was started in; "" is the deck's own folder
+	Agents  int    // that it serves
+	Running int    // calls
+}
+
+// maxStrays is how many lines that are no messages a server may write before that is
+// the matter with it.
+const maxStrays = 10
+
+// sum puts into a status what it has of the children. The caller holds mu.
+func (c *Card) sum(s *Status) {
+	s.Link = c.main.link
+	found := c.main.found
+	agents, strays := map[string]bool{}, 0
+	for _, at := range c.all() {
+		s.Waiting += at.queue.Waiting()
+		if found.Program == "" && found.Open == nil {
+			found = at.found
+		}
+		switch at.link {
+		case Lost, LinkFailed:
+			s.Failing++
+		default:
+		}
+		s.Link = sooner(s.Link, at.link)
+		conn := at.child
+		if conn == nil {
+			continue
+		}
+		if len(s.Children) == 0 {
+			s.PID, s.Since, s.Server, s.Version, s.Protocol = conn.PID, conn.Ready, plain.Line(conn.Server), plain.Line(conn.Version), conn.Protocol
+		}
+		f := ChildFact{PID: conn.PID, Since: conn.Ready, Root: plain.Line(at.from.Root), Agents: len(at.agents), Running: int(conn.Busy.Load())}
+		s.Children = append(s.Children, f)
+		s.Running += f.Running
+		strays += conn.Strays()
+		for a := range at.agents {
+			agents[a] = true
+		}
+	}
+	s.For, s.Source, s.Program, s.Searched = found.For, found.Source, found.Program, slices.Clone(found.Searched)
+	s.Agents = len(agents)
+	if c.opts.OnDemand && strays > maxStrays {
+		s.stray = fmt.Sprintf("%d lines of its output are no messages", strays)
+	}
+}
+
+// sooner is the condition of two children that says most of what the card can do.
+func sooner(a, b Link) Link {
+	order := []Link{LinkReady, Connecting, Lost, LinkFailed, NoLink}
+	return order[min(slices.Index(order, a), slices.Index(order, b))]
+}
+
+// Doing is what the children do, in a few words.
+func (s Status) Doing() string {
+	var parts []string
+	switch n := len(s.Children); {
+	case n == 0:
+		return "idle"
+	case n > 1 && n != s.Agents:
+		parts = append(parts, fmt.Sprintf("running %d times", n))
+	default:
+		parts = append(parts, "running")
+	}
+	switch {
+	case s.Agents == 1:
+		parts = append(parts, "1 agent")
+	case s.Agents > 1:
+		parts = append(parts, fmt.Sprintf("%d agents", s.Agents))
+	}
+	return strings.Join(parts, ", ")
+}
