@@ -37,15 +37,21 @@ func guarded(t *testing.T) (*driver, *window) {
 func holding(t *testing.T, method string) *driver {
 	t.Helper()
 	d := newDriver(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.address = l.Addr().String()
-	l.Close()
+	d.choosePort()
 	decktest.Program(t, d.home, "servers/pencil/internal/standin/fakepencil")
 	d.configure("[ask]\ncli_answers = \"" + method + "\"\n[pencil]\nargs = [\"--change\"]\nstart_on = true\ncommand = \"" + d.home + "/fakepencil\"\n")
 	return d
+}
+
+// choosePort finds a port for the decks of this home.
+func (d *driver) choosePort() {
+	d.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.address = l.Addr().String()
+	l.Close()
 }
 
 func (d *driver) port() string {
