@@ -88,6 +88,17 @@ func TestSchemasKeepAllButDescriptions(t *testing.T) {
 	}
 }
 
+// A server must not keep the deck at its schema for as long as it likes.
+func TestSchemasAreRewrittenToADepth(t *testing.T) {
+	r := newRenamer(map[string]string{"batch_get": "draw_batch_get"})
+	for depth, want := range map[int]string{10: "draw_batch_get", 9000: "batch_get"} {
+		in := strings.Repeat(`{"items":`, depth) + `{"description":"batch_get"}` + strings.Repeat("}", depth)
+		if got := string(r.schema(json.RawMessage(in))); got != strings.Replace(in, "batch_get", want, 1) {
+			t.Errorf("%d levels down: %.40q is in place of %s", depth, got[depth*len(`{"items":`):], want)
+		}
+	}
+}
+
 func TestLongTextsAreCutAtASentence(t *testing.T) {
 	s := strings.Repeat("A sentence é. ", 300)
 	got := cutSentence(s, 2000)

@@ -115,13 +115,21 @@ func (r *renamer) schema(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	var b bytes.Buffer
-	r.walk(&b, raw, false)
+	r.walk(&b, raw, false, 0)
 	return b.Bytes()
 }
 
+// deepest is how deep in a schema names are looked for: each level is read once more
+// for each that is above it.
+const deepest = 100
+
 // walk copies raw to b. It is a schema or a list of schemas or, when named, an
 // object whose keys are names and whose values are schemas.
-func (r *renamer) walk(b *bytes.Buffer, raw []byte, named bool) {
+func (r *renamer) walk(b *bytes.Buffer, raw []byte, named bool, depth int) {
+	if depth > deepest {
+		b.Write(raw)
+		return
+	}
 	parts, _, err := rawjson.Split(raw)
 	if err != nil {
 		b.Write(raw)
@@ -135,13 +143,13 @@ func (r *renamer) walk(b *bytes.Buffer, raw []byte, named bool) {
 		if named {
 			key = ""
 		}
-		r.value(b, key, raw[p.From:p.To])
+		r.value(b, key, raw[p.From:p.To], depth+1)
 	}
 	b.Write(raw[at:])
 }
 
 // value copies the value of a schema's key, changed where it is a description.
-func (r *renamer) value(b *bytes.Buffer, key string, raw []byte) {
+func (r *renamer) value(b *bytes.Buffer, key string, raw []byte, depth int) {
 	switch key {
 	case "description":
 		if s, err := rawjson.Text(raw); err == nil {
@@ -153,9 +161,9 @@ func (r *renamer) value(b *bytes.Buffer, key string, raw []byte) {
 	case "default", "const", "enum", "examples", "example", "required":
 		b.Write(raw)
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
-		r.walk(b, raw, true)
+		r.walk(b, raw, true, depth)
 	default:
-		r.walk(b, raw, false)
+		r.walk(b, raw, false, depth)
 	}
 }
 

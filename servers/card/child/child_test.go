@@ -128,6 +128,8 @@ func TestAChildThatCannotBeUsedSaysWhy(t *testing.T) {
 		{"another protocol", "initialize", `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"1"}}`, `unsupported protocol version "1"`},
 		{"no list", "tools/list", `{"jsonrpc":"2.0","id":ID,"result":{}}`, "its tool list has no tools member"},
 		{"a list that is none", "tools/list", `{"jsonrpc":"2.0","id":ID,"result":7}`, "its tool list is not a JSON object"},
+		{"too large a list", "tools/list", `{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"` + strings.Repeat("x", maxListed) + `"}]}}`, "its tool list is larger than 8 MiB"},
+		{"too long a list", "tools/list", `{"jsonrpc":"2.0","id":ID,"result":{"tools":[{}` + strings.Repeat(",{}", maxEntries) + `]}}`, "its tool list has more than 10000 entries"},
 		{"no answer", "tools/list", "", "no answer within 10 s"},
 	}
 	for _, tt := range tests {

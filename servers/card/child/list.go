@@ -25,6 +25,8 @@ var (
 
 const (
 	maxPages    = 50
+	maxEntries  = 10_000  // of a list
+	maxListed   = 8 << 20 // bytes of all of them
 	settleQuiet = 300 * time.Millisecond // without a change a list is final
 	settleLimit = 3 * time.Second
 )
@@ -32,15 +34,20 @@ const (
 // ListTools reads all pages of the tool list.
 func (c *Conn) ListTools(ctx context.Context) ([]json.RawMessage, error) { return c.List(ctx, Tools) }
 
-// List reads all pages of a list. What is in it is not looked at.
+// List reads all pages of a list. What is in it is not looked at. An error is also that
+// of a list that nobody has use for: it is too long, or too large.
 func (c *Conn) List(ctx context.Context, k Kind) ([]json.RawMessage, error) {
 	var all []json.RawMessage
+	size := 0
 	var seen []string
 	params := json.RawMessage(`{}`)
 	for range maxPages {
 		page, err := c.Call(ctx, k.method, params)
 		if err != nil {
 			return nil, err
+		}
+		if size += len(page); size > maxListed {
+			return nil, fmt.Errorf("its %s list is larger than %d MiB", k.noun, maxListed>>20)
 		}
 		o, err := rawjson.SplitObject(page)
 		if err != nil {
@@ -50,7 +57,9 @@ func (c *Conn) List(ctx context.Context, k Kind) ([]json.RawMessage, error) {
 		if !ok {
 			return nil, fmt.Errorf("its %s list has no %s member", k.noun, k.member)
 		}
-		all = append(all, entries...)
+		if all = append(all, entries...); len(all) > maxEntries {
+			return nil, fmt.Errorf("its %s list has more than %d entries", k.noun, maxEntries)
+		}
 		next := o.Str("nextCursor")
 		if next == "" || slices.Contains(seen, next) {
 			break
