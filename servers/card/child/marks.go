@@ -49,10 +49,27 @@ func OpenMarks(dir string) (*Marks, []Leftover, error) {
 		return nil, nil, err
 	}
 	m.file = flock.New(filepath.Join(dir, marksPrefix+m.own), flock.SetPermissions(0o600))
-	if err := m.file.Lock(); err != nil {
-		return nil, nil, fmt.Errorf("keep the marks of children: %w", err)
+	for {
+		if err := m.file.Lock(); err != nil {
+			return nil, nil, fmt.Errorf("keep the marks of children: %w", err)
+		}
+		// A deck that looked before the lock was there has taken the file for that of
+		// a deck that is gone, and removed it.
+		if there(m.file) {
+			return m, left, nil
+		}
+		_ = m.file.Close() // of a file that has no name
 	}
-	return m, left, nil
+}
+
+// there tells whether a locked file is the one that has its name.
+func there(lock *flock.Flock) bool {
+	named, err := os.Stat(lock.Path())
+	if err != nil {
+		return false
+	}
+	locked, err := lock.Stat()
+	return err == nil && os.SameFile(named, locked)
 }
 
 // leftovers reads the files of decks that no longer live. One is removed when nothing

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -97,4 +98,27 @@ func TestMarksNeedNoFolder(t *testing.T) {
 	if _, _, err := m.Start(process.Command{Program: filepath.Join(t.TempDir(), "none")}); err == nil {
 		t.Error("what is not there was started")
 	}
+}
+
+// A deck that starts takes the file of another that starts for none of a deck that is
+// gone.
+func TestDecksThatStartAtOnceKeepTheirMarks(t *testing.T) {
+	dir := t.TempDir()
+	var decks sync.WaitGroup
+	for range 8 {
+		decks.Go(func() {
+			for range 8 {
+				m, left, err := OpenMarks(dir)
+				if err != nil || len(left) != 0 {
+					t.Error(left, err)
+					return
+				}
+				if err := note(m.file.Path(), "x-1 0\n"); err != nil {
+					t.Error(err)
+				}
+				m.Close()
+			}
+		})
+	}
+	decks.Wait()
 }
