@@ -20,7 +20,8 @@ import (
 const (
 	pingEvery       = 30 * time.Second
 	pingLimit       = 10 * time.Second
-	drainLimit      = 100 * time.Millisecond // for what is in the pipe when the child is gone
+	drainLimit      = 100 * time.Millisecond // for what is in the pipe of a child that the deck ends
+	lastWordsLimit  = 2 * time.Second        // of one that ends by itself, on a machine that is busy
 	maxInstructions = 8000                   // characters
 )
 

@@ -146,6 +146,33 @@ func TestAChildThatCannotBeUsedSaysWhy(t *testing.T) {
 	}
 }
 
+// On a busy machine a program's last words are read a while after its end is noticed.
+func TestTheLastWordsOfAProgramAreWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{answers: works()}
+		f.answers["initialize"] = "exit"
+		o, late := options(f), make(chan struct{})
+		said, says := io.Pipe()
+		o.Start = func() (*process.Child, error) {
+			p, err := f.start()
+			p.Err = said
+			go func() {
+				defer close(late)
+				<-p.Exited
+				time.Sleep(time.Second)
+				_, _ = io.WriteString(says, "the last word\n") // nobody may read it
+				says.Close()
+			}()
+			return p, err
+		}
+		_, _, err := Open(t.Context(), o)
+		if err == nil || err.Error() != "it exited with code 3: the last word" {
+			t.Errorf("got %v", err)
+		}
+		<-late
+	})
+}
+
 func TestRequestsOfAChildAreAnswered(t *testing.T) {
 	f := &fake{answers: works()}
 	o := options(f)

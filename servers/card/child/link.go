@@ -3,6 +3,7 @@ package child
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/process"
@@ -65,7 +66,8 @@ type program struct {
 	drained chan struct{} // closed when all of its stderr was read
 	gone    chan struct{}
 	conn    *rpc.Conn
-	cause   string // after gone
+	ending  atomic.Bool // by the deck
+	cause   string      // after gone
 }
 
 // startProgram starts the program of the options.
@@ -93,18 +95,28 @@ func (p *program) Begin(c *rpc.Conn) {
 	safe.Go(p.name+" watch", func() { p.watch(c) })
 }
 
+// drain is how long to wait for what the program has written, and for the end of one
+// that writes no more. Who waits knows no other way: something that the program has
+// started may hold its pipes.
+func (p *program) drain() time.Duration {
+	if p.ending.Load() {
+		return drainLimit
+	}
+	return lastWordsLimit
+}
+
 // watch notices the end of the program.
 func (p *program) watch(c *rpc.Conn) {
 	select {
 	case <-p.Exited:
 		select {
 		case <-c.Done():
-		case <-time.After(drainLimit): // something it has started holds the pipe
+		case <-time.After(p.drain()):
 		}
 		p.cause = "it ended with " + p.Code()
 	case <-c.Done():
 		p.cause = "it closed its output"
-		if p.GoneWithin(drainLimit) {
+		if p.GoneWithin(p.drain()) {
 			p.cause = "it ended with " + p.Code()
 		} else {
 			p.Child.End(true)
@@ -114,7 +126,7 @@ func (p *program) watch(c *rpc.Conn) {
 	p.Out.Close()
 	select { // its last words say why it ended
 	case <-p.drained:
-	case <-time.After(drainLimit): // something it has started holds the pipe
+	case <-time.After(p.drain()):
 	}
 	p.Err.Close()
 	<-c.Done()
@@ -129,13 +141,13 @@ func (p *program) Cause() string { return p.cause }
 
 // Fault implements Link.
 func (p *program) Fault() string {
-	if !p.GoneWithin(drainLimit) {
+	if !p.GoneWithin(p.drain()) {
 		return "it closed its output"
 	}
 	text := "it exited with " + p.Code()
 	select {
 	case <-p.drained:
-	case <-time.After(drainLimit): // something it has started holds the pipe
+	case <-time.After(p.drain()):
 	}
 	if last := p.log.lastWords(p.name, p.began); last != "" {
 		text += ": " + last
@@ -145,6 +157,7 @@ func (p *program) Fault() string {
 
 // End implements Link. A program that has time to end is told first that nobody waits.
 func (p *program) End(busy bool) {
+	p.ending.Store(true)
 	if busy && p.Patience > 0 {
 		p.conn.CancelAll(cancelLimit)
 	}
@@ -154,12 +167,16 @@ func (p *program) End(busy bool) {
 
 // Quit ends the program in less than two seconds.
 func (p *program) Quit() {
+	p.ending.Store(true)
 	p.EndIn(quitClosed, quitAsked)
 	<-p.gone
 }
 
 // Kill implements Link.
-func (p *program) Kill() { p.Child.Kill() }
+func (p *program) Kill() {
+	p.ending.Store(true)
+	p.Child.Kill()
+}
 
 // refused tells whether the server has answered that it does not know what it was
 // asked, by a message or by HTTP alone.
