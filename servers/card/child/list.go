@@ -25,8 +25,8 @@ var (
 
 const (
 	maxPages    = 50
-	maxEntries  = 10_000  // of a list
-	maxListed   = 8 << 20 // bytes of all of them
+	maxEntries  = 10_000                 // of a list
+	maxListed   = 8 << 20                // bytes of all of them
 	settleQuiet = 300 * time.Millisecond // without a change a list is final
 	settleLimit = 3 * time.Second
 )
