@@ -44,6 +44,7 @@ type Server struct {
 	Name, Title string
 	State       State
 	Foreign     bool // a program or a URL of somebody else's is behind it
+	Lazy        bool // agents find its tools instead of listing them
 	Tools       int  // listed now
 	Bytes       int  // of the listed definitions as JSON: what an agent's context pays
 	Calls       uint64

@@ -57,6 +57,7 @@ type Host struct {
 	calls     *calls.Log
 	pool      safe.Pool // of the requests of byte streams
 	hints     hint.Feed
+	own       *hosted // what the deck offers itself, whatever modules there are
 
 	cached atomic.Pointer[deck.Snapshot]
 
@@ -67,6 +68,7 @@ type Host struct {
 	agents    []*Agent
 	gone      []deck.Agent
 	views     map[string]*View
+	lazy      map[string]bool // modules, by name
 	endpoints deck.Endpoints
 	warnings  []deck.Warning
 	warned    uint64 // the ID of the newest
@@ -94,9 +96,10 @@ type hosted struct {
 // New makes a host that is not running yet. A tool name that two modules use is
 // an error.
 func New(opts Options) (*Host, error) {
-	h := &Host{opts: opts, admission: admission.New(opts.Limits), views: map[string]*View{}, started: time.Now()}
+	h := &Host{opts: opts, admission: admission.New(opts.Limits), views: map[string]*View{}, lazy: map[string]bool{}, started: time.Now()}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.calls = calls.New(calls.Options{Recorder: opts.Recorder, Redact: opts.Redact, Changed: h.tell})
+	h.own = &hosted{host: h, id: Identity{Name: "mcpdeck", Title: "mcpdeck"}}
 	owner := map[string]string{}
 	var modules []*hosted
 	for _, m := range opts.Modules {

@@ -20,6 +20,7 @@ type lists struct {
 	prompts   []server.ServerPrompt
 
 	listed map[mcp.MCPMethod][]any // the definitions, to compare lists by
+	lazy   bool                    // what is added is for clients that search
 }
 
 const (
@@ -40,6 +41,45 @@ func (l *lists) add(list mcp.MCPMethod, kind Kind, key string, definition any, t
 		l.routes[kind] = map[string]route{}
 	}
 	l.routes[kind][key] = to
+	if l.lazy {
+		l.hide(list, key)
+	}
+}
+
+// hide leaves a definition to clients that search, by the key that the library lists it
+// with.
+func (l *lists) hide(list mcp.MCPMethod, key string) {
+	if l.hidden[list] == nil {
+		l.hidden[list] = map[string]bool{}
+	}
+	l.hidden[list][key] = true
+}
+
+// content is what a list is compared by with a later one: who sees it belongs to it.
+func (l *lists) content(list mcp.MCPMethod) []any {
+	if hidden := l.hidden[list]; hidden != nil {
+		return append(l.listed[list], hidden)
+	}
+	return l.listed[list]
+}
+
+// addFinder lists the two tools of the finder, for clients that do not search.
+func (l *lists) addFinder(h *Host) {
+	for _, t := range l.finder.definitions() {
+		l.addTool(h, h.own, nil, t)
+		l.only[t.Tool.Name] = audience{has: func(client string) bool { return !searches(client) }}
+	}
+}
+
+// leave leaves tools of a module to the finder and to clients that search. Those that
+// an earlier module hides stay hidden.
+func (l *lists) leave(m *hosted, tools []Tool) {
+	for _, t := range tools {
+		if l.routes[KindTool][t.Tool.Name].module == m {
+			l.finder.add(m.id.Name, t)
+			l.only[t.Tool.Name] = audience{has: searches}
+		}
+	}
 }
 
 // asIs has a definition listed as it stands, where the library lists one by that key.
@@ -127,6 +167,9 @@ func (l *lists) addRaw(m *hosted, o Offer) {
 		place := fmt.Sprintf("mcpdeck-template:%d", len(l.templates))
 		l.add(templatesList, KindTemplate, d.Key, d.Raw, to)
 		l.asIs(templatesList, place, d.Raw)
+		if l.lazy {
+			l.hide(templatesList, place)
+		}
 		l.templates = append(l.templates, server.ServerResourceTemplate{
 			Template: mcp.NewResourceTemplate(place, nameOf(d)),
 			Handler: func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {

@@ -86,11 +86,14 @@ type route struct {
 // Route returns how to answer a request, nil if the library does that.
 func (v *View) Route(method string, params json.RawMessage, modern bool) func(context.Context) Reply {
 	l := v.listing.Load()
-	if len(l.routers) == 0 {
+	if len(l.routers) == 0 && l.finder == nil {
 		return nil
 	}
 	r := Request{Method: method, Params: params, Modern: modern, AsIs: v.Spec.AsIs}
 	r.Kind, r.Key = addressee(method, params)
+	if l.finder != nil && r.Kind == KindTool && r.Key == callName {
+		return func(ctx context.Context) Reply { return v.called(ctx, l, r) }
+	}
 	to, ok := l.routes[r.Kind][r.Key]
 	if !ok {
 		to, ok = v.owner(l, r)

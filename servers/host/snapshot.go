@@ -1,6 +1,7 @@
 package host
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -42,6 +43,7 @@ func (h *Host) build() *deck.Snapshot {
 	agents := slices.Clone(h.agents)
 	h.gone = slices.DeleteFunc(h.gone, func(a deck.Agent) bool { return time.Since(a.Gone) > goneFor })
 	gone := slices.Clone(h.gone)
+	lazy := maps.Clone(h.lazy)
 	h.mu.Unlock()
 
 	for _, a := range agents {
@@ -54,7 +56,7 @@ func (h *Host) build() *deck.Snapshot {
 	for _, m := range h.all() {
 		m.mu.Lock()
 		s.Servers = append(s.Servers, deck.Server{
-			Name: m.id.Name, Title: m.id.Title, State: m.shown(), Foreign: m.id.Foreign,
+			Name: m.id.Name, Title: m.id.Title, State: m.shown(), Foreign: m.id.Foreign, Lazy: lazy[m.id.Name],
 			Tools: m.tools, Bytes: m.bytes, Calls: perServer[m.id.Name],
 		})
 		m.mu.Unlock()

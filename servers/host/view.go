@@ -50,11 +50,19 @@ type View struct {
 
 // listing is what the lists have beside the library's own.
 type listing struct {
-	only    map[string]func(client string) bool          // who gets a tool that is not for all, by name
+	only    map[string]audience                          // who gets a tool that is not for all, by name
+	hidden  map[mcp.MCPMethod]map[string]bool            // what of the other lists is for clients that search
+	finder  *finder                                      // of tools that not all clients list; nil: there are none
 	turns   map[string]bool                              // of tools that are InTurn
 	raw     map[mcp.MCPMethod]map[string]json.RawMessage // definitions that are listed as they stand, by lists
 	routes  map[Kind]map[string]route                    // who answers for what is listed
 	routers []route                                      // the modules that answer for more than they list
+}
+
+// audience are the clients that a tool is for.
+type audience struct {
+	has     func(client string) bool
+	gateway bool // it is one
 }
 
 // refreshPatience is how long an agent may take to ask for a changed list.
@@ -105,20 +113,16 @@ func (v *View) build() *server.MCPServer {
 	info, _ := rpc.Raw(mcp.Implementation{Name: name, Version: v.host.opts.Version, Title: title}) // always encodes
 	v.info = string(info)
 	hooks := &server.Hooks{}
-	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
-		r.Instructions = v.instructions()
+	hooks.AddAfterInitialize(func(_ context.Context, _ any, q *mcp.InitializeRequest, r *mcp.InitializeResult) {
+		r.Instructions = v.instructions(q.Params.ClientInfo.Name)
 	})
-	hooks.AddAfterDiscover(func(_ context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
-		r.Instructions = v.instructions()
+	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
+		r.Instructions = v.instructions(clientOf(ctx))
 	})
+	v.hideOthers(hooks)
 	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {
-		client := ""
-		q := requestFrom(ctx)
-		if q != nil {
-			client = q.agent.Caller().Client
-		}
-		gateway := v.choose(client, r)
-		if q != nil {
+		gateway := v.choose(clientOf(ctx), r)
+		if q := requestFrom(ctx); q != nil {
 			q.agent.listed(v, gateway)
 		}
 	})
@@ -161,9 +165,10 @@ func (v *View) build() *server.MCPServer {
 func (v *View) choose(client string, r *mcp.ListToolsResult) (special bool) {
 	only := v.listing.Load().only
 	r.Tools = slices.DeleteFunc(r.Tools, func(t mcp.Tool) bool {
-		who := only[t.Name]
-		special = special || who != nil && who(client)
-		return who != nil && !who(client)
+		who, some := only[t.Name]
+		has := !some || who.has(client)
+		special = special || has && who.gateway
+		return !has
 	})
 	return special
 }
@@ -211,16 +216,23 @@ func (v *View) refresh() {
 
 // list is refresh for a caller that holds mu.
 func (v *View) list() {
-	l := lists{listing: listing{only: map[string]func(string) bool{}, turns: map[string]bool{}, raw: map[mcp.MCPMethod]map[string]json.RawMessage{}, routes: map[Kind]map[string]route{}}}
+	l := lists{listing: listing{only: map[string]audience{}, hidden: map[mcp.MCPMethod]map[string]bool{}, finder: v.finder(), turns: map[string]bool{}, raw: map[mcp.MCPMethod]map[string]json.RawMessage{}, routes: map[Kind]map[string]route{}}}
+	if l.finder != nil {
+		l.addFinder(v.host)
+	}
 	for _, m := range v.all() {
 		o := v.offerOf(m)
 		if !v.Spec.Gateway && o.ForGateway != nil {
 			for _, t := range o.Gateway {
-				l.only[t.Tool.Name] = o.ForGateway
+				l.only[t.Tool.Name] = audience{o.ForGateway, true}
 			}
 		}
 		for _, t := range v.toolsOf(m, o) {
 			l.addTool(v.host, m, o.Router, t)
+		}
+		l.lazy = l.finder.has(m.id.Name)
+		if l.lazy {
+			l.leave(m, v.lazyTools(o))
 		}
 		l.addTyped(v.host, o)
 		if o.Router != nil {
@@ -229,9 +241,9 @@ func (v *View) list() {
 	}
 	v.listing.Store(&l.listing)
 	v.swap("tools", l.listed[toolsList], func() { v.MCP.SetTools(l.tools...) })
-	v.swap("resources", l.listed[resourcesList], func() { v.MCP.SetResources(l.resources...) })
-	v.swap("templates", l.listed[templatesList], func() { v.MCP.SetResourceTemplates(l.templates...) })
-	v.swap("prompts", l.listed[promptsList], func() { v.MCP.SetPrompts(l.prompts...) })
+	v.swap("resources", l.content(resourcesList), func() { v.MCP.SetResources(l.resources...) })
+	v.swap("templates", l.content(templatesList), func() { v.MCP.SetResourceTemplates(l.templates...) })
+	v.swap("prompts", l.content(promptsList), func() { v.MCP.SetPrompts(l.prompts...) })
 }
 
 func (v *View) toolsOf(m *hosted, o Offer) []Tool {
@@ -268,9 +280,15 @@ func (v *View) swap(kind string, content []any, set func()) {
 	}
 }
 
-func (v *View) instructions() string {
+// instructions are those of the view for a client. Those of what it does not list, it
+// finds.
+func (v *View) instructions(client string) string {
 	var parts []string
+	finder := v.listing.Load().finder
 	for _, m := range v.all() {
+		if finder.has(m.id.Name) && !searches(client) {
+			continue
+		}
 		if s := strings.TrimSpace(v.offerOf(m).Instructions); s != "" {
 			parts = append(parts, s)
 		}

@@ -1,0 +1,126 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/calls"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+// called makes the call that a call of call_tool stands for, as if the agent had called
+// the tool itself.
+func (v *View) called(ctx context.Context, l *listing, r Request) Reply {
+	params, _ := rawjson.SplitObject(r.Params) // the transport has read it
+	asked, _ := rawjson.SplitObject(params.Get("arguments"))
+	r.Key = asked.Str("name")
+	args, problem := innerArguments(asked)
+	r.Params = inner(params, r.Key, args)
+	to, known := l.routes[KindTool][r.Key]
+	if !known {
+		to, known = v.owner(l, r)
+	}
+	text, module := v.refusal(r.Key)
+	switch {
+	case r.Key == "" || r.Key == callName:
+		text = callName + " needs the name of a tool that " + findName + " has found."
+	case text != "" && !known:
+	case !known:
+		text = v.unknown(r.Key) + "; " + findName + " finds tools"
+	case problem != "":
+		text, module = problem+schemaOf(to.tool), to.module.id.Name
+	case to.router != nil:
+		return to.serve(ctx, v, r)
+	default:
+		return to.handle(ctx, v, r)
+	}
+	return v.refuse(ctx, calls.Request{Server: module, Tool: r.Key, Args: args, Redact: v.host.redactOf(r.Key)}, text)
+}
+
+// innerArguments are those of the tool itself: an object, or a string that holds one.
+func innerArguments(asked rawjson.Object) (args json.RawMessage, problem string) {
+	const wanted = "arguments must be an object."
+	if args = asked.Some("arguments"); args == nil {
+		return json.RawMessage("{}"), ""
+	}
+	if args[0] == '"' {
+		s, err := rawjson.Text(args)
+		if err != nil {
+			return nil, wanted
+		}
+		args = json.RawMessage(s)
+	}
+	if _, err := rawjson.Parse(args); err != nil {
+		return nil, wanted
+	}
+	return oneLine(Reply{Result: args}).Result, ""
+}
+
+// inner are the params of a call of the tool itself.
+func inner(params rawjson.Object, name string, args json.RawMessage) json.RawMessage {
+	var out rawjson.Object
+	for _, m := range params {
+		switch m.Key {
+		case "name":
+			m.Value = rawjson.Quote(name)
+		case "arguments":
+			m.Value = args
+		}
+		out = append(out, m)
+	}
+	return out.JSON()
+}
+
+// schemaOf is a line with the schema of a tool's arguments.
+func schemaOf(t Tool) string {
+	raw, err := json.Marshal(t.definition())
+	if err != nil {
+		return ""
+	}
+	o, _ := rawjson.SplitObject(raw)
+	return "\nIts input schema: " + string(o.Get("inputSchema"))
+}
+
+// refuse answers a call that is not made with a sentence for the agent.
+func (v *View) refuse(ctx context.Context, c calls.Request, text string) Reply {
+	q := requestFrom(ctx)
+	if q == nil {
+		return Failed(rpc.CodeInternal, "the request belongs to no connection")
+	}
+	reply := raw.refusal(text)
+	v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(deck.ToolError, raw.logged(reply), "")
+	return reply
+}
+
+// handle answers a call of a tool that has a handler of the library.
+func (to route) handle(ctx context.Context, v *View, r Request) Reply {
+	var req mcp.CallToolRequest
+	if err := json.Unmarshal(r.Params, &req.Params); err != nil {
+		return Failed(rpc.CodeParams, err.Error())
+	}
+	req.Method = r.Method
+	if q := requestFrom(ctx); q != nil {
+		q.server = v.MCP
+	}
+	result, err := v.host.recorded(to.module, to.tool)(ctx, req)
+	var chosen *rpc.Error
+	switch {
+	case errors.As(err, &chosen):
+		return Failed(chosen.Code, chosen.Message)
+	case err != nil:
+		return Failed(rpc.CodeInternal, err.Error())
+	}
+	encoded, err := json.Marshal(result)
+	if err != nil {
+		return Failed(rpc.CodeInternal, err.Error())
+	}
+	if r.Modern {
+		encoded = v.complete(r.Method, encoded)
+	}
+	return Reply{Result: encoded}
+}
