@@ -102,7 +102,10 @@ func (h *instance) card(cfg *config.Config, s settings.Card) *card.Card {
 			return h.form(ctx, e, s.Label(), cmp.Or(strings.Join(s.Command[:min(len(s.Command), 1)], ""), s.Name))
 		}
 	}
-	return card.New(o)
+	var c *card.Card
+	o.Start = h.starter(func(text string) { c.Note(text) })
+	c = card.New(o)
+	return c
 }
 
 // shareOf is which agents have a child of the card in common.

@@ -75,6 +75,7 @@ func openDeck(a *app, f deckFlags) error {
 	}
 	h.host.Start()
 	h.takeCards(h.cfg)
+	safe.Go("leftovers", h.endLeftovers)
 	if err := r.serve(); err != nil {
 		h.host.Warn("http", err.Error())
 	}

@@ -41,6 +41,7 @@ type instance struct {
 	gate     *proof.Gate // nil when headless
 	pencil   *pencil.Pencil
 	added    added
+	marking  marking
 	clippy   *clippy.Service
 	journal  *journal.Journal // nil: none is kept
 	earlier  *earlier         // nil with it
@@ -178,6 +179,7 @@ func (h *instance) stop() {
 			slog.Error("wait for the server of "+c.Name()+" to end", "error", err)
 		}
 	}
+	h.marking.close()
 	if h.logFile != nil {
 		_ = h.logFile.Close() // nothing is written after
 	}

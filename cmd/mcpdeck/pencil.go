@@ -44,6 +44,7 @@ func proveIfAsked(method string) (string, error) {
 // pencilOptions joins the configuration and what a user at a deck can do.
 func (h *instance) pencilOptions(cfg *config.Config, person bool) server.Options {
 	o := cfg.PencilOptions(version())
+	o.Start = h.starter(func(text string) { h.pencil.Note(text) })
 	if person {
 		o.Elicit = h.fillIn
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -34,6 +35,7 @@ func serve(a *app) error {
 	}
 	h.host.Start()
 	h.takeCards(h.cfg)
+	safe.Go("leftovers", h.endLeftovers)
 	h.openJournal()
 	if err := r.serve(); err != nil {
 		return err

@@ -167,6 +167,7 @@ type core struct {
 	offer   *catalogue.Catalogue // made of it
 	listed  *catalogue.Catalogue // what agents have; nil: nothing
 
+	hurried     bool // the deck ends
 	restarts    int
 	lostAt      time.Time // zero unless tools are offered without a child
 	offAt       time.Time
@@ -250,7 +251,7 @@ func (c *Card) Title() string { return c.opts.Title }
 // mode on if the user configured that. It may be called again after Stop.
 func (c *Card) Start(e Events) {
 	c.mu.Lock()
-	c.events = e
+	c.events, c.hurried = e, false
 	c.life, c.stop = context.WithCancel(context.Background())
 	c.mu.Unlock()
 	c.recall()
@@ -259,21 +260,27 @@ func (c *Card) Start(e Events) {
 	}
 }
 
-// Quit switches off and begins to end the children. Calls that they have not answered
-// fail.
+// Quit switches off and begins to end the children, within two seconds, for a deck that
+// ends. Calls that they have not answered fail.
 func (c *Card) Quit() {
 	c.update(func() {
-		c.stop()
-		c.switchOff()
-		for _, s := range c.all() {
-			c.drop(s)
-		}
+		c.hurried = c.opts.OnDemand
+		c.end()
 	})
+}
+
+// end is [Card.Stop] without the wait.
+func (c *Card) end() {
+	c.stop()
+	c.switchOff()
+	for _, s := range c.all() {
+		c.drop(s)
+	}
 }
 
 // Stop switches off, ends the children, and returns when they are gone or ctx ends.
 func (c *Card) Stop(ctx context.Context) error {
-	c.Quit()
+	c.update(c.end)
 	return c.Wait(ctx)
 }
 

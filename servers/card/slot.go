@@ -298,7 +298,11 @@ func (c *Card) closeChild(s *slot) {
 	}
 	if old := s.child; old != nil {
 		s.child = nil
-		c.spawn("end", old.End)
+		end := old.End
+		if c.hurried {
+			end = old.Quit
+		}
+		c.spawn("end", end)
 	}
 	if s.link != LinkFailed {
 		s.link = NoLink

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -330,4 +331,45 @@ func TestWhoWaitsForAStartIsTold(t *testing.T) {
 			t.Errorf("told %q", notes)
 		}
 	})
+}
+
+// stubborn is the input of a program that does not end with it.
+type stubborn struct{ io.Writer }
+
+func (stubborn) Close() error { return nil }
+
+// A server that does not end by itself is given time, but less when the deck ends.
+func TestHowLongTheEndOfAServerTakes(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		end  func(c *Card)
+		want time.Duration
+	}{
+		{"it is turned off", (*Card).Off, 3 * time.Second},
+		{"the deck ends", (*Card).Quit, 1800 * time.Millisecond},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := legacy()
+				s := shares(t, server, Options{Share: ShareSession})
+				gone := make(chan time.Time, 2)
+				s.opts.Start = func(process.Command) (*process.Child, error) {
+					p, err := server.Start()
+					kill := p.Kill
+					p.Patience, p.In, p.Terminate = 1500*time.Millisecond, stubborn{p.In}, func() {}
+					p.Kill = func() { kill(); gone <- time.Now() }
+					return p, err
+				}
+				s.counted(t, From{"ada", "/shop"})
+				s.counted(t, From{"bob", "/shop"})
+				began := time.Now()
+				row.end(s.Card)
+				for range 2 { // side by side
+					if took := (<-gone).Sub(began); took != row.want {
+						t.Errorf("gone after %v", took)
+					}
+				}
+			})
+		})
+	}
 }

@@ -17,6 +17,7 @@ type Paths struct {
 	State      string // folder
 	Config     string
 	Cards      string // folder beside Config: servers that the user has added, a file each
+	Run        string // folder: of what runs
 	Socket     string // agents and commands
 	AskSocket  string
 	Token      string // of the HTTP endpoint
@@ -74,6 +75,7 @@ func paths(home string, f Flags) (Paths, error) {
 		Config:     configFile(home, f),
 		Cards:      CardFolder(configFile(home, f)),
 		Undo:       filepath.Join(state, "undo"),
+		Run:        filepath.Join(state, "run"),
 		Socket:     filepath.Join(state, "run", "deck"+suffix+".sock"),
 		AskSocket:  filepath.Join(state, "run", "ask"+suffix+".sock"),
 		Token:      filepath.Join(state, "run", "token"+suffix),
@@ -116,7 +118,7 @@ func configFile(home string, f Flags) string {
 // Make makes the state folder and checks that it can be written, and that nobody
 // but the user gets at what is in it.
 func (p Paths) Make() error {
-	for _, dir := range []string{p.State, filepath.Join(p.State, "run")} {
+	for _, dir := range []string{p.State, p.Run} {
 		if err := file.Private(dir); err != nil {
 			return fmt.Errorf("make the state folder: %w; or choose another with --state DIR", err)
 		}

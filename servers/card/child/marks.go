@@ -37,6 +37,9 @@ type Leftover struct {
 
 const marksPrefix = "children-"
 
+// ErrMark is why a program was not started whose mark cannot be kept.
+var ErrMark = errors.New("keep the mark of a child")
+
 // OpenMarks makes marks for this deck and finds what earlier ones left behind. dir, a
 // folder of the user's own, keeps the marks; "" keeps none.
 func OpenMarks(dir string) (*Marks, []Leftover, error) {
@@ -130,7 +133,7 @@ func (m *Marks) Start(c process.Command) (p *process.Child, mark string, err err
 		defer m.mu.Unlock()
 		if err := note(m.file.Path(), fmt.Sprintf("%s %d\n", mark, p.PID)); err != nil {
 			p.Kill()
-			return nil, "", fmt.Errorf("keep the mark of a child: %w", err)
+			return nil, "", fmt.Errorf("%w: %w", ErrMark, err)
 		}
 	}
 	return p, mark, nil
