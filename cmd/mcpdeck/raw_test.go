@@ -27,6 +27,9 @@ type raw struct {
 	last   int
 	post   func(id int, method, params string) []byte // the answer to a request; to a notification, which has id 0, nil
 	end    func()
+
+	url  string              // of one over HTTP
+	head func(*http.Request) // says who asks
 }
 
 // hello greets in the era. It returns what the server says of itself.
@@ -137,33 +140,37 @@ func (d *driver) overHTTP(modern bool, path string) *raw {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	r, session := &raw{t: d.t, modern: modern, end: func() {}}, ""
 	address := d.address
 	if address == "" {
 		address = d.http()
 	}
-	url := "http://" + address + path
-	r.post = func(id int, method, params string) []byte {
-		d.t.Helper()
-		head, version := "", "2025-11-25"
-		if id > 0 {
-			head = fmt.Sprintf(`"id":%d,`, id)
-		}
-		if modern {
-			version = "2026-07-28"
-		}
-		req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0",`+head+`"method":"`+method+`","params":`+params+`}`))
-		if err != nil {
-			d.t.Fatal(err)
-		}
+	r, session, version := &raw{t: d.t, modern: modern, end: func() {}, url: "http://" + address + path}, "", "2025-11-25"
+	if modern {
+		version = "2026-07-28"
+	}
+	r.head = func(req *http.Request) {
 		for name, value := range map[string]string{
-			"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Authorization": "Bearer " + strings.TrimSpace(string(token)),
-			"Mcp-Protocol-Version": version, "Mcp-Session-Id": session, "Mcp-Method": method,
+			"Authorization": "Bearer " + strings.TrimSpace(string(token)), "Mcp-Protocol-Version": version, "Mcp-Session-Id": session,
 		} {
 			if value != "" {
 				req.Header.Set(name, value)
 			}
 		}
+	}
+	r.post = func(id int, method, params string) []byte {
+		d.t.Helper()
+		head := ""
+		if id > 0 {
+			head = fmt.Sprintf(`"id":%d,`, id)
+		}
+		req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, r.url, strings.NewReader(`{"jsonrpc":"2.0",`+head+`"method":"`+method+`","params":`+params+`}`))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		r.head(req)
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		req.Header.Set("Mcp-Method", method)
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			d.t.Fatal(err)
