@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -37,8 +36,8 @@ off, agents see nothing of it.
 
 A server is a command (after --), a URL, or a server.json from the MCP registry.
 mcpdeck shows what will run, asks, and writes one file to servers.d, next to
-config.toml. A command is then started once to show its tools and how much context
-they take.
+config.toml. The server is then started or connected to once, to show its tools and
+how much context they take.
 
 Values can contain ${root} (the agent's project), ${home} and ${env:NAME}. They are
 not passed through a shell.`,
@@ -84,7 +83,7 @@ not passed through a shell.`,
 	fl.BoolVar(&f.on, "on", false, "turn it on whenever the deck starts")
 	fl.IntVar(&f.pick, "package", 0, "which package or remote of the server.json to use, counted from 1")
 	fl.StringArrayVar(&f.set, "set", nil, "value for an input of the server.json, NAME=VALUE")
-	fl.BoolVar(&f.noTry, "no-try", false, "do not start the command")
+	fl.BoolVar(&f.noTry, "no-try", false, "do not start the command or connect to the URL")
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")
 	return c
 }
@@ -238,23 +237,21 @@ func cardNotes(card settings.Card) []string {
 	return out
 }
 
-// tryCard starts a card once and says what it offers.
+// tryCard starts a card, or connects to it, once and says what it offers.
 func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
+	doing, failed := "starting it once...", "it could not be started"
 	if card.URL != "" {
-		return
+		doing, failed = "connecting to it once...", "it could not be reached"
 	}
-	c.Println("starting it once...")
+	c.Println(doing)
 	ctx, cancel := context.WithTimeout(c.Context(), time.Duration(card.StartTimeout)+5*time.Second)
 	defer cancel()
 	got, err := cards.Try(ctx, card, cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Root: cfg.ProjectRoot(), Home: cfg.Home, Version: version()})
-	switch {
-	case errors.Is(err, cards.ErrNotTried):
-		return
-	case err != nil:
-		c.Printf("it could not be started: %v\n", err)
+	if err != nil {
+		c.Printf("%s: %v\n", failed, err)
 		return
 	}
-	c.Printf("%s %s answers in %s, protocol %s\n", got.Server, got.Version, span.Took(got.Took), got.Protocol)
+	c.Printf("%s %s answers in %s, protocol %s (%s)\n", got.Server, got.Version, span.Took(got.Took), got.Protocol, got.Era)
 	c.Printf("%d tools, %s of context while on: %s\n", len(got.Tools), cards.Cost(got.Context), someOf(got.Tools, 12))
 }
 

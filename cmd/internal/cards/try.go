@@ -22,10 +22,11 @@ type Machine struct {
 	Version string // of mcpdeck
 }
 
-// Tried is what a server said when it was started once.
+// Tried is what a server said when it was started, or connected to, once.
 type Tried struct {
 	Server, Version string // as it calls itself
 	Protocol        string
+	Era             child.Era
 	Tools           []string
 	// Context is what an agent's context pays, in bytes: names, descriptions, input
 	// schemas and the instructions.
@@ -33,35 +34,36 @@ type Tried struct {
 	Took    time.Duration
 }
 
-// ErrNotTried says that a card is of a kind that cannot be started here.
-var ErrNotTried = errors.New("a server with a url is not tried")
-
-// Try starts the card's program, asks for its tools and ends it.
+// Try starts the card's program, or connects to its URL, asks for its tools and ends it.
 func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
+	o := child.Options{Name: card.Name, Limit: time.Duration(card.StartTimeout), Version: m.Version, Log: &child.Log{}, Settle: true, Era: EraOf(card.Era)}
 	if card.URL != "" {
-		return Tried{}, ErrNotTried
-	}
-	c, err := Program(card, m)
-	if err != nil {
-		return Tried{}, err
-	}
-	began := time.Now()
-	conn, tools, err := child.Open(ctx, child.Options{
-		Name: card.Name, Limit: time.Duration(card.StartTimeout), Version: m.Version, Log: &child.Log{}, Settle: true, Era: EraOf(card.Era),
-		Start: func() (*process.Child, error) {
+		open, err := Connection(card, m)
+		if err != nil {
+			return Tried{}, err
+		}
+		o.Open = func() (child.Link, error) { return open(o.Log) }
+	} else {
+		c, err := Program(card, m)
+		if err != nil {
+			return Tried{}, err
+		}
+		o.Start = func() (*process.Child, error) {
 			p, err := process.Start(c)
 			if err != nil {
 				return nil, errors.New(process.StartReason(c.Program, err))
 			}
 			return p, nil
-		},
-	})
+		}
+	}
+	began := time.Now()
+	conn, tools, err := child.Open(ctx, o)
 	if err != nil {
 		return Tried{}, err
 	}
 	defer conn.End()
 	out := Tried{
-		Server: plain.Line(conn.Server), Version: plain.Line(conn.Version), Protocol: plain.Line(conn.Protocol),
+		Server: plain.Line(conn.Server), Version: plain.Line(conn.Version), Protocol: plain.Line(conn.Protocol), Era: conn.Era(),
 		Context: len(conn.Instructions), Took: time.Since(began),
 	}
 	for _, raw := range tools {
