@@ -132,7 +132,8 @@ func (c *Conn) Start(ctx context.Context, method string, params func(id string) 
 	return nil, err
 }
 
-// Call sends a request and waits for its result. params is raw JSON, nil for none.
+// Call sends a request and waits for its result. params is raw JSON, nil for none. When
+// ctx ends first, the server is told, unless it was to be greeted.
 func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	r, err := c.Start(ctx, method, func(string) []byte { return params }, nil)
 	if err != nil {
@@ -143,6 +144,9 @@ func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) 
 		return a.Result, a.Err
 	case <-ctx.Done():
 		r.Forget()
+		if method != "initialize" { // which the protocol has not cancelled
+			c.Offer(r.Cancelled(""))
+		}
 		return nil, ctx.Err()
 	}
 }

@@ -83,6 +83,27 @@ func TestOnlyThisMachineIsReachedWithoutTLS(t *testing.T) {
 	}
 }
 
+// A batch is a list of messages; a list in it is none.
+func TestABatchHasNoBatchesInIt(t *testing.T) {
+	stray := 0
+	l := &link{conn: rpc.New(rpc.Options{Stray: func([]byte) { stray++ }})}
+	l.take(rpc.Message{}, []byte(`[`+strings.Repeat(`[`, 5000)+`7,7,7`+strings.Repeat(`]`, 5000)+`,7]`))
+	if stray != 2 {
+		t.Errorf("%d messages were read", stray)
+	}
+}
+
+func TestABatchThatIsNotJSONIsNoMessage(t *testing.T) {
+	for _, line := range []string{"[", "[1", `["`, "[{", "[1,", `[{"a":`, "[]]"} {
+		stray := ""
+		l := &link{conn: rpc.New(rpc.Options{Stray: func(line []byte) { stray += string(line) }})}
+		l.take(rpc.Message{}, []byte(line))
+		if stray != line {
+			t.Errorf("%q: %q is no message", line, stray)
+		}
+	}
+}
+
 // A stream of anybody's is read to its end, and what comes of it can be passed on.
 func FuzzEvents(f *testing.F) {
 	for _, s := range []string{"data: a\n\n", "event: x\nid: 1\nretry: 5\ndata: {\"a\":\ndata: 1}\n\n", ":\r\n\r\n", "data"} {

@@ -1,16 +1,23 @@
 package streamable_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/card/child/streamable"
 	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
@@ -39,16 +46,26 @@ func (p *pipes) connect(context.Context, string, string) (net.Conn, error) {
 	return ours, nil
 }
 
+// inside serves h on a network inside the test, until what it returns is called.
+func inside(h http.Handler) (o child.Options, to *streamable.Options, end func()) {
+	network := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+	srv := &http.Server{Handler: h}
+	served := make(chan error)
+	go func() { served <- srv.Serve(network) }()
+	o, to = options("http://127.0.0.1/mcp")
+	to.Connect = network.connect
+	return o, to, func() {
+		srv.Close()
+		<-served
+		time.Sleep(10 * time.Second) // what it is at ends
+	}
+}
+
 // Nothing between the user and the server has a clock of its own.
 func TestAUserMayTakeADayToAnswerAServerOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fake.Server{NoModern: true}
-		network := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
-		srv := &http.Server{Handler: s.Handler()}
-		served := make(chan error)
-		go func() { served <- srv.Serve(network) }()
-		o, to := options("http://127.0.0.1/mcp")
-		to.Connect = network.connect
+		o, _, end := inside(s.Handler())
 		o.Ask = func(c *child.Conn, m rpc.Message) {
 			time.AfterFunc(24*time.Hour, func() { c.Reply(m.ID, json.RawMessage(`{"action":"decline"}`), nil) })
 		}
@@ -65,7 +82,159 @@ func TestAUserMayTakeADayToAnswerAServerOverHTTP(t *testing.T) {
 			t.Errorf("after %v: %s, %v", time.Since(began), a.Result, a.Err)
 		}
 		c.End()
-		srv.Close()
-		<-served
+		end()
+	})
+}
+
+// A session that was begun again may be used when the server knows that it has begun.
+func TestCallsWaitForASessionThatIsBegunAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fake.Server{NoModern: true}
+		o, _, end := inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body) // of a client that is gone there is nothing
+			if bytes.Contains(body, []byte(`"notifications/initialized"`)) {
+				time.Sleep(time.Second)
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			s.Handler().ServeHTTP(w, r)
+		}))
+		c, _, err := child.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Forget()
+		before := len(s.Seen())
+		var calls sync.WaitGroup
+		for i := range 3 {
+			calls.Go(func() {
+				time.Sleep(time.Duration(i) * 300 * time.Millisecond)
+				says(t, c, "echo", `{"text":"again"}`, "again")
+			})
+		}
+		calls.Wait()
+		var got []string
+		for _, r := range s.Seen()[before:] {
+			if r.Method != "" {
+				got = append(got, r.Method)
+			}
+		}
+		want := []string{"tools/call", "initialize", "notifications/initialized", "tools/call", "tools/call", "tools/call"}
+		if !slices.Equal(got, want) {
+			t.Errorf("the server got %q, want %q", got, want)
+		}
+		c.End()
+		end()
+	})
+}
+
+// modest is a server of the older era that is asked nothing: stream is what it says.
+func modest(stream func(w http.ResponseWriter), reply func(r *http.Request)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_ = http.NewResponseController(w).Flush() // the client may be gone
+			stream(w)
+			return
+		}
+		body, _ := io.ReadAll(r.Body) // of a client that is gone there is nothing
+		m, _ := rpc.Rules{Lenient: true}.Decode(append(body, ' '))
+		w.Header().Set("Content-Type", "application/json")
+		switch m.Method {
+		case "initialize":
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`, m.ID)
+		case "tools/list":
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"a"}]}}`, m.ID)
+		case "":
+			reply(r)
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	})
+}
+
+// A server that asks without end and takes no answer must not use up the deck's
+// connections.
+func TestAnswersToAServerThatTakesNoneAreFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var open, most atomic.Int32
+		o, _, end := inside(modest(func(w http.ResponseWriter) {
+			for i := range 1000 {
+				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n\n", i)
+				_ = http.NewResponseController(w).Flush() // the client may be gone
+				time.Sleep(time.Millisecond)
+			}
+		}, func(r *http.Request) {
+			most.Store(max(most.Load(), open.Add(1)))
+			<-r.Context().Done()
+			open.Add(-1)
+		}))
+		o.Era = child.Legacy
+		c, _, err := child.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		if n := most.Load(); n == 0 || n > 64 {
+			t.Errorf("%d answers were on their way at once", n)
+		}
+		c.End()
+		end()
+	})
+}
+
+// A stream that ends as soon as it is open is not opened without a pause, whatever the
+// server asks for.
+func TestAStreamThatEndsAtOnceIsOpenedSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opened := new(atomic.Int32)
+		o, _, end := inside(modest(func(w http.ResponseWriter) {
+			opened.Add(1)
+			fmt.Fprint(w, "retry: 1\n\n")
+		}, func(*http.Request) {}))
+		o.Era = child.Legacy
+		c, _, err := child.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if n := opened.Load(); n < 2 || n > 101 {
+			t.Errorf("opened %d times in 10 s", n)
+		}
+		c.End()
+		end()
+	})
+}
+
+// Nobody waits for the answer to a request that was given up.
+func TestARequestThatIsGivenUpIsEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fake.Server{NoLegacy: true}
+		var open atomic.Int32
+		o, _, end := inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Mcp-Method") == "prompts/list" {
+				open.Add(1)
+				defer open.Add(-1)
+				_, _ = io.Copy(io.Discard, r.Body) // of a client that is gone there is nothing
+				<-r.Context().Done()
+				return
+			}
+			s.Handler().ServeHTTP(w, r)
+		}))
+		c, _, err := child.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := c.List(ctx, child.Prompts); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		synctest.Wait()
+		if n := open.Load(); n != 0 {
+			t.Errorf("%d requests are still open", n)
+		}
+		c.End()
+		end()
 	})
 }

@@ -28,6 +28,8 @@ const (
 	farewell     = time.Second      // for the end of a session
 	maxFailure   = 64 << 10         // bytes read of an answer that says what is wrong
 	maxRedirects = 5
+	maxNotices   = 32               // messages on their way that are not answered
+	noticeMost   = time.Minute      // for one of them
 	modern       = "2026-07-28"
 )
 
@@ -73,8 +75,9 @@ type link struct {
 	gone chan struct{}
 	ends sync.Once
 
-	renewing sync.Mutex // held while a session is begun in place of a lost one
-	joining  sync.Mutex // held while the one stream of SSE is opened
+	renewing chan struct{} // of one slot, which is taken while a session is begun in place of a lost one
+	notices  chan struct{} // a slot for each message on its way that is not answered
+	joining  sync.Mutex    // held while the one stream of SSE is opened
 
 	mu       sync.Mutex // guards what follows
 	cause    string
@@ -106,7 +109,7 @@ func Open(o Options) (child.Link, error) {
 		connect = dialer.DialContext
 	}
 	l := &link{
-		o: o, url: u, gone: make(chan struct{}),
+		o: o, url: u, gone: make(chan struct{}), renewing: make(chan struct{}, 1), notices: make(chan struct{}, maxNotices),
 		open: map[string]context.CancelFunc{}, params: map[string][]param{},
 		http: &http.Client{CheckRedirect: sameOrigin, Transport: &http.Transport{
 			Proxy: o.Proxy, DialContext: connect, TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
@@ -151,7 +154,7 @@ func (l *link) Begin(c *rpc.Conn) {
 }
 
 // Write takes one line to the server. Only what must arrive before all that follows
-// is waited for.
+// is waited for, and a server that takes no messages.
 func (l *link) Write(line []byte) (int, error) {
 	m, bad := rpc.Rules{Lenient: true}.Decode(trimmed(line))
 	if bad != nil {
@@ -168,7 +171,16 @@ func (l *link) Write(line []byte) (int, error) {
 	case m.Method == "notifications/cancelled":
 		l.spawn("cancel", func() { l.cancel(m, line) })
 	default:
-		l.spawn("notification", func() { l.notify(l.life, m, line) })
+		select {
+		case l.notices <- struct{}{}:
+		case <-l.life.Done():
+			return 0, l.life.Err()
+		}
+		l.spawn("notification", func() {
+			ctx, cancel := context.WithTimeout(l.life, noticeMost)
+			defer func() { cancel(); <-l.notices }()
+			l.notify(ctx, m, line)
+		})
 	}
 	return len(line), nil
 }

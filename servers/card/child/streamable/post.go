@@ -174,6 +174,11 @@ func (l *link) converse(ctx context.Context, id string, m rpc.Message, line []by
 		}
 	}
 	for again := false; ; again = true {
+		if !starts {
+			if err := l.begun(ctx); err != nil {
+				return err
+			}
+		}
 		l.mu.Lock()
 		session, shaken := l.session, l.version != "" && l.version != modern
 		l.mu.Unlock()
@@ -246,13 +251,18 @@ func (l *link) take(m rpc.Message, line []byte) {
 		return
 	}
 	if line[0] == '[' { // a batch, as an earlier revision had it
-		if all, ok := rawjson.SplitArray(line); ok && json.Valid(line) {
+		if json.Valid(line) {
+			all, _ := rawjson.SplitArray(line) // it is one
 			for _, one := range all {
-				l.take(m, one)
+				l.takeOne(m, one)
 			}
 			return
 		}
 	}
+	l.takeOne(m, line)
+}
+
+func (l *link) takeOne(m rpc.Message, line []byte) {
 	switch m.Method {
 	case "initialize", "server/discover", "tools/list":
 		if a, bad := (rpc.Rules{Lenient: true}).Decode(line); bad == nil && bytes.Equal(a.ID, m.ID) && a.Result != nil {
@@ -288,7 +298,7 @@ func (l *link) notify(ctx context.Context, m rpc.Message, line []byte) {
 	l.mu.Unlock()
 	answer, err := l.post(ctx, m, line, session)
 	if err != nil {
-		if ctx.Err() == nil {
+		if l.life.Err() == nil {
 			l.note("a message did not arrive: " + err.Error())
 		}
 		return
@@ -321,11 +331,27 @@ func (l *link) cancel(m rpc.Message, line []byte) {
 	}
 }
 
+// begun waits while a session is begun in place of a lost one: before the server knows
+// that it has begun, it may refuse to serve in it.
+func (l *link) begun(ctx context.Context) error {
+	select {
+	case l.renewing <- struct{}{}:
+		<-l.renewing
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // renew begins another session in place of one that the server has forgotten, unless
 // somebody else has done so meanwhile.
 func (l *link) renew(ctx context.Context, lost string) error {
-	l.renewing.Lock()
-	defer l.renewing.Unlock()
+	select {
+	case l.renewing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-l.renewing }()
 	l.mu.Lock()
 	done, hello := l.session != lost, l.hello
 	l.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 const (
 	openAgain  = time.Second // before a stream that ended is opened again, unless the server says otherwise
 	openSeldom = 30 * time.Second
+	openOften  = 100 * time.Millisecond
 	resumes    = 5 // tries in a row to go on with a stream, without anything new on it
 )
 
@@ -47,7 +48,7 @@ func (l *link) follow(ctx context.Context, id string, m rpc.Message, body io.Rea
 		}
 		wait := openAgain
 		if stream.retry > 0 {
-			wait = min(stream.retry, openSeldom)
+			wait = min(max(stream.retry, openOften), openSeldom)
 		}
 		if pause.For(ctx, wait) != nil {
 			return ctx.Err()
@@ -148,7 +149,7 @@ func (l *link) listening(ctx context.Context, session string) {
 				l.note("a message was skipped: it is larger than 32 MiB")
 			}
 			if stream.retry > 0 {
-				wait = min(stream.retry, openSeldom)
+				wait = min(max(stream.retry, openOften), openSeldom)
 			}
 		case answer.StatusCode >= 500:
 			answer.Body.Close()

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -340,21 +341,16 @@ func TestALostSessionIsBegunAgainOnce(t *testing.T) {
 // A server that refuses for good is not greeted over and over.
 func TestASessionThatIsAlwaysLostFailsTheCall(t *testing.T) {
 	s := &fake.Server{NoModern: true}
-	refuse := make(chan bool, 1)
+	var refuses atomic.Bool
 	o, _ := options(serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case <-refuse:
-			refuse <- true
-			if r.Header.Get("Mcp-Session-Id") != "" {
-				http.Error(w, "no", http.StatusNotFound)
-				return
-			}
-		default:
+		if refuses.Load() && r.Header.Get("Mcp-Session-Id") != "" {
+			http.Error(w, "no", http.StatusNotFound)
+			return
 		}
 		s.Handler().ServeHTTP(w, r)
 	})))
 	c := connect(t, o)
-	refuse <- true
+	refuses.Store(true)
 	_, err := call(t, c, "echo", `{"text":"x"}`)
 	if status, ok := errors.AsType[*child.StatusError](err); !ok || status.Code != http.StatusNotFound || s.Count("initialize") != 2 {
 		t.Errorf("error %v after %d handshakes", err, s.Count("initialize"))
@@ -400,8 +396,7 @@ func TestAStreamThatCannotBeResumedFailsItsCallAlone(t *testing.T) {
 }
 
 func TestWhatIsWrongWithAServerIsSaid(t *testing.T) {
-	dead := httptest.NewServer(http.NotFoundHandler())
-	dead.Close()
+	const dead = "http://127.0.0.1:1" // another test gets no such port
 	other := serve(t, new(fake.Server).Handler())
 	away := serve(t, http.RedirectHandler(strings.Replace(other, "127.0.0.1", "localhost", 1), http.StatusTemporaryRedirect))
 	turned := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", http.StatusFound) }))
@@ -410,7 +405,7 @@ func TestWhatIsWrongWithAServerIsSaid(t *testing.T) {
 	secured.StartTLS()
 	t.Cleanup(secured.Close)
 	for _, tt := range []struct{ name, url, want string }{
-		{"nobody there", dead.URL + "/?key=secret", "the server cannot be reached: dial tcp"},
+		{"nobody there", dead + "/?key=secret", "the server cannot be reached: dial tcp"},
 		{"not found", serve(t, http.NotFoundHandler()), "HTTP status 404: 404 page not found"},
 		{"broken", serve(t, &fakeStatus{http.StatusBadGateway, ""}), "HTTP status 502"},
 		{"wants a sign-in", serve(t, &fakeStatus{http.StatusUnauthorized, `Bearer realm="x"`}), "HTTP status 401"},
