@@ -271,3 +271,15 @@ func TestWhatIsHeldIsOfferedOnceItIsAccepted(t *testing.T) {
 		t.Errorf("a damaged file: %v", err)
 	}
 }
+
+func TestADamagedDefinitionIsNotOffered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pins.json")
+	if err := os.WriteFile(path, []byte(`{"guide":"","tools":{"a":"{\"name\":\"a\"}","b":"{","c":"","d":"[1"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := Pins{Path: path, Title: "Git", Exact: true}
+	l, _, err := p.Recall()
+	if err != nil || len(l.Tools) != 1 || l.Tools[0].Original != "a" || len(l.Notes) != 3 {
+		t.Errorf("%d tools, notes %v, %v", len(l.Tools), l.Notes, err)
+	}
+}

@@ -166,7 +166,11 @@ func (p *Pins) Recall() (Listing, Verdict, error) {
 	}
 	var list []json.RawMessage
 	for _, name := range slices.Sorted(maps.Keys(p.file.Tools)) {
-		list = append(list, json.RawMessage(p.file.Tools[name]))
+		raw := json.RawMessage(p.file.Tools[name])
+		if !json.Valid(raw) {
+			raw = json.RawMessage("null") // which is no tool
+		}
+		list = append(list, raw)
 	}
 	tools, notes := Read(list)
 	return Listing{Tools: tools, Notes: notes, Instructions: *p.file.Guide, Version: p.file.Version, Program: p.file.Program.Path},

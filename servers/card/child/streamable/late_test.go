@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/card/child/streamable"
 	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
@@ -47,14 +46,14 @@ func (p *pipes) connect(context.Context, string, string) (net.Conn, error) {
 }
 
 // inside serves h on a network inside the test, until what it returns is called.
-func inside(h http.Handler) (o child.Options, to *streamable.Options, end func()) {
+func inside(h http.Handler) (o child.Options, end func()) {
 	network := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 	srv := &http.Server{Handler: h}
 	served := make(chan error)
 	go func() { served <- srv.Serve(network) }()
-	o, to = options("http://127.0.0.1/mcp")
+	o, to := options("http://127.0.0.1/mcp")
 	to.Connect = network.connect
-	return o, to, func() {
+	return o, func() {
 		srv.Close()
 		<-served
 		time.Sleep(10 * time.Second) // what it is at ends
@@ -65,7 +64,7 @@ func inside(h http.Handler) (o child.Options, to *streamable.Options, end func()
 func TestAUserMayTakeADayToAnswerAServerOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fake.Server{NoModern: true}
-		o, _, end := inside(s.Handler())
+		o, end := inside(s.Handler())
 		o.Ask = func(c *child.Conn, m rpc.Message) {
 			time.AfterFunc(24*time.Hour, func() { c.Reply(m.ID, json.RawMessage(`{"action":"decline"}`), nil) })
 		}
@@ -90,7 +89,7 @@ func TestAUserMayTakeADayToAnswerAServerOverHTTP(t *testing.T) {
 func TestCallsWaitForASessionThatIsBegunAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fake.Server{NoModern: true}
-		o, _, end := inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o, end := inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body) // of a client that is gone there is nothing
 			if bytes.Contains(body, []byte(`"notifications/initialized"`)) {
 				time.Sleep(time.Second)
@@ -158,7 +157,7 @@ func modest(stream func(w http.ResponseWriter), reply func(r *http.Request)) htt
 func TestAnswersToAServerThatTakesNoneAreFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var open, most atomic.Int32
-		o, _, end := inside(modest(func(w http.ResponseWriter) {
+		o, end := inside(modest(func(w http.ResponseWriter) {
 			for i := range 1000 {
 				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n\n", i)
 				_ = http.NewResponseController(w).Flush() // the client may be gone
@@ -188,7 +187,7 @@ func TestAnswersToAServerThatTakesNoneAreFew(t *testing.T) {
 func TestAStreamThatEndsAtOnceIsOpenedSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opened := new(atomic.Int32)
-		o, _, end := inside(modest(func(w http.ResponseWriter) {
+		o, end := inside(modest(func(w http.ResponseWriter) {
 			opened.Add(1)
 			fmt.Fprint(w, "retry: 1\n\n")
 		}, func(*http.Request) {}))
@@ -211,7 +210,7 @@ func TestARequestThatIsGivenUpIsEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fake.Server{NoLegacy: true}
 		var open atomic.Int32
-		o, _, end := inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o, end := inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Mcp-Method") == "prompts/list" {
 				open.Add(1)
 				defer open.Add(-1)

@@ -28,8 +28,8 @@ const (
 	farewell     = time.Second      // for the end of a session
 	maxFailure   = 64 << 10         // bytes read of an answer that says what is wrong
 	maxRedirects = 5
-	maxNotices   = 32               // messages on their way that are not answered
-	noticeMost   = time.Minute      // for one of them
+	maxNotices   = 32          // messages on their way that are not answered
+	noticeMost   = time.Minute // for one of them
 	modern       = "2026-07-28"
 )
 
