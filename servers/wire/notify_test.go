@@ -9,21 +9,22 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
+	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
 const updated = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":`
 
 // listener is an agent that subscribes to a resource, and what it hears.
-func listener(t *testing.T, a talker, modern bool, uri string) (hear func() string, tag string) {
+func listener(t *testing.T, a wiretest.Talker, modern bool, uri string) (hear func() string, tag string) {
 	t.Helper()
 	if !modern {
-		hear = a.listen(t, "")
-		if got := a.say(t, "resources/subscribe", `{"uri":"`+uri+`"}`, "2"); !strings.Contains(strings.Join(got, " "), `"id":2,"result"`) {
+		hear = a.Listen(t, "")
+		if got := a.Say(t, "resources/subscribe", `{"uri":"`+uri+`"}`, "2"); !strings.Contains(strings.Join(got, " "), `"id":2,"result"`) {
 			t.Fatalf("subscribe: %s", got)
 		}
 		return hear, ""
 	}
-	hear = a.listen(t, `{"notifications":{"resourceSubscriptions":["`+uri+`"]},"_meta":{`+meta+`}}`)
+	hear = a.Listen(t, `{"notifications":{"resourceSubscriptions":["`+uri+`"]},"_meta":{`+wiretest.Meta+`}}`)
 	if got := hear(); !strings.Contains(got, "acknowledged") {
 		t.Fatalf("listen: %s", got)
 	}
@@ -43,7 +44,7 @@ func until(t *testing.T, what string, is func() bool) {
 func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 	one := newCard("one")
 	h := hosttest.Start(t, newFixture(), one)
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		hear, tag := listener(t, a, modern, "one://a")
 		var id string
@@ -72,7 +73,7 @@ func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 		if !modern {
-			a.say(t, "resources/unsubscribe", `{"uri":"one://a"}`, "3")
+			a.Say(t, "resources/unsubscribe", `{"uri":"one://a"}`, "3")
 			until(t, "the end of the subscription", func() bool {
 				one.mu.Lock()
 				defer one.mu.Unlock()
@@ -89,27 +90,27 @@ func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 func TestLogMessagesReachThoseWhoWantTheirLevel(t *testing.T) {
 	one := newCard("one")
 	h := hosttest.Start(t, newFixture(), one)
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		message := func(level string) string {
 			return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"<\u00e9>","level":%q}}`, level)
 		}
 		call := `{"name":"one_log","_meta":{}}`
-		if got := a.say(t, "tools/call", with(call, modern), "4"); len(got) != 1 {
+		if got := a.Say(t, "tools/call", wiretest.With(call, modern), "4"); len(got) != 1 {
 			t.Errorf("no level was chosen: %s", got)
 		}
 		if modern {
-			call = with(`{"name":"one_log","_meta":{"io.modelcontextprotocol/logLevel":"warning"}}`, true)
+			call = wiretest.With(`{"name":"one_log","_meta":{"io.modelcontextprotocol/logLevel":"warning"}}`, true)
 		} else {
-			a.say(t, "logging/setLevel", `{"level":"warning"}`, "5")
+			a.Say(t, "logging/setLevel", `{"level":"warning"}`, "5")
 		}
-		if got := a.say(t, "tools/call", call, "6"); len(got) != 3 || got[0] != message("warning") || got[1] != message("error") {
+		if got := a.Say(t, "tools/call", call, "6"); len(got) != 3 || got[0] != message("warning") || got[1] != message("error") {
 			t.Errorf("got %s", got)
 		}
 		if modern {
 			return
 		}
-		hear := a.listen(t, "")
+		hear := a.Listen(t, "")
 		for _, level := range []string{"info", "error"} {
 			one.scope.Pass("", "notifications/message", fmt.Appendf(nil, `{"data":"<\u00e9>","level":%q}`, level))
 		}

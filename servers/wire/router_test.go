@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
 // card is a module that answers requests as they came: with what they said.
@@ -103,32 +104,32 @@ func TestAServerIsShownAsItIsWithoutTheDeck(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), bare{newCard("one")})
 	spec := host.ViewSpec{Servers: []string{"one"}, AsIs: true}
 	const capabilities = `"capabilities":{"later":{"z":1.0},"tools":{"listChanged":true},"prompts":{"listChanged":true,"x":1}}`
-	carriers(t, func(t *testing.T) talker { t.Helper(); return overStream(t, h, spec, false) },
-		func(t *testing.T) talker { t.Helper(); return overStream(t, h, spec, true) },
-		func(t *testing.T) talker { t.Helper(); return overHTTP(t, h, "/one?as-is") },
-		func(t *testing.T, a talker, modern bool) {
+	wiretest.Carriers(t, func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverStream(t, h, spec, false) },
+		func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverStream(t, h, spec, true) },
+		func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverHTTP(t, h, "/one?as-is") },
+		func(t *testing.T, a wiretest.Talker, modern bool) {
 			t.Helper()
-			hello := a.say(t, "initialize", handshake, "1")
+			hello := a.Say(t, "initialize", wiretest.Handshake, "1")
 			if modern {
-				hello = a.say(t, "server/discover", `{"_meta":{`+meta+`}}`, "1")
+				hello = a.Say(t, "server/discover", `{"_meta":{`+wiretest.Meta+`}}`, "1")
 			}
 			for _, want := range []string{`erverInfo":` + bareInfo, capabilities, `"instructions":"As it is."`} {
 				if len(hello) != 1 || !strings.Contains(hello[0], want) {
 					t.Errorf("want %s in the introduction %s", want, hello)
 				}
 			}
-			list := a.say(t, "tools/list", with(`{"_meta":{}}`, modern), "2")
+			list := a.Say(t, "tools/list", wiretest.With(`{"_meta":{}}`, modern), "2")
 			if len(list) != 1 || !strings.Contains(list[0], `"tools":[`+bareTool+`]`) || strings.Contains(list[0], `"mcpdeck"`) {
 				t.Errorf("listed: %s", list)
 			}
-			got := a.say(t, "tools/call", with(`{"name":"echo","_meta":{}}`, modern), "3")
+			got := a.Say(t, "tools/call", wiretest.With(`{"name":"echo","_meta":{}}`, modern), "3")
 			if len(got) != 1 || !strings.Contains(got[0], `"kind":"tool","params":{"name":"echo"`) {
 				t.Errorf("called: %s", got)
 			}
 		})
-	own := overStream(t, h, host.ViewSpec{Servers: []string{"fixture"}, AsIs: true}, false)
-	own.say(t, "initialize", handshake, "1")
-	if got := own.say(t, "tools/list", `{}`, "2"); !strings.Contains(got[0], `"name":"echo"`) {
+	own := wiretest.OverStream(t, h, host.ViewSpec{Servers: []string{"fixture"}, AsIs: true}, false)
+	own.Say(t, "initialize", wiretest.Handshake, "1")
+	if got := own.Say(t, "tools/list", `{}`, "2"); !strings.Contains(got[0], `"name":"echo"`) {
 		t.Errorf("a server of the deck's own lists %s", got)
 	}
 	if _, err := h.View(host.ViewSpec{AsIs: true}); err == nil {
@@ -191,7 +192,7 @@ func (c *card) Serve(ctx context.Context, r host.Request) host.Reply {
 func TestRequestsReachARouterAsTheyCame(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"), newCard("two"))
 	odd := `"_meta":{"z":1.0,"a":"<\u00e9>"},"n":9007199254740993,"later":{"b":1,"a":1e2},"inputResponses":{"k":{"z":1.00}},"requestState":"<s>"`
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		for _, tt := range []struct{ method, kind, params string }{
 			{"tools/call", "tool", `{"name":"two_echo","arguments":{"z":1.0,"n":9007199254740993,"a":[1e2]},"task":{"ttl":1.0},` + odd + `}`},
@@ -203,8 +204,8 @@ func TestRequestsReachARouterAsTheyCame(t *testing.T) {
 			{"completion/complete", "template", `{"ref":{"type":"ref/resource","uri":"one://{+path"},"argument":{"name":"x","value":"é"},` + odd + `}`},
 			{"tasks/get", "task", `{"taskId":"two-1",` + odd + `}`},
 		} {
-			params := with(tt.params, modern)
-			got := a.say(t, tt.method, params, "9007199254740993")
+			params := wiretest.With(tt.params, modern)
+			got := a.Say(t, tt.method, params, "9007199254740993")
 			own := ""
 			if modern {
 				own = ofModern
@@ -219,14 +220,14 @@ func TestRequestsReachARouterAsTheyCame(t *testing.T) {
 
 func TestWhatAClientMustFindInAResultIsAdded(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"))
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		want := `{"jsonrpc":"2.0","id":1,"result":{"z":1.0,"content":[],"_meta":{"a":1.0}}}`
 		if modern {
 			want = `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","z":1.0,"content":[],"_meta":{"a":1.0,` +
 				`"io.modelcontextprotocol/serverInfo":{"name":"mcpdeck","version":"test","title":"mcpdeck"}}}}`
 		}
-		if got := a.say(t, "tools/call", with(`{"name":"one_bare","_meta":{}}`, modern), "1"); len(got) != 1 || got[0] != want {
+		if got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_bare","_meta":{}}`, modern), "1"); len(got) != 1 || got[0] != want {
 			t.Errorf(" got %s\nwant %s", got, want)
 		}
 	})
@@ -234,7 +235,7 @@ func TestWhatAClientMustFindInAResultIsAdded(t *testing.T) {
 
 func TestErrorsOfARouterReachTheAgentAsTheyAre(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"))
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		whose := ""
 		if modern {
@@ -245,12 +246,12 @@ func TestErrorsOfARouterReachTheAgentAsTheyAre(t *testing.T) {
 			"nothing": `"error":{"code":-32603,"message":"one did not answer"}}`,
 			"panic":   `"result":{` + whose + `"resultType":"complete","content":[{"type":"text","text":"Error: one_panic: internal error"}],"isError":true}}`,
 		} {
-			got := a.say(t, "tools/call", with(`{"name":"one_`+tool+`","_meta":{}}`, modern), `"x"`)
+			got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_`+tool+`","_meta":{}}`, modern), `"x"`)
 			if want = `{"jsonrpc":"2.0","id":"x",` + want; len(got) != 1 || got[0] != want {
 				t.Errorf("%s\n got %s\nwant %s", tool, got, want)
 			}
 		}
-		if got := a.say(t, "tools/call", with(`{"name":"one_ecko","_meta":{}}`, modern), `7`); len(got) != 1 || !strings.Contains(got[0], `did you mean \"one_echo\"?`) {
+		if got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_ecko","_meta":{}}`, modern), `7`); len(got) != 1 || !strings.Contains(got[0], `did you mean \"one_echo\"?`) {
 			t.Errorf("an unknown tool: %s", got)
 		}
 	})
@@ -258,10 +259,10 @@ func TestErrorsOfARouterReachTheAgentAsTheyAre(t *testing.T) {
 
 func TestProgressOfARouterComesAsItIsAndBeforeTheResult(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"))
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		for _, token := range []string{`7`, `"t"`, `9007199254740993`} {
-			got := a.say(t, "tools/call", with(`{"name":"one_steps","_meta":{"progressToken":`+token+`}}`, modern), `5`)
+			got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_steps","_meta":{"progressToken":`+token+`}}`, modern), `5`)
 			if len(got) != 4 || !strings.HasPrefix(got[3], `{"jsonrpc":"2.0","id":5,"result":{`) {
 				t.Fatalf("got %q", got)
 			}
@@ -277,12 +278,12 @@ func TestProgressOfARouterComesAsItIsAndBeforeTheResult(t *testing.T) {
 
 func TestDefinitionsOfARouterAreListedAsTheyAre(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("two"), newCard("one"))
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		for method, definition := range map[string]string{
 			"tools/list": strings.Replace(cardTool, "%s_%s", "%s_echo", 1), "prompts/list": cardPrompt, "resources/list": cardResource, "resources/templates/list": cardTemplate,
 		} {
-			got := a.say(t, method, with(`{"_meta":{}}`, modern), `1`)
+			got := a.Say(t, method, wiretest.With(`{"_meta":{}}`, modern), `1`)
 			for _, name := range []string{"one", "two"} {
 				if want := fmt.Sprintf(definition, name); len(got) != 1 || strings.Count(got[0], want) != 1 {
 					t.Errorf("%s: want %s in\n%s", method, want, got)
@@ -294,22 +295,22 @@ func TestDefinitionsOfARouterAreListedAsTheyAre(t *testing.T) {
 
 func TestARouterAsksTheAgentAsItIs(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"))
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
-		if modern || a.header != nil {
-			if got := a.say(t, "tools/call", with(`{"name":"one_ask","_meta":{}}`, modern), "4"); len(got) != 1 || !strings.Contains(got[0], host.ErrCannotAsk.Error()) {
+		if modern || a.Header != nil {
+			if got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_ask","_meta":{}}`, modern), "4"); len(got) != 1 || !strings.Contains(got[0], host.ErrCannotAsk.Error()) {
 				t.Errorf("got %s", got)
 			}
 			return
 		}
-		hear := a.listen(t, "")
+		hear := a.Listen(t, "")
 		for _, answer := range []string{`"result":{"z":1.0,"later":"<\u00e9>","n":9007199254740993}`, `"error":` + oddError} {
-			a.begin(t, "tools/call", `{"name":"one_ask"}`, "4")
+			a.Begin(t, "tools/call", `{"name":"one_ask"}`, "4")
 			asked, err := rawjson.Parse([]byte(hear()))
 			if err != nil || asked.Str("method") != "sampling/createMessage" || string(asked.Get("params")) != `{"z":1.0,"n":9007199254740993,"a":"<\u00e9>"}` {
 				t.Fatalf("asked %s", asked.JSON())
 			}
-			a.answer(t, `{"jsonrpc":"2.0","id":`+string(asked.Get("id"))+`,`+answer+`}`)
+			a.Answer(t, `{"jsonrpc":"2.0","id":`+string(asked.Get("id"))+`,`+answer+`}`)
 			if got, want := hear(), `{"jsonrpc":"2.0","id":4,`+answer+`}`; got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
@@ -320,9 +321,9 @@ func TestARouterAsksTheAgentAsItIs(t *testing.T) {
 func TestOtherMethodsGoToTheOneServerOfAView(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"))
 	for name, want := range map[string]string{"": `"code":-32601`, "one": `"kind":"method","params":`} {
-		everywhere(t, h, name, func(t *testing.T, a talker, modern bool) {
+		wiretest.Everywhere(t, h, name, func(t *testing.T, a wiretest.Talker, modern bool) {
 			t.Helper()
-			if got := a.say(t, "later/method", with(`{"_meta":{}}`, modern), `1`); len(got) != 1 || !strings.Contains(got[0], want) {
+			if got := a.Say(t, "later/method", wiretest.With(`{"_meta":{}}`, modern), `1`); len(got) != 1 || !strings.Contains(got[0], want) {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		})
@@ -331,11 +332,11 @@ func TestOtherMethodsGoToTheOneServerOfAView(t *testing.T) {
 
 func TestWhatARouterServesIsInTheLog(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"))
-	a := overStream(t, h, host.ViewSpec{}, false)
-	a.say(t, "initialize", handshake, "0")
-	a.say(t, "tools/call", `{"name":"one_echo","arguments":{"n":9007199254740993}}`, "1")
-	a.say(t, "tools/call", `{"name":"one_error","arguments":{}}`, "2")
-	a.say(t, "tools/call", `{"name":"one_panic"}`, "3")
+	a := wiretest.OverStream(t, h, host.ViewSpec{}, false)
+	a.Say(t, "initialize", wiretest.Handshake, "0")
+	a.Say(t, "tools/call", `{"name":"one_echo","arguments":{"n":9007199254740993}}`, "1")
+	a.Say(t, "tools/call", `{"name":"one_error","arguments":{}}`, "2")
+	a.Say(t, "tools/call", `{"name":"one_panic"}`, "3")
 	var calls []deck.Call
 	for range 500 {
 		if calls, _ = h.Calls(0); len(calls) == 3 && calls[2].Status != deck.Running {
@@ -361,23 +362,23 @@ func TestACancelledRequestOfARouterEnds(t *testing.T) {
 	one := newCard("one")
 	h := hosttest.Start(t, newFixture(), one)
 	t.Run("http", func(t *testing.T) {
-		a := overHTTP(t, h, "/")
-		a.say(t, "initialize", handshake, "0")
+		a := wiretest.OverHTTP(t, h, "/")
+		a.Say(t, "initialize", wiretest.Handshake, "0")
 		ended := make(chan []string, 1)
-		go func() { ended <- a.say(t, "tools/call", `{"name":"one_wait"}`, "9007199254740993") }()
+		go func() { ended <- a.Say(t, "tools/call", `{"name":"one_wait"}`, "9007199254740993") }()
 		<-one.began
-		a.tell(t, "notifications/cancelled", `{"requestId":9007199254740993}`)
+		a.Tell(t, "notifications/cancelled", `{"requestId":9007199254740993}`)
 		if got := <-ended; len(got) != 1 || !strings.Contains(got[0], "the request was cancelled") {
 			t.Errorf("got %s", got)
 		}
 	})
 	t.Run("stdio", func(t *testing.T) {
-		a := overStream(t, h, host.ViewSpec{}, false)
-		a.say(t, "initialize", handshake, "0")
-		a.begin(t, "tools/call", `{"name":"one_wait"}`, "8")
+		a := wiretest.OverStream(t, h, host.ViewSpec{}, false)
+		a.Say(t, "initialize", wiretest.Handshake, "0")
+		a.Begin(t, "tools/call", `{"name":"one_wait"}`, "8")
 		<-one.began
-		a.tell(t, "notifications/cancelled", `{"requestId":8}`)
-		if got := a.say(t, "tools/call", `{"name":"one_echo"}`, "9"); len(got) != 1 {
+		a.Tell(t, "notifications/cancelled", `{"requestId":8}`)
+		if got := a.Say(t, "tools/call", `{"name":"one_echo"}`, "9"); len(got) != 1 {
 			t.Errorf("got %s, and the first is an answer to what was cancelled", got)
 		}
 	})
@@ -385,26 +386,26 @@ func TestACancelledRequestOfARouterEnds(t *testing.T) {
 
 func TestWhatTheLibraryRefusesReachesNoRouter(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"))
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		if !modern {
 			return
 		}
 		for wrong, right := range map[string]string{`"2026-07-29"`: `"2026-07-28"`, `7`: `{}`} {
-			got := a.say(t, "tools/call", strings.Replace(with(`{"name":"one_echo","_meta":{}}`, true), right, wrong, 1), "1")
+			got := a.Say(t, "tools/call", strings.Replace(wiretest.With(`{"name":"one_echo","_meta":{}}`, true), right, wrong, 1), "1")
 			if len(got) > 1 || len(got) == 1 && !strings.Contains(got[0], `"error"`) {
 				t.Errorf("%s instead of %s: %s", wrong, right, got)
 			}
 		}
-		if a.header == nil {
+		if a.Header == nil {
 			return
 		}
-		a.header.Set("Mcp-Name", "other")
-		if got := a.say(t, "tools/call", with(`{"name":"one_echo","_meta":{}}`, true), "1"); len(got) != 1 || !strings.Contains(got[0], "-32020") {
+		a.Header.Set("Mcp-Name", "other")
+		if got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_echo","_meta":{}}`, true), "1"); len(got) != 1 || !strings.Contains(got[0], "-32020") {
 			t.Errorf("another name in the header: %s", got)
 		}
-		a.header.Set("Mcp-Session-Id", "mcp-session-00000000-0000-0000-0000-000000000000")
-		if got := a.say(t, "tools/call", `{"name":"one_echo"}`, "1"); len(got) != 0 {
+		a.Header.Set("Mcp-Session-Id", "mcp-session-00000000-0000-0000-0000-000000000000")
+		if got := a.Say(t, "tools/call", `{"name":"one_echo"}`, "1"); len(got) != 0 {
 			t.Errorf("an unknown session: %s", got)
 		}
 	})
@@ -412,15 +413,15 @@ func TestWhatTheLibraryRefusesReachesNoRouter(t *testing.T) {
 
 func TestABrokenStreamIsResumedWithWhatTheRouterSaid(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"))
-	a := overHTTP(t, h, "/")
-	a.say(t, "initialize", handshake, "0")
-	a.tell(t, "notifications/initialized", `{}`)
-	said := a.say(t, "tools/call", `{"name":"one_steps","_meta":{"progressToken":"<t>"}}`, "9007199254740993")
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.url, http.NoBody)
+	a := wiretest.OverHTTP(t, h, "/")
+	a.Say(t, "initialize", wiretest.Handshake, "0")
+	a.Tell(t, "notifications/initialized", `{}`)
+	said := a.Say(t, "tools/call", `{"name":"one_steps","_meta":{"progressToken":"<t>"}}`, "9007199254740993")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.URL, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header = a.header.Clone()
+	r.Header = a.Header.Clone()
 	r.Header.Set("Last-Event-ID", "1")
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -431,22 +432,22 @@ func TestABrokenStreamIsResumedWithWhatTheRouterSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := messages(body); len(said) != 4 || !slices.Equal(got, said[1:]) {
+	if got := wiretest.Messages(body); len(said) != 4 || !slices.Equal(got, said[1:]) {
 		t.Errorf("resumed with %q, of %q", got, said)
 	}
 }
 
 func TestAgentsHearOfServersThatComeAndGo(t *testing.T) {
 	h := hosttest.Start(t, newFixture())
-	a, alone := overStream(t, h, host.ViewSpec{}, false), overHTTP(t, h, "/one")
-	a.say(t, "initialize", handshake, "0")
-	a.tell(t, "notifications/initialized", `{}`)
-	a.say(t, "ping", `{}`, "1")
+	a, alone := wiretest.OverStream(t, h, host.ViewSpec{}, false), wiretest.OverHTTP(t, h, "/one")
+	a.Say(t, "initialize", wiretest.Handshake, "0")
+	a.Tell(t, "notifications/initialized", `{}`)
+	a.Say(t, "ping", `{}`, "1")
 	if err := h.Add(newCard("one")); err != nil {
 		t.Fatal(err)
 	}
 	// Each kind of list that differs, once.
-	got := a.say(t, "tools/call", `{"name":"one_echo"}`, "2")
+	got := a.Say(t, "tools/call", `{"name":"one_echo"}`, "2")
 	var told []string
 	for _, m := range got[:len(got)-1] {
 		told = append(told, strings.TrimSuffix(strings.TrimPrefix(m, `{"jsonrpc":"2.0","method":"notifications/`), `/list_changed"}`))
@@ -455,16 +456,16 @@ func TestAgentsHearOfServersThatComeAndGo(t *testing.T) {
 	if want := []string{"prompts", "resources", "tools"}; !slices.Equal(slices.Compact(told), want) {
 		t.Errorf("told of %q, want %q", told, want)
 	}
-	if got := alone.say(t, "tools/call", with(`{"name":"one_echo","_meta":{}}`, true), "1"); len(got) != 1 || !strings.Contains(got[0], `"kind":"tool"`) {
+	if got := alone.Say(t, "tools/call", wiretest.With(`{"name":"one_echo","_meta":{}}`, true), "1"); len(got) != 1 || !strings.Contains(got[0], `"kind":"tool"`) {
 		t.Errorf("alone: %s", got)
 	}
 	if err := h.Remove(t.Context(), "one"); err != nil {
 		t.Fatal(err)
 	}
-	if got := alone.say(t, "tools/call", with(`{"name":"one_echo","_meta":{}}`, true), "1"); len(got) != 0 {
+	if got := alone.Say(t, "tools/call", wiretest.With(`{"name":"one_echo","_meta":{}}`, true), "1"); len(got) != 0 {
 		t.Errorf("alone, once it has gone: %s", got)
 	}
-	got = a.say(t, "tools/call", `{"name":"one_echo"}`, "3")
+	got = a.Say(t, "tools/call", `{"name":"one_echo"}`, "3")
 	if answer := got[len(got)-1]; !strings.Contains(answer, "unknown tool") {
 		t.Errorf("once it has gone: %s", answer)
 	}
