@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,14 +15,20 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Invocation is one call of a tool by an agent.
+// Invocation is one request of an agent, of a call of a tool if nothing else is said.
 type Invocation struct {
 	Tool     string               // exposed name
+	AsIs     bool                 // names are the server's own
 	Args     json.RawMessage      // as received; nil when there were none
+	More     rawjson.Object       // what else the params hold
 	Meta     json.RawMessage      // an object without the agent's progress token; nil when there was none
+	Modern   bool                 // the agent speaks the protocol of 2026-07-28
 	Agent    string               // who calls, for the list of calls
 	From     From                 // on whose behalf
 	Progress func(child.Progress) // nil when the agent wants none; must not wait
+	// Said tells the agent what the server says about the request; may be nil, and must
+	// not wait.
+	Said func(method string, params json.RawMessage)
 	// WaitForUser notes that the call waits for a user until done is called; may
 	// be nil.
 	WaitForUser func() (done func())
@@ -54,6 +61,7 @@ const (
 	stillEvery    = 15 * time.Second // between signs of life to the agent
 	causePatience = time.Second      // for the end of a child whose pipe has closed
 	cancelReason  = "the agent cancelled the call"
+	cancelGrace   = 10 * time.Second // for the answer to a cancelled request, while its place is kept
 )
 
 // Call makes a call and returns what the agent gets. The error is the server's own, an
@@ -65,56 +73,69 @@ func (c *Card) Call(ctx context.Context, in Invocation) (Result, error) {
 	arrived := time.Now()
 	var tool *catalogue.Tool
 	offered := func(now *moment) (err error) {
-		tool, err = c.offered(now, in.Tool)
+		tool, err = c.offered(now, in)
 		return err
 	}
-	first, _, err := c.reach(ctx, in.From, told, offered)
+	to, child, leave, err := c.enter(ctx, in.From, told, offered)
 	if err != nil {
 		return refused(err)
+	}
+	made := &call{card: c, in: in, method: "tools/call", tool: tool, slot: to, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
+	return await(ctx, c.opts.Name+" call", func(answer func(Result, error)) {
+		defer leave()
+		made.run(func(r Result, err error) {
+			leave() // first: whoever has the answer may call again, and is alone
+			answer(r, err)
+		})
+	})
+}
+
+// enter waits for the child that is to have a request, and for the request's turn. leave
+// must be called when the request has ended.
+func (c *Card) enter(ctx context.Context, f From, told *child.Steps, check func(*moment) error) (to *slot, l *link, leave func(), err error) {
+	first, _, err := c.reach(ctx, f, told, check)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	queue := first.queue
 	err = queue.Enter(ctx, func(n int) { told.Note(c.opts.waiting(n)) })
 	if err != nil {
 		c.leave(first)
-		return refused(err)
+		return nil, nil, nil, err
 	}
 	// The child may be another one by now.
-	s, child, err := c.reach(ctx, in.From, told, offered)
+	to, l, err = c.reach(ctx, f, told, check)
 	c.leave(first)
 	if err != nil {
 		queue.Leave()
-		return refused(err)
+		return nil, nil, nil, err
 	}
-	made := &call{card: c, in: in, tool: tool, slot: s, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
-	done := make(chan ended, 1)
-	child.Busy.Add(1)
-	c.leave(s)
-	leave := sync.OnceFunc(func() {
-		child.Busy.Add(-1)
+	l.Busy.Add(1)
+	c.leave(to)
+	return to, l, sync.OnceFunc(func() {
+		l.Busy.Add(-1)
 		queue.Leave()
 		c.mu.Lock()
-		s.used = time.Now()
+		to.used = time.Now()
 		c.mu.Unlock()
-	})
-	safe.Go(c.opts.Name+" call", func() {
-		defer leave()
-		made.run(func(r Result, err error) {
-			leave() // first: whoever has the answer may call again, and is alone
-			done <- ended{r, err}
-		})
-	})
+	}), nil
+}
+
+// await runs work until it has an answer, or ctx ends, which does not end the work.
+func await[T any](ctx context.Context, name string, work func(answer func(T, error))) (T, error) {
+	type ended struct {
+		result T
+		err    error
+	}
+	done := make(chan ended, 1)
+	safe.Go(name, func() { work(func(r T, err error) { done <- ended{r, err} }) })
 	select {
 	case e := <-done:
 		return e.result, e.err
 	case <-ctx.Done():
-		return Result{}, ctx.Err()
+		var none T
+		return none, ctx.Err()
 	}
-}
-
-// ended is what a call came to.
-type ended struct {
-	result Result
-	err    error
 }
 
 // refused is the result of a call that was not made.
@@ -126,17 +147,29 @@ func refused(err error) (Result, error) {
 	return Result{}, err
 }
 
-// offered finds a tool, or says why there is none.
-func (c *Card) offered(now *moment, name string) (*catalogue.Tool, error) {
+// offers is what is offered, or why nothing is.
+func (c *Card) offers(now *moment) (*catalogue.Catalogue, error) {
 	switch {
 	case now.mode != On:
 		return nil, &refusal{now.refusal}
 	case now.listed == nil:
 		return nil, &refusal{c.opts.lost("")}
 	}
-	tool := now.listed.Exposed(name)
+	return now.listed, nil
+}
+
+// offered finds the tool that is called, or says why there is none.
+func (c *Card) offered(now *moment, in Invocation) (*catalogue.Tool, error) {
+	all, err := c.offers(now)
+	if err != nil {
+		return nil, err
+	}
+	tool := all.Exposed(in.Tool)
+	if in.AsIs {
+		tool = all.Original(in.Tool)
+	}
 	if tool == nil {
-		return nil, &refusal{c.opts.noTool(name)}
+		return nil, &refusal{c.opts.noTool(in.Tool)}
 	}
 	return tool, nil
 }
@@ -149,11 +182,13 @@ func (c *Card) patience() time.Duration {
 	return linkPatience
 }
 
-// call is one call on its way to the child and back.
+// call is one request on its way to the child and back.
 type call struct {
 	card      *Card
 	in        Invocation
-	tool      *catalogue.Tool
+	method    string
+	tool      *catalogue.Tool // nil: no tool is called
+	params    rawjson.Object  // of another request, without _meta
 	slot      *slot
 	child     *link
 	told      *child.Steps
@@ -231,7 +266,8 @@ func (c *call) send() (o Outcome) {
 		defer limit.Stop()
 		late = limit.C
 	}
-	req, err := c.child.Start(ctx, "tools/call", c.params, c.told.Step)
+	meta := c.wantLog()
+	req, err := c.child.Start(ctx, c.method, func(id string) []byte { return c.sent(id, meta) }, c.told.Step)
 	if err != nil {
 		o.Lost = errors.Is(err, rpc.ErrGone)
 		o.Deadline = !o.Lost
@@ -243,7 +279,7 @@ func (c *call) send() (o Outcome) {
 		defer t.Stop()
 		still = t.C
 	}
-	cancelled := c.cancelled
+	cancelled, silent := c.cancelled, (<-chan time.Time)(nil)
 	for {
 		select {
 		case r := <-req.Reply:
@@ -271,23 +307,31 @@ func (c *call) send() (o Outcome) {
 			cancelled, c.withdrawn = nil, true
 			c.told.End()
 			c.child.Offer(req.Cancelled(cancelReason))
+			if most == 0 {
+				silent = time.After(cancelGrace)
+			}
+		case <-silent: // no answer is due
+			req.Forget()
+			return o
 		}
 	}
 }
 
-// params is the call as the child gets it: its own name for the tool, the
-// arguments as they came, and the deck's token for progress.
-func (c *call) params(id string) []byte {
-	b := append([]byte(`{"name":`), rawjson.Quote(c.tool.Original)...)
-	if c.in.Args != nil {
-		b = append(b, `,"arguments":`...)
-		b = append(b, c.in.Args...)
+// sent are the params as the child gets them: its own name for the tool, all else as it
+// came, and the deck's token for progress.
+func (c *call) sent(id string, meta json.RawMessage) []byte {
+	o := c.params
+	if c.tool != nil {
+		o = rawjson.Object{{Key: "name", Value: rawjson.Quote(c.tool.Original)}}
+		if c.in.Args != nil {
+			o = append(o, rawjson.Member{Key: "arguments", Value: c.in.Args})
+		}
 	}
-	if meta := callMeta(c.in.Meta, id, c.told != nil); meta != nil {
-		b = append(b, `,"_meta":`...)
-		b = append(b, meta...)
+	o = slices.Concat(o, c.in.More)
+	if meta := callMeta(meta, id, c.told != nil); meta != nil {
+		o = append(o, rawjson.Member{Key: "_meta", Value: meta})
 	}
-	return append(b, '}')
+	return o.JSON()
 }
 
 func callMeta(meta json.RawMessage, id string, progress bool) []byte {

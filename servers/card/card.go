@@ -11,6 +11,7 @@ package card
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -102,6 +103,8 @@ type Events struct {
 	Listed func()       // what agents may list or call has changed
 	Look   func()       // something that Status shows has changed
 	Warn   func(string) // a sentence for the user
+	// Pass is a notification of the server to the agent with that id.
+	Pass func(agent, method string, params json.RawMessage)
 }
 
 // Mode tells whether agents have the tools of a card.
@@ -175,6 +178,7 @@ type core struct {
 	refusal     string    // what a call gets while off
 	lastError   string
 	lastErrorAt time.Time
+	wanted      map[string]Wanted // by the ids of agents
 }
 
 // moment is what a call needs to know, swapped whole.

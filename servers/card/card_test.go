@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/process"
@@ -166,4 +168,27 @@ func TestAServerMayHaveAStatusToolOfItsOwn(t *testing.T) {
 	if got := c.Status().Tools; len(got) != 2 || got[1].Name != "git_status" {
 		t.Errorf("offered: %+v, left out: %v", got, c.Status().Notes)
 	}
+}
+
+// A server answers no request that was cancelled, as the protocol has it.
+func TestACancelledCallKeepsItsPlaceForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := works()
+		delete(f, "tools/call")
+		c := over(t, f, Options{})
+		c.switchedOn(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		if _, err := c.Call(ctx, Invocation{Tool: "git_echo"}); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		if s := c.Status(); s.Running != 1 {
+			t.Errorf("%d calls run", s.Running)
+		}
+		time.Sleep(cancelGrace)
+		synctest.Wait()
+		if s := c.Status(); s.Running != 0 || s.Calls[0].Outcome != "cancelled" {
+			t.Errorf("%d calls run, kept %+v", s.Running, s.Calls)
+		}
+	})
 }

@@ -33,12 +33,14 @@ type link struct {
 	*child.Conn
 	elicit func(context.Context, Elicitation) (Elicited, error) // nil: nobody can be asked
 	person person
+	heeded heeded
 }
 
 // openLink starts a child. It leaves nothing behind when it fails.
 func (c *Card) openLink(ctx context.Context, name string, found Found) (*link, []json.RawMessage, error) {
 	o, l := &c.opts, &link{elicit: c.opts.Elicit}
-	opts := child.Options{Name: name, Limit: o.Limits.Start, Version: o.Version, Log: &c.log, Told: l.told, Era: o.Era, Settle: o.Era == ""}
+	opts := child.Options{Name: name, Limit: o.Limits.Start, Version: o.Version, Log: &c.log, Era: o.Era, Settle: o.Era == ""}
+	opts.Told = func(method string, params json.RawMessage) { c.told(l, method, params) }
 	if found.Open != nil {
 		opts.Open = func() (child.Link, error) { return found.Open(&c.log) }
 	} else {
@@ -68,12 +70,6 @@ func (l *link) asked(c *child.Conn, m rpc.Message) {
 		return
 	}
 	l.person.open(c, l.elicit, m)
-}
-
-func (l *link) told(method string, params json.RawMessage) {
-	if method == "notifications/cancelled" {
-		l.person.withdrawn(params)
-	}
 }
 
 func badParams(id json.RawMessage, why string) []byte {

@@ -237,6 +237,7 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 		c.lingerFrom(time.Now())
 	}
 	c.watchIdle(s, a.child, c.idle(s))
+	c.spawn("what agents want", func() { c.heed(s, a.child) })
 	a.child.OnChange(c.relists(a.child))
 	c.spawn("child watch", func() {
 		<-a.child.Gone()

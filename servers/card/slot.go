@@ -167,6 +167,9 @@ func (c *Card) watchIdle(s *slot, l *link, d time.Duration) {
 
 // AgentGone ends what was started for one agent alone, after its connection has ended.
 func (c *Card) AgentGone(agent string) {
+	c.mu.Lock()
+	delete(c.wanted, agent)
+	c.mu.Unlock()
 	if !c.opts.OnDemand {
 		return
 	}

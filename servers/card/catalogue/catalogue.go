@@ -81,10 +81,11 @@ func (c *Catalogue) Lookup(name string) *Tool {
 	if t := c.byName[name]; t != nil {
 		return t
 	}
-	return c.original(name)
+	return c.Original(name)
 }
 
-func (c *Catalogue) original(name string) *Tool {
+// Original returns the tool that the server calls by that name, nil if there is none.
+func (c *Catalogue) Original(name string) *Tool {
 	for i := range c.Tools {
 		if c.Tools[i].Original == name {
 			return &c.Tools[i]
@@ -228,7 +229,7 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 // else one that reads and needs no arguments, else the first.
 func (c *Catalogue) Entry(preferred []string) *Tool {
 	for _, name := range preferred {
-		if t := c.original(name); t != nil {
+		if t := c.Original(name); t != nil {
 			return t
 		}
 	}

@@ -262,7 +262,13 @@ func TestAQueueIsServedInOrderAndHasAnEnd(t *testing.T) {
 
 func TestProgressGrowsAndEndsWithItsCall(t *testing.T) {
 	var got []Progress
-	s := NewSteps(func(p Progress) { got = append(got, p) })
+	s := NewSteps(func(p Progress) {
+		if (p.Raw != nil) != (p.Message == "m") {
+			t.Errorf("as it came: %q of %+v", p.Raw, p)
+		}
+		p.Raw = nil
+		got = append(got, p)
+	})
 	s.Note("waits")
 	for _, params := range []string{`{"progress":1,"total":3,"message":"m"}`, `{"progress":1}`, `{"progress":0.5}`, `{}`, `7`} {
 		s.Step([]byte(params))
@@ -271,7 +277,7 @@ func TestProgressGrowsAndEndsWithItsCall(t *testing.T) {
 	s.End()
 	s.Step([]byte(`{"progress":9}`))
 	s.Note("late")
-	if want := "[{1e-06 0 waits} {1 3 m} {1.000001 0 still}]"; fmt.Sprint(got) != want {
+	if want := "[{1e-06 0 waits []} {1 3 m []} {1.000001 0 still []}]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	nobody := NewSteps(nil)

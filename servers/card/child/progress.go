@@ -13,6 +13,7 @@ type Progress struct {
 	Value   float64 // grows with each step
 	Total   float64 // 0: not known
 	Message string
+	Raw     json.RawMessage // as the child sent it, with the deck's token; nil: the deck says it
 }
 
 // Steps hand on progress so that it grows and ends with the call, whatever
@@ -64,7 +65,7 @@ func (s *Steps) Step(params json.RawMessage) {
 	if err != nil {
 		total = 0
 	}
-	p := Progress{Value: value, Total: total, Message: o.Str("message")}
+	p := Progress{Value: value, Total: total, Message: o.Str("message"), Raw: params}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended || p.Value <= s.last {

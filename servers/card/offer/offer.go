@@ -65,7 +65,7 @@ func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	m.scope, m.state = scope, deck.State{}
 	m.mu.Unlock()
 	m.look()
-	m.c.Start(card.Events{Listed: scope.Changed, Look: m.look, Warn: scope.Warn})
+	m.c.Start(card.Events{Listed: scope.Changed, Look: m.look, Warn: scope.Warn, Pass: scope.Pass})
 	return nil
 }
 

@@ -28,7 +28,7 @@ func TestAToolThatTheLibraryCannotReadIsOfferedAsItStands(t *testing.T) {
 func TestTheConnectionsOwnMetaIsLeftOut(t *testing.T) {
 	raw := host.Request{Key: "git_echo", Params: json.RawMessage(`{"name":"git_echo","arguments":{"n":1.0},"_meta":{"b":1e2,` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"x"},"mcpdeck/resumeKey":"secret","progressToken":1,"a":"<t>"}}`)}
-	if in := invocation(t.Context(), raw); in.Tool != "git_echo" || string(in.Args) != `{"n":1.0}` || string(in.Meta) != `{"b":1e2,"a":"<t>"}` || in.Progress == nil {
+	if in := (&Module{}).invocation(t.Context(), raw); in.Tool != "git_echo" || string(in.Args) != `{"n":1.0}` || string(in.Meta) != `{"b":1e2,"a":"<t>"}` || in.Progress == nil {
 		t.Errorf("got %s %s", in.Args, in.Meta)
 	}
 }

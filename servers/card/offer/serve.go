@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
@@ -12,6 +15,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
+
+// Wants implements [host.Listener].
+func (m *Module) Wants(agent string, w host.Wanted) {
+	m.c.Wants(agent, card.Wanted{Level: string(w.Level)})
+}
 
 // Owns implements [host.Router]: what a card answers for it lists.
 func (m *Module) Owns(host.Kind, string) bool { return false }
@@ -22,18 +30,32 @@ func (m *Module) Serve(ctx context.Context, r host.Request) host.Reply {
 	if r.Key == m.c.GatewayTool() {
 		call = m.c.Gateway
 	}
-	result, err := call(ctx, invocation(ctx, r))
+	result, err := call(ctx, m.invocation(ctx, r))
 	return m.replyTo(result, err)
 }
 
-// invocation is a request as the domain takes it. What the protocol keeps in
-// _meta for the connection between agent and deck does not go to the server.
-func invocation(ctx context.Context, r host.Request) card.Invocation {
+// invocation is a request as the domain takes it. What the protocol keeps in _meta for
+// the connection between agent and deck does not go to the server.
+func (m *Module) invocation(ctx context.Context, r host.Request) card.Invocation {
 	params, _ := rawjson.SplitObject(r.Params) // the transport has read it
-	who := host.CallerFrom(ctx)
+	from := host.CallerFrom(ctx)
 	in := card.Invocation{
-		Tool: r.Key, Args: params.Some("arguments"), Agent: who.Name(), From: card.From{Agent: who.Agent, Root: who.Root},
+		Tool: r.Key, AsIs: r.AsIs, Modern: r.Modern, Agent: from.Name(), From: card.From{Agent: from.Agent, Root: from.Root},
 		WaitForUser: func() func() { return host.WaitForUser(ctx) },
+		Said:        func(method string, params json.RawMessage) { _ = host.NotifyRaw(ctx, method, params) }, // it may be gone
+	}
+	for _, p := range params {
+		switch p.Key {
+		case "name", "_meta":
+		case "arguments":
+			in.Args = params.Some(p.Key)
+		case "task": // there are none but in a view of the server as it is
+			if r.AsIs {
+				in.More = append(in.More, p)
+			}
+		default:
+			in.More = append(in.More, p)
+		}
 	}
 	meta, err := rawjson.SplitObject(params.Some("_meta"))
 	if err != nil {
@@ -43,8 +65,8 @@ func invocation(ctx context.Context, r host.Request) card.Invocation {
 	for _, f := range meta {
 		switch {
 		case f.Key == "progressToken":
-			in.Progress = func(p child.Progress) { step(ctx, f.Value, p) }
-		case !strings.HasPrefix(f.Key, "io.modelcontextprotocol/") && !strings.HasPrefix(f.Key, "mcpdeck/"):
+			in.Progress = func(p child.Progress) { m.step(ctx, f.Value, p) }
+		case !slices.Contains(ofTheHop(), f.Key) && !strings.HasPrefix(f.Key, "mcpdeck/"):
 			rest = append(rest, f)
 		}
 	}
@@ -54,8 +76,18 @@ func invocation(ctx context.Context, r host.Request) card.Invocation {
 	return in
 }
 
-// step tells the agent of progress.
-func step(ctx context.Context, token any, p child.Progress) {
+// ofTheHop are the members of _meta that are about the connection between agent and
+// deck.
+func ofTheHop() []string {
+	return []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities}
+}
+
+// step tells the agent of progress: what the server says is as it is, but for the token.
+func (m *Module) step(ctx context.Context, token json.RawMessage, p child.Progress) {
+	if p.Raw != nil && !m.o.Plain {
+		_ = host.NotifyRaw(ctx, "notifications/progress", withToken(p.Raw, token)) // the agent may be gone
+		return
+	}
 	params := map[string]any{"progressToken": token, "progress": p.Value}
 	if p.Total > 0 {
 		params["total"] = p.Total
@@ -66,13 +98,28 @@ func step(ctx context.Context, token any, p child.Progress) {
 	_ = host.Notify(ctx, "notifications/progress", params) // the agent may be gone
 }
 
+// withToken puts the agent's token in the place of the deck's.
+func withToken(params, token json.RawMessage) json.RawMessage {
+	parts, _, _ := rawjson.Split(params) // it was read before
+	for _, p := range parts {
+		if p.Key == "progressToken" {
+			return slices.Concat(params[:p.From], token, params[p.To:])
+		}
+	}
+	return params
+}
+
 // replyTo is what a call came to as the agent gets it.
 func (m *Module) replyTo(result card.Result, err error) host.Reply {
 	var own *rpc.Error
 	switch {
+	case errors.As(err, &own) && own.Code <= -32020 && own.Code >= -32022:
+		// About headers and versions of the deck's own connection to the server.
+		return host.Failed(rpc.CodeInternal, m.c.Title()+": "+own.Message)
+	case errors.As(err, &own) && own.Raw != nil:
+		return host.Reply{Error: own.Raw}
 	case errors.As(err, &own):
-		raw, _ := rpc.Raw(*own) // of what was read
-		return host.Reply{Error: raw}
+		return host.Failed(own.Code, own.Message)
 	case err != nil:
 		return host.Failed(rpc.CodeInternal, err.Error())
 	}

@@ -22,7 +22,8 @@ import (
 // Its tools are echo (its text), steps (three steps of progress), wait (until it is
 // cancelled; it never answers), ask (a form for the user), large (so many bytes),
 // count (how often the connection called it), fail (an error with data), change (the
-// list, which is told) and headers (an argument that is repeated in a header).
+// list, which is told), headers (an argument that is repeated in a header), and those
+// of more.go.
 type Server struct {
 	NoLegacy, NoModern bool   // it does not know that era
 	Sticky             bool   // it holds on to the era of its first message
@@ -80,13 +81,17 @@ type session struct {
 	cancelled map[string]context.CancelFunc
 	asked     map[string]chan rpc.Message // requests to the client
 	listens   map[string]func([]byte)     // subscriptions, by their ids
+	filters   map[string]rawjson.Object   // what they are for
+	watched   map[string]bool             // resources, in the older era
+	level     string                      // of the log, in the older era
+	tasks     map[string]*task
 	next      int
 }
 
 func (s *Server) newSession(id string, tell func([]byte)) *session {
 	return &session{
 		s: s, id: id, tell: tell, cancelled: map[string]context.CancelFunc{},
-		asked: map[string]chan rpc.Message{}, listens: map[string]func([]byte){},
+		asked: map[string]chan rpc.Message{}, listens: map[string]func([]byte){}, filters: map[string]rawjson.Object{}, watched: map[string]bool{}, tasks: map[string]*task{},
 	}
 }
 
@@ -158,7 +163,7 @@ func (c *session) unknown(m rpc.Message, reply func([]byte)) {
 }
 
 func (c *session) serve(ctx context.Context, m rpc.Message, modern bool, reply func([]byte)) {
-	about := `"capabilities":{"tools":{"listChanged":true},"prompts":{},"resources":{"subscribe":true}},"instructions":` + string(rawjson.Quote(c.s.Instructions))
+	about := `"capabilities":` + Capabilities + `,"instructions":` + string(rawjson.Quote(c.s.Instructions))
 	info := `{"name":"fake","version":"` + max(c.s.Version, "1") + `"}`
 	switch m.Method {
 	case "initialize":
@@ -169,16 +174,6 @@ func (c *session) serve(ctx context.Context, m rpc.Message, modern bool, reply f
 		reply(result(m.ID, "{}"))
 	case "tools/list":
 		reply(result(m.ID, `{"tools":[`+strings.Join(c.s.tools(), ",")+`]}`))
-	case "prompts/list":
-		reply(result(m.ID, `{"prompts":[{"name":"greet"}]}`))
-	case "resources/list":
-		reply(result(m.ID, `{"resources":[{"uri":"fake://a","name":"a"}]}`))
-	case "resources/templates/list":
-		reply(result(m.ID, `{"resourceTemplates":[{"uriTemplate":"fake://{x}","name":"x"}]}`))
-	case "resources/read":
-		reply(result(m.ID, `{"contents":[{"uri":"fake://a","text":"A"}]}`))
-	case "resources/subscribe", "resources/unsubscribe", "logging/setLevel":
-		reply(result(m.ID, "{}"))
 	case "subscriptions/listen":
 		c.listen(ctx, m, reply)
 	case "tools/call":
@@ -189,7 +184,9 @@ func (c *session) serve(ctx context.Context, m rpc.Message, modern bool, reply f
 		c.mu.Unlock()
 		c.call(ctx, m, modern, reply)
 	default:
-		c.unknown(m, reply)
+		if !c.serveMore(ctx, m, reply) {
+			c.unknown(m, reply)
+		}
 	}
 }
 
@@ -201,6 +198,7 @@ func (s *Server) tools() []string {
 	for _, name := range []string{"echo", "steps", "wait", "ask", "large", "count", "fail", "change"} {
 		all = append(all, `{"name":"`+name+`","inputSchema":{"type":"object"}}`)
 	}
+	all = append(all, moreTools()...)
 	for i := range s.grown.Load() {
 		all = append(all, fmt.Sprintf(`{"name":"new_%d","inputSchema":{"type":"object"}}`, i+1))
 	}
@@ -213,11 +211,14 @@ func (c *session) listen(ctx context.Context, m rpc.Message, reply func([]byte))
 	defer cancel()
 	c.mu.Lock()
 	c.cancelled[string(m.ID)], c.listens[string(m.ID)] = cancel, reply
+	params, _ := rawjson.SplitObject(m.Params)
+	c.filters[string(m.ID)], _ = rawjson.SplitObject(params.Get("notifications"))
 	c.mu.Unlock()
 	reply(rpc.Message{Method: "notifications/subscriptions/acknowledged", Params: json.RawMessage(`{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/subscriptionId":` + string(m.ID) + `}}`)}.Line())
 	<-ctx.Done()
 	c.mu.Lock()
 	delete(c.listens, string(m.ID))
+	delete(c.filters, string(m.ID))
 	c.mu.Unlock()
 }
 
@@ -258,7 +259,7 @@ func (c *session) call(ctx context.Context, m rpc.Message, modern bool, reply fu
 		meta, _ := rawjson.SplitObject(params.Get("_meta")) // none will do
 		for i := range 3 {
 			if token := meta.Get("progressToken"); token != nil {
-				reply(rpc.Message{Method: "notifications/progress", Params: json.RawMessage(fmt.Sprintf(`{"progressToken":%s,"progress":%d,"total":3}`, token, i+1))}.Line())
+				reply(rpc.Message{Method: "notifications/progress", Params: json.RawMessage(fmt.Sprintf(`{"later":1.0,"progressToken":%s,"progress":%d.0,"total":3}`, token, i+1))}.Line())
 			}
 		}
 		reply(result(m.ID, text("done")))
@@ -278,7 +279,9 @@ func (c *session) call(ctx context.Context, m rpc.Message, modern bool, reply fu
 		reply(result(m.ID, text("changed")))
 		c.changed()
 	default:
-		reply(rpc.Failure(m.ID, rpc.Error{Code: rpc.CodeParams, Message: "Unknown tool: " + params.Str("name")}))
+		if !c.callMore(ctx, m, params, modern, reply) {
+			reply(rpc.Failure(m.ID, rpc.Error{Code: rpc.CodeParams, Message: "Unknown tool: " + params.Str("name")}))
+		}
 	}
 }
 
@@ -294,16 +297,25 @@ func (c *session) ask(ctx context.Context, m rpc.Message, params rawjson.Object,
 		reply(result(m.ID, `{"resultType":"input_required","inputRequests":{"name":{"method":"elicitation/create","params":`+form+`}},"requestState":"state"}`))
 		return
 	}
+	if a, ok := c.request(ctx, "elicitation/create", form, reply); ok {
+		reply(result(m.ID, text(string(a.Result)+string(a.Err))))
+	}
+}
+
+// request asks the client something and waits for what it says.
+func (c *session) request(ctx context.Context, method, params string, reply func([]byte)) (rpc.Message, bool) {
 	c.mu.Lock()
 	c.next++
 	id := fmt.Sprintf("fake-%d", c.next)
 	answer := make(chan rpc.Message, 1)
 	c.asked[id] = answer
 	c.mu.Unlock()
-	reply(rpc.Message{ID: rawjson.Quote(id), Method: "elicitation/create", Params: json.RawMessage(form)}.Line())
+	reply(rpc.Message{ID: rawjson.Quote(id), Method: method, Params: json.RawMessage(params)}.Line())
 	select {
 	case a := <-answer:
-		reply(result(m.ID, text(string(a.Result)+string(a.Err))))
+		return a, true
 	case <-ctx.Done():
+		reply(rpc.Message{Method: "notifications/cancelled", Params: json.RawMessage(`{"requestId":` + string(rawjson.Quote(id)) + `}`)}.Line())
+		return rpc.Message{}, false
 	}
 }

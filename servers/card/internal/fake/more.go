@@ -1,0 +1,257 @@
+package fake
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+// Capabilities are what the fake declares.
+const Capabilities = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{},` +
+	`"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},"experimental":{"later":{"z":1.0}}}`
+
+// What the fake lists and answers in a manner that no encoder would choose.
+const (
+	Prompt   = `{"later" : [1e2,{}],"name":"greet","description":"Greets with greet() <p>","arguments":[{"name":"who"}]}`
+	Resource = `{"uri":"fake://a","size":9007199254740993,"name":"a","later":null}`
+	Template = `{"uriTemplate":"fake://{x}","later":"<t>","name":"x"}`
+	Odd      = `{"z":1.0,"content":[{"type":"later","x":1e2},{"type":"image","data":"AAAA","mimeType":"image/png","_meta":{"\u00e9":1.0}},` +
+		`{"type":"resource_link","uri":"fake://b","name":"b"}],"structuredContent":{"n":9007199254740993,"b":1.50},"_meta":{"x":1.0},"later":"<\u00e9>"}`
+	OddError = `{"code":-32042,"message":"\u00e9 <no>","data":{"n":9007199254740993,"z":1.0,"a":2},"later":1}`
+)
+
+// moreTools are odd (a result with all that a result may have, and more), bad (an error of
+// that kind), params (the params it got), log (a message of each level), touch (a resource,
+// by its URI), where (the roots), sample (a message of a model), url (a page for the user),
+// unheard (a request that no client knows) and research, which runs as a task alone.
+func moreTools() (all []string) {
+	for _, name := range []string{"odd", "bad", "params", "log", "touch", "where", "sample", "url", "unheard"} {
+		all = append(all, `{"name":"`+name+`","inputSchema":{"type":"object"}}`)
+	}
+	return append(all, `{"name":"research","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`)
+}
+
+// serveMore answers what is not about tools.
+func (c *session) serveMore(_ context.Context, m rpc.Message, reply func([]byte)) bool {
+	params, _ := rawjson.SplitObject(m.Params) // none will do
+	switch m.Method {
+	case "prompts/list":
+		reply(result(m.ID, `{"prompts":[`+Prompt+`]}`))
+	case "resources/list":
+		reply(result(m.ID, `{"resources":[`+strings.Join(c.s.resources(), ",")+`]}`))
+	case "resources/templates/list":
+		reply(result(m.ID, `{"resourceTemplates":[`+Template+`]}`))
+	case "prompts/get", "resources/read", "completion/complete", "later/method":
+		reply(result(m.ID, `{"z":1.0,"got":`+string(withoutHop(params))+`,"a":"<\u00e9>"}`))
+	case "resources/subscribe", "resources/unsubscribe":
+		c.mu.Lock()
+		c.watched[params.Str("uri")] = m.Method == "resources/subscribe"
+		c.mu.Unlock()
+		reply(result(m.ID, "{}"))
+	case "logging/setLevel":
+		c.mu.Lock()
+		c.level = params.Str("level")
+		c.mu.Unlock()
+		reply(result(m.ID, "{}"))
+	case "tasks/get", "tasks/result", "tasks/cancel":
+		c.task(m, params, reply)
+	default:
+		return false
+	}
+	return true
+}
+
+// resources are the definitions; Change adds one with each tool.
+func (s *Server) resources() []string {
+	all := []string{Resource}
+	for i := range s.grown.Load() {
+		all = append(all, fmt.Sprintf(`{"uri":"fake://new/%d","name":"new"}`, i+1))
+	}
+	return all
+}
+
+// withoutHop are params without what every request of the newer era carries.
+func withoutHop(params rawjson.Object) json.RawMessage {
+	params = slices.Clone(params)
+	for i, p := range params {
+		if p.Key != "_meta" {
+			continue
+		}
+		meta, _ := rawjson.SplitObject(p.Value) // the client has made it
+		meta = slices.DeleteFunc(meta, func(m rawjson.Member) bool { return strings.HasPrefix(m.Key, "io.modelcontextprotocol/") })
+		params[i].Value = meta.JSON()
+	}
+	return slices.DeleteFunc(params, func(m rawjson.Member) bool { return m.Key == "_meta" && string(m.Value) == "{}" }).JSON()
+}
+
+// callMore calls the tools of this file.
+func (c *session) callMore(ctx context.Context, m rpc.Message, params rawjson.Object, modern bool, reply func([]byte)) bool {
+	args, _ := rawjson.SplitObject(params.Get("arguments")) // none will do
+	switch params.Str("name") {
+	case "odd":
+		reply(result(m.ID, Odd))
+	case "bad":
+		reply(rpc.Message{ID: m.ID, Err: json.RawMessage(OddError)}.Line())
+	case "params":
+		reply(result(m.ID, `{"content":[],"got":`+string(withoutHop(params))+`}`))
+	case "log":
+		c.log(params, modern, reply)
+		reply(result(m.ID, text("logged")))
+	case "touch":
+		c.touch(args.Str("uri"))
+		reply(result(m.ID, text("touched")))
+	case "where":
+		c.input(ctx, m, params, modern, "roots/list", `{}`, reply)
+	case "sample":
+		c.input(ctx, m, params, modern, "sampling/createMessage", `{"messages":[],"maxTokens":1.0}`, reply)
+	case "url":
+		c.input(ctx, m, params, modern, "elicitation/create", `{"mode":"url","elicitationId":"e-1","url":"https://example.org/sign-in?a=b","message":"Please sign in."}`, reply)
+	case "unheard":
+		if a, ok := c.request(ctx, "later/method", `{}`, reply); ok {
+			reply(result(m.ID, text(string(a.Err))))
+		}
+	case "research":
+		c.research(m, params, reply)
+	default:
+		return false
+	}
+	return true
+}
+
+// input asks the client something in the way of the era, and answers with what it said.
+func (c *session) input(ctx context.Context, m rpc.Message, params rawjson.Object, modern bool, method, about string, reply func([]byte)) {
+	if !modern {
+		if a, ok := c.request(ctx, method, about, reply); ok {
+			reply(result(m.ID, text(string(a.Result)+string(a.Err))))
+		}
+		return
+	}
+	if said := params.Get("inputResponses"); said != nil {
+		reply(result(m.ID, text(params.Str("requestState")+" "+string(said))))
+		return
+	}
+	reply(result(m.ID, `{"resultType":"input_required","inputRequests":{"it":{"method":"`+method+`","params":`+about+`}},"requestState":"state"}`))
+}
+
+// log says a message of each level that is wanted.
+func (c *session) log(params rawjson.Object, modern bool, reply func([]byte)) {
+	all := []string{"debug", "info", "warning", "error"}
+	c.mu.Lock()
+	level, say := c.level, c.tell
+	c.mu.Unlock()
+	if modern {
+		meta, _ := rawjson.SplitObject(params.Get("_meta"))
+		level, say = meta.Str("io.modelcontextprotocol/logLevel"), reply
+	}
+	from := slices.Index(all, level)
+	if from < 0 {
+		return
+	}
+	for _, l := range all[from:] {
+		say(rpc.Message{Method: "notifications/message", Params: json.RawMessage(`{"data":"<\u00e9>","level":"` + l + `"}`)}.Line())
+	}
+}
+
+// touch tells that a resource has changed, if that is wanted.
+func (c *session) touch(uri string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	params := `{"z":1.0,"uri":` + string(rawjson.Quote(uri))
+	if c.watched[uri] {
+		c.tell(rpc.Message{Method: "notifications/resources/updated", Params: json.RawMessage(params + `}`)}.Line())
+	}
+	for _, other := range c.all() {
+		for id, uris := range other {
+			if slices.Contains(uris.of, uri) {
+				uris.say(rpc.Message{Method: "notifications/resources/updated", Params: json.RawMessage(params + `,"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}}`)}.Line())
+			}
+		}
+	}
+}
+
+type watch struct {
+	of  []string
+	say func([]byte)
+}
+
+// all are the subscriptions to resources of the newer era: over HTTP each is a connection
+// of its own. The caller holds c.mu.
+func (c *session) all() (all []map[string]watch) {
+	of := func(o *session) map[string]watch {
+		found := map[string]watch{}
+		for id, filter := range o.filters {
+			uris, _ := rawjson.SplitArray(filter.Get("resourceSubscriptions"))
+			var names []string
+			for _, raw := range uris {
+				name, _ := rawjson.Text(raw)
+				names = append(names, name)
+			}
+			found[id] = watch{names, o.listens[id]}
+		}
+		return found
+	}
+	all = append(all, of(c))
+	c.s.mu.Lock()
+	web := c.s.web
+	c.s.mu.Unlock()
+	if web == nil {
+		return all
+	}
+	for _, o := range web.sessions() {
+		if o != c {
+			o.mu.Lock()
+			all = append(all, of(o))
+			o.mu.Unlock()
+		}
+	}
+	return all
+}
+
+// task is one that runs until it was looked at twice.
+type task struct {
+	looked    int
+	cancelled bool
+}
+
+// research begins a task.
+func (c *session) research(m rpc.Message, params rawjson.Object, reply func([]byte)) {
+	if params.Get("task") == nil {
+		reply(result(m.ID, `{"content":[{"type":"text","text":"it requires task augmentation"}],"isError":true}`))
+		return
+	}
+	c.mu.Lock()
+	c.next++
+	id := fmt.Sprintf("task-%d", c.next)
+	c.tasks[id] = &task{}
+	c.mu.Unlock()
+	reply(result(m.ID, `{"task":`+about(id, "working")+`}`))
+}
+
+func about(id, status string) string {
+	return `{"taskId":"` + id + `","status":"` + status + `","statusMessage":"reading","createdAt":"2026-01-01T00:00:00Z","ttl":60000,"pollInterval":1}`
+}
+
+// task answers what is about tasks.
+func (c *session) task(m rpc.Message, params rawjson.Object, reply func([]byte)) {
+	id := params.Str("taskId")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tasks[id]
+	switch {
+	case t == nil:
+		reply(rpc.Failure(m.ID, rpc.Error{Code: rpc.CodeParams, Message: "unknown task"}))
+	case m.Method == "tasks/cancel":
+		t.cancelled = true
+		reply(result(m.ID, about(id, "cancelled")))
+	case m.Method == "tasks/result":
+		reply(result(m.ID, `{"content":[{"type":"text","text":"report"}],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"`+id+`"}}}`))
+	default:
+		t.looked++
+		reply(result(m.ID, about(id, map[bool]string{true: "completed", false: "working"}[t.looked > 2])))
+	}
+}
