@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
 // library is a card with many tools.
@@ -34,9 +35,9 @@ func (l *library) Offer() host.Offer {
 }
 
 // listed are the names in the answer to a request for a list, and their bytes.
-func listed(t *testing.T, a talker, method, member string, modern bool) (names []string, bytes int) {
+func listed(t *testing.T, a wiretest.Talker, method, member string, modern bool) (names []string, bytes int) {
 	t.Helper()
-	got := a.say(t, method, with(`{"_meta":{}}`, modern), "8")
+	got := a.Say(t, method, wiretest.With(`{"_meta":{}}`, modern), "8")
 	var answer struct{ Result map[string]json.RawMessage }
 	if err := json.Unmarshal([]byte(got[len(got)-1]), &answer); err != nil {
 		t.Fatal(err)
@@ -51,9 +52,9 @@ func listed(t *testing.T, a talker, method, member string, modern bool) (names [
 }
 
 // called is the text of the result of a call, and whether that is an error.
-func called(t *testing.T, a talker, params string, modern bool) (text string, isError bool) {
+func called(t *testing.T, a wiretest.Talker, params string, modern bool) (text string, isError bool) {
 	t.Helper()
-	got := a.say(t, "tools/call", with(params, modern), "9")
+	got := a.Say(t, "tools/call", wiretest.With(params, modern), "9")
 	var answer struct {
 		Result struct {
 			Content []struct{ Text string }
@@ -70,7 +71,7 @@ func TestALazyServerListsNothingButTwoToolsForAll(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"), newCard("two"))
 	h.SetLazy("one", true)
 	h.SetLazy("two", true)
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		names, _ := listed(t, a, "tools/list", "tools", modern)
 		for _, n := range names {
@@ -87,7 +88,7 @@ func TestALazyServerListsNothingButTwoToolsForAll(t *testing.T) {
 			}
 		}
 	})
-	everywhere(t, h, "one", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "one", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		names, bytes := listed(t, a, "tools/list", "tools", modern)
 		if strings.Join(names, " ") != "call_tool find_tools" || bytes > 1200 {
@@ -96,8 +97,8 @@ func TestALazyServerListsNothingButTwoToolsForAll(t *testing.T) {
 	})
 	h.SetLazy("one", false)
 	h.SetLazy("two", false)
-	a := overStream(t, h, host.ViewSpec{}, false)
-	a.say(t, "initialize", handshake, "0")
+	a := wiretest.OverStream(t, h, host.ViewSpec{}, false)
+	a.Say(t, "initialize", wiretest.Handshake, "0")
 	if names, _ := listed(t, a, "tools/list", "tools", false); slices.Contains(names, "find_tools") || !slices.Contains(names, "one_echo") {
 		t.Errorf("when none is lazy: %s", names)
 	}
@@ -112,8 +113,8 @@ func TestTwoToolsStayShortForManyServers(t *testing.T) {
 	for _, n := range h.Names()[1:] {
 		h.SetLazy(n, true)
 	}
-	a := overStream(t, h, host.ViewSpec{Servers: h.Names()[1:]}, false)
-	a.say(t, "initialize", handshake, "0")
+	a := wiretest.OverStream(t, h, host.ViewSpec{Servers: h.Names()[1:]}, false)
+	a.Say(t, "initialize", wiretest.Handshake, "0")
 	if names, bytes := listed(t, a, "tools/list", "tools", false); len(names) != 2 || bytes > 1200 {
 		t.Errorf("%s: %d bytes", names, bytes)
 	}
@@ -123,8 +124,8 @@ func TestAClientThatSearchesHasTheWholeList(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newLibrary("shelf", `{"name":"shelf_lend","inputSchema":{"type":"object"}}`), newCard("one"))
 	h.SetLazy("shelf", true)
 	h.SetLazy("one", true)
-	a := overStream(t, h, host.ViewSpec{}, false)
-	hello := a.say(t, "initialize", strings.Replace(handshake, "tester", "claude-code", 1), "0")
+	a := wiretest.OverStream(t, h, host.ViewSpec{}, false)
+	hello := a.Say(t, "initialize", strings.Replace(wiretest.Handshake, "tester", "claude-code", 1), "0")
 	if !strings.Contains(hello[0], "The rules of shelf.") {
 		t.Errorf("introduced: %s", hello)
 	}
@@ -137,8 +138,8 @@ func TestAClientThatSearchesHasTheWholeList(t *testing.T) {
 	if text, failed := called(t, a, `{"name":"find_tools","arguments":{"query":"lend"}}`, false); failed || !strings.Contains(text, "shelf_lend") {
 		t.Errorf("it can search all the same: %s", text)
 	}
-	b := overStream(t, h, host.ViewSpec{}, false)
-	if hello := b.say(t, "initialize", handshake, "0"); strings.Contains(hello[0], "The rules of shelf.") || !strings.Contains(hello[0], "Be kind.") {
+	b := wiretest.OverStream(t, h, host.ViewSpec{}, false)
+	if hello := b.Say(t, "initialize", wiretest.Handshake, "0"); strings.Contains(hello[0], "The rules of shelf.") || !strings.Contains(hello[0], "Be kind.") {
 		t.Errorf("another client is introduced: %s", hello)
 	}
 }
@@ -146,7 +147,7 @@ func TestAClientThatSearchesHasTheWholeList(t *testing.T) {
 func TestACallOfCallToolIsTheCallItself(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"))
 	h.SetLazy("one", true)
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		const rest = `"_meta":{"z":1.0},"task":{"ttl":1.0},"requestState":"<s>"`
 		own := ""
@@ -154,20 +155,20 @@ func TestACallOfCallToolIsTheCallItself(t *testing.T) {
 			own = ofModern
 		}
 		want := fmt.Sprintf(`{"jsonrpc":"2.0","id":5,"result":{`+own+`"z":1.0,"kind":"tool","params":%s,"content":[],"a":"<\u00e9>"}}`,
-			with(`{"name":"one_echo","arguments":{"n":9007199254740993,"a":[1e2]},`+rest+`}`, modern))
+			wiretest.With(`{"name":"one_echo","arguments":{"n":9007199254740993,"a":[1e2]},`+rest+`}`, modern))
 		for _, params := range []string{
 			`{"name":"call_tool","arguments":{"name":"one_echo","arguments":{"n":9007199254740993,"a":[1e2]}},` + rest + `}`,
 			`{"name":"call_tool","arguments":{"name":"one_echo","arguments":"{\"n\":9007199254740993,\"a\":[1e2]}"},` + rest + `}`,
 			`{"name":"one_echo","arguments":{"n":9007199254740993,"a":[1e2]},` + rest + `}`,
 		} {
-			if got := a.say(t, "tools/call", with(params, modern), "5"); len(got) != 1 || got[0] != want {
+			if got := a.Say(t, "tools/call", wiretest.With(params, modern), "5"); len(got) != 1 || got[0] != want {
 				t.Errorf("%s\n got %s\nwant %s", params, got, want)
 			}
 		}
-		if got := a.say(t, "tools/call", with(`{"name":"call_tool","arguments":{"name":"one_steps"},"_meta":{"progressToken":"p"}}`, modern), "6"); len(got) != 4 || !strings.Contains(got[0], `"progressToken":"p"`) {
+		if got := a.Say(t, "tools/call", wiretest.With(`{"name":"call_tool","arguments":{"name":"one_steps"},"_meta":{"progressToken":"p"}}`, modern), "6"); len(got) != 4 || !strings.Contains(got[0], `"progressToken":"p"`) {
 			t.Errorf("progress: %s", got)
 		}
-		if got := a.say(t, "tools/call", with(`{"name":"call_tool","arguments":{"name":"one_error","arguments":{}},"_meta":{}}`, modern), "7"); !strings.HasSuffix(got[0], `"error":`+oddError+`}`) {
+		if got := a.Say(t, "tools/call", wiretest.With(`{"name":"call_tool","arguments":{"name":"one_error","arguments":{}},"_meta":{}}`, modern), "7"); !strings.HasSuffix(got[0], `"error":`+oddError+`}`) {
 			t.Errorf("an error: %s", got)
 		}
 		if text, failed := called(t, a, `{"name":"call_tool","arguments":{"name":"echo","arguments":{"text":"hi"}},"_meta":{}}`, modern); failed || text != "hi" {
@@ -189,12 +190,12 @@ func TestACallThroughCallToolIsCancelled(t *testing.T) {
 	one := newCard("one")
 	h := hosttest.Start(t, newFixture(), one)
 	h.SetLazy("one", true)
-	a := overStream(t, h, host.ViewSpec{}, false)
-	a.say(t, "initialize", handshake, "0")
-	a.begin(t, "tools/call", `{"name":"call_tool","arguments":{"name":"one_wait","arguments":{}}}`, "4")
+	a := wiretest.OverStream(t, h, host.ViewSpec{}, false)
+	a.Say(t, "initialize", wiretest.Handshake, "0")
+	a.Begin(t, "tools/call", `{"name":"call_tool","arguments":{"name":"one_wait","arguments":{}}}`, "4")
 	<-one.began
-	a.tell(t, "notifications/cancelled", `{"requestId":4}`)
-	if got := a.say(t, "ping", `{}`, "5"); len(got) != 1 {
+	a.Tell(t, "notifications/cancelled", `{"requestId":4}`)
+	if got := a.Say(t, "ping", `{}`, "5"); len(got) != 1 {
 		t.Errorf("got %s", got)
 	}
 }
@@ -202,7 +203,7 @@ func TestACallThroughCallToolIsCancelled(t *testing.T) {
 func TestWhatCallToolCannotCallIsExplained(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newCard("one"))
 	h.SetLazy("one", true)
-	everywhere(t, h, "", func(t *testing.T, a talker, modern bool) {
+	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		for arguments, want := range map[string]string{
 			`{"name":"one_ecko","arguments":{}}`:        `did you mean "one_echo"?`,
@@ -234,8 +235,8 @@ func TestToolsAreFoundWithWhatACallNeeds(t *testing.T) {
 		newLibrary("desk", `{"name":"desk_tidy","description":"Put every book away.","inputSchema":{"type":"object"}}`))
 	h.SetLazy("shelf", true)
 	h.SetLazy("desk", true)
-	a := overStream(t, h, host.ViewSpec{}, false)
-	a.say(t, "initialize", handshake, "0")
+	a := wiretest.OverStream(t, h, host.ViewSpec{}, false)
+	a.Say(t, "initialize", wiretest.Handshake, "0")
 	find := func(arguments string) string {
 		t.Helper()
 		text, failed := called(t, a, `{"name":"find_tools","arguments":`+arguments+`}`, false)
@@ -275,18 +276,18 @@ func TestToolsAreFoundWithWhatACallNeeds(t *testing.T) {
 
 func TestAgentsAreToldWhenAServerBecomesLazy(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newLibrary("shelf", `{"name":"shelf_lend","inputSchema":{"type":"object"}}`))
-	a := overStream(t, h, host.ViewSpec{}, false)
-	a.say(t, "initialize", handshake, "0")
-	a.tell(t, "notifications/initialized", `{}`)
-	a.say(t, "ping", `{}`, "1")
-	hear := a.listen(t, "")
+	a := wiretest.OverStream(t, h, host.ViewSpec{}, false)
+	a.Say(t, "initialize", wiretest.Handshake, "0")
+	a.Tell(t, "notifications/initialized", `{}`)
+	a.Say(t, "ping", `{}`, "1")
+	hear := a.Listen(t, "")
 	for _, lazy := range []bool{true, false} {
 		h.SetLazy("shelf", lazy)
 		if got := hear(); !strings.Contains(got, "notifications/tools/list_changed") {
 			t.Errorf("lazy %v: got %s", lazy, got)
 		}
 		h.SetLazy("shelf", lazy)
-		if got := a.say(t, "ping", `{}`, "2"); len(got) != 1 {
+		if got := a.Say(t, "ping", `{}`, "2"); len(got) != 1 {
 			t.Errorf("nothing has changed, and it is told %s", got[:len(got)-1])
 		}
 	}
