@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-
-	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 )
 
 // guarded is a deck on a screen that pairs, with a question of an agent over
@@ -38,8 +36,8 @@ func holding(t *testing.T, method string) *driver {
 	t.Helper()
 	d := newDriver(t)
 	d.choosePort()
-	decktest.Program(t, d.home, "servers/pencil/internal/standin/fakepencil")
-	d.configure("[ask]\ncli_answers = \"" + method + "\"\n[pencil]\nargs = [\"--change\"]\nstart_on = true\ncommand = \"" + d.home + "/fakepencil\"\n")
+	pencil := programs.Program(t, "servers/pencil/internal/standin/fakepencil")
+	d.configure("[ask]\ncli_answers = \"" + method + "\"\n[pencil]\nargs = [\"--change\"]\nstart_on = true\ncommand = \"" + pencil + "\"\n")
 	return d
 }
 

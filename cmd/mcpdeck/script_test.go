@@ -15,12 +15,16 @@ import (
 	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 )
 
+var programs decktest.Shared
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"mcpdeck": main, "stamp": stamp, "echo-server": echoServer})
+	programs.M = m
+	testscript.Main(&programs, map[string]func(){"mcpdeck": main, "stamp": stamp, "echo-server": echoServer})
 }
 
 // echoServer is an MCP server with two tools, for scripts.

@@ -32,8 +32,11 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	programs.M = m
+	os.Exit(programs.Run())
 }
+
+var programs decktest.Shared
 
 // world is a home folder with a deck in a terminal.
 type world struct {
@@ -49,7 +52,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	return &world{t: t, home: home, bin: decktest.Program(t, home, "cmd/mcpdeck")}
+	return &world{t: t, home: home, bin: programs.Program(t, "cmd/mcpdeck")}
 }
 
 func (w *world) command(dir string, args ...string) *exec.Cmd {
@@ -136,11 +139,12 @@ func (d *deck) kill() {
 	_ = d.cmd.Process.Kill()
 	_ = d.cmd.Wait()
 	d.tty.Close()
-	<-d.done
-	// The emulator's own Close would race with whoever reads its answers.
+	// The emulator may be writing an answer that nobody reads any more. Its own
+	// Close would race with whoever reads its answers.
 	if c, ok := d.em.InputPipe().(io.Closer); ok {
 		_ = c.Close()
 	}
+	<-d.done
 }
 
 func (d *deck) text() string {

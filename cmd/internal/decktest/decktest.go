@@ -3,11 +3,48 @@
 package decktest
 
 import (
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"sync"
 	"testing"
 )
+
+// Shared runs tests that share programs. Each program is built when a test first
+// needs it.
+type Shared struct {
+	M *testing.M // set by TestMain
+
+	mu    sync.Mutex
+	dir   string
+	built map[string]string // path by package
+}
+
+// Program returns the path of the program of a package below the module.
+func (s *Shared) Program(t testing.TB, pkg string) string {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if file := s.built[pkg]; file != "" {
+		return file
+	}
+	if s.dir == "" {
+		dir, err := os.MkdirTemp("", "md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.dir, s.built = dir, map[string]string{}
+	}
+	s.built[pkg] = Program(t, s.dir, pkg)
+	return s.built[pkg]
+}
+
+// Run runs the tests and removes the programs when they have ended.
+func (s *Shared) Run() int {
+	defer func() { _ = os.RemoveAll(s.dir) }()
+	return s.M.Run()
+}
 
 // Program puts the program of a package below the module, such as cmd/mcpdeck,
 // into a folder and returns its path. It is linked once for all tests: unlike go
