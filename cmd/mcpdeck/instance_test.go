@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
@@ -31,12 +32,17 @@ type pkg struct {
 	Standard   bool
 }
 
+// ours is what the go command says of the module's packages, which takes a second.
+var ours = sync.OnceValues(func() ([]byte, error) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Doc,Imports,Deps", "./...")
+	cmd.Dir = "../.."
+	return cmd.Output()
+})
+
 // packages lists the module's own packages.
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Doc,Imports,Deps", "./...")
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
+	out, err := ours()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
