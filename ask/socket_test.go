@@ -191,26 +191,32 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestHalfClosedRequestIsServed(t *testing.T) {
-	for _, in := range []string{plainAsk, strings.TrimSpace(plainAsk)} {
-		d := newDeck(t, Options{}, ListenOptions{})
-		p := d.send(in)
-		_ = p.CloseWrite()
-		d.pending(1)
-		time.Sleep(2 * hangupEvery) // long enough for the poll to look
-		s := d.q.Pending()
-		if len(s.Items) != 1 || s.Items[0].Absent != Present {
-			t.Fatalf("half-close withdrew the request: %+v", s)
-		}
-		_ = d.q.Answer(s.Items[0].ID, []Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}})
-		if got := p.line(); !strings.Contains(got, `["OAuth"]`) {
-			t.Errorf("got %s", got)
-		}
+	t.Parallel()
+	for name, in := range map[string]string{"a line": plainAsk, "no line end": strings.TrimSpace(plainAsk)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDeck(t, Options{}, ListenOptions{})
+			p := d.send(in)
+			_ = p.CloseWrite()
+			d.pending(1)
+			time.Sleep(2 * hangupEvery) // long enough for the poll to look
+			s := d.q.Pending()
+			if len(s.Items) != 1 || s.Items[0].Absent != Present {
+				t.Fatalf("half-close withdrew the request: %+v", s)
+			}
+			_ = d.q.Answer(s.Items[0].ID, []Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}})
+			if got := p.line(); !strings.Contains(got, `["OAuth"]`) {
+				t.Errorf("got %s", got)
+			}
+		})
 	}
 }
 
 func TestHangUpWithdrawsTheQuestion(t *testing.T) {
+	t.Parallel()
 	for _, half := range []bool{false, true} {
 		t.Run(fmt.Sprint("half closed before: ", half), func(t *testing.T) {
+			t.Parallel()
 			d := newDeck(t, Options{}, ListenOptions{})
 			p := d.send(plainAsk)
 			d.pending(1)
@@ -286,6 +292,7 @@ func TestDeckThatEndsTellsItsClients(t *testing.T) {
 }
 
 func TestClientsThatAskForTheirPlaceAreTold(t *testing.T) {
+	t.Parallel()
 	d := newDeck(t, Options{}, ListenOptions{})
 	d.send(plainAsk)
 	d.pending(1)
@@ -301,6 +308,7 @@ func TestClientsThatAskForTheirPlaceAreTold(t *testing.T) {
 }
 
 func TestDeliveryIsWhatTheClientConfirms(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		do   func(p *peer)
