@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -84,17 +85,18 @@ func (w *world) orphan(args ...string) string {
 	return ""
 }
 
-// saved waits until the deck's file of questions has a text: what is done is on
+// saved waits until the deck's file of questions has all texts: what is done is on
 // disk a moment later.
-func (w *world) saved(text string) {
+func (w *world) saved(texts ...string) {
 	w.t.Helper()
 	var b []byte
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if b, _ = os.ReadFile(filepath.Join(w.home, ".local/state/mcpdeck/drafts.json")); strings.Contains(string(b), text) {
+		b, _ = os.ReadFile(filepath.Join(w.home, ".local/state/mcpdeck/drafts.json"))
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(string(b), text) }) {
 			return
 		}
 	}
-	w.t.Fatalf("the deck never wrote %q:\n%s", text, b)
+	w.t.Fatalf("the deck never wrote %q:\n%s", texts, b)
 }
 
 // deck is the running program on an emulated terminal.
@@ -306,7 +308,7 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 
 	d.press("\r", "j", "\t", "u", "s", "e", " ", "v", "2", "\x1b[D")
 	d.wait("Which cache?", "use v2")
-	w.saved(`"caret":5`) // of use v2
+	w.saved("use v2", `"caret":5`)
 	d.kill()
 	time.Sleep(3 * time.Second) // long enough for the relay to go on without a deck
 
