@@ -33,7 +33,7 @@ func finished(t *testing.T, c *RemoteCall) Reply {
 	t.Helper()
 	select {
 	case <-c.Done():
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("no reply")
 	}
 	r, err := c.Reply()

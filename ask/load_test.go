@@ -31,7 +31,7 @@ func TestHundredPendingFromTwentyPeersLeakNothing(t *testing.T) {
 		}
 		clients = append(clients, client{ours, bufio.NewReader(ours)})
 	}
-	for end := time.Now().Add(20 * time.Second); q.Pending().Waiting < 100 && time.Now().Before(end); {
+	for end := time.Now().Add(patience); q.Pending().Waiting < 100 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	s := q.Pending()
@@ -58,14 +58,14 @@ func TestHundredPendingFromTwentyPeersLeakNothing(t *testing.T) {
 		}
 		c.Close()
 	}
-	for end := time.Now().Add(20 * time.Second); q.Pending().Waiting > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(patience); q.Pending().Waiting > 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	if n := q.Pending().Waiting; n != 0 {
 		t.Errorf("%d still wait", n)
 	}
 	q.Close()
-	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
+	for end := time.Now().Add(patience); runtime.NumGoroutine() > before && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	if n := runtime.NumGoroutine(); n > before {

@@ -77,7 +77,7 @@ func (d *deck) send(s string) *peer {
 
 func (p *peer) line() string {
 	p.t.Helper()
-	_ = p.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = p.SetReadDeadline(time.Now().Add(patience))
 	s, err := p.r.ReadString('\n')
 	if err != nil {
 		p.t.Fatalf("read a line: %v (got %q)", err, s)
@@ -96,7 +96,7 @@ func (d *deck) until(what string, ok func(*Snapshot) bool) *Snapshot {
 		}
 		select {
 		case <-hints:
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			d.t.Fatalf("never happened: %s; have %+v", what, d.q.Pending())
 		}
 	}
@@ -106,6 +106,9 @@ func (d *deck) pending(n int) *Snapshot {
 	d.t.Helper()
 	return d.until(fmt.Sprintf("%d requests", n), func(s *Snapshot) bool { return len(s.Items) == n })
 }
+
+// patience is a safety net: nothing that works takes so long.
+const patience = time.Minute
 
 const plainAsk = `{"id":"6f1c","type":"ask","questions":[{"id":"auth","question":"Auth method?","options":[{"label":"OAuth"},{"label":"API key"}],"multi":false,"recommended":0}]}` + "\n"
 

@@ -35,7 +35,7 @@ func storeOptions(t *testing.T) Options {
 // killed waits until a killed process would leave q's newest state.
 func killed(t *testing.T, q *Queue) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		st, _, _ := q.store.load()
 		want := q.saved()
 		if string(encode(st)) == string(encode(want)) {

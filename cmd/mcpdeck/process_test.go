@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long anything may take on a busy machine.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // driver is a user's home with the program in it, as processes.
 type driver struct {

@@ -90,7 +90,7 @@ func startWith(t testing.TB, o Options) *watched {
 		Warn: func(s string) { w.mu.Lock(); w.warned = append(w.warned, s); w.mu.Unlock() },
 	})
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := w.Stop(ctx); err != nil {
 			t.Errorf("stop: %v", err)
@@ -104,10 +104,13 @@ func start(t testing.TB, flags ...string) *watched {
 	return startWith(t, options(t, flags...))
 }
 
+// patience is a safety net: nothing that works takes so long.
+const patience = time.Minute
+
 // settle waits for the mode to be what it will be.
 func (w *watched) settle(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := w.Settle(ctx); err != nil {
 		t.Fatal(err)
@@ -126,7 +129,7 @@ func (w *watched) switchedOn(t testing.TB) {
 // until waits for a status that fits.
 func (w *watched) until(t testing.TB, what string, fits func(Status) bool) Status {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(patience)
 	for {
 		s := w.Status()
 		if fits(s) {

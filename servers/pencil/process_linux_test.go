@@ -26,7 +26,7 @@ func TestChildDiesWithTheDeck(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = deck.Wait() // it was killed
-	for range 500 {
+	for range 6000 {
 		if !runs(child) {
 			return
 		}

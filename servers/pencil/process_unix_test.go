@@ -78,7 +78,7 @@ func TestGrandchildrenGoToo(t *testing.T) {
 			} else if err := w.Stop(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			for range 200 {
+			for range 6000 {
 				if !runs(young) {
 					return
 				}

@@ -103,7 +103,7 @@ func allGone(t *testing.T, ids []int) {
 	t.Helper()
 	for _, id := range ids {
 		gone := false
-		for range 500 {
+		for range 6000 {
 			if gone = !alive(id); gone {
 				break
 			}

@@ -160,7 +160,7 @@ func startDeck(t *testing.T, bin string, settings ...string) *deck {
 		serve.Process.Signal(os.Interrupt)
 		serve.Wait()
 	})
-	for range 200 {
+	for range 4000 {
 		if out, err := d.command(t.Context(), "pencil", "status").CombinedOutput(); err == nil && len(out) > 0 {
 			return d
 		}
@@ -201,7 +201,7 @@ func (d *deck) pencil(verb string) func() {
 // run runs an agent to its end.
 func (d *deck) run(env []string, name string, args ...string) string {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(d.t.Context(), 5*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = filepath.Join(d.home, "project")

@@ -26,7 +26,7 @@ func TestQuittingWithAStuckCallEndsTheChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, child := "", 0
-	for range 1000 {
+	for range 4000 {
 		out, _ := d.command(t.Context(), "pencil", "status").CombinedOutput()
 		status = string(out)
 		if m := regexp.MustCompile(`process (\d+)`).FindStringSubmatch(status); m != nil && strings.Contains(status, "1 running") {

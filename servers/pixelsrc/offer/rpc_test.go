@@ -90,7 +90,7 @@ func newRig(t *testing.T, root string) *rig {
 		if err := <-done; err != nil {
 			t.Errorf("serve: %v", err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := h.Stop(ctx); err != nil {
 			t.Error(err)

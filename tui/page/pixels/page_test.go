@@ -293,7 +293,7 @@ func watching(t *testing.T, path string) (p *pixels.Page, see func(want string))
 	return p, func(want string) {
 		t.Helper()
 		var screen string
-		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 			select {
 			case <-feed.Hint:
 			case <-time.After(50 * time.Millisecond):
