@@ -135,6 +135,8 @@ const (
 	linkPatience = 5 * time.Second  // of a call for the child
 	stableAfter  = 60 * time.Second // a child that lived so long starts counting anew
 	failureShown = 10 * time.Second
+	retryFirst   = time.Minute // until a server that nobody has turned on is tried again; doubles
+	retrySeldom  = 15 * time.Minute
 )
 
 // Card is a server of somebody else's and its switch: its child, its tools, and whether
@@ -170,6 +172,7 @@ type core struct {
 	offer   *catalogue.Catalogue // made of it
 	listed  *catalogue.Catalogue // what agents have; nil: nothing
 
+	trying      int  // how often in a row its settings alone turned it on; 0: a user did
 	hurried     bool // the deck ends
 	restarts    int
 	lostAt      time.Time // zero unless tools are offered without a child
@@ -260,7 +263,10 @@ func (c *Card) Start(e Events) {
 	c.mu.Unlock()
 	c.recall()
 	if c.opts.StartOn {
-		c.On()
+		c.update(func() {
+			c.trying = 1
+			c.switchOn()
+		})
 	}
 }
 

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
@@ -139,6 +141,69 @@ func TestWhoWaitsForTheProgramMayLeave(t *testing.T) {
 		defer cancel()
 		if _, err := c.Call(ctx, Invocation{Tool: "git_echo"}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// A server that is on by its settings and cannot be listed is tried again, for nobody is
+// there to do it. Its tools are offered from then on, and the user has read why once.
+func TestAServerThatIsOnByItsSettingsIsTriedUntilItIsListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := works()
+		lists := f["tools/list"]
+		f["tools/list"] = `{"jsonrpc":"2.0","id":ID,"error":{"code":-32603,"message":"fetch failed"}}`
+		var mu sync.Mutex
+		var warned []string
+		var starts atomic.Int32
+		o := Options{Name: "git", Era: child.Legacy, OnDemand: true, StartOn: true, Start: f.start}
+		o.Hooks.Find = func(From) (Found, error) {
+			if starts.Add(1) == 3 {
+				f["tools/list"] = lists
+			}
+			return Found{Command: process.Command{Program: "git-server"}}, nil
+		}
+		c := New(o)
+		c.Start(Events{Warn: func(text string) {
+			mu.Lock()
+			warned = append(warned, text)
+			mu.Unlock()
+		}})
+		t.Cleanup(func() { _ = c.Stop(t.Context()) })
+		time.Sleep(time.Second)
+		if s := c.Status(); !s.Broken || s.Error != "git's MCP server failed to start: tools/list: fetch failed" || c.Listed() != nil {
+			t.Errorf("%s, broken %v: %s", s.Mode, s.Broken, s.Error)
+		}
+		if got := c.Refuse("git_echo"); got != "git needs the user in mcpdeck: git's MCP server failed to start: tools/list: fetch failed." {
+			t.Errorf("a call is told %q", got)
+		}
+		time.Sleep(retryFirst)
+		if starts.Load() != 2 || c.Listed() != nil {
+			t.Errorf("started %d times", starts.Load())
+		}
+		time.Sleep(2 * retryFirst)
+		if starts.Load() != 3 || c.Listed() == nil {
+			t.Errorf("started %d times: %s", starts.Load(), c.Status().Error)
+		}
+		time.Sleep(24 * time.Hour)
+		mu.Lock()
+		defer mu.Unlock()
+		if starts.Load() != 3 || len(warned) != 1 {
+			t.Errorf("started %d times, warned %q", starts.Load(), warned)
+		}
+	})
+}
+
+// What the user has seen fail is theirs to try again.
+func TestAServerThatTheUserTurnedOnIsTriedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var starts atomic.Int32
+		o := Options{OnDemand: true}
+		o.Hooks.Find = func(From) (Found, error) { starts.Add(1); return Found{}, errors.New("no such server") }
+		c := made(t, o, works().start)
+		c.On()
+		time.Sleep(24 * time.Hour)
+		if s := c.Status(); starts.Load() != 1 || !s.Broken {
+			t.Errorf("started %d times, broken %v", starts.Load(), s.Broken)
 		}
 	})
 }

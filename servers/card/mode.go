@@ -24,6 +24,7 @@ func backoff(attempt int) (d time.Duration, ok bool) {
 // Toggle switches on when off, off when on, and back to off while turning on.
 func (c *Card) Toggle() {
 	c.update(func() {
+		c.trying = 0
 		if c.mode == Off {
 			c.switchOn()
 		} else {
@@ -33,10 +34,20 @@ func (c *Card) Toggle() {
 }
 
 // On switches on. It returns at once; the tools come when the child is ready.
-func (c *Card) On() { c.update(c.switchOn) }
+func (c *Card) On() {
+	c.update(func() {
+		c.trying = 0
+		c.switchOn()
+	})
+}
 
 // Off switches off. Calls that reached the child go on.
-func (c *Card) Off() { c.update(c.switchOff) }
+func (c *Card) Off() {
+	c.update(func() {
+		c.trying = 0
+		c.switchOff()
+	})
+}
 
 // Reconnect ends the child and starts it anew. While on, the tools stay until
 // it is clear what the new child offers.
@@ -50,7 +61,7 @@ func (c *Card) Reconnect() {
 				c.drop(s)
 			}
 		}
-		c.main.attempts, c.lostAt, c.failedAt = 0, time.Time{}, time.Time{}
+		c.main.attempts, c.trying, c.lostAt, c.failedAt = 0, 0, time.Time{}, time.Time{}
 		c.lastError, c.lastErrorAt = "", time.Time{}
 		c.main.reconnect = true
 		c.connect(c.main)
@@ -127,15 +138,30 @@ func (c *Card) fail(text string) {
 	if c.mode != Off {
 		c.failedAt = time.Now()
 		at := c.failedAt
-		c.after(failureShown, func() {
-			if c.failedAt.Equal(at) {
-				c.failedAt = time.Time{}
-			}
-		})
+		switch {
+		case !c.opts.OnDemand:
+			c.after(failureShown, func() {
+				if c.failedAt.Equal(at) {
+					c.failedAt = time.Time{}
+				}
+			})
+		case c.trying > 0:
+			c.after(min(retryFirst<<min(c.trying-1, 8), retrySeldom), func() {
+				if c.trying > 0 && c.failedAt.Equal(at) {
+					c.trying++
+					c.switchOn()
+				}
+			})
+		}
+	}
+	if c.opts.OnDemand {
+		c.refusal = c.opts.needsUser(text)
 	}
 	c.mode, c.listed, c.main.link, c.lostAt = Off, nil, LinkFailed, time.Time{}
 	c.remember(text)
-	c.spawn("warning", func() { c.warn(text) })
+	if c.trying <= 1 {
+		c.spawn("warning", func() { c.warn(text) })
+	}
 }
 
 func (c *Card) remember(text string) {
@@ -223,7 +249,7 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	c.log.Note(fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.Server, a.child.Version, a.child.Protocol))
 	c.warnOfHeld()
 	if c.mode == TurningOn {
-		c.mode = On
+		c.mode, c.trying = On, 0
 	}
 	if c.mode == On {
 		c.listed = c.offer

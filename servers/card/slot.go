@@ -183,18 +183,6 @@ func (c *Card) AgentGone(agent string) {
 	})
 }
 
-// Rest ends the children that no request waits for. They are started again when they
-// are needed.
-func (c *Card) Rest() {
-	c.update(func() {
-		for _, s := range c.all() {
-			if c.opts.OnDemand && s.child != nil && !s.busy() {
-				c.drop(s)
-			}
-		}
-	})
-}
-
 // warm keeps a child running for the next agent.
 func (c *Card) warm() {
 	if c.opts.Warm && c.mode == On && c.main.child == nil && c.main.link != Connecting && c.main.attempts < maxFailures {

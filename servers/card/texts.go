@@ -72,6 +72,10 @@ func (o *Options) waiting(before int) string {
 	return fmt.Sprintf("waiting for %s, %d ahead of you", o.Title, before)
 }
 
+func (o *Options) needsUser(why string) string {
+	return fmt.Sprintf("%s needs the user in mcpdeck: %s.", o.Title, strings.TrimSuffix(plain.Line(why), "."))
+}
+
 func (o *Options) notStarted(why string) string {
 	return fmt.Sprintf("%s could not be started: %s.", o.Title, strings.TrimSuffix(why, "."))
 }

@@ -43,7 +43,9 @@ func (c *Conn) List(ctx context.Context, k Kind) ([]json.RawMessage, error) {
 	params := json.RawMessage(`{}`)
 	for range maxPages {
 		page, err := c.Call(ctx, k.method, params)
-		if err != nil {
+		if own, ok := errors.AsType[*rpc.Error](err); ok {
+			return nil, fmt.Errorf("%s: %w", k.method, own)
+		} else if err != nil {
 			return nil, err
 		}
 		if size += len(page); size > maxListed {
