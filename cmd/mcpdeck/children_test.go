@@ -48,13 +48,16 @@ func running(file string) (pid int) {
 		return 0
 	}
 	_, _ = fmt.Sscan(string(b), &pid)
-	if pid == 0 || syscall.Kill(pid, 0) != nil {
-		return 0
-	}
-	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(stat), ") Z ") {
+	if !runs(pid) {
 		return 0
 	}
 	return pid
+}
+
+// runs tells whether a process does something still, and does not wait to be buried.
+func runs(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
 // A server may start programs in the background that outlive it. Those of its group end
@@ -111,5 +114,99 @@ func TestWhatAKilledDecksServersLeaveEndsWithTheNextDeck(t *testing.T) {
 	_ = deck.Wait() // it ends by a signal
 	if pid := running(daemon); pid != 0 {
 		t.Errorf("process %d is left when the deck has ended", pid)
+	}
+}
+
+// noting is a server that appends its process to a file before it answers, once the
+// file gate is there.
+func noting(t *testing.T, file, gate string) (command string) {
+	t.Helper()
+	echo, err := exec.LookPath("echo-server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf(`command = ['sh', '-c', 'echo $$ >>"$0"; while [ ! -e "$1" ]; do sleep 0.05; done; exec "$2"', '%s', '%s', '%s']`+"\n", file, gate, echo)
+}
+
+// noted are the processes that a server has noted, and how many of them are running.
+func noted(file string) (pids []int, alive int) {
+	b, _ := os.ReadFile(file) // there may be none yet
+	for _, field := range strings.Fields(string(b)) {
+		pid := 0
+		_, _ = fmt.Sscan(field, &pid)
+		pids = append(pids, pid)
+		if runs(pid) {
+			alive++
+		}
+	}
+	return pids, alive
+}
+
+// Nothing that a server takes to start delays an agent, which hears of its tools when
+// they are known.
+func TestAViewIsAnsweredBeforeAServerIsListedForTheFirstTime(t *testing.T) {
+	d := newDriver(t)
+	file, gate := filepath.Join(d.home, "pids"), filepath.Join(d.home, "gate")
+	d.turnedOn("echo", noting(t, file, gate)+"mode = 'on'\n")
+	d.serve()
+	a := d.relay()
+	a.handshake("early")
+	if a.lists("echo_env") {
+		t.Fatal("listed before the server was asked")
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for m := range a.lines {
+		if m["method"] == "notifications/tools/list_changed" {
+			break
+		}
+	}
+	if !a.lists("echo_env") {
+		t.Error("not listed after the change")
+	}
+	d.until("the process that was asked ends", func() bool { _, alive := noted(file); return alive == 0 })
+}
+
+// Without a deck an agent has the servers that are on all the same, from its relay. A deck
+// that appears has processes of its own, and the relay's end.
+func TestServersThatAreOnMoveFromTheRelayToADeck(t *testing.T) {
+	d := newDriver(t)
+	file, gate := filepath.Join(d.home, "pids"), filepath.Join(d.home, "gate")
+	d.turnedOn("echo", noting(t, file, gate)+"mode = 'on'\n")
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := d.relay()
+	a.handshake("mover")
+	call := func() {
+		t.Helper()
+		if m := fmt.Sprint(a.request("tools/call", `{"name":"echo_echo","arguments":{"text":"hi"}}`)); !strings.Contains(m, `{"text":"hi"}`) {
+			t.Fatal(m)
+		}
+	}
+	d.until("the relay offers its tools", func() bool { return a.lists("echo_echo") })
+	call()
+	pids, alive := noted(file)
+	if alive != 1 {
+		t.Errorf("%d of %d processes run", alive, len(pids))
+	}
+	deck := d.serve()
+	for m := range a.lines {
+		if m["method"] == "notifications/tools/list_changed" {
+			break
+		}
+	}
+	d.until("the relay's processes end", func() bool { _, alive := noted(file); return alive == 0 })
+	call()
+	if now, alive := noted(file); alive != 1 || len(now) != len(pids)+1 {
+		t.Errorf("%d of %d processes run, %d before", alive, len(now), len(pids))
+	}
+	d.kill(deck)
+	d.until("the relay has them again", func() bool { return a.lists("echo_echo") })
+	call()
+	d.ends(a)
+	if _, alive := noted(file); alive != 0 {
+		t.Errorf("%d processes are left", alive)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -35,18 +37,18 @@ logicstamp, clippy (default: all).`,
 			if err != nil {
 				return err
 			}
-			return relay(cfg, args, gateway)
+			return relay(a, cfg, args, gateway)
 		},
 	}
 	c.Flags().BoolVar(&gateway, "gateway", false, "list fixed tools instead of a list that changes, for clients that never refresh it")
 	return c
 }
 
-func relay(cfg *config.Config, names []string, gateway bool) error {
+func relay(a *app, cfg *config.Config, names []string, gateway bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	spec := host.ViewSpec{Servers: names, Gateway: gateway}
-	var local *instance
+	local := &hosting{app: a, cfg: cfg}
 	var linked atomic.Bool // to a deck, at least once
 	dial := dialer(cfg)
 	r := &wire.Relay{
@@ -58,17 +60,15 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 			}
 			return c, err
 		},
-		Moving: func() func() { return local.asks.Move() },
+		Moving: local.moving,
 		In:     os.Stdin, Out: console.Bytes(console.Out()),
 		Headless: func() (wire.Stream, []string, error) {
-			if local == nil {
-				var err error
-				if local, err = headless(cfg, linked.Load, console.Err()); err != nil {
-					return nil, nil, err
-				}
+			h, err := local.open(linked.Load)
+			if err != nil {
+				return nil, nil, err
 			}
 			pid, program := socket.AgentOf(os.Getppid())
-			return local.stream(spec, deck.Caller{
+			return h.stream(spec, deck.Caller{
 				Transport: "stdio", Root: cfg.ProjectRoot(), PID: pid, Program: program, Hints: config.Hints(),
 			})
 		},
@@ -76,9 +76,7 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 	// A signal ends the relay as the end of its input does.
 	context.AfterFunc(ctx, func() { os.Stdin.Close() })
 	err := r.Run(ctx)
-	if local != nil {
-		local.stop()
-	}
+	local.stop()
 	if wire.IsUsage(err) || errors.Is(err, host.ErrUnknownServer) {
 		return usage{err}
 	}
@@ -86,6 +84,62 @@ func relay(cfg *config.Config, names []string, gateway bool) error {
 		return nil
 	}
 	return err
+}
+
+// hosting is what a relay hosts while there is no deck. The zero instance is none.
+type hosting struct {
+	app *app
+	cfg *config.Config
+
+	mu     sync.Mutex // guards what follows
+	h      *instance
+	absent bool // the servers that the user has added are a deck's
+}
+
+// open hosts the servers here, those that were added as they are configured now.
+func (l *hosting) open(lost func() bool) (*instance, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.h == nil {
+		var err error
+		l.h, err = headless(l.cfg, lost, console.Err())
+		return l.h, err
+	}
+	if l.absent {
+		if cfg, err := l.app.load(); err == nil {
+			l.cfg = cfg
+		}
+		l.h.takeCards(l.cfg)
+		l.absent = false
+	}
+	return l.h, nil
+}
+
+// moving is told that a deck takes over. What was started here for servers that were
+// added ends, for the deck starts its own.
+func (l *hosting) moving() (left func()) {
+	moved := l.h.asks.Move()
+	return func() {
+		moved()
+		l.mu.Lock()
+		l.absent = true
+		l.mu.Unlock()
+		safe.Go("servers of a deck", func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if l.absent { // the deck may be gone again
+				l.h.takeCards(&config.Config{})
+			}
+		})
+	}
+}
+
+func (l *hosting) stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.h != nil {
+		l.h.stop()
+	}
 }
 
 // headless is a started instance without a user, which logs to a writer.

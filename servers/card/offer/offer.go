@@ -90,6 +90,8 @@ func (m *Module) look() {
 		state = deck.State{Status: deck.Starting}
 	case s.Mode == card.On && sign.Tone == card.Warning:
 		state = deck.State{Status: deck.Degraded, Reason: strings.TrimPrefix(sign.Note, name)}
+	case s.Mode == card.On && s.OnDemand && len(s.Held) > 0:
+		state = deck.State{Status: deck.Degraded, Reason: "held: " + s.Holding()}
 	case s.Mode == card.On:
 		state = deck.State{Status: deck.Ready, Detail: s.Detail}
 		if s.OnDemand {
