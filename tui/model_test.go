@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
@@ -443,5 +444,90 @@ func TestOneKeyForAllLists(t *testing.T) {
 	})
 	if md := tui.KeyList(o); !strings.Contains(md, "| `n` | Down | `list.down` |") || strings.Contains(md, "one.a.down") {
 		t.Errorf("key list:\n%s", md)
+	}
+}
+
+func TestAPromptHandsOnWhatWasTyped(t *testing.T) {
+	taken := []string{}
+	prompt := func() tui.Overlay {
+		return &tui.Prompt{Name: "one.rename", Title: "Rename", Hint: "rename", Label: "The new name:", Take: func(text string) tea.Cmd {
+			taken = append(taken, text)
+			return tui.Toast(tui.Info, "renamed to "+text)
+		}}
+	}
+	p := &page{id: "one", title: "One", actions: []tui.Action{{ID: "one.r", Title: "Rename it", Keys: []string{"r"}, Run: func() tea.Cmd { return tui.Open(prompt()) }}}}
+	run(t, frame.Size{W: 80, H: 24}, tui.Options{Pages: []tui.Page{p, &page{id: "two", title: "Two"}}}, func(s *frame.Screen) {
+		s.Keys("r")
+		s.Has("Rename", "The new name:")
+		s.Type("q2")
+		s.Send(tea.PasteMsg{Content: "-mine"})
+		s.Has("q2-mine", "this is One")
+		s.Keys("enter")
+		s.Has("renamed to q2-mine")
+		s.Lacks("The new name:")
+		s.Keys("r")
+		s.Type("other")
+		s.Keys("esc", "r", "enter")
+		s.Lacks("The new name:")
+	})
+	if len(taken) != 1 || taken[0] != "q2-mine" {
+		t.Errorf("got %q, want what was typed before enter alone", taken)
+	}
+}
+
+func TestAnotherPageComesOnlyWhenTheUserDoesNothing(t *testing.T) {
+	one, two := twoPages()
+	three := &page{id: "three", title: "Three"}
+	unasked := func(s *frame.Screen, always bool) { s.Send(tui.GoUnasked("three", always)()) }
+	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{one, two, three}}, func(s *frame.Screen) {
+		s.Keys("2", "1")
+		unasked(s, false)
+		s.Has("this is One") // a key was just pressed
+		s.Wait(tui.IdleAfter)
+		s.Keys("?")
+		s.Wait(tui.IdleAfter)
+		unasked(s, true)
+		s.Lacks("this is Three") // an overlay is open
+		s.Keys("esc")
+		s.Do(func() { one.text = true })
+		unasked(s, true)
+		s.Has("this is One") // a text field has the focus
+		s.Do(func() { one.text = false })
+		s.Wait(tui.IdleAfter)
+		unasked(s, false)
+		s.Has("this is Three")
+		s.Send(tui.Home()())
+		s.Has("this is One")
+		s.Keys("2")
+		s.Wait(tui.IdleAfter)
+		unasked(s, false)
+		s.Has("this is Two") // the user chose this page
+		unasked(s, true)
+		s.Has("this is Three")
+	})
+}
+
+func TestARunningCallWaitsForAsLongAsItsQuestion(t *testing.T) {
+	call := deck.Call{Server: "ask", Tool: "ask", Agent: "a1", Status: deck.OK, Args: `{"questions":[{"question":"Which login?"},{"question":"Which cache?"}]}`}
+	left := []questions.Item{{Absent: questions.HandedOver, Request: questions.Request{
+		Peer: questions.Peer{Key: "a1"}, Questions: []questions.Question{{Question: "Which login?"}},
+	}}}
+	if asked := tui.Question(&call); !strings.HasPrefix(asked, "Which login?") {
+		t.Fatalf("the call's row shows %q", asked)
+	}
+	if got := tui.Standing(&call, left); got.Status != deck.Running || !got.Waiting {
+		t.Errorf("got %v, want a call that waits", got.Status)
+	}
+	for name, change := range map[string]func(*deck.Call){
+		"another agent's":  func(c *deck.Call) { c.Agent = "a2" },
+		"another question": func(c *deck.Call) { c.Args = `{"questions":[{"question":"Which cache?"}]}` },
+		"a failed call":    func(c *deck.Call) { c.Status = deck.ToolError },
+		"another server's": func(c *deck.Call) { c.Server = "clippy" },
+	} {
+		other := call
+		change(&other)
+		if got := tui.Standing(&other, left); got != &other {
+			t.Errorf("%s: got %v, want the call as it is", name, got.Status)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
@@ -223,4 +224,42 @@ func FuzzClientConfiguration(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestFindTellsWhereItLooked(t *testing.T) {
+	h := newComputer(t, platform{"linux", "amd64"})
+	h.put("~/bin/pencil", "#!/bin/sh", 0o700)
+	h.s.o.Command = h.path("~/bin/pencil")
+	if f, err := New(h.s.o).Find(); err != nil || f.Program != h.path("~/bin/pencil") {
+		t.Errorf("got %+v, %v", f, err)
+	}
+	h.s.o.Command = h.path("~/bin/nothing")
+	if _, err := New(h.s.o).Find(); err == nil || !strings.Contains(err.Error(), "~/bin/nothing") {
+		t.Errorf("got %v, want the place that was searched", err)
+	}
+}
+
+func TestTheSignNeedsNoColour(t *testing.T) {
+	seen := map[string]bool{}
+	for tone := card.Dim; tone <= card.Bad; tone++ {
+		plain := Label(card.Sign{Tone: tone}, true)
+		seen[plain], seen[Label(card.Sign{Tone: tone}, false)] = true, true
+		if strings.IndexFunc(plain, func(r rune) bool { return r > 126 }) >= 0 {
+			t.Errorf("%q is not ASCII", plain)
+		}
+	}
+	if len(seen) != 2*int(card.Bad) {
+		t.Errorf("some tones look the same: %v", seen)
+	}
+	if s := Label(card.Sign{}, false); s != "" {
+		t.Errorf("no sign is %q", s)
+	}
+}
+
+func TestTheGatewayGoesToWhomTheSettingsSay(t *testing.T) {
+	for setting, want := range map[string]card.Audience{"always": card.AllClients, "never": card.NoClient, "": card.ClientsThatKeepLists, "auto": card.ClientsThatKeepLists} {
+		if got := (Options{Gateway: setting}).gateway(); got.Audience != want || got.Tool != CallTool {
+			t.Errorf("%q: got %+v, want audience %v", setting, got, want)
+		}
+	}
 }

@@ -223,3 +223,28 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestAnOpenedFolderIsTheOneThatWasDecidedAbout(t *testing.T) {
+	home, rules := user(t)
+	shop := filepath.Join(home, "src", "shop")
+	link := filepath.Join(home, "src", "link")
+	must(t, os.Symlink(shop, link))
+	for _, dir := range []string{shop, link, shop + "/./app/.."} {
+		root, err := rules.Open(dir)
+		must(t, err)
+		if _, err := root.Stat("app"); err != nil {
+			t.Errorf("%s was opened, and is not the shop: %v", dir, err)
+		}
+		must(t, root.Close())
+	}
+	var refused *roots.RefusedError
+	if _, err := rules.Open(filepath.Join(home, ".ssh")); !errors.As(err, &refused) {
+		t.Fatalf("got %v, want a refusal", err)
+	}
+	if text := refused.NoProject(); !strings.Contains(text, ".ssh") || !strings.HasSuffix(text, "start the agent in a project's folder") {
+		t.Errorf("got %q, want the folder and what to do", text)
+	}
+	if _, err := rules.Open(filepath.Join(home, "nothing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v for a folder that is missing", err)
+	}
+}

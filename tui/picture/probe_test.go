@@ -1,8 +1,10 @@
 package picture
 
 import (
+	"image/color"
 	"strings"
 	"testing"
+	"time"
 )
 
 func environment(pairs ...string) func(string) string {
@@ -155,4 +157,32 @@ func FuzzAnswers(f *testing.F) {
 			t.Errorf("kitty pictures after the answer %q", kitty)
 		}
 	})
+}
+
+func TestASlowTerminalGetsMoreTime(t *testing.T) {
+	patience := func(env ...string) time.Duration { return NewProbe(Ask{Env: environment(env...)}).Patience() }
+	local, remote, inTmux, mute := patience("TERM=xterm-256color"), patience("TERM=xterm-256color", "SSH_CONNECTION=x"), patience("TMUX=x"), patience("TERM_PROGRAM=Apple_Terminal")
+	if mute != 0 || !(inTmux < local && local < remote) {
+		t.Errorf("mute %v, in tmux %v, local %v, over ssh %v", mute, inTmux, local, remote)
+	}
+}
+
+func TestEveryModeComesRoundByNext(t *testing.T) {
+	m, seen := Auto, map[Mode]bool{}
+	for range ModeNames() {
+		seen[m] = true
+		m = m.Next()
+	}
+	if m != Auto || len(seen) != len(ModeNames()) {
+		t.Errorf("%d of %d modes before %s", len(seen), len(ModeNames()), m)
+	}
+	if Mode("no such").Next() != Auto {
+		t.Error("an unknown mode has no next one")
+	}
+}
+
+func TestHexHasAlphaWhereItMatters(t *testing.T) {
+	if a, b := Hex(color.NRGBA{1, 2, 255, 255}), Hex(color.NRGBA{1, 2, 255, 0}); a != "#0102ff" || b != "#0102ff00" {
+		t.Errorf("got %s and %s", a, b)
+	}
 }

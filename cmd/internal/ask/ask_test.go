@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
@@ -86,5 +88,52 @@ func TestConfigurationFileIsPrivate(t *testing.T) {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestTheListSaysWhoAsks(t *testing.T) {
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	item := func(change func(*questions.Listed)) []questions.Listed {
+		it := questions.Listed{
+			ID: 3, Asker: "claude-code", Cwd: "/home/ana/shop", Verified: true, Arrived: now.Add(-2 * time.Minute),
+			Questions: []questions.Question{{ID: "auth", Question: "Which login?", Options: []questions.Option{{Label: "OAuth"}, {Label: "API key"}}}},
+		}
+		change(&it)
+		return []questions.Listed{it}
+	}
+	const asked = "\n   auth: Which login?\n     - OAuth\n     - API key\n"
+	for name, row := range map[string]struct {
+		items []questions.Listed
+		want  string
+	}{
+		"none":           {nil, "no open questions\n"},
+		"known":          {item(func(*questions.Listed) {}), "3  claude-code in shop, 2 m ago" + asked},
+		"no folder":      {item(func(l *questions.Listed) { l.Cwd = "" }), "3  claude-code, 2 m ago" + asked},
+		"unverified":     {item(func(l *questions.Listed) { l.Verified = false }), "3  claude-code in shop (unverified), 2 m ago" + asked},
+		"from elsewhere": {item(func(l *questions.Listed) { l.Verified, l.Via = false, "ssh" }), "3  claude-code in shop (unverified, via ssh), 2 m ago" + asked},
+		"gone":           {item(func(l *questions.Listed) { l.Absent = questions.Gone }), "3  claude-code in shop, 2 m ago, gone" + asked},
+		"control characters": {
+			item(func(l *questions.Listed) { l.Asker, l.Questions[0].Question = "clau\x1b[2Jde-code", "Which\nlogin?" }), "3  claude-code in shop, 2 m ago" + asked,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			printList(&b, row.items, now)
+			if got := b.String(); got != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+func TestWithoutADeckTheCommandsSayHowToOpenOne(t *testing.T) {
+	load := func() (Settings, error) { return Settings{Socket: filepath.Join(t.TempDir(), "none.sock")}, nil }
+	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"answer", "1", "--decline"}, {"answer", "1", "--json", "[]"}} {
+		ask := Commands(load)[1]
+		ask.SetArgs(args)
+		ask.SilenceUsage, ask.SilenceErrors = true, true
+		if err := ask.ExecuteContext(t.Context()); err == nil || err.Error() != "no deck is running; open one with mcpdeck" {
+			t.Errorf("%v: got %v", args, err)
+		}
 	}
 }

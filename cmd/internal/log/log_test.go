@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -146,6 +148,48 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	defer b.mu.Unlock()
 	defer func() { b.ch <- struct{}{} }()
 	return b.buf.Write(p)
+}
+
+func TestALostCallHasNoDuration(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	record(t, testJournal(t, path), deck.Call{ID: 4, AgentName: "claude", Tool: "lost_one", Status: deck.Lost, Started: now, Duration: time.Second})
+	var out bytes.Buffer
+	if err := run(t.Context(), &out, path, "-n", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if line := out.String(); !strings.Contains(line, "lost_one") || strings.Contains(line, "1 s") || strings.Contains(line, "1.0 s") {
+		t.Errorf("got %q, want the call without a duration", line)
+	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+func TestALogThatCannotBePrintedSaysSo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	testJournal(t, path)
+	for _, args := range [][]string{{}, {"--json"}} {
+		cmd := Command(Options{Path: func() (string, error) { return path, nil }, Now: func() time.Time { return now }})
+		cmd.SetOut(fullDisk{})
+		cmd.SetArgs(args)
+		cmd.SilenceUsage, cmd.SilenceErrors = true, true
+		if err := cmd.ExecuteContext(t.Context()); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("%v: got %v, want the error of the writer", args, err)
+		}
+	}
+}
+
+func TestAnInterruptedLogEndsWithoutAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	testJournal(t, path)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out bytes.Buffer
+	if err := run(ctx, &out, path, "-f"); err != nil {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestFollow(t *testing.T) {

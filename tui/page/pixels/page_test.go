@@ -484,3 +484,42 @@ func TestLettersWithoutColours(t *testing.T) {
 		})
 	}
 }
+
+func TestThePictureIsUsedWithTheMouse(t *testing.T) {
+	src := newSource(still(2, 1, 0), animation())
+	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
+		s.Has("face · 8×8")
+		s.Click(8, 4) // the second row of the list
+		s.Has("wink · 8×8")
+		before := s.Text()
+		s.Send(tea.MouseWheelMsg{X: 50, Y: 15, Button: tea.MouseWheelDown})
+		if s.Text() == before {
+			t.Error("the wheel does not zoom the picture")
+		}
+		s.Send(tea.MouseWheelMsg{X: 50, Y: 15, Button: tea.MouseWheelUp})
+		s.Click(50, 15)
+		s.Has("{skin} 2 of 3")
+		s.Click(90, 5) // a colour
+		s.Keys("enter")
+		s.Keys("y")
+		s.Has("copied #")
+	})
+}
+
+func TestProblemsOfAPictureAreShownInFull(t *testing.T) {
+	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
+		s.Keys("d")
+		s.Has("unknown token {brow} [unknown_token]")
+		s.Keys("esc")
+		s.Lacks("[unknown_token]")
+	})
+	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, 0))}}, func(s *frame.Screen) {
+		before := s.Text()
+		s.Keys("d")
+		s.Has("Problems with the picture: ")
+		s.Keys("#")
+		if s.Text() == before {
+			t.Error("# shows no grid")
+		}
+	})
+}
