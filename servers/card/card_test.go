@@ -84,6 +84,24 @@ func (c *Card) switchedOn(t *testing.T) {
 	}
 }
 
+// kept waits until so many calls are kept, which is a moment after they were answered.
+func (c *Card) kept(t *testing.T, calls int) Status {
+	t.Helper()
+	hint, stop := c.Subscribe()
+	defer stop()
+	for {
+		s := c.Status()
+		if len(s.Calls) >= calls {
+			return s
+		}
+		select {
+		case <-hint:
+		case <-time.After(time.Minute):
+			t.Fatalf("%d calls are kept", len(s.Calls))
+		}
+	}
+}
+
 // Ending is for anybody, as often as they like, also when the child ends itself.
 func TestEndingTwice(t *testing.T) {
 	c := over(t, works(), Options{})
@@ -135,7 +153,7 @@ func TestErrorsOfTheProtocolPass(t *testing.T) {
 	if !errors.As(err, &own) || own.Code != -32042 || own.Message != "Look elsewhere" {
 		t.Errorf("got %v", err)
 	}
-	if s := c.Status(); s.Failed != 1 || s.Calls[0].Outcome != "error" {
+	if s := c.kept(t, 1); s.Failed != 1 || s.Calls[0].Outcome != "error" {
 		t.Errorf("kept %+v", s.Calls)
 	}
 }

@@ -39,7 +39,7 @@ func TestARealServerIsACard(t *testing.T) {
 		if r, err := c.Call(t.Context(), in); err != nil || r.IsError || len(steps) < 3 {
 			t.Errorf("got %s, %v, steps %v", r.JSON(), err, steps)
 		}
-		if s := c.Status(); len(s.Held) != 0 || s.OK != 2 {
+		if s := c.kept(t, 2); len(s.Held) != 0 || s.OK != 2 {
 			t.Errorf("held %v, %d calls\n%s", s.Held, s.OK, s.Text(true))
 		}
 		pid := c.Status().PID

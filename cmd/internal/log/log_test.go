@@ -57,7 +57,7 @@ func run(ctx context.Context, out *bytes.Buffer, path string, args ...string) er
 		Now:  func() time.Time { return now }, Poll: time.Millisecond,
 	})
 	cmd.SetOut(out)
-	cmd.SetArgs(args)
+	cmd.SetArgs(append([]string{}, args...)) // nil would be the arguments of the test
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	return cmd.ExecuteContext(ctx)
 }
