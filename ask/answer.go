@@ -19,6 +19,9 @@ func (a AnswerDraft) open(q Question) string {
 	if a.Skipped || a.asksBack() {
 		return ""
 	}
+	if q.Kind == Form {
+		return a.openForm(q)
+	}
 	n := a.count()
 	if n == 0 && !q.Required && !a.Seen {
 		return "optional, but not yet seen"
@@ -55,7 +58,7 @@ func (d Draft) Answered(qs []Question, i int) bool {
 		return false
 	}
 	a := d.Answers[i]
-	return a.count() > 0 || a.Skipped || a.asksBack() || qs[i].Multi && a.Accepted
+	return a.count() > 0 || a.Skipped || a.asksBack() || qs[i].Multi && a.Accepted || qs[i].Kind == Form
 }
 
 func (a AnswerDraft) asksBack() bool { return a.Asks && strings.TrimSpace(a.Clarify) != "" }
@@ -91,6 +94,9 @@ func (d Draft) Reply(qs []Question) Reply {
 }
 
 func (a AnswerDraft) result(q Question) Result {
+	if q.Kind == Form && !a.Skipped && !a.asksBack() {
+		return a.formResult(q)
+	}
 	r := Result{ID: q.ID, SelectedOptions: []string{}}
 	if a.asksBack() {
 		r.Clarify = tidy(a.Clarify)
@@ -169,6 +175,9 @@ func DraftOf(qs []Question, results []Result) (Draft, error) {
 }
 
 func answerOf(q Question, r Result) (AnswerDraft, error) {
+	if q.Kind == Form {
+		return formAnswer(r)
+	}
 	a := AnswerDraft{Skipped: r.Skipped, Clarify: r.Clarify, Asks: r.Clarify != "", Accepted: true, Seen: true}
 	byLabel := func(label string) int {
 		return slices.IndexFunc(q.Options, func(o Option) bool { return o.Label == label })

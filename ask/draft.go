@@ -41,6 +41,7 @@ type AnswerDraft struct {
 	Asks     bool           `json:"asks,omitempty"`     // Clarify is sent instead of an answer
 	Accepted bool           `json:"accepted,omitempty"` // accepted at least once: an empty choice is meant
 	Seen     bool           `json:"seen,omitempty"`     // was on screen: only then an optional question may stay without an answer
+	Form     *FormDraft     `json:"form,omitempty"`     // of a Form; nil: untouched
 }
 
 // NewDraft is the untouched draft for qs: cursors on the recommended options,
@@ -64,6 +65,7 @@ func (d Draft) Clone() Draft {
 	for i := range d.Answers {
 		d.Answers[i].Chosen = slices.Clone(d.Answers[i].Chosen)
 		d.Answers[i].Notes = maps.Clone(d.Answers[i].Notes)
+		d.Answers[i].Form = d.Answers[i].Form.Clone()
 	}
 	return d
 }
@@ -79,7 +81,7 @@ func (d Draft) Empty() bool {
 
 // Empty tells whether nothing was entered for the question.
 func (a AnswerDraft) Empty() bool {
-	if len(a.Chosen) > 0 || a.OtherOn || a.Skipped || a.Other != "" || a.Clarify != "" {
+	if len(a.Chosen) > 0 || a.OtherOn || a.Skipped || a.Other != "" || a.Clarify != "" || !a.Form.Empty() {
 		return false
 	}
 	for _, n := range a.Notes {
@@ -101,7 +103,9 @@ func (d Draft) fit(qs []Question) Draft {
 	d.Caret = max(d.Caret, 0)
 	for i, q := range qs {
 		a := &d.Answers[i]
-		a.Cursor = min(max(a.Cursor, 0), q.Rows()-1)
+		if a.Cursor = max(a.Cursor, 0); q.Kind != Form { // whose rows come and go
+			a.Cursor = min(a.Cursor, q.Rows()-1)
+		}
 		a.Chosen = slices.DeleteFunc(a.Chosen, func(n int) bool { return n < 0 || n >= len(q.Options) })
 		maps.DeleteFunc(a.Notes, func(n int, _ string) bool { return n < 0 || n >= len(q.Options) })
 		a.OtherOn = a.OtherOn && q.HasOther()
@@ -110,7 +114,7 @@ func (d Draft) fit(qs []Question) Draft {
 }
 
 // HasOther tells whether the question has a free-text row.
-func (q Question) HasOther() bool { return q.AllowOther || len(q.Options) == 0 }
+func (q Question) HasOther() bool { return q.AllowOther || len(q.Options) == 0 && q.Kind != Form }
 
 // Rows counts the rows one can choose: the options and the free-text row.
 func (q Question) Rows() int {

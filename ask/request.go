@@ -18,6 +18,7 @@ const (
 	Choice  Kind = "choice"
 	Text    Kind = "text"
 	Confirm Kind = "confirm"
+	Form    Kind = "form" // as many values as its schema says
 )
 
 // Option is one possible answer.
@@ -45,6 +46,8 @@ type Question struct {
 	MinSelect   int    `json:"minSelect,omitempty"` // for Multi
 	MaxSelect   int    `json:"maxSelect,omitempty"` // for Multi; 0: no limit
 	Placeholder string `json:"placeholder,omitempty"`
+
+	Schema json.RawMessage `json:"schema,omitempty"` // of a Form
 }
 
 // From is what the asker says about itself. None of it is proven.
@@ -214,6 +217,7 @@ type Result struct {
 	Note            string            `json:"note,omitempty"`  // the same, of a single choice
 	Skipped         bool              `json:"skipped,omitempty"`
 	Clarify         string            `json:"clarify,omitempty"` // the user asks back
+	Content         json.RawMessage   `json:"content,omitempty"` // the object that a Form was filled in with
 }
 
 // Status is how a request ended.

@@ -58,12 +58,12 @@ func (h *instance) fillIn(ctx context.Context, e card.Elicitation) (card.Elicite
 
 // form puts a form of a card's server among the questions of the agents.
 func (h *instance) form(ctx context.Context, e card.Elicitation, title, program string) (card.Elicited, error) {
-	form, err := ask.ParseForm(e.Message, e.Schema)
+	questions, err := ask.FormQuestions(e.Message, e.Schema)
 	if err != nil {
 		return card.Elicited{}, err
 	}
 	req := ask.Request{
-		Local: true, From: ask.From{Client: title},
+		Questions: questions, Local: true, From: ask.From{Client: title},
 		Peer: ask.Peer{PID: e.PID, Program: filepath.Base(program), Cwd: h.cfg.Dir},
 	}
 	if len(e.Calls) == 1 {
@@ -71,6 +71,6 @@ func (h *instance) form(ctx context.Context, e card.Elicitation, title, program 
 		req.Title = e.Calls[0].Agent + " has called " + e.Calls[0].Tool
 	}
 	// An error is the end of the wait: nobody answers any more.
-	r, _ := h.queue.Elicit(ctx, req, form)
+	r, _ := h.queue.Elicit(ctx, req)
 	return card.Elicited(r), nil
 }

@@ -43,7 +43,7 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 		if r.Client() != "Pencil" || r.From.Agent != "for codex" || r.Title != "codex has called pencil_export_nodes" || r.Peer.PID != 42 || r.Questions[0].Question != "Which size?" {
 			t.Errorf("the user is asked %+v", r)
 		}
-		if err := h.queue.Answer(items[0].ID, []ask.Result{{ID: "size", SelectedOptions: []string{"middle"}}}); err != nil {
+		if err := h.queue.Answer(items[0].ID, []ask.Result{{ID: "form", Content: json.RawMessage(`{"size": "m"}`)}}); err != nil {
 			t.Fatal(err)
 		}
 		if r := <-got; r.Action != "accept" || string(r.Content) != `{"size":"m"}` {

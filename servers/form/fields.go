@@ -1,6 +1,7 @@
 package form
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,6 +157,17 @@ func (f Field) touch() {
 func (f Field) SetText(s string) {
 	f.touch()
 	f.Value.Text, f.Value.Set, f.Value.Null = strings.ToValidUTF8(s, "\ufffd"), false, false
+}
+
+// SetJSON enters a value as JSON. What does not fit the field stays there as JSON.
+func (f Field) SetJSON(s string) error {
+	raw := []byte(strings.ToValidUTF8(s, "\ufffd"))
+	if !json.Valid(raw) {
+		return whereInvalid(raw)
+	}
+	f.touch()
+	*f.Value = *f.form.read(f.Shape, raw)
+	return nil
 }
 
 // Choose takes an option of a Choice or a Variant.

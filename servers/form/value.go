@@ -130,14 +130,23 @@ func (f *Form) inner(s *Shape, v *Value) (*Shape, *Value) {
 	return shape, v.Inner[i]
 }
 
-// JSON is the object that v stands for. What is no value of its field, such as letters
+// JSON is the object that v stands for, on one line. What is no value of its field, such as letters
 // for a number, becomes a string.
 func (f *Form) JSON(v *Value) json.RawMessage {
 	f.Fields(v)
 	if raw, ok := f.json(f.root, v, true); ok && raw[0] == '{' {
-		return raw
+		return Compact(raw)
 	}
 	return json.RawMessage("{}")
+}
+
+// Compact is JSON without the space between its parts; what is no JSON stays as it is.
+func Compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
 }
 
 // json is a field's value; ok is false when it has none. One that must be there has the

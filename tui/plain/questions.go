@@ -25,6 +25,7 @@ type open struct {
 	// instead says that it took the place of one that was withdrawn: a line may
 	// have been begun for that one.
 	instead bool
+	form    *filling // of the question, where it is one
 }
 
 func (o *open) question() *ask.Question { return &o.item.Request.Questions[o.at] }
@@ -100,6 +101,13 @@ func (t *teller) put() {
 	}
 	o.put = time.Now()
 	t.say("Question%s: %s", where, q.Question)
+	if o.form == nil {
+		o.form = newFilling(q)
+	}
+	if o.form != nil {
+		t.putField(o.form)
+		return
+	}
 	t.lines("  ", q.Description)
 	for i, opt := range q.Options {
 		line := fmt.Sprintf("  %d. %s", i+1, opt.Label)
@@ -239,6 +247,9 @@ func (t *teller) command(word, rest string) {
 		return
 	}
 	o := t.current
+	if f := o.form; f != nil && t.formCommand(f, word, rest) {
+		return
+	}
 	switch word {
 	case "/skip":
 		t.take(ask.Result{ID: o.question().ID, Skipped: true})
@@ -291,6 +302,10 @@ func takesWords(q *ask.Question) bool { return q.HasOther() || len(q.Options) ==
 // answer reads an answer to the question that is open.
 func (t *teller) answer(l string) {
 	if !t.meant() {
+		return
+	}
+	if f := t.current.form; f != nil {
+		t.fill(f, l)
 		return
 	}
 	r, err := parse(t.current.question(), l)

@@ -4,16 +4,19 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	askpage "github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
 	"github.com/mcpdeck/mcpdeck/tui/page/drift"
@@ -45,10 +48,20 @@ func main() {
 	if *rate > 0 {
 		go flood(d, *rate)
 	}
+	q := ask.New(ask.Options{})
+	defer func() { _ = q.Close() }() // it keeps nothing
+	if form, err := ask.FormQuestions("Which journey shall I book?", json.RawMessage(fake.Form())); err == nil {
+		req := ask.Request{
+			Questions: form, Local: true, From: ask.From{Client: "Trains", Agent: "for claude-code"}, Title: "claude-code has called trains_book",
+			Peer: ask.Peer{PID: os.Getpid(), Program: "trains-mcp", Cwd: "/home/ann/shop"},
+		}
+		go func() { _, _ = q.Elicit(context.Background(), req) }() // nobody needs the answer
+	}
 	err := tui.Run(context.Background(), tui.Options{
 		Output: os.Stdout, Deck: d, Start: *start, Background: *background, Watch: *watch, Theme: theme.Options{ASCII: *ascii},
 		Pages: []tui.Page{
 			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}),
+			askpage.New(q, askpage.Options{Focus: askpage.FocusNever}),
 			calls.New(calls.Options{Bodies: d}),
 			drift.New(drift.Options{Project: "/home/ann/shop", Source: fake.NewDrift(time.Now(), fake.DriftPass(time.Now()), fake.DriftMany(time.Now(), *many), fake.DriftStale(time.Now()), fake.DriftResult(time.Now()))}),
 		},

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -26,6 +27,7 @@ func (p *Page) careful(f func() tea.Cmd) func() tea.Cmd {
 func (p *Page) Actions() []tui.Action {
 	out := p.requestActions()
 	out = append(out, p.optionActions()...)
+	out = append(out, p.formActions()...)
 	out = append(out, p.textActions()...)
 	out = append(out, p.listActions()...)
 	out = append(out, p.historyActions()...)
@@ -46,6 +48,9 @@ func (p *Page) reachable(part string) func() string {
 			return ""
 		}
 		return why
+	}
+	if strings.HasPrefix(part, partForm+".") {
+		return func() string { return say(p.onForm(), "no form is open") }
 	}
 	switch part {
 	case partRequest, partReview, partBlank:

@@ -347,7 +347,7 @@ func (p *Page) see() {
 
 func (p *Page) enterText() {
 	q, a, ok := p.at()
-	if ok && len(q.Options) == 0 && a.Empty() && !p.opt.Watch {
+	if ok && len(q.Options) == 0 && q.Kind != questions.Form && a.Empty() && !p.opt.Watch {
 		p.openField(questions.OtherField)
 	}
 }

@@ -91,6 +91,9 @@ func recordAnswer(r questions.Record, i int) string {
 	case res.Skipped:
 		return "skipped"
 	}
+	if res.Content != nil {
+		return plain.Line(string(res.Content))
+	}
 	var parts []string
 	for _, l := range res.SelectedOptions {
 		s := strings.TrimSpace(plain.Bare(l))

@@ -285,6 +285,8 @@ func summary(f *tui.Frame, qs []questions.Question, d questions.Draft, i int) st
 	}
 	q, a, r := qs[i], d.Answers[i], d.Results(qs)[i]
 	switch {
+	case r.Content != nil:
+		return plain.Line(string(r.Content))
 	case r.Clarify != "":
 		return th.Info.Render("you ask back: ") + plain.Line(r.Clarify)
 	case r.Skipped:

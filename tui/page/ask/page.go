@@ -13,6 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/form"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -69,10 +70,12 @@ type Page struct {
 	id      int    // of the open request
 	draft   questions.Draft
 	editor  widget.Editor
-	guard   time.Time // until when choosing keys are dropped
-	digits  time.Time // until when a digit may mean a page
-	unasked time.Time // when the page was asked on screen by itself
-	brought bool      // it came by itself, and goes when all is answered
+	form    *form.Form // the open question, when it is one
+	formBox box        // where it is
+	guard   time.Time  // until when choosing keys are dropped
+	digits  time.Time  // until when a digit may mean a page
+	unasked time.Time  // when the page was asked on screen by itself
+	brought bool       // it came by itself, and goes when all is answered
 	lastKey time.Time
 	typed   time.Time // last input into the text field
 	warned  warning
@@ -126,6 +129,8 @@ func (p *Page) Part() string {
 		return partList
 	case p.blank():
 		return partBlank
+	case p.onForm():
+		return partForm + "." + p.form.Part()
 	case p.TextEntry():
 		return partText
 	case p.place == partRequest && p.draft.Tab >= len(p.questions()):
@@ -139,7 +144,7 @@ func (p *Page) TextEntry() bool {
 	if _, open := p.current(); !open && p.place != partHistory {
 		return false
 	}
-	return p.place == partRequest && (p.draft.Field != questions.NoField || p.blank()) || p.place == partHistory && p.past.searching
+	return p.place == partRequest && (p.draft.Field != questions.NoField || p.blank() || p.onForm() && p.form.TextEntry()) || p.place == partHistory && p.past.searching
 }
 
 // blank tells whether a question for a text is open with its field closed. What
@@ -150,7 +155,7 @@ func (p *Page) blank() bool {
 	}
 	it, open := p.current()
 	q, _, ok := p.at()
-	return open && ok && len(q.Options) == 0 && it.State != questions.Sending
+	return open && ok && len(q.Options) == 0 && q.Kind != questions.Form && it.State != questions.Sending
 }
 
 // snapshotMsg is the queue as it is now.
@@ -361,6 +366,7 @@ func (p *Page) open(id int) {
 	case p.draft.Field != questions.NoField:
 		p.restore()
 	}
+	p.openForm()
 	if p.shown {
 		p.queue.Show(id)
 		p.refresh()

@@ -78,6 +78,10 @@ func (p *Page) key(k tea.KeyPressMsg) tea.Cmd {
 	if p.guarded() || p.blank() && k.Text == "" || !p.TextEntry() {
 		return nil
 	}
+	if p.onForm() {
+		p.form.Key(k)
+		return nil
+	}
 	p.reopen()
 	p.typeText(func() { p.editor.Key(k) })
 	return nil
@@ -93,6 +97,10 @@ func (p *Page) reopen() {
 }
 
 func (p *Page) paste(s string) {
+	if p.onForm() && !p.guarded() {
+		p.form.Paste(s)
+		return
+	}
 	if p.TextEntry() && !p.guarded() {
 		p.reopen()
 		p.typeText(func() { p.editor.Insert(s) })

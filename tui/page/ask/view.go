@@ -24,6 +24,9 @@ const (
 )
 
 func (p *Page) click(x, y int) tea.Cmd {
+	if cmd, mine := p.clickForm(x, y); mine {
+		return cmd
+	}
 	if a := p.areas.At(x, y); a != nil {
 		return a.Run()
 	}
@@ -40,6 +43,7 @@ func (p *Page) wheel(_, delta int) {
 		p.reader.Move(delta)
 	default:
 		p.scroll.by(delta)
+		p.wheelForm(delta)
 	}
 }
 
@@ -75,9 +79,12 @@ func (p *Page) renderRequest(f *tui.Frame, it questions.Item) []string {
 	foot := p.foot(f, it, w)
 	body := f.H - len(rows) - len(foot)
 	top := len(rows)
-	if it.State == questions.Sending || p.draft.Tab >= len(qs) {
+	switch {
+	case it.State == questions.Sending || p.draft.Tab >= len(qs):
 		rows = append(rows, p.renderReview(f, it, w, body)...)
-	} else {
+	case p.form != nil:
+		rows = append(rows, p.renderForm(f, qs[p.draft.Tab], box{x: 1, y: top, w: w, h: body})...)
+	default:
 		rows = append(rows, p.renderQuestion(f, box{x: 1, y: top, w: w, h: body})...)
 	}
 	rows = append(rows, foot...)
@@ -253,8 +260,12 @@ func (p *Page) foot(f *tui.Frame, it questions.Item, w int) []string {
 		}
 		f.Cursor(x+3, f.H-len(rows)+1+y)
 	}
-	if p.message != "" && p.draft.Field != questions.ReasonField {
-		for _, l := range widget.Wrap(plain.Line(p.message), w) {
+	message := p.message
+	if message == "" && p.onForm() {
+		message = p.form.Message()
+	}
+	if message != "" && p.draft.Field != questions.ReasonField {
+		for _, l := range widget.Wrap(plain.Line(message), w) {
 			rows = append(rows, th.Warn.Render(l))
 		}
 	}

@@ -1,0 +1,120 @@
+package ask
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/form"
+)
+
+// partForm is what the parts of a form begin with.
+const partForm = "form"
+
+// openForm makes the widget of the open question when that is a form.
+func (p *Page) openForm() {
+	p.form = nil
+	q, a, ok := p.at()
+	if !ok || q.Kind != questions.Form {
+		return
+	}
+	m, err := q.Form()
+	if err != nil { // it was read when the question was asked
+		p.message = err.Error()
+		return
+	}
+	s := form.State{Cursor: a.Cursor}
+	if a.Form != nil {
+		s.Value, s.JSON, s.AsJSON = a.Form.Value.Clone(), a.Form.JSON, a.Form.AsJSON
+	}
+	if s.AsJSON && s.Value == nil { // answered from outside
+		s.Value, _ = m.Read([]byte(s.JSON))
+	}
+	p.form = form.New(m, s, form.Options{Send: "Send", Watch: p.opt.Watch, Changed: p.keepForm, Done: p.send})
+}
+
+// onForm tells whether a form has the focus.
+func (p *Page) onForm() bool {
+	if p.form == nil || p.place != partRequest || p.draft.Field != questions.NoField {
+		return false
+	}
+	it, open := p.current()
+	return open && it.State != questions.Sending
+}
+
+// keepForm keeps what was entered in the form.
+func (p *Page) keepForm() {
+	if _, a, ok := p.at(); ok && p.form != nil && !p.opt.Watch {
+		s := p.form.State()
+		a.Form, a.Cursor = &questions.FormDraft{Value: s.Value, JSON: s.JSON, AsJSON: s.AsJSON}, s.Cursor
+		p.keep()
+	}
+}
+
+// formActions are what can be done in a form, and what can be done with any request.
+func (p *Page) formActions() []tui.Action {
+	out := form.Actions("ask."+partForm, func() *form.Form { return p.form })
+	for i := range out {
+		out[i].Part = strings.TrimPrefix(out[i].Part, "ask.")
+		if run := out[i].Run; out[i].Acts {
+			out[i].Run = p.careful(run)
+		}
+	}
+	rows := []row{
+		{"form.scrollup", "Scroll the form up", "", []string{"pgup", "shift+up"}, false, do(func() { p.wheelForm(-1) })},
+		{"form.scrolldown", "Scroll the form down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.wheelForm(1) })},
+		{"read", "Read the question and description full screen", "", []string{"d"}, false, do(p.read)},
+	}
+	for _, r := range p.bothRows() {
+		switch r.id {
+		case "previous", "next", "up", "down", "top", "bottom", "allrecommended", "send":
+		default:
+			rows = append(rows, r)
+		}
+	}
+	out = append(out, actionsOf(partForm+"."+form.PartFields, rows)...)
+	leave := []row{{"leave", "Back to the list; keep the question as it is", "", []string{"ctrl+c"}, false, do(p.toList)}}
+	for _, part := range []string{form.PartText, form.PartOptions, form.PartFilter, form.PartJSON} {
+		for _, a := range actionsOf(partForm+"."+part, leave) {
+			a.InText = true
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (p *Page) wheelForm(d int) {
+	if p.form != nil {
+		p.form.Wheel(d)
+	}
+}
+
+// renderForm draws the open form: what it is about, and its fields.
+func (p *Page) renderForm(f *tui.Frame, q questions.Question, b box) []string {
+	ask := part{rows: styled(plain.BareText(q.Question), b.w, f.Theme.Strong), h: max(b.h/3, 1)}
+	ask.h = min(ask.h, len(ask.rows))
+	rows := ask.draw(f.Theme, b.w)
+	if b.h > 12 {
+		rows = append(rows, "")
+	}
+	p.formBox = box{x: b.x, y: b.y + len(rows), w: b.w, h: b.h - len(rows)}
+	sub := f.Sub(b.w, p.formBox.h)
+	rows = append(rows, p.form.Render(sub)...)
+	f.Join(sub, p.formBox.x, p.formBox.y)
+	return rows
+}
+
+// clickForm is a click on the form; false when it was elsewhere.
+func (p *Page) clickForm(x, y int) (tea.Cmd, bool) {
+	b := p.formBox
+	if !p.onForm() || x < b.x || x >= b.x+b.w || y < b.y || y >= b.y+b.h {
+		return nil, false
+	}
+	if p.guarded() {
+		return nil, true
+	}
+	return p.form.Click(x-b.x, y-b.y), true
+}
