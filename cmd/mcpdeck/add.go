@@ -15,13 +15,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 type addFlags struct {
 	env, headers, inherit, set []string
-	on, yes, noTry             bool
+	on, lazy, yes, noTry       bool
 	cwd, transport, title      string
 	pick                       int
 }
@@ -81,10 +82,12 @@ not passed through a shell.`,
 	fl.StringVar(&f.transport, "transport", "", "transport of the URL: auto, http or sse")
 	fl.StringVar(&f.title, "title", "", "display name")
 	fl.BoolVar(&f.on, "on", false, "turn it on whenever the deck starts")
+	fl.BoolVar(&f.lazy, "lazy", false, "the same, but agents find its tools instead of listing them (mcpdeck lazy)")
 	fl.IntVar(&f.pick, "package", 0, "which package or remote of the server.json to use, counted from 1")
 	fl.StringArrayVar(&f.set, "set", nil, "value for an input of the server.json, NAME=VALUE")
 	fl.BoolVar(&f.noTry, "no-try", false, "do not start the command or connect to the URL")
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")
+	c.MarkFlagsMutuallyExclusive("on", "lazy")
 	return c
 }
 
@@ -132,7 +135,10 @@ func (f addFlags) card(args []string, dash int) (settings.Card, []string, error)
 	default:
 		return card, nil, usagef("missing command or URL: mcpdeck add %[1]s -- COMMAND, or mcpdeck add %[1]s URL", args[0])
 	}
-	if f.on {
+	switch {
+	case f.lazy:
+		card.Mode = lazyWord
+	case f.on:
 		card.Mode = "on"
 	}
 	env, err := pairs("--env", "=", f.env)
@@ -253,6 +259,9 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 	}
 	c.Printf("%s %s answers in %s, protocol %s (%s)\n", got.Server, got.Version, span.Took(got.Took), got.Protocol, got.Era)
 	c.Printf("%d tools, %s of context while on: %s\n", len(got.Tools), cards.Cost(got.Context), someOf(got.Tools, 12))
+	if got.Context > deck.LargeContext && card.Mode != lazyWord {
+		c.Printf("that is much: mcpdeck lazy %s lets agents find the tools instead of listing them\n", card.Name)
+	}
 }
 
 // someOf lists names, the first n of them.

@@ -59,6 +59,7 @@ func (h *instance) takeCards(cfg *config.Config) {
 			continue
 		}
 		c := addedCard{h.card(cfg, now[name]), now[name]}
+		h.host.SetLazy(name, startsLazy(cfg, now[name]))
 		module := cardoffer.New(c.Card, cardoffer.Options{})
 		h.takeCard(name, c, func(ctx context.Context, _ string) error {
 			if known {
@@ -160,6 +161,12 @@ func modeFile(cfg *config.Config, name string) string {
 
 // lastMode is what the user chose last, "" for nothing yet.
 func lastMode(cfg *config.Config, name string) string {
+	mode, _, _ := strings.Cut(keptMode(cfg, name), " ")
+	return mode
+}
+
+// keptMode are the words that are kept of a server's mode.
+func keptMode(cfg *config.Config, name string) string {
 	b, _ := os.ReadFile(modeFile(cfg, name)) // there may be none
 	return strings.TrimSpace(string(b))
 }
@@ -171,10 +178,17 @@ func (h *instance) keepMode(name, mode string) {
 			h.host.Warn(name, err.Error())
 		}
 	}
+	words := mode
+	switch lazy := h.host != nil && h.host.IsLazy(name); {
+	case lazy && mode == "on":
+		words = lazyWord
+	case lazy:
+		words += " " + lazyWord
+	}
 	path := modeFile(h.cfg, name)
 	err := file.Folder(filepath.Dir(path))
 	if err == nil {
-		err = file.Write(path, []byte(mode+"\n"), file.Options{})
+		err = file.Write(path, []byte(words+"\n"), file.Options{})
 	}
 	if err != nil {
 		h.host.Warn(name, "remember that it is "+mode+": "+err.Error())

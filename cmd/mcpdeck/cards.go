@@ -173,7 +173,7 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 	}
 	err := printTable(c, rows, func(row, col int) lipgloss.Style {
 		if col == 1 {
-			return ink(all[row].Mode == "on", all[row].Error != "")
+			return ink(all[row].Mode == "on" || all[row].Mode == lazyWord, all[row].Error != "")
 		}
 		return lipgloss.NewStyle().Faint(all[row].BuiltIn)
 	})

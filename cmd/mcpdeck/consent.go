@@ -41,7 +41,10 @@ func agree(cfg *config.Config, s settings.Card) error {
 // startsOn tells whether a card is on from the start, and warns when it would be but
 // for the user's consent.
 func (h *instance) startsOn(cfg *config.Config, s settings.Card) bool {
-	if s.Mode != "on" && (s.Mode != "last" || lastMode(cfg, s.Name) != "on") {
+	switch mode := lastMode(cfg, s.Name); {
+	case s.Mode == "on", s.Mode == lazyWord:
+	case s.Mode == "last" && (mode == "on" || mode == lazyWord):
+	default:
 		return false
 	}
 	if agreed(cfg, s) {

@@ -75,6 +75,9 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	if err != nil {
 		return nil, err
 	}
+	for _, name := range serverNames() {
+		h.host.SetLazy(name, wasLazy(cfg, name))
+	}
 	h.configured(cfg)
 	if person {
 		h.pictures = h.pixelsPage()

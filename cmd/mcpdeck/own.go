@@ -39,6 +39,10 @@ func (h *instance) server(name string) deck.Server {
 // controlOwn does what the user asks of a server of mcpdeck's own.
 func (h *instance) controlOwn(name, verb string) (card.Reply, error) {
 	s := h.server(name)
+	verb, err := h.chooseLazy(name, verb)
+	if err != nil {
+		return card.Reply{}, err
+	}
 	on := s.State.Status != deck.Off
 	switch verb {
 	case "toggle":
@@ -48,9 +52,9 @@ func (h *instance) controlOwn(name, verb string) (card.Reply, error) {
 	case "reconnect":
 		return h.restartOwn(s)
 	case "status":
-		return card.Reply{Text: statusOfOwn(s)}, nil
+		return h.sayLazy(name, card.Reply{Text: statusOfOwn(s)}), nil
 	default:
-		return card.Reply{}, fmt.Errorf("%s: no command %q (on, off, toggle, status, reconnect)", name, verb)
+		return card.Reply{}, fmt.Errorf("%s: no command %q (on, lazy, off, toggle, status, reconnect)", name, verb)
 	}
 	tools, err := h.host.Switch(name, on)
 	if err != nil {
@@ -68,7 +72,7 @@ func (h *instance) controlOwn(name, verb string) (card.Reply, error) {
 		mode, text = "off", s.Title+" is off: agents no longer have its tools."
 	}
 	h.keepMode(name, mode)
-	return card.Reply{Text: text}, nil
+	return h.sayLazy(name, card.Reply{Text: text}), nil
 }
 
 func statusOfOwn(s deck.Server) string {

@@ -25,7 +25,7 @@ type cardRequest struct {
 // switchCommands turn a server of the running deck on and off, and look at it.
 func switchCommands(a *app) []*cobra.Command {
 	verb := func(use, verb, short, long string) *cobra.Command {
-		var all bool
+		var all, lazy bool
 		c := &cobra.Command{
 			Use: use + " NAME", Short: short, Long: long,
 			Args: func(_ *cobra.Command, args []string) error {
@@ -35,11 +35,17 @@ func switchCommands(a *app) []*cobra.Command {
 				return nil
 			},
 			RunE: func(c *cobra.Command, args []string) error {
+				if lazy {
+					verb = lazyWord
+				}
 				return askCard(c, a, cardRequest{args[0], card.Request{Verb: verb, Long: all}})
 			},
 		}
-		if verb == "status" {
+		switch verb {
+		case "status":
 			c.Flags().BoolVarP(&all, "long", "l", false, "also what changed, the instructions and the log")
+		case "on":
+			c.Flags().BoolVar(&lazy, "lazy", false, "as mcpdeck lazy does")
 		}
 		return c
 	}
@@ -47,6 +53,9 @@ func switchCommands(a *app) []*cobra.Command {
 		verb("on", "on", "Turn a server on: agents get its tools", "Turn a server of the running deck on: one of mcpdeck's own, or one that was added with\n"+
 			"mcpdeck add. Agents get its tools. The program of an added one is started when it is\nfirst needed. The deck remembers that the server is on.\n\n"+
 			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Deck page."),
+		verb("lazy", lazyWord, "Turn it on; agents find its tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools: for\n"+
+			"all servers that are lazy, agents list two tools, find_tools and call_tool. A search\nreturns the tools that fit best, and a call is the same as a direct one.\n\n"+
+			"Clients that search long lists of tools by themselves, such as Claude Code, get the\nwhole list. mcpdeck on NAME lists the tools to all again."),
 		verb("off", "off", "Turn it off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends.\nWhat was asked with ask can still be answered."),
 		verb("restart", "reconnect", "Start its program anew", "Start the program of a server of the running deck anew."),
 		verb("status", "status", "Show its state, program, tools and calls", "Show the state of a server of the running deck, what it costs, and what is called."),
@@ -160,6 +169,9 @@ func (h *instance) startFor(ctx context.Context, from wire.Requester, name strin
 	case !h.gate.Screen():
 		return nil, fmt.Errorf("%s %s: %w", name, r.Verb, why)
 	}
+	if _, err := h.chooseLazy(name, r.Verb); err != nil {
+		return nil, err
+	}
 	hint, stop := s.hints()
 	defer stop()
 	item := "mcpdeck on " + name
@@ -175,23 +187,34 @@ func (h *instance) startFor(ctx context.Context, from wire.Requester, name strin
 			return nil, ctx.Err()
 		}
 	}
-	return s.confirm(ctx)
+	reply, err := s.confirm(ctx)
+	return h.sayLazy(name, reply), err
 }
 
 // control does what the user asks of a card, with a command or a key, and returns when
 // it is done.
-func (h *instance) control(ctx context.Context, c *card.Card, r card.Request) (card.Reply, error) {
+func (h *instance) control(ctx context.Context, c *card.Card, r card.Request) (reply card.Reply, err error) {
 	if r.Verb == "toggle" {
 		r.Verb = "on"
+		if h.host.IsLazy(c.Name()) {
+			r.Verb = lazyWord // as it was
+		}
 		if c.Status().Mode != card.Off {
 			r.Verb = "off"
 		}
+	}
+	if r.Verb, err = h.chooseLazy(c.Name(), r.Verb); err != nil {
+		return card.Reply{}, err
 	}
 	if r.Verb == "on" || r.Verb == "off" {
 		h.host.SetWarnings(c.Name(), false) // why it was off, or did not start
 		h.keepMode(c.Name(), r.Verb)
 	}
-	return c.Control(ctx, r)
+	reply, err = c.Control(ctx, r)
+	if r.Verb == "status" && err == nil && h.host.IsLazy(c.Name()) {
+		reply.Text += "listing    lazy: agents find the tools with find_tools instead of listing them\n"
+	}
+	return h.sayLazy(c.Name(), reply), err
 }
 
 // Toggle turns a server on or off for the Deck page. Why one did not start, its row
@@ -201,16 +224,25 @@ func (h *instance) Toggle(name string) (string, error) {
 		h.pencil.Toggle()
 		return "", nil
 	}
-	if h.isOwn(name) {
-		reply, err := h.controlOwn(name, "toggle")
-		return reply.Text, err
+	return h.turn(name, "toggle")
+}
+
+// Lazy turns a server on for the Deck page, and has agents find its tools or list them.
+func (h *instance) Lazy(name string, lazy bool) (string, error) {
+	if lazy {
+		return h.turn(name, lazyWord)
 	}
-	c, err := h.addedCard(name)
+	return h.turn(name, "on")
+}
+
+// turn does what a key asks of a server but Pencil.
+func (h *instance) turn(name, verb string) (string, error) {
+	s, err := h.turnable(name)
 	if err != nil {
 		return "", err
 	}
-	reply, err := h.control(context.Background(), c.Card, card.Request{Verb: "toggle"})
-	if err != nil && c.Status().Error == err.Error() {
+	reply, err := s.control(context.Background(), card.Request{Verb: verb})
+	if err != nil && s.card != nil && s.card.Status().Error == err.Error() {
 		return "", nil
 	}
 	return reply.Text, err

@@ -45,10 +45,14 @@ type Server struct {
 	State       State
 	Foreign     bool // a program or a URL of somebody else's is behind it
 	Lazy        bool // agents find its tools instead of listing them
-	Tools       int  // listed now
+	Tools       int  // listed now or, when it is lazy, found
 	Bytes       int  // of the listed definitions as JSON: what an agent's context pays
 	Calls       uint64
 }
+
+// LargeContext is how many bytes of definitions are much for one server: it is better
+// lazy.
+const LargeContext = 10_000
 
 // Agent is one connection.
 type Agent struct {

@@ -38,8 +38,8 @@ func (h *Host) SetLazy(name string, lazy bool) {
 	}
 }
 
-// isLazy tells whether views list a module by the two tools alone.
-func (h *Host) isLazy(name string) bool {
+// IsLazy tells whether views list a module by the two tools alone, while it is on.
+func (h *Host) IsLazy(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.lazy[name]
@@ -87,7 +87,7 @@ type finder struct {
 func (v *View) finder() *finder {
 	f := &finder{instructions: map[string]string{}}
 	for _, m := range v.all() {
-		if o := v.offerOf(m); v.host.isLazy(m.id.Name) && len(v.lazyTools(o)) > 0 {
+		if o := v.offerOf(m); v.host.IsLazy(m.id.Name) && len(v.lazyTools(o)) > 0 {
 			f.servers = append(f.servers, m.id.Name)
 			f.instructions[m.id.Name] = strings.TrimSpace(o.Instructions)
 		}
@@ -124,7 +124,7 @@ func (f *finder) add(server string, t Tool) {
 }
 
 const (
-	serversNamed = 340 // bytes of the names of servers in the description
+	serversNamed = 290 // bytes of the names of servers in the description
 	toolsFound   = 5
 	aboutLength  = 300  // characters of a description
 	foundLength  = 6000 // bytes of what was found
@@ -145,7 +145,7 @@ func (f *finder) definitions() []Tool {
 			}
 			return f.find(strings.TrimSpace(args.Str("query")), strings.TrimSpace(args.Str("server"))), nil
 		},
-		Raw: json.RawMessage(`{"name":"` + findName + `","description":` + string(rawjson.Quote(
+		Raw: json.RawMessage(`{"name":"` + findName + `","title":"Find tools","description":` + string(rawjson.Quote(
 			"Find tools that are not in your list, by what they do. They belong to these servers: "+names+".\n"+
 				"The result has names and input schemas for "+callName+". The exact name of a tool gets its whole definition, an empty query gets all names.")) +
 			`,"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"what you want to do, in a few words"},` +
@@ -153,7 +153,7 @@ func (f *finder) definitions() []Tool {
 	}
 	call := Tool{
 		Work: admission.Waits,
-		Raw: json.RawMessage(`{"name":"` + callName + `","description":"Call a tool that ` + findName + ` has found. The result is the tool's own.",` +
+		Raw: json.RawMessage(`{"name":"` + callName + `","title":"Call a tool","description":"Call a tool that ` + findName + ` has found. The result is the tool's own.",` +
 			`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"of the tool"},` +
 			`"arguments":{"type":"object","description":"as its input schema has them"}},"required":["name","arguments"]}}`),
 		Handler: func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {

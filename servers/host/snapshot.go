@@ -3,6 +3,7 @@ package host
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -55,11 +56,18 @@ func (h *Host) build() *deck.Snapshot {
 	perServer := h.calls.Fill(s)
 	for _, m := range h.all() {
 		m.mu.Lock()
-		s.Servers = append(s.Servers, deck.Server{
+		shown := deck.Server{
 			Name: m.id.Name, Title: m.id.Title, State: m.shown(), Foreign: m.id.Foreign, Lazy: lazy[m.id.Name],
 			Tools: m.tools, Bytes: m.bytes, Calls: perServer[m.id.Name],
-		})
+		}
 		m.mu.Unlock()
+		if shown.Lazy {
+			shown.Bytes = 0
+			if shown.State.Status == deck.Ready {
+				shown.State.Detail = strings.TrimSuffix("lazy, "+shown.State.Detail, ", ")
+			}
+		}
+		s.Servers = append(s.Servers, shown)
 	}
 	return s
 }

@@ -91,9 +91,6 @@ func (c Card) unsupported() []string {
 			out = append(out, key+" is not supported by this version of mcpdeck; it has no effect")
 		}
 	}
-	if c.Mode == "lazy" {
-		out = append(out, `mode = "lazy" is not supported by this version of mcpdeck; the server stays off`)
-	}
 	for _, tool := range slices.Sorted(maps.Keys(c.Tools)) {
 		if c.Tools[tool] == "ask" {
 			out = append(out, fmt.Sprintf("tools.%s: calls cannot be approved in this version of mcpdeck; \"ask\" counts as off", tool))

@@ -52,7 +52,7 @@ func TestWhatIsWrongWithACard(t *testing.T) {
 		{"resources that are misspelt", "command = ['a']\nresources = 'of'", `counts as off`, ""},
 		{"what has no effect", "command = ['a']\nheaders = { A = 'b' }", "headers has no effect on a server with a command", ""},
 		{"pins, which there are not", "command = ['a']\npin = 'off'", "pin is not supported", ""},
-		{"a search, which there is not", "command = ['a']\nmode = 'lazy'", "the server stays off", ""},
+		{"lazy", "command = ['a']\nmode = 'lazy'", "", ""},
 		{"an approval, which there is not", "command = ['a']\ntools = { x = 'ask' }", `"ask" counts as off`, ""},
 		{"a header of two lines", "url = 'https://a.example'\nheaders = { A = \"b\\nc\" }", "", "value of one line"},
 		{"no name of a variable", "command = ['a']\ninherit = ['A=B']", "", "not the name of a variable"},

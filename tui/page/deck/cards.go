@@ -51,16 +51,29 @@ func (p *Page) Commands() []tui.Action {
 		if isOn(s) {
 			to = " off"
 		}
-		name := s.Name
-		out = append(out, tui.Action{ID: "deck.toggle." + name, Title: "Turn " + plain.Line(s.Title) + to, Acts: true, Run: func() tea.Cmd { return p.toggle(name) }})
+		name, title := s.Name, plain.Line(s.Title)
+		out = append(out, tui.Action{ID: "deck.toggle." + name, Title: "Turn " + title + to, Acts: true, Run: func() tea.Cmd { return p.toggle(name) }})
+		lazy := !s.Lazy || !isOn(s)
+		words := "List " + title + "'s tools"
+		if lazy {
+			words = "Make " + title + " lazy: agents find its tools"
+		}
+		out = append(out, tui.Action{ID: "deck.lazy." + name, Title: words, Acts: true, Run: func() tea.Cmd {
+			return p.ask(func(c Cards) (string, error) { return c.Lazy(name, lazy) })
+		}})
 	}
 	return out
 }
 
 func (p *Page) toggle(name string) tea.Cmd {
+	return p.ask(func(c Cards) (string, error) { return c.Toggle(name) })
+}
+
+// ask has the switch do something, and says what came of it.
+func (p *Page) ask(what func(Cards) (string, error)) tea.Cmd {
 	cards := p.opts.Cards
 	return func() tea.Msg {
-		said, err := cards.Toggle(name)
+		said, err := what(cards)
 		switch {
 		case err != nil:
 			return tui.Toast(tui.Bad, err.Error())()

@@ -2,6 +2,7 @@ package deck_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -25,6 +26,11 @@ func (c *cards) Toggle(name string) (string, error) {
 		return "", errors.New("unknown server \"gone\"")
 	}
 	return name + " is on: 2 tools offered.", nil
+}
+
+func (c *cards) Lazy(name string, lazy bool) (string, error) {
+	c.did = append(c.did, fmt.Sprintf("lazy %s %v", name, lazy))
+	return name + " was asked", nil
 }
 
 func (c *cards) Restart(name string) error {
@@ -89,6 +95,25 @@ func TestSpaceTurnsAServerOfTheDecksOwnOnOrOff(t *testing.T) {
 		s.Has("space turn off")
 		s.Keys("space")
 		did(t, c, "toggle ask")
+	})
+}
+
+func TestThePaletteMakesAServerLazyAndListsItsToolsAgain(t *testing.T) {
+	withCards(t, frame.Size{W: 110, H: 34}, false, func(s *frame.Screen, d *fake.Deck, c *cards) {
+		s.Keys("ctrl+p", "e", "c", "h", "o", "space", "l", "a", "z", "y")
+		s.Has("Make Echo lazy: agents find its tools")
+		s.Keys("enter")
+		s.Has("echo was asked")
+		d.Change(func(n *deck.Snapshot) {
+			n.Servers = slices.Clone(n.Servers)
+			n.Servers[5].State, n.Servers[5].Lazy = deck.State{Status: deck.Ready, Detail: "lazy, idle"}, true
+		})
+		s.Wait(time.Second)
+		s.Has("● Echo", "lazy, idle")
+		s.Keys("ctrl+p", "L", "i", "s", "t", "space", "E", "c", "h", "o")
+		s.Has("List Echo's tools")
+		s.Keys("enter")
+		did(t, c, "lazy echo true", "lazy echo false")
 	})
 }
 

@@ -29,6 +29,9 @@ type Host interface {
 type Cards interface {
 	// Toggle turns a server on or off, and returns a sentence for the user, or "".
 	Toggle(name string) (string, error)
+	// Lazy turns a server on, and has agents find its tools or list them. It returns a
+	// sentence as Toggle does.
+	Lazy(name string, lazy bool) (string, error)
 	// Restart starts anew what is behind a server of somebody else's; one that is on
 	// stays on.
 	Restart(name string) error

@@ -104,22 +104,36 @@ func (r *serverReader) rows(f *tui.Frame, w int) []string {
 	return append(rows, r.costs(f, w)...)
 }
 
+// sum is what all tools take.
+func sum(tools []deck.ToolCost) (bytes int) {
+	for _, t := range tools {
+		bytes += t.Bytes
+	}
+	return bytes
+}
+
 // costs are the tools with what each takes of an agent's context, and the log.
 func (r *serverReader) costs(f *tui.Frame, w int) []string {
 	th, d := f.Theme, &r.details
 	var rows []string
 	if len(d.Tools) > 0 {
-		sum := 0
-		for _, t := range d.Tools {
-			sum += t.Bytes
-		}
+		sum := sum(d.Tools)
+		s := r.page.named(r.name)
 		note := cost(sum) + " of each agent's context"
-		if !d.Offered {
+		switch {
+		case s != nil && s.Lazy:
+			note = cost(sum) + " that agents do not list"
+		case !d.Offered:
 			note = cost(sum) + " while it is on"
 		}
 		rows = append(rows, "", widget.Section(th, counted(uint64(len(d.Tools)), "tool"), th.Faint.Render(note), w))
 		for _, t := range d.Tools {
 			rows = append(rows, widget.Ends(plain.Line(t.Name), th.Muted.Render(cost(t.Bytes)), w))
+		}
+	}
+	if s := r.page.named(r.name); s != nil && !s.Lazy && sum(d.Tools) > deck.LargeContext {
+		for _, l := range widget.Wrap("That is much for one server. Lazy, agents find its tools instead of listing them: ctrl+p, lazy.", w) {
+			rows = append(rows, th.Muted.Render(l))
 		}
 	}
 	for _, n := range d.Notes {

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+)
+
+// lazyWord stands in the file of a server's mode: alone when it is on and lazy, behind
+// another word when it will be lazy once it is on again.
+const lazyWord = "lazy"
+
+// startsLazy tells whether a card is lazy, once it is on.
+func startsLazy(cfg *config.Config, s settings.Card) bool {
+	return s.Mode == lazyWord || s.Mode != "on" && wasLazy(cfg, s.Name)
+}
+
+func wasLazy(cfg *config.Config, name string) bool {
+	return strings.Contains(keptMode(cfg, name), lazyWord)
+}
+
+// chooseLazy takes what a verb says of whether agents list a server's tools or find
+// them, and returns the verb of the switch itself. A server stays as it was for verbs
+// that say nothing of it.
+func (h *instance) chooseLazy(name, verb string) (string, error) {
+	switch verb {
+	case "on":
+		h.host.SetLazy(name, false)
+	case lazyWord:
+		if name == "ask" {
+			return "", fmt.Errorf("%s is always listed: its calls wait for you, also after a restart", name)
+		}
+		h.host.SetLazy(name, true)
+		verb = "on"
+	}
+	return verb, nil
+}
+
+// sayLazy says in a sentence on a server that is on that it is lazy.
+func (h *instance) sayLazy(name string, r card.Reply) card.Reply {
+	if !h.host.IsLazy(name) {
+		return r
+	}
+	for _, is := range []string{" is on: ", " is already on: "} {
+		if before, after, on := strings.Cut(r.Text, is); on {
+			r.Text = before + " is lazy: " + after + " Agents find them with find_tools instead of listing them."
+		}
+	}
+	return r
+}
