@@ -5,6 +5,7 @@
 //
 //	go run ./cmd/internal/perf
 //	go run ./cmd/internal/perf -quick
+//	go run ./cmd/internal/perf -part cards
 //
 // It builds the program, then plays the other processes itself: a stock stdio
 // server, and a host that has one echo tool behind the production socket, relay
@@ -23,21 +24,26 @@ import (
 )
 
 func main() {
-	role := flag.String("role", "", "which process to play: stock or host (for perf's own use)")
+	role := flag.String("role", "", "which process to play: stock, host or memory (for perf's own use)")
 	dir := flag.String("dir", "", "folder of the host's files (for perf's own use)")
 	journal := flag.Bool("journal", false, "the host keeps a journal (for perf's own use)")
 	child := flag.String("child", "", "the host proxies this program (for perf's own use)")
+	card := flag.String("card", "", "the host has this program as a card (for perf's own use)")
+	tools := flag.Int("tools", 1, "of the stock server (for perf's own use)")
+	part := flag.String("part", "", "paths, deck or cards; all without")
 	flag.String("app", "", "what a Pencil program is told; ignored")
 	quick := flag.Bool("quick", false, "fewer calls: a look, not a measurement")
 	flag.Parse()
 	var err error
 	switch *role {
 	case "stock":
-		err = playStock()
+		err = playStock(*tools)
 	case "host":
-		err = playHost(hostOptions{*dir, *journal, *child}, os.Stdin, os.Stdout)
+		err = playHost(hostOptions{*dir, *journal, *child, *card}, os.Stdin, os.Stdout)
+	case "memory":
+		err = playMemory(*dir, os.Stdout)
 	default:
-		err = measure(*quick)
+		err = measure(*quick, *part)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "perf:", err)
@@ -55,7 +61,7 @@ type bench struct {
 	keys          int
 }
 
-func measure(quick bool) error {
+func measure(quick bool, part string) error {
 	b := bench{rounds: 5, calls: 2000, starts: 40, idle: 10 * time.Second, keys: 60}
 	if quick {
 		b = bench{rounds: 2, calls: 300, starts: 8, idle: 3 * time.Second, keys: 15}
@@ -74,9 +80,22 @@ func measure(quick bool) error {
 		return fmt.Errorf("build the program: %w: %s", err, out)
 	}
 	fmt.Printf("%s, %d cores, %s\n\n", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
-	ctx := context.Background()
-	if err := b.paths(ctx); err != nil {
-		return err
+	parts := []struct {
+		name string
+		run  func(context.Context) error
+	}{{"paths", b.paths}, {"deck", b.deck}, {"cards", b.cards}}
+	known := part == ""
+	for _, p := range parts {
+		known = known || p.name == part
+		if part != "" && p.name != part {
+			continue
+		}
+		if err := p.run(context.Background()); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
 	}
-	return b.deck(ctx)
+	if !known {
+		return fmt.Errorf("unknown part %q", part)
+	}
+	return nil
 }

@@ -72,9 +72,10 @@ type way struct {
 	name string
 	tool string // "": echo
 	open func() (client, error)
+	wide bool // large calls of eight callers count, too
 
 	small, large, start []time.Duration
-	eight               []time.Duration
+	eight, largeEight   []time.Duration
 	perSecond           []float64
 	p50                 []time.Duration // of each round
 }
@@ -154,6 +155,11 @@ func (b bench) round(w *way) error {
 	w.perSecond = append(w.perSecond, float64(len(eight))/all.Seconds())
 	large, _, err := echoes(c, tool, max(b.calls/100, 10), 1, 256<<10)
 	w.large = append(w.large, large...)
+	if err != nil || !w.wide {
+		return err
+	}
+	large, _, err = echoes(c, tool, max(b.calls/50, 16), 8, 256<<10)
+	w.largeEight = append(w.largeEight, large...)
 	return err
 }
 

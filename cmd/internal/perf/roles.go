@@ -9,11 +9,14 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
@@ -34,9 +37,14 @@ func echo() server.ServerTool {
 }
 
 // playStock is a stdio server as mcp-go has it: what the relay is compared to.
-func playStock() error {
+func playStock(tools int) error {
 	s := server.NewMCPServer("stock", "1", server.WithToolCapabilities(true))
 	s.AddTools(echo())
+	for i := range tools - 1 {
+		t := echo()
+		t.Tool.Name, t.Tool.Description = fmt.Sprintf("other%d", i+1), strings.Repeat("what it does and when to use it. ", 20)
+		s.AddTools(t)
+	}
 	return server.ServeStdio(s)
 }
 
@@ -63,6 +71,7 @@ type hostOptions struct {
 	dir     string
 	journal bool   // keep one
 	child   string // program whose tools are proxied as Pencil's are; "" for none
+	card    string // program behind a card; "" for none
 }
 
 // playHost is a host with the echo tool on a socket and an HTTP endpoint, until
@@ -83,11 +92,21 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 		defer j.Close(context.Background()) //nolint:errcheck // its folder goes away
 		opt.Recorder, opt.Redact = j, redact.Rules{}.Body
 	}
+	var c *card.Card
+	if o.card != "" {
+		c = newCard("card", dir, o.card)
+		opt.Modules = append(opt.Modules, cardoffer.New(c, cardoffer.Options{}))
+	}
 	h, err := host.New(opt)
 	if err != nil {
 		return err
 	}
 	h.Start()
+	if c != nil {
+		if _, err := c.Control(context.Background(), card.Request{Verb: "on"}); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	l, err := socket.Listen(filepath.Join(dir, "deck.sock"))

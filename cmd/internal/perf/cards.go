@@ -1,0 +1,212 @@
+//go:build linux
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+)
+
+const (
+	peerPackage = "mcp-proxy"
+	peerVersion = "6.7.19"
+	// cardTools and their texts make a card about as large as most servers do.
+	cardTools = 20
+	someCards = 20
+)
+
+// newCard makes a card of a program.
+func newCard(name, dir, program string) *card.Card {
+	return card.New(card.Options{
+		Name: name, Version: "perf", OnDemand: true, Pins: filepath.Join(dir, name, "pins.json"),
+		Hooks: card.Hooks{Find: func(card.From) (card.Found, error) {
+			line := []string{program, "-role", "stock", "-tools", fmt.Sprint(cardTools)}
+			return card.Found{Command: process.Of(line, process.Install, os.Environ())}, nil
+		}},
+	})
+}
+
+// cards compares a call through a card with a direct one and with one through a proxy
+// from npm, and measures the memory of cards.
+func (b bench) cards(ctx context.Context) error {
+	deck, err := b.host("card", "-card", b.self)
+	if err != nil {
+		return err
+	}
+	defer deck.stop()
+	stock := []string{b.self, "-role", "stock", "-tools", fmt.Sprint(cardTools)}
+	ways := []*way{
+		{name: "the server alone, stdio", open: func() (client, error) { return startProcess(nil, stock...) }},
+		{name: "card: `mcpdeck mcp` → deck → server", tool: "card_echo", open: func() (client, error) { return startProcess(deck.env(), b.program, "mcp") }},
+		{name: "card: HTTP → deck → server", tool: "card_echo", open: func() (client, error) { return newWeb(deck.url, deck.token), nil }},
+	}
+	peer, stop, err := b.peer(ctx, stock)
+	if err != nil {
+		fmt.Printf("without %s, which could not be fetched or started: %v\n\n", peerPackage, err)
+	} else {
+		defer stop()
+		ways = append(ways, &way{
+			name: fmt.Sprintf("%s %s (npm): HTTP → server", peerPackage, peerVersion),
+			open: func() (client, error) { return newWeb(peer, ""), nil },
+		})
+	}
+	for range b.rounds {
+		for _, w := range ways {
+			w.wide = true
+			if err := b.round(w); err != nil {
+				return fmt.Errorf("%s: %w", w.name, err)
+			}
+		}
+	}
+	printCards(ways)
+	out, err := exec.Command(b.self, "-role", "memory", "-dir", filepath.Join(b.dir, "memory")).Output()
+	if err != nil {
+		return fmt.Errorf("measure memory: %w", err)
+	}
+	fmt.Printf("\n%s\n", out)
+	return nil
+}
+
+func printCards(ways []*way) {
+	fmt.Println("| a call of a server's tool | 64 B, one caller p50 / p99 | 64 B, 8 callers | 256 KiB, one caller | 256 KiB, 8 callers | adds, p50 |")
+	fmt.Println("|---|---|---|---|---|---|")
+	for _, w := range ways {
+		adds := "–"
+		if w != ways[0] {
+			adds = fmt.Sprintf("%d µs; of 256 KiB %.1f ms", (at(w.small, .5) - at(ways[0].small, .5)).Microseconds(), float64(at(w.large, .5)-at(ways[0].large, .5))/1e6)
+		}
+		fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", w.name, pair(w.small, time.Microsecond), pair(w.eight, time.Microsecond),
+			pair(w.large, time.Millisecond), pair(w.largeEight, time.Millisecond), adds)
+	}
+}
+
+// peer starts the proxy before a server and returns its URL.
+func (b bench) peer(ctx context.Context, server []string) (url string, stop func(), err error) {
+	dir := filepath.Join(b.dir, "peer")
+	limited, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	install := exec.CommandContext(limited, "npm", "install", "--no-audit", "--no-fund", "--prefix", dir, peerPackage+"@"+peerVersion)
+	if out, err := install.CombinedOutput(); err != nil {
+		return "", nil, fmt.Errorf("%w: %.300s", err, out)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	address := l.Addr().(*net.TCPAddr)
+	l.Close()
+	args := []string{"--host", "127.0.0.1", "--port", fmt.Sprint(address.Port), "--server", "stream", "--"}
+	cmd := exec.Command(filepath.Join(dir, "node_modules", ".bin", peerPackage), append(args, server...)...)
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() {
+		_ = cmd.Process.Signal(os.Interrupt) // it ends the server, too
+		t := time.AfterFunc(8*time.Second, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait()
+		t.Stop()
+	}
+	for range 200 {
+		if c, err := net.Dial("tcp", address.String()); err == nil {
+			c.Close()
+			return "http://" + address.String() + "/mcp", stop, nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	stop()
+	return "", nil, fmt.Errorf("%s does not listen", peerPackage)
+}
+
+// playMemory prints what cards cost a host that are off, on and used. A first host has
+// accepted their definitions, as it is after the first day.
+func playMemory(dir string, out io.Writer) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	some := func() (all []*card.Card) {
+		for i := range someCards {
+			all = append(all, newCard(fmt.Sprintf("card%d", i+1), dir, self))
+		}
+		return all
+	}
+	for _, c := range some() {
+		c.Start(card.Events{})
+		if _, err := c.Control(ctx, card.Request{Verb: "on"}); err != nil {
+			return err
+		}
+		if err := c.Stop(ctx); err != nil {
+			return err
+		}
+	}
+	h, err := host.New(host.Options{Version: "perf", Modules: []host.Module{echoModule{}}, Root: dir})
+	if err != nil {
+		return err
+	}
+	h.Start()
+	if _, err := h.View(host.ViewSpec{}); err != nil { // whose lists count
+		return err
+	}
+	all := some()
+	rss := []int64{settledRSS()}
+	for _, c := range all {
+		if err := h.Add(cardoffer.New(c, cardoffer.Options{})); err != nil {
+			return err
+		}
+	}
+	rss = append(rss, settledRSS())
+	for _, c := range all {
+		if _, err := c.Control(ctx, card.Request{Verb: "on"}); err != nil {
+			return err
+		}
+	}
+	rss = append(rss, settledRSS())
+	var children int64
+	for _, c := range all {
+		r, err := c.Call(ctx, card.Invocation{Tool: c.Name() + "_echo", Args: json.RawMessage(`{"text":"hi"}`)})
+		if err != nil || r.IsError {
+			return fmt.Errorf("call %s: %w %s", c.Name(), cmp.Or(err, io.ErrUnexpectedEOF), r.JSON())
+		}
+		u, err := usageOf(c.Status().PID)
+		if err != nil {
+			return err
+		}
+		children += u.rssKB
+	}
+	rss = append(rss, settledRSS())
+	fmt.Fprintln(out, "| memory of a card with "+fmt.Sprint(cardTools)+" tools | off | on, not running | running |\n|---|---|---|---|")
+	row := []string{"in the deck"}
+	for i := range rss[1:] {
+		row = append(row, fmt.Sprintf("%d KB", (rss[i+1]-rss[0])/someCards))
+	}
+	fmt.Fprintf(out, "| %s |\n", strings.Join(row, " | "))
+	fmt.Fprintf(out, "| in the server's process | – | – | %.1f MB |\n", float64(children)/someCards/1024)
+	return h.Stop(ctx)
+}
+
+// settledRSS is the memory of this process, without what it would give back.
+func settledRSS() int64 {
+	time.Sleep(500 * time.Millisecond)
+	debug.FreeOSMemory()
+	u, err := usageOf(os.Getpid())
+	if err != nil {
+		return 0
+	}
+	return u.rssKB
+}
