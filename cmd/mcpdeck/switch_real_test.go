@@ -105,4 +105,15 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	if failed, said := a.failed("everything_echo", `{"message":"hi"}`); !failed || !strings.Contains(said, "everything is off. The user can turn it on in mcpdeck") {
 		t.Errorf("while it is off, the tool says %s", said)
 	}
+
+	// It does not end with its input, and npx has started more than one process.
+	w.press(" ")
+	d.until("the tools again", func() bool { return a.lists("everything_echo") })
+	if failed, said := a.failed("everything_echo", `{"message":"hi"}`); failed {
+		t.Errorf("the tool says %s", said)
+	}
+	d.kill(a.cmd)
+	d.kill(w.cmd)
+	open()
+	d.nothingRuns("of the deck that was killed")
 }
