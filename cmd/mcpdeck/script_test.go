@@ -9,9 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -84,13 +87,16 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Defer(func() { os.RemoveAll(home) })
+			e.Values[screenKey{}] = new(scriptValues)
 			e.Setenv("HOME", home)
 			e.Setenv("USERPROFILE", home)
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
 			return os.MkdirAll(filepath.Join(home, "Desktop"), 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"await": await, "passphrase": setPassphrase, "prove": prove},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"await": await, "passphrase": setPassphrase, "prove": prove, "screen": openScreen, "press": press, "shows": shows,
+		},
 	})
 }
 
@@ -105,6 +111,97 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s does not appear", args[0])
+}
+
+// scriptScreen is a terminal in which a script runs the deck.
+type scriptScreen struct {
+	tty *os.File
+	mu  sync.Mutex
+	em  *vt.Emulator
+}
+
+// screen COMMAND... runs a command in a terminal until the script ends.
+func openScreen(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: screen COMMAND...")
+	}
+	c := inScript(ts, args)
+	c.Env = append(c.Env, "TERM=xterm-256color")
+	s := &scriptScreen{em: vt.NewEmulator(110, 30)}
+	go io.Copy(io.Discard, s.em) // what a terminal answers; its Close would race with this
+	var err error
+	s.tty, err = pty.StartWithSize(c, &pty.Winsize{Rows: 30, Cols: 110})
+	ts.Check(err)
+	ts.Value(screenKey{}).(*scriptValues).screen = s
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for buf := make([]byte, 64<<10); ; {
+			n, err := s.tty.Read(buf)
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			_, _ = s.em.Write(buf[:n]) // it takes all
+			s.mu.Unlock()
+		}
+	}()
+	ts.Defer(func() {
+		_ = c.Process.Kill() // it may have ended
+		_ = c.Wait()
+		s.tty.Close()
+		<-done
+	})
+}
+
+// press KEYS types on the screen.
+func press(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: press KEYS")
+	}
+	_, err := io.WriteString(screenOf(ts).tty, args[0])
+	ts.Check(err)
+}
+
+// shows TEXT waits until the screen has a text, or with ! until it has not.
+func shows(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] shows TEXT")
+	}
+	s, text := screenOf(ts), ""
+	for range 1000 {
+		s.mu.Lock()
+		text = s.em.String()
+		s.mu.Unlock()
+		if strings.Contains(text, args[0]) != neg {
+			return
+		}
+		time.Sleep(30 * time.Millisecond)
+	}
+	ts.Fatalf("the screen is still\n%s", text)
+}
+
+// scriptValues are what a script's commands keep for one another.
+type scriptValues struct{ screen *scriptScreen }
+
+type screenKey struct{}
+
+func screenOf(ts *testscript.TestScript) *scriptScreen {
+	s := ts.Value(screenKey{}).(*scriptValues).screen
+	if s == nil {
+		ts.Fatalf("there is no screen; use: screen COMMAND...")
+	}
+	return s
+}
+
+// inScript is a command in the script's home.
+func inScript(ts *testscript.TestScript, args []string) *exec.Cmd {
+	c := exec.Command(args[0], args[1:]...)
+	c.Dir = ts.MkAbs(".")
+	for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "PATH"} {
+		c.Env = append(c.Env, name+"="+ts.Getenv(name))
+	}
+	return c
 }
 
 // passphrase is what proves in the scripts that the user is there.
@@ -125,11 +222,7 @@ func prove(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: prove COMMAND...")
 	}
-	c := exec.Command(args[0], args[1:]...)
-	c.Dir = ts.MkAbs(".")
-	for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "PATH"} {
-		c.Env = append(c.Env, name+"="+ts.Getenv(name))
-	}
+	c := inScript(ts, args)
 	tty, err := pty.Start(c)
 	ts.Check(err)
 	defer tty.Close()
