@@ -111,3 +111,51 @@ func TestACardIsWhatItWas(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 }
+
+func TestAServerIsStartedInTheProjectOfWhoUsesIt(t *testing.T) {
+	deckFolder, shop := t.TempDir(), t.TempDir()
+	cfg := withCards(t, settings.Card{Name: "files", Command: []string{"serve", "${root}"}}, settings.Card{Name: "there", Command: []string{"serve"}, Cwd: deckFolder})
+	cfg.Dir = deckFolder
+	files, there := cfg.Cards[0], cfg.Cards[1]
+	gone := filepath.Join(shop, "gone")
+	for _, row := range []struct {
+		name      string
+		card      settings.Card
+		from      card.From
+		dir, args string
+	}{
+		{"the deck, for its list", files, card.From{}, deckFolder, deckFolder},
+		{"an agent", files, card.From{Agent: "a", Root: shop}, shop, shop},
+		{"an agent elsewhere", files, card.From{Agent: "a", Root: gone}, deckFolder, gone},
+		{"the settings say where", there, card.From{Agent: "a", Root: shop}, deckFolder, ""},
+		{"an agent without a project", there, card.From{Agent: "a"}, deckFolder, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			found, err := program(cfg, row.card, row.from)
+			if err != nil || found.Dir != row.dir || strings.Join(found.Args, " ") != row.args {
+				t.Errorf("%v in %q, %v", found.Args, found.Dir, err)
+			}
+		})
+	}
+	if _, err := program(cfg, files, card.From{Agent: "a"}); err == nil || err.Error() != "it needs ${root}" {
+		t.Errorf("without a project: %v", err)
+	}
+}
+
+// Over HTTP, a session is the agent's own in either era.
+func TestHowManyAgentsShareAServer(t *testing.T) {
+	for _, row := range []struct {
+		card settings.Card
+		want card.Share
+	}{
+		{settings.Card{Command: []string{"x"}}, card.ShareAuto},
+		{settings.Card{URL: "https://a.example/mcp"}, card.ShareSession},
+		{settings.Card{URL: "https://a.example/mcp", Share: "deck"}, card.ShareDeck},
+		{settings.Card{Command: []string{"x"}, Share: "project"}, card.ShareProject},
+	} {
+		c, _, err := row.card.Complete("x")
+		if err != nil || shareOf(c) != row.want {
+			t.Errorf("%+v: %s, %v", row.card, shareOf(c), err)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // ChildFact is what a user can know about one child.
@@ -16,6 +17,24 @@ type ChildFact struct {
 	Root    string // the project that it was started in; "" is the deck's own folder
 	Agents  int    // that it serves
 	Running int    // calls
+}
+
+func (f ChildFact) String() string {
+	text := "connected"
+	if f.PID != 0 {
+		text = fmt.Sprintf("process %d", f.PID)
+	}
+	text += ", for " + span.Took(time.Since(f.Since))
+	if f.Root != "" {
+		text += ", in " + f.Root
+	}
+	if f.Agents != 1 {
+		text += fmt.Sprintf(", %d agents", f.Agents)
+	}
+	if f.Running > 0 {
+		text += fmt.Sprintf(", %d running", f.Running)
+	}
+	return text
 }
 
 // maxStrays is how many lines that are no messages a server may write before that is

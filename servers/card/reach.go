@@ -31,8 +31,14 @@ func (c *Card) reach(ctx context.Context, f From, told *child.Steps, check func(
 			s := w.slot
 			w.slot = nil // the caller leaves it
 			return s, l, nil
-		case w.wakes && c.wake(ctx, w.slot):
-			continue
+		case w.wakes:
+			changed, err := c.wake(ctx, w.slot)
+			if err != nil {
+				return nil, nil, err
+			}
+			if changed {
+				continue
+			}
 		}
 		if err := w.wait(ctx, now); err != nil {
 			return nil, nil, err
@@ -135,19 +141,51 @@ func (w *waiter) end() {
 }
 
 // wake starts the program for a request, unless it runs, is being started, or has
-// failed too often. It reports whether that changed anything.
-func (c *Card) wake(ctx context.Context, s *slot) (changed bool) {
+// failed too often. It reports whether that changed anything. The error is that there
+// is no room for one more.
+func (c *Card) wake(ctx context.Context, s *slot) (changed bool, err error) {
 	c.update(func() {
 		switch {
 		case c.mode != On || c.life.Err() != nil || ctx.Err() != nil || c.slots[s.key] != s:
 		case s.child != nil || s.link == Connecting || s.link == Lost:
-		case s.attempts < maxFailures || time.Since(s.stumbled) >= stableAfter:
-			c.connect(s)
-			changed = true
-		default:
+		case s.attempts >= maxFailures && time.Since(s.stumbled) < stableAfter:
 			s.link = LinkFailed
+			changed = true
+		case !c.room():
+			err = &refusal{c.opts.crowded(maxChildren)}
+		default:
+			c.connect(s)
 			changed = true
 		}
 	})
-	return changed
+	return changed, err
+}
+
+// maxChildren is how many children a card may have. A client that makes a connection for
+// every call would start as many programs.
+const maxChildren = 32
+
+// room tells whether one more child may be started. The one that was not used for the
+// longest time makes room.
+func (c *Card) room() bool {
+	running := 0
+	var oldest *slot
+	for _, s := range c.all() {
+		if s.child == nil && s.link != Connecting {
+			continue
+		}
+		running++
+		if s.child != nil && !s.busy() && (oldest == nil || s.used.Before(oldest.used)) {
+			oldest = s
+		}
+	}
+	if running < maxChildren {
+		return true
+	}
+	if oldest == nil {
+		return false
+	}
+	c.log.Note(oldest.name + ": ended, to make room for another agent's")
+	c.drop(oldest)
+	return true
 }

@@ -150,6 +150,9 @@ func TestAnAgentsChildEndsWithItAndNotBefore(t *testing.T) {
 		if st := s.Status(); len(st.Children) != 2 || st.Agents != 2 || st.Doing() != "running, 2 agents" {
 			t.Errorf("%d children, %s", len(st.Children), st.Doing())
 		}
+		if text := s.Status().Text(false); !strings.Contains(text, "link       ready, running, 2 agents\n  -        connected, for 24 h 00 m, in /shop\n") {
+			t.Errorf("status\n%s", text)
+		}
 		s.AgentGone("ada")
 		synctest.Wait()
 		if st := s.Status(); len(st.Children) != 1 || st.Doing() != "running, 1 agent" {
@@ -372,4 +375,82 @@ func TestHowLongTheEndOfAServerTakes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A client that connects anew for every call does not start a program for each, which
+// would all run for as long as their connections are kept.
+func TestThereIsABoundOnChildren(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shares(t, legacy(), Options{Share: ShareAuto})
+		first := From{"first", "/shop"}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: first}) }()
+		synctest.Wait()
+		for i := range maxChildren + 8 {
+			if got := s.counted(t, From{fmt.Sprint(i), "/shop"}); got != "1" {
+				t.Fatalf("%d counts %s", i, got)
+			}
+			time.Sleep(time.Second)
+		}
+		if st := s.Status(); len(st.Children) != maxChildren || st.Running != 1 {
+			t.Errorf("%d children, %d calls at work", len(st.Children), st.Running)
+		}
+		if got := s.counted(t, From{fmt.Sprint(maxChildren), "/shop"}); got != "2" {
+			t.Errorf("one that was used lately counts %s", got)
+		}
+		if got := s.counted(t, From{"0", "/shop"}); got != "1" {
+			t.Errorf("the first of those that ended counts %s", got)
+		}
+		for i := range maxChildren - 1 {
+			go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{fmt.Sprint("busy", i), "/shop"}}) }()
+			synctest.Wait()
+		}
+		r, err := s.Call(t.Context(), Invocation{Tool: "fake_count", From: From{"late", "/shop"}})
+		if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "fake is busy: it is running for 32 other agents.") {
+			t.Errorf("got %s, %v", r.JSON(), err)
+		}
+	})
+}
+
+// One agent's calls wait for its own.
+func TestEachChildHasAQueueOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shares(t, legacy(), Options{Share: ShareAuto, Limits: Limits{InFlight: 1}})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{"ada", "/shop"}}) }()
+		go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{"ada", "/shop"}}) }()
+		synctest.Wait()
+		if got := s.counted(t, From{"bob", "/shop"}); got != "1" {
+			t.Errorf("bob's counts %s", got)
+		}
+		synctest.Wait()
+		if st := s.Status(); st.Running != 1 || st.Waiting != 1 {
+			t.Errorf("%d at work, %d waiting", st.Running, st.Waiting)
+		}
+	})
+}
+
+// A server that prints where its messages go may lose an answer, and says so nowhere else.
+func TestOutputThatIsNoMessageDegradesTheCard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shares(t, legacy(), Options{Share: ShareAuto})
+		server := legacy()
+		s.opts.Start = func(process.Command) (*process.Child, error) {
+			p, err := server.Start()
+			p.Out = chatty{io.MultiReader(strings.NewReader(strings.Repeat("Server running\n", maxStrays+1)), p.Out), p.Out}
+			return p, err
+		}
+		s.counted(t, From{"ada", "/shop"})
+		if sign := s.Status().Sign(); sign.Tone != Warning || sign.Note != "11 lines of its output are no messages" {
+			t.Errorf("sign %+v", sign)
+		}
+	})
+}
+
+// chatty is the output of a program that says more than it should.
+type chatty struct {
+	io.Reader
+	io.Closer
 }

@@ -139,6 +139,11 @@ func (s Status) Text(long bool, more ...Fact) string {
 	}
 	row("mode", "%s", s.Mode)
 	switch {
+	case len(s.Children) > 1:
+		row("link", "%s, %s", s.Link, s.Doing())
+		for _, c := range s.Children {
+			row("  -", "%s", c)
+		}
 	case s.PID != 0:
 		row("link", "%s, process %d, for %s", s.Link, s.PID, span.Took(time.Since(s.Since)))
 	default:

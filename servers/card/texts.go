@@ -84,6 +84,10 @@ func (o *Options) busy(waiting int) string {
 	return fmt.Sprintf("%s is busy: %d calls are waiting. Try again later.", o.Title, waiting)
 }
 
+func (o *Options) crowded(children int) string {
+	return fmt.Sprintf("%s is busy: it is running for %d other agents. Try again later.", o.Title, children)
+}
+
 func (o *Options) noTool(name string) string {
 	return fmt.Sprintf("%s offers no tool %q now. List the tools again; what is offered may have changed.", o.Title, plain.First(name, 100))
 }

@@ -2,6 +2,7 @@ package card
 
 import (
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
@@ -33,5 +34,35 @@ func TestAServerIsReachedByItsURL(t *testing.T) {
 				t.Errorf("from nowhere came %s", r.JSON())
 			}
 		})
+	}
+}
+
+// Each agent has a session of its own at a URL, which ends when the agent leaves.
+func TestAgentsHaveSessionsOfTheirOwn(t *testing.T) {
+	server := &fake.Server{NoModern: true}
+	web := httptest.NewServer(server.Handler())
+	defer web.Close()
+	c := New(Options{Name: "far", OnDemand: true, Share: ShareSession, Hooks: Hooks{Find: func(From) (Found, error) {
+		return Found{Open: func(log *child.Log) (child.Link, error) {
+			return streamable.Open(streamable.Options{Name: "far", URL: web.URL, Version: "test", Log: log})
+		}}, nil
+	}}})
+	c.Start(Events{})
+	c.switchedOn(t)
+	for _, row := range []struct{ agent, want string }{{"ada", "1"}, {"bob", "1"}, {"ada", "2"}} {
+		r, err := c.Call(t.Context(), Invocation{Tool: "far_count", From: From{Agent: row.agent}})
+		if err != nil || !strings.Contains(string(r.JSON()), `"text":"`+row.want+`"`) {
+			t.Errorf("%s got %s, %v", row.agent, r.JSON(), err)
+		}
+	}
+	c.AgentGone("ada")
+	if st := c.Status(); len(st.Children) != 1 || st.Agents != 1 {
+		t.Errorf("%d children, %d agents", len(st.Children), st.Agents)
+	}
+	if err := c.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := server.Count("DELETE"); got != 3 { // and that of the list
+		t.Errorf("%d of 3 sessions were ended", got)
 	}
 }
