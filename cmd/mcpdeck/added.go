@@ -32,6 +32,7 @@ type added struct {
 type addedCard struct {
 	*card.Card
 	settings settings.Card
+	replaced chan struct{} // closed when another is in its place, or none
 }
 
 // replaceLimit is how long the program of a card may take to end that is removed or
@@ -58,7 +59,7 @@ func (h *instance) takeCards(cfg *config.Config) {
 		if known && reflect.DeepEqual(old.settings, now[name]) {
 			continue
 		}
-		c := addedCard{h.card(cfg, now[name]), now[name]}
+		c := addedCard{h.card(cfg, now[name]), now[name], make(chan struct{})}
 		h.host.SetLazy(name, startsLazy(cfg, now[name]))
 		module := cardoffer.New(c.Card, cardoffer.Options{})
 		h.takeCard(name, c, func(ctx context.Context, _ string) error {
@@ -74,6 +75,9 @@ func (h *instance) takeCards(cfg *config.Config) {
 func (h *instance) takeCard(name string, c addedCard, change func(context.Context, string) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), replaceLimit)
 	defer cancel()
+	if old, err := h.addedCard(name); err == nil {
+		close(old.replaced)
+	}
 	if err := change(ctx, name); err != nil {
 		h.host.Warn(name, err.Error())
 	}
@@ -173,11 +177,6 @@ func keptMode(cfg *config.Config, name string) string {
 
 // keepMode remembers what the user chose.
 func (h *instance) keepMode(name, mode string) {
-	if c, err := h.addedCard(name); err == nil && mode == "on" {
-		if err := agree(h.cfg, c.settings); err != nil {
-			h.host.Warn(name, err.Error())
-		}
-	}
 	words := mode
 	switch lazy := h.host != nil && h.host.IsLazy(name); {
 	case lazy && mode == "on":

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 )
 
@@ -25,7 +26,9 @@ func TestACardStartsByItselfOnlyAsTheUserHasTurnedItOn(t *testing.T) {
 	if h.startsOn(cfg, cfg.Cards[0]) || !strings.Contains(warned(h), "what it runs is new (runs git-server --fast)") {
 		t.Errorf("a card that the user has not turned on starts; warned: %s", warned(h))
 	}
-	h.keepMode("git", "on") // as by the command or a key
+	if _, err := h.Toggle("git"); err != nil && !strings.Contains(err.Error(), "git-server") {
+		t.Error(err)
+	}
 	if !h.startsOn(cfg, cfg.Cards[0]) {
 		t.Error("a card that the user has turned on does not start")
 	}
@@ -43,5 +46,30 @@ func TestACardStartsByItselfOnlyAsTheUserHasTurnedItOn(t *testing.T) {
 	titled.Mode = "last"
 	if h.startsOn(cfg, titled) {
 		t.Error("a card that was off starts")
+	}
+}
+
+// A file may change between the moment in which the user is asked and that in which
+// they agree.
+func TestConsentIsToWhatTheUserWasAskedFor(t *testing.T) {
+	cfg := withCards(t, settings.Card{Name: "git", Command: []string{"git-server"}})
+	h := served(t, cfg)
+	asked, err := h.turnable("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := withCards(t, settings.Card{Name: "git", Command: []string{"other-server"}, Mode: "on"})
+	other.Paths = cfg.Paths
+	h.takeCards(other)
+	select {
+	case <-asked.replaced:
+	default:
+		t.Error("who waits for the user is not told that there is another server")
+	}
+	if _, err := asked.control(t.Context(), card.Request{Verb: "on"}); err == nil || !strings.Contains(err.Error(), "settings changed meanwhile") {
+		t.Errorf("turned on: %v", err)
+	}
+	if agreed(cfg, other.Cards[0]) {
+		t.Error("the user has agreed to what they were not asked for")
 	}
 }

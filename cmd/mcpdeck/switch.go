@@ -129,12 +129,13 @@ func (h *instance) cardControl(ctx context.Context, from wire.Requester, args js
 
 // turnable is a server as a command turns it on and off.
 type turnable struct {
-	card    *card.Card // nil: it is part of mcpdeck
-	runs    string     // what, once it is on; "" for nothing
-	on      func() bool
-	hints   func() (<-chan struct{}, func()) // that it may have been turned on or off
-	control func(context.Context, card.Request) (card.Reply, error)
-	confirm func(context.Context) (card.Reply, error) // once it is on
+	card     *card.Card // nil: it is part of mcpdeck
+	runs     string     // what, once it is on; "" for nothing
+	on       func() bool
+	hints    func() (<-chan struct{}, func()) // that it may have been turned on or off
+	replaced <-chan struct{}                  // closed when it has other settings, or is gone
+	control  func(context.Context, card.Request) (card.Reply, error)
+	confirm  func(context.Context) (card.Reply, error) // once it is on
 }
 
 // turnable finds a server but Pencil by its name.
@@ -152,8 +153,8 @@ func (h *instance) turnable(name string) (turnable, error) {
 	}
 	return turnable{
 		card: c.Card, runs: " (" + strings.Join(strings.Fields(strings.Join(c.settings.Runs(), ", ")), " ") + ")",
-		on: func() bool { return c.Status().Mode != card.Off }, hints: c.Subscribe, confirm: c.Confirm,
-		control: func(ctx context.Context, r card.Request) (card.Reply, error) { return h.control(ctx, c.Card, r) },
+		on: func() bool { return c.Status().Mode != card.Off }, hints: c.Subscribe, replaced: c.replaced, confirm: c.Confirm,
+		control: func(ctx context.Context, r card.Request) (card.Reply, error) { return h.control(ctx, c, r) },
 	}, nil
 }
 
@@ -183,6 +184,8 @@ func (h *instance) startFor(ctx context.Context, from wire.Requester, name strin
 	for !s.on() {
 		select {
 		case <-hint:
+		case <-s.replaced: // what the user was shown is not what would run
+			return nil, errReplaced(name)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -191,9 +194,14 @@ func (h *instance) startFor(ctx context.Context, from wire.Requester, name strin
 	return h.sayLazy(name, reply), err
 }
 
+func errReplaced(name string) error {
+	return fmt.Errorf("%s: its settings changed meanwhile; look at them and try again", name)
+}
+
 // control does what the user asks of a card, with a command or a key, and returns when
-// it is done.
-func (h *instance) control(ctx context.Context, c *card.Card, r card.Request) (reply card.Reply, err error) {
+// it is done. Turning it on is consent to what it runs, by the settings that the user was
+// shown.
+func (h *instance) control(ctx context.Context, c addedCard, r card.Request) (reply card.Reply, err error) {
 	if r.Verb == "toggle" {
 		r.Verb = "on"
 		if h.host.IsLazy(c.Name()) {
@@ -207,8 +215,18 @@ func (h *instance) control(ctx context.Context, c *card.Card, r card.Request) (r
 		return card.Reply{}, err
 	}
 	if r.Verb == "on" || r.Verb == "off" {
+		select {
+		case <-c.replaced:
+			return card.Reply{}, errReplaced(c.Name())
+		default:
+		}
 		h.host.SetWarnings(c.Name(), false) // why it was off, or did not start
 		h.keepMode(c.Name(), r.Verb)
+	}
+	if r.Verb == "on" {
+		if err := agree(h.cfg, c.settings); err != nil {
+			h.host.Warn(c.Name(), err.Error())
+		}
 	}
 	reply, err = c.Control(ctx, r)
 	if r.Verb == "status" && err == nil && h.host.IsLazy(c.Name()) {
@@ -262,7 +280,7 @@ func (h *instance) Restart(name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = h.control(context.Background(), c.Card, card.Request{Verb: "reconnect"})
+	_, err = h.control(context.Background(), c, card.Request{Verb: "reconnect"})
 	return err
 }
 

@@ -16,17 +16,18 @@ import (
 func (s *Server) Start() (*process.Child, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
+	exited := make(chan struct{})
 	p := &process.Child{
 		In: inW, Out: outR, Err: io.NopCloser(strings.NewReader("")),
-		Exited: make(chan struct{}), Code: func() string { return "code 0" },
+		Exited: exited, Code: func() string { return "code 0" },
 	}
-	p.Kill = sync.OnceFunc(func() {
+	end := sync.OnceFunc(func() {
 		_ = errors.Join(inR.Close(), outW.Close()) // none fails
-		close(p.Exited)
+		close(exited)
 	})
-	p.Terminate = p.Kill
+	p.Kill, p.Terminate = end, end
 	safe.Go("fake", func() {
-		defer p.Kill()
+		defer end() // a test may put something else in place of Kill
 		s.Serve(inR, outW)
 	})
 	return p, nil
