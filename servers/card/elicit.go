@@ -39,7 +39,7 @@ type link struct {
 // openLink starts a child. It leaves nothing behind when it fails.
 func (c *Card) openLink(ctx context.Context, name string, found Found) (*link, []json.RawMessage, error) {
 	o, l := &c.opts, &link{elicit: c.opts.Elicit}
-	opts := child.Options{Name: name, Limit: o.Limits.Start, Version: o.Version, Log: &c.log, Era: o.Era, Settle: o.Era == ""}
+	opts := child.Options{Name: name, Limit: o.Limits.Start, Version: o.Version, Log: &c.log, Era: o.Era, Remembered: c.remembered(), Settle: o.Era == ""}
 	opts.Told = func(method string, params json.RawMessage) { c.told(l, method, params) }
 	if found.Open != nil {
 		opts.Open = func() (child.Link, error) { return found.Open(&c.log) }

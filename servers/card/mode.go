@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
@@ -217,6 +219,9 @@ func (c *Card) inspect(a *attempt, list []json.RawMessage) {
 	if a.err == nil {
 		a.offer = catalogue.New(a.listing, a.verdict, c.opts.Catalogue)
 	}
+	if a.err == nil && c.opts.OnDemand {
+		a.err = c.pins.Spoke(string(a.child.Era()), a.child.Version, c.remembered() != child.Legacy)
+	}
 }
 
 // attached takes the outcome of an attempt. It reports whether the child is
@@ -334,7 +339,20 @@ func (c *Card) recall() {
 		return
 	}
 	offer := catalogue.New(l, v, c.opts.Catalogue)
-	c.update(func() { c.listing, c.verdict, c.offer = l, v, offer })
+	era := cmp.Or(c.opts.Era, c.remembered())
+	c.update(func() { c.listing, c.verdict, c.offer, c.era = l, v, offer, era })
+}
+
+// remembered is the era that the server spoke last, as far as that is known.
+func (c *Card) remembered() child.Era {
+	if !c.opts.OnDemand {
+		return ""
+	}
+	era, err := c.pins.Era()
+	if err != nil {
+		c.log.Note(err.Error())
+	}
+	return child.Era(era)
 }
 
 // lose plans the next attempt, or gives up.

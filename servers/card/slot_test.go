@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func (s *shared) started() []string {
 func shares(t *testing.T, server *fake.Server, o Options) *shared {
 	t.Helper()
 	s := &shared{}
-	o.Name, o.OnDemand, o.Pins = "fake", true, filepath.Join(t.TempDir(), "pins.json")
+	o.Name, o.OnDemand, o.Pins = "fake", true, cmp.Or(o.Pins, filepath.Join(t.TempDir(), "pins.json"))
 	o.Hooks.Find = func(f From) (Found, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -453,4 +454,44 @@ func TestOutputThatIsNoMessageDegradesTheCard(t *testing.T) {
 type chatty struct {
 	io.Reader
 	io.Closer
+}
+
+// A server of the older era is asked for it once, and again when there is another
+// version of it.
+func TestTheEraOfAServerIsRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, pins := legacy(), filepath.Join(t.TempDir(), "pins.json")
+		for i, row := range []struct {
+			version string
+			asked   int // ever
+		}{{"1", 1}, {"1", 1}, {"2", 1}, {"2", 2}, {"2", 2}} {
+			server.Version = row.version
+			s := shares(t, server, Options{Share: ShareAuto, Pins: pins})
+			s.counted(t, From{"ada", "/shop"})
+			if err := s.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := server.Count("server/discover"); got != row.asked {
+				t.Errorf("run %d: asked %d times", i, got)
+			}
+		}
+	})
+}
+
+func TestWhoSharesAChildIsKnownFromTheLastRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, pins := &fake.Server{NoLegacy: true}, filepath.Join(t.TempDir(), "pins.json")
+		if err := shares(t, server, Options{Share: ShareAuto, Pins: pins}).Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s := shares(t, server, Options{Share: ShareAuto, Pins: pins})
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() { s.counted(t, From{fmt.Sprint(i), "/shop"}) })
+		}
+		all.Wait()
+		if got := s.started(); len(got) != 1 {
+			t.Errorf("started for %q", got)
+		}
+	})
 }

@@ -71,6 +71,7 @@ type Pins struct {
 type pinFile struct {
 	Program programPin        `json:"program"`
 	Version string            `json:"version,omitempty"` // of the server
+	Era     eraPin            `json:"era,omitzero"`      // that it speaks; only of Exact ones
 	Guide   *string           `json:"guide,omitempty"`   // its instructions; nil: none seen yet
 	Tools   map[string]string `json:"tools"`             // original name → definition, canonical unless Exact
 }
