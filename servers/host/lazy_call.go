@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/form"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
@@ -25,6 +27,9 @@ func (v *View) called(ctx context.Context, l *listing, r Request) Reply {
 	if !known {
 		to, known = v.owner(l, r)
 	}
+	if known && problem == "" {
+		problem = misfits(to.tool, args)
+	}
 	text, module := v.refusal(r.Key)
 	switch {
 	case r.Key == "" || r.Key == callName:
@@ -33,7 +38,7 @@ func (v *View) called(ctx context.Context, l *listing, r Request) Reply {
 	case !known:
 		text = v.unknown(r.Key) + "; " + findName + " finds tools"
 	case problem != "":
-		text, module = problem+schemaOf(to.tool), to.module.id.Name
+		text, module = problem+"\nIts input schema: "+string(schemaOf(to.tool)), to.module.id.Name
 	case to.router != nil:
 		return to.serve(ctx, v, r)
 	default:
@@ -76,14 +81,24 @@ func inner(params rawjson.Object, name string, args json.RawMessage) json.RawMes
 	return out.JSON()
 }
 
-// schemaOf is a line with the schema of a tool's arguments.
-func schemaOf(t Tool) string {
+// schemaOf is the schema of a tool's arguments.
+func schemaOf(t Tool) json.RawMessage {
 	raw, err := json.Marshal(t.definition())
 	if err != nil {
-		return ""
+		return nil
 	}
 	o, _ := rawjson.SplitObject(raw)
-	return "\nIts input schema: " + string(o.Get("inputSchema"))
+	return o.Get("inputSchema")
+}
+
+// misfits says why arguments do not fit a tool's schema, "" when they do. An agent that
+// calls a tool directly knows the schema; one that finds it may not have looked.
+func misfits(t Tool, args json.RawMessage) string {
+	problems := form.Against(schemaOf(t), args)
+	if len(problems) == 0 {
+		return ""
+	}
+	return "The arguments do not fit " + t.Tool.Name + ": " + strings.Join(problems, "; ") + "."
 }
 
 // refuse answers a call that is not made with a sentence for the agent.

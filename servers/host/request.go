@@ -92,7 +92,7 @@ func (h *Host) recorded(m *hosted, t Tool) server.ToolHandlerFunc {
 
 // record runs a call of a tool: it is shown and logged, waits for its turn, a panic
 // becomes an error for the agent, and a host that is closing takes no more.
-func record[T any](ctx context.Context, q *request, m *hosted, c calls.Request, work admission.Class, f form[T], handle func(context.Context) (T, error)) (result T, err error) {
+func record[T any](ctx context.Context, q *request, m *hosted, c calls.Request, work admission.Class, f shape[T], handle func(context.Context) (T, error)) (result T, err error) {
 	h := q.agent.host
 	if h.Closing() {
 		return f.refusal("Error: mcpdeck is shutting down; try again in a moment"), nil

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// form is how the results of tools of a kind are read and made.
-type form[T any] struct {
+// shape is how the results of tools of a kind are read and made.
+type shape[T any] struct {
 	// refusal is a result in which the model reads why there is no other.
 	refusal func(text string) T
 	// status is what a result means for the log; why is said of a request that was
@@ -21,7 +21,7 @@ type form[T any] struct {
 }
 
 // typed are the results of handlers of the library.
-var typed = form[*mcp.CallToolResult]{
+var typed = shape[*mcp.CallToolResult]{
 	refusal: mcp.NewToolResultError,
 	status: func(r *mcp.CallToolResult) (deck.CallStatus, string) {
 		if r != nil && r.IsError {
@@ -54,7 +54,7 @@ func resultOf(r *mcp.CallToolResult) *calls.Result {
 }
 
 // raw are the replies of a [Router].
-var raw = form[Reply]{
+var raw = shape[Reply]{
 	refusal: func(text string) Reply { return Reply{Result: refusalResult(text)} },
 	status: func(r Reply) (deck.CallStatus, string) {
 		if r.Error == nil && r.Result == nil {

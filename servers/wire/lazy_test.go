@@ -211,6 +211,7 @@ func TestWhatCallToolCannotCallIsExplained(t *testing.T) {
 			`{"name":"call_tool","arguments":{}}`:       "needs the name of a tool",
 			`[]`:                                        "needs the name of a tool",
 			`{"name":"one_echo","arguments":[1]}`:       "arguments must be an object.\nIts input schema: {\"type\":\"object\",\"properties\":{\"n\"",
+			`{"name":"one_echo","arguments":{"n":"x"}}`: "The arguments do not fit one_echo: /n: got string, want integer.\nIts input schema: {\"type\":\"object\",\"properties\":{\"n\"",
 			`{"name":"one_echo","arguments":"hi"}`:      "arguments must be an object.",
 			`{"name":"one_echo","arguments":"{} {}"}`:   "arguments must be an object.",
 			`{"name":"one_echo","arguments":"\ud800{"}`: "arguments must be an object.",
