@@ -153,7 +153,7 @@ func TestProgressOverHTTPComesBeforeTheAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a := <-r.Reply; a.Err != nil || !slices.Equal(steps, []string{"1", "2", "3"}) {
+			if a := <-r.Reply; a.Err != nil || !slices.Equal(steps, []string{"1.0", "2.0", "3.0"}) {
 				t.Errorf("steps %q, error %v", steps, a.Err)
 			}
 		})
