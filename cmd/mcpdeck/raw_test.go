@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ import (
 type raw struct {
 	t      *testing.T
 	modern bool
+	name   string // that it introduces itself by; "" for some
 	last   int
 	post   func(id int, method, params string) []byte // the answer to a request; to a notification, which has id 0, nil
 	end    func()
@@ -38,7 +40,7 @@ func (r *raw) hello(capabilities string) []byte {
 	if r.modern {
 		return r.ask("server/discover", "")
 	}
-	said := r.ask("initialize", `"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"clientInfo":{"name":"raw","version":"1"}`)
+	said := r.ask("initialize", `"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"clientInfo":{"name":"`+cmp.Or(r.name, "raw")+`","version":"1"}`)
 	r.post(0, "notifications/initialized", "{}")
 	return said
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,7 +158,7 @@ func TestRealServersAreOfferedAsTheyAre(t *testing.T) {
 		if n := len(own[s.Name]); code != 0 || n < s.Tools || !strings.Contains(said, fmt.Sprintf("%d tools offered", n)) {
 			t.Errorf("%s, which lists %d tools: exit %d: %s", s.Name, n, code, said)
 		}
-		if out, err := d.command("status", s.Name).Output(); err != nil || !strings.Contains(string(out), "protocol "+s.Protocol) {
+		if out, err := d.command("status", s.Name, "--long").Output(); err != nil || !strings.Contains(string(out), "protocol "+s.Protocol) {
 			t.Errorf("%s does not speak %s: %s", s.Name, s.Protocol, out)
 		}
 	}
@@ -192,6 +193,7 @@ func TestRealServersAreOfferedAsTheyAre(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	killed(t, d)
+	findsLazy(t, d, all)
 }
 
 // killed ends a deck in the hardest way while an agent uses servers of each kind: one
@@ -212,6 +214,70 @@ func killed(t *testing.T, d *driver) {
 	d.kill(a.cmd)
 	d.kill(deck)
 	d.nothingRuns("after a deck that was killed")
+}
+
+// findsLazy has all servers lazy, and looks for tools by what they do.
+func findsLazy(t *testing.T, d *driver, all []realtest.Server) {
+	t.Helper()
+	for _, s := range all {
+		file := filepath.Join(d.home, ".config/mcpdeck/servers.d", s.Name+".toml")
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, append([]byte("mode = \"lazy\"\n"), b...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.serve()
+	list := func(client string) []byte {
+		r := rawProgram(t, false, d.command("mcp", "notion", "brave", "sentry", "firecrawl"))
+		defer r.end()
+		r.name = client
+		r.hello("{}")
+		return r.ask("tools/list", "")
+	}
+	if b := list("codex-mcp-client"); len(b) > 1500 || len(definitions(t, b, "-")) != 2 {
+		t.Errorf("a client that does not search lists %d bytes: %s", len(b), b)
+	}
+	if b := list("claude-code"); len(b) < 300_000 || bytes.Contains(b, []byte(`"find_tools"`)) {
+		t.Errorf("a client that searches by itself lists %d bytes", len(b))
+	}
+	r := rawProgram(t, false, d.command("mcp"))
+	defer r.end()
+	r.hello("{}")
+	for _, file := range []string{"testdata/queries.jsonl", os.Getenv("MCPDECK_TEST_QUERIES")} {
+		if file == "" {
+			t.Log("no other queries than the own: MCPDECK_TEST_QUERIES names a file with more")
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		queries, missed := 0, 0
+		for line := range bytes.Lines(b) {
+			var q struct {
+				Query string
+				Any   []string // SERVER.TOOL
+			}
+			if err := json.Unmarshal(line, &q); err != nil {
+				t.Fatalf("%s: %v: %s", file, err, line)
+			}
+			found := string(r.ask("tools/call", `"name":"find_tools","arguments":{"query":`+strconv.Quote(q.Query)+`}`))
+			queries++
+			if !slices.ContainsFunc(q.Any, func(name string) bool {
+				server, tool, _ := strings.Cut(name, ".")
+				return strings.Contains(found, `\"name\":\"`+server+"_"+strings.TrimPrefix(tool, server+"_")+`\"`)
+			}) {
+				missed++
+				t.Logf("%q finds none of %v, but %v", q.Query, q.Any, regexp.MustCompile(`\\"name\\":\\"([\w-]+)`).FindAllStringSubmatch(found, -1))
+			}
+		}
+		if queries < 30 || missed*10 > queries {
+			t.Errorf("%s: %d of %d queries do not find their tool", file, missed, queries)
+		}
+	}
 }
 
 func same(t *testing.T, what string, want, got map[string]string) {

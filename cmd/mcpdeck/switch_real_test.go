@@ -75,11 +75,14 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	w.shows(d, "space turn on")
 	w.press(" ")
 	d.until("the tools", func() bool { return a.lists("everything_echo") })
+	d.nothingRuns("once its tools are known")
+	if !a.lists("everything_echo") || len(d.runs()) > 0 {
+		t.Errorf("a list has started it: %v", d.runs())
+	}
 	w.press("q")
 	w.shows(d, "Quit mcpdeck?")
 	w.press("y")
 	w.ended()
-	d.nothingRuns("without a deck")
 	w = open()
 	d.until("the tools in the next deck", func() bool { return a.lists("everything_echo") })
 	if left := d.runs(); len(left) > 0 {
