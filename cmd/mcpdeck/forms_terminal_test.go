@@ -1,0 +1,44 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// A form of a server over standard input and output is filled in by keys, and the
+// server gets what was typed.
+func TestAFormOfAServerIsFilledInByKeys(t *testing.T) {
+	program, err := exec.LookPath("echo-server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDriver(t)
+	d.configure("[ask]\nautofocus = 'never'\n")
+	schema := `{"type":"object","required":["name"],"properties":{"name":{"type":"string","title":"Name"},"class":{"type":"string","enum":["1","2"],"enumNames":["first","second"]},"nights":{"type":"integer"},"at":{"type":"object","properties":{"street":{"type":"string"}}}}}`
+	d.turnedOn("trains", fmt.Sprintf("command = ['sh', '-c', '''FORM=\"$1\" exec \"$0\"''', %q, '''%s''']\nmode = 'on'\n", program, schema))
+	w := d.window()
+	w.wide()
+	w.shows(d, "trains") // else the relay would host the server itself, where nobody can be asked
+	a := d.relay()
+	a.handshake("claude")
+	d.until("the tools", func() bool { return a.lists("trains_form") })
+	a.send(77, "tools/call", `{"name":"trains_form","arguments":{}}`)
+	w.shows(d, "Ask  1")
+	w.press("2")
+	w.shows(d, "Name*")
+	w.press("Ana\r")
+	w.shows(d, "2 second")
+	w.press("2")
+	w.shows(d, "whole number")
+	w.press("9007199254740993\r")
+	w.press("High St\r")
+	w.shows(d, "enter send")
+	w.press("\r")
+	if got, want := fmt.Sprint(a.answer(float64(77))), `{"action":"accept","content":{"name":"Ana","class":"2","nights":9007199254740993,"at":{"street":"High St"}}}`; !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
