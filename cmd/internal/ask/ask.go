@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
+	"github.com/mcpdeck/mcpdeck/servers/form"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
@@ -126,7 +127,29 @@ func printList(w io.Writer, items []questions.Listed, now time.Time) {
 			for _, o := range q.Options {
 				fmt.Fprintf(w, "     - %s\n", plain.Line(o.Label))
 			}
+			printForm(w, q)
 		}
+	}
+}
+
+// printForm lists the fields of a form by the names that an answer gives them.
+func printForm(w io.Writer, q questions.Question) {
+	if q.Kind != questions.Form {
+		return
+	}
+	f, err := q.Form()
+	if err != nil { // it was read before it was asked
+		return
+	}
+	for _, field := range f.Fields(f.New()) {
+		if field.Role != form.Member {
+			continue
+		}
+		need := ""
+		if field.Required {
+			need = ", required"
+		}
+		fmt.Fprintf(w, "     - %s (%s%s)\n", plain.Line(strings.TrimPrefix(field.Path, "/")), field.Kind(), need)
 	}
 }
 
@@ -143,8 +166,10 @@ command prompts for it on the terminal and never reads it from arguments, the
 environment or standard input. Programs started by agents may not answer.
 
 The answers are a JSON list with one object per question: its id, and selectedOptions,
-customInput, notes, skipped or clarify.`,
+customInput, notes, skipped or clarify. A form of a server is answered with its id and
+content, the object that it asks for.`,
 		Example: `  mcpdeck ask answer 3 --json '[{"id":"auth","selectedOptions":["OAuth"]}]'
+  mcpdeck ask answer 4 --json '{"id":"form","content":{"name":"Ana","nights":3}}'
   mcpdeck ask answer 3 --decline --reason "not now"`,
 		RunE: func(c *cobra.Command, args []string) error {
 			id, results, err := answerArgs(c.InOrStdin(), args, raw, decline)

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -112,6 +113,11 @@ func TestTheListSaysWhoAsks(t *testing.T) {
 		"unverified":     {item(func(l *questions.Listed) { l.Verified = false }), "3  claude-code in shop (unverified), 2 m ago" + asked},
 		"from elsewhere": {item(func(l *questions.Listed) { l.Verified, l.Via = false, "ssh" }), "3  claude-code in shop (unverified, via ssh), 2 m ago" + asked},
 		"gone":           {item(func(l *questions.Listed) { l.Absent = questions.Gone }), "3  claude-code in shop, 2 m ago, gone" + asked},
+		"a form": {
+			item(func(l *questions.Listed) {
+				l.Questions = []questions.Question{{ID: "form", Question: "Where to?", Kind: questions.Form, Schema: json.RawMessage(`{"properties":{"at":{"properties":{"town":{"type":"string"}}},"n":{"type":"integer"}},"required":["n"]}`)}}
+			}), "3  claude-code in shop, 2 m ago\n   form: Where to?\n     - at (object)\n     - at/town (text)\n     - n (number, required)\n",
+		},
 		"control characters": {
 			item(func(l *questions.Listed) { l.Asker, l.Questions[0].Question = "clau\x1b[2Jde-code", "Which\nlogin?" }), "3  claude-code in shop, 2 m ago" + asked,
 		},
