@@ -68,7 +68,7 @@ func (h *instance) form(ctx context.Context, e card.Elicitation, title, program 
 	}
 	if len(e.Calls) == 1 {
 		req.From.Agent = "for " + e.Calls[0].Agent
-		req.Title = e.Calls[0].Agent + " has called " + e.Calls[0].Tool
+		req.Title = title + " asks, for " + e.Calls[0].Agent + "'s call of " + e.Calls[0].Tool
 	}
 	// An error is the end of the wait: nobody answers any more.
 	r, _ := h.queue.Elicit(ctx, req)

@@ -40,7 +40,7 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 			t.Fatalf("%d requests", len(items))
 		}
 		r := items[0].Request
-		if r.Client() != "Pencil" || r.From.Agent != "for codex" || r.Title != "codex has called pencil_export_nodes" || r.Peer.PID != 42 || r.Questions[0].Question != "Which size?" {
+		if r.Client() != "Pencil" || r.From.Agent != "for codex" || r.Title != "Pencil asks, for codex's call of pencil_export_nodes" || r.Peer.PID != 42 || r.Questions[0].Question != "Which size?" {
 			t.Errorf("the user is asked %+v", r)
 		}
 		if err := h.queue.Answer(items[0].ID, []ask.Result{{ID: "form", Content: json.RawMessage(`{"size": "m"}`)}}); err != nil {
