@@ -32,7 +32,8 @@ type Options struct {
 	Key     string // that switches it, as the user knows it; "" when there is none
 	Version string // of the deck, told to the server
 	Pins    string // file of the accepted definitions; "" keeps them in memory
-	StartOn bool   // switch on with the deck
+	Hold    catalogue.Hold
+	StartOn bool // switch on with the deck
 	// OnDemand has what agents list come from the accepted definitions, once there are
 	// any, and the program run from the first call on. Else it runs while the card is on.
 	OnDemand bool
@@ -196,7 +197,7 @@ type moment struct {
 // New makes a card that is off. It searches and starts nothing.
 func New(o Options) *Card {
 	o = o.filled()
-	c := &Card{opts: o, pins: catalogue.Pins{Path: o.Pins, Title: o.Title, Exact: o.OnDemand}}
+	c := &Card{opts: o, pins: catalogue.Pins{Path: o.Pins, Title: o.Title, Exact: o.OnDemand, Hold: o.Hold}}
 	c.era = o.Era
 	c.main = c.newSlot("", From{})
 	c.slots = map[string]*slot{"": c.main}
@@ -217,7 +218,9 @@ func (o Options) filled() Options {
 	o.Limits.Start = cmp.Or(o.Limits.Start, time.Minute)
 	o.Limits.Withdraw = cmp.Or(o.Limits.Withdraw, 5*time.Second)
 	o.Catalogue.Title = cmp.Or(o.Catalogue.Title, o.Title)
-	o.Catalogue.Prefix = cmp.Or(o.Catalogue.Prefix, strings.ReplaceAll(o.Name, "-", "_")+"_")
+	if !o.Catalogue.Bare {
+		o.Catalogue.Prefix = cmp.Or(o.Catalogue.Prefix, o.ownPrefix())
+	}
 	if o.Start == nil {
 		o.Start = process.Start
 	}
@@ -246,7 +249,21 @@ func (c *Card) Name() string { return c.opts.Name }
 
 // StatusTool is the name of what a connection to the card alone has when it would have
 // nothing else.
-func (c *Card) StatusTool() string { return c.opts.Catalogue.Prefix + "status" }
+func (c *Card) StatusTool() string { return c.opts.statusTool() }
+
+func (o Options) statusTool() string { return cmp.Or(o.Catalogue.Prefix, o.ownPrefix()) + "status" }
+
+func (o Options) ownPrefix() string { return strings.ReplaceAll(o.Name, "-", "_") + "_" }
+
+// owns tells whether a name is that of a tool of the card, offered or not.
+func (c *Card) owns(tool string) bool {
+	if !c.opts.Catalogue.Bare {
+		return strings.HasPrefix(tool, c.opts.Catalogue.Prefix)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return tool == c.StatusTool() || c.offer != nil && c.offer.Exposed(tool) != nil
+}
 
 // GatewayTool is the name of the gateway, "" when the card has none.
 func (c *Card) GatewayTool() string { return c.opts.Gateway.Tool }
@@ -334,7 +351,7 @@ func (c *Card) Listed() *catalogue.Catalogue { return c.now.Load().listed }
 // Refuse is the sentence for a call of a tool that is not listed now,
 // "" for a name that is not the card's.
 func (c *Card) Refuse(tool string) string {
-	if !strings.HasPrefix(tool, c.opts.Catalogue.Prefix) {
+	if !c.owns(tool) {
 		return ""
 	}
 	now := c.now.Load()

@@ -23,8 +23,13 @@ const nameLimit = 50
 
 // Options are what is particular to one server.
 type Options struct {
-	Title    string   // of the server, in notes
-	Prefix   string   // of exposed names
+	Title    string // of the server, in notes
+	Prefix   string // of exposed names
+	Bare     bool   // exposed names have no prefix, whatever Prefix says
+	RawTexts bool   // mentions of tools in texts stay as the server wrote them
+	// Trim are members that are left out of definitions; "annotations.title" is one of a
+	// member.
+	Trim     []string
 	Reserved []string // exposed names that are the deck's own
 	Preface  string   // comes before the instructions; may be empty
 	Guide    string   // stands in for instructions when the server gives none
@@ -49,6 +54,8 @@ type Tool struct {
 	Bytes       int             // of the definition as JSON
 
 	Raw json.RawMessage // as the server gave it
+
+	trim []string // see Options
 }
 
 // Note is a tool that is not offered, or a fact about the list, and why.
@@ -196,6 +203,9 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 		exposed[t.Original] = t.Name
 		c.Tools = append(c.Tools, t)
 	}
+	if o.RawTexts {
+		exposed = nil
+	}
 	r := newRenamer(exposed)
 	c.Instructions = r.text(cmp.Or(v.Instructions, o.Guide))
 	if o.Preface != "" {
@@ -203,6 +213,10 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	}
 	for i := range c.Tools {
 		t := &c.Tools[i]
+		t.trim = o.Trim
+		if slices.Contains(o.Trim, "outputSchema") {
+			t.Output = nil
+		}
 		t.Description = r.text(t.Description)
 		t.Input = r.schema(t.Input)
 		if t.Output != nil {
@@ -275,7 +289,10 @@ func (t *Tool) JSON() json.RawMessage {
 		if v := own.Get(m.Key); v != nil {
 			m.Value = v
 		}
-		if string(m.Value) != "null" || !slices.Contains(optionalMembers(), m.Key) {
+		if m.Key == "annotations" && slices.Contains(t.trim, "annotations.title") {
+			m.Value = without(m.Value, "title")
+		}
+		if !slices.Contains(t.trim, m.Key) && (string(m.Value) != "null" || !slices.Contains(optionalMembers(), m.Key)) {
 			add(m.Key, m.Value)
 		}
 	}
@@ -289,6 +306,15 @@ func (t *Tool) JSON() json.RawMessage {
 		return append(b, '}')
 	}
 	return line.Bytes()
+}
+
+// without is an object without a member; anything else stays as it is.
+func without(raw json.RawMessage, key string) json.RawMessage {
+	o, err := rawjson.SplitObject(raw)
+	if err != nil || o.Get(key) == nil {
+		return raw
+	}
+	return slices.DeleteFunc(o, func(m rawjson.Member) bool { return m.Key == key }).JSON()
 }
 
 // optionalMembers are those of a definition that clients check: a null, which
@@ -306,7 +332,7 @@ func (o Options) Expose(original string) string {
 		}
 		return '_'
 	}, original)
-	if !strings.HasPrefix(name, o.Prefix) {
+	if !o.Bare && !strings.HasPrefix(name, o.Prefix) {
 		name = o.Prefix + name
 	}
 	if len(name) <= nameLimit {

@@ -62,11 +62,22 @@ type Pins struct {
 	Path  string // "" keeps them in memory
 	Title string // of the server, in notes and errors
 	Exact bool   // keep definitions as they are written, to be offered without the server
+	Hold  Hold
 
 	mu   sync.Mutex
 	file pinFile
 	read bool
 }
+
+// Hold says which definitions wait for the user to accept them.
+type Hold string
+
+// The words. What is not held is accepted as it comes.
+const (
+	HoldAll     Hold = "all" // the new and the changed ones; "" is the same
+	HoldChanges Hold = "changes"
+	HoldNothing Hold = "off"
+)
 
 type pinFile struct {
 	Program programPin        `json:"program"`
@@ -110,7 +121,7 @@ func (p *Pins) Check(l Listing) (v Verdict, err error) {
 		return v, err
 	}
 	before := p.file
-	first := len(p.file.Tools) == 0
+	first, accepted := len(p.file.Tools) == 0, false
 	for _, t := range l.Tools {
 		now, same := p.kept(t.Raw), false
 		old, known := p.file.Tools[t.Original]
@@ -118,7 +129,8 @@ func (p *Pins) Check(l Listing) (v Verdict, err error) {
 			same = Canonical([]byte(old)) == Canonical(t.Raw)
 		}
 		switch {
-		case first:
+		case first, p.Hold == HoldNothing && !same, p.Hold == HoldChanges && !known:
+			accepted = accepted || old != now
 			p.file.Tools[t.Original] = now
 		case !known:
 			v.Held = append(v.Held, Held{Tool: t.Original, New: true, Now: len(now), Diff: addedJSON(now), now: now})
@@ -126,7 +138,7 @@ func (p *Pins) Check(l Listing) (v Verdict, err error) {
 			v.Held = append(v.Held, Held{Tool: t.Original, Was: len(old), Now: len(now), Diff: diffJSON(Canonical([]byte(old)), Canonical(t.Raw)), now: now})
 		}
 	}
-	if p.file.Guide == nil || first {
+	if p.file.Guide == nil || first || p.Hold == HoldNothing && *p.file.Guide != l.Instructions {
 		p.file.Guide = &l.Instructions
 	}
 	if v.Instructions = *p.file.Guide; v.Instructions != l.Instructions {
@@ -143,7 +155,7 @@ func (p *Pins) Check(l Listing) (v Verdict, err error) {
 			p.file.Program = pin
 		}
 	}
-	if first || before.Guide != p.file.Guide || before.Program != p.file.Program || before.Version != p.file.Version {
+	if accepted || first || before.Guide != p.file.Guide || before.Program != p.file.Program || before.Version != p.file.Version {
 		return v, p.save()
 	}
 	return v, nil

@@ -82,9 +82,8 @@ func (c Card) Complete(name string) (Card, []string, error) {
 func (c Card) unsupported() []string {
 	var out []string
 	rows := map[string]bool{
-		"pin": c.Pin != "all", "trim": len(c.Trim) > 0,
-		"texts": c.Texts == "raw", "elicit": c.Elicit == "agent", "sampling": c.Sampling == "agent", "roots": c.Roots != "project",
-		"relist": c.Relist == "start", "oauth": len(c.OAuth) > 0, "prefix": c.Prefix != nil && *c.Prefix == "",
+		"elicit": c.Elicit == "agent", "sampling": c.Sampling == "agent", "roots": c.Roots != "project",
+		"relist": c.Relist == "start", "oauth": len(c.OAuth) > 0,
 	}
 	for _, key := range slices.Sorted(maps.Keys(rows)) {
 		if rows[key] {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestACardIsReadAsItWasWritten(t *testing.T) {
-	none := "" // not supported yet, and kept
+	none := "" // which is something else than nothing
 	card := Card{
 		Command: []string{"npx", "-y", "it's", `a "b" \`}, Env: map[string]string{"A": "${secret:a}", "B": ""}, Inherit: []string{"C"},
 		Prefix: &none, Tools: map[string]string{"*": "allow", "x y": "off"}, CallTimeout: 5e9, Mode: "on",
@@ -19,7 +19,7 @@ func TestACardIsReadAsItWasWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, warnings, err := Decode("a", b)
-	if err != nil || strings.Join(warnings, "") != "prefix is not supported by this version of mcpdeck; it has no effect" {
+	if err != nil || len(warnings) > 0 {
 		t.Fatalf("%v, %v in\n%s", err, warnings, b)
 	}
 	want, _, _ := card.Complete("a")
@@ -51,7 +51,7 @@ func TestWhatIsWrongWithACard(t *testing.T) {
 		{"a verdict that is misspelt", "command = ['a']\ntools = { x = 'alow' }", `tools.x: unknown value "alow" counts as off`, ""},
 		{"resources that are misspelt", "command = ['a']\nresources = 'of'", `counts as off`, ""},
 		{"what has no effect", "command = ['a']\nheaders = { A = 'b' }", "headers has no effect on a server with a command", ""},
-		{"pins, which there are not", "command = ['a']\npin = 'off'", "pin is not supported", ""},
+		{"what else is heeded", "command = ['a']\npin = 'off'\ntrim = ['outputSchema']\ntexts = 'raw'\nprefix = ''", "", ""},
 		{"lazy", "command = ['a']\nmode = 'lazy'", "", ""},
 		{"an approval, which there is not", "command = ['a']\ntools = { x = 'ask' }", `"ask" counts as off`, ""},
 		{"a header of two lines", "url = 'https://a.example'\nheaders = { A = \"b\\nc\" }", "", "value of one line"},
