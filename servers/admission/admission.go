@@ -257,7 +257,9 @@ func (l *lane) enter(ctx context.Context, t *ticket, again bool) error {
 	l.mu.Unlock()
 	select {
 	case <-t.ready:
-		return nil
+		if ctx.Err() == nil {
+			return nil
+		}
 	case <-ctx.Done():
 	}
 	l.mu.Lock()

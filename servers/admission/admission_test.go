@@ -155,6 +155,35 @@ func TestAFullQueueSaysWhenToRetry(t *testing.T) {
 	})
 }
 
+// leaving is a context that ends right after it was looked at.
+type leaving struct {
+	context.Context
+	looked bool
+}
+
+func (c *leaving) Err() error {
+	if !c.looked {
+		c.looked = true
+		return nil
+	}
+	return c.Context.Err()
+}
+
+func TestACallWhoseTurnComesAsItsClientLeavesNeverBegins(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	d := New(Limits{Slots: 2})
+	for range 100 {
+		if p, err := d.Enter(&leaving{Context: ctx}, "a", Medium); err == nil {
+			p.Leave()
+			t.Fatal("it begins")
+		}
+	}
+	if running, waiting := d.Load(); running+waiting != 0 {
+		t.Errorf("%d run and %d wait", running, waiting)
+	}
+}
+
 func TestAPausedCallComesBackFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := New(Limits{Slots: 1})
