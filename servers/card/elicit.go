@@ -17,7 +17,7 @@ import (
 // Elicitation is a form that the child wants a user to fill in.
 type Elicitation struct {
 	Message string
-	Schema  json.RawMessage // of an object with flat properties, not checked
+	Schema  json.RawMessage // of an object, not checked
 	PID     int             // of the child
 	Calls   []Invocation    // at work, of which one may be the reason
 }
