@@ -286,6 +286,17 @@ func TestProgressGrowsAndEndsWithItsCall(t *testing.T) {
 	nobody.End()
 }
 
+func TestProgressMayBeginAtNothing(t *testing.T) {
+	var got []float64
+	s := NewSteps(func(p Progress) { got = append(got, p.Value) })
+	for _, params := range []string{`{"progress":0}`, `{"progress":0}`, `{"progress":50}`} {
+		s.Step([]byte(params))
+	}
+	if fmt.Sprint(got) != "[0 50]" {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestALogKeepsItsLastLines(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		var l Log

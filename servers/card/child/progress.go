@@ -21,7 +21,7 @@ type Progress struct {
 // outgrow the child's.
 type Steps struct {
 	mu    sync.Mutex
-	last  float64
+	last  float64 // -1: nothing was told
 	ended bool
 	to    func(Progress)
 }
@@ -31,7 +31,7 @@ func NewSteps(to func(Progress)) *Steps {
 	if to == nil {
 		return nil
 	}
-	return &Steps{to: to}
+	return &Steps{to: to, last: -1}
 }
 
 // Note tells something of the deck's own.
@@ -44,7 +44,7 @@ func (s *Steps) Note(message string) {
 	if s.ended {
 		return
 	}
-	s.last += 1e-6
+	s.last = max(s.last, 0) + 1e-6
 	s.to(Progress{Value: s.last, Message: message})
 }
 
