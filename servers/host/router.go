@@ -89,6 +89,9 @@ func (v *View) Route(method string, params json.RawMessage, modern bool) func(co
 	if len(l.routers) == 0 && l.finder == nil {
 		return nil
 	}
+	if m := mcp.MCPMethod(method); modern && (m == mcp.MethodResourcesSubscribe || m == mcp.MethodResourcesUnsubscribe) {
+		return nil // that era has a subscription for all
+	}
 	r := Request{Method: method, Params: params, Modern: modern, AsIs: v.Spec.AsIs}
 	r.Kind, r.Key = addressee(method, params)
 	if l.finder != nil && r.Kind == KindTool && r.Key == callName {

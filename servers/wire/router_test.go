@@ -137,6 +137,24 @@ func TestAServerIsShownAsItIsWithoutTheDeck(t *testing.T) {
 	}
 }
 
+// What the newer era has no longer is no module's to answer.
+func TestTheNewerEraHasNoRequestToSubscribe(t *testing.T) {
+	h := hosttest.Start(t, newFixture(), newCard("one"))
+	wiretest.Everywhere(t, h, "",
+		func(t *testing.T, a wiretest.Talker, modern bool) {
+			t.Helper()
+			if !modern {
+				a.Say(t, "initialize", wiretest.Handshake, "1")
+			}
+			for i, method := range []string{"resources/subscribe", "resources/unsubscribe"} {
+				got := a.Say(t, method, wiretest.With(`{"uri":"one://one","_meta":{}}`, modern), fmt.Sprint(i+2))
+				if len(got) != 1 || strings.Contains(got[0], "-32601") != modern {
+					t.Errorf("%s, modern %v: %s", method, modern, got)
+				}
+			}
+		})
+}
+
 func (c *card) Owns(kind host.Kind, key string) bool {
 	return kind == host.KindResource && strings.HasPrefix(key, c.name+"://") || kind == host.KindTask && strings.HasPrefix(key, c.name+"-") ||
 		kind == host.KindMethod && key == "later/method"
