@@ -260,6 +260,32 @@ func TestAQueueIsServedInOrderAndHasAnEnd(t *testing.T) {
 	})
 }
 
+// leaving is a context that is over and does not say so.
+type leaving struct{ context.Context }
+
+func (leaving) Done() <-chan struct{} { return nil }
+
+func TestACallWhoseTurnComesAsItsAgentLeavesTakesNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := NewQueue(1, func(int) error { return errors.New("full") })
+		if err := q.Enter(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		entered := make(chan error)
+		go func() { entered <- q.Enter(leaving{ctx}, func(int) {}) }()
+		synctest.Wait()
+		cancel()
+		q.Leave()
+		if err := <-entered; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		if err := q.Enter(t.Context(), nil); err != nil || q.Waiting() != 0 {
+			t.Errorf("the place is not free: %v", err)
+		}
+	})
+}
+
 func TestProgressGrowsAndEndsWithItsCall(t *testing.T) {
 	var got []Progress
 	s := NewSteps(func(p Progress) {

@@ -55,6 +55,10 @@ func (q *Queue) Enter(ctx context.Context, waits func(before int)) error {
 	for {
 		select {
 		case err := <-w.turn:
+			if err == nil && ctx.Err() != nil { // nobody waits for it any more
+				q.Leave()
+				return ctx.Err()
+			}
 			return err
 		case n := <-w.moved:
 			waits(n)
