@@ -195,7 +195,9 @@ func TestLogMessagesReachTheAgentsThatWantThem(t *testing.T) {
 				a.Begin(t, "tools/call", call, "6")
 			}
 			for len(got) < len(want) {
-				got = append(got, hear())
+				if m := hear(); !strings.Contains(m, `"id":6`) {
+					got = append(got, m)
+				}
 			}
 			slices.Sort(got)
 			slices.Sort(want)

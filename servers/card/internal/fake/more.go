@@ -138,22 +138,23 @@ func (c *session) input(ctx context.Context, m rpc.Message, params rawjson.Objec
 	reply(result(m.ID, `{"resultType":"input_required","inputRequests":{"it":{"method":"`+method+`","params":`+about+`}},"requestState":"state"}`))
 }
 
-// log says a message of each level that is wanted.
+// log says a message of each level that is wanted, where it is sure to come before the
+// answer: over HTTP, on the stream of the request.
 func (c *session) log(params rawjson.Object, modern bool, reply func([]byte)) {
 	all := []string{"debug", "info", "warning", "error"}
 	c.mu.Lock()
-	level, say := c.level, c.tell
+	level := c.level
 	c.mu.Unlock()
 	if modern {
 		meta, _ := rawjson.SplitObject(params.Get("_meta"))
-		level, say = meta.Str("io.modelcontextprotocol/logLevel"), reply
+		level = meta.Str("io.modelcontextprotocol/logLevel")
 	}
 	from := slices.Index(all, level)
 	if from < 0 {
 		return
 	}
 	for _, l := range all[from:] {
-		say(rpc.Message{Method: "notifications/message", Params: json.RawMessage(`{"data":"<\u00e9>","level":"` + l + `"}`)}.Line())
+		reply(rpc.Message{Method: "notifications/message", Params: json.RawMessage(`{"data":"<\u00e9>","level":"` + l + `"}`)}.Line())
 	}
 }
 
