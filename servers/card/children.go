@@ -45,17 +45,16 @@ const maxStrays = 10
 func (c *Card) sum(s *Status) {
 	s.Link = c.main.link
 	found := c.main.found
-	agents, strays := map[string]bool{}, 0
+	agents, strays, gaveUp := map[string]bool{}, 0, false
 	for _, at := range c.all() {
 		s.Waiting += at.queue.Waiting()
 		if found.Program == "" && found.Open == nil {
 			found = at.found
 		}
-		switch at.link {
-		case Lost, LinkFailed:
+		if at.link == Lost || at.link == LinkFailed {
 			s.Failing++
-		default:
 		}
+		gaveUp = gaveUp || at.link == LinkFailed && at.attempts >= maxFailures
 		s.Link = sooner(s.Link, at.link)
 		conn := at.child
 		if conn == nil {
@@ -73,7 +72,7 @@ func (c *Card) sum(s *Status) {
 		}
 	}
 	s.For, s.Source, s.Program, s.Searched = found.For, found.Source, found.Program, slices.Clone(found.Searched)
-	s.Agents = len(agents)
+	s.Agents, s.GaveUp = len(agents), gaveUp && len(s.Children) == 0
 	if c.opts.OnDemand && strays > maxStrays {
 		s.stray = fmt.Sprintf("%d lines of its output are no messages", strays)
 	}

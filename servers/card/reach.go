@@ -148,7 +148,7 @@ func (c *Card) wake(ctx context.Context, s *slot) (changed bool, err error) {
 		switch {
 		case c.mode != On || c.life.Err() != nil || ctx.Err() != nil || c.slots[s.key] != s:
 		case s.child != nil || s.link == Connecting || s.link == Lost:
-		case s.attempts >= maxFailures && time.Since(s.stumbled) < stableAfter:
+		case s.attempts >= maxFailures:
 			s.link = LinkFailed
 			changed = true
 		case !c.room():

@@ -51,6 +51,7 @@ type Status struct {
 	Error    string // the last one
 	ErrorAt  time.Time
 	OnDemand bool // the program runs when it is needed
+	GaveUp   bool // it is not started again unless the user asks for it
 	Broken   bool // switched off by a failure that the user has not seen yet
 	Log      []child.Line
 

@@ -32,7 +32,9 @@ type Module struct {
 	c *card.Card
 	o Options
 
-	mu     sync.Mutex
+	looking sync.Mutex
+
+	mu     sync.Mutex // guards what follows
 	scope  host.Scope
 	state  deck.State
 	listed *catalogue.Catalogue // of which tools was made
@@ -80,6 +82,8 @@ func (m *Module) AgentGone(agent string) { m.c.AgentGone(agent) }
 
 // look passes the state on.
 func (m *Module) look() {
+	m.looking.Lock() // what is seen last is shown last
+	defer m.looking.Unlock()
 	s := m.c.Status()
 	// The user reads it beside the name.
 	name := m.c.Title() + "'s MCP server "
@@ -88,6 +92,8 @@ func (m *Module) look() {
 	switch {
 	case s.Mode == card.TurningOn:
 		state = deck.State{Status: deck.Starting}
+	case s.Mode == card.On && s.OnDemand && s.GaveUp:
+		state = deck.State{Status: deck.Failed, Reason: strings.TrimPrefix(s.Error, name)}
 	case s.Mode == card.On && sign.Tone == card.Warning:
 		state = deck.State{Status: deck.Degraded, Reason: strings.TrimPrefix(sign.Note, name)}
 	case s.Mode == card.On && s.OnDemand && len(s.Held) > 0:

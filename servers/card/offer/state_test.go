@@ -1,0 +1,98 @@
+package offer_test
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/card/offer"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+)
+
+// shown is what a module shows the user.
+type shown struct {
+	host.Scope
+	mu sync.Mutex
+	deck.State
+}
+
+func (s *shown) SetState(to deck.State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.State = to
+}
+
+func (s *shown) now() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.TrimSpace(string(s.Status) + " " + s.Detail + s.Reason)
+}
+
+func (*shown) Tell()                                {}
+func (*shown) Changed()                             {}
+func (*shown) Warn(string)                          {}
+func (*shown) Pass(string, string, json.RawMessage) {}
+
+// The state of a card is the sum of those of its children.
+func TestTheStateOfACardIsThatOfItsChildren(t *testing.T) {
+	server, fails := &fake.Server{NoModern: true}, errors.New("no such server")
+	broken := map[string]bool{}
+	o := card.Options{Name: "git", OnDemand: true, Share: card.ShareAuto, Pins: filepath.Join(t.TempDir(), "pins.json")}
+	o.Hooks.Find = func(f card.From) (card.Found, error) {
+		if broken[f.Agent] {
+			return card.Found{}, fails
+		}
+		return card.Found{Command: process.Command{Program: "git"}}, nil
+	}
+	o.Start = func(process.Command) (*process.Child, error) { return server.Start() }
+	c := card.New(o)
+	m, s := offer.New(c, offer.Options{}), &shown{}
+	if err := m.Start(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = m.Stop(t.Context()) }()
+	c.On()
+	if err := c.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	call := func(agent string) {
+		if _, err := c.Call(t.Context(), card.Invocation{Tool: "git_echo", From: card.From{Agent: agent}}); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, row := range []struct {
+		name string
+		do   func()
+		want string
+	}{
+		{"nothing runs", func() {}, "ready idle"},
+		{"an agent", func() { call("ada") }, "ready running, 1 agent"},
+		{"two", func() { call("bob") }, "ready running, 2 agents"},
+		{"one that has none", func() { broken["cy"] = true; call("cy") }, "degraded no such server"},
+		{"without it", func() { c.AgentGone("cy") }, "ready running, 2 agents"},
+		{"none that has one", func() {
+			c.AgentGone("ada")
+			c.AgentGone("bob")
+			for range 5 {
+				call("cy")
+			}
+		}, "failed no such server"},
+		{"a user tries again", func() {
+			c.Reconnect()
+			if err := c.Settle(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}, "ready idle"},
+		{"what it lists has changed", func() { server.Change(); call("ada") }, "degraded held: 1 new"},
+	} {
+		row.do()
+		until(t, row.name+": "+row.want, func() bool { return s.now() == row.want })
+	}
+}
