@@ -24,6 +24,7 @@ import (
 
 func mcpCommand(a *app) *cobra.Command {
 	var gateway bool
+	var profile string
 	c := &cobra.Command{
 		Use:   "mcp [SERVER...]",
 		Short: "Serve MCP on standard input and output, through the deck if one is running",
@@ -37,22 +38,22 @@ logicstamp, clippy (default: all).`,
 			if err != nil {
 				return err
 			}
-			return relay(a, cfg, args, gateway)
+			return relay(a, cfg, host.ViewSpec{Servers: args, Gateway: gateway, Profile: profile})
 		},
 	}
 	c.Flags().BoolVar(&gateway, "gateway", false, "list fixed tools instead of a list that changes, for clients that never refresh it")
+	c.Flags().StringVar(&profile, "profile", "", "serve what a profile of config.toml names (default: the first that matches)")
 	return c
 }
 
-func relay(a *app, cfg *config.Config, names []string, gateway bool) error {
+func relay(a *app, cfg *config.Config, spec host.ViewSpec) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	spec := host.ViewSpec{Servers: names, Gateway: gateway}
 	local := &hosting{app: a, cfg: cfg}
 	var linked atomic.Bool // to a deck, at least once
 	dial := dialer(cfg)
 	r := &wire.Relay{
-		Hello: wire.Hello{Servers: names, Gateway: gateway, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
+		Hello: wire.Hello{Servers: spec.Servers, Gateway: spec.Gateway, Profile: spec.Profile, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			c, err := dial(ctx)
 			if err == nil {

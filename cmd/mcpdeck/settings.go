@@ -80,8 +80,10 @@ func (h *instance) reload() func(*config.Config, error) {
 	}
 }
 
-// configured warns of what is wrong with a configuration that could be read.
+// configured takes over the profiles of a configuration that could be read, and warns
+// of what is wrong with it.
 func (h *instance) configured(cfg *config.Config) {
+	h.host.SetProfiles(cfg.Profiles())
 	h.host.SetWarnings("config", false, append(slices.Clone(cfg.Warnings), cfg.LogicstampOptions().Problems()...)...)
 }
 

@@ -13,7 +13,7 @@ func (v *View) offerOf(m *hosted) Offer {
 	o := m.current()
 	switch {
 	case !v.Spec.AsIs || o.AsIs == nil && o.Router == nil:
-		return o
+		return v.narrowed(o)
 	case o.AsIs == nil:
 		return Offer{Stub: o.Stub, Refuse: o.Refuse, Router: o.Router}
 	}

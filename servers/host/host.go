@@ -69,6 +69,7 @@ type Host struct {
 	gone      []deck.Agent
 	views     map[string]*View
 	lazy      map[string]bool // modules, by name
+	profiles  []Profile
 	endpoints deck.Endpoints
 	warnings  []deck.Warning
 	warned    uint64 // the ID of the newest

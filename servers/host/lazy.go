@@ -62,7 +62,7 @@ func clientOf(ctx context.Context) string {
 // hideOthers leaves out of the lists, but that of tools, what is for clients that search.
 func (v *View) hideOthers(hooks *server.Hooks) {
 	hidden := func(ctx context.Context, list mcp.MCPMethod, key string) bool {
-		return v.listing.Load().hidden[list][key] && !searches(clientOf(ctx))
+		return v.listing.Load().hidden[list][key] && !v.searches(clientOf(ctx))
 	}
 	hooks.AddAfterListPrompts(func(ctx context.Context, _ any, _ *mcp.ListPromptsRequest, r *mcp.ListPromptsResult) {
 		r.Prompts = slices.DeleteFunc(r.Prompts, func(p mcp.Prompt) bool { return hidden(ctx, promptsList, p.Name) })
@@ -87,7 +87,7 @@ type finder struct {
 func (v *View) finder() *finder {
 	f := &finder{instructions: map[string]string{}}
 	for _, m := range v.all() {
-		if o := v.offerOf(m); v.host.IsLazy(m.id.Name) && len(v.lazyTools(o)) > 0 {
+		if o := v.offerOf(m); v.lazy(m) && len(v.lazyTools(o)) > 0 {
 			f.servers = append(f.servers, m.id.Name)
 			f.instructions[m.id.Name] = strings.TrimSpace(o.Instructions)
 		}

@@ -64,20 +64,20 @@ func (l *lists) content(list mcp.MCPMethod) []any {
 }
 
 // addFinder lists the two tools of the finder, for clients that do not search.
-func (l *lists) addFinder(h *Host) {
+func (l *lists) addFinder(v *View) {
 	for _, t := range l.finder.definitions() {
-		l.addTool(h, h.own, nil, t)
-		l.only[t.Tool.Name] = audience{has: func(client string) bool { return !searches(client) }}
+		l.addTool(v.host, v.host.own, nil, t)
+		l.only[t.Tool.Name] = audience{has: func(client string) bool { return !v.searches(client) }}
 	}
 }
 
 // leave leaves tools of a module to the finder and to clients that search. Those that
 // an earlier module hides stay hidden.
-func (l *lists) leave(m *hosted, tools []Tool) {
+func (l *lists) leave(v *View, m *hosted, tools []Tool) {
 	for _, t := range tools {
 		if l.routes[KindTool][t.Tool.Name].module == m {
 			l.finder.add(m.id.Name, t)
-			l.only[t.Tool.Name] = audience{has: searches}
+			l.only[t.Tool.Name] = audience{has: v.searches}
 		}
 	}
 }

@@ -27,6 +27,8 @@ type ViewSpec struct {
 	Gateway bool
 	// AsIs asks for one server as it is without the deck, under its own names.
 	AsIs bool
+	// Profile is the name of the profile that the connection has; "" for none.
+	Profile string
 }
 
 // View is the merged MCP server for one spec. Connections with the same spec
@@ -43,6 +45,7 @@ type View struct {
 	toolsAt      atomic.Int64
 
 	listing atomic.Pointer[listing]
+	profile atomic.Pointer[Profile] // nil: none
 
 	mu     sync.Mutex // one refresh at a time; guards what follows
 	digest map[string]string
@@ -84,12 +87,18 @@ func (h *Host) View(spec ViewSpec) (*View, error) {
 		return nil, fmt.Errorf("%w: a view as it is has one server", ErrUnknownServer)
 	}
 	spec.Servers = names
-	key := fmt.Sprint(spec.Gateway, spec.AsIs, names)
+	key := fmt.Sprintf("%v %v %q %v", spec.Gateway, spec.AsIs, spec.Profile, names)
 	h.mu.Lock()
+	profile := h.profile(spec.Profile)
+	if spec.Profile != "" && profile == nil {
+		h.mu.Unlock()
+		return nil, fmt.Errorf("%w: there is no profile %q", ErrUnknownServer, spec.Profile)
+	}
 	v := h.views[key]
 	fresh := v == nil
 	if fresh {
 		v = &View{Spec: spec, host: h, digest: map[string]string{}}
+		v.profile.Store(profile)
 		v.MCP = v.build()
 		v.mu.Lock() // whoever finds it now waits until it lists something
 		h.views[key] = v
@@ -182,13 +191,16 @@ func (v *View) Raw(method string) map[string]json.RawMessage {
 
 // wants tells whether a module belongs in the view.
 func (v *View) wants(m *hosted) bool {
+	if p := v.profile.Load(); p != nil && len(p.Servers) > 0 && !slices.Contains(p.Servers, m.id.Name) {
+		return false
+	}
 	return len(v.Spec.Servers) == 0 || slices.Contains(v.Spec.Servers, m.id.Name)
 }
 
 // all are the view's modules now.
 func (v *View) all() []*hosted {
 	all := v.host.all()
-	if len(v.Spec.Servers) == 0 {
+	if len(v.Spec.Servers) == 0 && v.profile.Load() == nil {
 		return all
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(m *hosted) bool { return !v.wants(m) })
@@ -218,7 +230,7 @@ func (v *View) refresh() {
 func (v *View) list() {
 	l := lists{listing: listing{only: map[string]audience{}, hidden: map[mcp.MCPMethod]map[string]bool{}, finder: v.finder(), turns: map[string]bool{}, raw: map[mcp.MCPMethod]map[string]json.RawMessage{}, routes: map[Kind]map[string]route{}}}
 	if l.finder != nil {
-		l.addFinder(v.host)
+		l.addFinder(v)
 	}
 	for _, m := range v.all() {
 		o := v.offerOf(m)
@@ -232,7 +244,7 @@ func (v *View) list() {
 		}
 		l.lazy = l.finder.has(m.id.Name)
 		if l.lazy {
-			l.leave(m, v.lazyTools(o))
+			l.leave(v, m, v.lazyTools(o))
 		}
 		l.addTyped(v.host, o)
 		if o.Router != nil {
@@ -286,7 +298,7 @@ func (v *View) instructions(client string) string {
 	var parts []string
 	finder := v.listing.Load().finder
 	for _, m := range v.all() {
-		if finder.has(m.id.Name) && !searches(client) {
+		if finder.has(m.id.Name) && !v.searches(client) {
 			continue
 		}
 		if s := strings.TrimSpace(v.offerOf(m).Instructions); s != "" {

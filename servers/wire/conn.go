@@ -52,7 +52,17 @@ type outgoing struct {
 // Serve answers the messages of r on w until r ends or ctx does, and returns
 // when nothing of the connection is left. Reading must fail once ctx ends, so
 // close the stream then.
+//
+// The view may be that of a profile which fits the connection: the first message says
+// which client it is.
 func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent *host.Agent) error {
+	lines := rpc.NewLines(r, rpc.MaxLine)
+	first, firstErr := lines.Next()
+	if e, bad := decodeEnvelope(first); firstErr == nil && bad == nil {
+		client := clientOf(e)
+		agent.Claim(client.Name, client.Version, "")
+	}
+	view = view.For(agent.Caller())
 	c := &Conn{
 		view: view, agent: agent, out: make(chan outgoing, maxInFlight),
 		flight: map[string]*inFlight{}, pending: rpc.Pending{Prefix: "deck-"},
@@ -71,7 +81,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent
 		c.stop() // nobody reads any more
 		written <- err
 	})
-	err := c.read(rpc.NewLines(r, rpc.MaxLine))
+	err := c.read(lines, first, firstErr)
 	c.awaitInFlight()
 	c.stop()
 	c.work.Wait()
@@ -93,9 +103,9 @@ func (c *Conn) awaitInFlight() {
 	}
 }
 
-func (c *Conn) read(lines *rpc.Lines) error {
-	for {
-		line, err := lines.Next()
+// read handles a line, or why there is none, and those that follow.
+func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
+	for ; ; line, err = lines.Next() {
 		switch {
 		case errors.Is(err, rpc.ErrLineTooLong):
 			c.send(outgoing{line: rpc.Failure(nil, rpc.Error{Code: rpc.CodeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", rpc.MaxLine)})})

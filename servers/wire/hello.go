@@ -17,6 +17,7 @@ type Hello struct {
 	Servers []string `json:"servers,omitempty"`
 	Gateway bool     `json:"gateway,omitempty"`
 	AsIs    bool     `json:"asIs,omitempty"` // see host.ViewSpec
+	Profile string   `json:"profile,omitempty"`
 	Cwd     string   `json:"cwd,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	// Transport is what the connection is shown as; empty: "unix".

@@ -130,7 +130,7 @@ func (h *HTTP) view(u *url.URL) (*httpView, error) {
 	if name != "" {
 		spec.Servers = []string{name}
 	}
-	spec.AsIs = u.Query().Has("as-is")
+	spec.AsIs, spec.Profile = u.Query().Has("as-is"), u.Query().Get("profile")
 	view, err := h.Host.View(spec)
 	if err != nil {
 		return nil, err

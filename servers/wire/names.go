@@ -40,7 +40,7 @@ var ruled = sync.OnceValue(func() rules {
 	message := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names("jsonrpc", "id", "method", "params", "result", "error")}
 	message.Inner = map[string]*rawjson.Rule{"params": body, "result": body, "error": body}
 	hello := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names(
-		"mcpdeck", "servers", "gateway", "asIs", "cwd", "pid", "transport", "hints", "control", "args",
+		"mcpdeck", "servers", "gateway", "asIs", "profile", "cwd", "pid", "transport", "hints", "control", "args",
 	)}
 	return rules{message, hello}
 })

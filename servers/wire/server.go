@@ -145,7 +145,7 @@ func (s *Server) connection(ctx context.Context, c net.Conn, full string) {
 		s.control(ctx, c, lines, peer, hello)
 		return
 	}
-	view, err := s.Host.View(host.ViewSpec{Servers: hello.Servers, Gateway: hello.Gateway, AsIs: hello.AsIs})
+	view, err := s.Host.View(host.ViewSpec{Servers: hello.Servers, Gateway: hello.Gateway, AsIs: hello.AsIs, Profile: hello.Profile})
 	if err != nil {
 		_ = s.reply(c, Welcome{Error: err.Error(), Usage: errors.Is(err, host.ErrUnknownServer)})
 		return

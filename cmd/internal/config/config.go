@@ -38,6 +38,7 @@ type Config struct {
 	File     File
 	Warnings []string        // sentences about the configuration file
 	KeyLines map[string]int  // of the entries of [keys] in it
+	profiles []string        // names, in the order of the file
 	Cards    []settings.Card // servers that the user has added, by name
 	Broken   []BrokenCard    // those that cannot be used
 	OwnState bool            // the state folder was chosen by a flag
@@ -59,7 +60,8 @@ type File struct {
 	Pixelsrc   Pixelsrc   `toml:"pixelsrc"`
 	Logicstamp Logicstamp `toml:"logicstamp"`
 
-	Server map[string]settings.Card `toml:"server"` // cards, beside those with a file of their own
+	Server  map[string]settings.Card `toml:"server"` // cards, beside those with a file of their own
+	Profile map[string]Profile       `toml:"profile"`
 
 	Keys  map[string][]string `toml:"keys"` // by action
 	Theme struct {
@@ -191,6 +193,7 @@ func Load(f Flags) (*Config, error) {
 		return nil, err
 	}
 	c.readCards()
+	c.checkProfiles()
 	c.checkWords(f.Pages)
 	c.File.AllowDirs = append(c.File.AllowDirs, f.Allow...)
 	c.decideRoots()
@@ -208,7 +211,7 @@ func (c *Config) read(path string, wanted bool) error {
 	if err != nil {
 		return fmt.Errorf("read the configuration: %w", err)
 	}
-	c.KeyLines = keyLines(b)
+	c.KeyLines, c.profiles = keyLines(b), profileNames(b)
 	unknown, err := settings.Read(b, &c.File)
 	for _, w := range unknown {
 		c.Warnings = append(c.Warnings, filepath.Base(path)+" "+w)

@@ -119,7 +119,7 @@ func dialled(t *testing.T, h *host.Host, spec host.ViewSpec) (conn net.Conn, in 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, in, err = wire.Greet(conn, wire.Hello{Servers: spec.Servers, AsIs: spec.AsIs, Cwd: "/deck"}); err != nil {
+	if _, in, err = wire.Greet(conn, wire.Hello{Servers: spec.Servers, AsIs: spec.AsIs, Profile: spec.Profile, Cwd: "/deck"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })

@@ -1,0 +1,112 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/mcpdeck/mcpdeck/servers/host"
+)
+
+// Profile is what some agents have of the servers that are on.
+type Profile struct {
+	Servers []string          `toml:"servers"`
+	Tools   map[string]string `toml:"tools"` // allow or off, by the name that agents know or a pattern
+	Lazy    any               `toml:"lazy"`  // "auto", or a list of servers
+	Match   struct {
+		Client  string `toml:"client"`
+		Project string `toml:"project"`
+		Program string `toml:"program"`
+	} `toml:"match"`
+}
+
+// Profiles are those of the file, in its order.
+func (c *Config) Profiles() (out []host.Profile) {
+	names := slices.DeleteFunc(slices.Clone(c.profiles), func(n string) bool { _, is := c.File.Profile[n]; return !is })
+	for _, n := range slices.Sorted(maps.Keys(c.File.Profile)) {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	for _, n := range names {
+		p := c.File.Profile[n]
+		made := host.Profile{Name: n, Servers: p.Servers, Tools: p.Tools, Match: host.Match{Client: p.Match.Client, Program: p.Match.Program}}
+		made.Lazy, _ = lazyIn(p.Lazy)
+		if dir := p.Match.Project; dir != "" {
+			if rest, home := strings.CutPrefix(dir, "~"); home && (rest == "" || rest[0] == '/') {
+				dir = c.Home + rest
+			}
+			made.Match.Project = filepath.Clean(dir)
+		}
+		out = append(out, made)
+	}
+	return out
+}
+
+// lazyIn are the servers that a profile names as lazy, nil for "auto"; false for
+// something else.
+func lazyIn(v any) ([]string, bool) {
+	list, is := v.([]any)
+	if !is {
+		return nil, v == nil || v == "auto"
+	}
+	out := []string{}
+	for _, w := range list {
+		s, text := w.(string)
+		if !text {
+			return nil, false
+		}
+		out = append(out, s)
+	}
+	return out, true
+}
+
+// checkProfiles warns of profiles that are not what they seem.
+func (c *Config) checkProfiles() {
+	known := ownServers()
+	for _, card := range c.Cards {
+		known = append(known, card.Name)
+	}
+	for _, n := range slices.Sorted(maps.Keys(c.File.Profile)) {
+		p := c.File.Profile[n]
+		where := "profile." + n
+		lazy, ok := lazyIn(p.Lazy)
+		if !ok {
+			c.Warnings = append(c.Warnings, where+`.lazy: use "auto" or a list of servers`)
+		}
+		for _, s := range slices.Concat(p.Servers, lazy) {
+			if s != "*" && !slices.Contains(known, s) {
+				c.Warnings = append(c.Warnings, fmt.Sprintf("%s: unknown server %q", where, s))
+			}
+		}
+		for _, tool := range slices.Sorted(maps.Keys(p.Tools)) {
+			if w := p.Tools[tool]; w != "allow" && w != "off" {
+				c.Warnings = append(c.Warnings, fmt.Sprintf("%s.tools.%s: unknown value %q counts as off; use allow, off", where, tool, w))
+			}
+		}
+		if dir := p.Match.Project; dir != "" && !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~") {
+			c.Warnings = append(c.Warnings, where+".match.project: use an absolute path or one that begins with ~")
+		}
+	}
+}
+
+// profileNames are the tables of profiles in the order of the file.
+func profileNames(b []byte) (out []string) {
+	var p unstable.Parser
+	p.Reset(b)
+	for p.NextExpression() {
+		e := p.Expression()
+		var key []string
+		for it := e.Key(); it.Next(); {
+			key = append(key, string(it.Node().Data))
+		}
+		if e.Kind == unstable.Table && len(key) > 1 && key[0] == "profile" && !slices.Contains(out, key[1]) {
+			out = append(out, key[1])
+		}
+	}
+	return out
+}
