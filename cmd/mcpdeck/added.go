@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
@@ -32,7 +33,8 @@ type added struct {
 type addedCard struct {
 	*card.Card
 	settings settings.Card
-	replaced chan struct{} // closed when another is in its place, or none
+	replaced chan struct{}                  // closed when another is in its place, or none
+	tools    *atomic.Pointer[settings.Card] // whose verdicts on tools hold
 }
 
 // replaceLimit is how long the program of a card may take to end that is removed or
@@ -59,7 +61,11 @@ func (h *instance) takeCards(cfg *config.Config) {
 		if known && reflect.DeepEqual(old.settings, now[name]) {
 			continue
 		}
-		c := addedCard{h.card(cfg, now[name]), now[name], make(chan struct{})}
+		if known && retooled(old.settings, now[name]) {
+			h.retool(name, old, now[name])
+			continue
+		}
+		c := h.card(cfg, now[name])
 		h.host.SetLazy(name, startsLazy(cfg, now[name]))
 		module := cardoffer.New(c.Card, cardoffer.Options{})
 		h.takeCard(name, c, func(ctx context.Context, _ string) error {
@@ -69,6 +75,22 @@ func (h *instance) takeCards(cfg *config.Config) {
 			return h.host.Add(module)
 		})
 	}
+}
+
+// retooled tells whether settings differ in nothing but the verdicts on tools.
+func retooled(before, after settings.Card) bool {
+	after.Tools = before.Tools
+	return reflect.DeepEqual(before, after)
+}
+
+// retool has other verdicts on the tools of a card that goes on.
+func (h *instance) retool(name string, c addedCard, s settings.Card) {
+	c.settings = s
+	c.tools.Store(&s)
+	h.added.mu.Lock()
+	h.added.at[name] = c
+	h.added.mu.Unlock()
+	c.Reoffer()
 }
 
 // takeCard changes what the host serves by that name, and warns if that fails.
@@ -94,12 +116,14 @@ func (h *instance) takeCard(name string, c addedCard, change func(context.Contex
 }
 
 // card makes a card of its settings.
-func (h *instance) card(cfg *config.Config, s settings.Card) *card.Card {
+func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
+	tools := &atomic.Pointer[settings.Card]{}
+	tools.Store(&s)
 	o := card.Options{
 		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"),
 		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: h.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep && h.person, Root: cfg.ProjectRoot(),
 		Hold:      catalogue.Hold(s.Pin),
-		Catalogue: catalogue.Options{Prefix: s.ToolPrefix(), Bare: s.ToolPrefix() == "", RawTexts: s.Texts == "raw", Trim: s.Trim, Off: func(tool string) string { return whyOff(s, tool) }},
+		Catalogue: catalogue.Options{Prefix: s.ToolPrefix(), Bare: s.ToolPrefix() == "", RawTexts: s.Texts == "raw", Trim: s.Trim, Off: func(tool string) string { return whyOff(*tools.Load(), tool) }},
 		Limits:    card.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout), Idle: time.Duration(s.IdleStop)},
 		Hooks:     card.Hooks{Find: func(from card.From) (card.Found, error) { return program(cfg, s, from) }},
 	}
@@ -111,7 +135,7 @@ func (h *instance) card(cfg *config.Config, s settings.Card) *card.Card {
 	var c *card.Card
 	o.Start = h.starter(func(text string) { c.Note(text) })
 	c = card.New(o)
-	return c
+	return addedCard{Card: c, settings: s, replaced: make(chan struct{}), tools: tools}
 }
 
 // shareOf is which agents have a child of the card in common.

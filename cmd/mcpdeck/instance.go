@@ -6,6 +6,7 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"maps"
 	"os"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,7 @@ type instance struct {
 	pencil   *pencil.Pencil
 	added    added
 	marking  marking
+	denied   denied
 	clippy   *clippy.Service
 	journal  *journal.Journal // nil: none is kept
 	earlier  *earlier         // nil with it
@@ -64,13 +66,14 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 		h.queue = ask.New(cfg.AskOptions())
 		h.gate = proof.New(proof.Options{Method: cfg.File.Ask.CLIAnswers.Method(), Path: cfg.Paths.Passphrase})
 	}
+	h.denied.of = readDenied(cfg)
 	modules, err := h.modules()
 	if err != nil {
 		return nil, err
 	}
 	h.host, err = host.New(host.Options{
 		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
-		Modules: modules, Off: ownOff(cfg),
+		Modules: modules, Off: ownOff(cfg), Denied: maps.Clone(h.denied.of),
 	})
 	if err != nil {
 		return nil, err

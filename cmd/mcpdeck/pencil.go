@@ -45,6 +45,7 @@ func proveIfAsked(method string) (string, error) {
 func (h *instance) pencilOptions(cfg *config.Config, person bool) server.Options {
 	o := cfg.PencilOptions(version())
 	o.Start = h.starter(func(text string) { h.pencil.Note(text) })
+	o.Off = func(tool string) string { return h.denied.whyDenied("pencil", tool) }
 	if person {
 		o.Elicit = h.fillIn
 	}

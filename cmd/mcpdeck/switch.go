@@ -284,16 +284,28 @@ func (h *instance) Restart(name string) error {
 	return err
 }
 
-// Details are what the Deck page shows of a server.
+// Details are what the screen shows of a server.
 func (h *instance) Details(name string) (deck.Details, bool) {
-	if name == "pencil" {
-		return h.pencil.Status().Details(), true
+	d, ok := h.host.Details(name)
+	if !ok {
+		return d, false
 	}
-	c, err := h.addedCard(name)
-	if err != nil {
-		return deck.Details{}, false
+	switch c, err := h.addedCard(name); {
+	case name == "pencil":
+		d = merged(d, h.pencil.Status().Details())
+	case err == nil:
+		d = merged(d, c.Status().Details())
+		d.Runs = cmp.Or(c.settings.CommandLine(), redact.Rules{}.Text(c.settings.URL))
 	}
-	d := c.Status().Details()
-	d.Runs = cmp.Or(c.settings.CommandLine(), redact.Rules{}.Text(c.settings.URL))
+	figures := h.host.Figures(name)
+	for i, t := range d.Tools {
+		d.Tools[i].Figures = figures[t.Name]
+	}
 	return d, true
+}
+
+// merged is what a card says of itself, with what else agents have of it.
+func merged(offered, own deck.Details) deck.Details {
+	own.Resources, own.Prompts = offered.Resources, offered.Prompts
+	return own
 }

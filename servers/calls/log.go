@@ -66,7 +66,8 @@ type Log struct {
 	total   uint64
 	errors  uint64
 	servers map[string]uint64
-	bodies  int // bytes
+	tallies map[string]map[string]*tally // by server and tool
+	bodies  int                          // bytes
 }
 
 // entered is a call in the log.
@@ -108,6 +109,7 @@ func New(o Options) *Log {
 	return &Log{
 		opts: o, wake: make(chan struct{}, 1), done: make(chan struct{}),
 		byID: map[uint64]*entered{}, servers: map[string]uint64{},
+		tallies: map[string]map[string]*tally{},
 	}
 }
 
@@ -300,6 +302,7 @@ func (l *Log) end(e *entry) {
 	l.bodies += len(body)
 	l.total++
 	l.servers[k.Server]++
+	l.count(&k.Call)
 	if k.Status.Failed() {
 		l.errors++
 	}

@@ -169,7 +169,7 @@ func (c *Card) offered(now *moment, in Invocation) (*catalogue.Tool, error) {
 		tool = all.Original(in.Tool)
 	}
 	if tool == nil {
-		return nil, &refusal{c.opts.noTool(in.Tool)}
+		return nil, &refusal{c.opts.noTool(all, in.Tool)}
 	}
 	return tool, nil
 }

@@ -363,7 +363,18 @@ func (c *Card) Refuse(tool string) string {
 	case now.listed.Exposed(tool) != nil: // a view with the gateway lists that alone
 		return c.opts.behind(tool)
 	}
-	return c.opts.noTool(tool)
+	return c.opts.noTool(now.listed, tool)
+}
+
+// Reoffer offers anew what was listed, after what [catalogue.Options] Off says has
+// changed.
+func (c *Card) Reoffer() {
+	c.update(func() {
+		if len(c.listing.Tools) > 0 {
+			c.offer = catalogue.New(c.listing, c.verdict, c.opts.Catalogue)
+			c.relisted()
+		}
+	})
 }
 
 // Brief is the state of things in a sentence for an agent.

@@ -1,29 +1,88 @@
 package card
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
 // lastLines is how much of the log a user looks at.
-const lastLines = 20
+const lastLines = 200
 
 // Details are the part of the status that the screen shows of any card.
 func (s Status) Details() deck.Details {
 	d := deck.Details{
 		Runs: plain.Line(s.Program), PID: s.PID, Since: s.Since, Server: strings.TrimSpace(s.Server + " " + s.Version), Protocol: plain.Line(s.Protocol),
-		Offered: s.Listed, Held: s.Holding(), Error: s.Error, ErrorAt: s.ErrorAt,
+		Instructions: s.Instructions, Offered: s.Listed, Holding: s.Holding(), Asked: s.Asked, Error: s.Error, ErrorAt: s.ErrorAt,
 	}
-	for _, t := range s.Tools {
-		d.Tools = append(d.Tools, deck.ToolCost{Name: t.Name, Bytes: t.Bytes})
+	offered := map[string]*catalogue.Tool{}
+	for i := range s.Tools {
+		offered[s.Tools[i].Original] = &s.Tools[i]
+	}
+	why := map[string]string{}
+	for _, n := range s.Notes {
+		why[n.Tool] = plain.Line(n.Reason)
+	}
+	held := map[string]bool{}
+	for _, h := range s.Held {
+		held[h.Tool] = true
+		d.Held = append(d.Held, heldOf(h))
+	}
+	for _, t := range s.Listing {
+		switch o := offered[t.Original]; {
+		case o != nil:
+			d.Tools = append(d.Tools, toolOf(*o, deck.Allow, ""))
+		case held[t.Original]:
+			d.Tools = append(d.Tools, toolOf(t, deck.OnHold, ""))
+		case s.TurnedOff[t.Original]:
+			d.Tools = append(d.Tools, toolOf(t, deck.Denied, why[t.Original]))
+		default:
+			d.Tools = append(d.Tools, toolOf(t, deck.Hidden, why[t.Original]))
+		}
+		delete(why, t.Original)
 	}
 	for _, n := range s.Notes {
-		d.Notes = append(d.Notes, plain.Line(n.Tool+": "+n.Reason))
+		if why[n.Tool] != "" {
+			d.Notes = append(d.Notes, plain.Line(n.Tool+": "+n.Reason))
+		}
 	}
 	for _, l := range s.Log[max(0, len(s.Log)-lastLines):] {
 		d.Log = append(d.Log, deck.LogLine{Time: l.Time, From: l.From, Text: l.Text})
 	}
 	return d
+}
+
+func toolOf(t catalogue.Tool, v deck.Verdict, why string) deck.Tool {
+	if t.Bytes == 0 { // it is not offered
+		t.Bytes = len(t.Raw)
+	}
+	return deck.Tool{
+		Name: t.Name, Original: t.Original, Description: t.Description, Input: t.Input, Output: t.Output, Annotations: t.Annotations, ReadOnly: t.ReadOnly,
+		Context: t.Context(), Bytes: t.Bytes, Verdict: v, Why: why,
+	}
+}
+
+func heldOf(h catalogue.Held) deck.Held {
+	out := deck.Held{Tool: h.Tool, New: h.New, Was: h.Was, Now: h.Now, Digest: h.Digest()}
+	for _, l := range h.Diff {
+		out.Diff = append(out.Diff, deck.DiffLine(l))
+	}
+	return out
+}
+
+// AcceptSeen accepts those of the held definitions that are as the user has seen them.
+func (c *Card) AcceptSeen(seen []deck.Held) (Reply, error) {
+	var shown []catalogue.Held
+	for _, h := range c.Status().Held {
+		if slices.ContainsFunc(seen, func(s deck.Held) bool { return s.Tool == h.Tool && s.Digest == h.Digest() }) {
+			shown = append(shown, h)
+		}
+	}
+	if len(shown) == 0 {
+		return Reply{"Nothing was accepted: what is held has changed since."}, nil
+	}
+	return c.AcceptShown(shown)
 }

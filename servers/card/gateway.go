@@ -82,7 +82,7 @@ func (c *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
 	case action != "" && action != "call" && action != "describe":
 		return textResult(`action must be "tools", "describe" or "call".`, true), nil
 	case tool == nil:
-		return textResult(c.opts.noTool(name)+" Use action tools.", true), nil
+		return textResult(c.opts.noTool(now.listed, name)+" Use action tools.", true), nil
 	case action == "describe":
 		return textResult(string(tool.JSON())+"\n\n"+now.listed.Instructions, false), nil
 	}

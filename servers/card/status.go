@@ -35,6 +35,8 @@ type Status struct {
 	Waiting, Running int // calls
 
 	Tools        []catalogue.Tool // of the catalogue, also while off and the child is kept
+	Listing      []catalogue.Tool // as the server lists them, whoever may use them
+	TurnedOff    map[string]bool  // of these, by the user
 	Notes        []catalogue.Note
 	Held         []catalogue.Held
 	Asked        []string // programs that wait for what is held to be accepted
@@ -71,10 +73,18 @@ func (c *Card) Status() Status {
 		Error: c.lastError, ErrorAt: c.lastErrorAt, Broken: !c.failedAt.IsZero(), OnDemand: c.opts.OnDemand, accept: c.opts.Texts.Command("accept"),
 	}
 	c.sum(&s)
+	s.Listing, s.TurnedOff = c.listing.Tools, map[string]bool{}
 	if o := c.offer; o != nil {
 		s.Tools, s.Notes, s.Bytes, s.Instructions = o.Tools, o.Notes, o.Bytes, o.Instructions
 	}
 	c.mu.Unlock()
+	if off := c.opts.Catalogue.Off; off != nil {
+		for _, t := range s.Listing {
+			if off(t.Original) != "" {
+				s.TurnedOff[t.Original] = true
+			}
+		}
+	}
 	s.Detail, s.Trouble = c.opts.Hooks.State()
 	c.calls.mu.Lock()
 	s.OK, s.Failed, s.Picture = c.calls.ok, c.calls.failed, c.calls.picture

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
@@ -18,6 +19,8 @@ type Texts struct {
 	Failed   string // to a call after the card went off by itself
 	Deadline string // to a call that was not answered in time
 	Accept   string // how the user accepts what is held: "on its page"
+	// Withheld answers a call of a tool that agents may not have; "" as one of no tool.
+	Withheld func(tool string, why catalogue.Withheld) string
 	// Command is what the user types for a verb of the card's: "accept", "status --long".
 	Command func(verb string) string
 }
@@ -37,8 +40,22 @@ func (o *Options) sentences() Texts {
 	if t.Command == nil {
 		t.Command = func(verb string) string { return "mcpdeck " + verb + " " + o.Name }
 	}
+	if t.Withheld == nil {
+		t.Withheld = withheld
+	}
 	t.Accept = cmp.Or(t.Accept, "with "+t.Command("accept"))
 	return t
+}
+
+func withheld(tool string, why catalogue.Withheld) string {
+	switch why {
+	case catalogue.TurnedOff:
+		return tool + " is turned off. The user can allow it in mcpdeck."
+	case catalogue.HeldNew:
+		return tool + " is held: it is new and the user has not accepted it yet."
+	default:
+		return tool + " is held: its definition changed and the user has not accepted it yet."
+	}
 }
 
 const closedText = "mcpdeck closed during this call. It may have taken effect: check, then retry."
@@ -88,7 +105,13 @@ func (o *Options) crowded(children int) string {
 	return fmt.Sprintf("%s is busy: it is running for %d other agents. Try again later.", o.Title, children)
 }
 
-func (o *Options) noTool(name string) string {
+// noTool is the answer to a call of a tool that is not among what is listed.
+func (o *Options) noTool(listed *catalogue.Catalogue, name string) string {
+	if why := listed.Withheld(o.Catalogue.Expose(name)); why != catalogue.NotWithheld {
+		if text := o.Texts.Withheld(name, why); text != "" {
+			return text
+		}
+	}
 	return fmt.Sprintf("%s offers no tool %q now. List the tools again; what is offered may have changed.", o.Title, plain.First(name, 100))
 }
 

@@ -1,27 +1,92 @@
 package deck
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
-// Details are what the user can look up about a server that can be turned on and off.
+// Details are what the user can look up about a server.
 type Details struct {
-	Runs     string    // the program, or the URL, without secrets
+	Runs     string    // the program, or the URL, without secrets; "" for a part of mcpdeck
 	PID      int       // of the program; 0 while none runs
 	Since    time.Time // it is ready
 	Server   string    // what it calls itself, with its version; "" before it was asked
 	Protocol string    // revision
-	Tools    []ToolCost
-	Offered  bool     // agents have the tools
-	Held     string   // how many definitions wait for the user to accept them; "" for none
-	Notes    []string // what is not offered, and why
-	Error    string   // the last one
-	ErrorAt  time.Time
-	Log      []LogLine // oldest first
+
+	Tools        []Tool // of the server, whoever may use them, as it lists them
+	Resources    []Item // templates among them
+	Prompts      []Item
+	Instructions string // for agents
+
+	Offered bool   // agents have the tools
+	Holding string // how many definitions wait for the user to accept them, and since what; "" for none
+	Held    []Held
+	Asked   []string // programs that wait for them to be accepted
+	Notes   []string // what is not offered, and why, beyond what is said of a tool
+
+	Error   string // the last one
+	ErrorAt time.Time
+	Log     []LogLine // oldest first
 }
 
-// ToolCost is a tool and what its definition takes of an agent's context.
-type ToolCost struct {
-	Name  string // as agents know it
-	Bytes int    // of the definition as JSON
+// Verdict is whether agents may use a tool.
+type Verdict string
+
+// Tools are allowed but for those that the user has turned off, those that are held
+// until the user accepts their definition, and those that cannot be offered.
+const (
+	Allow  Verdict = "allow"
+	Denied Verdict = "off"
+	OnHold Verdict = "held"
+	Hidden Verdict = "hidden"
+)
+
+// Tool is a tool of a server.
+type Tool struct {
+	Name        string // as agents know it
+	Original    string // as the server lists it
+	Description string
+	Input       json.RawMessage // schema of its arguments
+	Output      json.RawMessage // schema of its results; nil when there is none
+	Annotations json.RawMessage // nil when there are none
+	ReadOnly    bool            // by the server's own word
+
+	Context int // bytes of the definition that a model gets: name, description, arguments
+	Bytes   int // of the definition as JSON
+	Verdict Verdict
+	Why     string // it is not offered; "" when the verdict says all
+	Figures Figures
+}
+
+// Figures are what calls came to.
+type Figures struct {
+	Calls, Failed uint64
+	P50, P95      time.Duration // of the newest calls; 0 for none
+}
+
+// Item is a resource, a template of resources or a prompt.
+type Item struct {
+	Key         string // by which agents ask for it: a URI, the template of one, or a name
+	Name        string
+	Description string
+	Args        []string // of a prompt; those that are required end in *
+	Bytes       int      // of the definition as JSON
+}
+
+// Held is a definition that is not offered until the user accepts it.
+type Held struct {
+	Tool     string // as the server lists it; "" for the instructions of the server
+	New      bool   // it was not among those that were accepted
+	Was, Now int    // bytes
+	Diff     []DiffLine
+	Digest   string // of what was compared, which is what gets accepted
+}
+
+// DiffLine is one line of a comparison: Mark is '-' for what went, '+' for what came
+// and ' ' for what stayed.
+type DiffLine struct {
+	Mark byte
+	Text string // safe to show
 }
 
 // LogLine is a line that a server wrote, or that the deck notes about it.

@@ -22,6 +22,7 @@ type State struct {
 	Status Status
 	Reason string // one sentence that says what to do; empty when all is well
 	Detail string // a short fact beside the status: "14 tools, menu.pen"
+	Held   int    // definitions that wait for the user to accept them
 }
 
 // Snapshot is one version of everything the deck knows. It is never changed
@@ -46,7 +47,8 @@ type Server struct {
 	Foreign     bool // a program or a URL of somebody else's is behind it
 	Lazy        bool // agents find its tools instead of listing them
 	Tools       int  // listed now or, when it is lazy, found
-	Bytes       int  // of the listed definitions as JSON: what an agent's context pays
+	Bytes       int  // of the listed definitions as JSON
+	Context     int  // bytes of what a model gets of them, and of the instructions
 	Calls       uint64
 }
 

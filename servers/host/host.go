@@ -34,6 +34,8 @@ type Options struct {
 	// Off are the names of modules that are off from the start, of those that the host
 	// turns on and off.
 	Off []string
+	// Denied are the tools of such modules that the user has turned off, by module.
+	Denied map[string][]string
 
 	// Recorder gets every call; nil: none. It must not block.
 	Recorder calls.Recorder
@@ -88,8 +90,10 @@ type hosted struct {
 	off    bool              // by the host
 	whole  Offer             // also while it is off
 	offer  Offer             // to agents now
+	denied []string          // tools that the user has turned off
 	tools  int               // listed
 	bytes  int               // of their definitions
+	cost   int               // bytes of what a model gets of them, and of the instructions
 	hidden map[string]string // tools, by the module that hides them; that was said
 	run    context.CancelFunc
 }
@@ -116,7 +120,7 @@ func New(opts Options) (*Host, error) {
 			}
 			owner[t.Tool.Name] = id.Name
 		}
-		modules = append(modules, &hosted{Module: m, host: h, id: id, off: slices.Contains(opts.Off, id.Name) && !id.Foreign, state: deck.State{Status: deck.Starting}})
+		modules = append(modules, &hosted{Module: m, host: h, id: id, off: slices.Contains(opts.Off, id.Name) && !id.Foreign, denied: opts.Denied[id.Name], state: deck.State{Status: deck.Starting}})
 	}
 	h.modules.Store(&modules)
 	return h, nil
@@ -335,13 +339,14 @@ func (m *hosted) Changed() {
 		return
 	}
 	m.mu.Lock()
-	off := m.off
+	off, denied := m.off, m.denied
 	m.mu.Unlock()
+	offer.Tools = without(offer.Tools, denied)
 	whole := offer
 	if off {
 		offer = m.turnedOff(whole)
 	}
-	tools, bytes := 0, 0
+	tools, bytes, cost := 0, 0, len(offer.Instructions)
 	for _, t := range offer.Tools {
 		if t.Off != "" {
 			continue
@@ -349,14 +354,15 @@ func (m *hosted) Changed() {
 		tools++
 		if b, err := json.Marshal(t.definition()); err == nil {
 			bytes += len(b)
+			cost += contextOf(b)
 		}
 	}
 	m.mu.Lock()
-	if m.off != off { // turned on or off meanwhile; who did that asks again
+	if m.off != off || !slices.Equal(m.denied, denied) { // turned on or off meanwhile; who did that asks again
 		m.mu.Unlock()
 		return
 	}
-	m.whole, m.offer, m.tools, m.bytes = whole, offer, tools, bytes
+	m.whole, m.offer, m.tools, m.bytes, m.cost = whole, offer, tools, bytes, cost
 	m.mu.Unlock()
 	m.host.refreshViews(m)
 	m.host.warnOfClashes()

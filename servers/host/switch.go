@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -32,6 +33,37 @@ func (h *Host) Switch(name string, on bool) (tools int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.tools, nil
+}
+
+// Deny turns tools of a module off, and those on that are not among them: agents do not
+// have them, and calls are refused. It is for modules that the host turns on and off.
+func (h *Host) Deny(name string, tools []string) error {
+	m := h.module(name)
+	switch {
+	case m == nil:
+		return fmt.Errorf("turn off tools of %q: %w", name, ErrUnknownServer)
+	case m.id.Foreign:
+		return fmt.Errorf("turn off tools of %s: it does that itself", name)
+	}
+	m.mu.Lock()
+	m.denied = tools
+	m.mu.Unlock()
+	m.Changed()
+	return nil
+}
+
+// without are tools, of which some are turned off by the user.
+func without(tools []Tool, denied []string) []Tool {
+	if len(denied) == 0 {
+		return tools
+	}
+	tools = slices.Clone(tools)
+	for i := range tools {
+		if slices.Contains(denied, tools[i].Tool.Name) {
+			tools[i].Off = tools[i].Tool.Name + " is turned off. The user can allow it in mcpdeck."
+		}
+	}
+	return tools
 }
 
 // isOff tells whether the host has turned the module off.

@@ -150,3 +150,35 @@ func TestTheHostDoesNotTurnGuestsOff(t *testing.T) {
 type foreign struct{ module }
 
 func (m *foreign) Identity() Identity { return Identity{Name: m.name, Title: m.name, Foreign: true} }
+
+func TestToolsOfAModuleAreTurnedOff(t *testing.T) {
+	h := started(t, Options{Modules: []Module{&rich{module{name: "b", tools: []string{"b_x", "b_y"}}}}, Denied: map[string][]string{"b": {"b_x"}}})
+	v := viewOf(t, h)
+	for _, step := range []struct{ off, listed []string }{{[]string{"b_x"}, []string{"b_y"}}, {nil, []string{"b_x", "b_y"}}, {[]string{"b_y", "b_x"}, nil}, {[]string{"b_y"}, []string{"b_x"}}} {
+		if err := h.Deny("b", step.off); err != nil {
+			t.Fatal(err)
+		}
+		if got := toolNames(v); !slices.Equal(got, step.listed) {
+			t.Errorf("off %q: listed %q", step.off, got)
+		}
+		d, _ := h.Details("b")
+		for _, tool := range d.Tools {
+			if off := slices.Contains(step.off, tool.Name); off != (tool.Verdict == deck.Denied) || tool.Context == 0 || tool.Context >= tool.Bytes {
+				t.Errorf("off %q: shown %+v", step.off, tool)
+			}
+		}
+	}
+	if text, _ := v.refusal("b_y"); text != "b_y is turned off. The user can allow it in mcpdeck." {
+		t.Errorf("refused with %q", text)
+	}
+	d, ok := h.Details("b")
+	if !ok || len(d.Resources) != 2 || d.Resources[1].Key != "b://{x}" || len(d.Prompts) != 1 || d.Instructions != "Use b." {
+		t.Errorf("%t, %+v", ok, d)
+	}
+	if _, ok := h.Details("nobody"); ok {
+		t.Error("a server that is not there has details")
+	}
+	if err := h.Deny("nobody", nil); err == nil {
+		t.Error("tools of a server that is not there were turned off")
+	}
+}

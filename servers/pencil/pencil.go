@@ -29,6 +29,9 @@ type Options struct {
 	// known to list a server's tools once.
 	GatewayClients []string
 
+	// Off is why the user does not let agents have a tool; nil: they may have all.
+	Off func(tool string) string
+
 	// Elicit puts a form of the program to a user and waits; it ends when ctx
 	// does. An error is that of a form no person can be asked. nil: the program is
 	// told that nobody can be asked.

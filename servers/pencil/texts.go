@@ -21,11 +21,17 @@ const (
 
 func (o Options) texts() card.Texts {
 	return card.Texts{
-		Mode: "Pencil mode", Lost: lostText, Failed: failedText, Accept: "on the Pencil page",
+		Mode: "Pencil mode", Lost: lostText, Failed: failedText, Accept: "on the Cards page",
 		Off: fmt.Sprintf("Pencil mode is off. The user can turn it on in mcpdeck with the key %s.", o.Key),
 		Deadline: fmt.Sprintf("Pencil did not answer within %d s. It may have taken effect: read the document state before repeating it.",
 			int(o.CallTimeout.Seconds())),
 		Command: func(verb string) string { return "mcpdeck pencil " + verb },
+		Withheld: func(tool string, why catalogue.Withheld) string {
+			if why == catalogue.TurnedOff {
+				return tool + " is turned off. The user can allow it in mcpdeck."
+			}
+			return ""
+		},
 	}
 }
 
@@ -88,7 +94,7 @@ const CallTool = "pencil_call"
 // catalogue is what is Pencil's own about its catalogue.
 func (o Options) catalogue() catalogue.Options {
 	c := catalogue.Options{
-		Title: title, Prefix: prefix, Preface: guidePreface, Guide: ownGuide, Reserved: []string{prefix + "status"},
+		Title: title, Prefix: prefix, Preface: guidePreface, Guide: ownGuide, Reserved: []string{prefix + "status"}, Off: o.Off,
 		Entry: []string{"get_app_state", "get_editor_state", "read_skill"},
 	}
 	if o.Gateway != "never" {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -164,6 +165,16 @@ func (o Object) JSON() json.RawMessage {
 		b = append(append(append(b, Quote(m.Key)...), ':'), m.Value...)
 	}
 	return append(b, '}')
+}
+
+// Only is the object with no other members than these, in its order.
+func (o Object) Only(keys ...string) (out Object) {
+	for _, m := range o {
+		if slices.Contains(keys, m.Key) {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // Flag tells whether the value of key is true.

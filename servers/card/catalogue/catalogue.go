@@ -58,6 +58,28 @@ type Tool struct {
 	trim []string // see Options
 }
 
+// Context is how many bytes of the definition a model gets: clients pass on the name,
+// the description and the schema of the arguments.
+func (t *Tool) Context() int {
+	own := rawjson.Object{
+		{Key: "name", Value: rawjson.Quote(cmp.Or(t.Name, t.Original))},
+		{Key: "description", Value: rawjson.Quote(t.Description)},
+		{Key: "inputSchema", Value: t.Input},
+	}
+	return len(own.JSON())
+}
+
+// Withheld is why agents do not have a tool that the server lists.
+type Withheld int
+
+// Tools that are not withheld are offered, or the server does not list them.
+const (
+	NotWithheld Withheld = iota
+	TurnedOff
+	HeldNew
+	HeldChanged
+)
+
 // Note is a tool that is not offered, or a fact about the list, and why.
 type Note struct{ Tool, Reason string }
 
@@ -68,8 +90,9 @@ type Catalogue struct {
 	Instructions string // rewritten, with the preface before them
 	Bytes        int    // of the definitions as JSON: what an agent's context pays
 
-	byName map[string]*Tool // by exposed name
-	print  string           // equal for equal catalogues
+	byName   map[string]*Tool    // by exposed name
+	withheld map[string]Withheld // by exposed name
+	print    string              // equal for equal catalogues
 }
 
 // Fingerprint is equal for catalogues that agents cannot tell apart, "" for none.
@@ -82,6 +105,14 @@ func (c *Catalogue) Fingerprint() string {
 
 // Exposed returns the tool with that exposed name, nil if there is none.
 func (c *Catalogue) Exposed(name string) *Tool { return c.byName[name] }
+
+// Withheld tells whether a tool is withheld, by the name it would have.
+func (c *Catalogue) Withheld(name string) Withheld {
+	if c == nil {
+		return NotWithheld
+	}
+	return c.withheld[name]
+}
 
 // Lookup finds a tool by its exposed or, failing that, its original name.
 func (c *Catalogue) Lookup(name string) *Tool {
@@ -169,17 +200,23 @@ func inputSchema(raw json.RawMessage) (json.RawMessage, error) {
 // New makes what agents are offered of a listing, of which some is held.
 func New(l Listing, v Verdict, o Options) *Catalogue {
 	hidden := make(map[string]string, len(v.Held))
+	withheld := map[string]Withheld{}
 	for _, h := range v.Held {
 		hidden[h.Tool] = h.reason()
+		withheld[o.Expose(h.Tool)] = HeldChanged
+		if h.New {
+			withheld[o.Expose(h.Tool)] = HeldNew
+		}
 	}
 	if o.Off != nil {
 		for _, t := range l.Tools {
 			if why := o.Off(t.Original); why != "" {
 				hidden[t.Original] = why
+				withheld[o.Expose(t.Original)] = TurnedOff
 			}
 		}
 	}
-	c := &Catalogue{Notes: slices.Concat(l.Notes, v.Gone), byName: map[string]*Tool{}}
+	c := &Catalogue{Notes: slices.Concat(l.Notes, v.Gone), byName: map[string]*Tool{}, withheld: withheld}
 	exposed := map[string]string{}
 	taken := map[string]string{}
 	for _, r := range o.Reserved {

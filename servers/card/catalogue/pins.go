@@ -36,6 +36,12 @@ func (h *Held) Name() string {
 	return h.Tool
 }
 
+// Digest is the same for the same definition.
+func (h *Held) Digest() string {
+	sum := sha256.Sum256([]byte(h.now))
+	return hex.EncodeToString(sum[:])
+}
+
 // What says why it is held.
 func (h *Held) What() string {
 	if h.New {

@@ -108,6 +108,7 @@ func (m *Module) look() {
 	case s.Link != card.LinkFailed:
 		state.Reason = ""
 	}
+	state.Held = len(s.Held)
 	m.mu.Lock()
 	changed, scope := state != m.state, m.scope
 	m.state = state

@@ -147,7 +147,7 @@ func TestRestartingACardLeavesItOn(t *testing.T) {
 func (c *cards) Details(name string) (deck.Details, bool) {
 	d := deck.Details{
 		Runs: "npx -y echo-server", PID: 4711, Since: time.Now().Add(-time.Minute), Server: "echo-server 1.2.3", Protocol: "2025-11-25",
-		Tools: []deck.ToolCost{{Name: "echo_say", Bytes: 412}, {Name: "echo_all", Bytes: 8_000}}, Offered: true, Held: "1 new",
+		Tools: []deck.Tool{{Name: "echo_say", Bytes: 412}, {Name: "echo_all", Bytes: 8_000}}, Offered: true, Holding: "1 new",
 		Notes: []string{"echo_rm: turned off in the settings"},
 		Log:   []deck.LogLine{{Time: time.Now(), From: "link", Text: "ready: 2 tools"}},
 	}

@@ -89,8 +89,8 @@ func (r *serverReader) rows(f *tui.Frame, w int) []string {
 		server += ", protocol " + d.Protocol
 	}
 	held := ""
-	if d.Held != "" {
-		held = d.Held + "; to accept: mcpdeck accept " + s.Name
+	if d.Holding != "" {
+		held = d.Holding + "; to accept: mcpdeck accept " + s.Name
 	}
 	rows := facts(f, w, "state", string(s.State.Status), "", why, "", s.State.Detail,
 		"name", s.Name,
@@ -105,7 +105,7 @@ func (r *serverReader) rows(f *tui.Frame, w int) []string {
 }
 
 // sum is what all tools take.
-func sum(tools []deck.ToolCost) (bytes int) {
+func sum(tools []deck.Tool) (bytes int) {
 	for _, t := range tools {
 		bytes += t.Bytes
 	}

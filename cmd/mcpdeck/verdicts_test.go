@@ -1,0 +1,122 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+)
+
+// verdicts are those of a server's tools, as the screen shows them.
+func verdicts(h *instance, server string) map[string]deck.Verdict {
+	d, _ := h.Details(server)
+	out := map[string]deck.Verdict{}
+	for _, t := range d.Tools {
+		out[t.Original] = t.Verdict
+	}
+	return out
+}
+
+func listedTools(t *testing.T, h *instance) []string {
+	t.Helper()
+	view, err := h.host.View(host.ViewSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for name := range view.MCP.ListTools() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestToolsOfTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
+	h := built(t, true)
+	h.host.Start()
+	before := listedTools(t, h)
+	if err := h.Allow("clippy", []string{"manage_memory", "haunt_desktop"}, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Allow("clippy", []string{"haunt_desktop"}, true); err != nil {
+		t.Fatal(err)
+	}
+	again, err := build(h.cfg, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.stop()
+	again.host.Start()
+	for name, h := range map[string]*instance{"at once": h, "after a restart": again} {
+		if got := listedTools(t, h); len(got) != len(before)-1 || slices.Contains(got, "manage_memory") {
+			t.Errorf("%s: %q", name, got)
+		}
+		if got := verdicts(h, "clippy"); got["manage_memory"] != deck.Denied || got["haunt_desktop"] != deck.Allow {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if err := h.Allow("nobody", []string{"x"}, false); err == nil {
+		t.Error("tools of a server that is not there were turned off")
+	}
+}
+
+// What the user turns off is in the card's file, holds at once, and starts nothing anew.
+func TestAToolOfAnAddedServerIsTurnedOffInItsFile(t *testing.T) {
+	h := built(t, true)
+	h.host.Start()
+	path := h.cfg.CardFile("git")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := config.Load(config.Flags{Port: -1, State: h.cfg.Paths.State})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.takeCards(cfg)
+	}
+	write("# mine\ncommand = ['git-server']\n")
+	first, err := h.addedCard("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Allow("git", []string{"push"}, false); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if want := "# mine\ncommand = ['git-server']\ntools = { push = \"off\" }\n"; string(b) != want || err != nil {
+		t.Errorf("%v, the file is\n%s", err, b)
+	}
+	off := func(want bool) {
+		t.Helper()
+		now, err := h.addedCard("git")
+		if err != nil || now.Card != first.Card {
+			t.Fatalf("%v, or the card is another one", err)
+		}
+		if got := whyOff(*now.tools.Load(), "push") != ""; got != want {
+			t.Errorf("off: %t", got)
+		}
+	}
+	off(true)
+	write(string(b)) // as the watch of the folder does
+	off(true)
+	write("command = ['git-server']\n")
+	off(false)
+	write("command = ['git-server']\ntools.x = 'off'\n")
+	if err := h.Allow("git", []string{"push"}, false); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a file that cannot be changed: %v", err)
+	}
+	write("command = ['other']\n")
+	if now, err := h.addedCard("git"); err != nil || now.Card == first.Card {
+		t.Errorf("%v, or what it runs is what it was", err)
+	}
+}

@@ -1,0 +1,156 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// SetTools writes verdicts on tools into the text of a card's file, or into the card's
+// table of a configuration file, such as server.github. The rest stays as it is written.
+// It fails if the tools are written in a way that it cannot change.
+func SetTools(b []byte, table string, verdicts map[string]string) ([]byte, error) {
+	whole, before, err := toolsIn(b, table)
+	if err != nil {
+		return nil, err
+	}
+	want := maps.Clone(before)
+	for tool, verdict := range verdicts {
+		delete(want, tool)
+		if (Card{Tools: want}).Verdict(tool) != verdict {
+			want[tool] = verdict
+		}
+	}
+	out := []byte(strings.Join(editTools(strings.SplitAfter(string(b), "\n"), table, want), ""))
+	again, after, err := toolsIn(out, table)
+	if err != nil || !maps.Equal(after, want) || !reflect.DeepEqual(whole, again) {
+		return nil, errors.New("its tools are written in a way that mcpdeck cannot change")
+	}
+	return out, nil
+}
+
+// toolsIn are the verdicts in a file, and what else it says.
+func toolsIn(b []byte, table string) (rest map[string]any, tools map[string]string, err error) {
+	rest, tools = map[string]any{}, map[string]string{}
+	if _, err := Read(b, &rest); err != nil {
+		return nil, nil, err
+	}
+	card := rest
+	if table != "" {
+		for _, name := range strings.Split(table, ".") {
+			card, _ = card[name].(map[string]any)
+		}
+	}
+	if card == nil {
+		return nil, nil, fmt.Errorf("it has no table %s", table)
+	}
+	verdicts, _ := card["tools"].(map[string]any)
+	for tool, v := range verdicts {
+		text, ok := v.(string)
+		if !ok {
+			return nil, nil, fmt.Errorf("tools.%s is not a text", tool)
+		}
+		tools[tool] = text
+	}
+	delete(card, "tools")
+	return rest, tools, nil
+}
+
+// editTools changes the lines of a file. Whether that is right is for the caller to
+// check: it does not know what a line belongs to that is part of a longer value.
+func editTools(lines []string, table string, want map[string]string) []string {
+	header := regexp.MustCompile(`^\s*\[\s*([^\[\]]*?)\s*\]`)
+	inline := regexp.MustCompile(`^\s*tools\s*=\s*\{.*\}[^}]*`)
+	own := strings.TrimPrefix(table+".tools", ".")
+	in, last := "", -1 // the table of a line, and the last line of the card's own
+	if table == "" {
+		last = 0
+	}
+	for i, line := range lines {
+		if m := header.FindStringSubmatch(line); m != nil {
+			if in = m[1]; in == own {
+				return slices.Concat(lines[:i+1], editRows(lines[i+1:], want))
+			}
+		}
+		if in != table {
+			continue
+		}
+		if inline.MatchString(line) {
+			rest := line[strings.LastIndexByte(line, '}')+1:]
+			if len(want) == 0 && strings.TrimSpace(rest) == "" {
+				return slices.Delete(lines, i, i+1)
+			}
+			lines[i] = inTable(want) + rest
+			return lines
+		}
+		if strings.TrimSpace(line) != "" {
+			last = i + 1
+		}
+	}
+	if last < 0 || len(want) == 0 {
+		return lines
+	}
+	if last > 0 && !strings.HasSuffix(lines[last-1], "\n") {
+		lines[last-1] += "\n"
+	}
+	return slices.Insert(lines, last, inTable(want)+"\n")
+}
+
+// editRows changes the rows of a table of tools.
+func editRows(lines []string, want map[string]string) []string {
+	end := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "[") })
+	if end < 0 {
+		end = len(lines)
+	}
+	var rows []string
+	said := map[string]bool{}
+	for _, line := range lines[:end] {
+		key, value, ok := strings.Cut(line, "=")
+		tool := strings.Trim(strings.TrimSpace(key), `"'`)
+		verdict, stays := want[tool]
+		switch {
+		case !ok || strings.HasPrefix(strings.TrimSpace(line), "#"):
+			rows = append(rows, line)
+		case stays:
+			said[tool] = true
+			_, comment, _ := strings.Cut(value, "#")
+			if comment != "" {
+				comment = " #" + strings.TrimRight(comment, "\r\n")
+			}
+			rows = append(rows, row(tool, verdict)+comment+"\n")
+		}
+	}
+	for len(rows) > 0 && strings.TrimSpace(rows[len(rows)-1]) == "" {
+		rows, end = rows[:len(rows)-1], end-1
+	}
+	for _, tool := range slices.Sorted(maps.Keys(want)) {
+		if !said[tool] {
+			rows = append(rows, row(tool, want[tool])+"\n")
+		}
+	}
+	return slices.Concat(rows, lines[end:])
+}
+
+func inTable(tools map[string]string) string {
+	if len(tools) == 0 {
+		return "tools = {}"
+	}
+	var rows []string
+	for _, tool := range slices.Sorted(maps.Keys(tools)) {
+		rows = append(rows, row(tool, tools[tool]))
+	}
+	return "tools = { " + strings.Join(rows, ", ") + " }"
+}
+
+func row(tool, verdict string) string {
+	if !regexp.MustCompile(`^[A-Za-z0-9_-]+$`).MatchString(tool) {
+		tool = string(rawjson.Quote(tool))
+	}
+	return tool + " = " + string(rawjson.Quote(verdict))
+}
