@@ -21,9 +21,6 @@ import (
 	"time"
 )
 
-// patience is how long anything may take on a busy machine.
-const patience = 2 * time.Minute
-
 // driver is a user's home with the program in it, as processes.
 type driver struct {
 	t       *testing.T

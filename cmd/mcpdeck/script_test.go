@@ -25,6 +25,9 @@ import (
 
 var programs decktest.Shared
 
+// patience is how long anything may take on a busy machine.
+const patience = 2 * time.Minute
+
 func TestMain(m *testing.M) {
 	programs.M = m
 	testscript.Main(&programs, map[string]func(){"mcpdeck": main, "stamp": stamp, "echo-server": echoServer})
