@@ -7,9 +7,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
-// known finds the open request that req is another attempt at: by its key, else
-// as the same question of the same asker. Another agent that asks the same has a
-// question of its own for as long as the first may come for its answer.
+// known finds the open request that req repeats: by its key, or else by the same
+// question from the same asker. The same question from another agent is a separate
+// request while the first agent may still fetch its answer.
 func (q *Queue) known(req *Request, print string) *item {
 	key := ownedKey{req.ResumeKey, req.Owner}
 	asks := req.asks()
@@ -31,17 +31,17 @@ func (it *item) opens(key ownedKey) bool {
 	return it.req.ResumeKey == key.Key && it.req.Owner == key.Owner || slices.Contains(it.keys, key)
 }
 
-// belongsToAnother tells whether somebody other than the asker of req may still
-// come for the answer.
+// belongsToAnother reports whether an asker other than that of req may still fetch
+// the answer.
 func (it *item) belongsToAnother(req *Request) bool {
 	peer, key := it.req.Peer, it.req.peerKey()
 	switch {
 	case key != "" && key == req.peerKey(), it.peerLeft:
 		return false
 	case it.absent == Restarted && it.req.ResumeKey == "":
-		return false // it has no way to come back but asking again
+		return false // it can come back only by asking again
 	case it.loaded && it.absent != Restarted && req.ofProcess(peer):
-		return false // a call that a restart cut off comes back under its key
+		return false // a call interrupted by a restart comes back with its key
 	case it.loaded && peer.Agent != 0:
 		return socket.Alive(peer.Agent)
 	case peer.Key != "" && !it.loaded:
@@ -50,8 +50,8 @@ func (it *item) belongsToAnother(req *Request) bool {
 	return socket.Alive(peer.PID)
 }
 
-// attach makes the asker of req the one of an open request. Its earlier attempt
-// under the same key ends; a call under another key goes on waiting.
+// attach connects the asker of req to an open request. Its earlier call with the same
+// key ends; calls with other keys keep waiting.
 func (q *Queue) attach(it *item, req Request) {
 	key := ownedKey{req.ResumeKey, req.Owner}
 	it.calls = slices.DeleteFunc(it.calls, func(c *Call) bool {
@@ -73,7 +73,7 @@ func (q *Queue) attach(it *item, req Request) {
 	it.setTimes(req, time.Now())
 }
 
-// wait makes a call that waits for the request.
+// wait adds a call that waits for the request.
 func (q *Queue) wait(it *item, req Request) *Call {
 	c := &Call{q: q, id: it.id, key: ownedKey{req.ResumeKey, req.Owner}, done: make(chan struct{})}
 	it.calls = append(it.calls, c)
@@ -81,9 +81,9 @@ func (q *Queue) wait(it *item, req Request) *Call {
 	return c
 }
 
-// back says that somebody waits for the request again.
+// back records that someone is waiting for the request again.
 func (q *Queue) back(it *item) {
-	if it.absent == Gone { // it was written down as withdrawn
+	if it.absent == Gone { // it was recorded as withdrawn
 		q.history = slices.DeleteFunc(slices.Clone(q.history), func(r Record) bool { return r.ID == it.id })
 	}
 	it.absent, it.why, it.left, it.peerLeft, it.loaded = Present, "", time.Time{}, false, false
@@ -96,8 +96,8 @@ func (it *item) askedAgain() {
 	}
 }
 
-// Left says that the connection or process that a peer's key stands for has
-// ended: what it asked is not waited for by anybody else in its name.
+// Left reports that the connection or process identified by a peer's key has ended,
+// so nobody waits for its requests on its behalf.
 func (q *Queue) Left(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -116,8 +116,8 @@ func (q *Queue) Left(key string) {
 	q.changed(true)
 }
 
-// mergeTwin makes one request of two: an agent whose server was killed starts
-// another, and asks again before the end of the first is noticed; or it asks anew
+// mergeTwin merges two requests into one. Twins arise when an agent's server is killed
+// and its successor asks again before that is noticed, or when an agent asks again
 // instead of fetching the answer.
 func (q *Queue) mergeTwin(it *item) {
 	agent, key := it.req.Peer.Agent, it.req.peerKey()
@@ -143,8 +143,7 @@ func (q *Queue) mergeTwin(it *item) {
 	}
 }
 
-// wanted tells whether somebody other than the asker of req may still fetch the
-// answer.
+// wanted reports whether an asker other than that of req may still fetch the answer.
 func (p *parked) wanted(req *Request) bool {
 	peer, key := p.Request.Peer, p.Request.peerKey()
 	switch {
@@ -158,8 +157,8 @@ func (p *parked) wanted(req *Request) bool {
 	return socket.Alive(peer.PID)
 }
 
-// recall fills in what the user has already entered or answered for the same
-// request of an asker that had gone.
+// recall restores what the user entered or answered when the same request was open
+// before its asker left.
 func (q *Queue) recall(it *item) {
 	same := func(p parked) bool {
 		return it.req.ResumeKey != "" && it.req.ResumeKey == p.Request.ResumeKey && it.req.Owner == p.Request.Owner ||

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Open says why question i of qs still needs the user, or "" when it does
-// not: it is answered, skipped, asked back or optional.
+// Open returns why question i of qs still needs the user. It returns "" if the question
+// is answered, skipped, asked back or optional.
 func (d Draft) Open(qs []Question, i int) string {
 	if i >= len(d.Answers) {
 		return "not answered"
@@ -42,7 +42,7 @@ func (a AnswerDraft) open(q Question) string {
 	return ""
 }
 
-// count is how many choices are made, free text included.
+// count returns the number of choices made, including free text.
 func (a AnswerDraft) count() int {
 	n := len(a.Chosen)
 	if a.OtherOn && strings.TrimSpace(a.Other) != "" {
@@ -51,8 +51,8 @@ func (a AnswerDraft) count() int {
 	return n
 }
 
-// Answered tells whether question i has an answer, is skipped or asked back.
-// An optional question without any is complete but not answered.
+// Answered reports whether question i has an answer, is skipped or asked back.
+// An optional question with none of these is complete but not answered.
 func (d Draft) Answered(qs []Question, i int) bool {
 	if d.Open(qs, i) != "" {
 		return false
@@ -63,8 +63,8 @@ func (d Draft) Answered(qs []Question, i int) bool {
 
 func (a AnswerDraft) asksBack() bool { return a.Asks && strings.TrimSpace(a.Clarify) != "" }
 
-// FirstOpen is the first question that keeps d from being sent, with the
-// reason; -1 when d is complete.
+// FirstOpen returns the first question that prevents d from being sent, and the
+// reason. It returns -1 if d is complete.
 func (d Draft) FirstOpen(qs []Question) (int, string) {
 	for i := range qs {
 		if why := d.Open(qs, i); why != "" {
@@ -74,7 +74,7 @@ func (d Draft) FirstOpen(qs []Question) (int, string) {
 	return -1, ""
 }
 
-// Results are the answers that d stands for, one per question, in order.
+// Results returns the answers in d, one per question, in order.
 func (d Draft) Results(qs []Question) []Result {
 	out := make([]Result, len(qs))
 	for i, q := range qs {
@@ -87,7 +87,7 @@ func (d Draft) Results(qs []Question) []Result {
 	return out
 }
 
-// Reply is what the asker gets for d.
+// Reply returns the reply for d.
 func (d Draft) Reply(qs []Question) Reply {
 	r := d.Results(qs)
 	return Reply{Status: status(r), Results: r, Questions: qs}
@@ -133,7 +133,7 @@ func (a AnswerDraft) result(q Question) Result {
 	return r
 }
 
-// tidy trims text the user typed and unifies its line ends.
+// tidy trims text that the user typed and normalizes its line endings.
 func tidy(s string) string { return strings.TrimSpace(lineEnds(s)) }
 
 func status(results []Result) Status {
@@ -145,8 +145,8 @@ func status(results []Result) Status {
 	return Answered
 }
 
-// DraftOf turns results that came from outside the interface into a draft. An
-// answer that the questions do not offer is refused with an error that names it.
+// DraftOf converts results from outside the interface into a draft. It returns an error
+// that names the first answer the questions do not offer.
 func DraftOf(qs []Question, results []Result) (Draft, error) {
 	d := NewDraft(qs)
 	for i := range d.Answers {

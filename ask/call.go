@@ -10,8 +10,8 @@ import (
 // Delivery is whether the asker got the answer.
 type Delivery string
 
-// The ways a request ends for the asker. Unconfirmed was written, but the
-// asker did not say that it read it. Waiting is parked.
+// The delivery states of a reply. Unconfirmed means that it was written, but the asker
+// has not acknowledged it. Waiting means that it is parked.
 const (
 	Delivered   Delivery = "delivered"
 	Unconfirmed Delivery = "not confirmed"
@@ -19,8 +19,7 @@ const (
 	Withdrawn   Delivery = "withdrawn"
 )
 
-// Call is one wait for the answer of a request. Its methods may be called from
-// any goroutine.
+// Call waits for the answer to a request. Its methods are safe for concurrent use.
 type Call struct {
 	q    *Queue
 	id   int // of the item; guarded by the queue
@@ -32,30 +31,30 @@ type Call struct {
 	err   error
 }
 
-// Done is closed when there is a reply or an error.
+// Done returns a channel that is closed when there is a reply or an error.
 func (c *Call) Done() <-chan struct{} { return c.done }
 
-// Reply is the end of the request, once Done is closed. The error is an
+// Reply returns the outcome of the request once Done is closed. The error is an
 // [*Error].
 func (c *Call) Reply() (Reply, error) { return c.reply, c.err }
 
-// Delivered tells the queue whether the reply reached the asker. A reply that
-// did not is kept.
+// Delivered tells the queue whether the reply reached the asker. If not, the queue
+// keeps the reply.
 func (c *Call) Delivered(d Delivery) { c.q.delivered(c, d) }
 
-// Leave withdraws the request: the asker has gone, or says why. What the user
-// has entered stays.
+// Leave withdraws the request, because the asker is gone or for the reason it gives.
+// The user's draft is kept.
 func (c *Call) Leave(why string) { c.q.leave(c, Gone, why) }
 
-// HandOver ends the call but not the request: the asker comes back with
+// HandOver ends the call but not the request, which the asker resumes with
 // [Queue.Resume].
 func (c *Call) HandOver() { c.q.leave(c, HandedOver, "") }
 
-// Place says how the request stands: its state, how many requests come before
-// it, and how many there are.
+// Place returns the state of the request, how many requests come before it, and how
+// many there are.
 func (c *Call) Place() (state State, ahead, pending int) { return c.q.place(c) }
 
-// Unreached is zero: the queue has the request.
+// Unreached returns the zero time, because the queue has the request.
 func (c *Call) Unreached() time.Time { return time.Time{} }
 
 func (c *Call) finish(r Reply, err error) {
@@ -65,8 +64,8 @@ func (c *Call) finish(r Reply, err error) {
 	})
 }
 
-// Ask puts req to the user and waits. A cancelled ctx withdraws it. The error
-// is an [*Error] or ctx's.
+// Ask asks the user req and waits for the reply. Cancelling ctx withdraws the request.
+// The error is an [*Error] or that of ctx.
 func (q *Queue) Ask(ctx context.Context, req Request) (Reply, error) {
 	c, err := q.Open(req)
 	if err != nil {
@@ -113,7 +112,7 @@ func (q *Queue) leave(c *Call, how Absence, why string) {
 	q.changed(true)
 }
 
-// trim drops the oldest requests nobody waits for when there are too many.
+// trim drops the oldest requests that nobody is waiting for when there are too many.
 func (q *Queue) trim() {
 	n := 0
 	for i := len(q.items) - 1; i >= 0; i-- {
@@ -178,8 +177,8 @@ func (q *Queue) place(c *Call) (State, int, int) {
 	return state, ahead, pending
 }
 
-// stateWord is the state of a request for its client: "editing" once the user
-// has entered something.
+// stateWord returns the state of a request as its client sees it: "editing" once the
+// user has entered something.
 func (q *Queue) stateWord(c *Call, state State) string {
 	q.mu.Lock()
 	defer q.mu.Unlock()

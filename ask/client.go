@@ -15,20 +15,20 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// ClientOptions say how a [Client] reaches the deck.
+// ClientOptions configures how a [Client] reaches the deck.
 type ClientOptions struct {
 	Path    string        // of the deck's socket
-	Wait    time.Duration // for a deck that is not there yet; 0: 3 s, negative: not at all
-	Lost    func() bool   // whether a deck was there and has gone; then it is waited for longer. May be nil
+	Wait    time.Duration // how long to wait for a deck to start; 0: 3 s, negative: not at all
+	Lost    func() bool   // reports whether a deck was running and exited, in which case the wait is longer; may be nil
 	Session string        // label of the agent's session
 	Version string        // of the program
-	// Prove asks the user for what a deck wants to be shown before it takes an
+	// Prove asks the user for the proof that the deck requires before it accepts an
 	// answer: "pair" or "passphrase".
 	Prove func(method string) (string, error)
 }
 
-// Client asks through the socket of a deck in another process. A lost deck is
-// looked for again, and asked again under the same key.
+// Client sends questions to a deck in another process over its socket. When the deck
+// is lost, Client looks for the next one and sends them again with the same keys.
 type Client struct {
 	opt ClientOptions
 
@@ -37,7 +37,7 @@ type Client struct {
 	last  *RemoteCall            // the newest
 }
 
-// NewClient returns a client that connects when it is asked something.
+// NewClient returns a client that connects with its first request.
 func NewClient(opt ClientOptions) *Client {
 	if opt.Wait == 0 {
 		opt.Wait = defaultWait
@@ -45,8 +45,9 @@ func NewClient(opt ClientOptions) *Client {
 	return &Client{opt: opt, calls: map[string]*RemoteCall{}}
 }
 
-// Open sends a request to the deck. When there is none and none is waited for,
-// the error is [ErrUnavailable]; otherwise the call ends with it.
+// Open sends a request to the deck. If no deck is running and the client does not wait
+// for one, Open returns [ErrUnavailable]; if it waits in vain, the call ends with that
+// error.
 func (c *Client) Open(req Request) (*RemoteCall, error) {
 	if req.ResumeKey == "" {
 		req.ResumeKey = NewKey()
@@ -57,8 +58,8 @@ func (c *Client) Open(req Request) (*RemoteCall, error) {
 	return c.start(req)
 }
 
-// Resume waits again for a request that was handed over, by this client or by
-// one before it. The deck says whether it knows it.
+// Resume waits again for a request that this client or an earlier one handed over.
+// The call ends with an error if the deck does not know the request.
 func (c *Client) Resume(key, owner string) (*RemoteCall, error) {
 	c.mu.Lock()
 	r := c.calls[key+"\x00"+owner]
@@ -70,10 +71,10 @@ func (c *Client) Resume(key, owner string) (*RemoteCall, error) {
 	return c.start(Request{ResumeKey: key, Owner: owner})
 }
 
-// Move says that the agents go on without this client: what is asked comes to the
-// deck again under its key, so the deck does not show that this client leaves it.
-// The function that it returns lets go of those requests that no call waits for;
-// it is called when the others have left.
+// Move announces that the agents continue without this client: their requests come to
+// the deck again with their keys, so the deck does not show that this client leaves.
+// The caller calls the returned function once the other calls have left; it releases
+// the requests that no call is waiting for.
 func (c *Client) Move() (done func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,8 +93,8 @@ func (c *Client) Move() (done func()) {
 	}
 }
 
-// enter notes a call. It returns the one before it, and the one whose question it
-// asks anew instead of fetching the answer; nil when there is none.
+// enter registers a call. It returns the call before it, and the call whose question
+// this one repeats instead of fetching the answer; either may be nil.
 func (c *Client) enter(r *RemoteCall) (last, twin *RemoteCall) {
 	asks := r.req.asks()
 	c.mu.Lock()
@@ -108,7 +109,7 @@ func (c *Client) enter(r *RemoteCall) (last, twin *RemoteCall) {
 	return last, twin
 }
 
-// start begins a call; a request without questions is a resumed one.
+// start starts a call. A request without questions resumes an earlier one.
 func (c *Client) start(req Request) (*RemoteCall, error) {
 	wait := c.patience(req)
 	conn, err := c.dial(context.Background())
@@ -139,8 +140,7 @@ func (c *Client) start(req Request) (*RemoteCall, error) {
 	return r, nil
 }
 
-// Close withdraws everything that is still asked, and waits a moment for the
-// deck to be told.
+// Close withdraws all open requests and briefly waits until the deck has been told.
 func (c *Client) Close() {
 	c.mu.Lock()
 	open := slices.Collect(maps.Values(c.calls))
@@ -164,7 +164,7 @@ func (c *Client) forget(key string) {
 	c.mu.Unlock()
 }
 
-// RemoteCall is a [Call] in another process.
+// RemoteCall is a [Call] on a deck in another process.
 type RemoteCall struct {
 	c     *Client
 	req   Request
@@ -175,11 +175,11 @@ type RemoteCall struct {
 	acked chan struct{} // closed when the asker has the reply
 	ack   sync.Once
 
-	moved    atomic.Bool // the agent goes on elsewhere
-	answered atomic.Bool // with the id, for an answer to be fetched
+	moved    atomic.Bool // the agent continues elsewhere
+	answered atomic.Bool // with an ID by which the answer can be fetched
 
-	wanted context.Context         // ends when the asker has gone
-	leave  context.CancelCauseFunc // says that it has
+	wanted context.Context         // done when the asker is gone
+	leave  context.CancelCauseFunc // ends wanted
 
 	reply Reply
 	err   error
@@ -204,13 +204,13 @@ func newRemoteCall(c *Client, req Request) *RemoteCall {
 	return r
 }
 
-// Done is closed when there is a reply or an error.
+// Done returns a channel that is closed when there is a reply or an error.
 func (r *RemoteCall) Done() <-chan struct{} { return r.done }
 
-// Reply is the end of the request, once Done is closed.
+// Reply returns the outcome of the request once Done is closed.
 func (r *RemoteCall) Reply() (Reply, error) { return r.reply, r.err }
 
-// Delivered forgets a reply that has arrived.
+// Delivered forgets a reply once it has arrived.
 func (r *RemoteCall) Delivered(d Delivery) {
 	if d == Delivered {
 		r.ack.Do(func() { close(r.acked) })
@@ -221,8 +221,8 @@ func (r *RemoteCall) Delivered(d Delivery) {
 // HandOver keeps the request open for [Client.Resume].
 func (r *RemoteCall) HandOver() { r.answered.Store(true) }
 
-// Leave withdraws the request. It waits a moment for the deck to be told, so
-// that nothing of this call reaches it behind a later one for the same question.
+// Leave withdraws the request. It briefly waits until the deck has been told, so that
+// nothing from this call arrives after a later call with the same question.
 func (r *RemoteCall) Leave(why string) {
 	r.withdraw(why)
 	select {
@@ -236,14 +236,15 @@ func (r *RemoteCall) withdraw(why string) {
 	r.c.forget(r.key)
 }
 
-// Place is what the deck said last.
+// Place returns what the deck reported last.
 func (r *RemoteCall) Place() (state State, ahead, pending int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.state, r.ahead, r.counts
 }
 
-// Unreached tells since when no deck has the request; zero when one has it.
+// Unreached returns the time since which no deck has the request, or the zero time if a
+// deck has it.
 func (r *RemoteCall) Unreached() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -264,7 +265,7 @@ func (r *RemoteCall) finish(reply Reply, err error) {
 	})
 }
 
-// run talks to the deck until there is an answer, or the deck is gone for good.
+// run talks to decks until there is an answer or none can be reached any more.
 func (r *RemoteCall) run(conn net.Conn) {
 	err := reconnect.Keep(conn, func(conn net.Conn) bool {
 		lost := r.talk(conn)
@@ -283,7 +284,8 @@ func (r *RemoteCall) run(conn net.Conn) {
 	r.finish(Reply{}, err)
 }
 
-// talk sends the request and reads until the end; true to try again.
+// talk sends the request and reads until the connection ends. It reports whether to try
+// again.
 func (r *RemoteCall) talk(conn net.Conn) bool {
 	if !r.isWanted() {
 		return false
@@ -334,8 +336,8 @@ func (r *RemoteCall) talk(conn net.Conn) bool {
 
 func (r *RemoteCall) isWanted() bool { return r.wanted.Err() == nil }
 
-// hear takes one line of the deck. over ends the connection; again asks for
-// another.
+// hear handles one line from the deck. It reports whether the connection is over and
+// whether to try another one.
 func (r *RemoteCall) hear(conn net.Conn, raw []byte) (over, again bool) {
 	var l struct {
 		line
@@ -382,7 +384,7 @@ func (r *RemoteCall) hear(conn net.Conn, raw []byte) (over, again bool) {
 	return false, false
 }
 
-// wire is the request as it goes over the socket.
+// wire returns the request as sent over the socket.
 func (r *RemoteCall) wire() map[string]any {
 	if len(r.req.Questions) == 0 {
 		return map[string]any{
@@ -408,8 +410,8 @@ func (r *RemoteCall) wire() map[string]any {
 
 func features() []string { return []string{"notes", "clarify", "skip", "status", "ack", "resume"} }
 
-// wireQuestions undoes what normalising did, so that the deck gets the same
-// questions again.
+// wireQuestions reverses normalization, so that the deck parses the same questions
+// again.
 func wireQuestions(qs []Question) []map[string]any {
 	out := make([]map[string]any, len(qs))
 	for i, q := range qs {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
-// Listed is an open request as the command line shows it.
+// Listed is an open request as shown by the command line.
 type Listed struct {
 	ID        int        `json:"id"`
 	Asker     string     `json:"asker"`
@@ -22,8 +22,8 @@ type Listed struct {
 	Questions []Question `json:"questions"`
 }
 
-// list sends the open requests. Who stands on another machine, or in a container,
-// gets those from there: the others may hold what was never to leave this one.
+// list sends the open requests. A client on another machine or in a container gets only
+// the requests from there, since others may contain what must not leave this machine.
 func (c *conn) list(m *message) {
 	items := []Listed{}
 	for _, it := range c.l.q.Pending().Items {
@@ -40,7 +40,7 @@ func (c *conn) list(m *message) {
 		}
 		items = append(items, v)
 	}
-	_ = c.send(line{ID: m.id, Type: "list", V: 1, Items: items}) // who asked and left needs no list
+	_ = c.send(line{ID: m.id, Type: "list", V: 1, Items: items}) // a client that left needs no list
 }
 
 // session opens a session socket, or ends the one named.

@@ -12,13 +12,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Times of a connection.
+// Time limits of a connection.
 const (
 	requestWithin = 10 * time.Second
 	writeWithin   = 5 * time.Second
 	closeWithin   = 500 * time.Millisecond // on shutdown
 	ackWithin     = 2 * time.Second
-	comesWithin   = 5 * time.Second // a call that goes on elsewhere
+	comesWithin   = 5 * time.Second // for a call that continues elsewhere
 	statusEvery   = time.Second
 	hangupEvery   = time.Second
 )
@@ -30,7 +30,7 @@ type conn struct {
 	via  *session // nil: the main socket
 	peer Peer
 	in   *lineReader
-	full bool // there is no room: it is told so
+	full bool // too many connections: this one is refused
 }
 
 func (c *conn) serve() {
@@ -56,7 +56,7 @@ func (c *conn) serve() {
 	m, err := parseMessage(raw)
 	if err != nil {
 		m.v = true
-		_ = c.send(m.failure(invalid("%s", err))) // who sent this may be gone
+		_ = c.send(m.failure(invalid("%s", err))) // the sender may be gone
 		return
 	}
 	if c.full {
@@ -70,16 +70,15 @@ func (c *conn) serve() {
 	_ = c.send(m.failure(unsupported(m.kind))) // as above
 }
 
-// handlers by the type of a request. All but ask are the
-// deck's own commands.
+// handlers returns the handlers by request type. All but ask are for the deck's own
+// commands.
 func handlers() map[string]func(*conn, *message) {
 	return map[string]func(*conn, *message){
 		"ask": (*conn).ask, "resume": (*conn).resume, "ping": (*conn).ping, "list": (*conn).list, "answer": (*conn).unproven, "prove": (*conn).prove, "session": (*conn).session,
 	}
 }
 
-// refuse answers a line that could not be read, whose sender's format is not
-// known.
+// refuse answers a line that could not be parsed, in the format for an unknown sender.
 func (c *conn) refuse(err *Error) {
 	m := message{id: nullID(), v: true}
 	_ = c.send(m.failure(err)) // it may have left
@@ -97,7 +96,7 @@ func (c *conn) send(l line) error {
 
 func (c *conn) ping(*message) {
 	n := c.l.q.Pending().Waiting
-	_ = c.send(line{Type: "pong", V: 1, App: "mcpdeck", Version: c.l.opt.Version, Pending: &n}) // a prober that left needs no answer
+	_ = c.send(line{Type: "pong", V: 1, App: "mcpdeck", Version: c.l.opt.Version, Pending: &n}) // a client that left needs no answer
 }
 
 func (c *conn) ask(m *message) {
@@ -120,7 +119,7 @@ func (c *conn) resume(m *message) {
 	c.follow(m, call, err)
 }
 
-// follow brings the end of a call to the client.
+// follow sends the outcome of a call to the client.
 func (c *conn) follow(m *message, call *Call, err error) {
 	if err != nil {
 		_ = c.send(m.failure(err)) // it may have left
@@ -139,8 +138,8 @@ func (c *conn) follow(m *message, call *Call, err error) {
 	call.Delivered(c.deliver(m, reply, w))
 }
 
-// deliver writes the reply and, where the client can, waits for its word that
-// it has it.
+// deliver writes the reply and, if the client supports it, waits for the
+// acknowledgement.
 func (c *conn) deliver(m *message, reply Reply, w *heard) Delivery {
 	if err := c.send(m.reply(reply)); err != nil {
 		return Undelivered
@@ -165,8 +164,8 @@ func (c *conn) deliver(m *message, reply Reply, w *heard) Delivery {
 	}
 }
 
-// wait returns true when the call has ended, false when the client left. A
-// client that wants to know is told of changes, at most one a second.
+// wait reports whether the call ended before the client left. A client that asked for
+// status changes gets at most one a second.
 func (c *conn) wait(m *message, call *Call, w *heard) bool {
 	var hints <-chan struct{}
 	var due <-chan time.Time
@@ -212,10 +211,10 @@ func (c *conn) wait(m *message, call *Call, w *heard) bool {
 	}
 }
 
-// handOver keeps the request of a client whose agent goes on with it elsewhere. A
-// call that still waits is sent again, and comes under its key: until it does,
-// nobody sees that this one has ended. One that was answered with its id comes
-// back when the agent fetches the answer.
+// handOver keeps the request of a client whose agent continues elsewhere. A call that
+// is still waiting is sent again with its key; until then, the end of this one is not
+// shown. A call that was answered with an ID comes back when the agent fetches the
+// answer.
 func (c *conn) handOver(call *Call, answered bool) {
 	if !answered {
 		select {
@@ -228,8 +227,7 @@ func (c *conn) handOver(call *Call, answered bool) {
 	c.l.q.Left((&Request{Peer: c.peer}).peerKey())
 }
 
-// status returns a function that sends the state of the call if it is not what
-// was sent before.
+// status returns a function that sends the state of the call if it has changed.
 func (c *conn) status(m *message, call *Call) func() {
 	var last line
 	return func() {
@@ -244,22 +242,22 @@ func (c *conn) status(m *message, call *Call) func() {
 	}
 }
 
-// later is a line after the request.
+// later is a line that follows the request.
 type later struct {
 	Type     string `json:"type"`
 	Reason   string `json:"reason"`
 	Answered bool   `json:"answered"` // of a handover: the agent has the id, and may fetch the answer
 }
 
-// heard is what comes from the client after its request. The hang-up comes by
-// the same channel as the lines: by another it could overtake the last of them.
+// heard delivers what the client sends after its request. A hang-up comes through the
+// same channel as the lines, so that it cannot overtake them.
 type heard struct {
 	lines chan later    // closed on a full hang-up
 	quit  chan struct{} // closed by the user of heard
 }
 
-// listen reads on: half-closing is no hang-up, so the end of input alone does
-// not count.
+// listen keeps reading. The end of input alone is not a hang-up, since the client may
+// have closed only its sending side.
 func (c *conn) listen() *heard {
 	w := &heard{lines: make(chan later, 4), quit: make(chan struct{})}
 	safe.Go("ask client", func() {

@@ -10,21 +10,22 @@ import (
 )
 
 const (
-	lostFor      = time.Minute // a new question waits for a deck that has gone
+	lostFor      = time.Minute // how long a new question waits for a deck that exited
 	defaultWait  = 3 * time.Second
 	inLineWithin = 2 * time.Second
 )
 
-// pauses are those of looking for a deck: short at first, since it may be starting.
+// pauses returns the pauses between attempts to reach a deck, short at first, since it
+// may be starting.
 func pauses() reconnect.Pauses {
 	return reconnect.Pauses{First: 50 * time.Millisecond, Most: 300 * time.Millisecond, SeldomAfter: time.Minute, Seldom: 2 * time.Second}
 }
 
-// Unreached is the state of a request that no deck has: it is on nobody's screen.
+// Unreached is the state of a request that no deck has, so it is on no screen.
 const Unreached State = "unreached"
 
-// patience is how long a request waits for a deck. One that a deck has had waits
-// for as long as it lives.
+// patience returns how long a request waits for a deck. A request that a deck has had
+// waits until it times out.
 func (c *Client) patience(req Request) time.Duration {
 	lost := c.opt.Lost != nil && c.opt.Lost()
 	switch {
@@ -43,10 +44,10 @@ func lifetime(req Request) time.Duration {
 	return maxTimeout
 }
 
-// lives is what is left of the time that the request waits for an answer.
+// lives returns how much longer the request waits for an answer.
 func (r *RemoteCall) lives() time.Duration { return lifetime(r.req) - time.Since(r.start) }
 
-// dial tries once. A socket that another user may have put there counts as none.
+// dial tries once. It ignores a socket that another user may have created.
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := socket.Dial(ctx, c.opt.Path)
 	if err != nil {
@@ -55,7 +56,8 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// dialFor tries for as long as wait, while r is wanted, and once more at its end.
+// dialFor tries until wait has passed or r is no longer wanted, and once more at the
+// end.
 func (c *Client) dialFor(r *RemoteCall, wait time.Duration) (net.Conn, error) {
 	conn, err := reconnect.Dial(r.wanted, pauses(), max(wait, 0), c.dial)
 	if err != nil && !r.isWanted() {
@@ -64,11 +66,10 @@ func (c *Client) dialFor(r *RemoteCall, wait time.Duration) (net.Conn, error) {
 	return conn, err
 }
 
-// inLine waits until the deck has the request that was made before next, so that
-// the user gets them in their order. A deck that says nothing about it is not
-// waited for.
+// inLine waits until the deck has the request made before next, so that the user gets
+// them in order. It does not wait for a deck that reports no status.
 func (r *RemoteCall) inLine(next *RemoteCall, connected bool) {
-	if !connected { // nobody is asked anything at the moment
+	if !connected { // there are no requests at the moment
 		return
 	}
 	select {

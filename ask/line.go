@@ -19,8 +19,8 @@ var (
 	errPartial = errors.New("closed in the middle of a request")
 )
 
-// lineReader reads lines of at most maxLine bytes. It never holds more than
-// that and one read.
+// lineReader reads lines of at most maxLine bytes. It never buffers more than that
+// plus one read.
 type lineReader struct {
 	r    io.Reader
 	buf  []byte // read and not yet returned
@@ -28,9 +28,9 @@ type lineReader struct {
 	seen bool   // any byte at all
 }
 
-// request returns the first line that is not blank, without its end and
-// without a byte-order mark. At the end of input what is there counts as a line
-// if it is a whole JSON object.
+// request returns the first line that is not blank, without its line ending and a
+// byte-order mark. At the end of input, an unterminated line counts if it is a complete
+// JSON object.
 func (l *lineReader) request() ([]byte, error) {
 	first := true
 	for range maxBlank + 1 {
@@ -57,8 +57,7 @@ func (l *lineReader) request() ([]byte, error) {
 	return nil, errPartial
 }
 
-// next returns the next line. At the end of input it returns what is left with
-// the error.
+// next returns the next line. At the end of input it returns the rest with the error.
 func (l *lineReader) next() ([]byte, error) {
 	from := 0
 	for {
@@ -92,8 +91,8 @@ func (l *lineReader) fill() {
 	l.err = err
 }
 
-// drop forgets what is buffered, so that a peer that sends without end does
-// not fill memory.
+// drop discards the buffer, so that a peer that never stops sending does not fill
+// memory.
 func (l *lineReader) drop() { l.buf = nil }
 
 func isObject(b []byte) bool {

@@ -23,24 +23,24 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
-// ListenOptions say where and how a [Listener] listens.
+// ListenOptions configures a [Listener].
 type ListenOptions struct {
 	Path     string // of the socket; its folder also gets the session sockets
-	Version  string // of the program, told to who asks
+	Version  string // of the program, sent to clients
 	Sessions string // file that remembers the session sockets; "" forgets them
 	// Gate decides which connections act for the user; nil: none.
 	Gate *proof.Gate
-	// Agents are the ids of processes that ask; what descends from them is not even
-	// asked for a proof. May be nil.
+	// Agents returns the IDs of processes that ask questions. Their descendants are refused
+	// without being asked for a proof. It may be nil.
 	Agents func() []int
 	Log    *slog.Logger
-	// Most is how many connections are served at once, over all sockets; 0: 512.
+	// Most is the maximum number of concurrent connections over all sockets; 0: 512.
 	Most int32
 }
 
 const maxConns = 512
 
-// Listener takes requests from a socket, and from one more per session.
+// Listener accepts requests on a main socket and on one socket per session.
 type Listener struct {
 	q    *Queue
 	opt  ListenOptions
@@ -57,7 +57,7 @@ type Listener struct {
 	foreign  int                 // connections of other users, refused
 }
 
-// session is a socket that stands for one agent's session.
+// session is the socket of one agent session.
 type session struct {
 	Path   string    `json:"path"`
 	Label  string    `json:"label"`
@@ -71,8 +71,8 @@ const (
 	expireEvery = time.Hour
 )
 
-// Listen opens the socket and those of earlier sessions. A socket that a live
-// process has is a [*socket.InUseError].
+// Listen opens the main socket and those of earlier sessions. The error is a
+// [*socket.InUseError] if a running process listens on the main socket.
 func Listen(q *Queue, opt ListenOptions) (*Listener, error) {
 	main, err := socket.Listen(opt.Path)
 	if err != nil {
@@ -89,7 +89,7 @@ func Listen(q *Queue, opt ListenOptions) (*Listener, error) {
 	return l, nil
 }
 
-// Path of the main socket.
+// Path returns the path of the main socket.
 func (l *Listener) Path() string { return l.main.Path() }
 
 func (l *Listener) accept(from *socket.Listener, s *session) {
@@ -143,7 +143,7 @@ func (l *Listener) serve(nc *net.UnixConn, s *session, full bool) {
 	c.serve()
 }
 
-// peerOf is what the system says about the asker behind a connection.
+// peerOf returns what the operating system reports about the other end of a connection.
 func peerOf(pid int) Peer {
 	p := Peer{PID: pid, Machine: socket.Machine(pid)}
 	if p.Machine == "" {
@@ -153,7 +153,7 @@ func peerOf(pid int) Peer {
 	return p
 }
 
-// enter counts a connection in or out; false when the listener is closed.
+// enter counts a connection in or out. It reports false if the listener is closed.
 func (l *Listener) enter(c *conn, s *session, n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,8 +179,8 @@ func (l *Listener) closing() bool {
 	return l.closed
 }
 
-// Close ends the listener. Close the queue first: then every open request has
-// been told, in at most half a second each.
+// Close closes the listener. Close the queue first, so that each open request is
+// answered; this takes at most half a second each.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	if !l.closed {
@@ -211,8 +211,8 @@ func (l *Listener) Close() error {
 	return err
 }
 
-// Restore opens sockets again that somebody has deleted, and tells whether it had
-// to. Connections stay.
+// Restore reopens sockets whose files were deleted, and reports whether there were any.
+// Open connections are not affected.
 func (l *Listener) Restore() (restored bool, err error) {
 	restored, err = l.main.Restore()
 	l.mu.Lock()
@@ -230,8 +230,8 @@ func (l *Listener) Restore() (restored bool, err error) {
 	return restored, err
 }
 
-// Session opens a socket of its own for an agent's session and returns its
-// path. It goes a day after its last use.
+// Session opens a socket for an agent session and returns its path. The socket is
+// removed a day after its last use.
 func (l *Listener) Session(label string) (string, error) {
 	b := make([]byte, 4)
 	_, _ = rand.Read(b) // crypto/rand never fails: it crashes the program first
@@ -239,8 +239,7 @@ func (l *Listener) Session(label string) (string, error) {
 	return path, l.openSession(&session{Path: path, Label: label, Used: time.Now()})
 }
 
-// expire ends the sessions that nobody uses any more, until the listener is
-// closed.
+// expire removes unused sessions until the listener is closed.
 func (l *Listener) expire() {
 	t := time.NewTicker(expireEvery)
 	defer t.Stop()
@@ -292,8 +291,8 @@ func (l *Listener) openSession(s *session) error {
 	return nil
 }
 
-// remember writes the sessions down. The caller holds the lock; the file is
-// small and seldom changes.
+// remember saves the sessions. The caller holds the lock, which is acceptable since the
+// file is small and rarely changes.
 func (l *Listener) remember() {
 	if l.opt.Sessions == "" {
 		return
@@ -311,7 +310,7 @@ func (l *Listener) remember() {
 	}
 }
 
-// reopen binds the sockets of sessions that were used within a day.
+// reopen opens the sockets of sessions that were used in the last day.
 func (l *Listener) reopen() {
 	b, err := file.Read(l.opt.Sessions, maxState)
 	if err != nil {
@@ -332,7 +331,7 @@ func (l *Listener) reopen() {
 	}
 }
 
-// sweep removes session sockets that nobody listens on.
+// sweep removes the sockets of sessions that no process listens on.
 func (l *Listener) sweep() {
 	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(l.opt.Path), "s-*.sock")) // the pattern is good
 	for _, p := range paths {

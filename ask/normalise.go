@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// recommended reads what models write for the suggested option: an index, one
-// in a string, a label, or for multi a list of these. Everything else counts as
-// absent; then labels that carry the word in brackets do.
+// recommended parses the recommended option as models write it: an index, an index in a
+// string, a label, or, for multi, a list of these. If the value is anything else,
+// labels that contain the word in brackets count.
 func recommended(v any, options []Option, multi bool) []int {
 	var found []int
 	add := func(v any) {
@@ -39,8 +39,8 @@ func recommended(v any, options []Option, multi bool) []int {
 	return found
 }
 
-// recommendedOne is an index into options, -1 for none. A label wins over the
-// same digits as an index: who writes "2" for the options 1, 2, 3 means the label.
+// recommendedOne returns an index into options, -1 for none. A label takes precedence
+// over an index: "2" for the options "1", "2", "3" means the label.
 func recommendedOne(v any, options []Option) int {
 	n := -1
 	switch v := v.(type) {
@@ -64,15 +64,13 @@ func recommendedOne(v any, options []Option) int {
 	return n
 }
 
-// MarkedRecommended tells whether a label says in brackets that it is the
-// recommended one.
+// MarkedRecommended reports whether a label contains "recommended" in brackets.
 func MarkedRecommended(label string) bool {
 	s := strings.ToLower(label)
 	return strings.Contains(s, "(recommended)") || strings.Contains(s, "[recommended]")
 }
 
-// dropOther removes options that stand for "something else": the free-text row
-// is offered anyway.
+// dropOther removes options that mean "something else", since there is a free-text row.
 func (q *Question) dropOther() {
 	if !q.AllowOther {
 		return

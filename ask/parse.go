@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Limits of what a request may hold, in bytes or counts.
+// Limits of a request, in bytes or counts.
 const (
 	MaxQuestions   = 20
 	MaxOptions     = 50
@@ -23,10 +23,9 @@ const (
 	maxProblems    = 5
 )
 
-// ParseQuestions reads the questions of a request as models write them: a list,
-// one question, or either as a JSON string, with the usual other names for the
-// fields. It reports at most five problems in one error that says where each
-// is.
+// ParseQuestions parses the questions of a request as models write them: a list, a
+// single question, or either in a JSON string, with common alternative field names. The
+// error lists at most five problems, each with its position.
 func ParseQuestions(raw json.RawMessage) ([]Question, error) {
 	if len(raw) > maxLine {
 		return nil, fmt.Errorf("questions are larger than %d bytes", maxLine)
@@ -75,7 +74,7 @@ func decode(raw []byte) (any, error) {
 	return v, nil
 }
 
-// numbered is the id of question i (from 0) that has none.
+// numbered returns the ID for question i (from 0) if it has none.
 func numbered(i int) string { return "q" + strconv.Itoa(i+1) }
 
 type parser struct {
@@ -135,8 +134,7 @@ func (p *parser) err() error {
 	return errors.New(msg)
 }
 
-// id is the explicit id of a question; blank means none. Numbers are taken as
-// written.
+// id returns the explicit ID of a question, "" for none. A number is used as written.
 func (p *parser) id(m map[string]any) string {
 	switch v := m["id"].(type) {
 	case nil:
@@ -156,7 +154,7 @@ func (p *parser) id(m map[string]any) string {
 	return ""
 }
 
-// free makes an id for question i that no other has.
+// free returns an unused ID for question i.
 func (p *parser) free(i int) string {
 	for {
 		id := numbered(i)
@@ -292,8 +290,8 @@ func (p *parser) option(v any) Option {
 	return o
 }
 
-// text is the first of names that m has. A value that is not a string is a
-// problem; null is as if absent.
+// text returns the value of the first of names in m. A value that is not a string is a
+// problem; null counts as missing.
 func (p *parser) text(m map[string]any, limit int, names ...string) string {
 	for _, name := range names {
 		v, ok := m[name]
@@ -314,7 +312,7 @@ func (p *parser) text(m map[string]any, limit int, names ...string) string {
 	return ""
 }
 
-// flag is the first of names that m has; the words true and false count too.
+// flag returns the value of the first of names in m: a boolean, or "true" or "false".
 func (p *parser) flag(m map[string]any, absent bool, names ...string) bool {
 	for _, name := range names {
 		switch v := m[name].(type) {
@@ -333,7 +331,7 @@ func (p *parser) flag(m map[string]any, absent bool, names ...string) bool {
 	return absent
 }
 
-// whole reads a number with a zero fraction.
+// whole parses a number whose fraction is zero.
 func whole(v any) (int, bool) {
 	n, ok := v.(json.Number)
 	if !ok {

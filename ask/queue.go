@@ -14,13 +14,13 @@ import (
 
 // Limits of the queue.
 const (
-	maxOpen       = 100            // requests that wait for an answer
+	maxOpen       = 100            // requests waiting for an answer
 	maxPerPeer    = 20             // of these, of one process
 	keepParked    = 24 * time.Hour // an answer nobody has fetched
 	keepAbandoned = 30 * time.Minute
-	// How long an asker that may come back counts as waiting.
-	backAfterRestart = 65 * time.Second // it tries for a minute
-	backAfterPending = 10 * time.Minute // it was told to come back at once
+	// How long an absent asker counts as waiting.
+	backAfterRestart = 65 * time.Second // askers retry for a minute
+	backAfterPending = 10 * time.Minute // the agent was told to call ask_wait at once
 	keepDrafts       = 7 * 24 * time.Hour
 	freshParked      = 15 * time.Minute // auto-delivery of a parked answer
 	urgent           = time.Minute      // a deadline that is this close comes first
@@ -33,19 +33,18 @@ const (
 	defaultHoldFor   = 2 * time.Second
 )
 
-// Options are the user's settings and places of a [Queue].
+// Options configures a [Queue].
 type Options struct {
-	// Timeout, if not 0, replaces whatever the asker wants.
+	// Timeout, if not 0, replaces the timeout that the asker requests.
 	Timeout time.Duration
-	// Hold is how long an answer can be taken back after sending; 0: 2 s,
-	// negative: not at all.
+	// Hold is how long an answer can be undone after sending; 0: 2 s, negative: not at all.
 	Hold time.Duration
-	// Snooze is how long a request is put off unless the user says; 0: 10 min.
+	// Snooze is the default duration for which a request is snoozed; 0: 10 min.
 	Snooze time.Duration
-	// DeadlineFirst puts requests whose client gives up within a minute first.
+	// DeadlineFirst orders requests whose client gives up within a minute first.
 	DeadlineFirst bool
-	// AutoDeliverParked sends a parked answer of at most 15 minutes at once when
-	// the same agent asks the same again.
+	// AutoDeliverParked sends a parked answer that is at most 15 minutes old at once when
+	// the same agent asks the same question again.
 	AutoDeliverParked bool
 
 	StateFile   string // drafts, parked answers, waiting requests; "" keeps them in memory
@@ -53,8 +52,8 @@ type Options struct {
 	Log         *slog.Logger
 }
 
-// Queue holds the requests that wait for the user. All methods may be called
-// from any goroutine and never wait for a screen, a client or a disk.
+// Queue holds the requests that wait for the user. Its methods are safe for concurrent
+// use and never block on a screen, a client or a disk.
 type Queue struct {
 	opt   Options
 	log   *slog.Logger
@@ -76,7 +75,7 @@ type Queue struct {
 	notices  []string
 }
 
-// State is how an open request stands.
+// State is the state of an open request.
 type State string
 
 // The states of an open request.
@@ -87,10 +86,11 @@ const (
 	Sending State = "sending" // sent by the user, held back so that it can be undone
 )
 
-// Absence says why nobody waits for the answer of an open request right now.
+// Absence is the reason why nobody is waiting for the answer to an open request.
 type Absence string
 
-// Reasons why nobody waits. Those of HandedOver and Restarted are expected back.
+// The reasons why nobody is waiting. Askers are expected back after HandedOver and
+// Restarted.
 const (
 	Present    Absence = ""
 	HandedOver Absence = "handed over" // the call ended in time; the agent fetches the answer with ask_wait
@@ -111,8 +111,8 @@ type item struct {
 	print    string
 	state    State
 	absent   Absence
-	why      string // the asker's words or ours about the absence
-	note     string // what the header says about earlier attempts
+	why      string // the reason of the absence, from the asker or ours
+	note     string // about earlier attempts, shown in the header
 	arrived  time.Time
 	left     time.Time // when absent began
 	deadline time.Time // our timeout; zero: none
@@ -123,14 +123,14 @@ type item struct {
 	snooze   time.Time
 	snoozeNo int
 	calls    []*Call // those that wait; none while absent
-	asks     string  // stands for the questions
+	asks     string  // digest of the questions
 	peerLeft bool    // the connection or the process that asked has ended
-	loaded   bool    // from an earlier run, whose connections are no more
+	loaded   bool    // loaded from an earlier run, whose connections are closed
 	unsent   bool    // the deck ended while the answer was held back
 	parkedAt time.Time
 }
 
-// New returns a queue with what the last run left in opt's files.
+// New returns a queue with the state that the last run saved in opt's files.
 func New(opt Options) *Queue {
 	q := &Queue{opt: opt, log: opt.Log, nextID: 1}
 	if q.log == nil {
@@ -141,8 +141,8 @@ func New(opt Options) *Queue {
 	return q
 }
 
-// Open puts a request into the queue. The caller then waits for [Call.Done] or
-// leaves. The error is an [*Error].
+// Open adds a request to the queue. The caller then waits for [Call.Done] or calls
+// [Call.Leave]. The error is an [*Error].
 func (q *Queue) Open(req Request) (*Call, error) {
 	req.Timeout = q.timeout(req.Timeout)
 	q.mu.Lock()
@@ -166,9 +166,9 @@ func (q *Queue) Open(req Request) (*Call, error) {
 	return call, nil
 }
 
-// Resume waits again for a request that was opened with this key, by the same
-// owner, who is now behind peer (zero: where it was). An answer given meanwhile
-// is there at once. The error is an [*Error].
+// Resume waits again for a request that the same owner opened with this key. The owner
+// is now behind peer; the zero Peer keeps the one known. If the request was answered
+// meanwhile, the call is done at once. The error is an [*Error].
 func (q *Queue) Resume(key, owner string, peer Peer) (*Call, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -212,7 +212,7 @@ func (q *Queue) timeout(want time.Duration) time.Duration {
 	return min(max(want, minTimeout), maxTimeout)
 }
 
-// full says which limit one more request of a peer would pass.
+// full returns which limit another request from a peer would exceed.
 func (q *Queue) full(req *Request) error {
 	open, same := 0, 0
 	key := req.peerKey()
@@ -253,7 +253,7 @@ func (it *item) setTimes(req Request, now time.Time) {
 	}
 }
 
-// prune drops answers and drafts that were kept long enough.
+// prune drops expired answers and drafts.
 func (q *Queue) prune() {
 	now := time.Now()
 	q.parked = slices.DeleteFunc(q.parked, func(p parked) bool { return now.Sub(p.At) > keepParked })
@@ -276,8 +276,8 @@ func (q *Queue) remove(it *item) {
 	}
 }
 
-// ordered is the items as the user goes through them: those that wait by
-// arrival, then snoozed ones, then those nobody waits for.
+// ordered returns the items in display order: waiting ones by arrival, then snoozed
+// ones, then those that nobody is waiting for.
 func (q *Queue) ordered() []*item {
 	rank := func(it *item) int {
 		switch {
@@ -301,14 +301,14 @@ func (q *Queue) ordered() []*item {
 	return out
 }
 
-// Hints returns a channel that gets a value when [Queue.Pending] has changed,
-// at most one ahead, and a function that ends it.
+// Hints returns a channel with a buffer of one that receives a value when
+// [Queue.Pending] has changed, and a function to unsubscribe.
 func (q *Queue) Hints() (<-chan struct{}, func()) { return q.hints.Subscribe() }
 
-// Save writes the state file again, which somebody may have deleted.
+// Save writes the state file again, in case it was deleted.
 func (q *Queue) Save() { q.store.save(q.saved) }
 
-// changed makes a new version; save says that the state file is behind.
+// changed starts a new version. save marks the state file as out of date.
 func (q *Queue) changed(save bool) {
 	q.version++
 	q.snap = nil
@@ -319,7 +319,7 @@ func (q *Queue) changed(save bool) {
 	q.wake()
 }
 
-// wake sets the timer to the next thing that happens by itself.
+// wake sets the timer for the next timed event.
 func (q *Queue) wake() {
 	var next time.Time
 	for _, it := range q.items {

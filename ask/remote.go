@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// commandWithin is how long a deck may take for one line; a passphrase takes a
-// moment to be checked.
+// commandWithin is how long a deck may take to answer one line. Checking a passphrase
+// takes a moment.
 const commandWithin = 15 * time.Second
 
 // List asks the deck for its open requests.
@@ -22,17 +22,18 @@ func (c *Client) List() ([]Listed, error) {
 	return out.Items, err
 }
 
-// Answer answers the deck's request id for the user, who is asked for a proof.
+// Answer answers request id of the deck on behalf of the user, who is asked for a proof.
 func (c *Client) Answer(id int, results []Result) error {
 	return c.asUser(map[string]any{"type": "answer", "request": id, "answers": results})
 }
 
-// Decline declines the deck's request id for the user, who is asked for a proof.
+// Decline declines request id of the deck on behalf of the user, who is asked for a
+// proof.
 func (c *Client) Decline(id int, reason string) error {
 	return c.asUser(map[string]any{"type": "answer", "request": id, "decline": true, "reason": reason})
 }
 
-// asUser sends one line on a connection that has shown a proof.
+// asUser sends one line on a connection after proving that it acts for the user.
 func (c *Client) asUser(req map[string]any) error {
 	conn, err := c.dial(context.Background())
 	if err != nil {
@@ -67,7 +68,7 @@ func (c *Client) OpenSession(label string) (string, error) {
 	return out.Socket, err
 }
 
-// Ping returns the version of the deck that listens and how many requests wait.
+// Ping returns the version of the running deck and its number of waiting requests.
 func (c *Client) Ping() (version string, waiting int, err error) {
 	var out struct {
 		App, Version string
@@ -82,7 +83,7 @@ func (c *Client) Ping() (version string, waiting int, err error) {
 	return out.Version, out.Pending, nil
 }
 
-// command sends one line and reads one.
+// command sends one line and reads the answer.
 func (c *Client) command(req map[string]any, into any) error {
 	conn, err := c.dial(context.Background())
 	if err != nil {
@@ -99,7 +100,7 @@ func (c *Client) command(req map[string]any, into any) error {
 	return nil
 }
 
-// exchange sends one line on a connection and reads one.
+// exchange sends one line on a connection and reads the answer.
 func exchange(conn net.Conn, d *json.Decoder, req any) (l line, raw json.RawMessage, err error) {
 	_ = conn.SetDeadline(time.Now().Add(commandWithin)) // fails only on a closed connection
 	if _, err := conn.Write(append(encode(req), '\n')); err != nil {

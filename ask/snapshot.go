@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// Snapshot is one version of what the queue holds. It is never changed, and
-// its slices must not be.
+// Snapshot is one version of the contents of the queue. It is immutable.
 type Snapshot struct {
 	Version uint64
-	Items   []Item   // in the order to go through
-	Waiting int      // of these, those whose asker waits and that are not being sent
-	Parked  int      // answers whose asker is not known to have them
-	Kept    []Record // of these, those that are on their way to nobody, oldest first
+	Items   []Item   // in display order
+	Waiting int      // number of items whose asker is waiting and whose answer is not being sent
+	Parked  int      // number of answers that their askers have not confirmed
+	Kept    []Record // the parked answers that are not being delivered, oldest first
 	History []Record
-	Notices []string // sentences about the stored state, said once
+	Notices []string // sentences about the stored state, reported once
 }
 
 // Item is an open request.
@@ -27,18 +26,18 @@ type Item struct {
 	Note     string    // about earlier attempts; "" if none
 	Arrived  time.Time // first attempt
 	Deadline time.Time // when it times out; zero: never
-	Client   time.Time // when the asker's client gives up; zero: not known
+	Client   time.Time // when the asker's client gives up; zero: unknown
 	SendAt   time.Time // while Sending
-	Snoozed  time.Time // until when
+	Snoozed  time.Time // when the snooze ends
 	Draft    Draft     // a copy
 	OnScreen bool
-	Unsent   bool // the deck ended before a sent answer had left
+	Unsent   bool // the deck ended before a sent answer was released
 }
 
-// Waits tells whether the item counts as waiting for the user.
+// Waits reports whether the item counts as waiting for the user.
 func (i Item) Waits() bool { return i.Absent != Gone && i.State != Sending }
 
-// Record is a request that has ended, or whose asker has gone.
+// Record is a request that has ended, or whose asker is gone.
 type Record struct {
 	ID       int       `json:"id"`
 	Arrived  time.Time `json:"arrived"`
@@ -48,7 +47,7 @@ type Record struct {
 	Delivery Delivery  `json:"delivery"`
 }
 
-// Item finds an open request; ok is false when there is none with this id.
+// Item returns the open request with this ID, if any.
 func (s *Snapshot) Item(id int) (it Item, ok bool) {
 	i := slices.IndexFunc(s.Items, func(it Item) bool { return it.ID == id })
 	if i < 0 {
@@ -57,7 +56,7 @@ func (s *Snapshot) Item(id int) (it Item, ok bool) {
 	return s.Items[i], true
 }
 
-// Pending returns the newest version.
+// Pending returns the latest snapshot.
 func (q *Queue) Pending() *Snapshot {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -100,8 +99,8 @@ func (it *item) view() Item {
 	return v
 }
 
-// record writes down how a request ended, or that it was withdrawn. A later
-// end of the same request replaces an earlier one.
+// record adds the outcome of a request, or its withdrawal, to the history. A later
+// outcome of the same request replaces an earlier one.
 func (q *Queue) record(it *item, d Delivery, r Reply) {
 	rec := Record{ID: it.id, Arrived: it.arrived, Ended: time.Now(), Request: it.req, Reply: r, Delivery: d}
 	rec.Request.ResumeKey, rec.Request.Owner = "", ""

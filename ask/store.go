@@ -19,7 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// parked is an answer that its asker is not known to have.
+// parked is an answer that its asker has not confirmed.
 type parked struct {
 	ID      int        `json:"id"`
 	Print   string     `json:"print"`
@@ -29,11 +29,11 @@ type parked struct {
 	Reply   Reply      `json:"reply"`
 	At      time.Time  `json:"at"`
 	Left    bool       `json:"left,omitempty"` // the connection that asked has ended
-	sending bool       // on its way to an asker
+	sending bool       // being delivered to an asker
 	loaded  bool       // from an earlier run of the deck
 }
 
-// savedDraft is what was entered in a request that has left the list.
+// savedDraft is the draft of a request that is no longer listed.
 type savedDraft struct {
 	Print string    `json:"print"`
 	Draft Draft     `json:"draft"`
@@ -52,7 +52,7 @@ type savedItem struct {
 	Arrived time.Time  `json:"arrived"`
 	Left    time.Time  `json:"left"`
 	Shown   bool       `json:"shown,omitempty"` // was on screen
-	Snooze  time.Time  `json:"snooze,omitzero"` // until when it is put off
+	Snooze  time.Time  `json:"snooze,omitzero"` // when the snooze ends
 	Unsent  bool       `json:"unsent,omitempty"`
 }
 
@@ -86,8 +86,8 @@ func (q *Queue) savedLocked() savedState {
 	return s
 }
 
-// load takes over what the last run left. Nobody is connected yet, so every
-// open request is one whose asker may come back.
+// load restores the state of the last run. No asker is connected yet, so the askers of
+// all open requests may come back.
 func (q *Queue) load() {
 	s, records, notice := q.store.load()
 	if notice != "" {
@@ -119,8 +119,8 @@ func (q *Queue) load() {
 	q.wake()
 }
 
-// resume takes up what the user had done with a request. An answer that was held
-// back is not sent by itself: the user could not take it back any more.
+// resume restores what the user had done with a request. An answer that was held back is
+// not sent automatically, since the user could no longer undo it.
 func (q *Queue) resume(it *item, v savedItem, now time.Time) {
 	it.unsent = v.Unsent || v.State == Sending
 	switch {
@@ -132,13 +132,13 @@ func (q *Queue) resume(it *item, v savedItem, now time.Time) {
 	}
 }
 
-// store writes the state and the history away from the callers' goroutines.
+// store writes the state and the history on its own goroutine.
 type store struct {
 	stateFile, historyFile string
 	log                    *slog.Logger
 
 	mu      sync.Mutex
-	take    func() savedState // set: the state file is behind
+	take    func() savedState // returns the state; nil: the state file is up to date
 	records []Record          // not yet in the history file
 	kick    chan struct{}
 	stop    chan struct{}
@@ -146,11 +146,11 @@ type store struct {
 	failed  bool
 }
 
-// saveEvery is what the end of the process may take of what was typed; a write takes some
+// saveEvery bounds how much typing is lost when the process ends. A write takes about
 // 100 µs.
 const saveEvery = 100 * time.Millisecond
 
-// maxState bounds what is read of a file.
+// maxState is the maximum number of bytes read from a file.
 const maxState = 1 << 30
 
 func newStore(state, history string, log *slog.Logger) *store {
@@ -190,7 +190,8 @@ func (s *store) poke() {
 	hint.Poke(s.kick)
 }
 
-// run writes at once after a pause, then at most every saveEvery.
+// run writes the first change after a pause at once, and later ones at most every
+// saveEvery.
 func (s *store) run() {
 	defer close(s.stopped)
 	for {
@@ -257,7 +258,7 @@ func writeState(path string, s savedState) error {
 	return replaceFile(path, b)
 }
 
-// replaceFile writes path in one step, readable by its owner only.
+// replaceFile atomically writes path with permissions for its owner only.
 func replaceFile(path string, b []byte) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
@@ -292,8 +293,7 @@ func appendHistory(path string, records []Record) error {
 	return nil
 }
 
-// load reads both files. A damaged state file is set aside and named in the
-// notice.
+// load reads both files. It renames a damaged state file and names it in the notice.
 func (s *store) load() (st savedState, records []Record, notice string) {
 	if s.stateFile != "" {
 		switch b, err := file.Read(s.stateFile, maxState); {
@@ -313,8 +313,8 @@ func (s *store) load() (st savedState, records []Record, notice string) {
 	return st, records, notice
 }
 
-// loadHistory keeps the newest records, skips lines that are damaged, and cuts
-// the file to what was kept once it has grown to several times that.
+// loadHistory reads the newest records and skips damaged lines. It truncates the file to
+// these records once it has grown to several times their size.
 func (s *store) loadHistory() []Record {
 	b, err := file.Read(s.historyFile, maxState)
 	if err != nil {

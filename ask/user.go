@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// ErrGone is the error of the user's methods for a request that is no longer open.
+// ErrGone is returned by the methods for the user if the request is no longer open.
 var ErrGone = errors.New("this question is no longer open")
 
-// Incomplete is the error of [Queue.Send] for a draft that does not answer
-// every question.
+// Incomplete is the error of [Queue.Send] for a draft that does not answer all
+// questions.
 type Incomplete struct {
 	Question int // index
 	Why      string
@@ -21,8 +21,8 @@ func (e *Incomplete) Error() string {
 	return fmt.Sprintf("question %d: %s", e.Question+1, e.Why)
 }
 
-// Show says which request is on screen, 0 for none. A request on screen does
-// not go away by itself.
+// Show sets the request that is on screen, 0 for none. A request on screen does not
+// disappear by itself.
 func (q *Queue) Show(id int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -36,8 +36,8 @@ func (q *Queue) Show(id int) {
 	q.changed(false)
 }
 
-// SetDraft keeps what the user has entered. It counts as a key press in the
-// request. While an answer is held back it does nothing.
+// SetDraft saves what the user has entered. It counts as a key press in the request. It
+// does nothing while an answer is held back.
 func (q *Queue) SetDraft(id int, d Draft) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -80,8 +80,8 @@ func (q *Queue) hold() time.Duration {
 	return q.opt.Hold
 }
 
-// Undo takes an answer back that is still held, and returns the newest such
-// request if id is 0. It returns 0 when there is nothing to take back.
+// Undo takes back an answer that is still held: that of request id or, if id is 0, the
+// newest. It returns the request's ID, or 0 if there is nothing to undo.
 func (q *Queue) Undo(id int) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -100,7 +100,7 @@ func (q *Queue) Undo(id int) int {
 	return last.id
 }
 
-// SendHeld sends the answers that are held back.
+// SendHeld sends all answers that are held back.
 func (q *Queue) SendHeld() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -125,7 +125,7 @@ func (q *Queue) Decline(id int, reason string) error {
 	return nil
 }
 
-// Snooze puts a request behind the others for d (0: as long as is configured).
+// Snooze moves a request behind the others for d; 0 is the configured duration.
 func (q *Queue) Snooze(id int, d time.Duration) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -148,9 +148,8 @@ func (q *Queue) Snooze(id int, d time.Duration) error {
 	return nil
 }
 
-// Dismiss takes a request that nobody waits for off the list, or an answer that
-// nobody has fetched. What was entered in a request is kept in case it is asked
-// again.
+// Dismiss removes a request that nobody is waiting for, or an answer that nobody has
+// fetched. The draft is kept in case the request comes again.
 func (q *Queue) Dismiss(id int) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -170,8 +169,8 @@ func (q *Queue) Dismiss(id int) error {
 	return nil
 }
 
-// Answer answers a request with results from outside the interface, without
-// the hold. The error says what is wrong with them.
+// Answer answers a request with results from outside the interface, without the hold.
+// It returns an error if the results are invalid.
 func (q *Queue) Answer(id int, results []Result) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -195,8 +194,8 @@ func (q *Queue) answer(it *item) Reply {
 	return r
 }
 
-// finish ends a request with what the user decided (or did not, in time).
-// The reply is kept until the asker is known to have it.
+// finish ends a request with the user's decision, or with a timeout. The reply is kept
+// until the asker confirms it.
 func (q *Queue) finish(it *item, r Reply) {
 	q.remove(it)
 	at := time.Now()
@@ -221,8 +220,7 @@ func (q *Queue) unpark(id int) {
 	q.parked = slices.DeleteFunc(q.parked, func(p parked) bool { return p.ID == id })
 }
 
-// keepDraft saves what was entered in a request that leaves the list
-// unanswered.
+// keepDraft saves the draft of a request that is removed unanswered.
 func (q *Queue) keepDraft(it *item) {
 	if it.draft.Empty() {
 		return
@@ -230,7 +228,7 @@ func (q *Queue) keepDraft(it *item) {
 	q.drafts = append(q.drafts, savedDraft{Print: it.print, Draft: it.draft, At: time.Now()})
 }
 
-// next is when something happens to it by itself.
+// next returns the time of the item's next timed event.
 func (it *item) next() time.Time {
 	at := it.ends()
 	if it.state == Snoozed && (at.IsZero() || it.snooze.Before(at)) {
@@ -239,7 +237,7 @@ func (it *item) next() time.Time {
 	return at
 }
 
-// ends is when the request changes by itself, the end of a snooze aside.
+// ends returns the time of the next timed event other than the end of a snooze.
 func (it *item) ends() time.Time {
 	switch {
 	case it.state == Sending:
@@ -256,8 +254,8 @@ func (it *item) ends() time.Time {
 	return time.Time{}
 }
 
-// due is the timeout, moved so that the user is not cut off while typing,
-// but not beyond the end of the asker's own patience.
+// due returns the time of the timeout, extended while the user is typing, but not beyond
+// the time at which the asker gives up.
 func (it *item) due() time.Time {
 	at := it.deadline
 	if it.lastKey.IsZero() {
@@ -279,7 +277,7 @@ func (it *item) expires() time.Time {
 	return it.left.Add(keepParked)
 }
 
-// tick does what is due.
+// tick handles the timed events that are due.
 func (q *Queue) tick() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -317,8 +315,8 @@ func (q *Queue) tick() {
 	q.changed(save)
 }
 
-// expire ends the wait of a request whose time is up. With a draft, or on
-// screen, it stays with the user.
+// expire ends the calls of a request that has timed out. The request stays open if it
+// has a draft or is on screen.
 func (q *Queue) expire(it *item) {
 	r := Reply{Status: TimedOut, After: time.Since(it.arrived)}
 	if len(it.calls) == 0 || it.draft.Empty() && it.id != q.onScreen {
@@ -332,8 +330,8 @@ func (q *Queue) expire(it *item) {
 	q.record(it, Withdrawn, r)
 }
 
-// Close ends every call with [ErrShutdown], sends what is held back, and
-// writes the state. Requests stay for the next start.
+// Close sends the answers that are held back, ends all calls with [ErrShutdown], and
+// saves the state. Open requests are kept for the next start.
 func (q *Queue) Close() error {
 	q.SendHeld()
 	q.mu.Lock()

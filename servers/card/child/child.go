@@ -1,6 +1,6 @@
-// Package child is the connection to an MCP server, a program of the deck's or one that
-// a link of another kind leads to: its start, its handshake in either era of the
-// protocol, its lists, its life and its end. It knows no tool.
+// Package child is the connection to an MCP server that the deck starts as a program or
+// reaches over another kind of link: start, handshake in either era of the protocol,
+// lists, liveness and end. It does not know any particular tool.
 package child
 
 import (
@@ -20,61 +20,62 @@ import (
 const (
 	pingEvery       = 30 * time.Second
 	pingLimit       = 10 * time.Second
-	drainLimit      = 100 * time.Millisecond // for what is in the pipe of a child that the deck ends
-	lastWordsLimit  = 2 * time.Second        // of one that ends by itself, on a machine that is busy
+	drainLimit      = 100 * time.Millisecond // for reading the rest of the pipe of a child that the deck ends
+	lastWordsLimit  = 2 * time.Second        // the same for a child that ends by itself, on a busy machine
 	maxInstructions = 8000                   // characters
 )
 
-// Options are how a child is started and greeted, and who hears it.
+// Options configures a child: how it is started and initialized, and who receives its
+// messages.
 type Options struct {
-	Name         string                         // of the server, in the log and in the record of a panic
+	Name         string                         // of the server, for the log and for panic reports
 	Start        func() (*process.Child, error) // starts the program; nil: Open connects
-	Open         func() (Link, error)           // connects to a server that is no program of the deck's
-	Limit        time.Duration                  // for its start, the handshake and the first list
+	Open         func() (Link, error)           // connects to a server that the deck does not start
+	Limit        time.Duration                  // timeout for the start, the handshake and the first list
 	Version      string                         // of the deck
 	Capabilities json.RawMessage                // that the deck declares; nil: none
 	Log          *Log
 
-	Era        Era  // what to speak; "" finds out
-	Remembered Era  // what the server spoke last time, which is tried first; "" is Modern
-	Settle     bool // wait until the tools change no more; servers may list some later than others
+	Era        Era  // protocol era to use; "" detects it
+	Remembered Era  // era that the server used last time, which is tried first; "" is Modern
+	Settle     bool // wait until the list of tools stops changing, since servers may register tools late
 
-	// Ask gets the requests of the child but pings, to be answered on the connection
-	// at any time; nil: there are none. Told gets what it says to nobody in particular
-	// and is not the connection's own. Both are called by the goroutine that reads, so
-	// they must not wait.
+	// Ask receives the requests of the child except pings, which may be answered on the
+	// connection at any time; nil refuses them. Told receives the notifications that
+	// the connection does not handle itself. Both are called by the reading goroutine
+	// and must not block.
 	Ask  func(c *Conn, m rpc.Message)
 	Told func(method string, params json.RawMessage)
 }
 
-// Conn is a child that has shaken hands.
+// Conn is a connection to a child after the handshake.
 type Conn struct {
 	*rpc.Conn
-	PID int // 0: it is no program of the deck's
+	PID int // 0 if the deck did not start the server
 
-	// What the child says of itself.
+	// What the child reports about itself.
 	Server, Version string
 	Protocol        string
-	Instructions    string // without control characters, cut
+	Instructions    string // without control characters, truncated
 	Ready           time.Time
 
-	Busy atomic.Int32 // calls sent and not ended
+	Busy atomic.Int32 // calls in flight
 
 	o      Options
 	strays atomic.Int32
 	link   Link
 	era    Era // "" until it is known
 	hello  Hello
-	early  chan struct{} // of one slot: the tools have changed before changed was set
+	early  chan struct{} // one slot: the tools changed before OnChange was called
 
 	mu      sync.Mutex // guards what follows
-	changed func()     // called when the child says that its tools have changed
-	missed  bool       // it said so before changed was set
+	changed func()     // called when the child reports that its tools have changed
+	missed  bool       // such a report came before changed was set
 	listens listens
 }
 
-// Open starts a child, or connects to it, and reads what tools it lists, within the
-// limit. It leaves nothing behind when it fails; the error is a reason for the user.
+// Open starts a child, or connects to it, and reads its list of tools within the limit.
+// On failure it leaves nothing running; the error is a reason to show the user.
 func Open(ctx context.Context, o Options) (*Conn, []json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Limit)
 	defer cancel()
@@ -114,7 +115,7 @@ func Open(ctx context.Context, o Options) (*Conn, []json.RawMessage, error) {
 	return c, tools, nil
 }
 
-// explain turns a failed handshake into the reason a user reads.
+// explain converts the error of a failed handshake into a reason to show the user.
 func (c *Conn) explain(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -127,7 +128,7 @@ func (c *Conn) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// shake introduces the deck and lists the tools.
+// shake performs the handshake and lists the tools.
 func (c *Conn) shake(ctx context.Context) ([]json.RawMessage, error) {
 	if err := c.greet(ctx); err != nil {
 		return nil, err
@@ -136,9 +137,9 @@ func (c *Conn) shake(ctx context.Context) ([]json.RawMessage, error) {
 	return c.first(ctx)
 }
 
-// Start sends a request without waiting for its reply. params is raw JSON, nil for
-// none; progress is that of [rpc.Pending.Open]. What a server of its era must know of
-// the deck is added, and what an agent's connection said of itself is taken out.
+// Start sends a request without waiting for its reply. params is raw JSON, nil for none;
+// progress is that of [rpc.Pending.Open]. Start adds what a server of its era must know
+// about the deck, and removes what an agent's client says about its own connection.
 func (c *Conn) Start(ctx context.Context, method string, params func(id string) []byte, progress func(params json.RawMessage)) (*rpc.Request, error) {
 	return c.Conn.Start(ctx, method, func(id string) []byte { return c.dress(params(id)) }, progress)
 }
@@ -148,13 +149,13 @@ func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) 
 	return c.Conn.Call(ctx, method, c.dress(params))
 }
 
-// Tell sends a notification. It is dropped when the server reads nothing.
+// Tell sends a notification. It is dropped if the server is not reading.
 func (c *Conn) Tell(method string, params json.RawMessage) {
 	c.Offer(rpc.Message{Method: method, Params: params}.Line())
 }
 
-// Reply answers a request of the child with a result or, if failed is not nil, with
-// that error. It returns when the answer is on its way, or the child gone.
+// Reply answers a request of the child with a result or, if failed is not nil, with that
+// error. It returns when the answer has been queued or the child is gone.
 func (c *Conn) Reply(id, result json.RawMessage, failed *rpc.Error) {
 	if failed != nil {
 		c.Send(rpc.Failure(id, *failed))
@@ -163,16 +164,16 @@ func (c *Conn) Reply(id, result json.RawMessage, failed *rpc.Error) {
 	c.Send(rpc.Message{ID: id, Result: result}.Line())
 }
 
-// Strays is how many lines the child has written that are no messages.
+// Strays returns the number of lines from the child that are not messages.
 func (c *Conn) Strays() int { return int(c.strays.Load()) }
 
-// Gone is closed when the child has ended, or is of no more use.
+// Gone returns a channel that is closed when the child has ended or become unusable.
 func (c *Conn) Gone() <-chan struct{} { return c.link.Gone() }
 
-// Cause is why the child is gone, in words. It must be.
+// Cause returns why the child is gone, as text. Call it only after Gone is closed.
 func (c *Conn) Cause() string { return c.link.Cause() }
 
-// End ends the child and waits for that. It may be called any number of times.
+// End ends the child and waits until it is gone. It may be called any number of times.
 func (c *Conn) End() { c.link.End(c.Busy.Load() > 0) }
 
 // Quit is End for a deck that ends: it takes less than two seconds.
@@ -184,10 +185,10 @@ func (c *Conn) Quit() {
 	c.End()
 }
 
-// Kill ends the child at once, and does not wait for that.
+// Kill ends the child at once, without waiting until it is gone.
 func (c *Conn) Kill() { c.link.Kill() }
 
-// pings ends a program that does not answer twice in a row, and shows no other sign
+// pings ends a program that fails to answer two pings in a row and shows no other sign
 // of working on a call.
 func (c *Conn) pings(p *program) {
 	tick := time.NewTicker(pingEvery)
@@ -230,12 +231,12 @@ func (c *Conn) asked(m rpc.Message) {
 	}
 }
 
-// NoMethod is the answer to a request that the deck does not take.
+// NoMethod returns the answer to a request that the deck does not support.
 func NoMethod(m rpc.Message) []byte {
 	return rpc.Failure(m.ID, rpc.Error{Code: rpc.CodeMethod, Message: "method not found"})
 }
 
-// notified takes a notification of the child.
+// notified handles a notification from the child.
 func (c *Conn) notified(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/tools/list_changed":
@@ -263,8 +264,8 @@ func (c *Conn) notified(method string, params json.RawMessage) {
 	}
 }
 
-// OnChange sets what to do when the child says that its tools have changed. It is
-// called by the goroutine that reads and must not wait.
+// OnChange sets the function to call when the child reports that its tools have changed.
+// It is called by the reading goroutine and must not block.
 func (c *Conn) OnChange(fn func()) {
 	c.mu.Lock()
 	c.changed = fn

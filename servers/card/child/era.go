@@ -15,8 +15,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// Era is which protocol a server speaks: with a handshake that holds for the
-// connection, or with what it needs to know in every request.
+// Era is the generation of the protocol that a server speaks: with a handshake for the
+// whole connection, or with the client's information in every request.
 type Era string
 
 // The eras.
@@ -28,10 +28,10 @@ const (
 const (
 	wantProtocol     = "2025-11-25"
 	modernProtocol   = "2026-07-28"
-	discoverPatience = 5 * time.Second // of a server that may ignore what it does not know
+	discoverPatience = 5 * time.Second // for a server that may ignore unknown requests
 )
 
-// The members of _meta that are about one connection, and not about the request.
+// The members of _meta that describe a connection and not the request.
 const (
 	metaVersion      = "io.modelcontextprotocol/protocolVersion"
 	metaClient       = "io.modelcontextprotocol/clientInfo"
@@ -40,28 +40,28 @@ const (
 	metaServer       = "io.modelcontextprotocol/serverInfo"
 )
 
-// Hello is what a server says of itself, as it said it.
+// Hello is what a server reports about itself, unchanged.
 type Hello struct {
-	Protocol     string          // the version that is spoken
+	Protocol     string          // the protocol version in use
 	Server       json.RawMessage // its serverInfo; nil: none
 	Capabilities json.RawMessage // nil: none
 	Instructions string
-	Result       json.RawMessage // all of it: the result of initialize or server/discover
+	Result       json.RawMessage // the complete result of initialize or server/discover
 }
 
-// Has tells whether a capability is declared.
+// Has reports whether a capability is declared.
 func (h Hello) Has(capability string) bool {
 	o, err := rawjson.SplitObject(h.Capabilities)
 	return err == nil && o.Some(capability) != nil
 }
 
-// Era is the era that the server is spoken to in.
+// Era returns the protocol era in use.
 func (c *Conn) Era() Era { return c.era }
 
-// Hello is what the server said of itself.
+// Hello returns what the server reported about itself.
 func (c *Conn) Hello() Hello { return c.hello }
 
-// greet finds the era of the server, which its first answer decides for good.
+// greet determines the era of the server by its first answer, which is final.
 func (c *Conn) greet(ctx context.Context) error {
 	switch {
 	case c.o.Era == Legacy:
@@ -98,8 +98,8 @@ func (c *Conn) greet(ctx context.Context) error {
 	}
 }
 
-// race greets a server that is silent the other way too. It may be slow to start, or
-// ignore what it does not know: what it answers first counts.
+// race also sends the other greeting to a server that has not answered. The server may
+// be slow to start, or ignore unknown requests; the first answer counts.
 func (c *Conn) race(ctx context.Context, asked *rpc.Request) error {
 	hello, err := c.Conn.Start(ctx, "initialize", c.introduction, nil)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Conn) race(ctx context.Context, asked *rpc.Request) error {
 	}
 }
 
-// client is what the server is told of the deck.
+// client returns what the server is told about the deck.
 func (c *Conn) client() string {
 	return `{"name":"mcpdeck","version":` + string(rawjson.Quote(c.o.Version)) + `}`
 }
@@ -147,7 +147,7 @@ func (c *Conn) introduction(string) []byte {
 
 func (c *Conn) discovery(string) []byte { return []byte(`{"_meta":{` + c.hop() + `}}`) }
 
-// hop is what a modern server must know with every request, as members of _meta.
+// hop returns the members of _meta that a modern server needs with every request.
 func (c *Conn) hop() string {
 	return `"` + metaVersion + `":"` + modernProtocol + `","` + metaClient + `":` + c.client() + `,"` + metaCapabilities + `":` + c.capabilities()
 }
@@ -160,7 +160,7 @@ func (c *Conn) initialize(ctx context.Context) error {
 	return c.initialized(hello)
 }
 
-// initialized takes the answer to initialize.
+// initialized handles the answer to initialize.
 func (c *Conn) initialized(hello json.RawMessage) error {
 	o, err := rawjson.SplitObject(hello)
 	if err != nil {
@@ -183,7 +183,7 @@ func (c *Conn) discover(ctx context.Context) error {
 	return c.discovered(hello)
 }
 
-// discovered takes the answer to server/discover.
+// discovered handles the answer to server/discover.
 func (c *Conn) discovered(hello json.RawMessage) error {
 	o, err := rawjson.SplitObject(hello)
 	if err != nil {
@@ -201,7 +201,7 @@ func (c *Conn) discovered(hello json.RawMessage) error {
 	return nil
 }
 
-// know keeps who the server is; o is its result, taken apart.
+// know records who the server is; o is its parsed result.
 func (c *Conn) know(era Era, h Hello, o rawjson.Object) {
 	h.Capabilities, h.Instructions = o.Some("capabilities"), o.Str("instructions")
 	c.era, c.hello, c.Protocol = era, h, h.Protocol
@@ -211,9 +211,9 @@ func (c *Conn) know(era Era, h Hello, o rawjson.Object) {
 	c.Instructions = strings.TrimSpace(plain.Passed(h.Instructions, maxInstructions))
 }
 
-// dress makes the params of a request fit the era of the server: its _meta says what
-// a modern server must know of the deck, and nothing of an agent's own connection.
-// All else stays the bytes it was.
+// dress adapts the params of a request to the era of the server: _meta tells a modern
+// server about the deck, and nothing about an agent's own connection. All other bytes
+// are unchanged.
 func (c *Conn) dress(params []byte) []byte {
 	modern := c.era == Modern
 	if !modern && (c.era == "" || !bytes.Contains(params, []byte("modelcontextprotocol"))) {
@@ -264,7 +264,7 @@ func (c *Conn) dress(params []byte) []byte {
 	return slices.Concat([]byte("{"), out.b, []byte("}"))
 }
 
-// object is JSON members as they are written.
+// object builds a JSON object from encoded members.
 type object struct{ b []byte }
 
 func (o *object) add(key string, value []byte) {

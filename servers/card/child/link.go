@@ -11,34 +11,35 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Link carries the messages between a Conn and its server: the pipes of a program, or
-// HTTP.
+// Link transports the messages between a Conn and its server, over the pipes of a
+// program or HTTP.
 type Link interface {
-	// Begin connects c, which hears what the server says, until the link calls its
+	// Begin connects c, which receives the server's messages until the link calls its
 	// Finish or the stream that c reads ends.
 	Begin(c *rpc.Conn)
-	// Gone is closed when nothing is left of the link. Cause says then why, in words.
+	// Gone is closed when the link has ended completely. Cause then returns the reason.
 	Gone() <-chan struct{}
 	Cause() string
-	// Fault is why a server went away that has not been greeted yet, in words.
+	// Fault returns why a server ended before the handshake, as text.
 	Fault() string
-	// End ends the link and waits for that; busy says that requests wait. Kill ends
-	// it at once and does not wait. Both may be called any number of times.
+	// End ends the link and waits until it is gone; busy is set if requests are in
+	// flight. Kill ends it at once without waiting. Both may be called any number of
+	// times.
 	End(busy bool)
 	Kill()
 }
 
-// How requests end over a link that may break without the connection: either the
-// server has not got the request, or it may have acted on it.
+// Errors of requests over a link that can break without ending the connection: the
+// server did not receive the request, or it may have acted on it.
 var (
 	ErrUnreachable = errors.New("the server cannot be reached")
 	ErrBroken      = errors.New("the connection broke before the answer")
 )
 
-// StatusError is the answer of a server by HTTP alone, without a message.
+// StatusError is an HTTP status that a server answered without a message.
 type StatusError struct {
 	Code      int    // of HTTP: 404
-	Text      string // what the server says, one line, safe to show
+	Text      string // text of the server, one line, safe to show
 	Challenge string // the WWW-Authenticate header
 }
 
@@ -49,7 +50,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("HTTP status %d: %s", e.Code, e.Text)
 }
 
-const cancelLimit = 100 * time.Millisecond // for a program to read what it need not answer
+const cancelLimit = 100 * time.Millisecond // for a program to read a notification
 
 // How long a program may take to end when the deck does.
 const (
@@ -95,9 +96,9 @@ func (p *program) Begin(c *rpc.Conn) {
 	safe.Go(p.name+" watch", func() { p.watch(c) })
 }
 
-// drain is how long to wait for what the program has written, and for the end of one
-// that writes no more. Who waits knows no other way: something that the program has
-// started may hold its pipes.
+// drain returns how long to wait for the rest of the program's output, and for the end
+// of a program that has closed its output. The end of the pipes cannot be relied on,
+// since a process that the program started may hold them open.
 func (p *program) drain() time.Duration {
 	if p.ending.Load() {
 		return drainLimit
@@ -124,7 +125,7 @@ func (p *program) watch(c *rpc.Conn) {
 	}
 	p.In.Close()
 	p.Out.Close()
-	select { // its last words say why it ended
+	select { // its last lines of output explain why it ended
 	case <-p.drained:
 	case <-time.After(p.drain()):
 	}
@@ -155,7 +156,8 @@ func (p *program) Fault() string {
 	return text
 }
 
-// End implements Link. A program that has time to end is told first that nobody waits.
+// End implements Link. A program that has time to end is first told that its requests
+// are cancelled.
 func (p *program) End(busy bool) {
 	p.ending.Store(true)
 	if busy && p.Patience > 0 {
@@ -178,8 +180,8 @@ func (p *program) Kill() {
 	p.Child.Kill()
 }
 
-// refused tells whether the server has answered that it does not know what it was
-// asked, by a message or by HTTP alone.
+// refused reports whether the server answered that it does not know the request, by a
+// message or by an HTTP status.
 func refused(err error) bool {
 	if _, ok := errors.AsType[*rpc.Error](err); ok {
 		return true

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// Kind is a kind of list that a server has.
+// Kind is the kind of a list of a server.
 type Kind struct{ noun, method, member string }
 
 // The kinds of lists.
@@ -27,15 +27,15 @@ const (
 	maxPages    = 50
 	maxEntries  = 10_000                 // of a list
 	maxListed   = 8 << 20                // bytes of all of them
-	settleQuiet = 300 * time.Millisecond // without a change a list is final
+	settleQuiet = 300 * time.Millisecond // a list is final after this time without a change
 	settleLimit = 3 * time.Second
 )
 
 // ListTools reads all pages of the tool list.
 func (c *Conn) ListTools(ctx context.Context) ([]json.RawMessage, error) { return c.List(ctx, Tools) }
 
-// List reads all pages of a list. What is in it is not looked at. An error is also that
-// of a list that nobody has use for: it is too long, or too large.
+// List reads all pages of a list. It does not interpret the entries. It returns an error
+// if the list has too many entries or is too large.
 func (c *Conn) List(ctx context.Context, k Kind) ([]json.RawMessage, error) {
 	var all []json.RawMessage
 	size := 0
@@ -72,8 +72,8 @@ func (c *Conn) List(ctx context.Context, k Kind) ([]json.RawMessage, error) {
 	return all, nil
 }
 
-// first is the tool list of a server that was just greeted. One that says that it
-// has no tools need not know the request.
+// first returns the list of tools right after the handshake. A server that declares no
+// tools need not support the request.
 func (c *Conn) first(ctx context.Context) ([]json.RawMessage, error) {
 	for began := time.Now(); ; {
 		tools, err := c.ListTools(ctx)
@@ -86,10 +86,10 @@ func (c *Conn) first(ctx context.Context) ([]json.RawMessage, error) {
 	}
 }
 
-// changesWithin waits for the word that the tools have changed, and takes it.
+// changesWithin waits for a report that the tools have changed, and consumes it.
 func (c *Conn) changesWithin(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
-		return false // what was missed is told to OnChange
+		return false // OnChange reports what was missed
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()

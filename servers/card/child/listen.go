@@ -16,12 +16,12 @@ import (
 const (
 	listenAgain    = time.Second // after the server closed a subscription; doubles
 	listenSeldom   = 30 * time.Second
-	listenPatience = 5 * time.Second // for the word that a subscription is there
+	listenPatience = 5 * time.Second // for the acknowledgement of a subscription
 	listenFirst    = time.Second     // the same, before the first lists are read
 )
 
-// listens is the subscription to what a modern server tells unasked. The zero value
-// is ready.
+// listens is the subscription to the notifications of a modern server. The zero value is
+// ready to use.
 type listens struct {
 	mu     sync.Mutex
 	id     string             // of the request that is open; "": none
@@ -55,9 +55,10 @@ func (c *Conn) listenBefore(ctx context.Context) {
 	}
 }
 
-// Listen has a modern server tell of changes of its lists and of the resources with
-// these URIs, in place of those given before. A subscription that ends is opened
-// again. A legacy server tells unasked, and is asked with resources/subscribe.
+// Listen subscribes to changes of the lists of a modern server and of the resources with
+// these URIs, replacing the earlier subscription. A subscription that ends is renewed.
+// A legacy server reports changes of lists without a subscription, and those of
+// resources after resources/subscribe.
 func (c *Conn) Listen(uris []string) {
 	if c.era == Modern {
 		c.open(uris, func() {})
@@ -77,7 +78,7 @@ func (c *Conn) open(uris []string, there func()) {
 		defer cancel()
 		c.listen(ctx, uris, func() {
 			if before != nil {
-				before() // nothing is missed between the two
+				before() // so that no change is missed between the two
 			}
 			there()
 		})
@@ -151,7 +152,7 @@ func (c *Conn) subscribe(ctx context.Context, params []byte) (*rpc.Request, <-ch
 	return r, agreed, err
 }
 
-// acknowledged takes the word of the server that a subscription is there.
+// acknowledged handles the acknowledgement of a subscription.
 func (l *listens) acknowledged(params json.RawMessage) {
 	o, err := rawjson.SplitObject(params)
 	if err != nil {
@@ -169,7 +170,7 @@ func (l *listens) acknowledged(params json.RawMessage) {
 	}
 }
 
-// Renewed has all lists read again, after a time in which their changes may have been
+// Renewed causes all lists to be read again after a time in which changes may have been
 // missed.
 func (c *Conn) Renewed() {
 	for _, list := range []string{"tools", "prompts", "resources"} {

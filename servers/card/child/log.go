@@ -15,7 +15,7 @@ import (
 // Line is one line of a log.
 type Line struct {
 	Time time.Time
-	From string // the name of the program for what it wrote to stderr, "link" for what the deck notes
+	From string // name of the program for a line from its stderr, "link" for a line from the deck
 	Text string // one line, safe to show
 }
 
@@ -25,12 +25,11 @@ const (
 	MaxRunes = 500
 )
 
-// storm is how many lines a second are kept of what a server writes. The others are
-// counted.
+// storm is how many lines a second are kept from a server. The others are only counted.
 const storm = 100
 
-// Log keeps the last lines of a child and about it, also over several starts. The
-// zero value is ready.
+// Log keeps the last lines from and about a child, across restarts. The zero value is
+// ready to use.
 type Log struct {
 	mu      sync.Mutex
 	lines   []Line
@@ -40,7 +39,7 @@ type Log struct {
 	latest  Line      // of those skipped
 }
 
-// Note adds a line of the deck's.
+// Note adds a line from the deck.
 func (l *Log) Note(text string) { l.add("link", text) }
 
 func (l *Log) add(from, text string) {
@@ -53,7 +52,7 @@ func newLine(from, text string) Line {
 	return Line{Time: time.Now(), From: from, Text: plain.Cut(plain.Line(text[:min(len(text), 4*MaxRunes)]), MaxRunes)}
 }
 
-// hear adds a line that the server wrote, unless it writes too many.
+// hear adds a line from the server, unless it writes too many.
 func (l *Log) hear(from, text string) {
 	line := newLine(from, text)
 	l.mu.Lock()
@@ -70,7 +69,7 @@ func (l *Log) hear(from, text string) {
 	l.keep(line)
 }
 
-// calm keeps what stands for the lines that were skipped. The caller holds mu.
+// calm adds a line about the lines that were skipped. The caller holds mu.
 func (l *Log) calm() {
 	for _, line := range l.counted() {
 		l.keep(line)
@@ -78,7 +77,8 @@ func (l *Log) calm() {
 	l.skipped = 0
 }
 
-// counted is how many lines were skipped, and the last of them. The caller holds mu.
+// counted returns a line with the number of skipped lines and the last of them. The
+// caller holds mu.
 func (l *Log) counted() (lines []Line) {
 	if l.skipped > 1 {
 		lines = append(lines, Line{Time: l.latest.Time, From: l.latest.From, Text: "+" + grouped(l.skipped-1) + " lines"})
@@ -89,7 +89,7 @@ func (l *Log) counted() (lines []Line) {
 	return lines
 }
 
-// grouped is a number with a comma between thousands.
+// grouped formats a number with commas between thousands.
 func grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -98,7 +98,7 @@ func grouped(n int) string {
 	return s
 }
 
-// keep adds a line; the caller holds mu.
+// keep adds a line. The caller holds mu.
 func (l *Log) keep(line Line) {
 	if len(l.lines) >= 2*MaxLines {
 		l.lines = append(l.lines[:0:0], l.lines[len(l.lines)-MaxLines+1:]...)
@@ -114,9 +114,9 @@ func (l *Log) Tail(n int) []Line {
 	return all[len(all)-min(n, len(all), MaxLines):]
 }
 
-// lastWords returns the line that says best why the child ended, of those it wrote
-// since then: the last one, "" when it wrote none. What npm says at its end is a page,
-// of which the first line counts that is more than a code.
+// lastWords returns the line that best explains why the child ended, of those it wrote
+// since then: the last one, or "" if there is none. npm writes a whole page at its end,
+// of which the first line that is more than a code is returned.
 func (l *Log) lastWords(from string, since time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,7 +147,7 @@ func npmError(line string) (said string, ok bool) {
 	return "", false
 }
 
-// drain reads stderr to its end, so that the child never waits for a reader.
+// drain reads stderr to its end, so that the child never blocks on a full pipe.
 func (l *Log) drain(from string, src io.Reader) {
 	b := bufio.NewReaderSize(src, 4096)
 	for {

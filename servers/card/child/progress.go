@@ -8,17 +8,17 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// Progress is one step that the agent that called is told of.
+// Progress is a progress notification for the calling agent.
 type Progress struct {
 	Value   float64 // grows with each step
 	Total   float64 // 0: not known
 	Message string
-	Raw     json.RawMessage // as the child sent it, with the deck's token; nil: the deck says it
+	Raw     json.RawMessage // as sent by the child, with the deck's token; nil if it is from the deck
 }
 
-// Steps hand on progress so that it grows and ends with the call, whatever
-// the child sends. Notes of the deck's own weigh next to nothing, so that they do not
-// outgrow the child's.
+// Steps forwards progress so that it increases and ends with the call, whatever the
+// child sends. Notes from the deck increase the value only minimally, so that they do
+// not overtake the child's.
 type Steps struct {
 	mu    sync.Mutex
 	last  float64 // -1: nothing was told
@@ -26,7 +26,7 @@ type Steps struct {
 	to    func(Progress)
 }
 
-// NewSteps returns nil, which is ready too, when nobody wants progress.
+// NewSteps returns nil, which is also ready to use, if progress is not wanted.
 func NewSteps(to func(Progress)) *Steps {
 	if to == nil {
 		return nil
@@ -34,7 +34,7 @@ func NewSteps(to func(Progress)) *Steps {
 	return &Steps{to: to, last: -1}
 }
 
-// Note tells something of the deck's own.
+// Note sends a message from the deck.
 func (s *Steps) Note(message string) {
 	if s == nil {
 		return
@@ -48,7 +48,7 @@ func (s *Steps) Note(message string) {
 	s.to(Progress{Value: s.last, Message: message})
 }
 
-// Step passes on progress of the child; what does not grow is dropped.
+// Step forwards progress from the child. Values that do not increase are dropped.
 func (s *Steps) Step(params json.RawMessage) {
 	if s == nil {
 		return
@@ -75,7 +75,7 @@ func (s *Steps) Step(params json.RawMessage) {
 	s.to(p)
 }
 
-// End stops progress; none is told after it has returned.
+// End stops progress. None is sent after End has returned.
 func (s *Steps) End() {
 	if s == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// MaxWaiting is how many calls may wait in a queue, and queueLimit how long.
+// MaxWaiting is how many calls may wait in a queue; queueLimit is for how long.
 const (
 	MaxWaiting = 32
 	queueLimit = 120 * time.Second
@@ -24,17 +24,17 @@ type Queue struct {
 
 type waiter struct {
 	turn  chan error // nil: go
-	moved chan int   // calls before this one, the newest number only
+	moved chan int   // number of calls before this one, the latest value only
 }
 
-// NewQueue makes a queue; full is what a call is told for which there is no room, or
-// which has waited for too long.
+// NewQueue returns a queue. full returns the error of a call that finds the queue full
+// or has waited too long.
 func NewQueue(slots int, full func(waiting int) error) *Queue {
 	return &Queue{free: slots, full: full}
 }
 
-// Enter waits for a slot. waits is told how many calls are before this one,
-// at first and whenever that changes. Who has entered must leave.
+// Enter waits for a slot. It calls waits with the number of calls before this one, at
+// first and whenever that changes. After Enter succeeds, the caller must call Leave.
 func (q *Queue) Enter(ctx context.Context, waits func(before int)) error {
 	q.mu.Lock()
 	if q.free > 0 {
@@ -70,7 +70,7 @@ func (q *Queue) Enter(ctx context.Context, waits func(before int)) error {
 	}
 }
 
-// give takes w out of the queue. A turn that came meanwhile is passed on.
+// give removes w from the queue. If it got its turn meanwhile, the next one gets it.
 func (q *Queue) give(w *waiter, err error) error {
 	q.mu.Lock()
 	i := slices.Index(q.waiting, w)
@@ -98,7 +98,7 @@ func (q *Queue) Leave() {
 	q.moved()
 }
 
-// moved tells who waits their new places.
+// moved notifies the waiting calls of their new positions.
 func (q *Queue) moved() {
 	for i, w := range q.waiting {
 		select {
@@ -109,7 +109,7 @@ func (q *Queue) moved() {
 	}
 }
 
-// Clear turns away all who wait.
+// Clear ends the wait of all calls with an error.
 func (q *Queue) Clear(why error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -119,7 +119,7 @@ func (q *Queue) Clear(why error) {
 	q.waiting = nil
 }
 
-// Waiting is how many wait.
+// Waiting returns the number of waiting calls.
 func (q *Queue) Waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
