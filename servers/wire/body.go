@@ -12,7 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// A body must come at a rate, however long it is; the first bytes get a moment.
+// The minimum rate at which a body must arrive, after a moment for the first bytes.
 const (
 	bodyGrace = 10 * time.Second
 	bodyRate  = 16 << 10 // bytes a second
@@ -20,23 +20,23 @@ const (
 	bodyStep  = 1 << 20  // bytes that are counted at a time
 )
 
-// due is when a body must have reached more than the bytes read so far.
+// due returns when more than the bytes read so far must have arrived.
 func due(start time.Time, grace time.Duration, read int) time.Time {
 	return start.Add(grace + time.Duration(read)*time.Second/bodyRate)
 }
 
-// pace gives a body the time to reach more than the bytes read so far. done
-// follows the last of them.
+// pace extends the read deadline so that more than the bytes read so far can arrive. done
+// is called after the last of them.
 func (h *HTTP) pace(w http.ResponseWriter) (read func(bytes int), done func()) {
 	control := http.NewResponseController(w)
 	start, grace := time.Now(), cmp.Or(h.grace, bodyGrace)
-	// A writer without deadlines, in a test, has no need of one.
+	// A writer that does not support deadlines is one of a test.
 	return func(bytes int) { _ = control.SetReadDeadline(due(start, grace, bytes)) },
 		func() { _ = control.SetReadDeadline(time.Time{}) }
 }
 
-// body reads a request's body. Its bytes are held until release is called, which is
-// never nil. With a status above 0 the request is to be refused.
+// body reads the body of a request. Its bytes count as reserved until release is called,
+// which is never nil. If status is not 0, the request is refused with it.
 func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), status int, why string) {
 	var held []func()
 	release = func() {
@@ -74,8 +74,8 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, releas
 	}
 }
 
-// payer is who the bytes of a body are counted for: the agent of its session, or all
-// without one together.
+// payer returns the agent that the bytes of a body are charged to: that of the session,
+// or a common one for all requests without a session.
 func (h *HTTP) payer(r *http.Request) string {
 	h.mu.Lock()
 	a := h.agents["session "+r.Header.Get(server.HeaderKeySessionID)]
@@ -86,9 +86,9 @@ func (h *HTTP) payer(r *http.Request) string {
 	return a.Caller().Identity
 }
 
-// hearOut reads the rest of a body that is refused and forgets it: a client that sends
-// all before it listens would see its connection break, and not why. wait is told how
-// much has been read.
+// hearOut reads and discards the rest of a refused body. A client that sends everything
+// before it reads would otherwise see a broken connection and not the reason. wait is
+// called with the number of bytes read.
 func hearOut(body io.Reader, read int, wait func(read int)) {
 	for {
 		wait(read)

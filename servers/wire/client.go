@@ -10,15 +10,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// Client is the other side of a connection, for the deck's own commands. Nothing
-// asked of it is answered.
+// Client is the client side of a connection, for mcpdeck's own commands. It does not
+// answer requests.
 type Client struct {
 	conn   *rpc.Conn
 	stream io.Closer
 }
 
-// NewClient shakes hands over a stream that Serve answers. The reader, if not
-// nil, holds what was read of the stream so far.
+// NewClient performs the handshake over a stream that Serve answers. The reader, if not
+// nil, contains what was already read from the stream.
 func NewClient(ctx context.Context, s io.ReadWriteCloser, read io.Reader, name, version string) (*Client, error) {
 	if read == nil {
 		read = s
@@ -36,9 +36,8 @@ func NewClient(ctx context.Context, s io.ReadWriteCloser, read io.Reader, name, 
 	return c, nil
 }
 
-// Call sends a request and decodes its result, unless result is nil. An error
-// answer is an *rpc.Error; of one that the deck did not live to send, the error
-// says what to do.
+// Call sends a request and decodes its result, unless result is nil. An error answer is
+// an *rpc.Error. If the deck ends before it answers, the error says what to do.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	raw, err := rpc.Raw(params)
 	if err != nil {

@@ -15,7 +15,7 @@ type envelope struct {
 	meta rawjson.Object // of the params
 }
 
-// modern tells whether a request carries its protocol version.
+// modern reports whether a request states its protocol version.
 func (e envelope) modern() bool { return e.meta.Str(mcp.MetaKeyProtocolVersion) != "" }
 
 // token returns the progress token of a request as encoding/json writes it, ""
@@ -29,12 +29,11 @@ func (e envelope) token() string {
 	return string(line)
 }
 
-// goneMessage is what is said of a call that the deck did not live to answer.
+// goneMessage is the error of a call that the deck ended before answering.
 const goneMessage = "mcpdeck closed during this call. It may have taken effect: check, then retry"
 
-// decodeEnvelope takes a message of a client apart. It is the one door of every
-// transport: names may not be such that another reader takes them for one that it
-// knows.
+// decodeEnvelope parses a message from a client, for all transports. It refuses names
+// that another parser could mistake for names it knows.
 func decodeEnvelope(line []byte) (envelope, *rpc.Error) {
 	m, bad := rpc.Rules{Check: checkNames}.Decode(line)
 	e := envelope{Message: m}
@@ -42,7 +41,7 @@ func decodeEnvelope(line []byte) (envelope, *rpc.Error) {
 		return e, bad
 	}
 	if params, err := rawjson.SplitObject(m.Params); err == nil {
-		e.meta, _ = rawjson.SplitObject(params.Get("_meta")) // something else says nothing
+		e.meta, _ = rawjson.SplitObject(params.Get("_meta")) // any other value is ignored
 	}
 	return e, nil
 }

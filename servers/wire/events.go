@@ -15,9 +15,9 @@ const (
 	keptEventBytes = 4 << 20 // of one session
 )
 
-// eventStore keeps the newest messages of each session's streams, so that a
-// client whose connection broke gets what it missed. mcp-go's own store keeps
-// everything until the session ends.
+// eventStore keeps the latest messages of each session's streams, so that a client whose
+// connection broke receives what it missed. mcp-go's own store keeps everything until
+// the session ends.
 type eventStore struct {
 	mu       sync.Mutex
 	seq      int64
@@ -38,7 +38,7 @@ var _ server.EventStore = (*eventStore)(nil)
 
 func newEventStore() *eventStore { return &eventStore{sessions: map[string]*sessionEvents{}} }
 
-// envelopeKey is the request that an event belongs to, in its context.
+// envelopeKey is the context key of the request that an event belongs to.
 type envelopeKey struct{}
 
 // StoreEvent implements server.EventStore.

@@ -16,9 +16,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// failureLine is the answer to a request for which mcp-go made an error: a refusal
-// that the model reads, or the error that the handler chose, or its own, with the
-// address of a resource that does not exist. A code of 0 is no error.
+// failureLine returns the answer to a request for which mcp-go reports an error: a
+// refusal for the model, the error that the handler chose, or mcp-go's own, with the URI
+// of a missing resource added. A code of 0 means no error.
 func failureLine(ctx context.Context, e envelope, body rpc.Error) (line []byte, code int) {
 	refusal, chosen := host.Failure(ctx)
 	switch {
@@ -41,16 +41,17 @@ func failureLine(ctx context.Context, e envelope, body rpc.Error) (line []byte, 
 	return rpc.Failure(e.ID, body), body.Code
 }
 
-// answerWriter passes a response on. It completes one that is a single error, and
-// lists definitions as they stand, and has in it what was served without the library.
+// answerWriter forwards a response. It completes a response that is a single error,
+// inserts definitions that are listed unchanged, and inserts replies that were made
+// without the library.
 type answerWriter struct {
 	http.ResponseWriter
 	ctx    context.Context
 	e      envelope
 	agent  *host.Agent
 	view   *host.View
-	status int // held back until the body is known
-	sent   int // what became of it; 0: none was set
+	status int // delayed until the body is known
+	sent   int // the status that was sent; 0: none yet
 }
 
 func (f *answerWriter) WriteHeader(status int) { f.status = status }
@@ -73,7 +74,7 @@ func (f *answerWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// begin sends the status once.
+// begin sends the status, once.
 func (f *answerWriter) begin(status int) {
 	if f.status == -1 {
 		return
@@ -96,8 +97,8 @@ func (f *answerWriter) Flush() {
 // Unwrap is for http.ResponseController.
 func (f *answerWriter) Unwrap() http.ResponseWriter { return f.ResponseWriter }
 
-// wants tells whether what is written is for the agent. The library sends each update
-// of a resource to all.
+// wants reports whether a message is for the agent. The library sends each update of a
+// resource to all agents.
 func (f *answerWriter) wants(p []byte) bool {
 	if !bytes.Contains(p, []byte(mcp.MethodNotificationResourceUpdated)) && !bytes.Contains(p, []byte(host.ToMember)) {
 		return true
@@ -124,7 +125,7 @@ func (f *answerWriter) wants(p []byte) bool {
 	return f.agent.Subscribed(params.Str("uri"))
 }
 
-// replied is the status of an answer that is a reply.
+// replied returns the status for a response.
 func (f *answerWriter) replied(r host.Reply) int {
 	o, _ := rawjson.SplitObject(r.Error) // a result has no code
 	switch code, err := strconv.Atoi(string(o.Get("code"))); {
@@ -138,8 +139,8 @@ func (f *answerWriter) replied(r host.Reply) int {
 	return http.StatusOK
 }
 
-// complete returns what to send instead of p, the first that is written: mcp-go
-// writes an error in one piece.
+// complete returns what to send instead of p, the first write: mcp-go writes an error in
+// one piece.
 func (f *answerWriter) complete(p []byte) (line []byte, status int) {
 	if f.e.ID == nil || !strings.HasPrefix(f.Header().Get("Content-Type"), "application/json") || len(p) > 1<<16 {
 		return p, f.status

@@ -10,15 +10,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// flight is the requests of a session over HTTP that are answered without the library,
-// which would know how to cancel its own. The zero value is ready.
+// flight tracks the requests of a session over HTTP that are answered without the
+// library, which can only cancel its own. The zero value is ready to use.
 type flight struct {
 	mu   sync.Mutex
 	open map[string]context.CancelFunc // by their ids
 }
 
-// cancellable makes serve end when the client cancels its request. The answer is then
-// an error: the client's request over HTTP still waits for one.
+// cancellable makes serve end when the client cancels its request. The answer is then an
+// error, since an HTTP request needs a response.
 func (f *flight) cancellable(e envelope, serve func(context.Context) host.Reply) func(context.Context) host.Reply {
 	if e.modern() {
 		return serve // it ends with its request
@@ -50,7 +50,7 @@ func (f *flight) cancellable(e envelope, serve func(context.Context) host.Reply)
 	}
 }
 
-// cancelled ends the request that a notification cancels, if it is here.
+// cancelled ends the request that a notification cancels, if it is in this flight.
 func (f *flight) cancelled(e envelope) {
 	if e.Method != "notifications/cancelled" {
 		return

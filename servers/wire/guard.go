@@ -13,13 +13,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// Guard stands in front of the HTTP endpoint. It refuses what a browser page
-// or another user of the machine could send, before any of the body is read.
+// Guard protects the HTTP endpoint. It refuses requests that a web page or another user
+// of the machine could send, before reading the body.
 type Guard struct {
-	// Token must come as "Authorization: Bearer TOKEN". Tests alone may leave
-	// it nil, which lets everybody in.
+	// Token must be sent as "Authorization: Bearer TOKEN". Only tests may leave it nil,
+	// which allows everyone.
 	Token func() string
-	// Next gets what passed.
+	// Next handles the requests that pass.
 	Next http.Handler
 	// MaxBody is the longest body in bytes; 0: rpc.MaxLine.
 	MaxBody int64
@@ -101,8 +101,7 @@ func isJSON(contentType string) bool {
 	return err == nil && kind == "application/json"
 }
 
-// checked refuses a body whose message could be read in two ways, and hands it on
-// whole.
+// checked refuses a body whose message is ambiguous, and passes any other on complete.
 func checked(w http.ResponseWriter, r *http.Request, body []byte) (envelope, bool) {
 	if r.Method != http.MethodPost {
 		return envelope{}, true

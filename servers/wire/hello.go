@@ -10,8 +10,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// Hello is the first line a client of the deck's socket sends. What follows is
-// plain stdio framing; or, with Control set, nothing.
+// Hello is the first line that a client of the deck's socket sends. MCP messages in stdio
+// framing follow, or nothing if Control is set.
 type Hello struct {
 	Mcpdeck int      `json:"mcpdeck"` // version of this line: 1
 	Servers []string `json:"servers,omitempty"`
@@ -20,9 +20,9 @@ type Hello struct {
 	Profile string   `json:"profile,omitempty"`
 	Cwd     string   `json:"cwd,omitempty"`
 	PID     int      `json:"pid,omitempty"`
-	// Transport is what the connection is shown as; empty: "unix".
+	// Transport is the transport to show for the connection; empty: "unix".
 	Transport string `json:"transport,omitempty"`
-	// Hints are the few named variables that may be passed on.
+	// Hints are the environment variables that may be passed on.
 	Hints map[string]string `json:"hints,omitempty"`
 	// Control names a request to the deck itself, with its arguments.
 	Control string          `json:"control,omitempty"`
@@ -36,20 +36,19 @@ type Welcome struct {
 	PID     int             `json:"pid,omitempty"`
 	Error   string          `json:"error,omitempty"`
 	Usage   bool            `json:"usage,omitempty"`  // the error is the caller's mistake
-	Final   bool            `json:"final,omitempty"`  // asking again soon is in vain
+	Final   bool            `json:"final,omitempty"`  // retrying soon is pointless
 	Result  json.RawMessage `json:"result,omitempty"` // of a control request
-	// Resumable names the tools whose calls are to be sent again to another deck when
-	// this one ends before it has answered.
+	// Resumable names the tools whose calls are resent to the next deck if this one ends
+	// before it answers.
 	Resumable []string `json:"resumable,omitempty"`
-	// Note and Prove come before the answer to a control request: what to tell the
-	// user meanwhile, and what the user is to show ("pair" or "passphrase"), which
-	// goes back as a Proof.
+	// Note and Prove come before the answer to a control request: a message for the user,
+	// and the proof to ask the user for ("pair" or "passphrase"), which is sent back as a
+	// Proof.
 	Note  string `json:"note,omitempty"`
 	Prove string `json:"prove,omitempty"`
 }
 
-// Proof is the line that answers a Welcome with Prove. An empty one says that
-// there is nobody to ask.
+// Proof is the answer to a Welcome with Prove. It is empty if there is no user to ask.
 type Proof struct {
 	Proof string `json:"proof"`
 }
@@ -79,8 +78,8 @@ func readHello(lines *rpc.Lines) (Hello, error) {
 	return h, nil
 }
 
-// Greet sends a hello and waits for the welcome. The reader must be used for
-// what follows on the connection.
+// Greet sends a Hello and waits for the Welcome. The caller must use the reader for the
+// rest of the connection.
 func Greet(rw io.ReadWriter, h Hello) (Welcome, *bufio.Reader, error) {
 	h.Mcpdeck = helloVersion
 	var w Welcome

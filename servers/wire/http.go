@@ -23,14 +23,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// maxHTTPRequests is how many requests are served at once, open streams among them.
+// maxHTTPRequests is the maximum number of concurrent requests, including open streams.
 const maxHTTPRequests = 1024
 
-// maxHeader is the longest head of a request, in bytes; the library adds a little.
+// maxHeader is the maximum size of request headers in bytes; net/http adds a little.
 const maxHeader = 32 << 10
 
-// HTTP serves views as streamable HTTP: all servers at /mcp, one at
-// /mcp/SERVER, and that one as it is without the deck at /mcp/SERVER?as-is. It must stand behind a Guard.
+// HTTP serves views over streamable HTTP: all servers at /mcp, one at /mcp/SERVER, and
+// that one unchanged, as if without the deck, at /mcp/SERVER?as-is. It must be placed
+// behind a Guard.
 type HTTP struct {
 	Host *host.Host
 
@@ -41,7 +42,7 @@ type HTTP struct {
 	mu       sync.Mutex // guards what follows
 	served   map[*host.View]*httpView
 	agents   map[string]*httpAgent // by their keys
-	sessions list.List             // of *httpAgent, the one used last at the back
+	sessions list.List             // of *httpAgent, the most recently used at the back
 	clients  list.List             // those without a session
 }
 
@@ -101,7 +102,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.updateSession(w, r, e, agent, out.sent)
 }
 
-// tooBusy refuses a request for now.
+// tooBusy refuses a request with a retryable error.
 func tooBusy(w http.ResponseWriter, id json.RawMessage, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Retry-After", "5")
@@ -109,10 +110,10 @@ func tooBusy(w http.ResponseWriter, id json.RawMessage, why string) {
 	_, _ = w.Write(rpc.Failure(id, rpc.Error{Code: rpc.CodeBusy, Message: why})) // the client may be gone
 }
 
-// cutSession is the id of a session in the key of its agent.
+// cutSession returns the session ID that an agent's key contains.
 func cutSession(key string) (id string, ok bool) { return strings.CutPrefix(key, "session ") }
 
-// toolOf returns the name of the tool that a request calls, "" if it calls none.
+// toolOf returns the name of the tool that a request calls, or "".
 func toolOf(e envelope) string {
 	if e.Method != string(mcp.MethodToolsCall) {
 		return ""
@@ -184,7 +185,7 @@ func (h *HTTP) Start(ctx context.Context, l net.Listener, token func() string) e
 	served, end := context.WithCancel(ctx)
 	defer end()
 	safe.Go("http agents", func() { h.expire(served) })
-	// A listener is closed before the rest, so that calls in flight are answered.
+	// The listener is closed first, so that calls in flight are answered.
 	if err := srv.Serve(l); err != nil && ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
 		return err
 	}

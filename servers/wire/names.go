@@ -10,11 +10,12 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// rules are what names in messages may be.
+// rules define which names messages may contain.
 type rules struct{ message, hello *rawjson.Rule }
 
-// ruled are the rules, made once: the library decodes these names into fields, and
-// so takes "Name" for "name", while the log, the relay and a child do not.
+// ruled returns the rules, which are built once. The library decodes these names into
+// struct fields and so accepts "Name" for "name", while the log, the relay and a child do
+// not.
 var ruled = sync.OnceValue(func() rules {
 	data := &rawjson.Rule{}
 	// arguments of a tool or prompt: their own decoders may fold the first level.
@@ -31,7 +32,7 @@ var ruled = sync.OnceValue(func() rules {
 		"createMessage", "create", "description", "websiteUrl", "icons", "src", "mimeType", "sizes", "theme", "resultType",
 	)}
 	body.Rest = body
-	answers := &rawjson.Rule{Rest: body} // by ids that the deck chose
+	answers := &rawjson.Rule{Rest: body} // keys are IDs that the deck chose
 	body.Inner = map[string]*rawjson.Rule{
 		"arguments": arguments, "content": arguments, "inputResponses": answers, "_meta": meta,
 		"experimental": data, "extensions": data, "data": data, "structuredContent": data,
@@ -45,7 +46,7 @@ var ruled = sync.OnceValue(func() rules {
 	return rules{message, hello}
 })
 
-// checkNames refuses a message that two readers could take differently.
+// checkNames refuses a message that two parsers could interpret differently.
 func checkNames(line []byte) error {
 	if err := ruled().message.Check(line); err != nil {
 		return fmt.Errorf("message is ambiguous: %w", err)

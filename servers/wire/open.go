@@ -7,22 +7,22 @@ import (
 	"sync"
 )
 
-// maxHTTPConns is how many connections over HTTP are open at once. With as many
-// again as there may be requests, who comes in excess of those is still told so.
+// maxHTTPConns is the maximum number of open HTTP connections. It is twice that of
+// requests, so that clients in excess of those can still be told so.
 const maxHTTPConns = 2 * maxHTTPRequests
 
-// openConns bounds the open connections of an HTTP server: in place of a new one
-// the one goes that has been idle longest.
+// openConns bounds the open connections of an HTTP server. A new connection in excess
+// replaces the one that has been idle longest.
 type openConns struct {
 	most int
 
 	mu   sync.Mutex // guards what follows
 	open int
-	idle list.List // of net.Conn, the one idle longest at the front
+	idle list.List // of net.Conn, the longest idle at the front
 	at   map[net.Conn]*list.Element
 }
 
-// changed is for [http.Server.ConnState].
+// changed is the callback for [http.Server.ConnState].
 func (o *openConns) changed(c net.Conn, state http.ConnState) {
 	o.mu.Lock()
 	var out net.Conn

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Pipe returns the two ends of a stream inside the process.
+// Pipe returns the two ends of an in-process stream.
 func Pipe() (a, b Stream) {
 	ar, bw := io.Pipe()
 	br, aw := io.Pipe()

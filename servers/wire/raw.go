@@ -15,8 +15,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// lists are the answers that list definitions: the member that holds them, and the one
-// of a definition that tells it from others.
+// lists describes the results that list definitions: the member that contains them, and
+// the member of a definition that identifies it.
 var lists = map[string]struct{ member, key string }{
 	string(mcp.MethodToolsList):              {"tools", "name"},
 	string(mcp.MethodPromptsList):            {"prompts", "name"},
@@ -24,9 +24,9 @@ var lists = map[string]struct{ member, key string }{
 	string(mcp.MethodResourcesTemplatesList): {"resourceTemplates", "uriTemplate"},
 }
 
-// rawList puts definitions that are to be listed as they stand into a message that
-// answers a request for a list. What stands around the message, such as the frame of
-// an event, stays. Any other message is returned as it is.
+// rawList inserts definitions that are listed unchanged into a message that answers a
+// list request. Bytes around the message, such as the frame of an event, are kept. Any
+// other message is returned unchanged.
 func rawList(e envelope, raw map[string]json.RawMessage, message []byte) []byte {
 	list, ok := lists[e.Method]
 	from, to, found := object(message)
@@ -56,8 +56,7 @@ func rawList(e envelope, raw map[string]json.RawMessage, message []byte) []byte 
 	return append(out, message[done:]...)
 }
 
-// object finds the message in what is written, which may stand in the frame of an
-// event.
+// object finds the message in what is written, which may be framed as an event.
 func object(written []byte) (from, to int, ok bool) {
 	if from = bytes.IndexByte(written, '{'); from < 0 {
 		return 0, 0, false
@@ -66,8 +65,8 @@ func object(written []byte) (from, to int, ok bool) {
 	return from, to, json.Valid(written[from:to])
 }
 
-// asServed puts the reply to the request of ctx, if a module gave it, into what the
-// library writes of its own.
+// asServed replaces what the library writes with the raw reply to the request of ctx, if
+// a module gave one.
 func asServed(ctx context.Context, e envelope, written []byte) []byte {
 	reply, served := host.Served(ctx)
 	from, to, ok := object(written)
@@ -80,8 +79,8 @@ func asServed(ctx context.Context, e envelope, written []byte) []byte {
 	return slices.Concat(written[:from], replyMessage(e, reply).Encode(), written[to:])
 }
 
-// unwrapped puts the params of a notification, if a module gave them, into what the
-// library writes of it.
+// unwrapped replaces the params of a notification that the library writes with the raw
+// params, if a module gave them.
 func unwrapped(written []byte) []byte {
 	if !bytes.Contains(written, []byte(host.RawMember)) {
 		return written
@@ -99,7 +98,8 @@ func unwrapped(written []byte) []byte {
 	return slices.Concat(written[:from], host.Unwrap(written[from:to]), written[to:])
 }
 
-// introduced has in what the library writes the server of a view that is shown as it is.
+// introduced inserts the identity of the server into what the library writes for a view
+// that shows a server unchanged.
 func introduced(v *host.View, e envelope, written []byte) []byte {
 	if !v.Spec.AsIs {
 		return written
@@ -118,16 +118,16 @@ func replyMessage(e envelope, r host.Reply) rpc.Message {
 	return rpc.Message{ID: e.ID, Result: r.Result, Err: r.Error}
 }
 
-// served tells how to answer a request without the library, nil if the library does
-// that. header is nil where messages have none.
+// served returns a function that answers a request without the library, or nil if the
+// library answers it. header is nil for messages without headers.
 func served(v *host.View, e envelope, header http.Header) func(context.Context) host.Reply {
 	if e.ID == nil || e.Method == "" || !e.sound(v, header) {
-		return nil // and the library says why
+		return nil // the library reports why
 	}
 	return v.Route(e.Method, e.Params, e.modern())
 }
 
-// sound tells whether the library would look into a request.
+// sound reports whether the library would accept a request for handling.
 func (e envelope) sound(v *host.View, header http.Header) bool {
 	version := e.meta.Str(mcp.MetaKeyProtocolVersion)
 	if !mcp.IsModernProtocol(version) {
@@ -150,7 +150,7 @@ func (e envelope) sound(v *host.View, header http.Header) bool {
 	}, &t.Tool, e.Params) == nil
 }
 
-// within finds the value of a member of the object between two places.
+// within finds the value of a member of the object between two offsets.
 func within(message []byte, from, to int, key string) (int, int, bool) {
 	parts, open, err := rawjson.Split(message[from:to])
 	if err != nil || open != '{' {

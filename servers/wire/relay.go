@@ -21,26 +21,26 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Relay is what an agent's client starts: stdio on one side, the deck on the
-// other. It never ends because the deck does. Without a deck it hosts the same
-// view in its own process, and it moves to a deck when one appears.
+// Relay is the server that an agent's client starts, with stdio on one side and the deck
+// on the other. It outlives the deck: without a deck it hosts the same view in its own
+// process, and it moves to a deck when one appears.
 type Relay struct {
 	Hello Hello
 	// Dial connects to the deck's socket; it fails when there is no deck.
 	Dial func(ctx context.Context) (net.Conn, error)
 	// Headless serves the view in this process over the returned stream, and names the
-	// tools whose calls are to be sent again to another deck.
+	// tools whose calls are resent to the next deck.
 	Headless func() (s Stream, resumable []string, err error)
-	// Moving is told before a view that this process hosts is left for a deck, and what
-	// it returns when it has been left; nil tells nobody.
+	// Moving is called before the relay leaves a view in this process for a deck; the
+	// function it returns is called when the view has been left. It may be nil.
 	Moving func() (left func())
 	In     io.Reader
 	Out    io.Writer
-	// Patience is how long a lost deck is waited for before this process hosts
-	// the view; 0: one second.
+	// Patience is how long to wait for a lost deck before hosting the view in this
+	// process; 0: one second.
 	Patience time.Duration
 
-	look time.Duration // between looks for a deck while this process hosts
+	look time.Duration // interval of looking for a deck while this process hosts
 
 	outMu sync.Mutex // guards out
 	out   *bufio.Writer
@@ -49,8 +49,8 @@ type Relay struct {
 	link   *link
 	linked sync.Cond // link changed; uses mu
 	client replay
-	// resumable names the tools whose calls are sent again, as the link in use or the
-	// one before it has said.
+	// resumable names the tools whose calls are resent, as told by the current link or
+	// the one before it.
 	resumable []string
 	flight    map[string]flying // requests without an answer, by id
 	sent      int               // counts requests
@@ -60,48 +60,49 @@ type Relay struct {
 
 // flying is a request without an answer.
 type flying struct {
-	line []byte // of one that is sent again to another deck, else nil
-	at   int    // counts up, to send in the same order
+	line []byte // of a request that is resent to the next deck, else nil
+	at   int    // sequence number, to resend in the same order
 }
 
-// Stream is a connection whose sending side can be closed alone.
+// Stream is a connection whose sending side can be closed separately.
 type Stream interface {
 	io.ReadWriteCloser
 	CloseWrite() error
 }
 
-// How often a relay without a deck looks for one, and how often when a deck has
-// said that it is none for this process.
+// How often a relay without a deck looks for one, and how often after a deck has refused
+// this process for good.
 const (
 	lookEvery   = 500 * time.Millisecond
 	lookRefused = time.Minute
 )
 
-// burst is how much is read and written at once: lines that come together go on
-// together, which saves most of what several callers at a time would cost.
+// burst is the size of reads and writes. Lines that arrive together are forwarded
+// together, which saves most of the cost of concurrent callers.
 const burst = 64 << 10
 
-// link is the present connection to a deck or to this process's own host.
+// link is a connection to a deck or to this process's own host.
 type link struct {
 	Stream
 	lines    *bufio.Reader
 	out      *bufio.Writer
 	headless bool
-	// resumable names the tools whose calls are sent again when the link is lost.
+	// resumable names the tools whose calls are resent when the link is lost.
 	resumable []string
 	down      chan struct{}
 }
 
-// usageError marks a deck's refusal that is the caller's mistake.
+// usageError marks a refusal by the deck that is a usage error of the caller.
 type usageError struct{ error }
 
-// IsUsage tells whether an error of Run is the caller's mistake.
+// IsUsage reports whether an error of Run is a usage error of the caller.
 func IsUsage(err error) bool {
 	var u usageError
 	return errors.As(err, &u)
 }
 
-// Run relays until In ends. The error is that of the first connection or of In.
+// Run relays messages until In ends. It returns an error of the first connection or of
+// In.
 func (r *Relay) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -127,8 +128,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	return err
 }
 
-// finish lets the other side answer what it has read and end what it has begun,
-// but not for longer than grace.
+// finish lets the other side finish its work and answer, for at most grace.
 func (l *link) finish(grace time.Duration) {
 	_ = l.CloseWrite() // it may be down already
 	select {
@@ -192,17 +192,17 @@ func (r *Relay) dial(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// halfClosed ends the whole connection where one side alone cannot be closed.
+// halfClosed closes the whole connection if one side cannot be closed separately.
 type halfClosed struct{ net.Conn }
 
 func (h halfClosed) CloseWrite() error { return h.Close() }
 
-// adopt makes l the link in use: what the client has said before is said again,
-// and what must not be lost is sent again.
+// adopt makes l the current link. It replays the state of the client's session and
+// resends the requests that must not be lost.
 func (r *Relay) adopt(l *link) {
 	r.mu.Lock()
 	for _, line := range r.client.again() {
-		_, _ = l.out.Write(line) // a dead link is noticed by its reader
+		_, _ = l.out.Write(line) // the link's reader notices errors
 	}
 	for _, f := range slices.SortedFunc(maps.Values(r.flight), func(a, b flying) int { return cmp.Compare(a.at, b.at) }) {
 		if f.line != nil {
@@ -226,7 +226,7 @@ func (r *Relay) adopt(l *link) {
 
 // keepLinked replaces a lost link.
 func (r *Relay) keepLinked(ctx context.Context, first *link) {
-	// The error is that of ctx: without a deck and a host, a deck is looked for.
+	// The only error is that of ctx: if there is neither a deck nor a host, connect retries.
 	_ = reconnect.Keep(first, func(l *link) bool { return r.use(ctx, l) }, func() (*link, error) {
 		l, err := r.redial(ctx)
 		if err == nil {
@@ -236,8 +236,8 @@ func (r *Relay) keepLinked(ctx context.Context, first *link) {
 	})
 }
 
-// use waits until the link in use is lost, or the relay is ending. From a headless
-// one it moves to a deck that appears.
+// use waits until the current link is lost or the relay is ending. It moves from a
+// headless link to a deck that appears.
 func (r *Relay) use(ctx context.Context, l *link) (lost bool) {
 	for {
 		var look <-chan time.Time
@@ -255,7 +255,7 @@ func (r *Relay) use(ctx context.Context, l *link) (lost bool) {
 	}
 }
 
-// lost takes a dead link out of use; false when the relay is ending.
+// lost drops a dead link. It reports false if the relay is ending.
 func (r *Relay) lost(l *link) bool {
 	l.Close()
 	r.mu.Lock()
@@ -278,7 +278,7 @@ func (r *Relay) lost(l *link) bool {
 	return !closing
 }
 
-// redial looks for a deck, and after a while hosts the view here.
+// redial looks for a deck, and after a while hosts the view in this process.
 func (r *Relay) redial(ctx context.Context) (*link, error) {
 	const most = 200 * time.Millisecond
 	l, err := reconnect.Dial(ctx, reconnect.Pauses{First: 10 * time.Millisecond, Most: most}, cmp.Or(r.Patience, time.Second), r.dial)
@@ -291,14 +291,14 @@ func (r *Relay) redial(ctx context.Context) (*link, error) {
 	return reconnect.Dial(ctx, reconnect.Pauses{First: most, Most: most}, reconnect.Forever, r.dial)
 }
 
-// moveToDeck changes from a headless link to a deck that has appeared, at a
-// moment when no call is under way but those that wait for a user: they are
-// sent again, so that the deck shows who asks. It returns the link in use then.
+// moveToDeck moves from a headless link to a deck that has appeared, when no calls are
+// in flight except those that wait for the user. These are resent, so that the deck shows
+// their questions. It returns the link that is then current.
 func (r *Relay) moveToDeck(ctx context.Context, old *link) *link {
 	r.mu.Lock()
 	free := r.movable(old)
 	r.mu.Unlock()
-	if !free { // without a look at the deck, where it would show as an agent that comes and goes
+	if !free { // without connecting to the deck, which would show an agent that comes and goes
 		return old
 	}
 	l, err := r.dial(ctx)
@@ -311,7 +311,7 @@ func (r *Relay) moveToDeck(ctx context.Context, old *link) *link {
 		l.Close()
 		return old
 	}
-	r.link = nil // lines from the client wait
+	r.link = nil // lines from the client wait meanwhile
 	r.mu.Unlock()
 	left := func() {}
 	if r.Moving != nil {
@@ -324,8 +324,7 @@ func (r *Relay) moveToDeck(ctx context.Context, old *link) *link {
 	return l
 }
 
-// movable tells whether the link is in use and may be left now. The caller
-// holds mu.
+// movable reports whether the link is current and may be left now. The caller holds mu.
 func (r *Relay) movable(l *link) bool {
 	for _, f := range r.flight {
 		if f.line == nil {
@@ -335,7 +334,7 @@ func (r *Relay) movable(l *link) bool {
 	return !r.closing && r.link == l
 }
 
-// fromClient hands lines to the link in use.
+// fromClient forwards lines from the client to the current link.
 func (r *Relay) fromClient(lines *rpc.Lines) error {
 	for {
 		if !lines.Whole() {
@@ -367,12 +366,12 @@ func (r *Relay) forward(e envelope, line []byte) {
 	}
 	line = append(line, '\n')
 	if l := r.enter(e, line, again); l != nil {
-		// Without the lock: a deck that first wants to be heard must be.
-		_, _ = l.out.Write(line) // a dead link is noticed by its reader, which ends the call
+		// Write without the lock, since the deck may be blocked until its own output is read.
+		_, _ = l.out.Write(line) // the link's reader notices errors and ends the call
 	}
 }
 
-// resumes tells whether a request is a call that is sent again when the deck is lost.
+// resumes reports whether a request is a call that is resent when the deck is lost.
 func (r *Relay) resumes(e envelope) bool {
 	tool := toolOf(e)
 	if tool == "" || e.ID == nil {
@@ -383,8 +382,8 @@ func (r *Relay) resumes(e envelope) bool {
 	return slices.Contains(r.resumable, tool)
 }
 
-// enter waits for a link and notes what goes over it; nil when the relay ends. Only
-// forward and send, on one goroutine, write to a link in use.
+// enter waits for a link and records what is sent over it. It returns nil when the relay
+// ends. Only forward and send, on one goroutine, write to the current link.
 func (r *Relay) enter(e envelope, line []byte, again bool) *link {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -408,7 +407,7 @@ func (r *Relay) enter(e envelope, line []byte, again bool) *link {
 	return r.link
 }
 
-// send lets the link's lines go.
+// send flushes the lines written to the link.
 func (r *Relay) send() {
 	r.mu.Lock()
 	l := r.link
@@ -418,7 +417,7 @@ func (r *Relay) send() {
 	}
 }
 
-// fromDeck hands the link's lines to the client.
+// fromDeck forwards lines from the link to the client.
 func (r *Relay) fromDeck(l *link) {
 	defer close(l.down)
 	for {
@@ -446,7 +445,7 @@ func (r *Relay) fromDeck(l *link) {
 	}
 }
 
-// write hands a line of the relay's own to the client.
+// write sends the client a line of the relay's own.
 func (r *Relay) write(line []byte) {
 	r.outMu.Lock()
 	_, _ = r.out.Write(line) // as above
@@ -454,15 +453,15 @@ func (r *Relay) write(line []byte) {
 	r.deliver()
 }
 
-// deliver lets the client's lines go.
+// deliver flushes the lines written to the client.
 func (r *Relay) deliver() {
 	r.outMu.Lock()
 	defer r.outMu.Unlock()
 	_ = r.out.Flush() // as above
 }
 
-// answerID returns the raw id of an answer the deck wrote, "" for another
-// message. The deck writes the id right behind the version.
+// answerID returns the raw ID of an answer from the deck, or "" for any other message.
+// The deck writes the ID right after the version.
 func answerID(line []byte) string {
 	const before = `{"jsonrpc":"2.0","id":`
 	if len(line) <= len(before) || string(line[:len(before)]) != before {

@@ -17,11 +17,11 @@ import (
 
 const listenMethod = string(mcp.MethodSubscriptionsListen)
 
-// retryMark stands in the result of a call that waits for a user when the
-// deck is about to end: the call is to be sent again to the next one.
+// retryMark marks the result of a call that was waiting for the user when the deck
+// ended. The relay resends the call to the next deck.
 const retryMark = `"` + host.RetryMeta + `":true`
 
-// replay is what a client has said that a new deck must hear again.
+// replay is the state of a client's session that must be sent again to a new deck.
 type replay struct {
 	initialize  []byte
 	initialized []byte
@@ -29,12 +29,12 @@ type replay struct {
 	subscribed  map[string][]byte                 // lines by resource
 	listens     map[string][]byte                 // lines by request id
 	filters     map[string]mcp.SubscriptionFilter // of listens, by request id
-	ignore      map[string]int                    // answers to lines that were said again
+	ignore      map[string]int                    // answers to replayed lines
 	acks        int                               // acknowledgements still to be dropped
 }
 
-// note remembers a line of the client. It returns the id of a request that the
-// line cancels.
+// note records a line from the client. It returns the ID of the request that the line
+// cancels, if any.
 func (p *replay) note(e envelope, line []byte) (cancelled string) {
 	if p.listens == nil {
 		p.subscribed, p.listens = map[string][]byte{}, map[string][]byte{}
@@ -67,7 +67,7 @@ func (p *replay) note(e envelope, line []byte) (cancelled string) {
 	return ""
 }
 
-// again returns what to say to a new deck. Its answers are swallowed.
+// again returns the lines to replay to a new deck. Their answers are dropped.
 func (p *replay) again() [][]byte {
 	var lines [][]byte
 	repeat := func(line []byte) {
@@ -92,8 +92,8 @@ func (p *replay) again() [][]byte {
 	return lines
 }
 
-// swallow tells whether a line of the deck answers something said again. The
-// caller passes the id of an answer.
+// swallow reports whether a line from the deck answers a replayed line. id is that of an
+// answer.
 func (p *replay) swallow(id string, line []byte) bool {
 	if id != "" {
 		if p.ignore[id] > 0 {
@@ -111,7 +111,7 @@ func (p *replay) swallow(id string, line []byte) bool {
 	return false
 }
 
-// changed returns the notification that the tools may differ now.
+// changed returns the notification that the tools may have changed.
 func (p *replay) changed() [][]byte {
 	if p.initialized != nil {
 		line, err := rpc.Notification(mcp.MethodNotificationToolsListChanged, nil)
@@ -136,18 +136,18 @@ func (p *replay) changed() [][]byte {
 
 func uriOf(params json.RawMessage) string {
 	var p struct{ URI string }
-	_ = json.Unmarshal(params, &p) // the deck will say what is wrong with it
+	_ = json.Unmarshal(params, &p) // the deck reports what is wrong with it
 	return p.URI
 }
 
-// withResumeKey adds a random key to the request's _meta, and the time.
+// withResumeKey adds a random key and the time to the request's _meta.
 func withResumeKey(e envelope) []byte {
 	var key [16]byte
 	_, _ = rand.Read(key[:]) // never fails
 	return withMeta(e, map[string]any{host.ResumeKeyMeta: hex.EncodeToString(key[:]), host.AskedMeta: time.Now().UnixMilli()})
 }
 
-// sentAgain is the line of a request for another deck than it went to first.
+// sentAgain returns the line of a request to send to a deck other than the first.
 func sentAgain(line []byte, moved bool) []byte {
 	e, bad := decodeEnvelope(bytes.TrimSpace(line))
 	if !moved || bad != nil {
@@ -156,7 +156,7 @@ func sentAgain(line []byte, moved bool) []byte {
 	return append(withMeta(e, map[string]any{host.AgainMeta: true}), '\n')
 }
 
-// withMeta is the line of a request with more members of its _meta.
+// withMeta returns the line of a request with members added to its _meta.
 func withMeta(e envelope, more map[string]any) []byte {
 	var params map[string]json.RawMessage
 	if json.Unmarshal(e.Params, &params) != nil {

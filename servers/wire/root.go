@@ -10,8 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// learnRoot asks a client that announced roots for them, when the connection
-// itself brought no folder.
+// learnRoot asks a client that supports roots for them if the connection came without a
+// folder.
 func (c *Conn) learnRoot() {
 	if c.agent.HasRoot() || c.sess.GetClientCapabilities().Roots == nil {
 		return

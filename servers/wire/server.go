@@ -22,24 +22,24 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
-// Server answers on the deck's Unix socket.
+// Server serves the deck's Unix socket.
 type Server struct {
 	Host    *host.Host
 	Version string
-	// Controls are the requests to the deck itself, by name.
+	// Controls are the handlers of requests to the deck itself, by name.
 	Controls map[string]Control
 
 	most int32 // open connections; 0: maxConns
 }
 
-// maxConns is how many connections to the socket are served at once.
+// maxConns is the maximum number of concurrent connections to the socket.
 const maxConns = 512
 
-// Control answers one request to the deck itself. The result is encoded as
-// JSON. An error is shown to whoever asked.
+// Control handles a request to the deck itself. The result is encoded as JSON. An error
+// is shown to the requester.
 type Control func(ctx context.Context, from Requester, args json.RawMessage) (any, error)
 
-// Requester is who sent a control request.
+// Requester is the sender of a control request.
 type Requester struct {
 	socket.Peer
 	// Agent is the name of the connected agent that the process descends from,
@@ -50,15 +50,15 @@ type Requester struct {
 	proofs <-chan string
 }
 
-// errOlder is what a command reads that does not know what comes between its
-// request and the answer.
+// errOlder is the error for a command of an older version that does not support messages
+// before the answer.
 const errOlder = "this command is older than the deck"
 
-// Say tells whoever asked something while the answer takes its time.
+// Say sends the requester a message before the answer.
 func (r Requester) Say(note string) error { return r.say(Welcome{Note: note, Error: errOlder}) }
 
-// Prove asks for a proof of the method, and returns what was shown; "" when
-// nobody is there to show one.
+// Prove asks the requester for a proof by the method and returns it, or "" if there is
+// no user to ask.
 func (r Requester) Prove(ctx context.Context, method string) (string, error) {
 	if err := r.say(Welcome{Prove: method, Error: errOlder}); err != nil {
 		return "", err
@@ -71,8 +71,8 @@ func (r Requester) Prove(ctx context.Context, method string) (string, error) {
 	}
 }
 
-// Serve accepts connections until the listener is closed. Its return ends those
-// that are open, and so does ctx; it does not wait for them.
+// Serve accepts connections until the listener is closed. Open connections end when
+// Serve returns or ctx is done; Serve does not wait for them.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -84,7 +84,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 				return nil
 			}
 			var temporary interface{ Temporary() bool }
-			if errors.As(err, &temporary) && ctx.Err() == nil { // out of file descriptors, say
+			if errors.As(err, &temporary) && ctx.Err() == nil { // for example, out of file descriptors
 				time.Sleep(50 * time.Millisecond)
 				continue
 			}
@@ -110,13 +110,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// elsewhere refuses a client whose files are not the ones that the deck's servers
-// would read.
+// elsewhere refuses a client on whose machine the files are not those that the deck's
+// servers would read.
 const elsewhere = "this deck serves the files of its own machine, and the request came through %s from another one; " +
 	"run mcpdeck there (its questions can still be answered here, through this deck's question socket)"
 
-// connection serves one connection; full is why there is no room for it, "" for
-// none.
+// connection serves one connection. full is why the connection is refused, or "".
 func (s *Server) connection(ctx context.Context, c net.Conn, full string) {
 	peer, err := peerOf(c)
 	if err != nil || !peer.Trusted() {
@@ -155,7 +154,7 @@ func (s *Server) connection(ctx context.Context, c net.Conn, full string) {
 	if s.reply(c, Welcome{Resumable: view.Resumable()}) != nil {
 		return
 	}
-	_ = Serve(ctx, in, c, view, agent) // how a connection ended is nobody's concern
+	_ = Serve(ctx, in, c, view, agent) // it does not matter how a connection ended
 }
 
 func (s *Server) reply(c net.Conn, w Welcome) error {
@@ -179,7 +178,7 @@ func (s *Server) control(ctx context.Context, c net.Conn, lines *rpc.Lines, peer
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	proofs := make(chan string, 1)
-	safe.Go("control hang-up", func() { // whoever asked may give up
+	safe.Go("control hang-up", func() { // the requester may give up
 		defer cancel()
 		for {
 			line, err := lines.Next()
@@ -189,7 +188,7 @@ func (s *Server) control(ctx context.Context, c net.Conn, lines *rpc.Lines, peer
 			}
 			select {
 			case proofs <- p.Proof:
-			default: // nobody asked for so many
+			default: // more lines than were asked for
 			}
 		}
 	})
@@ -206,7 +205,7 @@ func (s *Server) control(ctx context.Context, c net.Conn, lines *rpc.Lines, peer
 	if err != nil {
 		w = Welcome{Error: err.Error()}
 	}
-	_ = s.reply(c, w) // whoever asked may be gone
+	_ = s.reply(c, w) // the requester may be gone
 }
 
 // agentAbove returns the name of the agent that process pid descends from.
@@ -240,8 +239,8 @@ func callerOf(peer socket.Peer, h Hello) deck.Caller {
 	return c
 }
 
-// Talk is what a command does while the deck works on its request. Without
-// Prove it has nothing to show.
+// Talk handles what the deck sends before it answers a command. Without Prove, the
+// command gives no proof.
 type Talk struct {
 	Note  func(string)
 	Prove func(method string) (string, error)
@@ -253,7 +252,7 @@ func Ask(ctx context.Context, path, name string, args, result any) error {
 	return Talk{}.Ask(ctx, path, name, args, result)
 }
 
-// Ask sends a control request that the deck may ask back about.
+// Ask sends a control request; t handles messages from the deck before the answer.
 func (t Talk) Ask(ctx context.Context, path, name string, args, result any) error {
 	raw, err := json.Marshal(args)
 	if err != nil {
@@ -284,7 +283,7 @@ func (t Talk) Ask(ctx context.Context, path, name string, args, result any) erro
 	return json.Unmarshal(w.Result, result)
 }
 
-// next answers what comes before the result, and reads on.
+// next handles messages before the result and reads the result.
 func (t Talk) next(c io.Writer, r *bufio.Reader, w Welcome) (Welcome, error) {
 	if w.Note != "" && t.Note != nil {
 		t.Note(w.Note)
@@ -313,5 +312,5 @@ func (t Talk) next(c io.Writer, r *bufio.Reader, w Welcome) (Welcome, error) {
 	return w, json.Unmarshal(line, &w)
 }
 
-// ErrNoDeck says that no deck answers on the socket.
+// ErrNoDeck means that no deck answers on the socket.
 var ErrNoDeck = errors.New("no deck is running")

@@ -13,13 +13,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
-// session is what mcp-go knows of a connection.
+// session is mcp-go's view of a connection.
 type session struct {
 	id    string
 	conn  *Conn
 	agent *host.Agent
-	// notify is filled by mcp-go, which drops what does not fit, and emptied by
-	// the connection's writer.
+	// notify is filled by mcp-go, which drops what does not fit, and read by the
+	// connection's writer.
 	notify      chan mcp.JSONRPCNotification
 	initialized atomic.Bool
 	legacy      atomic.Bool // an initialize request was seen
@@ -129,7 +129,7 @@ func (s *session) RequestSampling(ctx context.Context, r mcp.CreateMessageReques
 	return &result, s.conn.ask(ctx, "sampling/createMessage", r.CreateMessageParams, &result)
 }
 
-// listen remembers what a subscription wants, under its request's id.
+// listen records the filter of a subscription by its request's ID.
 func (s *session) listen(id json.RawMessage, f mcp.SubscriptionFilter) {
 	if f.IsEmpty() {
 		return
@@ -145,15 +145,15 @@ func (s *session) unlisten(id json.RawMessage) {
 	delete(s.listens, string(id))
 }
 
-// listening is the number of open subscriptions.
+// listening returns the number of open subscriptions.
 func (s *session) listening() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.listens)
 }
 
-// wants decides about a notification from the server: whether it goes out
-// untagged, and the ids of the subscriptions that get a tagged copy.
+// wants decides whether a notification from the server is sent untagged, and to which
+// subscriptions, by ID, a tagged copy is sent.
 func (s *session) wants(n mcp.JSONRPCNotification) (untagged bool, tags []string) {
 	if to, ok := n.Params.AdditionalFields[host.ToMember].(string); ok && to != s.id {
 		return false, nil
@@ -177,8 +177,8 @@ func (s *session) wants(n mcp.JSONRPCNotification) (untagged bool, tags []string
 	return false, tags
 }
 
-// listKind returns how to find a notification's kind in a filter, nil for a
-// notification that is not sent by subscription.
+// listKind returns how to look up a notification's kind in a filter, or nil for a
+// notification that needs no subscription.
 func listKind(n mcp.JSONRPCNotification) func(f mcp.SubscriptionFilter, uri string) bool {
 	switch n.Method {
 	case mcp.MethodNotificationToolsListChanged:

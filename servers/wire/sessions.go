@@ -15,27 +15,27 @@ import (
 )
 
 const (
-	httpIdle = time.Hour       // a session unused for so long is forgotten
-	agentTTL = 2 * time.Minute // a client without a session is shown for so long after its last request
+	httpIdle = time.Hour       // how long an unused session is kept
+	agentTTL = 2 * time.Minute // how long a client without a session is shown after its last request
 
-	maxHTTPAgents = 256 // sessions, and as many clients without one; the least recently used makes room
+	maxHTTPAgents = 256 // sessions, and as many clients without one; the least recently used is replaced
 )
 
-// httpAgent is a client as far as HTTP shows one: a session, or requests that
-// name the same client.
+// httpAgent is an agent connected over HTTP: a session, or all requests that name the
+// same client.
 type httpAgent struct {
 	*host.Agent
-	key    string // its session's or its client's; "" before the session has an id
+	key    string // key of its session or client; "" before the session has an ID
 	view   *httpView
-	list   *list.List    // of those that are kept, by their last use
+	list   *list.List    // the list it is on, ordered by last use
 	at     *list.Element // in list
 	open   int           // requests under way
-	flight flight        // those that are answered without the library
+	flight flight        // requests that are answered without the library
 	last   time.Time
 }
 
-// enter finds or makes the agent behind a request; nil when there is no room for
-// one more, or it has too many requests under way.
+// enter finds or creates the agent of a request. It returns nil if there is no room for
+// another, or if the agent has too many requests in flight.
 func (h *HTTP) enter(r *http.Request, e envelope, v *httpView) *httpAgent {
 	client := clientOf(e)
 	key, kept := "client "+client.Name+" "+client.Version, &h.clients
@@ -52,7 +52,7 @@ func (h *HTTP) enter(r *http.Request, e envelope, v *httpView) *httpAgent {
 	var out *httpAgent
 	if a == nil || begins {
 		if begins {
-			key, kept = "", &h.sessions // the session's id comes with the answer
+			key, kept = "", &h.sessions // the response has the session's ID
 		}
 		var room bool
 		if out, room = h.room(kept); !room {
@@ -70,7 +70,7 @@ func (h *HTTP) enter(r *http.Request, e envelope, v *httpView) *httpAgent {
 	return a
 }
 
-// keep puts an agent on a list; the caller holds mu.
+// keep adds an agent to a list. The caller holds mu.
 func (h *HTTP) keep(a *httpAgent, key string, kept *list.List) {
 	a.key, a.list, a.at = key, kept, kept.PushBack(a)
 	if key != "" {
@@ -78,7 +78,7 @@ func (h *HTTP) keep(a *httpAgent, key string, kept *list.List) {
 	}
 }
 
-// used makes an agent the one used last; the caller holds mu.
+// used marks an agent as the most recently used. The caller holds mu.
 func (h *HTTP) used(a *httpAgent) {
 	a.last = time.Now()
 	if a.at != nil {
@@ -86,8 +86,8 @@ func (h *HTTP) used(a *httpAgent) {
 	}
 }
 
-// room makes room on a list: the agent that nobody uses and that was used longest ago
-// is taken away, if the list is full. The caller holds mu, and ends that agent.
+// room makes room on a full list by removing the least recently used agent without
+// requests in flight. The caller holds mu, and ends the returned agent.
 func (h *HTTP) room(kept *list.List) (out *httpAgent, ok bool) {
 	if kept.Len() < maxHTTPAgents {
 		return nil, true
@@ -101,7 +101,7 @@ func (h *HTTP) room(kept *list.List) (out *httpAgent, ok bool) {
 	return nil, false
 }
 
-// drop takes an agent off; the caller holds mu, and ends it.
+// drop removes an agent. The caller holds mu, and ends the agent.
 func (h *HTTP) drop(a *httpAgent) {
 	if a.at == nil {
 		return
@@ -113,7 +113,7 @@ func (h *HTTP) drop(a *httpAgent) {
 	}
 }
 
-// end ends an agent that was dropped, with the library's session; nil is none.
+// end ends an agent that was dropped, and the library's session. The agent may be nil.
 func (h *HTTP) end(a *httpAgent) {
 	if a == nil {
 		return
@@ -126,7 +126,7 @@ func (h *HTTP) end(a *httpAgent) {
 	a.Close()
 }
 
-// unread is where an answer goes that nobody reads.
+// unread discards a response.
 type unread struct{}
 
 func (unread) Header() http.Header         { return http.Header{} }
@@ -154,13 +154,13 @@ func (h *HTTP) updateSession(w http.ResponseWriter, r *http.Request, e envelope,
 		h.drop(a)
 		a.Close()
 	case r.Method == http.MethodDelete, status == http.StatusNotFound && a.list == &h.sessions && a.open == 1:
-		// It has ended, or there was none of that id.
+		// The session has ended, or does not exist.
 		h.drop(a)
 		a.Close()
 	}
 }
 
-// forget drops agents that have not been heard of.
+// forget drops agents that have been idle for too long.
 func (h *HTTP) forget() {
 	for kept, ttl := range map[*list.List]time.Duration{&h.sessions: httpIdle, &h.clients: agentTTL} {
 		for {
@@ -178,8 +178,8 @@ func (h *HTTP) forget() {
 	}
 }
 
-// oldest is an agent that nobody has used for so long, nil for none. Those behind the
-// first that was used since are newer.
+// oldest returns an agent that has been idle for so long, or nil. The list is ordered,
+// so the search ends at the first that was used since.
 func oldest(kept *list.List, ttl time.Duration) *httpAgent {
 	for at := kept.Front(); at != nil; at = at.Next() {
 		a, ok := at.Value.(*httpAgent)
@@ -193,7 +193,7 @@ func oldest(kept *list.List, ttl time.Duration) *httpAgent {
 	return nil
 }
 
-// expire forgets agents until ctx ends, so that no request has to look for them.
+// expire drops idle agents until ctx is done, so that requests need not do so.
 func (h *HTTP) expire(ctx context.Context) {
 	t := time.NewTicker(agentTTL / 4)
 	defer t.Stop()

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// write is the only writer of the connection. Before an answer goes out, all
-// notifications sent so far do, so progress never follows its result.
+// write is the only writer of the connection. It writes all pending notifications before
+// an answer, so that progress never follows its result.
 func (c *Conn) write(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	for {
@@ -30,7 +30,7 @@ func (c *Conn) write(w io.Writer) error {
 			if !open {
 				return errors.Join(err, b.Flush())
 			}
-			c.left(o.id) // before the client may use the id again
+			c.left(o.id) // before the client can use the ID again
 			if err == nil {
 				_, err = b.Write(o.line)
 			}
@@ -39,14 +39,14 @@ func (c *Conn) write(w io.Writer) error {
 			}
 		}
 		if err == nil && len(c.out) == 0 {
-			runtime.Gosched() // answers that are nearly ready go with this one
+			runtime.Gosched() // so that answers that are nearly ready are written together
 		}
 		if err == nil && len(c.out) == 0 && len(c.sess.notify) == 0 {
 			err = b.Flush()
 		}
 		if err != nil {
 			c.stop()
-			for range c.out { // let those who send go on
+			for range c.out { // unblock the senders
 				continue
 			}
 			return fmt.Errorf("write message: %w", err)
@@ -67,7 +67,7 @@ func (c *Conn) drain(b *bufio.Writer) error {
 	}
 }
 
-// notification writes one notification as often as it is wanted.
+// notification writes one notification, once for each subscription that wants it.
 func (c *Conn) notification(b *bufio.Writer, n mcp.JSONRPCNotification) error {
 	if n.Method == "notifications/progress" && !c.live(n) {
 		return nil
@@ -93,8 +93,8 @@ func (c *Conn) notification(b *bufio.Writer, n mcp.JSONRPCNotification) error {
 	return nil
 }
 
-// notificationLine is a notification as it goes out, for the subscription of that id;
-// "" is none.
+// notificationLine returns the line of a notification, tagged for the subscription with
+// this ID unless it is "".
 func notificationLine(n mcp.JSONRPCNotification, subscription string) ([]byte, error) {
 	if raw := host.RawParams(n); raw != nil {
 		var tag rawjson.Object
@@ -113,7 +113,7 @@ func notificationLine(n mcp.JSONRPCNotification, subscription string) ([]byte, e
 	return rpc.Line(n)
 }
 
-// param is a member of a notification's params, nil without one.
+// param returns a member of a notification's params, nil if missing.
 func param(n mcp.JSONRPCNotification, name string) any {
 	raw := host.RawParams(n)
 	if raw == nil {
@@ -127,8 +127,8 @@ func param(n mcp.JSONRPCNotification, name string) any {
 	return v
 }
 
-// live tells whether a progress notification belongs to a request that still
-// waits for its result.
+// live reports whether a progress notification belongs to a request that is still in
+// flight.
 func (c *Conn) live(n mcp.JSONRPCNotification) bool {
 	token, err := json.Marshal(param(n, "progressToken"))
 	if err != nil {
