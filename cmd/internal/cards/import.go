@@ -52,7 +52,7 @@ type Options struct {
 }
 
 // ErrNoServers says that a file has nothing to import.
-var ErrNoServers = errors.New("it has no servers")
+var ErrNoServers = errors.New("no servers found")
 
 // OfClients are the files of clients that are there, the user's own and those of the
 // project root, which may be "". A file that cannot be read is an error of its own.
@@ -279,7 +279,7 @@ func cardOf(e clients.Entry, r *refs) (settings.Card, error) {
 		if _, err := os.Stat(command[0]); err != nil {
 			words, ok := shellWords(command[0])
 			if !ok {
-				return card, errors.New("its command needs a shell")
+				return card, errors.New("the command needs a shell")
 			}
 			command = words
 		}
@@ -324,7 +324,7 @@ func (m Import) Edits(cfg *config.Config, relay func(card string) []string) ([]c
 			return nil, err
 		}
 		if e.Before != nil {
-			return nil, fmt.Errorf("%s is there already", e.Place.Path())
+			return nil, fmt.Errorf("%s already exists", e.Place.Path())
 		}
 		out = append(out, e)
 	}
@@ -343,7 +343,7 @@ func (m Import) Edits(cfg *config.Config, relay func(card string) []string) ([]c
 		}
 		after, err := setup.Replace(s.Client.Grammar, text[s], row.Entry.Path, started(), s.Client.Form.Relay(relay(row.Card)))
 		if err != nil {
-			return nil, fmt.Errorf("take %s in %s over: %w", row.Entry.Name(), s.Path(), err)
+			return nil, fmt.Errorf("replace %s in %s: %w", row.Entry.Name(), s.Path(), err)
 		}
 		text[s] = after
 	}

@@ -117,9 +117,9 @@ gemini g -> g: https://g.example/mcp K=${env:KEY}
 crush c -> no: it refers to $(cat /etc/passwd), which mcpdeck cannot replace
 crush d -> d: https://d.example/sse
 claude-desktop lit -> lit: x '$HOME' '${HOME}'
-claude-desktop odd -> no: it has ${home}, which its client leaves as it is and mcpdeck would replace
+claude-desktop odd -> no: it has ${home}, which its client does not expand but mcpdeck would
 cursor e -> e: npx -y 'e e' E=${env:E} H=${home} P=${root}/x
-cursor f -> no: its command needs a shell
+cursor f -> no: the command needs a shell
 kiro k -> k: k
 windsurf w -> w: https://w.example/mcp
 zed z -> z: z 1 A=b`

@@ -33,7 +33,7 @@ func (r *refs) text(s string) string {
 		case !ok && r.err == nil:
 			r.err = fmt.Errorf("it refers to %s, which mcpdeck cannot replace", whole)
 		case out == whole && r.ways&clients.RefEditor == 0 && isVariable(whole) && r.err == nil:
-			r.err = fmt.Errorf("it has %s, which its client leaves as it is and mcpdeck would replace", whole)
+			r.err = fmt.Errorf("it has %s, which its client does not expand but mcpdeck would", whole)
 		}
 		return out
 	})

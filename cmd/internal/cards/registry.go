@@ -84,9 +84,9 @@ func FromRegistry(b []byte, pick int, values map[string]string) (settings.Card, 
 	choices := len(d.Packages) + len(d.Remotes)
 	switch {
 	case choices == 0:
-		return settings.Card{}, nil, errors.New("it names no package and no address")
+		return settings.Card{}, nil, errors.New("no packages and no remotes")
 	case pick < 0 || pick > choices:
-		return settings.Card{}, nil, fmt.Errorf("it has %d packages and addresses; --package takes 1 to %[1]d", choices)
+		return settings.Card{}, nil, fmt.Errorf("it has %d packages and remotes; --package must be 1 to %[1]d", choices)
 	}
 	first, last := 1, choices
 	if pick > 0 {
@@ -124,7 +124,7 @@ func (d described) use(n int, values map[string]string) (settings.Card, []string
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !r.used[name] && r.err == nil {
-			r.err = fmt.Errorf("--set %s: it has no input with this name", name)
+			r.err = fmt.Errorf("--set %s: unknown input", name)
 		}
 	}
 	return r.card, r.notes, r.err
@@ -283,7 +283,7 @@ func (r *reader) value(in input, name string) (string, bool) {
 		return "", false
 	}
 	if len(in.Choices) > 0 && !slices.Contains(in.Choices, v) && !strings.HasPrefix(v, "${") {
-		r.fail("%s: %q is none of %s", name, v, strings.Join(in.Choices, ", "))
+		r.fail("%s: unknown value %q; use %s", name, v, strings.Join(in.Choices, ", "))
 	}
 	return v, true
 }
@@ -323,23 +323,23 @@ func readDescription(b []byte, d *described) error {
 	in.UseNumber()
 	var all map[string]any
 	if err := in.Decode(&all); err != nil {
-		return fmt.Errorf("read it as JSON: %w", err)
+		return fmt.Errorf("not valid JSON: %w", err)
 	}
 	if inner, ok := all["server"].(map[string]any); ok && all["packages"] == nil && all["remotes"] == nil {
 		all = inner
 	}
 	if all["packages"] == nil && all["remotes"] == nil && all["mcpServers"] != nil {
-		return errors.New("it is the configuration of a client; use: mcpdeck import FILE")
+		return errors.New("this is a client configuration; use: mcpdeck import FILE")
 	}
 	b, err := json.Marshal(camel(all))
 	if err == nil {
 		err = json.Unmarshal(b, d)
 	}
 	if err != nil {
-		return fmt.Errorf("read it as the description of a server: %w", err)
+		return fmt.Errorf("not a server description: %w", err)
 	}
 	if d.Name == "" {
-		return errors.New("it has no name: it is not the description of a server")
+		return errors.New("not a server description: the name is missing")
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ func TestARegistrysDescriptionBecomesACommand(t *testing.T) {
 			values: map[string]string{"dir": "/a b", "all": "yes"}, want: "npx -y --node-options --x=7 @me/some@1.2.3 '/a b' --port 80 --all yes",
 		},
 		{name: "what only the user knows", text: npm(`,"packageArguments":[{"type":"positional","valueHint":"dir","isRequired":true,"description":"where"}]`), fails: "--set dir=...  where"},
-		{name: "an unknown value", text: npm(""), values: map[string]string{"dri": "x"}, fails: "it has no input with this name"},
-		{name: "none of the choices", text: npm(`,"packageArguments":[{"type":"named","name":"--mode","choices":["a","b"]}]`), values: map[string]string{"mode": "c"}, fails: `"c" is none of a, b`},
+		{name: "an unknown value", text: npm(""), values: map[string]string{"dri": "x"}, fails: "unknown input"},
+		{name: "none of the choices", text: npm(`,"packageArguments":[{"type":"named","name":"--mode","choices":["a","b"]}]`), values: map[string]string{"mode": "c"}, fails: `unknown value "c"; use a, b`},
 		{
 			name: "variables", text: npm(`,"environmentVariables":[{"name":"KEY","isRequired":true,"isSecret":true},{"name":"LEVEL","default":"info"},{"name":"OTHER"},{"name":"FIXED","value":"1"}]`),
 			want: "npx -y @me/some@1.2.3 FIXED=1 KEY=${secret:some-server-key} LEVEL=info",
@@ -45,13 +45,13 @@ func TestARegistrysDescriptionBecomesACommand(t *testing.T) {
 		{name: "an address", text: `{"name":"a/b","remotes":[{"type":"streamable-http","url":"https://{tenant}.example/mcp","variables":{"tenant":{"isRequired":true}},"headers":[{"name":"X-Key","value":"Bearer {key}","variables":{"key":{"isSecret":true,"isRequired":true}}}]}]}`, values: map[string]string{"tenant": "t"}, want: "https://t.example/mcp X-Key=Bearer ${secret:b-key}"},
 		{name: "a choice", pick: 2, text: `{"name":"a/b","packages":[{"registryType":"npm","identifier":"b","version":"1.0.0"}],"remotes":[{"transport_type":"sse","url":"https://b.example/sse"}]}`, want: "https://b.example/sse"},
 		{name: "the first that can be used", text: `{"name":"a/b","packages":[{"registryType":"mcpb","identifier":"b"},{"registryType":"pypi","identifier":"b","version":"1.0"}]}`, want: "uvx b==1.0"},
-		{name: "no such choice", pick: 3, text: npm(""), fails: "--package takes 1 to 1"},
+		{name: "no such choice", pick: 3, text: npm(""), fails: "--package must be 1 to 1"},
 		{name: "a package over HTTP", text: `{"name":"a/b","packages":[{"registryType":"npm","identifier":"b","version":"1.0.0","transport":{"type":"streamable-http","url":"http://localhost/"}}]}`, fails: "streamable-http"},
 		{name: "wrapped by a registry", text: `{"server":` + npm("") + `,"_meta":{}}`, want: "npx -y @me/some@1.2.3"},
 		{name: "a client's file", text: `{"mcpServers":{}}`, fails: "mcpdeck import FILE"},
-		{name: "nothing", text: `{"name":"a/b"}`, fails: "no package and no address"},
-		{name: "no description", text: `{"version":"1.0.0","packages":[]}`, fails: "no name"},
-		{name: "no JSON", text: `{`, fails: "as JSON"},
+		{name: "nothing", text: `{"name":"a/b"}`, fails: "no packages and no remotes"},
+		{name: "no description", text: `{"version":"1.0.0","packages":[]}`, fails: "the name is missing"},
+		{name: "no JSON", text: `{`, fails: "not valid JSON"},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			card, _, err := FromRegistry([]byte(r.text), r.pick, r.values)

@@ -55,8 +55,8 @@ func TestCardsComeFromTheirFilesAndTheConfiguration(t *testing.T) {
 	warnings := strings.Join(c.Warnings, "\n")
 	for _, w := range []string{
 		"three.toml is not read: config.toml has [server.three]",
-		"broken.toml: line 1, column 11: ", "pencil.toml: mcpdeck has a server of this name", "Big.toml: \"Big\": the name of a server",
-		`warned.toml: line 1: unknown setting comand, ignored; did you mean command?`, "nothing.toml: it needs a command or a url",
+		"broken.toml: line 1, column 11: ", "pencil.toml: mcpdeck has a server of this name", "Big.toml: \"Big\": invalid server name",
+		`warned.toml: line 1: unknown setting comand, ignored; did you mean command?`, "nothing.toml: missing command or url",
 	} {
 		if !strings.Contains(warnings, w) {
 			t.Errorf("no warning %q in\n%s", w, warnings)

@@ -72,7 +72,7 @@ func TestAValueOfTheWrongKindNamesItsSetting(t *testing.T) {
 	}
 	t.Setenv("HOME", t.TempDir())
 	_, err := config.Load(config.Flags{File: path, Port: -1})
-	if err == nil || !strings.HasSuffix(err.Error(), "line 2, column 8: http.port wants a whole number, not a string") {
+	if err == nil || !strings.HasSuffix(err.Error(), "line 2, column 8: http.port must be an integer, got string") {
 		t.Fatalf("got %v", err)
 	}
 }

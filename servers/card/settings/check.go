@@ -18,7 +18,7 @@ import (
 // CheckName says what is wrong with the name of a card.
 func CheckName(name string) error {
 	if !regexp.MustCompile(`^[a-z][a-z0-9-]{0,23}$`).MatchString(name) {
-		return fmt.Errorf("%q: the name of a server has lower-case letters, digits and dashes, at most 24, and starts with a letter", name)
+		return fmt.Errorf("%q: invalid server name; use up to 24 lower-case letters, digits and dashes, starting with a letter", name)
 	}
 	return nil
 }
@@ -119,29 +119,29 @@ func (c Card) pointless() []string {
 func (c Card) usable() error {
 	switch {
 	case len(c.Command) == 0 && c.URL == "":
-		return errors.New("it needs a command or a url")
+		return errors.New("missing command or url")
 	case len(c.Command) > 0 && c.URL != "":
-		return errors.New("it has a command and a url; remove one")
+		return errors.New("both command and url are set; remove one")
 	case len(c.Command) > 0 && strings.TrimSpace(c.Command[0]) == "":
-		return errors.New("the first word of its command is empty")
+		return errors.New("command: the program is empty")
 	case c.Sandbox != "" && c.Sandbox != "off":
 		// Without one it would have more rights than its user wants.
 		return fmt.Errorf("sandbox = %q is not supported by this version of mcpdeck", c.Sandbox)
 	case c.MaxInFlight < 0 || c.CallTimeout < 0 || c.StartTimeout < 0 || c.IdleStop < 0:
 		return errors.New("max_in_flight, call_timeout, start_timeout and idle_stop cannot be negative")
 	case slices.ContainsFunc(c.Command, func(s string) bool { return strings.ContainsRune(s, 0) }):
-		return errors.New("its command holds a zero byte")
+		return errors.New("command contains a zero byte")
 	}
 	for _, names := range [][]string{slices.Sorted(maps.Keys(c.Env)), c.Inherit} {
 		for _, n := range names {
 			if n == "" || strings.ContainsAny(n, "=\x00") {
-				return fmt.Errorf("%q is not the name of a variable", n)
+				return fmt.Errorf("%q is not a valid variable name", n)
 			}
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(c.Headers)) {
 		if !regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$").MatchString(n) || strings.ContainsAny(c.Headers[n], "\r\n\x00") {
-			return fmt.Errorf("headers: %q is not a header with a value of one line", n)
+			return fmt.Errorf("headers: %q is not a valid header with a one-line value", n)
 		}
 	}
 	if c.URL != "" {
@@ -157,13 +157,13 @@ func (c Card) reachable() error {
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil:
-		return errors.New("url: it cannot be read as an address") // the error would repeat what may hold a key
+		return errors.New("url: not a valid URL") // the error would repeat what may hold a key
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return errors.New("url: use an address with http:// or https://")
 	case u.User != nil:
-		return errors.New("url: it holds a user name or a password; use headers")
+		return errors.New("url: must not contain a user name or password; use headers")
 	case u.Scheme == "http" && !c.AllowHTTP && !loopback(u.Hostname()):
-		return fmt.Errorf("url: plain HTTP to %s can be read on the way; use https, or set allow_http = true", u.Hostname())
+		return fmt.Errorf("url: plain HTTP to %s is not encrypted; use https, or set allow_http = true", u.Hostname())
 	}
 	return nil
 }

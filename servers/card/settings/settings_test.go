@@ -36,9 +36,9 @@ func TestACardIsReadAsItWasWritten(t *testing.T) {
 
 func TestWhatIsWrongWithACard(t *testing.T) {
 	for _, r := range []struct{ name, text, warns, fails string }{
-		{"nothing to run", "mode = 'on'", "", "needs a command or a url"},
-		{"both", "command = ['a']\nurl = 'https://a.example'", "", "a command and a url"},
-		{"an empty word", "command = [' ']", "", "first word"},
+		{"nothing to run", "mode = 'on'", "", "missing command or url"},
+		{"both", "command = ['a']\nurl = 'https://a.example'", "", "both command and url are set"},
+		{"an empty word", "command = [' ']", "", "the program is empty"},
 		{"no address", "url = 'a.example'", "", "use an address with http"},
 		{"another scheme", "url = 'file:///etc/passwd'", "", "use an address with http"},
 		{"a password in the address", "url = 'https://me:secret@a.example/'", "", "use headers"},
@@ -54,8 +54,8 @@ func TestWhatIsWrongWithACard(t *testing.T) {
 		{"what else is heeded", "command = ['a']\npin = 'off'\ntrim = ['outputSchema']\ntexts = 'raw'\nprefix = ''", "", ""},
 		{"lazy", "command = ['a']\nmode = 'lazy'", "", ""},
 		{"an approval, which there is not", "command = ['a']\ntools = { x = 'ask' }", `"ask" counts as off`, ""},
-		{"a header of two lines", "url = 'https://a.example'\nheaders = { A = \"b\\nc\" }", "", "value of one line"},
-		{"no name of a variable", "command = ['a']\ninherit = ['A=B']", "", "not the name of a variable"},
+		{"a header of two lines", "url = 'https://a.example'\nheaders = { A = \"b\\nc\" }", "", "one-line value"},
+		{"no name of a variable", "command = ['a']\ninherit = ['A=B']", "", "not a valid variable name"},
 		{"a negative number", "command = ['a']\nmax_in_flight = -1", "", "cannot be negative"},
 		{"no duration", "command = ['a']\ncall_timeout = '5'", "", "line 2, column 16"},
 		{"no TOML", "command = [", "", "line 1"},

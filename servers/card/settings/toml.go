@@ -42,12 +42,12 @@ func reason(e *toml.DecodeError) string {
 	}
 	is, _, _ := strings.Cut(rest, " into ")
 	wants := "something else"
-	for kind, words := range map[string]string{"int": "a whole number", "bool": "true or false", "string": "a text", "[]string": "a list of texts"} {
+	for kind, words := range map[string]string{"int": "an integer", "bool": "true or false", "string": "a string", "[]string": "a list of strings"} {
 		if strings.HasSuffix(rest, " of type "+kind) {
 			wants = words
 		}
 	}
-	return fmt.Sprintf("%s wants %s, not a %s", strings.Join(e.Key(), "."), wants, is)
+	return fmt.Sprintf("%s must be %s, got %s", strings.Join(e.Key(), "."), wants, is)
 }
 
 // unknown words that a key is unknown, with the one of the struct that was meant.
