@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Field is a text field of the interface that can be open.
+// Field identifies the text field that is open in the interface.
 type Field string
 
 // The text fields. None: no field is open.
@@ -18,8 +18,8 @@ const (
 	ReasonField  Field = "reason"
 )
 
-// Draft is everything the user has entered for a request and not yet sent,
-// with the place where they were. The zero Draft is untouched.
+// Draft is what the user has entered for a request but not sent, and the position of
+// the cursor. The zero Draft is untouched.
 type Draft struct {
 	Tab     int           `json:"tab,omitempty"` // open question; len(questions): the review
 	Answers []AnswerDraft `json:"answers,omitempty"`
@@ -70,8 +70,7 @@ func (d Draft) Clone() Draft {
 	return d
 }
 
-// Empty tells whether nothing was entered: no choice, no text. The place of
-// the cursor does not count.
+// Empty reports whether the draft has no choice and no text, wherever the cursor is.
 func (d Draft) Empty() bool {
 	if strings.TrimSpace(d.Reason) != "" {
 		return false
@@ -79,7 +78,7 @@ func (d Draft) Empty() bool {
 	return !slices.ContainsFunc(d.Answers, func(a AnswerDraft) bool { return !a.Empty() })
 }
 
-// Empty tells whether nothing was entered for the question.
+// Empty reports whether nothing was entered for the question.
 func (a AnswerDraft) Empty() bool {
 	if len(a.Chosen) > 0 || a.OtherOn || a.Skipped || a.Other != "" || a.Clarify != "" || !a.Form.Empty() {
 		return false
@@ -92,7 +91,7 @@ func (a AnswerDraft) Empty() bool {
 	return true
 }
 
-// fit makes d usable for qs whatever it was read from.
+// fit makes a draft of any origin valid for qs.
 func (d Draft) fit(qs []Question) Draft {
 	fresh := NewDraft(qs)
 	if len(d.Answers) != len(qs) {
@@ -113,10 +112,10 @@ func (d Draft) fit(qs []Question) Draft {
 	return d
 }
 
-// HasOther tells whether the question has a free-text row.
+// HasOther reports whether the question has a free-text row.
 func (q Question) HasOther() bool { return q.AllowOther || len(q.Options) == 0 && q.Kind != Form }
 
-// Rows counts the rows one can choose: the options and the free-text row.
+// Rows returns the number of rows to choose from: the options and the free-text row.
 func (q Question) Rows() int {
 	if q.HasOther() {
 		return len(q.Options) + 1

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/form"
 )
 
-// Elicited is how a form came back. Content is an object, nil unless Action is
+// Elicited is the result of a form. Content is a JSON object, nil unless Action is
 // "accept".
 type Elicited struct {
 	Action  string // "accept", "decline" or "cancel"

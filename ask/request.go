@@ -38,8 +38,8 @@ type Question struct {
 	Options     []Option `json:"options,omitempty"`
 	Multi       bool     `json:"multi,omitempty"`
 	Recommended []int    `json:"recommended,omitempty"` // indexes into Options, ascending; at most one unless Multi
-	// OtherFirst says that the asker recommended its own "other" option, which
-	// the free-text row stands for: the cursor starts there.
+	// OtherFirst is set if the asker recommended its own "other" option. The free-text row
+	// replaces that option, and the cursor starts there.
 	OtherFirst  bool   `json:"otherFirst,omitempty"`
 	AllowOther  bool   `json:"allowOther"` // offer the free-text row
 	Required    bool   `json:"required"`
@@ -50,7 +50,7 @@ type Question struct {
 	Schema json.RawMessage `json:"schema,omitempty"` // of a Form
 }
 
-// From is what the asker says about itself. None of it is proven.
+// From is what the asker claims about itself. None of it is verified.
 type From struct {
 	Client        string `json:"client,omitempty"`
 	ClientVersion string `json:"clientVersion,omitempty"`
@@ -60,7 +60,7 @@ type From struct {
 	Title         string `json:"title,omitempty"`
 }
 
-// Peer is what the operating system says about the asker. The zero Peer is
+// Peer is what the operating system reports about the asker. The zero Peer is
 // "unverified".
 type Peer struct {
 	PID     int    `json:"pid,omitempty"`
@@ -69,23 +69,23 @@ type Peer struct {
 	Session string `json:"session,omitempty"` // label of the session socket it came through
 	Key     string `json:"key,omitempty"`     // what the limit per peer counts by; empty: PID
 	Agent   int    `json:"agent,omitempty"`   // process of the agent's program
-	// Machine tells askers on other machines and in containers apart; "" is this
-	// machine. What the system says about such a peer is about what carries its
-	// words, so only its claims are left.
+	// Machine identifies another machine or container; "" is this machine. For such a
+	// peer, the system can only report on the process that carries the connection, so
+	// only the peer's claims are known.
 	Machine string `json:"machine,omitempty"`
 }
 
-// Identity is how sure it is who asks.
+// Identity is how reliably the asker is identified.
 type Identity string
 
-// Seen is what this machine's system says, Claimed what the asker says of itself.
+// Seen is reported by this machine's operating system, Claimed by the asker itself.
 const (
 	Seen    Identity = "seen"
 	Claimed Identity = "claimed"
 )
 
-// Request is one ask with one or more questions: the unit of queueing,
-// answering and cancelling.
+// Request is a set of one or more questions that are queued, answered and cancelled
+// together.
 type Request struct {
 	Questions []Question `json:"questions"`
 	Title     string     `json:"title,omitempty"`
@@ -94,26 +94,25 @@ type Request struct {
 	// Timeout ends the request after this long; 0: never. [Queue.Open] clamps
 	// it to 60 s … 24 h.
 	Timeout time.Duration `json:"timeout,omitempty"`
-	// ClientDeadline is when the asker's own client gives up, from arrival; 0:
-	// not known.
+	// ClientDeadline is how long after arrival the asker's client gives up; 0: unknown.
 	ClientDeadline time.Duration `json:"clientDeadline,omitempty"`
-	// ResumeKey is a secret of the asker, the same whenever it sends this
-	// request again. Empty: the asker cannot come back for the answer.
+	// ResumeKey is a secret of the asker that stays the same when it sends the request
+	// again. If empty, the asker cannot come back for the answer.
 	ResumeKey string `json:"resumeKey,omitempty"`
-	// Owner is who may come back with the ResumeKey; empty: whoever has it.
+	// Owner is who may use the ResumeKey; empty: anyone who has it.
 	Owner string `json:"owner,omitempty"`
-	// Local says that the asker ends with the deck: after a restart nobody would
-	// come back for the answer, so the request is not kept.
+	// Local is set if the asker ends with the deck. Such a request is not kept over a
+	// restart, since nobody would come back for the answer.
 	Local bool `json:"local,omitempty"`
-	// Again says that a deck has had this request before and was lost; a [Client]
-	// waits longer for the next one.
+	// Again is set if an earlier deck had this request and was lost. A [Client] then waits
+	// longer for the next deck.
 	Again bool `json:"-"`
-	// Plain says that the asker understands neither status nor codes.
+	// Plain is set if the asker understands neither status nor codes.
 	Plain bool `json:"plain,omitempty"`
 }
 
-// Client is the asker's program as the user knows it: the claim, else what
-// the system says, else "unverified".
+// Client returns the name of the asker's program: as claimed, else as reported by the
+// system, else "unverified".
 func (r *Request) Client() string {
 	switch {
 	case r.From.Client != "":
@@ -124,7 +123,7 @@ func (r *Request) Client() string {
 	return "unverified"
 }
 
-// Identity is how sure it is who asks.
+// Identity returns how reliably the asker is identified.
 func (r *Request) Identity() Identity {
 	if r.Peer.Machine == "" && r.Peer.PID != 0 && r.Peer.Program != "" {
 		return Seen
@@ -132,17 +131,17 @@ func (r *Request) Identity() Identity {
 	return Claimed
 }
 
-// Verified tells whether the system confirms who is asking.
+// Verified reports whether the operating system confirms who is asking.
 func (r *Request) Verified() bool { return r.Identity() == Seen }
 
-// Via is what stands between the asker's machine and this one: "ssh",
-// "container"; "" for an asker of this machine.
+// Via returns how an asker on another machine is connected, such as "ssh" or
+// "container", or "" for an asker on this machine.
 func (r *Request) Via() string {
 	via, _, _ := strings.Cut(r.Peer.Machine, " ")
 	return via
 }
 
-// Doubt says why it is not sure who asks; "" when the system confirms it.
+// Doubt returns why the asker is unverified, or "" if the system confirms who it is.
 func (r *Request) Doubt() string {
 	switch {
 	case r.Verified():
@@ -153,7 +152,7 @@ func (r *Request) Doubt() string {
 	return "unverified"
 }
 
-// Cwd is the asker's folder: what the system says, else the claim.
+// Cwd returns the asker's folder: as reported by the system, else as claimed.
 func (r *Request) Cwd() string {
 	if r.Peer.Cwd != "" {
 		return r.Peer.Cwd
@@ -161,7 +160,7 @@ func (r *Request) Cwd() string {
 	return r.From.Cwd
 }
 
-// Asker identifies who asks, for grouping.
+// Asker returns a key that identifies the asker, for grouping.
 func (r *Request) Asker() string {
 	session := r.Peer.Session
 	if session == "" {
@@ -170,8 +169,8 @@ func (r *Request) Asker() string {
 	return r.Client() + "\x00" + r.Cwd() + "\x00" + session
 }
 
-// Fingerprint is equal for requests that ask the same from the same client in
-// the same folder of the same machine.
+// Fingerprint is equal for requests with the same questions from the same client in the
+// same folder of the same machine.
 func (r *Request) Fingerprint() string {
 	who := []string{r.Client(), r.Cwd()}
 	if r.Peer.Machine != "" {
@@ -180,10 +179,10 @@ func (r *Request) Fingerprint() string {
 	return digest(who, r.Questions)
 }
 
-// asks stands for the questions alone.
+// asks returns a digest of the questions alone.
 func (r *Request) asks() string { return digest(r.Questions) }
 
-// digest stands for values that can be written as JSON.
+// digest returns a digest of values that can be encoded as JSON.
 func digest(values ...any) string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
@@ -203,8 +202,8 @@ func (r *Request) peerKey() string {
 	return ""
 }
 
-// ofProcess tells whether the agent's process is that of an earlier peer, whose
-// connection ended with the deck's run.
+// ofProcess reports whether the agent's process is that of a peer from an earlier run of
+// the deck.
 func (r *Request) ofProcess(p Peer) bool { return p.Agent != 0 && p.Agent == r.Peer.Agent }
 
 // Result is the answer to one question. SelectedOptions are the asker's own
@@ -216,15 +215,15 @@ type Result struct {
 	Notes           map[string]string `json:"notes,omitempty"` // by label, of chosen options
 	Note            string            `json:"note,omitempty"`  // the same, of a single choice
 	Skipped         bool              `json:"skipped,omitempty"`
-	Clarify         string            `json:"clarify,omitempty"` // the user asks back
+	Clarify         string            `json:"clarify,omitempty"` // the user's question to the asker
 	Content         json.RawMessage   `json:"content,omitempty"` // the object that a Form was filled in with
 }
 
 // Status is how a request ended.
 type Status string
 
-// The ends of a request. Partial is an answer with skipped questions or ones
-// asked back.
+// The outcomes of a request. Partial is an answer in which some questions are skipped
+// or asked back.
 const (
 	Answered Status = "answered"
 	Partial  Status = "partial"
@@ -232,18 +231,18 @@ const (
 	TimedOut Status = "timed_out"
 )
 
-// Reply is the end of a request that the asker hears about.
+// Reply is the outcome of a request, as sent to the asker.
 type Reply struct {
 	Status  Status        `json:"status"`
 	Results []Result      `json:"results,omitempty"` // one per question, in order; none unless answered or partial
 	Reason  string        `json:"reason,omitempty"`  // of a decline
-	After   time.Duration `json:"after,omitempty"`   // how long the user was waited for
+	After   time.Duration `json:"after,omitempty"`   // how long the asker waited for the user
 
 	Questions []Question `json:"-"` // what the results answer, in the same order
 }
 
-// Error is a request that could not be put to the user, or was ended by
-// something other than the user. Its text is fit for the asker.
+// Error is the error of a request that could not be shown to the user, or that
+// something other than the user ended. Its text is suitable for the asker.
 type Error struct {
 	Code    string // "invalid", "busy", "shutdown", "superseded", "withdrawn", "unknown", "unavailable", "internal" …
 	Message string
