@@ -165,9 +165,9 @@ func (b bench) printDeck(first, calm, busy []time.Duration, events float64, quie
 	fmt.Printf("| deck, %d×%d | measured | budget |\n|---|---|---|\n", cols, rows)
 	row := func(what, value, budget string) { fmt.Printf("| %s | %s | %s |\n", what, value, budget) }
 	row("start to first frame, p50 / p99", pair(first, time.Millisecond), "25 ms")
-	row("key to frame, p50 / p99", pair(calm, time.Millisecond), "12 / 25 ms")
-	row(fmt.Sprintf("the same under %.0f events/s", events), pair(busy, time.Millisecond), "12 / 25 ms")
-	row("CPU while idle", fmt.Sprintf("%.2f %%", quiet.cpuPercent), "0.8 %")
+	row("key to frame, p50 / p99", pair(calm, time.Millisecond), "9 / 20 ms")
+	row(fmt.Sprintf("the same under %.0f events/s", events), pair(busy, time.Millisecond), "9 / 20 ms")
+	row("CPU while idle", fmt.Sprintf("%.2f %%", quiet.cpuPercent), "0.1 %")
 	row("wake-ups while idle", fmt.Sprintf("%.0f /s", quiet.wakeups), "–")
 	row("memory, idle / after the events", fmt.Sprintf("%d / %d MB", quiet.rssKB/1024, after.rssKB/1024), "–")
 	row("program, stripped", fmt.Sprintf("%.1f MB", float64(info.Size())/1e6), "25 MB")
