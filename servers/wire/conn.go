@@ -28,7 +28,7 @@ type Conn struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	work  sync.WaitGroup
-	turns host.Turns // of questions; for the goroutine that reads
+	turns host.Turns // of questions; used by the reading goroutine
 
 	pending rpc.Pending // our own requests
 
@@ -42,16 +42,16 @@ type inFlight struct {
 	token  string // progress token as JSON; "" without one
 }
 
-// outgoing is a line for the writer; the token's progress ends with it.
+// outgoing is a line for the writer. Progress for the token ends with it.
 type outgoing struct {
 	line  []byte
 	id    string // of the request it answers; "" for none
 	after func() // called when it was written; may be nil
 }
 
-// Serve answers the messages of r on w until r ends or ctx does, and returns
-// when nothing of the connection is left. Reading must fail once ctx ends, so
-// close the stream then.
+// Serve answers the messages from r on w until r ends or ctx is done, and returns when
+// all work of the connection has ended. Reads must fail once ctx is done, so the caller
+// closes the stream then.
 //
 // The view may be that of a profile which fits the connection: the first message says
 // which client it is.
@@ -78,7 +78,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent
 	written := make(chan error, 1)
 	safe.Go("connection writer", func() {
 		err := c.write(w)
-		c.stop() // nobody reads any more
+		c.stop() // the client no longer reads
 		written <- err
 	})
 	err := c.read(lines, first, firstErr)
@@ -89,8 +89,8 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent
 	return errors.Join(err, <-written)
 }
 
-// awaitInFlight gives requests that were read before the end of input a moment to be
-// answered: a client may write all it has and close.
+// awaitInFlight waits briefly for the answers to requests that were read before the end
+// of input, since a client may write all its requests and close.
 func (c *Conn) awaitInFlight() {
 	const grace, look = 80 * time.Millisecond, 2 * time.Millisecond
 	for end := time.Now().Add(grace); time.Now().Before(end) && c.ctx.Err() == nil; time.Sleep(look) {
@@ -124,8 +124,8 @@ func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
 	}
 }
 
-// route hands a message to whoever it is for. Only answers to our own requests
-// and notifications are dealt with here; requests run by themselves.
+// route dispatches a message. It handles notifications and answers to our own requests
+// itself; requests run on their own goroutines.
 func (c *Conn) route(e envelope) {
 	switch {
 	case e.Method == "":
@@ -164,10 +164,10 @@ func (c *Conn) request(e envelope) {
 	}
 	c.work.Add(1)
 	run := c.view.Go
-	if e.Method == "initialize" { // what follows must find the session made
+	if e.Method == "initialize" { // later messages need the session
 		run = func(fn func()) { fn() }
 	}
-	c.acknowledge(e) // and what follows must reach the subscription
+	c.acknowledge(e) // later changes must reach the subscription
 	run(func() {
 		defer c.work.Done()
 		defer cancel()
@@ -176,21 +176,22 @@ func (c *Conn) request(e envelope) {
 			line = c.answer(ctx, e)
 			return nil
 		})
-		release() // before the client may send the next
+		release() // before the client can send the next
 		if err != nil {
 			line = rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeInternal, Message: err.Error()})
 		}
 		if ctx.Err() != nil {
-			return // cancelled, or the connection ends: the answer must not be sent
+			return // cancelled, or the connection is ending: the answer must not be sent
 		}
 		c.send(outgoing{line: line, id: string(e.ID)})
 	})
 }
 
-// busyBytes is said of a request that the deck has no memory for.
+// busyBytes is the error for a request that the deck has no memory for.
 const busyBytes = "mcpdeck is busy: too many large requests are in flight. The call was not run; retry when one has finished"
 
-// hold counts the bytes of a request while it is answered; nil when there are too many.
+// hold reserves the bytes of a request until it is answered. It returns nil if there are
+// too many.
 func (c *Conn) hold(e envelope) (release func()) {
 	release, ok := c.agent.Hold(len(e.Params))
 	if !ok {
@@ -199,8 +200,8 @@ func (c *Conn) hold(e envelope) (release func()) {
 	return release
 }
 
-// enter puts a request into the in-flight map, before the next line is read, so
-// that a cancel sent right behind it finds it.
+// enter adds a request to the in-flight map before the next line is read, so that a
+// cancellation sent right after it finds it.
 func (c *Conn) enter(e envelope, cancel context.CancelFunc) *rpc.Error {
 	f := &inFlight{cancel: cancel, token: e.token()}
 	c.mu.Lock()
@@ -249,8 +250,8 @@ func refusalResult(text string) any {
 	}{string(mcp.ResultTypeComplete), []map[string]any{{"type": "text", "text": text}}, true}
 }
 
-// acknowledge answers a subscriptions/listen request with what it will get. The
-// filter holds from the moment that is written.
+// acknowledge answers a subscriptions/listen request with the filter that applies. The
+// filter takes effect when the answer is written.
 func (c *Conn) acknowledge(e envelope) {
 	filter, err := filterOf(e)
 	if err != nil {
@@ -264,7 +265,7 @@ func (c *Conn) acknowledge(e envelope) {
 	}
 }
 
-// listening makes a filter hold, unless its request was cancelled meanwhile.
+// listening activates a filter, unless its request was cancelled meanwhile.
 func (c *Conn) listening(id json.RawMessage, filter mcp.SubscriptionFilter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -273,9 +274,8 @@ func (c *Conn) listening(id json.RawMessage, filter mcp.SubscriptionFilter) {
 	}
 }
 
-// listen serves subscriptions/listen: it is open until it is cancelled or the
-// connection ends. mcp-go keeps one filter a session and does not tag what it
-// delivers.
+// listen serves subscriptions/listen until the request is cancelled or the connection
+// ends. mcp-go keeps only one filter per session and does not tag what it delivers.
 func (c *Conn) listen(ctx context.Context, e envelope) []byte {
 	filter, err := filterOf(e)
 	if err != nil {
@@ -357,7 +357,7 @@ func (c *Conn) send(o outgoing) {
 	}
 }
 
-// noteProtocol shows the version that a modern request claims.
+// noteProtocol records the protocol version that a modern request states.
 func (c *Conn) noteProtocol(e envelope) {
 	if c.sess.legacy.Load() || c.sess.GetProtocolVersion() != "" || !e.modern() {
 		return
