@@ -182,3 +182,13 @@ func ServerMark(th *theme.Theme, s deck.Status) (string, theme.Style) {
 		return th.Glyph.Off, th.Faint
 	}
 }
+
+// ServerLegend explains the lamps of servers.
+func ServerLegend(th *theme.Theme) []Sign {
+	var out []Sign
+	for _, s := range []deck.Status{deck.Ready, deck.Starting, deck.Degraded, deck.Failed} {
+		mark, style := ServerMark(th, s)
+		out = append(out, Sign{Mark: style.Render(mark), Means: "server " + string(s)})
+	}
+	return out
+}

@@ -194,6 +194,9 @@ type EarlierMsg struct{ Calls []deck.Call }
 // FilterCallsMsg asks the page of calls for those that have all words of a text.
 type FilterCallsMsg struct{ Text string }
 
+// ShowServerMsg asks the page of servers to show one.
+type ShowServerMsg struct{ Name string }
+
 type (
 	openMsg  struct{ overlay Overlay }
 	closeMsg struct{ id string }

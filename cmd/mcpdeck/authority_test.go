@@ -298,14 +298,14 @@ func TestAPairedShellAnswersAndAccepts(t *testing.T) {
 func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	d, w := guarded(t)
 	s := d.shell("pencil", "accept")
-	d.shows(s, "press a on the deck's Pencil page")
+	d.shows(s, "press a on Pencil on the deck's Cards page")
 	w.press("\x1b6")
 	d.shows(w, "mcpdeck pencil accept")
 	time.Sleep(200 * time.Millisecond)
 	w.press("a")
 	d.shows(w, "Accept 1 definition?")
 	w.press("y")
-	d.shows(s, "Accepted on the Pencil page.")
+	d.shows(s, "Accepted on the Cards page.")
 	if n := s.ended(); n != 0 {
 		t.Errorf("exit %d", n)
 	}

@@ -103,9 +103,17 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 		t.Errorf("after a restart, the tool says %s", said)
 	}
 	w.press("\r")
-	w.shows(d, "2 tools ──")
-	w.shows(d, "echo-server 1.2.3, protocol 2025-11-25")
-	w.press("q")
+	w.shows(d, "─ Tools 2 ─")
+	w.shows(d, "echo-server 1.2.3 · 2025-11-25")
+	w.press("\r ")
+	w.shows(d, "off  ")
+	d.until("one tool less", func() bool { return !a.lists("echo_echo") && a.lists("echo_env") })
+	if failed, said := a.failed("echo_echo", `{"text":"hi"}`); !failed || !strings.Contains(said, "echo_echo is turned off. The user can allow it in mcpdeck.") {
+		t.Errorf("a tool that is off says %s", said)
+	}
+	w.press(" ")
+	d.until("the tool again", func() bool { return a.lists("echo_echo") })
+	w.press("1")
 	w.shows(d, "space turn off")
 	w.press(" ")
 	w.shows(d, "space turn on")

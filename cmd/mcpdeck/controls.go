@@ -40,11 +40,7 @@ func (h *instance) pencilAsked(ctx context.Context, from wire.Requester, r card.
 // waits until the user does it on the screen.
 func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *card.Card, names []string) (any, error) {
 	if from.Agent != "" {
-		where := "in a shell of your own"
-		if h.hasPage(c) {
-			where = "on the deck's " + c.Title() + " page"
-		}
-		return nil, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept %s", c.Name(), from.Agent, where)
+		return nil, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept on the deck's Cards page", c.Name(), from.Agent)
 	}
 	shown, err := c.HeldBy(names)
 	if err != nil {
@@ -60,10 +56,10 @@ func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *card.C
 	case ok:
 		return c.AcceptShown(shown)
 	}
-	if !h.gate.Screen() || !h.hasPage(c) {
+	if !h.gate.Screen() {
 		return nil, fmt.Errorf("%s accept: %w", c.Name(), why)
 	}
-	if err := from.Say("Waiting for you: press a on the deck's " + c.Title() + " page to accept. Ctrl+C gives up."); err != nil {
+	if err := from.Say("Waiting for you: press a on " + c.Title() + " on the deck's Cards page to accept. Ctrl+C gives up."); err != nil {
 		return nil, err
 	}
 	return c.WaitAccepted(ctx, behind(from).String(), shown)
@@ -93,7 +89,3 @@ func behind(from wire.Requester) proof.Who {
 	who.PID, who.Program = socket.Behind(from.PID)
 	return who
 }
-
-// hasPage tells whether the screen has a page on which the definitions of a card can
-// be accepted.
-func (h *instance) hasPage(c *card.Card) bool { return h.pencil != nil && c == h.pencil.Card }

@@ -4,6 +4,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
+	"github.com/mcpdeck/mcpdeck/tui/page/card"
 	"github.com/mcpdeck/mcpdeck/tui/page/clippy"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 	"github.com/mcpdeck/mcpdeck/tui/page/drift"
@@ -25,7 +26,7 @@ func pages() []page {
 		{deck.ID, func(h *instance, watch bool, d *drift.Page) tui.Page {
 			return deck.New(deck.Options{
 				Host: h.host, Cards: h, CallsPage: calls.ID, AskPage: ask.ID, Questions: h.queue, Setup: screenSetup{h.cfg}, Watch: watch,
-				Tells:   map[string]string{pencil.ID: pencil.ID},
+				Tells: map[string]string{"pencil": card.ID}, CardsPage: card.ID,
 				Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(d)},
 			})
 		}},
@@ -43,8 +44,10 @@ func pages() []page {
 			return calls.New(o)
 		}},
 		{drift.ID, func(_ *instance, _ bool, d *drift.Page) tui.Page { return d }},
-		{pencil.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
-			return pencil.New(pencil.Options{Mode: h.pencil, Folder: h.cfg.Dir})
+		{card.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
+			return card.New(card.Options{Cards: h, CallsPage: calls.ID, Parts: map[string]card.Part{
+				"pencil": pencil.New(pencil.Options{Mode: h.pencil, Page: card.ID, Folder: h.cfg.Dir}),
+			}})
 		}},
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/clippy"
+	"github.com/mcpdeck/mcpdeck/tui/page/pencil"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
@@ -31,7 +32,7 @@ func (h *instance) screen(f deckFlags) tui.Options {
 	o := tui.Options{
 		Deck:       h.host,
 		Pages:      h.pages(f.watch),
-		Feeds:      []tui.Feed{bell.Feed(), ask.GateFeed(h.gate)},
+		Feeds:      []tui.Feed{bell.Feed(), ask.GateFeed(h.gate), pencil.Feed(h.pencil)},
 		Theme:      s.Theme,
 		Background: s.Background,
 		Keys:       s.Keys,

@@ -114,7 +114,7 @@ func (c *Card) WaitAccepted(ctx context.Context, who string, shown []catalogue.H
 			return Reply{}, ctx.Err()
 		}
 	}
-	return Reply{"Accepted on the " + c.opts.Title + " page."}, nil
+	return Reply{"Accepted on the Cards page."}, nil
 }
 
 // HeldBy are the held definitions with these names, original or exposed; without

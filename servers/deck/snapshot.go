@@ -73,6 +73,9 @@ type Agent struct {
 	Gateway  bool // it has a tool that reaches those it does not list
 }
 
+// Sees tells whether a server is in the agent's view.
+func (a *Agent) Sees(server string) bool { return len(a.View) == 0 || slices.Contains(a.View, server) }
+
 // Endpoints is where agents reach the deck.
 type Endpoints struct {
 	Socket   string // path of the Unix socket; "" when there is none

@@ -69,7 +69,7 @@ func acceptCommand(ask Ask) *cobra.Command {
 			"Without names everything held is accepted.\n\n" +
 			"Accepting is the user's alone. This command asks for the proof that ask.cli_answers\n" +
 			"names (a pairing code or a passphrase); without one it waits until you accept on the\n" +
-			"deck's Pencil page.",
+			"deck's Cards page.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return send(c, ask, card.Request{Verb: "accept", Tools: args})
 		},

@@ -34,11 +34,11 @@ func NewDeck(now time.Time) *Deck {
 	d.snap = &deck.Snapshot{
 		Version: 1, Started: now.Add(-42 * time.Minute),
 		Servers: []deck.Server{
-			{Name: "pencil", Title: "Pencil", State: deck.State{Status: deck.Ready, Detail: "menu.pen"}, Tools: 14, Bytes: 21_400, Calls: 12},
-			{Name: "ask", Title: "Ask", State: deck.State{Status: deck.Ready}, Tools: 2, Bytes: 3_120, Calls: 2},
-			{Name: "pixelsrc", Title: "Pixelsrc", State: deck.State{Status: deck.Starting}, Tools: 11, Bytes: 14_000, Calls: 31},
-			{Name: "logicstamp", Title: "LogicStamp", State: deck.State{Status: deck.Degraded, Reason: "run `mcpdeck doctor --fix` to install it; the stamp command was not found"}, Tools: 8, Bytes: 9_800},
-			{Name: "clippy", Title: "Clippy", State: deck.State{Status: deck.Ready}, Tools: 4, Bytes: 4_400, Calls: 7},
+			{Name: "pencil", Title: "Pencil", Foreign: true, State: deck.State{Status: deck.Ready, Detail: "menu.pen"}, Tools: 14, Bytes: 21_400, Context: 15_200, Calls: 12},
+			{Name: "ask", Title: "Ask", State: deck.State{Status: deck.Ready}, Tools: 2, Bytes: 3_120, Context: 2_400, Calls: 2},
+			{Name: "pixelsrc", Title: "Pixelsrc", State: deck.State{Status: deck.Starting}, Tools: 11, Bytes: 14_000, Context: 9_600, Calls: 31},
+			{Name: "logicstamp", Title: "LogicStamp", State: deck.State{Status: deck.Degraded, Reason: "run `mcpdeck doctor --fix` to install it; the stamp command was not found"}, Tools: 8, Bytes: 9_800, Context: 6_900},
+			{Name: "clippy", Title: "Clippy", State: deck.State{Status: deck.Ready}, Tools: 4, Bytes: 4_400, Context: 3_000, Calls: 7},
 		},
 		Agents: []deck.Agent{
 			{Caller: deck.Caller{Agent: "a1", Transport: "unix", PID: 4211, Program: "claude", Client: "claude-code", ClientVersion: "2.1.4", Root: "/home/ana/src/menu"}, Protocol: "2026-07-28", Since: now.Add(-31 * time.Minute), Calls: 41, Errors: 1, InFlight: []string{"pencil_get_screenshot"}, LastCall: now.Add(-2 * time.Second), LastTool: "pencil_get_screenshot"},

@@ -83,3 +83,22 @@ func (p *Page) ask(what func(Cards) (string, error)) tea.Cmd {
 		return nil
 	}
 }
+
+func (p *Page) whyNoCard() string {
+	switch {
+	case p.server() == nil:
+		return "there is no server"
+	case p.opts.CardsPage == "":
+		return "this deck has no Cards page"
+	}
+	return ""
+}
+
+// openServer shows the card of the server under the cursor.
+func (p *Page) openServer() tea.Cmd {
+	if p.whyNoCard() != "" {
+		return nil
+	}
+	name := p.server().Name
+	return tea.Sequence(tui.Go(p.opts.CardsPage), func() tea.Msg { return tui.ShowServerMsg{Name: name} })
+}

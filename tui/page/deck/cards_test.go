@@ -144,38 +144,32 @@ func TestRestartingACardLeavesItOn(t *testing.T) {
 	})
 }
 
-func (c *cards) Details(name string) (deck.Details, bool) {
-	d := deck.Details{
-		Runs: "npx -y echo-server", PID: 4711, Since: time.Now().Add(-time.Minute), Server: "echo-server 1.2.3", Protocol: "2025-11-25",
-		Tools: []deck.Tool{{Name: "echo_say", Bytes: 412}, {Name: "echo_all", Bytes: 8_000}}, Offered: true, Holding: "1 new",
-		Notes: []string{"echo_rm: turned off in the settings"},
-		Log:   []deck.LogLine{{Time: time.Now(), From: "link", Text: "ready: 2 tools"}},
-	}
-	if len(c.did) > 0 {
-		d = deck.Details{Runs: d.Runs, Error: "it ended with code 3", ErrorAt: time.Now(), Tools: d.Tools}
-	}
-	return d, name == "echo"
+// other is a page that notes which server it is asked to show.
+type other struct {
+	tui.Page
+	shows string
 }
 
-func TestEnterShowsWhatThereIsToKnowAboutACard(t *testing.T) {
-	for name, size := range map[string]frame.Size{"110x34-card": {W: 110, H: 34}, "40x12-card": {W: 40, H: 12}} {
-		withCards(t, size, false, func(s *frame.Screen, d *fake.Deck, c *cards) {
-			on := func(n *deck.Snapshot) {
-				n.Servers = slices.Clone(n.Servers)
-				n.Servers[5].State, n.Servers[5].Tools, n.Servers[5].Bytes = deck.State{Status: deck.Ready}, 2, 8412
-			}
-			d.Change(on)
-			s.Wait(time.Second)
-			s.Keys("shift+tab", "end", "up", "enter")
-			s.Wait(time.Second)
-			s.Golden(name)
-			s.Keys("r", "y")
-			did(t, c, "restart echo")
-			d.Change(on) // what follows is another state of things
-			s.Wait(time.Second)
-			s.Has("last error", "code 3")
-		})
+func (o *other) ID() string { return "cards" }
+
+func (o *other) Update(msg tea.Msg) tea.Cmd {
+	if m, ok := msg.(tui.ShowServerMsg); ok {
+		o.shows = m.Name
 	}
+	return nil
+}
+
+func TestEnterShowsTheCardOfTheServer(t *testing.T) {
+	o := &other{Page: deckpage.New(deckpage.Options{})}
+	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+		d := fake.NewDeck(time.Now())
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Cards: &cards{}, CardsPage: "cards"}), o}})
+	}, func(s *frame.Screen) {
+		s.Keys("shift+tab", "down", "enter")
+		if o.shows != "ask" {
+			t.Errorf("shown is %q", o.shows)
+		}
+	})
 }
 
 func TestTheCommandPaletteTurnsEachCardOnOrOff(t *testing.T) {

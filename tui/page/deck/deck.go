@@ -35,9 +35,6 @@ type Cards interface {
 	// Restart starts anew what is behind a server of somebody else's; one that is on
 	// stays on.
 	Restart(name string) error
-	// Details are what there is to know about a server of somebody else's; false when it
-	// is gone.
-	Details(name string) (deck.Details, bool)
 }
 
 // Widget is a line that another part of the deck keeps on this page.
@@ -56,8 +53,8 @@ type Options struct {
 	Cards   Cards // nil: no server can be turned on or off
 	Widgets []Widget
 	// CallsPage is the ID of the page that shows calls, AskPage of the one that
-	// answers questions; "" when there is none.
-	CallsPage, AskPage string
+	// answers questions, CardsPage of the one that shows servers; "" when there is none.
+	CallsPage, AskPage, CardsPage string
 	// Tells are the pages that say themselves what a server warns of.
 	Tells map[string]string
 	// Questions are those that wait, also for an agent whose call of ask has ended
@@ -234,7 +231,7 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "deck.answer", Title: "Answer the question", Hint: "answer", Keys: []string{"a"}, Enabled: p.whyNoAnswer, Run: func() tea.Cmd {
 			return tui.Go(p.opts.AskPage)
 		}},
-		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Run: p.openServer},
+		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Enabled: p.whyNoCard, Run: p.openServer},
 		p.toggleAction(),
 		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: func() string { return p.whyNoRestart(p.server()) }, Run: func() tea.Cmd { return p.confirmRestart(p.server().Name) }},
 		{ID: "deck.agent", Title: "Show the agent", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNoAgent, Run: p.openAgent},

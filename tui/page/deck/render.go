@@ -111,7 +111,7 @@ func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 		tools, bytes := 0, 0
 		for _, s := range p.snap.Servers {
 			tools += s.Tools
-			bytes += s.Bytes
+			bytes += s.Context
 		}
 		note = strconv.Itoa(tools) + " tools"
 		for _, of := range []string{" of context", " context"} {
@@ -375,10 +375,5 @@ func counted(n uint64, thing string) string {
 
 // Legend explains the lamps of the servers, and the marks of agents and calls.
 func (p *Page) Legend(th *theme.Theme) []tui.Sign {
-	var out []tui.Sign
-	for _, s := range []deck.Status{deck.Ready, deck.Starting, deck.Degraded, deck.Failed} {
-		mark, style := tui.ServerMark(th, s)
-		out = append(out, tui.Sign{Mark: style.Render(mark), Means: "server " + string(s)})
-	}
-	return append(out, tui.CallLegend(th)...)
+	return append(tui.ServerLegend(th), tui.CallLegend(th)...)
 }

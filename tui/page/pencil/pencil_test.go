@@ -1,7 +1,6 @@
 package pencil_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -14,11 +13,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	godeck "github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	cardpage "github.com/mcpdeck/mcpdeck/tui/page/card"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 	page "github.com/mcpdeck/mcpdeck/tui/page/pencil"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -67,13 +68,20 @@ func (m *mode) Dismiss() {
 	m.set(func(s *pencil.Status) { s.Broken = false })
 }
 
-func (m *mode) Accept(shown []catalogue.Held) (int, error) {
-	var tools []string
-	for _, h := range shown {
-		tools = append(tools, h.Tool)
+// servers are those of the deck, of which one is Pencil's.
+type servers struct{ *mode }
+
+func (s servers) Toggle(string) (string, error)                { s.note("toggle a server"); return "", nil }
+func (s servers) Lazy(string, bool) (string, error)            { s.note("lazy"); return "", nil }
+func (s servers) Restart(string) error                         { s.note("restart"); return nil }
+func (s servers) Accept(string, []godeck.Held) (string, error) { s.note("accept"); return "", nil }
+func (s servers) Allow(string, []string, bool) error           { s.note("allow"); return nil }
+
+func (s servers) Details(name string) (godeck.Details, bool) {
+	if name != "pencil" {
+		return godeck.Details{}, true
 	}
-	m.note("accept " + strings.Join(tools, ","))
-	return 1, m.fails
+	return s.Status().Details(), true
 }
 
 func (m *mode) SavePicture(path string) error {
@@ -92,10 +100,11 @@ func on() pencil.Status {
 	}}
 	for i, name := range []string{"batch_design", "batch_get", "get_screenshot", "snapshot_layout"} {
 		s.Tools = append(s.Tools, catalogue.Tool{
-			Name: "pencil_" + name, Original: name, Description: "What " + name + " does.\nAnd more.",
+			Name: "pencil_" + name, Original: name, Raw: []byte(`{"name":"` + name + `"}`), Description: "What " + name + " does.\nAnd more.",
 			Input: []byte(`{"type":"object","properties":{"filePath":{"type":"string"}}}`), ReadOnly: i > 0, Bytes: 500 * (i + 1),
 		})
 	}
+	s.Listing = s.Tools
 	call := func(tool, outcome string, ago time.Duration, images ...card.ImageFact) {
 		s.Calls = append(s.Calls, card.CallFact{Agent: "claude-code", Tool: tool, Started: at().Add(-ago), Run: 41 * time.Millisecond, Outcome: outcome, In: 10, Out: 2000, Images: images})
 	}
@@ -114,10 +123,10 @@ func run(t *testing.T, size frame.Size, s pencil.Status, test func(s *frame.Scre
 	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		m = newMode(s)
 		return tui.New(tui.Options{
-			Deck: fake.NewDeck(time.Now()), Background: "dark", Start: "pencil",
+			Deck: fake.NewDeck(time.Now()), Background: "dark", Start: cardpage.ID, Feeds: []tui.Feed{page.Feed(m)},
 			Pages: []tui.Page{
 				deck.New(deck.Options{Widgets: []deck.Widget{page.NewWidget(m)}}),
-				page.New(page.Options{Mode: m, Folder: "/home/ana"}),
+				cardpage.New(cardpage.Options{Cards: servers{m}, Parts: map[string]cardpage.Part{"pencil": page.New(page.Options{Mode: m, Page: cardpage.ID, Folder: "/home/ana"})}}),
 			},
 		})
 	}, func(s *frame.Screen) { test(s, m) })
@@ -195,17 +204,8 @@ func TestKeys(t *testing.T) {
 		has  string
 	}{
 		{"toggle", []string{"p"}, "toggle", ""},
-		{"reconnect", []string{"r"}, "reconnect", ""},
-		{"a changed tool", []string{"enter"}, "", "new words"},
-		{"accept one", []string{"enter", "a"}, "accept export_nodes", "1 definition accepted"},
-		{"accept asks first", []string{"a"}, "", "Accept 1 definition?"},
-		{"accept, no", []string{"a", "enter"}, "", ""},
-		{"accept, yes", []string{"a", "y"}, "accept export_nodes", "1 definition accepted"},
-		{"a tool", []string{"down", "enter"}, "", "And more."},
-		{"a call", []string{"tab", "enter"}, "", "640×400"},
-		{"instructions", []string{"i"}, "", "Look first."},
-		{"save", []string{"s", "enter"}, "save /home/ana/pencil-000000.png", "saved"},
-		{"save, no", []string{"s", "esc"}, "", ""},
+		{"save", []string{"S", "enter"}, "save /home/ana/pencil-000000.png", "saved"},
+		{"save, no", []string{"S", "esc"}, "", ""},
 		{"toggle on the deck page", []string{"1", "p"}, "toggle", "12.7 KB of each agent's context"},
 	}
 	for _, tt := range tests {
@@ -221,16 +221,6 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestErrorsAreShown(t *testing.T) {
-	s := on()
-	s.Held = []catalogue.Held{{Tool: "x"}}
-	run(t, frame.Size{W: 110, H: 34}, s, func(s *frame.Screen, m *mode) {
-		m.fails = errors.New("the disk is full")
-		s.Keys("a", "y")
-		s.Has("the disk is full")
-	})
-}
-
 func TestScreenFollowsTheMode(t *testing.T) {
 	run(t, frame.Size{W: 110, H: 34}, pencil.Status{Status: card.Status{Mode: card.Off}}, func(s *frame.Screen, m *mode) {
 		s.Has("Pencil mode is off")
@@ -238,7 +228,7 @@ func TestScreenFollowsTheMode(t *testing.T) {
 		s.Lacks("✏")
 		m.set(func(st *pencil.Status) { *st = on() })
 		s.Wait(time.Second)
-		s.Has("✏ Pencil  4 tools · menu.pen", "Pencil mode is on: 4 tools offered")
+		s.Has("✏ Pencil  4 tools", "menu.pen", "Pencil mode is on: 4 tools offered")
 		m.set(func(st *pencil.Status) { st.Link = card.Lost })
 		s.Wait(time.Second)
 		s.Has("✏ Pencil ⚠  reconnecting")

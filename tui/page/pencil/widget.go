@@ -18,8 +18,8 @@ type Widget struct {
 	status pencil.Status
 }
 
-// NewWidget makes the line. The page of this package must be on the same
-// screen: it loads what the line shows.
+// NewWidget makes the line. The screen must have the [Feed],
+// which loads what the line shows.
 func NewWidget(m Mode) *Widget { return &Widget{mode: m} }
 
 // Update takes the status.
@@ -32,7 +32,7 @@ func (w *Widget) Update(msg tea.Msg) tea.Cmd {
 
 // Actions switch the mode.
 func (w *Widget) Actions() []tui.Action {
-	return modeActions(w.mode, func() pencil.Status { return w.status }, "")
+	return modeActions(w.mode, func() pencil.Status { return w.status })
 }
 
 // Line draws the sign, what is the matter, and how to switch off.
@@ -72,20 +72,17 @@ func toneStyle(th *theme.Theme, t card.Tone) theme.Style {
 	}
 }
 
-// modeActions switch the mode and reconnect; the latter with a key or without.
-func modeActions(m Mode, status func() pencil.Status, reconnect string) []tui.Action {
-	again := tui.Action{
-		ID: "pencil.reconnect", Title: "Pencil: reconnect", Acts: true, Run: do(m.Reconnect), Enabled: func() string {
+// modeActions switch the mode and reconnect.
+func modeActions(m Mode, status func() pencil.Status) []tui.Action {
+	return []tui.Action{
+		{ID: "pencil.toggle", Title: "Turn Pencil mode on or off", Hint: "pencil", Keys: []string{"p"}, Acts: true, Run: do(m.Toggle)},
+		{ID: "pencil.reconnect", Title: "Pencil: reconnect", Acts: true, Run: do(m.Reconnect), Enabled: func() string {
 			if status().Link == card.Connecting {
 				return "connecting"
 			}
 			return ""
-		},
+		}},
 	}
-	if reconnect != "" {
-		again.Keys, again.Hint = []string{reconnect}, "reconnect"
-	}
-	return []tui.Action{{ID: "pencil.toggle", Title: "Turn Pencil mode on or off", Hint: "pencil", Keys: []string{"p"}, Acts: true, Run: do(m.Toggle)}, again}
 }
 
 // do runs f off the update loop.

@@ -1,0 +1,465 @@
+// Package card is the page of the deck's servers: what each offers agents, what that
+// costs them, what was called, and what the user lets through.
+package card
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// ID is the page's name.
+const ID = "cards"
+
+// Cards are the servers. But for what is said, the methods may take a while.
+type Cards interface {
+	// Toggle turns a server on or off, and returns a sentence for the user, or "".
+	Toggle(name string) (string, error)
+	// Lazy turns a server on, and has agents find its tools or list them. It returns a
+	// sentence as Toggle does.
+	Lazy(name string, lazy bool) (string, error)
+	// Restart starts a server anew; one that is on stays on.
+	Restart(name string) error
+	// Details are what there is to know about a server; false when it is gone.
+	Details(name string) (deck.Details, bool)
+	// Accept offers those of the held definitions that are as the user has seen them, and
+	// returns a sentence for the user.
+	Accept(name string, seen []deck.Held) (string, error)
+	// Allow gives agents tools of a server, by the names by which it lists them, or takes
+	// them away.
+	Allow(name string, tools []string, allow bool) error
+}
+
+// Part is what a server adds to its card. It gets all messages that pages get, but no
+// keys.
+type Part interface {
+	// Head is what stands first on the card, in rows of w cells.
+	Head(f *tui.Frame, w int) []string
+	// Picture draws what stands below the lists, at x, y in w × h cells; nil for nothing.
+	Picture(f *tui.Frame, x, y, w, h int) []string
+	// Actions act on this page; on is whether the card is the one on screen.
+	Actions(on func() bool) []tui.Action
+	Update(msg tea.Msg) tea.Cmd
+	AnyKey() tea.Cmd // as of a tui.Keyed
+}
+
+// Options are what the page needs.
+type Options struct {
+	Cards     Cards
+	CallsPage string          // ID of the page that shows calls
+	Parts     map[string]Part // by the name of a server
+}
+
+// The parts of the page: the list of servers, the lists of the card, and its filter.
+const (
+	partCards     = "cards"
+	partTools     = "tools"
+	partResources = "resources"
+	partPrompts   = "prompts"
+	partCalls     = "calls"
+	partLog       = "log"
+	partFilter    = "filter"
+)
+
+// Page is the page of servers.
+type Page struct {
+	opts    Options
+	snap    *deck.Snapshot
+	part    string
+	pane    string // the list of the card on screen
+	servers widget.List
+	lists   map[string]*widget.List // but the log's
+	log     widget.Scroll
+	end     bool // the log stays at its end
+	shown   bool
+
+	of      string // the server of the details
+	details deck.Details
+	loading bool // the details
+	again   bool // they have changed since
+
+	filter widget.Editor
+	order  order
+	rows   []row       // of the tools
+	calls  []deck.Call // of the server, the newest first
+	areas  tui.Areas
+}
+
+// row is a tool, or what is held or noted besides.
+type row struct {
+	tool *deck.Tool
+	held *deck.Held // nil: nothing of it is held
+	note string     // "": it is a tool, or the instructions that are held
+}
+
+// detailsMsg is what was loaded about a server.
+type detailsMsg struct {
+	name string
+	deck.Details
+}
+
+// New makes the page.
+func New(o Options) *Page {
+	p := &Page{opts: o, part: partCards, pane: partTools, end: true, snap: &deck.Snapshot{}, lists: map[string]*widget.List{}}
+	for _, pane := range []string{partTools, partResources, partPrompts, partCalls} {
+		p.lists[pane] = &widget.List{}
+	}
+	p.filter.Placeholder = "words of a tool's name or description"
+	return p
+}
+
+// ID implements tui.Page.
+func (p *Page) ID() string { return ID }
+
+// Title is "Cards".
+func (p *Page) Title() string { return "Cards" }
+
+// Badge is how many definitions are held for the user to look at.
+func (p *Page) Badge() (n int) {
+	for i := range p.snap.Servers {
+		n += p.snap.Servers[i].State.Held
+	}
+	return n
+}
+
+// Part is the part with the focus.
+func (p *Page) Part() string { return p.part }
+
+// TextEntry is true while the filter is being typed.
+func (p *Page) TextEntry() bool { return p.part == partFilter }
+
+// Show loads what the card shows.
+func (p *Page) Show() tea.Cmd {
+	p.shown = true
+	return p.load()
+}
+
+// Hide stops loading.
+func (p *Page) Hide() { p.shown = false }
+
+// AnyKey tells the parts that a key was pressed.
+func (p *Page) AnyKey() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, part := range p.opts.Parts {
+		cmds = append(cmds, part.AnyKey())
+	}
+	return tea.Batch(cmds...)
+}
+
+// Update takes what is new.
+func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	var cmds []tea.Cmd
+	switch msg := msg.(type) {
+	case tui.DeckMsg:
+		cmds = append(cmds, p.take(msg.Snapshot))
+	case detailsMsg:
+		return p.taken(msg)
+	case tui.ShowServerMsg:
+		return p.showServer(msg.Name)
+	case tea.KeyPressMsg:
+		if p.part == partFilter && p.filter.Key(msg) {
+			p.arrange()
+		}
+		return nil
+	case tea.PasteMsg:
+		if p.part == partFilter {
+			p.filter.Insert(msg.Content)
+			p.arrange()
+		}
+		return nil
+	case tui.ClickMsg:
+		return p.click(msg)
+	case tui.WheelMsg:
+		return p.wheel(msg)
+	}
+	for _, part := range p.opts.Parts {
+		cmds = append(cmds, part.Update(msg))
+	}
+	return tea.Batch(cmds...)
+}
+
+// take shows a new snapshot; the cursor stays on its server.
+func (p *Page) take(s *deck.Snapshot) tea.Cmd {
+	name := ""
+	if was := p.server(); was != nil {
+		name = was.Name
+	}
+	p.snap = s
+	p.servers.SetLen(len(s.Servers))
+	if i := p.index(name); i >= 0 {
+		p.servers.MoveTo(i)
+	}
+	p.takeCalls()
+	return p.load()
+}
+
+func (p *Page) index(name string) int {
+	return slices.IndexFunc(p.snap.Servers, func(s deck.Server) bool { return s.Name == name })
+}
+
+// takeCalls finds the calls of the server on screen.
+func (p *Page) takeCalls() {
+	p.calls = p.calls[:0]
+	s := p.server()
+	for i := len(p.snap.Calls) - 1; i >= 0 && s != nil; i-- {
+		if p.snap.Calls[i].Server == s.Name {
+			p.calls = append(p.calls, p.snap.Calls[i])
+		}
+	}
+	p.lists[partCalls].SetLen(len(p.calls))
+}
+
+func (p *Page) server() *deck.Server {
+	if i := p.servers.Cursor; i >= 0 && i < len(p.snap.Servers) {
+		return &p.snap.Servers[i]
+	}
+	return nil
+}
+
+// moved shows the card of the server under the cursor.
+func (p *Page) moved() tea.Cmd {
+	if s := p.server(); s == nil || s.Name == p.of {
+		return nil
+	}
+	p.of, p.details, p.rows, p.end = "", deck.Details{}, nil, true
+	p.filter.SetValue("")
+	for _, l := range p.lists {
+		l.SetLen(0)
+	}
+	p.takeCalls()
+	return p.load()
+}
+
+// load asks for the details, one at a time.
+func (p *Page) load() tea.Cmd {
+	s := p.server()
+	if s == nil || !p.shown || p.opts.Cards == nil {
+		return nil
+	}
+	if p.loading {
+		p.again = true
+		return nil
+	}
+	p.loading = true
+	name, cards := s.Name, p.opts.Cards
+	return func() tea.Msg {
+		d, _ := cards.Details(name) // one that is gone is not in the next snapshot
+		return detailsMsg{name, d}
+	}
+}
+
+func (p *Page) taken(msg detailsMsg) tea.Cmd {
+	p.loading = false
+	stale := p.again
+	p.again = false
+	s := p.server()
+	if s == nil {
+		return nil
+	}
+	if s.Name == msg.name {
+		p.of, p.details = msg.name, msg.Details
+		p.lists[partResources].SetLen(len(p.details.Resources))
+		p.lists[partPrompts].SetLen(len(p.details.Prompts))
+		p.arrange()
+	}
+	if stale || s.Name != msg.name {
+		return p.load()
+	}
+	return nil
+}
+
+func (p *Page) showServer(name string) tea.Cmd {
+	if i := p.index(name); i >= 0 {
+		p.servers.MoveTo(i)
+		p.part, p.pane = partCards, partTools
+	}
+	return p.moved()
+}
+
+// order is how the tools are sorted.
+type order int
+
+const (
+	byName order = iota
+	byContext
+	byCalls
+	byP95
+	orders
+)
+
+func (o order) String() string { return [...]string{"name", "context", "calls", "p95"}[o] }
+
+// arrange makes the rows of the tools: what is held first. The cursor stays on its row.
+func (p *Page) arrange() {
+	at := p.rowName(p.row())
+	d := &p.details
+	p.rows = nil
+	words := strings.Fields(strings.ToLower(p.filter.Value()))
+	fits := func(texts ...string) bool {
+		text := strings.ToLower(strings.Join(texts, "\n"))
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	}
+	for i := range d.Held {
+		if h := &d.Held[i]; h.Tool == "" && fits("instructions") {
+			p.rows = append(p.rows, row{held: h})
+		}
+	}
+	for i := range d.Tools {
+		t := &d.Tools[i]
+		if !fits(t.Original, t.Description, string(t.Verdict)) {
+			continue
+		}
+		r := row{tool: t}
+		if j := slices.IndexFunc(d.Held, func(h deck.Held) bool { return h.Tool == t.Original }); j >= 0 && t.Verdict == deck.OnHold {
+			r.held = &d.Held[j]
+		}
+		p.rows = append(p.rows, r)
+	}
+	slices.SortStableFunc(p.rows, p.compare)
+	for _, n := range d.Notes {
+		if fits(n) {
+			p.rows = append(p.rows, row{note: n})
+		}
+	}
+	l := p.lists[partTools]
+	l.SetLen(len(p.rows))
+	if i := slices.IndexFunc(p.rows, func(r row) bool { return p.rowName(&r) == at }); i >= 0 {
+		l.MoveTo(i)
+	}
+}
+
+func (p *Page) compare(a, b row) int {
+	if (a.held == nil) != (b.held == nil) {
+		if a.held != nil {
+			return -1
+		}
+		return 1
+	}
+	if a.tool == nil || b.tool == nil {
+		return 0
+	}
+	switch p.order {
+	case byContext:
+		return cmp.Compare(b.tool.Context, a.tool.Context)
+	case byCalls:
+		return cmp.Compare(b.tool.Figures.Calls, a.tool.Figures.Calls)
+	case byP95:
+		return cmp.Compare(b.tool.Figures.P95, a.tool.Figures.P95)
+	default:
+		return 0
+	}
+}
+
+// row is the one under the cursor.
+func (p *Page) row() *row {
+	if i := p.lists[partTools].Cursor; i >= 0 && i < len(p.rows) {
+		return &p.rows[i]
+	}
+	return nil
+}
+
+// rowName tells rows apart.
+func (p *Page) rowName(r *row) string {
+	switch {
+	case r == nil:
+		return ""
+	case r.tool != nil:
+		return "tool " + r.tool.Original
+	case r.held != nil:
+		return "instructions"
+	}
+	return "note " + r.note
+}
+
+// panes are the lists that the card has.
+func (p *Page) panes() []string {
+	out := []string{partTools}
+	if len(p.details.Resources) > 0 {
+		out = append(out, partResources)
+	}
+	if len(p.details.Prompts) > 0 {
+		out = append(out, partPrompts)
+	}
+	return append(out, partCalls, partLog)
+}
+
+// next gives the focus to another part.
+func (p *Page) next(d int) {
+	p.focus(tui.Next(append([]string{partCards}, p.panes()...), p.part, d))
+}
+
+func (p *Page) focus(part string) {
+	p.part = part
+	if part != partCards && part != partFilter {
+		p.pane = part
+	}
+}
+
+// click gives the focus; a click on the row under the cursor opens it.
+func (p *Page) click(c tui.ClickMsg) tea.Cmd {
+	a := p.areas.At(c.X, c.Y)
+	if a == nil {
+		return nil
+	}
+	focus := p.part == a.Part
+	p.focus(a.Part)
+	l := &p.servers
+	if a.Part != partCards {
+		if l = p.lists[a.Part]; l == nil {
+			return nil
+		}
+	}
+	before := l.Cursor
+	if !l.Click(c.Y - a.Y) {
+		return nil
+	}
+	if a.Part == partCards && before != l.Cursor {
+		return p.moved()
+	}
+	if focus && before == l.Cursor {
+		return p.open()
+	}
+	return nil
+}
+
+func (p *Page) wheel(m tui.WheelMsg) tea.Cmd {
+	a := p.areas.At(m.X, m.Y)
+	switch {
+	case a == nil:
+	case a.Part == partCards:
+		p.servers.Scroll(m.Delta)
+		return p.moved()
+	case a.Part == partLog:
+		p.log.Move(m.Delta)
+		p.logMoved()
+	default:
+		p.lists[a.Part].Scroll(m.Delta)
+	}
+	return nil
+}
+
+func (p *Page) logMoved() {
+	_, below := p.log.Hidden()
+	p.end = below == 0
+}
+
+// title is what the user calls the server.
+func title(s *deck.Server) string { return plain.Line(s.Title) }
+
+// isOn tells whether a server is on, or is being turned on.
+func isOn(s *deck.Server) bool {
+	return s.State.Status != deck.Off && s.State.Status != deck.Failed
+}
+
+// Legend explains the lamps of the servers, and the marks of calls.
+func (p *Page) Legend(th *theme.Theme) []tui.Sign {
+	return append(tui.ServerLegend(th), tui.CallLegend(th)...)
+}

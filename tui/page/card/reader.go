@@ -1,0 +1,187 @@
+package card
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// openRow shows what is under the cursor: a tool's definition, what changed in it, or
+// why it was left out.
+func (p *Page) openRow() tea.Cmd {
+	r := *p.row()
+	switch {
+	case r.held != nil:
+		return p.openHeld(*r.held)
+	case r.tool == nil:
+		return tui.Open(&tui.Reader{Name: "note", Title: "Not offered", Rows: func(_ *tui.Frame, w int) []string {
+			return widget.Wrap(r.note, w)
+		}})
+	}
+	t := *r.tool
+	return tui.Open(&tui.Reader{Name: "tool", Title: plain.Line(t.Original), Rows: func(f *tui.Frame, w int) []string { return definition(f, &t, w) }})
+}
+
+// definition is a tool as the server describes it, and what it costs.
+func definition(f *tui.Frame, t *deck.Tool, w int) []string {
+	th := f.Theme
+	var rows []string
+	fact := func(name, value string) {
+		for i, line := range widget.Wrap(plain.Line(value), w-10) {
+			if i > 0 {
+				name = ""
+			}
+			rows = append(rows, th.Muted.Render(widget.Fit(name, 10))+line)
+		}
+	}
+	verdict := string(t.Verdict)
+	if t.Why != "" {
+		verdict += ": " + t.Why
+	}
+	fact("agents", verdict)
+	if t.Name != "" && t.Name != t.Original {
+		fact("as", t.Name)
+	}
+	fact("context", cost(t.Context))
+	if t.Bytes > t.Context {
+		fact("wire", tui.Bytes(t.Bytes))
+	}
+	if t.Description != "" {
+		rows = append(rows, "")
+		rows = append(rows, widget.Wrap(plain.Text(t.Description), w)...)
+	}
+	section := func(title string, raw []byte) {
+		if raw != nil {
+			rows = append(rows, "", widget.Section(th, title, "", w))
+			rows = append(rows, widget.JSON(th, raw, w)...)
+		}
+	}
+	section("Arguments", t.Input)
+	section("Result", t.Output)
+	section("Hints", t.Annotations)
+	return rows
+}
+
+// openHeld shows a held definition, which may be accepted there: what is shown, not what
+// the server may list since.
+func (p *Page) openHeld(h deck.Held) tea.Cmd {
+	name := p.of
+	accept := tui.Action{
+		ID: "cards.acceptone", Title: "Accept this one", Hint: "accept", Keys: []string{"a"}, Acts: true,
+		Run: func() tea.Cmd { return tea.Sequence(tui.Close("held"), p.accept(name, []deck.Held{h})) },
+	}
+	title := "Changed: "
+	if h.New {
+		title = "New: "
+	}
+	return tui.Open(&tui.Reader{Name: "held", Title: title + plain.Line(heldName(&h)), Extra: []tui.Action{accept}, Rows: func(f *tui.Frame, w int) []string {
+		return heldRows(f.Theme, &h, w)
+	}})
+}
+
+func heldRows(th *theme.Theme, h *deck.Held, w int) []string {
+	text := "Agents follow a tool's description. This one changed since you last accepted it, and is not offered until you accept it."
+	switch {
+	case h.Tool == "":
+		text = "Agents follow these instructions. They changed since you last accepted them; agents get the old ones until you accept these."
+	case h.New:
+		text = "Agents follow a tool's description. This tool is new since you last accepted this server's tools, and is not offered until you accept it."
+	}
+	rows := append(widget.Wrap(text, w), "")
+	for _, l := range h.Diff {
+		style := th.Muted
+		switch l.Mark {
+		case '+':
+			style = th.Added
+		case '-':
+			style = th.Removed
+		}
+		for i, part := range widget.Wrap(l.Text, w-2) {
+			mark := string(l.Mark)
+			if i > 0 {
+				mark = " "
+			}
+			rows = append(rows, style.Render(mark+" "+part))
+		}
+	}
+	return rows
+}
+
+func (p *Page) openItem() tea.Cmd {
+	it := p.item()
+	if it == nil {
+		return nil
+	}
+	shown := *it
+	return tui.Open(&tui.Reader{Name: "item", Title: plain.Line(shown.Key), Rows: func(f *tui.Frame, w int) []string {
+		return itemRows(f.Theme, &shown, w)
+	}})
+}
+
+// item is the resource or the prompt under the cursor.
+func (p *Page) item() *deck.Item {
+	items := p.items(p.part)
+	if l := p.lists[p.part]; l != nil && l.Cursor >= 0 && l.Cursor < len(items) {
+		return &items[l.Cursor]
+	}
+	return nil
+}
+
+func (p *Page) items(pane string) []deck.Item {
+	switch pane {
+	case partResources:
+		return p.details.Resources
+	case partPrompts:
+		return p.details.Prompts
+	}
+	return nil
+}
+
+func itemRows(th *theme.Theme, it *deck.Item, w int) []string {
+	rows := widget.Wrap(plain.Line(it.Name), w)
+	if it.Description != "" {
+		rows = append(append(rows, ""), widget.Wrap(plain.Text(it.Description), w)...)
+	}
+	if len(it.Args) > 0 {
+		rows = append(rows, "", th.Muted.Render("arguments: ")+plain.Line(strings.Join(it.Args, ", ")))
+	}
+	return append(rows, "", th.Faint.Render(tui.Bytes(it.Bytes)))
+}
+
+func (p *Page) openInstructions() tea.Cmd {
+	return tui.Open(&tui.Reader{Name: "instructions", Title: "Instructions for agents", Rows: func(_ *tui.Frame, w int) []string {
+		return widget.Wrap(plain.Text(p.details.Instructions), w)
+	}})
+}
+
+// parameters are the names of a tool's arguments; those that are required end in *.
+func parameters(t *deck.Tool) string {
+	o, err := rawjson.SplitObject(t.Input)
+	if err != nil {
+		return ""
+	}
+	required := map[string]bool{}
+	list, _ := rawjson.SplitArray(o.Get("required"))
+	for _, raw := range list {
+		if name, err := rawjson.Text(raw); err == nil {
+			required[name] = true
+		}
+	}
+	properties, _ := rawjson.SplitObject(o.Get("properties"))
+	var names []string
+	for _, m := range properties {
+		name := plain.Line(m.Key)
+		if required[m.Key] {
+			name += "*"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, "  ")
+}
