@@ -374,14 +374,8 @@ func (o Outcome) Words() string {
 
 // result is what the agent gets.
 func (c *call) result(o Outcome) (Result, error) {
-	texts := c.card.opts.Texts
-	switch {
-	case o.Lost && c.card.stopped():
-		return textResult(closedText, true), nil
-	case o.Lost:
-		return textResult(c.card.opts.lost(c.cause()), true), nil
-	case o.Deadline:
-		return textResult(texts.Deadline, true), nil
+	if text := c.trouble(o); text != "" {
+		return textResult(text, true), nil
 	}
 	if o.Words() != "" || o.Err != nil {
 		if text := c.card.opts.Hooks.Explain(o); text != "" {
@@ -391,7 +385,7 @@ func (c *call) result(o Outcome) (Result, error) {
 	if own := (*rpc.Error)(nil); errors.As(o.Err, &own) {
 		return Result{IsError: true}, own
 	} else if o.Err != nil {
-		return textResult(c.card.opts.Title+" cannot be reached: "+o.Err.Error()+".", true), nil
+		return textResult(c.unreached(o.Err), true), nil
 	}
 	raw, err := rawjson.SplitObject(o.Raw)
 	if err != nil {
@@ -402,6 +396,23 @@ func (c *call) result(o Outcome) (Result, error) {
 		r.Content = list
 	}
 	return r, nil
+}
+
+// trouble is why the server has not answered, in words; "" when it has.
+func (c *call) trouble(o Outcome) string {
+	switch {
+	case o.Lost && c.card.stopped():
+		return closedText
+	case o.Lost:
+		return c.card.opts.lost(c.cause())
+	case o.Deadline:
+		return c.card.opts.Texts.Deadline
+	}
+	return ""
+}
+
+func (c *call) unreached(err error) string {
+	return c.card.opts.Title + " cannot be reached: " + err.Error() + "."
 }
 
 // cause is why the child is gone, in words; "" when it is not.

@@ -47,6 +47,9 @@ type Options struct {
 	// nobody can be asked.
 	Elicit func(context.Context, Elicitation) (Elicited, error)
 
+	// ToolsOnly has the server asked for its tools, and nothing else passed on.
+	ToolsOnly bool
+
 	Gateway   Gateway
 	Catalogue catalogue.Options // Title and Prefix have defaults
 	Hooks     Hooks
@@ -172,6 +175,7 @@ type core struct {
 	asked   []string             // programs that wait for the user to accept what is held
 	offer   *catalogue.Catalogue // made of it
 	listed  *catalogue.Catalogue // what agents have; nil: nothing
+	has     resources            // of the last child
 
 	trying      int  // how often in a row its settings alone turned it on; 0: a user did
 	hurried     bool // the deck ends
@@ -189,6 +193,7 @@ type core struct {
 type moment struct {
 	mode    Mode
 	listed  *catalogue.Catalogue
+	has     resources
 	refusal string
 	changed chan struct{} // closed when this is no longer so
 	told    chan struct{} // closed when all who must know were told
@@ -332,12 +337,12 @@ func (c *Card) update(fn func()) {
 	c.mu.Lock()
 	before := c.now.Load()
 	fn()
-	after := &moment{mode: c.mode, listed: c.listed, refusal: c.refusal, changed: make(chan struct{}), told: make(chan struct{})}
+	after := &moment{mode: c.mode, listed: c.listed, has: c.has, refusal: c.refusal, changed: make(chan struct{}), told: make(chan struct{})}
 	c.now.Store(after)
 	events := c.events
 	c.mu.Unlock()
 	close(before.changed)
-	if before.listed.Fingerprint() != after.listed.Fingerprint() {
+	if before.listed.Fingerprint() != after.listed.Fingerprint() || after.listed != nil && before.has.print != after.has.print {
 		tell(events.Listed)
 	}
 	c.hints.Send()

@@ -204,17 +204,19 @@ type attempt struct {
 	verdict catalogue.Verdict
 	offer   *catalogue.Catalogue
 	found   Found
+	has     resources
 	err     error // a sentence for the user
 }
 
 // inspect makes a catalogue of the child's list.
 func (c *Card) inspect(a *attempt, list []json.RawMessage) {
 	tools, notes := catalogue.Read(list)
-	if len(tools) == 0 {
+	a.listing = catalogue.Listing{Tools: tools, Notes: notes, Instructions: a.child.Instructions, Version: a.child.Version, Program: a.found.Program}
+	a.more(c, &a.listing)
+	if a.listing.Empty() && len(a.has.all) == 0 {
 		a.err = errors.New(c.opts.server() + " offered no tools")
 		return
 	}
-	a.listing = catalogue.Listing{Tools: tools, Notes: notes, Instructions: a.child.Instructions, Version: a.child.Version, Program: a.found.Program}
 	a.verdict, a.err = c.pins.Check(a.listing)
 	if a.err == nil {
 		a.offer = catalogue.New(a.listing, a.verdict, c.opts.Catalogue)
@@ -291,7 +293,7 @@ func (c *Card) warnOfHeld() {
 }
 
 func (c *Card) adopt(a attempt) {
-	c.listing, c.verdict, c.offer = a.listing, a.verdict, a.offer
+	c.listing, c.verdict, c.offer, c.has = a.listing, a.verdict, a.offer, a.has
 }
 
 // childGone notes that the child of a slot ended by itself.
@@ -335,7 +337,7 @@ func (c *Card) recall() {
 	if err != nil {
 		c.log.Note(err.Error())
 	}
-	if len(l.Tools) == 0 {
+	if l.Empty() {
 		return
 	}
 	offer := catalogue.New(l, v, c.opts.Catalogue)
@@ -438,7 +440,7 @@ func (c *Card) Accept(shown []catalogue.Held) (int, error) {
 	c.mu.Lock()
 	l, held := c.listing, c.verdict.Held
 	c.mu.Unlock()
-	if len(l.Tools) == 0 {
+	if l.Empty() {
 		return len(shown), nil // without a child, they count from its next start
 	}
 	v, err := c.pins.Check(l)
@@ -450,7 +452,7 @@ func (c *Card) Accept(shown []catalogue.Held) (int, error) {
 		return 0, err
 	}
 	c.update(func() {
-		if len(c.listing.Tools) == 0 || &c.listing.Tools[0] != &l.Tools[0] {
+		if !c.listing.Same(l) {
 			return // another child since
 		}
 		c.verdict = v

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -17,23 +18,50 @@ import (
 // Wanted is what an agent wants to be told of by the server, beyond the answers to its
 // requests.
 type Wanted struct {
-	Level string // the least of log messages; "" before the agent has chosen one
+	Level     string   // the least of log messages; "" before the agent has chosen one
+	Resources []string // their URIs, of all servers
 }
 
 // Wants has the server tell what an agent wants to hear, in place of what it wanted
-// before. It waits for nothing.
-func (c *Card) Wants(agent string, w Wanted) {
+// before. A server that is to tell of a resource is started for that. It waits for
+// nothing.
+func (c *Card) Wants(f From, w Wanted) {
+	w.Resources = slices.DeleteFunc(slices.Clone(w.Resources), func(uri string) bool { return !c.Has(uri) })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.wanted == nil {
 		c.wanted = map[string]Wanted{}
 	}
-	c.wanted[agent] = w
+	c.wanted[f.Agent] = w
+	if c.opts.ToolsOnly || c.mode != On {
+		return
+	}
+	if len(w.Resources) > 0 {
+		c.spawn("what agents want", func() { c.watchFor(f) })
+		return
+	}
 	for _, s := range c.all() {
-		if l := s.child; l != nil && c.isFor(s, agent) {
+		if l := s.child; l != nil && c.isFor(s, f.Agent) {
 			c.spawn("what agents want", func() { c.heed(s, l) })
 		}
 	}
+}
+
+// watchFor has the child that serves f tell of resources, and starts it if need be.
+func (c *Card) watchFor(f From) {
+	c.mu.Lock()
+	life := c.life
+	c.mu.Unlock()
+	s, l, err := c.reach(life, f, nil, func(now *moment) error {
+		_, err := c.offers(now)
+		return err
+	})
+	if err != nil {
+		c.log.Note("tell of resources: " + err.Error())
+		return
+	}
+	c.heed(s, l)
+	c.leave(s)
 }
 
 // isFor tells whether a slot serves an agent.
@@ -46,6 +74,19 @@ type heeded struct {
 	mu    sync.Mutex // one request at a time, in their order
 	level string
 	asked string // the least level that a request of an agent of 2026-07-28 has asked for
+	uris  map[string]bool
+}
+
+// watch notes that the child tells of a resource, or not any more. The caller holds mu.
+func (h *heeded) watch(uri string, on bool) {
+	if h.uris == nil {
+		h.uris = map[string]bool{}
+	}
+	if on {
+		h.uris[uri] = true
+	} else {
+		delete(h.uris, uri)
+	}
 }
 
 // levels of log messages, the most verbose first.
@@ -68,19 +109,47 @@ func verbose(a, b string) string {
 func (c *Card) heed(s *slot, l *link) {
 	l.heeded.mu.Lock()
 	defer l.heeded.mu.Unlock()
-	level := l.heeded.asked
+	level, uris := l.heeded.asked, map[string]bool{}
 	c.mu.Lock()
 	for agent, w := range c.wanted {
 		if c.isFor(s, agent) {
 			level = verbose(level, w.Level)
+			for _, uri := range w.Resources {
+				uris[uri] = true
+			}
 		}
 	}
 	c.mu.Unlock()
+	c.watch(l, uris)
 	// One of the newer era is told in every request.
 	if level != "" && level != l.heeded.level && l.Era() == child.Legacy && l.Hello().Has("logging") {
 		l.heeded.level = level
 		c.ask(l, "logging/setLevel", rawjson.Object{{Key: "level", Value: rawjson.Quote(level)}})
 	}
+}
+
+// watch has a child tell of these resources alone.
+func (c *Card) watch(l *link, uris map[string]bool) {
+	h := &l.heeded
+	if maps.Equal(uris, h.uris) {
+		return
+	}
+	if l.Era() == child.Modern {
+		h.uris = uris
+		l.Listen(slices.Sorted(maps.Keys(uris)))
+		return
+	}
+	for _, uri := range slices.Sorted(maps.Keys(uris)) {
+		if !h.uris[uri] {
+			c.ask(l, "resources/subscribe", rawjson.Object{{Key: "uri", Value: rawjson.Quote(uri)}})
+		}
+	}
+	for _, uri := range slices.Sorted(maps.Keys(h.uris)) {
+		if !uris[uri] {
+			c.ask(l, "resources/unsubscribe", rawjson.Object{{Key: "uri", Value: rawjson.Quote(uri)}})
+		}
+	}
+	h.uris = uris
 }
 
 // ask sends a request of the deck's own, whose answer is only noted when it is an error.
@@ -138,9 +207,32 @@ func (c *Card) told(l *link, method string, params json.RawMessage) {
 		l.person.withdrawn(params)
 	case "notifications/message":
 		c.logged(l, params)
+	case "notifications/resources/updated":
+		c.pass(l, method, ofNoSubscription(params))
 	default:
 		c.log.Note("ignored: " + plain.Line(method))
 	}
+}
+
+// ofNoSubscription are params without the deck's own subscription, which is none of the
+// agent's.
+func ofNoSubscription(params json.RawMessage) json.RawMessage {
+	o, err := rawjson.SplitObject(params)
+	if err != nil {
+		return params
+	}
+	meta, err := rawjson.SplitObject(o.Get("_meta"))
+	rest := slices.DeleteFunc(slices.Clone(meta), func(m rawjson.Member) bool { return m.Key == "io.modelcontextprotocol/subscriptionId" })
+	if err != nil || len(rest) == len(meta) {
+		return params
+	}
+	o = slices.Clone(o)
+	for i := range o {
+		if o[i].Key == "_meta" {
+			o[i].Value = rest.JSON()
+		}
+	}
+	return slices.DeleteFunc(o, func(m rawjson.Member) bool { return m.Key == "_meta" && len(rest) == 0 }).JSON()
 }
 
 // logged passes a log message on. That of a child of the older era is for all who have

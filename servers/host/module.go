@@ -44,7 +44,13 @@ type Wanted struct {
 	Level mcp.LoggingLevel
 	// Resources are the URIs that it has subscribed to, of whichever module, sorted.
 	Resources []string
+	Root      string // the agent's project, absolute; "": none
 }
+
+// Refresher is a Module that wants to hear that an agent lists resources, which it may
+// have to ask another for. It must not wait: a list that turns out to have changed is told
+// by [Scope.Changed].
+type Refresher interface{ Refresh() }
 
 // Quitter is a Module that has programs of its own whose calls are not worth
 // waiting for when the deck ends: such a call fails sooner than it would end.

@@ -120,9 +120,17 @@ func (v *View) owner(l *listing, r Request) (to route, ok bool) {
 			return to, false
 		}
 	}
+	if to, ok = l.whose(r.Kind, r.Key); !ok && (r.Kind == KindResource || r.Kind == KindTask) && len(v.all()) == 1 {
+		to, ok = l.whose(KindMethod, r.Method) // there is nobody else to ask
+	}
+	return to, ok
+}
+
+// whose finds the module that owns something.
+func (l *listing) whose(kind Kind, key string) (to route, ok bool) {
 	for _, to := range l.routers {
 		owns := false
-		_ = safe.Call("router of "+to.module.id.Name, func() error { owns = to.router.Owns(r.Kind, r.Key); return nil })
+		_ = safe.Call("router of "+to.module.id.Name, func() error { owns = to.router.Owns(kind, key); return nil })
 		if owns {
 			to.tool = Tool{Work: admission.Waits}
 			return to, true

@@ -124,9 +124,11 @@ func (v *View) build() *server.MCPServer {
 	hooks := &server.Hooks{}
 	hooks.AddAfterInitialize(func(_ context.Context, _ any, q *mcp.InitializeRequest, r *mcp.InitializeResult) {
 		r.Instructions = v.instructions(q.Params.ClientInfo.Name)
+		r.Capabilities.Resources.ListChanged = true // which list tells
 	})
 	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
 		r.Instructions = v.instructions(clientOf(ctx))
+		r.Capabilities.Resources.ListChanged = true
 	})
 	v.hideOthers(hooks)
 	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {
@@ -140,6 +142,7 @@ func (v *View) build() *server.MCPServer {
 			q.agent.wantsLog(v, s.SessionID(), r.Params.Level)
 		}
 	})
+	hooks.AddBeforeListResources(func(context.Context, any, *mcp.ListResourcesRequest) { v.freshen() })
 	hooks.AddBeforeSubscriptionsListen(listens)
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, r *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
 		if q := requestFrom(ctx); q != nil {
@@ -159,7 +162,7 @@ func (v *View) build() *server.MCPServer {
 		server.WithHooks(hooks),
 		server.WithToolCapabilities(true),
 		server.WithPromptCapabilities(true),
-		server.WithResourceCapabilities(true, true),
+		server.WithResourceCapabilities(true, false),
 		server.WithCompletions(),
 		server.WithLogging(),
 		server.WithRecovery(),
@@ -167,6 +170,15 @@ func (v *View) build() *server.MCPServer {
 		server.WithPromptCompletionProvider(v),
 		server.WithResourceCompletionProvider(v),
 	)
+}
+
+// freshen tells modules that resources are listed.
+func (v *View) freshen() {
+	for _, m := range v.all() {
+		if r, ok := m.Module.(Refresher); ok {
+			_ = safe.Call("resources of "+m.id.Name, func() error { r.Refresh(); return nil })
+		}
+	}
 }
 
 // choose leaves out the tools that are not for the client. It tells whether one
@@ -253,8 +265,10 @@ func (v *View) list() {
 	}
 	v.listing.Store(&l.listing)
 	v.swap("tools", l.listed[toolsList], func() { v.MCP.SetTools(l.tools...) })
-	v.swap("resources", l.content(resourcesList), func() { v.MCP.SetResources(l.resources...) })
-	v.swap("templates", l.content(templatesList), func() { v.MCP.SetResourceTemplates(l.templates...) })
+	changed := v.swap("resources", l.content(resourcesList), func() { v.MCP.SetResources(l.resources...) })
+	if v.swap("templates", l.content(templatesList), func() { v.MCP.SetResourceTemplates(l.templates...) }) || changed {
+		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil) // once, which the library would not
+	}
 	v.swap("prompts", l.content(promptsList), func() { v.MCP.SetPrompts(l.prompts...) })
 }
 
@@ -272,13 +286,15 @@ func (v *View) toolsOf(m *hosted, o Offer) []Tool {
 	return slices.DeleteFunc(tools, func(t Tool) bool { return t.Off != "" })
 }
 
-func (v *View) swap(kind string, content []any, set func()) {
+// swap replaces a list if it differs from what it was.
+func (v *View) swap(kind string, content []any, set func()) (changed bool) {
 	b, err := json.Marshal(content)
 	if err != nil {
 		v.host.Warn("host", fmt.Sprintf("list %s: %v", kind, err))
-		return
+		return false
 	}
-	if d := string(b); d != v.digest[kind] && (len(content) > 0 || v.digest[kind] != "") {
+	d := string(b)
+	if changed = d != v.digest[kind] && (len(content) > 0 || v.digest[kind] != ""); changed {
 		v.digest[kind] = d
 		if kind == "tools" {
 			v.toolsVersion.Add(1)
@@ -290,6 +306,7 @@ func (v *View) swap(kind string, content []any, set func()) {
 			v.host.Warn("host", err.Error())
 		}
 	}
+	return changed
 }
 
 // instructions are those of the view for a client. Those of what it does not list, it
@@ -301,7 +318,11 @@ func (v *View) instructions(client string) string {
 		if finder.has(m.id.Name) && !v.searches(client) {
 			continue
 		}
-		if s := strings.TrimSpace(v.offerOf(m).Instructions); s != "" {
+		s := strings.TrimSpace(v.offerOf(m).Instructions)
+		if s != "" && m.gone != nil && !v.alone(m) { // whose words they are
+			s = m.id.Title + ":\n" + s
+		}
+		if s != "" {
 			parts = append(parts, s)
 		}
 	}

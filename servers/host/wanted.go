@@ -91,7 +91,7 @@ func (a *Agent) wanted() Wanted {
 		all = append(all, l.uris...)
 	}
 	slices.Sort(all)
-	return Wanted{Level: a.level, Resources: slices.Compact(all)}
+	return Wanted{Level: a.level, Resources: slices.Compact(all), Root: a.caller.Root}
 }
 
 // tellWanted tells modules what the agent wants to be told of, those that it sees. The

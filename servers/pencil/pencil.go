@@ -68,7 +68,7 @@ func New(o Options) *Pencil {
 	}
 	app := &appWatch{}
 	c := card.Options{
-		Name: "pencil", Title: title, Key: o.Key, Version: o.Version, StartOn: o.StartOn, Elicit: o.Elicit, Start: o.Start, Era: child.Legacy,
+		Name: "pencil", Title: title, Key: o.Key, Version: o.Version, StartOn: o.StartOn, Elicit: o.Elicit, Start: o.Start, Era: child.Legacy, ToolsOnly: true,
 		Gateway: o.gateway(), Catalogue: o.catalogue(), Texts: o.texts(),
 		Hooks:  card.Hooks{Find: o.find, Ready: app.reset, Explain: explain, Repeat: repeat, Observe: app.saw, State: app.state},
 		Limits: card.Limits{InFlight: o.MaxInFlight, Call: o.CallTimeout, Start: 10 * time.Second, Keep: time.Minute},

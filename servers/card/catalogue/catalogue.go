@@ -40,6 +40,8 @@ type Options struct {
 	// Off is why the user does not let agents have a tool, by its original name; "" for
 	// one that they may have. nil: they may have all.
 	Off func(tool string) string
+	// NoPrompts and NoResources keep those from agents, and templates with resources.
+	NoPrompts, NoResources bool
 }
 
 // Tool is one tool of the server as agents see it.
@@ -87,8 +89,13 @@ type Note struct{ Tool, Reason string }
 type Catalogue struct {
 	Tools        []Tool // offered, sorted by original name
 	Notes        []Note // what was left out
+	Prompts      []Definition
+	Templates    []Definition
 	Instructions string // rewritten, with the preface before them
-	Bytes        int    // of the definitions as JSON: what an agent's context pays
+	Guide        string // the server's own instructions
+	// What the server says of itself, as it said it; nil: it is not known.
+	Server, Capabilities json.RawMessage
+	Bytes                int // of the definitions as JSON: what an agent's context pays
 
 	byName   map[string]*Tool    // by exposed name
 	withheld map[string]Withheld // by exposed name
@@ -202,7 +209,10 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	hidden := make(map[string]string, len(v.Held))
 	withheld := map[string]Withheld{}
 	for _, h := range v.Held {
-		hidden[h.Tool] = h.reason()
+		hidden[h.Kind.named(h.Tool)] = h.reason()
+		if h.Kind != OfTool {
+			continue
+		}
 		withheld[o.Expose(h.Tool)] = HeldChanged
 		if h.New {
 			withheld[o.Expose(h.Tool)] = HeldNew
@@ -216,7 +226,7 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 			}
 		}
 	}
-	c := &Catalogue{Notes: slices.Concat(l.Notes, v.Gone), byName: map[string]*Tool{}, withheld: withheld}
+	c := &Catalogue{Notes: slices.Concat(l.Notes, v.Gone), byName: map[string]*Tool{}, withheld: withheld, Guide: v.Instructions, Server: l.Server, Capabilities: l.Capabilities}
 	exposed := map[string]string{}
 	taken := map[string]string{}
 	for _, r := range o.Reserved {
@@ -264,6 +274,13 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	if e := c.Entry(o.Entry); e != nil && o.Entry != nil {
 		e.Description = cutSentence(strings.TrimSpace(e.Description+"\n\n"+c.Instructions), entryDescription)
 	}
+	if o.NoPrompts {
+		l.Prompts = nil
+	}
+	if o.NoResources {
+		l.Templates = nil
+	}
+	c.expose(l, o, r, hidden)
 	h := sha256.New()
 	for i := range c.Tools {
 		b := c.Tools[i].JSON()
@@ -271,6 +288,10 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 		c.Bytes += len(b)
 		h.Write(b)
 	}
+	for _, d := range slices.Concat(c.Prompts, c.Templates) {
+		h.Write(d.Raw)
+	}
+	h.Write(slices.Concat(c.Server, c.Capabilities))
 	h.Write([]byte(c.Instructions))
 	c.print = string(h.Sum(nil))
 	return c

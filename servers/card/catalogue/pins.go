@@ -20,6 +20,7 @@ import (
 // Held is a tool that is new, or whose definition changed since the user last
 // saw it. It is not offered until accepted.
 type Held struct {
+	Kind     Kind
 	Tool     string // original name; "" for the instructions of the server
 	New      bool   // it was not among the tools that were accepted
 	Was, Now int    // bytes of the definition
@@ -33,7 +34,7 @@ func (h *Held) Name() string {
 	if h.Tool == "" {
 		return "the instructions"
 	}
-	return h.Tool
+	return h.Kind.named(h.Tool)
 }
 
 // Digest is the same for the same definition.
@@ -91,6 +92,23 @@ type pinFile struct {
 	Era     eraPin            `json:"era,omitzero"`      // that it speaks; only of Exact ones
 	Guide   *string           `json:"guide,omitempty"`   // its instructions; nil: none seen yet
 	Tools   map[string]string `json:"tools"`             // original name → definition, canonical unless Exact
+
+	// Of a server that is asked for more than tools; nil: it has not been.
+	Prompts      map[string]string `json:"prompts,omitzero"`
+	Templates    map[string]string `json:"templates,omitzero"`
+	Server       string            `json:"server,omitempty"` // as the server introduces itself
+	Capabilities string            `json:"capabilities,omitempty"`
+}
+
+// of are the pinned definitions of a kind.
+func (f *pinFile) of(k Kind) *map[string]string {
+	switch k {
+	case OfPrompt:
+		return &f.Prompts
+	case OfTemplate:
+		return &f.Templates
+	}
+	return &f.Tools
 }
 
 // programPin identifies the program file that the definitions came from.
@@ -108,6 +126,50 @@ type Listing struct {
 	Instructions string
 	Version      string
 	Program      string // path of its program file
+
+	// What it lists beside tools; nil: it was not asked.
+	Prompts, Templates   []Definition
+	Server, Capabilities json.RawMessage // as it says them; nil: it does not
+}
+
+// Empty tells whether nothing is listed.
+func (l *Listing) Empty() bool { return len(l.Tools)+len(l.Prompts)+len(l.Templates) == 0 }
+
+// Same tells whether two are one, and not only equal.
+func (l *Listing) Same(o Listing) bool {
+	switch {
+	case len(l.Tools) > 0 && len(o.Tools) > 0:
+		return &l.Tools[0] == &o.Tools[0]
+	case len(l.Prompts) > 0 && len(o.Prompts) > 0:
+		return &l.Prompts[0] == &o.Prompts[0]
+	case len(l.Templates) > 0 && len(o.Templates) > 0:
+		return &l.Templates[0] == &o.Templates[0]
+	}
+	return l.Empty() && o.Empty()
+}
+
+// listed is a definition of any kind.
+type listed struct {
+	name string
+	raw  json.RawMessage
+}
+
+// of are the definitions of a kind; ok is false for one that the server was not asked for.
+func (l *Listing) of(k Kind) (all []listed, ok bool) {
+	if k == OfTool {
+		for _, t := range l.Tools {
+			all = append(all, listed{t.Original, t.Raw})
+		}
+		return all, true
+	}
+	from := l.Prompts
+	if k == OfTemplate {
+		from = l.Templates
+	}
+	for _, d := range from {
+		all = append(all, listed{d.Original, d.Given})
+	}
+	return all, from != nil
 }
 
 // Verdict is what may be offered of a listing.
@@ -127,21 +189,12 @@ func (p *Pins) Check(l Listing) (v Verdict, err error) {
 		return v, err
 	}
 	before := p.file
-	first, accepted := len(p.file.Tools) == 0, false
-	for _, t := range l.Tools {
-		now, same := p.kept(t.Raw), false
-		old, known := p.file.Tools[t.Original]
-		if same = old == now; p.Exact && !same {
-			same = Canonical([]byte(old)) == Canonical(t.Raw)
-		}
-		switch {
-		case first, p.Hold == HoldNothing && !same, p.Hold == HoldChanges && !known:
-			accepted = accepted || old != now
-			p.file.Tools[t.Original] = now
-		case !known:
-			v.Held = append(v.Held, Held{Tool: t.Original, New: true, Now: len(now), Diff: addedJSON(now), now: now})
-		case !same:
-			v.Held = append(v.Held, Held{Tool: t.Original, Was: len(old), Now: len(now), Diff: diffJSON(Canonical([]byte(old)), Canonical(t.Raw)), now: now})
+	first := len(p.file.Tools)+len(p.file.Prompts)+len(p.file.Templates) == 0
+	changed := first
+	for _, k := range []Kind{OfTool, OfPrompt, OfTemplate} {
+		if all, ok := l.of(k); ok {
+			changed = p.checkKind(&v, k, all, first) || changed
+			v.Gone = append(v.Gone, p.gone(k, all)...)
 		}
 	}
 	if p.file.Guide == nil || first || p.Hold == HoldNothing && *p.file.Guide != l.Instructions {
@@ -150,30 +203,65 @@ func (p *Pins) Check(l Listing) (v Verdict, err error) {
 	if v.Instructions = *p.file.Guide; v.Instructions != l.Instructions {
 		v.Held = append(v.Held, Held{Was: len(v.Instructions), Now: len(l.Instructions), Diff: diffText(v.Instructions, l.Instructions), now: l.Instructions})
 	}
-	v.Was, v.Gone = p.file.Version, p.gone(l.Tools)
+	v.Was = p.file.Version
 	pin, err := p.pinProgram(l.Program)
 	if err == nil {
 		v.Updated = p.file.Program.SHA256 != "" && pin.SHA256 != p.file.Program.SHA256
 	}
 	if len(v.Held) == 0 {
-		p.file.Version = l.Version
+		p.file.Version, p.file.Server, p.file.Capabilities = l.Version, string(l.Server), string(l.Capabilities)
 		if err == nil {
 			p.file.Program = pin
 		}
 	}
-	if accepted || first || before.Guide != p.file.Guide || before.Program != p.file.Program || before.Version != p.file.Version {
+	if changed || before.Guide != p.file.Guide || before.Program != p.file.Program || before.Version != p.file.Version ||
+		before.Server != p.file.Server || before.Capabilities != p.file.Capabilities {
 		return v, p.save()
 	}
 	return v, nil
 }
 
+// checkKind compares the definitions of a kind with what is pinned. It reports whether
+// they were pinned, as those that are seen for the first time.
+func (p *Pins) checkKind(v *Verdict, k Kind, all []listed, first bool) (pinned bool) {
+	pins := p.file.of(k)
+	if *pins == nil {
+		*pins, first = map[string]string{}, true
+	}
+	for _, d := range all {
+		now, same := p.kept(d.raw), false
+		old, known := (*pins)[d.name]
+		if same = old == now; p.Exact && !same {
+			same = Canonical([]byte(old)) == Canonical(d.raw)
+		}
+		switch {
+		case first, p.Hold == HoldNothing && !same, p.Hold == HoldChanges && !known:
+			pinned = pinned || old != now
+			(*pins)[d.name] = now
+		case !known:
+			v.Held = append(v.Held, Held{Kind: k, Tool: d.name, New: true, Now: len(now), Diff: addedJSON(now), now: now})
+		case !same:
+			v.Held = append(v.Held, Held{Kind: k, Tool: d.name, Was: len(old), Now: len(now), Diff: diffJSON(Canonical([]byte(old)), Canonical(d.raw)), now: now})
+		}
+	}
+	return pinned || first
+}
+
 // kept is a definition as it is pinned.
 func (p *Pins) kept(raw []byte) string {
-	var line bytes.Buffer
-	if p.Exact && json.Compact(&line, raw) == nil {
-		return line.String()
+	if p.Exact && json.Valid(raw) {
+		return string(oneLine(raw))
 	}
 	return Canonical(raw)
+}
+
+// oneLine is JSON that fits a line; other bytes stay.
+func oneLine(raw []byte) json.RawMessage {
+	var line bytes.Buffer
+	if bytes.ContainsAny(raw, "\r\n") && json.Compact(&line, raw) == nil {
+		return line.Bytes()
+	}
+	return raw
 }
 
 // Recall is the listing that was accepted, without tools when there is none.
@@ -183,24 +271,42 @@ func (p *Pins) Recall() (Listing, Verdict, error) {
 	if err := p.load(); err != nil || p.file.Guide == nil {
 		return Listing{}, Verdict{}, err
 	}
-	var list []json.RawMessage
-	for _, name := range slices.Sorted(maps.Keys(p.file.Tools)) {
-		raw := json.RawMessage(p.file.Tools[name])
+	l := Listing{Instructions: *p.file.Guide, Version: p.file.Version, Program: p.file.Program.Path}
+	var more []Note
+	l.Tools, l.Notes = Read(recalled(p.file.Tools))
+	if p.file.Prompts != nil {
+		l.Prompts, more = ReadPrompts(recalled(p.file.Prompts))
+		l.Notes = append(l.Notes, more...)
+	}
+	if p.file.Templates != nil {
+		l.Templates, more = ReadTemplates(recalled(p.file.Templates))
+		l.Notes = append(l.Notes, more...)
+	}
+	for text, to := range map[string]*json.RawMessage{p.file.Server: &l.Server, p.file.Capabilities: &l.Capabilities} {
+		if json.Valid([]byte(text)) {
+			*to = json.RawMessage(text)
+		}
+	}
+	return l, Verdict{Instructions: *p.file.Guide, Was: p.file.Version}, nil
+}
+
+// recalled are pinned definitions by their names.
+func recalled(pins map[string]string) (list []json.RawMessage) {
+	for _, name := range slices.Sorted(maps.Keys(pins)) {
+		raw := json.RawMessage(pins[name])
 		if !json.Valid(raw) {
-			raw = json.RawMessage("null") // which is no tool
+			raw = json.RawMessage("null") // which is no definition
 		}
 		list = append(list, raw)
 	}
-	tools, notes := Read(list)
-	return Listing{Tools: tools, Notes: notes, Instructions: *p.file.Guide, Version: p.file.Version, Program: p.file.Program.Path},
-		Verdict{Instructions: *p.file.Guide, Was: p.file.Version}, nil
+	return list
 }
 
-// gone are the accepted tools that are not among those listed.
-func (p *Pins) gone(listed []Tool) (notes []Note) {
-	for _, name := range slices.Sorted(maps.Keys(p.file.Tools)) {
-		if !slices.ContainsFunc(listed, func(t Tool) bool { return t.Original == name }) {
-			notes = append(notes, Note{Tool: name, Reason: "no longer listed by " + p.Title + "'s server"})
+// gone are the accepted definitions of a kind that are not among those listed.
+func (p *Pins) gone(k Kind, all []listed) (notes []Note) {
+	for _, name := range slices.Sorted(maps.Keys(*p.file.of(k))) {
+		if !slices.ContainsFunc(all, func(d listed) bool { return d.name == name }) {
+			notes = append(notes, Note{Tool: k.named(name), Reason: "no longer listed by " + p.Title + "'s server"})
 		}
 	}
 	return notes
@@ -217,7 +323,11 @@ func (p *Pins) Accept(shown []Held) error {
 		if h.Tool == "" {
 			p.file.Guide = &h.now
 		} else {
-			p.file.Tools[h.Tool] = h.now
+			pins := p.file.of(h.Kind)
+			if *pins == nil {
+				*pins = map[string]string{}
+			}
+			(*pins)[h.Tool] = h.now
 		}
 	}
 	return p.save()
@@ -231,16 +341,18 @@ func (p *Pins) Accepted(shown []Held) bool {
 		if h.Tool == "" {
 			return p.file.Guide == nil || *p.file.Guide != h.now
 		}
-		return p.file.Tools[h.Tool] != h.now
+		return (*p.file.of(h.Kind))[h.Tool] != h.now
 	})
 }
 
-// Forget drops tools that are no longer listed: one that comes back is new.
+// Forget drops definitions that are no longer listed: one that comes back is new.
 func (p *Pins) Forget(gone []Note) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, n := range gone {
-		delete(p.file.Tools, n.Tool)
+		for _, k := range []Kind{OfTool, OfPrompt, OfTemplate} {
+			maps.DeleteFunc(*p.file.of(k), func(name, _ string) bool { return k.named(name) == n.Tool })
+		}
 	}
 	return p.save()
 }

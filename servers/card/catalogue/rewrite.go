@@ -152,12 +152,7 @@ func (r *renamer) walk(b *bytes.Buffer, raw []byte, named bool, depth int) {
 func (r *renamer) value(b *bytes.Buffer, key string, raw []byte, depth int) {
 	switch key {
 	case "description":
-		if s, err := rawjson.Text(raw); err == nil {
-			if changed := r.text(s); changed != s {
-				raw = rawjson.Quote(changed)
-			}
-		}
-		b.Write(raw)
+		b.Write(r.quoted(raw))
 	case "default", "const", "enum", "examples", "example", "required":
 		b.Write(raw)
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":

@@ -239,7 +239,7 @@ func NoMethod(m rpc.Message) []byte {
 // notified handles a notification from the child.
 func (c *Conn) notified(method string, params json.RawMessage) {
 	switch method {
-	case "notifications/tools/list_changed":
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
 		c.mu.Lock()
 		changed := c.changed
 		c.missed = changed == nil
@@ -264,7 +264,7 @@ func (c *Conn) notified(method string, params json.RawMessage) {
 	}
 }
 
-// OnChange sets the function to call when the child reports that its tools have changed.
+// OnChange sets the function to call when the child reports that one of its lists has changed.
 // It is called by the reading goroutine and must not block.
 func (c *Conn) OnChange(fn func()) {
 	c.mu.Lock()

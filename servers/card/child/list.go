@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -37,30 +38,42 @@ func (c *Conn) ListTools(ctx context.Context) ([]json.RawMessage, error) { retur
 // List reads all pages of a list. It does not interpret the entries. It returns an error
 // if the list has too many entries or is too large.
 func (c *Conn) List(ctx context.Context, k Kind) ([]json.RawMessage, error) {
-	var all []json.RawMessage
+	all, _, err := c.ListFor(ctx, k)
+	return all, err
+}
+
+// longest is how long a list may count.
+const longest = time.Hour
+
+// ListFor is [Conn.List], and tells for how long the server says that the list counts; 0:
+// it does not say.
+func (c *Conn) ListFor(ctx context.Context, k Kind) (all []json.RawMessage, keep time.Duration, err error) {
 	size := 0
 	var seen []string
 	params := json.RawMessage(`{}`)
 	for range maxPages {
 		page, err := c.Call(ctx, k.method, params)
 		if own, ok := errors.AsType[*rpc.Error](err); ok {
-			return nil, fmt.Errorf("%s: %w", k.method, own)
+			return nil, 0, fmt.Errorf("%s: %w", k.method, own)
 		} else if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if size += len(page); size > maxListed {
-			return nil, fmt.Errorf("its %s list is larger than %d MiB", k.noun, maxListed>>20)
+			return nil, 0, fmt.Errorf("its %s list is larger than %d MiB", k.noun, maxListed>>20)
 		}
 		o, err := rawjson.SplitObject(page)
 		if err != nil {
-			return nil, fmt.Errorf("its %s list is %w", k.noun, err)
+			return nil, 0, fmt.Errorf("its %s list is %w", k.noun, err)
 		}
 		entries, ok := rawjson.SplitArray(o.Get(k.member))
 		if !ok {
-			return nil, fmt.Errorf("its %s list has no %s member", k.noun, k.member)
+			return nil, 0, fmt.Errorf("its %s list has no %s member", k.noun, k.member)
 		}
 		if all = append(all, entries...); len(all) > maxEntries {
-			return nil, fmt.Errorf("its %s list has more than %d entries", k.noun, maxEntries)
+			return nil, 0, fmt.Errorf("its %s list has more than %d entries", k.noun, maxEntries)
+		}
+		if ms, err := strconv.ParseFloat(string(o.Get("ttlMs")), 64); err == nil && ms > 0 {
+			keep = time.Duration(min(ms, float64(longest.Milliseconds()))) * time.Millisecond
 		}
 		next := o.Str("nextCursor")
 		if next == "" || slices.Contains(seen, next) {
@@ -69,7 +82,7 @@ func (c *Conn) List(ctx context.Context, k Kind) ([]json.RawMessage, error) {
 		seen = append(seen, next)
 		params = json.RawMessage(`{"cursor":` + string(rawjson.Quote(next)) + `}`)
 	}
-	return all, nil
+	return all, keep, nil
 }
 
 // first returns the list of tools right after the handshake. A server that declares no

@@ -173,7 +173,5 @@ func (l *listens) acknowledged(params json.RawMessage) {
 // Renewed causes all lists to be read again after a time in which changes may have been
 // missed.
 func (c *Conn) Renewed() {
-	for _, list := range []string{"tools", "prompts", "resources"} {
-		c.notified("notifications/"+list+"/list_changed", nil)
-	}
+	c.notified("notifications/tools/list_changed", nil) // which stands for all
 }

@@ -126,6 +126,8 @@ func (m *Module) Offer() host.Offer {
 	if listed := m.c.Listed(); listed != nil {
 		o.Tools = m.toolsOf(listed)
 		o.Instructions = listed.Instructions
+		o.RawPrompts, o.RawTemplates, o.RawResources = definitions(listed.Prompts), definitions(listed.Templates), definitions(m.c.Resources())
+		o.AsIs = m.asIs(listed)
 	}
 	if m.o.Stays || len(o.Tools) == 0 { // the server may have a tool of that name
 		o.Stub = []host.Tool{m.status()}
@@ -140,6 +142,34 @@ func (m *Module) Offer() host.Offer {
 		o.ForGateway = m.c.KeepsList
 	}
 	return o
+}
+
+// definitions are prompts, templates or resources as they are listed.
+func definitions(all []catalogue.Definition) (out []host.Definition) {
+	for _, d := range all {
+		out = append(out, host.Definition{Key: d.Name, Raw: d.Raw})
+	}
+	return out
+}
+
+// asIs is what is offered of the server as it is without the deck, but for what the user
+// keeps from agents.
+func (m *Module) asIs(listed *catalogue.Catalogue) *host.AsIs {
+	if m.o.Plain {
+		return nil
+	}
+	a := &host.AsIs{ServerInfo: listed.Server, Capabilities: listed.Capabilities}
+	a.Instructions = listed.Guide
+	for i := range listed.Tools {
+		if t, err := host.RawTool(listed.Tools[i].Raw); err == nil {
+			a.Tools = append(a.Tools, t)
+		}
+	}
+	for _, d := range listed.Prompts {
+		a.RawPrompts = append(a.RawPrompts, host.Definition{Key: d.Original, Raw: d.Given})
+	}
+	a.RawTemplates, a.RawResources = definitions(listed.Templates), definitions(m.c.Resources())
+	return a
 }
 
 // toolsOf makes the tools of a catalogue, once.

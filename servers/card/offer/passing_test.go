@@ -1,6 +1,7 @@
 package offer_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"net/http/httptest"
 	"slices"
@@ -64,7 +65,7 @@ func children(t *testing.T, o card.Options, play func(t *testing.T, s stage)) {
 		for _, web := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s server, HTTP %t", era, web), func(t *testing.T) {
 				t.Parallel()
-				play(t, on(t, &fake.Server{NoLegacy: era == "modern", NoModern: era == "legacy"}, web, o))
+				play(t, on(t, &fake.Server{NoLegacy: era == "modern", NoModern: era == "legacy", Instructions: "Greet with greet()."}, web, o))
 			})
 		}
 	}
@@ -239,4 +240,162 @@ func TestEachAgentHasItsOwnLevel(t *testing.T) {
 			t.Errorf("agent %d heard %s, want %d messages", i, got, want)
 		}
 	}
+}
+
+func TestPromptsAndResourcesPassAsTheyAre(t *testing.T) {
+	everywhere(t, card.Options{}, func(t *testing.T, _ stage, a wiretest.Talker, modern bool) {
+		t.Helper()
+		for method, want := range map[string]string{
+			"prompts/list":             strings.NewReplacer(`"name":"greet"`, `"name":"one_greet"`, `"later" : `, `"later":`).Replace(fake.Prompt),
+			"resources/list":           fake.Resource,
+			"resources/templates/list": fake.Template,
+		} {
+			if got := ask(t, a, modern, method, `{"_meta":{}}`); strings.Count(got, want) != 1 {
+				t.Errorf("%s: want %s in\n%s", method, want, got)
+			}
+		}
+		for _, tt := range []struct{ method, params, got string }{
+			{"prompts/get", `{"name":"one_greet","arguments":{"who":"<\u00e9>"},"later":1.0,"_meta":{"x":1.0}}`, `{"name":"greet","arguments":{"who":"<\u00e9>"},"later":1.0,"_meta":{"x":1.0}}`},
+			{"completion/complete", `{"ref":{"later":1.0,"type":"ref/prompt","name":"one_greet"},"argument":{"name":"who","value":"E"},"_meta":{}}`, `{"ref":{"later":1.0,"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":"E"}}`},
+			{"completion/complete", `{"ref":{"type":"ref/resource","uri":"fake://{x}"},"argument":{"name":"x","value":"E"},"_meta":{}}`, `{"ref":{"type":"ref/resource","uri":"fake://{x}"},"argument":{"name":"x","value":"E"}}`},
+			{"resources/read", `{"uri":"fake://a","_meta":{}}`, `{"uri":"fake://a"}`},
+			{"resources/read", `{"uri":"fake://of-the-template","_meta":{}}`, `{"uri":"fake://of-the-template"}`},
+			{"resources/read", `{"uri":"another://place/of it","_meta":{}}`, `{"uri":"another://place/of it"}`},
+			{"later/method", `{"n":1.0,"_meta":{}}`, `{"n":1.0}`},
+		} {
+			if got := ask(t, a, modern, tt.method, tt.params); !strings.Contains(got, `"z":1.0,"got":`+tt.got+`,"a":"<\u00e9>"`) {
+				t.Errorf("%s: the server got\n%s, want\n%s", tt.method, got, tt.got)
+			}
+		}
+		if got := ask(t, a, modern, "tasks/get", `{"taskId":"x","_meta":{}}`); !strings.Contains(got, `-32601`) {
+			t.Errorf("tasks: %s", got)
+		}
+	})
+}
+
+// An update reaches those that subscribed, in the way of the agent's era and the server's.
+func TestUpdatesReachTheSubscriberAlone(t *testing.T) {
+	everywhere(t, card.Options{}, func(t *testing.T, s stage, a wiretest.Talker, modern bool) {
+		t.Helper()
+		uri := "fake://" + rand.Text()
+		touch := func(uri string) {
+			if r, err := s.card.Call(t.Context(), card.Invocation{Tool: "one_touch", Args: []byte(`{"uri":"` + uri + `"}`)}); err != nil || r.IsError {
+				t.Fatalf("%s, %v", r.JSON(), err)
+			}
+		}
+		tag, params := "", ""
+		if modern {
+			tag = `"_meta":{"io.modelcontextprotocol/subscriptionId":77},`
+			params = wiretest.With(`{"notifications":{"resourceSubscriptions":["`+uri+`"]},"_meta":{}}`, true)
+		}
+		hear := a.Listen(t, params)
+		if modern {
+			hear() // it is acknowledged
+		} else if got := ask(t, a, false, "resources/subscribe", `{"uri":"`+uri+`"}`); !strings.Contains(got, `"result"`) {
+			t.Fatalf("subscribed: %s", got)
+		}
+		until(t, "the subscription", func() bool {
+			return slices.ContainsFunc(s.server.Seen(), func(r fake.Request) bool {
+				return strings.Contains(r.Line, uri) && (r.Method == "resources/subscribe" || r.Method == "subscriptions/listen")
+			})
+		})
+		heard := make(chan string, 1)
+		go func() { heard <- hear() }()
+		for told := false; !told; { // a subscription of the newer era takes a moment to replace the one before
+			touch("fake://of-nobody")
+			touch(uri)
+			select {
+			case got := <-heard:
+				if want := `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{` + tag + `"z":1.0,"uri":"` + uri + `"}}`; got != want {
+					t.Errorf(" got %s\nwant %s", got, want)
+				}
+				told = true
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	})
+}
+
+// Of two agents that share a server, one may stop to listen without the other noticing.
+func TestASubscriptionEndsWithItsLastAgent(t *testing.T) {
+	s := on(t, &fake.Server{NoModern: true}, false, card.Options{})
+	var agents []wiretest.Talker
+	for range 2 {
+		a := wiretest.OverStream(t, s.host, host.ViewSpec{}, false)
+		a.Say(t, "initialize", wiretest.Handshake, "0")
+		a.Say(t, "resources/subscribe", `{"uri":"fake://a"}`, "1")
+		agents = append(agents, a)
+	}
+	for i, want := range []int{0, 1} {
+		agents[i].Say(t, "resources/unsubscribe", `{"uri":"fake://a"}`, "2")
+		if got := s.server.Count("resources/unsubscribe"); got != want {
+			t.Errorf("after %d: the server was told %d times, want %d", i+1, got, want)
+		}
+	}
+	if got := s.server.Count("resources/subscribe"); got != 1 {
+		t.Errorf("subscribed %d times", got)
+	}
+}
+
+// Lists that change are told once, each kind.
+func TestAChangeOfAServersListsIsToldOnce(t *testing.T) {
+	s := on(t, &fake.Server{NoModern: true}, false, card.Options{})
+	a := wiretest.OverStream(t, s.host, host.ViewSpec{}, false)
+	a.Say(t, "initialize", wiretest.Handshake, "0")
+	a.Tell(t, "notifications/initialized", `{}`)
+	a.Say(t, "tools/call", `{"name":"one_change"}`, "1")
+	until(t, "the new resource", func() bool { return len(s.card.Resources()) == 2 })
+	s.card.Off()
+	var told []string
+	for _, m := range a.Say(t, "ping", `{}`, "2") {
+		if _, list, ok := strings.Cut(m, "notifications/"); ok {
+			told = append(told, strings.TrimSuffix(list, `/list_changed"}`))
+		}
+	}
+	slices.Sort(told)
+	// The new tool is held; off, there is nothing of any kind.
+	if want := []string{"prompts", "resources", "resources", "tools"}; !slices.Equal(told, want) {
+		t.Errorf("told of %q, want %q", told, want)
+	}
+}
+
+func TestAServerIsShownAsItIs(t *testing.T) {
+	children(t, card.Options{}, func(t *testing.T, s stage) {
+		t.Helper()
+		spec := host.ViewSpec{Servers: []string{"one"}, AsIs: true}
+		wiretest.Carriers(t, func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverStream(t, s.host, spec, false) },
+			func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverStream(t, s.host, spec, true) },
+			func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverHTTP(t, s.host, "/one?as-is") },
+			func(t *testing.T, a wiretest.Talker, modern bool) {
+				t.Helper()
+				hello := a.Say(t, "initialize", wiretest.Handshake, "1")
+				if modern {
+					hello = a.Say(t, "server/discover", wiretest.With(`{"_meta":{}}`, true), "1")
+				}
+				for _, want := range []string{`erverInfo":{"name":"fake","version":"1"}`, `"experimental":{"later":{"z":1.0}}`, `"instructions":"Greet with greet()."`} {
+					if len(hello) != 1 || !strings.Contains(hello[0], want) {
+						t.Errorf("want %s in the introduction %s", want, hello)
+					}
+				}
+				for method, want := range map[string]string{
+					"tools/list":               `{"name":"echo","inputSchema":{"type":"object"}}`,
+					"prompts/list":             `[` + fake.Prompt + `]`,
+					"resources/list":           `[` + fake.Resource + `]`,
+					"resources/templates/list": `[` + fake.Template + `]`,
+				} {
+					if got := ask(t, a, modern, method, `{"_meta":{}}`); strings.Count(got, want) != 1 {
+						t.Errorf("%s: want %s in\n%s", method, want, got)
+					}
+				}
+				for _, tt := range []struct{ method, params, want string }{
+					{"tools/call", `{"name":"echo","arguments":{"text":"hi"},"_meta":{}}`, `"text":"hi"`},
+					{"prompts/get", `{"name":"greet","_meta":{}}`, `"got":{"name":"greet"}`},
+					{"completion/complete", `{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"a","value":""},"_meta":{}}`, `"ref":{"type":"ref/prompt","name":"greet"}`},
+				} {
+					if got := ask(t, a, modern, tt.method, tt.params); !strings.Contains(got, tt.want) {
+						t.Errorf("%s: %s, want %s", tt.method, got, tt.want)
+					}
+				}
+			})
+	})
 }

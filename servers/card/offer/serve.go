@@ -18,20 +18,76 @@ import (
 
 // Wants implements [host.Listener].
 func (m *Module) Wants(agent string, w host.Wanted) {
-	m.c.Wants(agent, card.Wanted{Level: string(w.Level)})
+	m.c.Wants(card.From{Agent: agent, Root: w.Root}, card.Wanted{Level: string(w.Level), Resources: w.Resources})
 }
 
-// Owns implements [host.Router]: what a card answers for it lists.
-func (m *Module) Owns(host.Kind, string) bool { return false }
+// Refresh implements [host.Refresher].
+func (m *Module) Refresh() { m.c.Refresh() }
+
+// Owns implements [host.Router].
+func (m *Module) Owns(kind host.Kind, key string) bool {
+	switch kind {
+	case host.KindResource:
+		return m.c.Has(key)
+	case host.KindMethod:
+		return m.c.Passes(key)
+	default:
+		return false
+	}
+}
 
 // Serve implements [host.Router].
 func (m *Module) Serve(ctx context.Context, r host.Request) host.Reply {
-	call := m.c.Call
-	if r.Key == m.c.GatewayTool() {
-		call = m.c.Gateway
+	in := m.invocation(ctx, r)
+	switch {
+	case r.Method == string(mcp.MethodToolsCall) && r.Key == m.c.GatewayTool() && !r.AsIs:
+		return m.replyTo(m.c.Gateway(ctx, in))
+	case r.Method == string(mcp.MethodToolsCall):
+		return m.replyTo(m.c.Call(ctx, in))
+	case strings.HasPrefix(r.Method, "tasks/") && !r.AsIs:
+		return host.Failed(rpc.CodeMethod, "method not found")
 	}
-	result, err := call(ctx, m.invocation(ctx, r))
-	return m.replyTo(result, err)
+	params := m.passed(r)
+	var result json.RawMessage
+	var err error
+	switch mcp.MCPMethod(r.Method) {
+	case mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe:
+		result, err = m.c.Watch(ctx, r.Key, r.Method == string(mcp.MethodResourcesSubscribe), params, in)
+	default:
+		result, err = m.c.Forward(ctx, r.Method, params, in)
+	}
+	if err != nil {
+		return m.failed(err)
+	}
+	return host.Reply{Result: result}
+}
+
+// passed are the params of a request that calls no tool, as the server gets them, without
+// _meta: a prompt has its own name.
+func (m *Module) passed(r host.Request) rawjson.Object {
+	params, _ := rawjson.SplitObject(r.Params) // the transport has read it
+	params = slices.DeleteFunc(slices.Clone(params), func(p rawjson.Member) bool { return p.Key == "_meta" })
+	listed := m.c.Listed()
+	if r.Kind != host.KindPrompt || r.AsIs || listed == nil || listed.Prompt(r.Key) == nil {
+		return params
+	}
+	own := rawjson.Quote(listed.Prompt(r.Key).Original)
+	for i, p := range params {
+		switch p.Key {
+		case "name":
+			params[i].Value = own
+		case "ref":
+			ref, _ := rawjson.SplitObject(p.Value) // it named the prompt
+			ref = slices.Clone(ref)
+			for j := range ref {
+				if ref[j].Key == "name" {
+					ref[j].Value = own
+				}
+			}
+			params[i].Value = ref.JSON()
+		}
+	}
+	return params
 }
 
 // invocation is a request as the domain takes it. What the protocol keeps in _meta for
@@ -111,22 +167,28 @@ func withToken(params, token json.RawMessage) json.RawMessage {
 
 // replyTo is what a call came to as the agent gets it.
 func (m *Module) replyTo(result card.Result, err error) host.Reply {
-	var own *rpc.Error
 	switch {
-	case errors.As(err, &own) && own.Code <= -32020 && own.Code >= -32022:
-		// About headers and versions of the deck's own connection to the server.
-		return host.Failed(rpc.CodeInternal, m.c.Title()+": "+own.Message)
-	case errors.As(err, &own) && own.Raw != nil:
-		return host.Reply{Error: own.Raw}
-	case errors.As(err, &own):
-		return host.Failed(own.Code, own.Message)
 	case err != nil:
-		return host.Failed(rpc.CodeInternal, err.Error())
-	}
-	if m.o.Plain {
+		return m.failed(err)
+	case m.o.Plain:
 		return host.Reply{Result: plain(result)}
 	}
 	return host.Reply{Result: result.JSON()}
+}
+
+// failed is an error as the agent gets it: the server's is as it is.
+func (m *Module) failed(err error) host.Reply {
+	own, ok := errors.AsType[*rpc.Error](err)
+	switch {
+	case ok && own.Code <= -32020 && own.Code >= -32022:
+		// About headers and versions of the deck's own connection to the server.
+		return host.Failed(rpc.CodeInternal, m.c.Title()+": "+own.Message)
+	case ok && own.Raw != nil:
+		return host.Reply{Error: own.Raw}
+	case ok:
+		return host.Failed(own.Code, own.Message)
+	}
+	return host.Failed(rpc.CodeInternal, err.Error())
 }
 
 // plain is a result of the members that every client knows.

@@ -1,0 +1,134 @@
+package catalogue
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// Kind is what is defined.
+type Kind string
+
+// The kinds that are pinned.
+const (
+	OfTool     Kind = ""
+	OfPrompt   Kind = "prompt"
+	OfTemplate Kind = "template"
+)
+
+// named is how a definition is called among those of all kinds.
+func (k Kind) named(name string) string {
+	if k == OfTool {
+		return name
+	}
+	return string(k) + " " + name
+}
+
+// Definition is a prompt, a template of URIs, or a resource.
+type Definition struct {
+	Name     string          // exposed: a prompt's name, a URI, or the template of some
+	Original string          // as the server calls it
+	Raw      json.RawMessage // as agents get it
+	Given    json.RawMessage // as the server gave it
+}
+
+// ReadPrompts, ReadTemplates and ReadResources decode each entry of a list of the server's
+// on its own; what cannot be read is left out with a note. They return no nil.
+func ReadPrompts(list []json.RawMessage) ([]Definition, []Note) {
+	return define(list, "prompt", "name")
+}
+
+// ReadTemplates is [ReadPrompts] of templates.
+func ReadTemplates(list []json.RawMessage) ([]Definition, []Note) {
+	return define(list, "template", "uriTemplate")
+}
+
+// ReadResources is [ReadPrompts] of resources, in the server's order.
+func ReadResources(list []json.RawMessage) ([]Definition, []Note) {
+	return define(list, "resource", "uri")
+}
+
+func define(list []json.RawMessage, noun, member string) ([]Definition, []Note) {
+	var notes []Note
+	out := []Definition{}
+	for i, raw := range list {
+		o, err := rawjson.SplitObject(raw)
+		name := o.Str(member)
+		known := slices.ContainsFunc(out, func(d Definition) bool { return d.Original == name })
+		switch {
+		case err == nil && name == "":
+			err = fmt.Errorf("it has no %s", member)
+		case err == nil && known:
+			err = fmt.Errorf("duplicate %s", member)
+		}
+		if err != nil {
+			notes = append(notes, Note{Tool: strings.TrimSpace(noun + " " + name), Reason: fmt.Sprintf("entry %d skipped: %v", i+1, err)})
+			continue
+		}
+		line := oneLine(raw)
+		out = append(out, Definition{Name: name, Original: name, Raw: line, Given: line})
+	}
+	return out, notes
+}
+
+// expose takes the prompts and templates that are offered: what the server lists, prompts
+// under exposed names.
+func (c *Catalogue) expose(l Listing, o Options, r *renamer, hidden map[string]string) {
+	taken := map[string]bool{}
+	for _, d := range l.Prompts {
+		name := OfPrompt.named(d.Original)
+		d.Name = o.Expose(d.Original)
+		switch {
+		case hidden[name] != "":
+			c.Notes = append(c.Notes, Note{Tool: name, Reason: hidden[name]})
+			continue
+		case taken[d.Name]:
+			c.Notes = append(c.Notes, Note{Tool: name, Reason: "hidden: " + d.Name + " is already another prompt of " + o.Title})
+			continue
+		}
+		taken[d.Name] = true
+		p, _ := rawjson.SplitObject(d.Given) // it was read before
+		p = slices.Clone(p)
+		for i := range p {
+			switch p[i].Key {
+			case "name":
+				p[i].Value = rawjson.Quote(d.Name)
+			case "description":
+				p[i].Value = r.quoted(p[i].Value)
+			}
+		}
+		d.Raw = p.JSON()
+		c.Prompts = append(c.Prompts, d)
+	}
+	for _, d := range l.Templates {
+		name := OfTemplate.named(d.Original)
+		if hidden[name] != "" {
+			c.Notes = append(c.Notes, Note{Tool: name, Reason: hidden[name]})
+			continue
+		}
+		c.Templates = append(c.Templates, d)
+	}
+}
+
+// quoted rewrites a text that is JSON; one that does not change keeps its bytes.
+func (r *renamer) quoted(raw json.RawMessage) json.RawMessage {
+	if s, err := rawjson.Text(raw); err == nil {
+		if changed := r.text(s); changed != s {
+			return rawjson.Quote(changed)
+		}
+	}
+	return raw
+}
+
+// Prompt returns the prompt with that exposed name, nil if there is none.
+func (c *Catalogue) Prompt(name string) *Definition {
+	for i := range c.Prompts {
+		if c.Prompts[i].Name == name {
+			return &c.Prompts[i]
+		}
+	}
+	return nil
+}
