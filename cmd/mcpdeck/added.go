@@ -122,10 +122,13 @@ func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 	o := card.Options{
 		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"),
 		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: h.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep && h.person, Root: cfg.ProjectRoot(),
-		Hold:      catalogue.Hold(s.Pin),
-		Catalogue: catalogue.Options{Prefix: s.ToolPrefix(), Bare: s.ToolPrefix() == "", RawTexts: s.Texts == "raw", Trim: s.Trim, Off: func(tool string) string { return whyOff(*tools.Load(), tool) }},
-		Limits:    card.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout), Idle: time.Duration(s.IdleStop)},
-		Hooks:     card.Hooks{Find: func(from card.From) (card.Found, error) { return program(cfg, s, from) }},
+		Hold: catalogue.Hold(s.Pin),
+		Catalogue: catalogue.Options{
+			Prefix: s.ToolPrefix(), Bare: s.ToolPrefix() == "", RawTexts: s.Texts == "raw", Trim: s.Trim,
+			NoPrompts: s.Prompts == "off", NoResources: s.Resources == "off", Off: func(tool string) string { return whyOff(*tools.Load(), tool) },
+		},
+		Limits: card.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout), Idle: time.Duration(s.IdleStop)},
+		Hooks:  card.Hooks{Find: func(from card.From) (card.Found, error) { return program(cfg, s, from) }},
 	}
 	if h.person && s.Elicit != "refuse" {
 		o.Elicit = func(ctx context.Context, e card.Elicitation) (card.Elicited, error) {

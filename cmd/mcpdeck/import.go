@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -39,11 +38,12 @@ func importCommand(a *app) *cobra.Command {
 found on this machine, of one client, or of a file such as .mcp.json.
 
 mcpdeck shows what it found, asks, and writes one file per server. A server that
-several clients have is added once. The clients' files are only read. mcpdeck undo
-reverts all of it.
+several clients have is added once. The clients' files are only read, unless with
+--take-over: then their entries start the servers through the deck, under the same
+names. mcpdeck undo reverts all of it.
 
 Clients: ` + strings.Join(setup.Names(), ", "),
-		Example: "  mcpdeck import --print\n  mcpdeck import claude\n  mcpdeck import codex --only github,files\n  mcpdeck import ../other/.mcp.json",
+		Example: "  mcpdeck import --print\n  mcpdeck import claude\n  mcpdeck import codex --only github,files\n  mcpdeck import claude --take-over\n  mcpdeck import ../other/.mcp.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usagef("name at most one client or file")
@@ -61,7 +61,6 @@ Clients: ` + strings.Join(setup.Names(), ", "),
 	fl := c.Flags()
 	fl.StringSliceVar(&f.only, "only", nil, "import only the servers with these names")
 	fl.BoolVar(&f.takeOver, "take-over", false, "make the clients start these servers through the deck")
-	fl.Lookup("take-over").Hidden = true // until mcp shows a server as it is
 	fl.BoolVar(&f.print, "print", false, "print what would be written, without writing it")
 	fl.StringArrayVar(&f.set, "set", nil, "value for an input that the client would ask for, ID=VALUE")
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")
@@ -69,9 +68,6 @@ Clients: ` + strings.Join(setup.Names(), ", "),
 }
 
 func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from string) error {
-	if f.takeOver && !canTakeOver(c) {
-		return errors.New("--take-over is not available in this version of mcpdeck; import without it")
-	}
 	sources, err := importSources(c, cfg, from)
 	if err != nil {
 		return err
@@ -124,12 +120,6 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 		c.Println("Restart the clients whose files were changed.")
 	}
 	return nil
-}
-
-// canTakeOver tells whether a card can be served as its own server would be.
-func canTakeOver(c *cobra.Command) bool {
-	m, _, err := c.Root().Find([]string{"mcp"})
-	return err == nil && m.Flags().Lookup(asIs) != nil
 }
 
 func counted(n int, what string) string {

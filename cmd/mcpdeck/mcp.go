@@ -23,8 +23,7 @@ import (
 )
 
 func mcpCommand(a *app) *cobra.Command {
-	var gateway bool
-	var profile string
+	var spec host.ViewSpec
 	c := &cobra.Command{
 		Use:   "mcp [SERVER...]",
 		Short: "Serve MCP on standard input and output, through the deck if one is running",
@@ -38,11 +37,15 @@ logicstamp, clippy (default: all).`,
 			if err != nil {
 				return err
 			}
-			return relay(a, cfg, host.ViewSpec{Servers: args, Gateway: gateway, Profile: profile})
+			if spec.Servers = args; spec.AsIs && len(args) != 1 {
+				return usagef("--%s needs the name of one server", asIs)
+			}
+			return relay(a, cfg, spec)
 		},
 	}
-	c.Flags().BoolVar(&gateway, "gateway", false, "list fixed tools instead of a list that changes, for clients that never refresh it")
-	c.Flags().StringVar(&profile, "profile", "", "serve what a profile of config.toml names (default: the first that matches)")
+	c.Flags().BoolVar(&spec.AsIs, asIs, false, "serve one added server as it is without the deck, under its own names")
+	c.Flags().BoolVar(&spec.Gateway, "gateway", false, "list fixed tools instead of a list that changes, for clients that never refresh it")
+	c.Flags().StringVar(&spec.Profile, "profile", "", "serve what a profile of config.toml names (default: the first that matches)")
 	return c
 }
 
@@ -53,7 +56,7 @@ func relay(a *app, cfg *config.Config, spec host.ViewSpec) error {
 	var linked atomic.Bool // to a deck, at least once
 	dial := dialer(cfg)
 	r := &wire.Relay{
-		Hello: wire.Hello{Servers: spec.Servers, Gateway: spec.Gateway, Profile: spec.Profile, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
+		Hello: wire.Hello{Servers: spec.Servers, Gateway: spec.Gateway, AsIs: spec.AsIs, Profile: spec.Profile, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			c, err := dial(ctx)
 			if err == nil {

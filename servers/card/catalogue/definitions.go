@@ -35,8 +35,8 @@ type Definition struct {
 	Given    json.RawMessage // as the server gave it
 }
 
-// ReadPrompts, ReadTemplates and ReadResources decode each entry of a list of the server's
-// on its own; what cannot be read is left out with a note. They return no nil.
+// ReadPrompts decodes each entry of a list of the server's on its own; what cannot be read
+// is left out with a note. The result is never nil.
 func ReadPrompts(list []json.RawMessage) ([]Definition, []Note) {
 	return define(list, "prompt", "name")
 }

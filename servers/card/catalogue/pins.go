@@ -107,6 +107,7 @@ func (f *pinFile) of(k Kind) *map[string]string {
 		return &f.Prompts
 	case OfTemplate:
 		return &f.Templates
+	case OfTool:
 	}
 	return &f.Tools
 }

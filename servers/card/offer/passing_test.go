@@ -72,9 +72,9 @@ func children(t *testing.T, o card.Options, play func(t *testing.T, s stage)) {
 }
 
 // everywhere plays a test with agents and servers of both eras, over each carrier.
-func everywhere(t *testing.T, o card.Options, play func(t *testing.T, s stage, a wiretest.Talker, modern bool)) {
+func everywhere(t *testing.T, play func(t *testing.T, s stage, a wiretest.Talker, modern bool)) {
 	t.Helper()
-	children(t, o, func(t *testing.T, s stage) {
+	children(t, card.Options{}, func(t *testing.T, s stage) {
 		t.Helper()
 		wiretest.Everywhere(t, s.host, "", func(t *testing.T, a wiretest.Talker, modern bool) { t.Helper(); play(t, s, a, modern) })
 	})
@@ -94,7 +94,7 @@ func ask(t *testing.T, a wiretest.Talker, modern bool, method, params string) st
 const whose = `"io.modelcontextprotocol/serverInfo":{"name":"one","version":"test","title":"one"}`
 
 func TestResultsAndErrorsPassAsTheyAre(t *testing.T) {
-	everywhere(t, card.Options{}, func(t *testing.T, _ stage, a wiretest.Talker, modern bool) {
+	everywhere(t, func(t *testing.T, _ stage, a wiretest.Talker, modern bool) {
 		t.Helper()
 		odd := `"result":` + fake.Odd + `}`
 		if modern {
@@ -120,7 +120,7 @@ func sameMembers(a, b string) bool {
 }
 
 func TestProgressPassesButForItsToken(t *testing.T) {
-	everywhere(t, card.Options{}, func(t *testing.T, _ stage, a wiretest.Talker, modern bool) {
+	everywhere(t, func(t *testing.T, _ stage, a wiretest.Talker, modern bool) {
 		t.Helper()
 		for _, token := range []string{`7`, `"<t>"`, `9007199254740993`} {
 			got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_steps","_meta":{"progressToken":`+token+`}}`, modern), "5")
@@ -172,7 +172,7 @@ func until(t *testing.T, what string, is func() bool) {
 }
 
 func TestLogMessagesReachTheAgentsThatWantThem(t *testing.T) {
-	everywhere(t, card.Options{}, func(t *testing.T, s stage, a wiretest.Talker, modern bool) {
+	everywhere(t, func(t *testing.T, s stage, a wiretest.Talker, modern bool) {
 		t.Helper()
 		message := func(level string) string {
 			return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"<\u00e9>","level":%q}}`, level)
@@ -243,7 +243,7 @@ func TestEachAgentHasItsOwnLevel(t *testing.T) {
 }
 
 func TestPromptsAndResourcesPassAsTheyAre(t *testing.T) {
-	everywhere(t, card.Options{}, func(t *testing.T, _ stage, a wiretest.Talker, modern bool) {
+	everywhere(t, func(t *testing.T, _ stage, a wiretest.Talker, modern bool) {
 		t.Helper()
 		for method, want := range map[string]string{
 			"prompts/list":             strings.NewReplacer(`"name":"greet"`, `"name":"one_greet"`, `"later" : `, `"later":`).Replace(fake.Prompt),
@@ -275,7 +275,7 @@ func TestPromptsAndResourcesPassAsTheyAre(t *testing.T) {
 
 // An update reaches those that subscribed, in the way of the agent's era and the server's.
 func TestUpdatesReachTheSubscriberAlone(t *testing.T) {
-	everywhere(t, card.Options{}, func(t *testing.T, s stage, a wiretest.Talker, modern bool) {
+	everywhere(t, func(t *testing.T, s stage, a wiretest.Talker, modern bool) {
 		t.Helper()
 		uri := "fake://" + rand.Text()
 		touch := func(uri string) {
