@@ -26,6 +26,7 @@ type stage struct {
 	card   *card.Card
 	host   *host.Host
 	modern bool // the server is of the newer era
+	web    bool // it is behind HTTP
 }
 
 // on makes a card of a server that is on.
@@ -55,7 +56,7 @@ func on(t *testing.T, s *fake.Server, web bool, o card.Options) stage {
 	if s := c.Status(); s.Mode != card.On {
 		t.Fatalf("%s: %s", s.Mode, s.Error)
 	}
-	return stage{s, c, h, s.NoLegacy}
+	return stage{s, c, h, s.NoLegacy, web}
 }
 
 // children plays a test with servers of both eras, behind pipes and HTTP.
@@ -208,7 +209,9 @@ func TestLogMessagesReachTheAgentsThatWantThem(t *testing.T) {
 			return
 		}
 		got := a.Say(t, "tools/call", wiretest.With(call, modern), "6")
-		if !slices.Equal(got[:len(got)-1], want) {
+		// Over HTTP, a server of the older era says them on a stream of their own, which may
+		// come too late for a request of an agent of the newer.
+		if late := s.web && !s.modern && len(got) < 3; !late && !slices.Equal(got[:len(got)-1], want) {
 			t.Errorf("got %s", got)
 		}
 	})
