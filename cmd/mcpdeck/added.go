@@ -122,7 +122,8 @@ func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 	o := card.Options{
 		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"),
 		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: h.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep && h.person, Root: cfg.ProjectRoot(),
-		Hold: catalogue.Hold(s.Pin),
+		Hold:    catalogue.Hold(s.Pin),
+		NoRoots: s.Roots == "none",
 		Catalogue: catalogue.Options{
 			Prefix: s.ToolPrefix(), Bare: s.ToolPrefix() == "", RawTexts: s.Texts == "raw", Trim: s.Trim,
 			NoPrompts: s.Prompts == "off", NoResources: s.Resources == "off", Off: func(tool string) string { return whyOff(*tools.Load(), tool) },

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -59,6 +60,10 @@ func (h *instance) fillIn(ctx context.Context, e card.Elicitation) (card.Elicite
 
 // form puts a form of a card's server among the questions of the agents.
 func (h *instance) form(ctx context.Context, e card.Elicitation, title, program string) (card.Elicited, error) {
+	if e.URL != "" { // which is shown, and never opened for the user
+		e.Message = "Open this page in your browser and follow it. Then choose Yes.\n\n" + e.URL + "\n\n" + e.Message
+		e.Schema = json.RawMessage(`{"type":"object"}`)
+	}
 	questions, err := ask.FormQuestions(e.Message, e.Schema)
 	if err != nil {
 		return card.Elicited{}, err

@@ -213,7 +213,7 @@ type Outcome struct {
 // run makes the call, hands the result to answer, and keeps the facts.
 func (c *call) run(answer func(Result, error)) {
 	began := time.Now()
-	o := c.send()
+	o := c.exchange()
 	if !c.withdrawn {
 		if note, wait := c.card.opts.Hooks.Repeat(o); wait > 0 {
 			c.told.Note(note)

@@ -49,6 +49,7 @@ type Options struct {
 
 	// ToolsOnly has the server asked for its tools, and nothing else passed on.
 	ToolsOnly bool
+	NoRoots   bool // the server is not told of projects
 
 	Gateway   Gateway
 	Catalogue catalogue.Options // Title and Prefix have defaults

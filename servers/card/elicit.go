@@ -4,20 +4,26 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/url"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Elicitation is a form that the child wants a user to fill in.
+// Elicitation is a form that the child wants a user to fill in, or a page that it wants a
+// user to open.
 type Elicitation struct {
 	Message string
 	Schema  json.RawMessage // of an object, not checked
+	URL     string          // of the page, with https or http; "": it is a form
 	PID     int             // of the child
 	Calls   []Invocation    // at work, of which one may be the reason
 }
@@ -32,13 +38,17 @@ type Elicited struct {
 type link struct {
 	*child.Conn
 	elicit func(context.Context, Elicitation) (Elicited, error) // nil: nobody can be asked
+	root   string                                               // the project that it is told of, absolute; "": none
 	person person
 	heeded heeded
 }
 
 // openLink starts a child. It leaves nothing behind when it fails.
-func (c *Card) openLink(ctx context.Context, name string, found Found) (*link, []json.RawMessage, error) {
-	o, l := &c.opts, &link{elicit: c.opts.Elicit}
+func (c *Card) openLink(ctx context.Context, name string, from From, found Found) (*link, []json.RawMessage, error) {
+	o, l := &c.opts, &link{elicit: c.opts.Elicit, root: from.Root}
+	if from.Agent == "" {
+		l.root = o.Root
+	}
 	opts := child.Options{Name: name, Limit: o.Limits.Start, Version: o.Version, Log: &c.log, Era: o.Era, Remembered: c.remembered(), Settle: o.Era == ""}
 	opts.Told = func(method string, params json.RawMessage) { c.told(l, method, params) }
 	if found.Open != nil {
@@ -52,8 +62,8 @@ func (c *Card) openLink(ctx context.Context, name string, found Found) (*link, [
 			return proc, nil
 		}
 	}
-	if o.Elicit != nil {
-		opts.Capabilities, opts.Ask = json.RawMessage(`{"elicitation":{"form":{}}}`), l.asked
+	if opts.Capabilities = o.capabilities(); opts.Capabilities != nil {
+		opts.Ask = func(conn *child.Conn, m rpc.Message) { c.serve(l, conn, m) }
 	}
 	conn, tools, err := child.Open(ctx, opts)
 	if err != nil {
@@ -63,13 +73,81 @@ func (c *Card) openLink(ctx context.Context, name string, found Found) (*link, [
 	return l, tools, nil
 }
 
-// asked answers a request of the child. It may come before there is l.Conn.
-func (l *link) asked(c *child.Conn, m rpc.Message) {
-	if m.Method != "elicitation/create" {
-		c.Offer(child.NoMethod(m))
-		return
+// capabilities are what the server is told that the deck can do for it; nil: nothing.
+func (o *Options) capabilities() json.RawMessage {
+	var can rawjson.Object
+	switch {
+	case o.Elicit != nil && o.ToolsOnly:
+		can = append(can, rawjson.Member{Key: "elicitation", Value: json.RawMessage(`{"form":{}}`)})
+	case o.Elicit != nil:
+		can = append(can, rawjson.Member{Key: "elicitation", Value: json.RawMessage(`{"form":{},"url":{}}`)})
 	}
-	l.person.open(c, l.elicit, m)
+	if !o.ToolsOnly && !o.NoRoots {
+		can = append(can, rawjson.Member{Key: "roots", Value: json.RawMessage(`{}`)})
+	}
+	if can == nil {
+		return nil
+	}
+	return can.JSON()
+}
+
+// serve answers a request of the child. It may come before there is l.Conn.
+func (c *Card) serve(l *link, conn *child.Conn, m rpc.Message) {
+	switch {
+	case m.Method == elicit && l.elicit != nil:
+		l.person.open(conn, l.elicit, m, !c.opts.ToolsOnly)
+	case m.Method == listRoots && !c.opts.ToolsOnly && !c.opts.NoRoots:
+		conn.Offer(rpc.Message{ID: m.ID, Result: l.roots()}.Line())
+	default:
+		c.log.Note("not answered: " + plain.Line(m.Method))
+		conn.Offer(child.NoMethod(m))
+	}
+}
+
+// What servers ask for.
+const (
+	elicit    = "elicitation/create"
+	listRoots = "roots/list"
+)
+
+// roots are the folders that the child may work in.
+func (l *link) roots() json.RawMessage {
+	if l.root == "" {
+		return json.RawMessage(`{"roots":[]}`)
+	}
+	path := filepath.ToSlash(l.root)
+	if !strings.HasPrefix(path, "/") { // a drive
+		path = "/" + path
+	}
+	at := url.URL{Scheme: "file", Path: path}
+	return json.RawMessage(`{"roots":[{"uri":` + string(rawjson.Quote(at.String())) + `,"name":` + string(rawjson.Quote(filepath.Base(l.root))) + `}]}`)
+}
+
+// elicitation reads what a child wants of the user. pages are allowed, or only forms.
+func elicitation(params json.RawMessage, pages bool) (e Elicitation, why string) {
+	o, err := rawjson.SplitObject(params)
+	if e.Message = o.Str("message"); err == nil && pages && o.Str("mode") == "url" {
+		u, err := url.Parse(o.Str("url"))
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || plain.Line(o.Str("url")) != o.Str("url") {
+			return e, "only pages with https or http can be shown to the user"
+		}
+		e.URL = o.Str("url")
+		return e, ""
+	}
+	if err != nil || o.Get("requestedSchema") == nil || o.Str("mode") != "" && o.Str("mode") != "form" {
+		return e, "only forms can be shown to the user: use mode form with requestedSchema"
+	}
+	e.Schema = o.Get("requestedSchema")
+	return e, ""
+}
+
+// JSON is the answer as the protocol has it.
+func (e Elicited) JSON() json.RawMessage {
+	result := `{"action":` + string(rawjson.Quote(e.Action))
+	if e.Content != nil {
+		result += `,"content":` + string(e.Content)
+	}
+	return json.RawMessage(result + "}")
 }
 
 func badParams(id json.RawMessage, why string) []byte {
@@ -87,11 +165,11 @@ type person struct {
 }
 
 // open puts a form to the user, and the outcome to the child.
-func (p *person) open(c *child.Conn, ask func(context.Context, Elicitation) (Elicited, error), m rpc.Message) {
+func (p *person) open(c *child.Conn, ask func(context.Context, Elicitation) (Elicited, error), m rpc.Message, pages bool) {
 	id := m.ID
-	o, err := rawjson.SplitObject(m.Params)
-	if err != nil || o.Get("requestedSchema") == nil || o.Str("mode") != "" && o.Str("mode") != "form" {
-		c.Offer(badParams(id, "only forms can be shown to the user: use mode form with requestedSchema"))
+	e, why := elicitation(m.Params, pages)
+	if why != "" {
+		c.Offer(badParams(id, why))
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -103,7 +181,7 @@ func (p *person) open(c *child.Conn, ask func(context.Context, Elicitation) (Eli
 		return
 	}
 	p.begin(string(id), cancel)
-	e := Elicitation{Message: o.Str("message"), Schema: o.Get("requestedSchema"), PID: c.PID}
+	e.PID = c.PID
 	for at := range p.calls {
 		e.Calls = append(e.Calls, at.in)
 	}
@@ -129,11 +207,10 @@ func (p *person) open(c *child.Conn, ask func(context.Context, Elicitation) (Eli
 		case err != nil:
 			c.Send(badParams(id, err.Error()))
 		default:
-			result := `{"action":` + string(rawjson.Quote(answer.Action))
-			if answer.Content != nil {
-				result += `,"content":` + string(answer.Content)
+			if e.URL != "" {
+				answer.Content = nil // a page has none
 			}
-			c.Send(rpc.Message{ID: id, Result: json.RawMessage(result + "}")}.Line())
+			c.Send(rpc.Message{ID: id, Result: answer.JSON()}.Line())
 		}
 	})
 }

@@ -30,7 +30,7 @@ func (c *Card) Forward(ctx context.Context, method string, params rawjson.Object
 	made := &call{card: c, in: in, method: method, params: params, slot: to, child: l, told: told, arrived: time.Now(), cancelled: ctx.Done()}
 	return await(ctx, c.opts.Name+" request", func(answer func(json.RawMessage, error)) {
 		defer leave()
-		o := made.send()
+		o := made.exchange()
 		told.End()
 		raw, err := made.reply(o)
 		leave()

@@ -238,7 +238,7 @@ func (c *Card) attempt(ctx context.Context, s *slot, from From) (a attempt) {
 	if a.err != nil {
 		return a
 	}
-	child, list, err := c.openLink(ctx, s.name, a.found)
+	child, list, err := c.openLink(ctx, s.name, from, a.found)
 	if err != nil {
 		a.err = fmt.Errorf("%s failed to start: %w", c.opts.server(), err)
 		if a.found.Open != nil {

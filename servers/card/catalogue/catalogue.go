@@ -53,6 +53,7 @@ type Tool struct {
 	Output      json.RawMessage // schema, nil when there is none
 	Annotations json.RawMessage // nil when there are none
 	ReadOnly    bool            // by the server's own hint
+	TaskOnly    bool            // it runs as a task alone, of 2025-11-25
 	Bytes       int             // of the definition as JSON
 
 	Raw json.RawMessage // as the server gave it
@@ -177,6 +178,9 @@ func read(raw json.RawMessage) (Tool, error) {
 		return t, err
 	}
 	t.Output = o.Some("outputSchema")
+	if e, err := rawjson.SplitObject(o.Some("execution")); err == nil {
+		t.TaskOnly = e.Str("taskSupport") == "required"
+	}
 	t.Annotations = o.Some("annotations")
 	if a, err := rawjson.SplitObject(t.Annotations); err == nil {
 		t.ReadOnly = a.Flag("readOnlyHint")

@@ -1,11 +1,13 @@
 package offer_test
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
@@ -191,8 +194,7 @@ func TestLogMessagesReachTheAgentsThatWantThem(t *testing.T) {
 			until(t, "the level", func() bool { return s.server.Count("logging/setLevel") > 0 })
 			var got []string
 			if a.Header != nil { // which may bring them with the answer
-				got = a.Say(t, "tools/call", call, "6")
-				got = got[:len(got)-1]
+				got = slices.DeleteFunc(a.Say(t, "tools/call", call, "6"), func(m string) bool { return !strings.Contains(m, "notifications/") })
 			} else {
 				a.Begin(t, "tools/call", call, "6")
 			}
@@ -347,14 +349,19 @@ func TestAChangeOfAServersListsIsToldOnce(t *testing.T) {
 	a.Say(t, "initialize", wiretest.Handshake, "0")
 	a.Tell(t, "notifications/initialized", `{}`)
 	a.Say(t, "tools/call", `{"name":"one_change"}`, "1")
-	until(t, "the new resource", func() bool { return len(s.card.Resources()) == 2 })
-	s.card.Off()
 	var told []string
-	for _, m := range a.Say(t, "ping", `{}`, "2") {
-		if _, list, ok := strings.Cut(m, "notifications/"); ok {
-			told = append(told, strings.TrimSuffix(list, `/list_changed"}`))
+	hear := func(method string) string {
+		got := a.Say(t, method, `{}`, "2")
+		for _, m := range got {
+			if _, list, ok := strings.Cut(m, "notifications/"); ok {
+				told = append(told, strings.TrimSuffix(list, `/list_changed"}`))
+			}
 		}
+		return got[len(got)-1]
 	}
+	until(t, "the new resource", func() bool { return strings.Contains(hear("resources/list"), "fake://new/1") })
+	s.card.Off()
+	until(t, "the last list", func() bool { hear("ping"); return slices.Contains(told, "prompts") })
 	slices.Sort(told)
 	// The new tool is held; off, there is nothing of any kind.
 	if want := []string{"prompts", "resources", "resources", "tools"}; !slices.Equal(told, want) {
@@ -400,5 +407,68 @@ func TestAServerIsShownAsItIs(t *testing.T) {
 					}
 				}
 			})
+	})
+}
+
+// What a server asks of its client is answered by the deck, in the way of the server's era.
+func TestTheDeckAnswersWhatAServerAsks(t *testing.T) {
+	var mu sync.Mutex
+	var seen []card.Elicitation
+	o := card.Options{Root: "/deck/a b", Elicit: func(_ context.Context, e card.Elicitation) (card.Elicited, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, e)
+		return card.Elicited{Action: "accept", Content: []byte(`{"name":"<\u00e9>"}`)}, nil
+	}}
+	children(t, o, func(t *testing.T, s stage) {
+		t.Helper()
+		wiretest.Everywhere(t, s.host, "", func(t *testing.T, a wiretest.Talker, modern bool) {
+			t.Helper()
+			for tool, want := range map[string]string{
+				"ask":   `{"action":"accept","content":{"name":"<\u00e9>"}}`,
+				"url":   `{"action":"accept"}`,
+				"where": `{"roots":[{"uri":"file:///deck/a%20b","name":"a b"}]}`,
+			} {
+				got := ask(t, a, modern, "tools/call", `{"name":"one_`+tool+`","_meta":{}}`)
+				if s.modern && tool == "ask" {
+					want = `state {"name":` + want + `}`
+				} else if s.modern {
+					want = `state {"it":` + want + `}`
+				}
+				if !strings.Contains(got, string(rawjson.Quote(want))) {
+					t.Errorf("%s: got %s, want %s", tool, got, want)
+				}
+			}
+			if got := ask(t, a, modern, "tools/call", `{"name":"one_sample","_meta":{}}`); !strings.Contains(got, "-32601") && !strings.Contains(got, "which mcpdeck does not answer") {
+				t.Errorf("a model: got %s", got)
+			}
+			if s.modern {
+				return // it sends no requests
+			}
+			if got := ask(t, a, modern, "tools/call", `{"name":"one_unheard","_meta":{}}`); !strings.Contains(got, "-32601") {
+				t.Errorf("an unknown request: got %s", got)
+			}
+		})
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	for _, e := range seen {
+		if len(e.Calls) != 1 || e.URL != "" && (e.URL != "https://example.org/sign-in?a=b" || e.Message != "Please sign in.") {
+			t.Errorf("asked %+v", e)
+		}
+	}
+}
+
+// A tool that runs as a task alone answers those who know no tasks.
+func TestATaskAnswersAsACall(t *testing.T) {
+	everywhere(t, func(t *testing.T, s stage, a wiretest.Talker, modern bool) {
+		t.Helper()
+		if s.modern {
+			return // which has no such tasks
+		}
+		got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_research","_meta":{"progressToken":1}}`, modern), "5")
+		if len(got) < 2 || !strings.Contains(got[len(got)-1], `"text":"report"`) || !strings.Contains(got[0], `"message":"reading"`) {
+			t.Errorf("got %s", got)
+		}
 	})
 }

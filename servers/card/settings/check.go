@@ -82,7 +82,7 @@ func (c Card) Complete(name string) (Card, []string, error) {
 func (c Card) unsupported() []string {
 	var out []string
 	rows := map[string]bool{
-		"elicit": c.Elicit == "agent", "sampling": c.Sampling == "agent", "roots": c.Roots != "project",
+		"elicit": c.Elicit == "agent", "sampling": c.Sampling == "agent", "roots": c.Roots == "list",
 		"relist": c.Relist == "start", "oauth": len(c.OAuth) > 0,
 	}
 	for _, key := range slices.Sorted(maps.Keys(rows)) {

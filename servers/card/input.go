@@ -1,0 +1,179 @@
+package card
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+const (
+	maxRounds  = 32                     // of one request, in which its server asks for input
+	roundPause = time.Second            // before a request is repeated that its server was too busy for
+	lookLeast  = 100 * time.Millisecond // between looks at a task
+)
+
+// exchange sends a request, and again with what its server asks for meanwhile: a server
+// of the newer era does so by its result. A tool that runs as a task alone is run as one.
+func (c *call) exchange() Outcome {
+	if c.card.opts.ToolsOnly {
+		return c.send()
+	}
+	if c.tool != nil && c.tool.TaskOnly && c.child.Era() == child.Legacy && c.in.More.Get("task") == nil {
+		return c.task()
+	}
+	o := c.send()
+	for range maxRounds {
+		r, err := rawjson.SplitObject(o.Raw)
+		if err != nil || r.Str("resultType") != "input_required" || c.child.Era() != child.Modern || c.withdrawn {
+			return o
+		}
+		responses, err := c.provide(r.Get("inputRequests"))
+		if err != nil {
+			o.Raw, o.Err = nil, err
+			return o
+		}
+		c.in.More = slices.DeleteFunc(slices.Clone(c.in.More), func(m rawjson.Member) bool { return m.Key == "inputResponses" || m.Key == "requestState" })
+		if responses != nil {
+			c.in.More = append(c.in.More, rawjson.Member{Key: "inputResponses", Value: responses})
+		} else if !c.pause(roundPause) {
+			return o
+		}
+		if state := r.Get("requestState"); state != nil {
+			c.in.More = append(c.in.More, rawjson.Member{Key: "requestState", Value: state})
+		}
+		o = c.send()
+	}
+	return o
+}
+
+// provide answers what a server asks for, by its own names for that; nil: for nothing.
+func (c *call) provide(requests json.RawMessage) (json.RawMessage, error) {
+	all, err := rawjson.SplitObject(requests)
+	if err != nil || len(all) == 0 {
+		return nil, nil //nolint:nilerr // it asks for nothing that can be read
+	}
+	var out rawjson.Object
+	for _, r := range all {
+		about, err := rawjson.SplitObject(r.Value)
+		if err != nil {
+			return nil, fmt.Errorf("it asks for something that is %w", err)
+		}
+		result, err := c.input(r.Key, about.Str("method"), about.Get("params"))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rawjson.Member{Key: r.Key, Value: result})
+	}
+	return out.JSON(), nil
+}
+
+// input answers one request of a server of the newer era.
+func (c *call) input(name, method string, params json.RawMessage) (json.RawMessage, error) {
+	l := c.child
+	switch {
+	case method == listRoots && !c.card.opts.NoRoots:
+		return l.roots(), nil
+	case method != elicit || l.elicit == nil:
+		return nil, fmt.Errorf("it asks for %s, which mcpdeck does not answer", method)
+	}
+	e, why := elicitation(params, true)
+	if why != "" {
+		return nil, errors.New(why)
+	}
+	e.PID, e.Calls = l.PID, []Invocation{c.in}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	id := fmt.Sprintf("%p %s", c, name)
+	l.person.mu.Lock()
+	l.person.begin(id, cancel)
+	l.person.mu.Unlock()
+	defer l.person.end(id)
+	defer l.person.join(c)()
+	type answer struct {
+		Elicited
+		err error
+	}
+	done := make(chan answer, 1)
+	safe.Go("form of a child", func() {
+		var a answer
+		a.err = safe.Call("form of a child", func() (err error) {
+			a.Elicited, err = l.elicit(ctx, e)
+			return err
+		})
+		done <- a
+	})
+	still := time.NewTicker(stillEvery)
+	defer still.Stop()
+	for {
+		select {
+		case a := <-done:
+			if e.URL != "" {
+				a.Content = nil // a page has none
+			}
+			return a.JSON(), a.err
+		case <-still.C:
+			c.told.Note(c.card.opts.Title + " " + l.person.stillText())
+		case <-c.cancelled:
+			c.withdrawn = true
+			return nil, context.Canceled
+		case <-l.Gone():
+			return nil, rpc.ErrGone
+		}
+	}
+}
+
+// task runs a tool as a task, and answers as if it had been called.
+func (c *call) task() Outcome {
+	c.in.More = append(slices.Clip(c.in.More), rawjson.Member{Key: "task", Value: json.RawMessage(`{"ttl":3600000}`)})
+	o := c.send()
+	made, _ := rawjson.SplitObject(o.Raw) // an error has none
+	task, err := rawjson.SplitObject(made.Get("task"))
+	if err != nil {
+		return o // it has answered at once
+	}
+	id := rawjson.Object{{Key: "taskId", Value: task.Get("taskId")}}
+	for {
+		switch task.Str("status") {
+		case "completed", "failed", "cancelled", "input_required": // the last asks while the result is waited for
+			return c.aside("tasks/result", id)
+		}
+		if text := task.Str("statusMessage"); text != "" {
+			c.told.Note(text)
+		}
+		if !c.pause(max(milliseconds(task.Get("pollInterval")), lookLeast)) {
+			if c.withdrawn {
+				c.card.ask(c.child, "tasks/cancel", id)
+			}
+			return Outcome{Tool: c.tool, Lost: !c.withdrawn}
+		}
+		o = c.aside("tasks/get", id)
+		if task, err = rawjson.SplitObject(o.Raw); err != nil {
+			return o
+		}
+	}
+}
+
+// aside sends another request for a call.
+func (c *call) aside(method string, params rawjson.Object) Outcome {
+	other := &call{card: c.card, in: Invocation{From: c.in.From, Agent: c.in.Agent, Tool: c.in.Tool, WaitForUser: c.in.WaitForUser}, method: method, params: params, slot: c.slot, child: c.child, told: c.told, cancelled: c.cancelled}
+	o := other.send()
+	o.Tool, c.withdrawn = c.tool, other.withdrawn
+	return o
+}
+
+// milliseconds reads a number of them, of a minute at most.
+func milliseconds(raw json.RawMessage) time.Duration {
+	var n float64
+	if json.Unmarshal(raw, &n) != nil {
+		return 0
+	}
+	return time.Duration(min(max(n, 0), 60000)) * time.Millisecond
+}
