@@ -24,7 +24,10 @@ func TestMain(m *testing.M) {
 }
 
 func carry(from, to string) {
-	l, err := net.Listen("unix", from)
+	l, err := net.Listen("unix", from+"~")
+	if err == nil {
+		err = os.Rename(from+"~", from) // it is there only once it listens
+	}
 	if err != nil {
 		panic(err)
 	}
