@@ -54,7 +54,7 @@ func (p *Page) columns(w int) []column {
 		}},
 	}
 	places := []string{"context", "≈ tokens", "calls", "failed", "p50", "p95"}
-	left := w - leastName - verdictW
+	left := w - leastName(w) - verdictW
 	fits := map[string]column{}
 	for _, c := range all {
 		if left < c.w {
@@ -72,10 +72,18 @@ func (p *Page) columns(w int) []column {
 	return out
 }
 
-const (
-	leastName = 20
-	verdictW  = 8
-)
+const verdictW = 8
+
+// leastName is how wide names are at least in rows of w cells.
+func leastName(w int) int {
+	switch {
+	case w < 40:
+		return 14
+	case w < 60:
+		return 20
+	}
+	return 28
+}
 
 // toolHead names the columns; an arrow marks the one that rows are sorted by.
 func (p *Page) toolHead(th *theme.Theme, w int) string {
