@@ -316,7 +316,7 @@ func (c *Card) childGone(s *slot, child *link) {
 		s.stumble(text)
 		s.link = NoLink
 		c.remember(text)
-		if s.held > 0 || c.opts.Warm && s == c.main {
+		if s.held > 0 || c.subscribed(s) || c.opts.Warm && s == c.main {
 			c.restart(s)
 		}
 		return

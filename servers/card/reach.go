@@ -175,7 +175,7 @@ func (c *Card) room() bool {
 			continue
 		}
 		running++
-		if s.child != nil && !s.busy() && (oldest == nil || s.used.Before(oldest.used)) {
+		if s.child != nil && !s.busy() && !c.subscribed(s) && (oldest == nil || s.used.Before(oldest.used)) {
 			oldest = s
 		}
 	}

@@ -131,6 +131,16 @@ func (s *slot) busy() bool {
 	return s.held > 0 || s.child.Busy.Load() > 0 || s.child.person.asked()
 }
 
+// subscribed tells whether an agent that a slot serves wants to be told of resources.
+func (c *Card) subscribed(s *slot) bool {
+	for agent, w := range c.wanted {
+		if len(w.Resources) > 0 && c.isFor(s, agent) {
+			return true
+		}
+	}
+	return false
+}
+
 // idle is how long a slot's child is kept without a request; 0: it is kept.
 func (c *Card) idle(s *slot) time.Duration {
 	switch {
@@ -154,7 +164,7 @@ func (c *Card) watchIdle(s *slot, l *link, d time.Duration) {
 		left := limit - time.Since(s.used)
 		switch {
 		case s.child != l || limit == 0:
-		case s.busy():
+		case s.busy() || c.subscribed(s):
 			c.watchIdle(s, l, busyAgain)
 		case left > 0:
 			c.watchIdle(s, l, left)
