@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,8 +13,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/near"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 func removeCommand(a *app) *cobra.Command {
@@ -96,18 +99,47 @@ type listed struct {
 	Env     []string `json:"env,omitempty"`     // names of variables
 	File    string   `json:"file,omitempty"`    // where it is configured
 	Error   string   `json:"error,omitempty"`   // why it cannot be used
+
+	*live // of the running deck; nil when none runs
+}
+
+// live is a server of the running deck.
+type live struct {
+	State    string `json:"state"`              // starting, ready, off, degraded, failed
+	Protocol string `json:"protocol,omitempty"` // that it speaks
+	Tools    int    `json:"tools"`              // that agents have
+	Context  int    `json:"contextBytes"`       // of what a model gets of them
+	Calls    uint64 `json:"calls"`
+	P95      int64  `json:"p95Milliseconds,omitempty"`
+}
+
+// listControl tells a command about the servers.
+func (h *instance) listControl(context.Context, wire.Requester, json.RawMessage) (any, error) {
+	out := map[string]live{}
+	for _, s := range h.host.Snapshot().Servers {
+		d, _ := h.Details(s.Name)
+		f := h.host.Figures(s.Name)[""]
+		out[s.Name] = live{string(s.State.Status), d.Protocol, s.Tools, s.Context, f.Calls, f.P95.Milliseconds()}
+	}
+	return out, nil
 }
 
 func listCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "list", Short: "List the deck's servers: its own, and those you have added", Args: noArgs,
+		Long: "List the deck's servers: its own, and those you have added. While a deck runs, also how each stands,\nhow many tools agents have of it, about how many tokens of their context those take, and the calls.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := a.load()
 			if err != nil {
 				return err
 			}
 			all := listServers(cfg)
+			running := map[string]*live{}
+			_ = wire.Ask(c.Context(), cfg.Paths.Socket, "list", struct{}{}, &running) // without a deck, what is configured is all there is to say
+			for i := range all {
+				all[i].live = running[all[i].Name]
+			}
 			if !asJSON {
 				return printServers(c, cfg, all)
 			}
@@ -170,10 +202,13 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 			mode = "broken"
 		}
 		rows[i] = []string{l.Name, mode, what}
+		if l.live != nil {
+			rows[i] = []string{l.Name, l.State, fmt.Sprintf("%d tools", l.Tools), fmt.Sprintf("≈ %d tokens", deck.Tokens(l.Context)), fmt.Sprintf("%d calls", l.Calls), what}
+		}
 	}
 	err := printTable(c, rows, func(row, col int) lipgloss.Style {
 		if col == 1 {
-			return ink(all[row].Mode == "on" || all[row].Mode == lazyWord, all[row].Error != "")
+			return ink(all[row].live != nil && all[row].State == string(deck.Ready) || all[row].Mode == "on" || all[row].Mode == lazyWord, all[row].Error != "")
 		}
 		return lipgloss.NewStyle().Faint(all[row].BuiltIn)
 	})
