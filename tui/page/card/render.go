@@ -267,12 +267,11 @@ func (p *Page) facts(f *tui.Frame, s *deck.Server) string {
 func (p *Page) paneBox(f *tui.Frame, x, y, w, h int) []string {
 	th := f.Theme
 	focus := f.Focus && (p.part == p.pane || p.part == partFilter)
-	name, _ := p.paneName(p.pane)
+	name := p.paneName(p.pane)
 	var others []string
 	for _, pane := range p.panes() {
 		if pane != p.pane {
-			text, _ := p.paneName(pane)
-			others = append(others, text)
+			others = append(others, p.paneName(pane))
 		}
 	}
 	note := th.Faint.Render(strings.Join(others, "  "))
@@ -297,13 +296,13 @@ func (p *Page) paneBox(f *tui.Frame, x, y, w, h int) []string {
 }
 
 // paneName is the title of a list, with how many there are.
-func (p *Page) paneName(pane string) (string, int) {
+func (p *Page) paneName(pane string) string {
 	n, name := 0, ""
 	switch pane {
 	case partTools:
 		n, name = len(p.details.Tools), "Tools"
 		if p.filter.Value() != "" {
-			return fmt.Sprintf("Tools %d of %d", len(p.rows), n), n
+			return fmt.Sprintf("Tools %d of %d", len(p.rows), n)
 		}
 	case partResources:
 		n, name = len(p.details.Resources), "Resources"
@@ -315,12 +314,12 @@ func (p *Page) paneName(pane string) (string, int) {
 			n = int(s.Calls)
 		}
 	default:
-		return "Log", 0
+		return "Log"
 	}
 	if n > 0 {
 		name += " " + strconv.Itoa(n)
 	}
-	return name, n
+	return name
 }
 
 // paneRows draws the inside of a list.
