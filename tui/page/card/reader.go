@@ -49,7 +49,7 @@ func definition(f *tui.Frame, t *deck.Tool, w int) []string {
 	if t.Name != "" && t.Name != t.Original {
 		fact("as", t.Name)
 	}
-	fact("context", cost(t.Context))
+	fact("context", tui.Cost(t.Context))
 	if t.Bytes > t.Context {
 		fact("wire", tui.Bytes(t.Bytes))
 	}

@@ -67,7 +67,7 @@ func (p *Page) list(f *tui.Frame, w, h int) []string {
 		tools += p.snap.Servers[i].Tools
 		bytes += p.snap.Servers[i].Context
 	}
-	note := fmt.Sprintf("%d tools ≈ %s tokens", tools, tokens(bytes))
+	note := fmt.Sprintf("%d tools ≈ %s tokens", tools, tui.Tokens(bytes))
 	focus := f.Focus && p.part == partCards
 	inner := w - 4
 	body := make([]string, 0, h)
@@ -112,7 +112,7 @@ func (p *Page) serverRow(f *tui.Frame, s *deck.Server, w int) string {
 		mark = "!"
 	}
 	left := style.Render(mark) + " " + name.Render(widget.Fit(title(s), p.nameWidth())) + style.Render(word)
-	cells := rightly(tokens(s.Context), costW)
+	cells := rightly(tui.Tokens(s.Context), costW)
 	tools, agents := p.wide(w)
 	if tools {
 		cells = rightly(strconv.Itoa(s.Tools), toolsW) + cells
@@ -247,11 +247,11 @@ func (p *Page) facts(f *tui.Frame, s *deck.Server) string {
 	case len(d.Tools) == 0:
 		parts = []string{"no tools yet"}
 	case !isOn(s):
-		parts = append(parts, "context 0 B, while on "+cost(context))
+		parts = append(parts, "context 0 B, while on "+tui.Cost(context))
 	case s.Lazy:
-		parts = append(parts, "context 0 B, "+cost(context)+" to be found")
+		parts = append(parts, "context 0 B, "+tui.Cost(context)+" to be found")
 	default:
-		parts = append(parts, "context "+cost(context), "wire "+tui.Bytes(wire))
+		parts = append(parts, "context "+tui.Cost(context), "wire "+tui.Bytes(wire))
 	}
 	parts = append(parts, count(p.agents(s.Name), "agent")+" connected")
 	if detail := plain.Line(s.State.Detail); detail != "" {
@@ -427,23 +427,6 @@ func (p *Page) beside(f *tui.Frame, w, h int) []string {
 		name, rows = r.tool.Original, definition(f, r.tool, w-4)
 	}
 	return widget.Box(th, plain.Line(name), "", false, rows, w, h)
-}
-
-// cost is the size of definitions in bytes, and about how many tokens those are.
-func cost(bytes int) string { return tui.Bytes(bytes) + " ≈ " + tokens(bytes) + " tokens" }
-
-// tokens is about how many tokens so many bytes are, to two digits.
-func tokens(bytes int) string {
-	n := deck.Tokens(bytes)
-	switch {
-	case n < 100:
-		return strconv.Itoa(n)
-	case n < 995:
-		return strconv.Itoa((n + 5) / 10 * 10)
-	case n < 9950:
-		return fmt.Sprintf("%.1fk", float64(n)/1000)
-	}
-	return fmt.Sprintf("%.0fk", float64(n)/1000)
 }
 
 // rightly is a text at the right end of w cells.

@@ -167,9 +167,21 @@ func (p *Page) agentFacts(f *tui.Frame, a *deck.Agent, w int) []string {
 		"through", through(a.Transport),
 		"protocol", a.Protocol,
 		"servers", cmp.Or(strings.Join(a.View, ", "), "all"),
+		"context", p.context(a),
 		"connected", f.Since(a.Since),
 		"calls", strconv.FormatUint(a.Calls, 10)+errors,
 		"last", a.LastTool)...)
+}
+
+// context is what the servers in an agent's view take of it.
+func (p *Page) context(a *deck.Agent) string {
+	bytes := 0
+	for i := range p.snap.Servers {
+		if s := &p.snap.Servers[i]; a.Sees(s.Name) {
+			bytes += s.Context
+		}
+	}
+	return tui.Cost(bytes)
 }
 
 // refused is why an agent has no project although it works in a folder.
