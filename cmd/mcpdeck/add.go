@@ -218,6 +218,9 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 	if !f.noTry {
 		tryCard(c, cfg, full)
 	}
+	if full.Mode != "on" && full.Mode != lazyWord {
+		c.Printf("it is off: turn it on with space on the Deck page, or with: mcpdeck on %s\n", card.Name)
+	}
 	return nil
 }
 

@@ -53,12 +53,12 @@ func switchCommands(a *app) []*cobra.Command {
 		verb("on", "on", "Turn a server on: agents get its tools", "Turn a server of the running deck on: one of mcpdeck's own, or one that was added with\n"+
 			"mcpdeck add. Agents get its tools. The program of an added one is started when it is\nfirst needed. The deck remembers that the server is on.\n\n"+
 			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Deck page."),
-		verb("lazy", lazyWord, "Turn it on; agents find its tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools: for\n"+
+		verb("lazy", lazyWord, "Turn a server on: agents find its tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools: for\n"+
 			"all servers that are lazy, agents list two tools, find_tools and call_tool. A search\nreturns the tools that fit best, and a call is the same as a direct one.\n\n"+
 			"Clients that search long lists of tools by themselves, such as Claude Code, get the\nwhole list. mcpdeck on NAME lists the tools to all again."),
-		verb("off", "off", "Turn it off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends.\nWhat was asked with ask can still be answered."),
-		verb("restart", "reconnect", "Start its program anew", "Start the program of a server of the running deck anew."),
-		verb("status", "status", "Show its state, program, tools and calls", "Show the state of a server of the running deck, what it costs, and what is called."),
+		verb("off", "off", "Turn a server off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends.\nWhat was asked with ask can still be answered."),
+		verb("restart", "reconnect", "Restart a server's program", "Restart the program of a server of the running deck."),
+		verb("status", "status", "Show a server's state, program, tools and calls", "Show the state of a server of the running deck, what it costs, and what is called."),
 		acceptCommand(a),
 	}
 }
