@@ -112,9 +112,7 @@ func TestWhatAKilledDecksServersLeaveEndsWithTheNextDeck(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = deck.Wait() // it ends by a signal
-	if pid := running(daemon); pid != 0 {
-		t.Errorf("process %d is left when the deck has ended", pid)
-	}
+	d.until("the daemon of the deck that has ended ends", func() bool { return running(daemon) == 0 })
 }
 
 // noting is a server that appends its process to a file before it answers, once the
@@ -162,9 +160,7 @@ func TestAViewIsAnsweredBeforeAServerIsListedForTheFirstTime(t *testing.T) {
 			break
 		}
 	}
-	if !a.lists("echo_env") {
-		t.Error("not listed after the change")
-	}
+	d.until("its tools are listed after a change", func() bool { return a.lists("echo_env") })
 	d.until("the process that was asked ends", func() bool { _, alive := noted(file); return alive == 0 })
 }
 
@@ -201,6 +197,7 @@ func TestServersThatAreOnMoveFromTheRelayToADeck(t *testing.T) {
 		t.Errorf("%d of %d processes run, %d before", alive, len(now), len(pids))
 	}
 	d.kill(deck)
+	d.until("the killed deck's process ends", func() bool { _, alive := noted(file); return alive == 0 })
 	d.until("the relay has them again", func() bool { return a.lists("echo_echo") })
 	call()
 	d.ends(a)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -121,13 +122,21 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// await FILE waits until a file is there.
+// await FILE waits until a file is there, or a socket listens.
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await FILE")
 	}
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+		path := ts.MkAbs(args[0])
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		if filepath.Ext(path) != ".sock" {
+			return
+		}
+		if c, err := net.Dial("unix", path); err == nil {
+			c.Close()
 			return
 		}
 	}
@@ -190,14 +199,13 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: [!] shows TEXT")
 	}
 	s, text := screenOf(ts), ""
-	for range 1000 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
 		s.mu.Lock()
 		text = s.em.String()
 		s.mu.Unlock()
 		if strings.Contains(text, args[0]) != neg {
 			return
 		}
-		time.Sleep(30 * time.Millisecond)
 	}
 	ts.Fatalf("the screen is still\n%s", text)
 }

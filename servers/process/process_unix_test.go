@@ -74,7 +74,7 @@ func family(t *testing.T, dir string) []int {
 	var ids []int
 	for _, name := range []string{"a", "b", "c"} {
 		id := 0
-		for range 3000 {
+		for range 6000 {
 			if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
 				_, _ = fmt.Sscan(string(b), &id)
 				break
@@ -214,7 +214,7 @@ func TestAChildIsEndedInTheTimeThatIsLeft(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 3000 { // until it runs
+			for range 6000 { // until it runs
 				if _, err := os.Stat(filepath.Join(dir, "c")); err == nil {
 					break
 				}

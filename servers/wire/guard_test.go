@@ -125,7 +125,7 @@ func post(t *testing.T, url, session, body string) (*http.Response, string) {
 	if session != "" {
 		r.Header.Set("Mcp-Session-Id", session)
 	}
-	client := http.Client{Timeout: 20 * time.Second}
+	client := http.Client{Timeout: time.Minute}
 	resp, err := client.Do(r)
 	if err != nil {
 		t.Fatal(err)

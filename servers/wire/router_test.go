@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
@@ -356,15 +355,10 @@ func TestWhatARouterServesIsInTheLog(t *testing.T) {
 	a.Say(t, "tools/call", `{"name":"one_error","arguments":{}}`, "2")
 	a.Say(t, "tools/call", `{"name":"one_panic"}`, "3")
 	var calls []deck.Call
-	for range 500 {
-		if calls, _ = h.Calls(0); len(calls) == 3 && calls[2].Status != deck.Running {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if len(calls) != 3 {
-		t.Fatalf("%d calls", len(calls))
-	}
+	until(t, "the log has all calls", func() bool {
+		calls, _ = h.Calls(0)
+		return len(calls) == 3 && !slices.ContainsFunc(calls, func(c deck.Call) bool { return c.Status == deck.Running })
+	})
 	if c := calls[0]; c.Server != "one" || c.Tool != "one_echo" || c.Status != deck.OK || c.Args != "n=9007199254740993" || c.AgentName != "tester" {
 		t.Errorf("the first call is logged as %+v", c)
 	}

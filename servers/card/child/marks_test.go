@@ -38,7 +38,7 @@ func TestLeftoversOfAKilledDeckAreFound(t *testing.T) {
 	}
 	t.Cleanup(p.Kill)
 	var alive []process.Marked
-	for range 3000 {
+	for range 6000 {
 		if alive = first.Left(mark); len(alive) == 2 && alive[0].Program == "sleep" && alive[1].Program == "sleep" {
 			break
 		}
@@ -69,7 +69,7 @@ func TestLeftoversOfAKilledDeckAreFound(t *testing.T) {
 		t.Errorf("%d left, %d of the program's own", len(left), own)
 	}
 	<-p.Exited
-	for range 3000 {
+	for range 6000 {
 		if len(first.Left(mark)) == 0 {
 			break
 		}

@@ -420,6 +420,16 @@ func TestTheDeckAnswersWhatAServerAsks(t *testing.T) {
 		seen = append(seen, e)
 		return card.Elicited{Action: "accept", Content: []byte(`{"name":"<\u00e9>"}`)}, nil
 	}}
+	t.Cleanup(func() { // when the parallel tests have ended
+		if len(seen) == 0 {
+			t.Error("nothing was asked")
+		}
+		for _, e := range seen {
+			if len(e.Calls) != 1 || e.URL != "" && (e.URL != "https://example.org/sign-in?a=b" || e.Message != "Please sign in.") {
+				t.Errorf("asked %+v", e)
+			}
+		}
+	})
 	children(t, o, func(t *testing.T, s stage) {
 		t.Helper()
 		wiretest.Everywhere(t, s.host, "", func(t *testing.T, a wiretest.Talker, modern bool) {
@@ -450,13 +460,6 @@ func TestTheDeckAnswersWhatAServerAsks(t *testing.T) {
 			}
 		})
 	})
-	mu.Lock()
-	defer mu.Unlock()
-	for _, e := range seen {
-		if len(e.Calls) != 1 || e.URL != "" && (e.URL != "https://example.org/sign-in?a=b" || e.Message != "Please sign in.") {
-			t.Errorf("asked %+v", e)
-		}
-	}
 }
 
 // A tool that runs as a task alone answers those who know no tasks.

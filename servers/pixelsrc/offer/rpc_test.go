@@ -109,7 +109,7 @@ func (r *rig) write(line string) {
 // read gives the next message that is an answer.
 func (r *rig) read() reply {
 	r.t.Helper()
-	_ = r.conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+	_ = r.conn.SetReadDeadline(time.Now().Add(time.Minute))
 	for {
 		line, err := r.in.ReadBytes('\n')
 		if err != nil {
