@@ -75,6 +75,10 @@ type heeded struct {
 	level string
 	asked string // the least level that a request of an agent of 2026-07-28 has asked for
 	uris  map[string]bool
+
+	// due ends when the child has answered the level, or takes too long to; nil when it
+	// was asked for none.
+	due context.Context
 }
 
 // watch notes that the child tells of a resource, or not any more. The caller holds mu.
@@ -124,7 +128,7 @@ func (c *Card) heed(s *slot, l *link) {
 	// One of the newer era is told in every request.
 	if level != "" && level != l.heeded.level && l.Era() == child.Legacy && l.Hello().Has("logging") {
 		l.heeded.level = level
-		c.ask(l, "logging/setLevel", rawjson.Object{{Key: "level", Value: rawjson.Quote(level)}})
+		l.heeded.due = c.ask(l, "logging/setLevel", rawjson.Object{{Key: "level", Value: rawjson.Quote(level)}})
 	}
 }
 
@@ -153,15 +157,17 @@ func (c *Card) watch(l *link, uris map[string]bool) {
 }
 
 // ask sends a request of the deck's own, whose answer is only noted when it is an error.
-// It returns when the request is on its way.
-func (c *Card) ask(l *link, method string, params rawjson.Object) {
-	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)
-	defer cancel()
-	r, err := l.Start(ctx, method, func(string) []byte { return params.JSON() }, nil)
-	if err != nil {
-		return // it is gone, or reads nothing
+// It returns when the request is on its way; answered ends with the answer, or when it
+// is late.
+func (c *Card) ask(l *link, method string, params rawjson.Object) (answered context.Context) {
+	answered, done := context.WithTimeout(context.Background(), linkPatience)
+	r, err := l.Start(answered, method, func(string) []byte { return params.JSON() }, nil)
+	if err != nil { // it is gone, or reads nothing
+		done()
+		return answered
 	}
 	c.spawn(method, func() {
+		defer done()
 		select {
 		case a := <-r.Reply:
 			if own, ok := errors.AsType[*rpc.Error](a.Err); ok {
@@ -170,6 +176,7 @@ func (c *Card) ask(l *link, method string, params rawjson.Object) {
 		case <-l.Gone():
 		}
 	})
+	return answered
 }
 
 const metaLogLevel = "io.modelcontextprotocol/logLevel"
@@ -196,7 +203,24 @@ func (c *call) wantLog() json.RawMessage {
 		h.mu.Unlock()
 	}
 	c.card.heed(c.slot, c.child)
+	c.awaitLevel()
 	return c.in.Meta
+}
+
+// awaitLevel waits until the child logs what it was asked to: it may work on a call
+// before it has taken in what came earlier.
+func (c *call) awaitLevel() {
+	h := &c.child.heeded
+	h.mu.Lock()
+	due := h.due
+	h.mu.Unlock()
+	if due == nil {
+		return
+	}
+	select {
+	case <-due.Done():
+	case <-c.cancelled:
+	}
 }
 
 // told takes what the child says to nobody in particular. It is called by the goroutine
