@@ -271,14 +271,19 @@ func TestRelaySwitchesToADeckOpenedLater(t *testing.T) {
 	d.until("a call through the deck", func() bool {
 		time.Sleep(200 * time.Millisecond) // the tool has a limit
 		a.request("tools/call", `{"name":"read_project_context","arguments":{}}`)
-		out, _ := d.command("log").Output()
-		return bytes.Contains(out, []byte("early"))
+		out, _ := d.command("log", "--json", "-n", "0").Output()
+		hosts := map[string]bool{} // the deck takes the calls that the relay hosted into its journal, too
+		for _, run := range regexp.MustCompile(`"run":\d+`).FindAll(out, -1) {
+			hosts[string(run)] = true
+		}
+		return len(hosts) == 2
 	})
 	if after := a.request("tools/list", "{}"); fmt.Sprint(names(after)) != fmt.Sprint(names(before)) {
 		t.Errorf("tools before and after: %v %v", names(before), names(after))
 	}
 	// For good: this process hosts the tools again.
 	d.kill(deck)
+	d.until("the tools are back", func() bool { return a.request("tools/list", "{}")["result"] != nil })
 	a.note(d, "again.txt", "")
 	d.ends(a)
 }
