@@ -191,7 +191,7 @@ func TestLogMessagesReachTheAgentsThatWantThem(t *testing.T) {
 		default: // the messages belong to no request
 			hear := a.Listen(t, "")
 			ask(t, a, false, "logging/setLevel", `{"level":"warning"}`)
-			until(t, "the level", func() bool { return s.server.Count("logging/setLevel") > 0 })
+			until(t, "the level", func() bool { return s.server.Count(fake.LevelSet) > 0 })
 			var got []string
 			if a.Header != nil { // which may bring them with the answer
 				got = slices.DeleteFunc(a.Say(t, "tools/call", call, "6"), func(m string) bool { return !strings.Contains(m, "notifications/") })

@@ -57,6 +57,7 @@ func (c *session) serveMore(_ context.Context, m rpc.Message, reply func([]byte)
 		c.mu.Lock()
 		c.level = params.Str("level")
 		c.mu.Unlock()
+		c.s.note(Request{Method: LevelSet})
 		reply(result(m.ID, "{}"))
 	case "tasks/get", "tasks/result", "tasks/cancel":
 		c.task(m, params, reply)
@@ -137,6 +138,11 @@ func (c *session) input(ctx context.Context, m rpc.Message, params rawjson.Objec
 	}
 	reply(result(m.ID, `{"resultType":"input_required","inputRequests":{"it":{"method":"`+method+`","params":`+about+`}},"requestState":"state"}`))
 }
+
+// LevelSet stands among the requests for the moment from which the log has the level
+// that was asked for. Over HTTP, a call that comes right after that request may be served
+// before.
+const LevelSet = "level set"
 
 // log says a message of each level that is wanted, where it is sure to come before the
 // answer: over HTTP, on the stream of the request.
