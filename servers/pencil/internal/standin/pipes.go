@@ -33,9 +33,22 @@ func Pipes(flags ...string) func(process.Command) (*process.Child, error) {
 		p.Terminate = p.Kill
 		p.Code = func() string { return "code 0" }
 		safe.Go("stand-in", func() {
-			Serve(o, inR, outW, errW)
+			Serve(o, inR, outW, heard{errW})
 			p.Kill()
 		})
 		return p, nil
 	}
+}
+
+// heard is standard error. Write returns when its reader asks for more, thus has dealt
+// with what was written: what the server does next comes after it in every log, which
+// two pipes do not promise.
+type heard struct{ *io.PipeWriter }
+
+func (h heard) Write(b []byte) (int, error) {
+	n, err := h.PipeWriter.Write(b)
+	if err == nil {
+		_, err = h.PipeWriter.Write(nil) // waits for the reader like any other
+	}
+	return n, err
 }
