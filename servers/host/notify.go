@@ -64,6 +64,18 @@ func wrapped(params json.RawMessage) map[string]any {
 	return map[string]any{RawMember: rawParams(oneLine(Reply{Result: params}).Result)}
 }
 
+// RawID is where the id lies of a request that goes out in the guise of a notification,
+// which the transport changes back.
+const RawID = "mcpdeck/id"
+
+// SendRaw sends a request to the client over the stream of its request ctx, whatever
+// comes of it.
+func SendRaw(ctx context.Context, id, method string, params json.RawMessage) error {
+	wrapped := wrapped(params)
+	wrapped[RawID] = id
+	return Notify(ctx, method, wrapped)
+}
+
 // RawParams are the params of a notification that go out as they are, nil if it has
 // none such.
 func RawParams(n mcp.JSONRPCNotification) json.RawMessage {
@@ -126,6 +138,7 @@ func insert(raw json.RawMessage, at int, more rawjson.Object, object json.RawMes
 // Asker is the session of a transport that carries requests to its client as they are.
 type Asker interface {
 	Ask(ctx context.Context, method string, params json.RawMessage) (result json.RawMessage, err error)
+	GetClientCapabilities() mcp.ClientCapabilities // as declared
 }
 
 // ErrCannotAsk says that a client cannot be asked: its transport carries no requests to
@@ -136,10 +149,37 @@ var ErrCannotAsk = errors.New("the client cannot be asked")
 // result. An error of the client's is an *[rpc.Error]. Clients of 2026-07-28 take none:
 // they are asked by a result that requires input.
 func Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	q := requestFrom(ctx)
-	session, ok := server.ClientSessionFromContext(ctx).(Asker)
-	if q == nil || !ok || q.raw != nil && q.raw.Modern {
+	a := askerFrom(ctx)
+	if a == nil {
 		return nil, ErrCannotAsk
 	}
-	return session.Ask(ctx, method, params)
+	return a.Ask(ctx, method, params)
+}
+
+// Answers returns what the client whose request ctx is has declared, none if it cannot be
+// asked.
+func Answers(ctx context.Context) mcp.ClientCapabilities {
+	if a := askerFrom(ctx); a != nil {
+		return a.GetClientCapabilities()
+	}
+	return mcp.ClientCapabilities{}
+}
+
+type askerKey struct{}
+
+// WithAsker has [Ask] use an Asker in place of the session of ctx.
+func WithAsker(ctx context.Context, a Asker) context.Context {
+	return context.WithValue(ctx, askerKey{}, a)
+}
+
+func askerFrom(ctx context.Context) Asker {
+	q := requestFrom(ctx)
+	if q == nil || q.raw != nil && q.raw.Modern {
+		return nil
+	}
+	if a, ok := ctx.Value(askerKey{}).(Asker); ok {
+		return a
+	}
+	a, _ := server.ClientSessionFromContext(ctx).(Asker)
+	return a
 }

@@ -95,7 +95,7 @@ func (c *Conn) Heard() uint64 { return c.heard.Load() }
 func (c *Conn) Fail(id string, err error) { c.pending.answer(id, Reply{Err: err}) }
 
 // Waits tells whether the request with that id has no reply yet, and is not forgotten.
-func (c *Conn) Waits(id string) bool { return c.pending.waits(id) }
+func (c *Conn) Waits(id string) bool { return c.pending.Waits(id) }
 
 // Finish fails what still waits, and all that is to come, with ErrGone.
 func (c *Conn) Finish() {

@@ -64,8 +64,8 @@ func (r *Request) Forget() {
 	r.of.mu.Unlock()
 }
 
-// waits tells whether the request with that id has no reply yet.
-func (p *Pending) waits(id string) bool {
+// Waits tells whether the request with that id has no reply yet.
+func (p *Pending) Waits(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.open[id] != nil

@@ -91,7 +91,14 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.leave(agent)
+	if agent.answered(e) {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
 	ctx := context.WithValue(agent.Context(r.Context()), envelopeKey{}, e)
+	if agent.list == &h.sessions {
+		ctx = host.WithAsker(ctx, httpAsker{agent, r.Context()})
+	}
 	if serve := served(v.view, e, r.Header); serve != nil {
 		host.Instead(ctx, agent.flight.cancellable(e, serve))
 	}

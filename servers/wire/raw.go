@@ -92,10 +92,15 @@ func unwrapped(written []byte) []byte {
 	if _, _, notification := within(written, from, to, "method"); !notification {
 		return written
 	}
+	start := from + 1
 	if from, to, ok = within(written, from, to, "params"); !ok {
 		return written
 	}
-	return slices.Concat(written[:from], host.Unwrap(written[from:to]), written[to:])
+	var id []byte
+	if params, err := rawjson.SplitObject(written[from:to]); err == nil && params.Get(host.RawID) != nil {
+		id = slices.Concat([]byte(`"id":`), params.Get(host.RawID), []byte(","))
+	}
+	return slices.Concat(written[:start], id, written[start:from], host.Unwrap(written[from:to]), written[to:])
 }
 
 // introduced inserts the identity of the server into what the library writes for a view

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 const (
@@ -31,6 +32,8 @@ type httpAgent struct {
 	at     *list.Element // in list
 	open   int           // requests under way
 	flight flight        // requests that are answered without the library
+	asked  rpc.Pending   // by the deck
+	can    mcp.ClientCapabilities
 	last   time.Time
 }
 
@@ -59,7 +62,7 @@ func (h *HTTP) enter(r *http.Request, e envelope, v *httpView) *httpAgent {
 			h.mu.Unlock()
 			return nil
 		}
-		a = &httpAgent{Agent: h.Host.Connect(deck.Caller{Transport: "http"}, v.view.Spec.Servers), view: v}
+		a = &httpAgent{Agent: h.Host.Connect(deck.Caller{Transport: "http"}, v.view.Spec.Servers), view: v, asked: rpc.Pending{Prefix: "deck-"}, can: capabilitiesOf(e)}
 		h.keep(a, key, kept)
 	}
 	a.open++

@@ -25,9 +25,11 @@ import (
 // and returns all that comes until its answer.
 type Talker struct {
 	Say    func(t *testing.T, method, params, id string) []string
-	Tell   func(t *testing.T, method, params string)              // a notification
-	Answer func(t *testing.T, message string)                     // to a request of the deck's
-	Begin  func(t *testing.T, method, params, id string)          // a request whose answer is not waited for
+	Tell   func(t *testing.T, method, params string)     // a notification
+	Answer func(t *testing.T, message string)            // to a request of the deck's
+	Begin  func(t *testing.T, method, params, id string) // a request whose answer is not waited for
+	// Next is what comes next of the answer to what has begun, or on its way.
+	Next   func(t *testing.T) string
 	Listen func(t *testing.T, params string) (hear func() string) // for the messages that belong to no request
 	URL    string
 	Header http.Header
@@ -63,7 +65,17 @@ func OverStream(t *testing.T, h *host.Host, spec host.ViewSpec, socket bool) Tal
 			t.Fatal(err)
 		}
 	}
+	next := func(t *testing.T) string {
+		t.Helper()
+		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+		s, err := in.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSuffix(s, "\n")
+	}
 	return Talker{
+		Next: next,
 		Say: func(t *testing.T, method, params, id string) (got []string) {
 			t.Helper()
 			write(t, line(method, params, id))
@@ -85,15 +97,7 @@ func OverStream(t *testing.T, h *host.Host, spec host.ViewSpec, socket bool) Tal
 			if params != "" {
 				write(t, line("subscriptions/listen", params, "77"))
 			}
-			return func() string {
-				t.Helper()
-				_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
-				s, err := in.ReadString('\n')
-				if err != nil {
-					t.Fatal(err)
-				}
-				return strings.TrimSuffix(s, "\n")
-			}
+			return func() string { t.Helper(); return next(t) }
 		},
 		Answer: write,
 		Begin:  func(t *testing.T, method, params, id string) { t.Helper(); write(t, line(method, params, id)) },
@@ -217,7 +221,59 @@ func OverHTTP(t *testing.T, h *host.Host, path string) Talker {
 			}
 		}
 	}
-	return Talker{Say: say, Listen: listen, URL: url, Tell: func(t *testing.T, method, params string) { t.Helper(); say(t, method, params, "") }, Header: header}
+	begin, next, reply := streams(request)
+	return Talker{Begin: begin, Next: next, Answer: reply, Say: say, Listen: listen, URL: url, Tell: func(t *testing.T, method, params string) { t.Helper(); say(t, method, params, "") }, Header: header}
+}
+
+// streams begins requests over HTTP, and has what comes of them in its order;
+// reply answers what is asked meanwhile.
+func streams(request func(t *testing.T, method, params, id string) *http.Request) (begin func(t *testing.T, method, params, id string), next func(t *testing.T) string, reply func(t *testing.T, message string)) {
+	begun := make(chan string, 64)
+	begin = func(t *testing.T, method, params, id string) {
+		t.Helper()
+		r := request(t, method, params, id)
+		go func() {
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				begun <- err.Error()
+				return
+			}
+			defer answer.Body.Close()
+			for in := bufio.NewReader(answer.Body); ; {
+				s, err := in.ReadBytes('\n')
+				for _, m := range Messages(s) {
+					begun <- m
+				}
+				if err != nil {
+					return
+				}
+			}
+		}()
+	}
+	next = func(t *testing.T) string {
+		t.Helper()
+		select {
+		case s := <-begun:
+			return s
+		case <-time.After(time.Minute):
+			t.Fatal("nothing came")
+			return ""
+		}
+	}
+	reply = func(t *testing.T, message string) {
+		t.Helper()
+		r := request(t, "", "{}", "")
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(message)), int64(len(message))
+		answer, err := (&http.Client{Timeout: time.Minute}).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusAccepted {
+			t.Errorf("an answer: %s", answer.Status)
+		}
+	}
+	return begin, next, reply
 }
 
 // listening is the address of a listener for a host.
