@@ -29,6 +29,10 @@ type Invocation struct {
 	// Said tells the agent what the server says about the request; may be nil, and must
 	// not wait.
 	Said func(method string, params json.RawMessage)
+	// Ask sends the agent a request of the server as it is. An error of the agent's is an
+	// *[rpc.Error]. It may be nil if From says that the agent answers none, and is called
+	// after the request has ended, too.
+	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	// WaitForUser notes that the call waits for a user until done is called; may
 	// be nil.
 	WaitForUser func() (done func())

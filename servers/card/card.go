@@ -47,6 +47,10 @@ type Options struct {
 	// nobody can be asked.
 	Elicit func(context.Context, Elicitation) (Elicited, error)
 
+	// ElicitAgent passes forms and pages to the one agent that a program serves instead,
+	// and SampleAgent what is asked of a model, if the agent answers such requests.
+	ElicitAgent, SampleAgent bool
+
 	// ToolsOnly has the server asked for its tools, and nothing else passed on.
 	ToolsOnly bool
 	NoRoots   bool // the server is not told of projects

@@ -20,13 +20,13 @@ import (
 func TestThereIsABoundOnChildren(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
-		first := From{"first", "/shop"}
+		first := From{Agent: "first", Root: "/shop"}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: first}) }()
 		synctest.Wait()
 		for i := range maxChildren + 8 {
-			if got := s.counted(t, From{fmt.Sprint(i), "/shop"}); got != "1" {
+			if got := s.counted(t, From{Agent: fmt.Sprint(i), Root: "/shop"}); got != "1" {
 				t.Fatalf("%d counts %s", i, got)
 			}
 			time.Sleep(time.Second)
@@ -34,17 +34,19 @@ func TestThereIsABoundOnChildren(t *testing.T) {
 		if st := s.Status(); len(st.Children) != maxChildren || st.Running != 1 {
 			t.Errorf("%d children, %d calls at work", len(st.Children), st.Running)
 		}
-		if got := s.counted(t, From{fmt.Sprint(maxChildren), "/shop"}); got != "2" {
+		if got := s.counted(t, From{Agent: fmt.Sprint(maxChildren), Root: "/shop"}); got != "2" {
 			t.Errorf("one that was used lately counts %s", got)
 		}
-		if got := s.counted(t, From{"0", "/shop"}); got != "1" {
+		if got := s.counted(t, From{Agent: "0", Root: "/shop"}); got != "1" {
 			t.Errorf("the first of those that ended counts %s", got)
 		}
 		for i := range maxChildren - 1 {
-			go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{fmt.Sprint("busy", i), "/shop"}}) }()
+			go func() {
+				_, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{Agent: fmt.Sprint("busy", i), Root: "/shop"}})
+			}()
 			synctest.Wait()
 		}
-		r, err := s.Call(t.Context(), Invocation{Tool: "fake_count", From: From{"late", "/shop"}})
+		r, err := s.Call(t.Context(), Invocation{Tool: "fake_count", From: From{Agent: "late", Root: "/shop"}})
 		if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "fake is busy: it is running for 32 other agents.") {
 			t.Errorf("got %s, %v", r.JSON(), err)
 		}
@@ -57,10 +59,10 @@ func TestEachChildHasAQueueOfItsOwn(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto, Limits: Limits{InFlight: 1}})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{"ada", "/shop"}}) }()
-		go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{"ada", "/shop"}}) }()
+		go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{Agent: "ada", Root: "/shop"}}) }()
+		go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{Agent: "ada", Root: "/shop"}}) }()
 		synctest.Wait()
-		if got := s.counted(t, From{"bob", "/shop"}); got != "1" {
+		if got := s.counted(t, From{Agent: "bob", Root: "/shop"}); got != "1" {
 			t.Errorf("bob's counts %s", got)
 		}
 		synctest.Wait()
@@ -80,7 +82,7 @@ func TestOutputThatIsNoMessageDegradesTheCard(t *testing.T) {
 			p.Out = chatty{io.MultiReader(strings.NewReader(strings.Repeat("Server running\n", maxStrays+1)), p.Out), p.Out}
 			return p, err
 		}
-		s.counted(t, From{"ada", "/shop"})
+		s.counted(t, From{Agent: "ada", Root: "/shop"})
 		if sign := s.Status().Sign(); sign.Tone != Warning || sign.Note != "11 lines of its output are no messages" {
 			t.Errorf("sign %+v", sign)
 		}
@@ -104,7 +106,7 @@ func TestTheEraOfAServerIsRemembered(t *testing.T) {
 		}{{"1", 1}, {"1", 1}, {"2", 1}, {"2", 2}, {"2", 2}} {
 			server.Version = row.version
 			s := shares(t, server, Options{Share: ShareAuto, Pins: pins})
-			s.counted(t, From{"ada", "/shop"})
+			s.counted(t, From{Agent: "ada", Root: "/shop"})
 			if err := s.Stop(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +126,7 @@ func TestWhoSharesAChildIsKnownFromTheLastRun(t *testing.T) {
 		s := shares(t, server, Options{Share: ShareAuto, Pins: pins})
 		var all sync.WaitGroup
 		for i := range 4 {
-			all.Go(func() { s.counted(t, From{fmt.Sprint(i), "/shop"}) })
+			all.Go(func() { s.counted(t, From{Agent: fmt.Sprint(i), Root: "/shop"}) })
 		}
 		all.Wait()
 		if got := s.started(); len(got) != 1 {
@@ -138,7 +140,7 @@ func TestWhoSharesAChildIsKnownFromTheLastRun(t *testing.T) {
 func TestASubscriptionKeepsAChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareProject})
-		ada := From{"ada", "/shop"}
+		ada := From{Agent: "ada", Root: "/shop"}
 		s.Wants(ada, Wanted{Resources: []string{"fake://a"}})
 		time.Sleep(time.Hour)
 		synctest.Wait()

@@ -38,6 +38,7 @@ type Elicited struct {
 type link struct {
 	*child.Conn
 	elicit func(context.Context, Elicitation) (Elicited, error) // nil: nobody can be asked
+	passed Answers                                              // what is asked of the agent
 	root   string                                               // the project that it is told of, absolute; "": none
 	person person
 	heeded heeded
@@ -45,7 +46,8 @@ type link struct {
 
 // openLink starts a child. It leaves nothing behind when it fails.
 func (c *Card) openLink(ctx context.Context, name string, from From, found Found) (*link, []json.RawMessage, error) {
-	o, l := &c.opts, &link{elicit: c.opts.Elicit, root: from.Root}
+	o, l := &c.opts, &link{elicit: c.opts.Elicit, passed: c.opts.passed(from), root: from.Root}
+	l.person.either = o.ElicitAgent || o.SampleAgent
 	if from.Agent == "" {
 		l.root = o.Root
 	}
@@ -62,7 +64,13 @@ func (c *Card) openLink(ctx context.Context, name string, from From, found Found
 			return proc, nil
 		}
 	}
-	if opts.Capabilities = o.capabilities(); opts.Capabilities != nil {
+	opts.Handshake = o.capabilities(l.passed)
+	if o.Share != ShareSession { // one of the newer era serves others, too
+		opts.Capabilities = o.capabilities(Answers{})
+	} else {
+		opts.Capabilities = opts.Handshake
+	}
+	if opts.Handshake != nil || o.ElicitAgent {
 		opts.Ask = func(conn *child.Conn, m rpc.Message) { c.serve(l, conn, m) }
 	}
 	conn, tools, err := child.Open(ctx, opts)
@@ -74,8 +82,8 @@ func (c *Card) openLink(ctx context.Context, name string, from From, found Found
 }
 
 // capabilities are what the server is told that the deck can do for it; nil: nothing.
-func (o *Options) capabilities() json.RawMessage {
-	var can rawjson.Object
+func (o *Options) capabilities(agent Answers) json.RawMessage {
+	can := agent.capabilities()
 	switch {
 	case o.Elicit != nil && o.ToolsOnly:
 		can = append(can, rawjson.Member{Key: "elicitation", Value: json.RawMessage(`{"form":{}}`)})
@@ -95,7 +103,19 @@ func (o *Options) capabilities() json.RawMessage {
 func (c *Card) serve(l *link, conn *child.Conn, m rpc.Message) {
 	switch {
 	case m.Method == elicit && l.elicit != nil:
-		l.person.open(conn, l.elicit, m, !c.opts.ToolsOnly)
+		e, why := elicitation(m.Params, !c.opts.ToolsOnly)
+		if why != "" {
+			conn.Offer(badParams(m.ID, why))
+			return
+		}
+		l.person.open(conn, m.ID, func(ctx context.Context, calls []Invocation) (json.RawMessage, error) {
+			e.PID, e.Calls = conn.PID, calls
+			return l.fill(ctx, e)
+		})
+	case m.Method == elicit && c.opts.ElicitAgent, m.Method == sample && l.passed.Sampling != "":
+		l.person.open(conn, m.ID, func(ctx context.Context, calls []Invocation) (json.RawMessage, error) {
+			return c.passOn(ctx, l.passed, m.Method, m.Params, calls)
+		})
 	case m.Method == listRoots && !c.opts.ToolsOnly && !c.opts.NoRoots:
 		conn.Offer(rpc.Message{ID: m.ID, Result: l.roots()}.Line())
 	default:
@@ -108,7 +128,17 @@ func (c *Card) serve(l *link, conn *child.Conn, m rpc.Message) {
 const (
 	elicit    = "elicitation/create"
 	listRoots = "roots/list"
+	sample    = "sampling/createMessage"
 )
+
+// fill has the user fill in a form, or open a page.
+func (l *link) fill(ctx context.Context, e Elicitation) (json.RawMessage, error) {
+	answer, err := l.elicit(ctx, e)
+	if e.URL != "" {
+		answer.Content = nil // a page has none
+	}
+	return answer.JSON(), err
+}
 
 // roots are the folders that the child may work in.
 func (l *link) roots() json.RawMessage {
@@ -162,16 +192,12 @@ type person struct {
 	since time.Time                     // of the first of forms
 	spent time.Duration                 // by earlier ones
 	calls map[*call]func()              // at work; ends the wait of each, nil while it does not wait
+
+	either bool // it may be the agent that is waited for
 }
 
-// open puts a form to the user, and the outcome to the child.
-func (p *person) open(c *child.Conn, ask func(context.Context, Elicitation) (Elicited, error), m rpc.Message, pages bool) {
-	id := m.ID
-	e, why := elicitation(m.Params, pages)
-	if why != "" {
-		c.Offer(badParams(id, why))
-		return
-	}
+// open puts a request of the child to whoever answers it, and the outcome to the child.
+func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Context, calls []Invocation) (json.RawMessage, error)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.mu.Lock()
 	if p.forms[string(id)] != nil {
@@ -181,9 +207,9 @@ func (p *person) open(c *child.Conn, ask func(context.Context, Elicitation) (Eli
 		return
 	}
 	p.begin(string(id), cancel)
-	e.PID = c.PID
+	var calls []Invocation
 	for at := range p.calls {
-		e.Calls = append(e.Calls, at.in)
+		calls = append(calls, at.in)
 	}
 	p.mu.Unlock()
 	safe.Go("end of a child that asks", func() {
@@ -195,22 +221,22 @@ func (p *person) open(c *child.Conn, ask func(context.Context, Elicitation) (Eli
 	})
 	safe.Go("form of a child", func() {
 		defer cancel()
-		var answer Elicited
+		var answer json.RawMessage
 		err := safe.Call("form of a child", func() (err error) {
-			answer, err = ask(ctx, e)
+			answer, err = ask(ctx, calls)
 			return err
 		})
+		own, theirs := errors.AsType[*rpc.Error](err)
 		withdrawn := ctx.Err() != nil
 		p.end(string(id))
 		switch {
 		case withdrawn: // the child waits no more
+		case theirs && own.Raw != nil:
+			c.Send(rpc.Message{ID: id, Err: own.Raw}.Line())
 		case err != nil:
 			c.Send(badParams(id, err.Error()))
 		default:
-			if e.URL != "" {
-				answer.Content = nil // a page has none
-			}
-			c.Send(rpc.Message{ID: id, Result: answer.JSON()}.Line())
+			c.Send(rpc.Message{ID: id, Result: answer}.Line())
 		}
 	})
 }
@@ -276,7 +302,10 @@ func (p *person) took() time.Duration {
 func (p *person) stillText() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.forms) > 0 {
+	switch {
+	case len(p.forms) > 0 && p.either:
+		return "waits for an answer"
+	case len(p.forms) > 0:
 		return "waits for the user's answer in mcpdeck"
 	}
 	return "is still working on it"

@@ -77,18 +77,32 @@ func (c *call) provide(requests json.RawMessage) (json.RawMessage, error) {
 
 // input answers one request of a server of the newer era.
 func (c *call) input(name, method string, params json.RawMessage) (json.RawMessage, error) {
-	l := c.child
+	l, o := c.child, &c.card.opts
 	switch {
-	case method == listRoots && !c.card.opts.NoRoots:
+	case method == listRoots && !o.NoRoots:
 		return l.roots(), nil
-	case method != elicit || l.elicit == nil:
-		return nil, fmt.Errorf("it asks for %s, which mcpdeck does not answer", method)
+	case method == elicit && l.elicit != nil:
+		e, why := elicitation(params, true)
+		if why != "" {
+			return nil, errors.New(why)
+		}
+		e.PID, e.Calls = l.PID, []Invocation{c.in}
+		return c.answer(name, func(ctx context.Context) (json.RawMessage, error) { return l.fill(ctx, e) })
+	case method == elicit && o.ElicitAgent, method == sample && o.SampleAgent:
+		can := l.passed
+		if o.Share != ShareSession { // it was told of none
+			can = Answers{}
+		}
+		return c.answer(name, func(ctx context.Context) (json.RawMessage, error) {
+			return c.card.passOn(ctx, can, method, params, []Invocation{c.in})
+		})
 	}
-	e, why := elicitation(params, true)
-	if why != "" {
-		return nil, errors.New(why)
-	}
-	e.PID, e.Calls = l.PID, []Invocation{c.in}
+	return nil, fmt.Errorf("it asks for %s, which mcpdeck does not answer", method)
+}
+
+// answer waits for the answer to a request of a server of the newer era.
+func (c *call) answer(name string, ask func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	l := c.child
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	id := fmt.Sprintf("%p %s", c, name)
@@ -98,14 +112,14 @@ func (c *call) input(name, method string, params json.RawMessage) (json.RawMessa
 	defer l.person.end(id)
 	defer l.person.join(c)()
 	type answer struct {
-		Elicited
+		raw json.RawMessage
 		err error
 	}
 	done := make(chan answer, 1)
 	safe.Go("form of a child", func() {
 		var a answer
 		a.err = safe.Call("form of a child", func() (err error) {
-			a.Elicited, err = l.elicit(ctx, e)
+			a.raw, err = ask(ctx)
 			return err
 		})
 		done <- a
@@ -115,10 +129,7 @@ func (c *call) input(name, method string, params json.RawMessage) (json.RawMessa
 	for {
 		select {
 		case a := <-done:
-			if e.URL != "" {
-				a.Content = nil // a page has none
-			}
-			return a.JSON(), a.err
+			return a.raw, a.err
 		case <-still.C:
 			c.told.Note(c.card.opts.Title + " " + l.person.stillText())
 		case <-c.cancelled:

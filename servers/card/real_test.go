@@ -69,7 +69,7 @@ func TestARealServerKeepsTheThoughtsOfAgentsApart(t *testing.T) {
 			c.switchedOn(t)
 			for i, agent := range []string{"ada", "bob"} {
 				r, err := c.Call(t.Context(), Invocation{
-					Tool: "think_sequentialthinking", From: From{agent, "/"},
+					Tool: "think_sequentialthinking", From: From{Agent: agent, Root: "/"},
 					Args: json.RawMessage(`{"thought":"x","thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":false}`),
 				})
 				if err != nil || !strings.Contains(strings.ReplaceAll(string(r.Raw), `\`, ""), `"thoughtHistoryLength": `+row.want[i]) {

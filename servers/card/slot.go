@@ -15,6 +15,8 @@ import (
 type From struct {
 	Agent string // id of the agent's connection
 	Root  string // its project, absolute; "": none
+	// Answers is what requests of a server the agent answers.
+	Answers Answers
 }
 
 // Share is which agents have a child in common.
@@ -87,7 +89,7 @@ func (c *Card) slotFor(f From) *slot {
 	s := c.slots[key]
 	switch {
 	case s != nil:
-	case c.opts.Warm && c.main.link == LinkReady && f.Root == c.opts.Root:
+	case c.opts.Warm && c.main.link == LinkReady && f.Root == c.opts.Root && !c.opts.passed(f).any(): // it was told of none
 		s = c.main
 		s.key, s.from = key, f
 		c.slots[key] = s
@@ -100,6 +102,9 @@ func (c *Card) slotFor(f From) *slot {
 	}
 	if f.Agent != "" {
 		s.agents[f.Agent] = true
+	}
+	if f.Answers.any() && f.Agent == s.from.Agent {
+		s.from.Answers = f.Answers // the first to start it may not have known
 	}
 	return s
 }

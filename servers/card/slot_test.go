@@ -73,7 +73,7 @@ func (s *shared) counted(t *testing.T, f From) string {
 }
 
 func TestWhoSharesAChild(t *testing.T) {
-	ada, bob, cy := From{"ada", "/shop"}, From{"bob", "/shop"}, From{"cy", "/else"}
+	ada, bob, cy := From{Agent: "ada", Root: "/shop"}, From{Agent: "bob", Root: "/shop"}, From{Agent: "cy", Root: "/else"}
 	for _, row := range []struct {
 		name   string
 		server *fake.Server
@@ -109,10 +109,10 @@ func TestTheFirstChildOfTheNewerEraBecomesTheProjects(t *testing.T) {
 		s.update(func() { s.era = "" })
 		var all sync.WaitGroup
 		for i := range 4 {
-			all.Go(func() { s.counted(t, From{fmt.Sprint(i), "/shop"}) })
+			all.Go(func() { s.counted(t, From{Agent: fmt.Sprint(i), Root: "/shop"}) })
 		}
 		all.Wait()
-		if got := s.counted(t, From{"late", "/shop"}); got != "5" || len(s.Status().Children) != 1 {
+		if got := s.counted(t, From{Agent: "late", Root: "/shop"}); got != "5" || len(s.Status().Children) != 1 {
 			t.Errorf("counted %s, %d children", got, len(s.Status().Children))
 		}
 	})
@@ -133,7 +133,7 @@ func TestManyRequestsStartOneChild(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
 		var all sync.WaitGroup
 		for range 8 {
-			all.Go(func() { s.counted(t, From{"ada", "/shop"}) })
+			all.Go(func() { s.counted(t, From{Agent: "ada", Root: "/shop"}) })
 		}
 		all.Wait()
 		if got := s.started(); len(got) != 2 {
@@ -145,8 +145,8 @@ func TestManyRequestsStartOneChild(t *testing.T) {
 func TestAnAgentsChildEndsWithItAndNotBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
-		s.counted(t, From{"ada", "/shop"})
-		s.counted(t, From{"bob", "/shop"})
+		s.counted(t, From{Agent: "ada", Root: "/shop"})
+		s.counted(t, From{Agent: "bob", Root: "/shop"})
 		time.Sleep(24 * time.Hour)
 		if st := s.Status(); len(st.Children) != 2 || st.Agents != 2 || st.Doing() != "running, 2 agents" {
 			t.Errorf("%d children, %s", len(st.Children), st.Doing())
@@ -159,12 +159,12 @@ func TestAnAgentsChildEndsWithItAndNotBefore(t *testing.T) {
 		if st := s.Status(); len(st.Children) != 1 || st.Doing() != "running, 1 agent" {
 			t.Errorf("%d children, %s", len(st.Children), st.Doing())
 		}
-		if got := s.counted(t, From{"bob", "/shop"}); got != "2" {
+		if got := s.counted(t, From{Agent: "bob", Root: "/shop"}); got != "2" {
 			t.Errorf("bob's counts %s", got)
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := s.Call(gone, Invocation{Tool: "fake_count", From: From{"ada", "/shop"}}); !errors.Is(err, context.Canceled) {
+		if _, err := s.Call(gone, Invocation{Tool: "fake_count", From: From{Agent: "ada", Root: "/shop"}}); !errors.Is(err, context.Canceled) {
 			t.Errorf("a call from one that is gone: %v", err)
 		}
 		if got := s.started(); len(got) != 3 {
@@ -196,7 +196,7 @@ func TestASharedChildEndsWhenNobodyNeedsIt(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := shares(t, legacy(), row.options)
-				ada := From{"ada", "/shop"}
+				ada := From{Agent: "ada", Root: "/shop"}
 				s.counted(t, ada)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -219,9 +219,9 @@ func TestASharedChildEndsWhenNobodyNeedsIt(t *testing.T) {
 func TestTheChildThatIsKeptIsTheFirstAgentsOfTheProject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto, Warm: true, Root: "/shop"})
-		s.counted(t, From{"ada", "/shop"})
+		s.counted(t, From{Agent: "ada", Root: "/shop"})
 		synctest.Wait()
-		s.counted(t, From{"cy", "/else"})
+		s.counted(t, From{Agent: "cy", Root: "/else"})
 		if got := s.started(); !slices.Equal(got, []string{"", "", "cy/else"}) {
 			t.Errorf("started for %q", got)
 		}
@@ -239,7 +239,7 @@ func TestTheChildThatIsKeptIsTheFirstAgentsOfTheProject(t *testing.T) {
 func TestTheEndOfAChildIsItsOwnAgentsMatter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
-		ada, bob := From{"ada", "/shop"}, From{"bob", "/shop"}
+		ada, bob := From{Agent: "ada", Root: "/shop"}, From{Agent: "bob", Root: "/shop"}
 		s.counted(t, ada)
 		s.counted(t, bob)
 		ended := make(chan Result, 1)
@@ -266,7 +266,7 @@ func TestTheEndOfAChildIsItsOwnAgentsMatter(t *testing.T) {
 func TestALostChildIsStartedAgainForThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto, Limits: Limits{InFlight: 1}})
-		ada := From{"ada", "/shop"}
+		ada := From{Agent: "ada", Root: "/shop"}
 		s.counted(t, ada)
 		go func() { _, _ = s.Call(t.Context(), Invocation{Tool: "fake_wait", From: ada}) }()
 		synctest.Wait()
@@ -284,7 +284,7 @@ func TestALostChildIsStartedAgainForThoseWhoWait(t *testing.T) {
 func TestRestartingEndsEveryChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
-		s.counted(t, From{"ada", "/shop"})
+		s.counted(t, From{Agent: "ada", Root: "/shop"})
 		if _, err := s.Control(t.Context(), Request{Verb: "reconnect"}); err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestRestartingEndsEveryChild(t *testing.T) {
 		if got := len(s.Status().Children); got != 0 {
 			t.Errorf("%d children", got)
 		}
-		if got := s.counted(t, From{"ada", "/shop"}); got != "1" {
+		if got := s.counted(t, From{Agent: "ada", Root: "/shop"}); got != "1" {
 			t.Errorf("the new one counts %s", got)
 		}
 	})
@@ -302,16 +302,16 @@ func TestRestartingEndsEveryChild(t *testing.T) {
 func TestAChildThatCannotStartDegradesTheCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
-		s.counted(t, From{"bob", "/shop"})
+		s.counted(t, From{Agent: "bob", Root: "/shop"})
 		s.opts.Hooks.Find = func(From) (Found, error) { return Found{}, errors.New("it needs ${root}") }
-		r, err := s.Call(t.Context(), Invocation{Tool: "fake_count", From: From{"ada", ""}})
+		r, err := s.Call(t.Context(), Invocation{Tool: "fake_count", From: From{Agent: "ada", Root: ""}})
 		if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "fake could not be started: it needs ${root}.") {
 			t.Errorf("got %s, %v", r.JSON(), err)
 		}
 		if sign := s.Status().Sign(); sign.Tone != Warning || sign.Note != "it needs ${root}" {
 			t.Errorf("sign %+v", sign)
 		}
-		if got := s.counted(t, From{"bob", "/shop"}); got != "2" {
+		if got := s.counted(t, From{Agent: "bob", Root: "/shop"}); got != "2" {
 			t.Errorf("bob's counts %s", got)
 		}
 		s.AgentGone("ada")
@@ -326,7 +326,7 @@ func TestWhoWaitsForAStartIsTold(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto, Limits: Limits{Start: 12 * time.Second}})
 		s.opts.Start = scripted{}.start // it says nothing
 		var notes []string
-		in := Invocation{Tool: "fake_count", From: From{"ada", "/shop"}}
+		in := Invocation{Tool: "fake_count", From: From{Agent: "ada", Root: "/shop"}}
 		in.Progress = func(p child.Progress) { notes = append(notes, p.Message) }
 		if _, err := s.Call(t.Context(), in); err != nil {
 			t.Fatal(err)
@@ -364,8 +364,8 @@ func TestHowLongTheEndOfAServerTakes(t *testing.T) {
 					p.Kill = func() { kill(); gone <- time.Now() }
 					return p, err
 				}
-				s.counted(t, From{"ada", "/shop"})
-				s.counted(t, From{"bob", "/shop"})
+				s.counted(t, From{Agent: "ada", Root: "/shop"})
+				s.counted(t, From{Agent: "bob", Root: "/shop"})
 				began := time.Now()
 				row.end(s.Card)
 				for range 2 { // side by side

@@ -34,6 +34,7 @@ type Options struct {
 	Limit        time.Duration                  // timeout for the start, the handshake and the first list
 	Version      string                         // of the deck
 	Capabilities json.RawMessage                // that the deck declares; nil: none
+	Handshake    json.RawMessage                // those for a server of the older era; nil: the same
 	Log          *Log
 
 	Era        Era  // protocol era to use; "" detects it

@@ -142,7 +142,11 @@ func (c *Conn) capabilities() string {
 }
 
 func (c *Conn) introduction(string) []byte {
-	return []byte(`{"protocolVersion":"` + wantProtocol + `","capabilities":` + c.capabilities() + `,"clientInfo":` + c.client() + `}`)
+	can := c.capabilities()
+	if c.o.Handshake != nil {
+		can = string(c.o.Handshake)
+	}
+	return []byte(`{"protocolVersion":"` + wantProtocol + `","capabilities":` + can + `,"clientInfo":` + c.client() + `}`)
 }
 
 func (c *Conn) discovery(string) []byte { return []byte(`{"_meta":{` + c.hop() + `}}`) }

@@ -100,6 +100,15 @@ func (m *Module) invocation(ctx context.Context, r host.Request) card.Invocation
 		WaitForUser: func() func() { return host.WaitForUser(ctx) },
 		Said:        func(method string, params json.RawMessage) { _ = host.NotifyRaw(ctx, method, params) }, // it may be gone
 	}
+	in.From.Answers = answers(host.Answers(ctx))
+	if in.From.Answers != (card.Answers{}) {
+		in.Ask = func(during context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+			asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+			defer cancel()
+			defer context.AfterFunc(during, cancel)()
+			return host.Ask(asking, method, params)
+		}
+	}
 	for _, p := range params {
 		switch p.Key {
 		case "name", "_meta":
@@ -130,6 +139,18 @@ func (m *Module) invocation(ctx context.Context, r host.Request) card.Invocation
 		in.Meta = rest.JSON()
 	}
 	return in
+}
+
+// answers is what requests of a server a client answers, by what it has declared.
+func answers(can mcp.ClientCapabilities) (a card.Answers) {
+	if e := can.Elicitation; e != nil {
+		a.Forms, a.Pages = e.Form != nil || e.URL == nil, e.URL != nil // once there were forms alone
+	}
+	if can.Sampling != nil {
+		raw, _ := rpc.Raw(can.Sampling) // always encodes
+		a.Sampling = string(raw)
+	}
+	return a
 }
 
 // ofTheHop are the members of _meta that are about the connection between agent and

@@ -82,8 +82,7 @@ func (c Card) Complete(name string) (Card, []string, error) {
 func (c Card) unsupported() []string {
 	var out []string
 	rows := map[string]bool{
-		"elicit": c.Elicit == "agent", "sampling": c.Sampling == "agent", "roots": c.Roots == "list",
-		"relist": c.Relist == "start", "oauth": len(c.OAuth) > 0,
+		"roots": c.Roots == "list", "relist": c.Relist == "start", "oauth": len(c.OAuth) > 0,
 	}
 	for _, key := range slices.Sorted(maps.Keys(rows)) {
 		if rows[key] {
@@ -112,6 +111,14 @@ func (c Card) pointless() []string {
 			out = append(out, fmt.Sprintf("%s has no effect on a server with %s", key, other))
 		}
 	}
+	if c.Share == "project" || c.Share == "deck" { // whose agent would be asked?
+		for key, value := range map[string]string{"elicit": c.Elicit, "sampling": c.Sampling} {
+			if value == "agent" {
+				out = append(out, fmt.Sprintf("%s = \"agent\" has no effect on a server that agents share; use share = \"session\"", key))
+			}
+		}
+	}
+	slices.Sort(out)
 	return out
 }
 

@@ -1,0 +1,92 @@
+package card
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+// Answers is what requests of a server an agent answers.
+type Answers struct {
+	Forms, Pages bool   // by elicitation
+	Sampling     string // the capability as declared, a JSON object; "": none
+}
+
+func (a Answers) any() bool { return a != Answers{} }
+
+// passed is what a child that is started for f asks of its agent.
+func (o *Options) passed(f From) (a Answers) {
+	if f.Agent == "" || !o.OnDemand || o.Share != ShareSession && o.Share != ShareAuto {
+		return a // it serves several
+	}
+	if o.ElicitAgent {
+		a.Forms, a.Pages = f.Answers.Forms, f.Answers.Pages
+	}
+	if o.SampleAgent {
+		a.Sampling = f.Answers.Sampling
+	}
+	return a
+}
+
+// capabilities are what the child is told of it.
+func (a Answers) capabilities() (can rawjson.Object) {
+	var modes rawjson.Object
+	if a.Forms {
+		modes = append(modes, rawjson.Member{Key: "form", Value: json.RawMessage(`{}`)})
+	}
+	if a.Pages {
+		modes = append(modes, rawjson.Member{Key: "url", Value: json.RawMessage(`{}`)})
+	}
+	if modes != nil {
+		can = append(can, rawjson.Member{Key: "elicitation", Value: modes.JSON()})
+	}
+	if a.Sampling != "" {
+		can = append(can, rawjson.Member{Key: "sampling", Value: json.RawMessage(a.Sampling)})
+	}
+	return can
+}
+
+// to tells whether the agent answers a request.
+func (a Answers) to(method string, params json.RawMessage) bool {
+	if method == sample {
+		return a.Sampling != ""
+	}
+	o, _ := rawjson.SplitObject(params) // the agent says what is wrong with others
+	if o.Str("mode") == "url" {
+		return a.Pages
+	}
+	return a.Forms
+}
+
+// passOn asks the agent of these calls. What it cannot be asked is noted: what a user was
+// to answer is declined, all else an error.
+func (c *Card) passOn(ctx context.Context, can Answers, method string, params json.RawMessage, calls []Invocation) (json.RawMessage, error) {
+	why := "no call is running"
+	if !can.to(method, params) {
+		why, calls = "the agent does not answer such requests", nil
+	}
+	for _, in := range calls {
+		if in.Ask == nil {
+			continue
+		}
+		c.log.Note(fmt.Sprintf("%s: passed on to %s, %d bytes", method, plain.Line(in.Agent), len(params)))
+		raw, err := in.Ask(ctx, method, params)
+		if _, theirs := errors.AsType[*rpc.Error](err); err == nil || theirs {
+			return raw, err
+		}
+		why = err.Error()
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	c.log.Note(method + ": declined, " + plain.Line(why))
+	if method == elicit {
+		return Elicited{Action: "decline"}.JSON(), nil
+	}
+	return nil, fmt.Errorf("it asks for %s, and %s", method, why)
+}

@@ -1,0 +1,111 @@
+package offer_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
+)
+
+// able is an agent that has declared capabilities, over each carrier.
+func able(t *testing.T, s stage, can string, play func(t *testing.T, a wiretest.Talker)) {
+	t.Helper()
+	for name, open := range map[string]func() wiretest.Talker{
+		"stdio":  func() wiretest.Talker { return wiretest.OverStream(t, s.host, host.ViewSpec{}, false) },
+		"socket": func() wiretest.Talker { return wiretest.OverStream(t, s.host, host.ViewSpec{}, true) },
+		"http":   func() wiretest.Talker { return wiretest.OverHTTP(t, s.host, "/") },
+	} {
+		t.Run(name+" agent", func(t *testing.T) {
+			a := open()
+			a.Say(t, "initialize", strings.Replace(wiretest.Handshake, `"capabilities":{}`, `"capabilities":`+can, 1), "0")
+			a.Tell(t, "notifications/initialized", `{}`)
+			play(t, a)
+		})
+	}
+}
+
+// own are servers of which each agent has one to itself, and what passes to the agent.
+func own(t *testing.T, play func(t *testing.T, s stage)) {
+	t.Helper()
+	children(t, card.Options{OnDemand: true, Share: card.ShareSession, ElicitAgent: true, SampleAgent: true, Root: "/deck"}, play)
+}
+
+func TestAnAgentAnswersWhatItsServerAsks(t *testing.T) {
+	own(t, func(t *testing.T, s stage) {
+		t.Helper()
+		able(t, s, `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}}`, func(t *testing.T, a wiretest.Talker) {
+			t.Helper()
+			for tool, want := range map[string]string{
+				"ask":    `"params":{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`,
+				"url":    `"params":{"mode":"url","elicitationId":"e-1","url":"https://example.org/sign-in?a=b","message":"Please sign in."}`,
+				"sample": `"params":{"messages":[],"maxTokens":1.0}`,
+			} {
+				for _, answer := range []string{`"result":{"z":1.0,"later":"<\u00e9>"}`, `"error":` + fake.OddError} {
+					a.Begin(t, "tools/call", `{"name":"one_`+tool+`"}`, "4")
+					line := a.Next(t)
+					asked, err := rawjson.Parse([]byte(line))
+					if err != nil || !strings.Contains(line, want) || asked.Get("id") == nil {
+						t.Fatalf("%s: asked %s, want %s", tool, line, want)
+					}
+					a.Answer(t, `{"jsonrpc":"2.0","id":`+string(asked.Get("id"))+`,`+answer+`}`)
+					got := a.Next(t)
+					_, passed, _ := strings.Cut(answer, ":")
+					quoted := strings.Trim(string(rawjson.Quote(passed)), `"`)
+					switch {
+					case s.modern && strings.HasPrefix(answer, `"error"`):
+						if got != `{"jsonrpc":"2.0","id":4,`+answer+`}` {
+							t.Errorf("%s: got %s, want the agent's error", tool, got)
+						}
+					case !strings.Contains(got, quoted):
+						t.Errorf("%s: got %s, want %s in it", tool, got, passed)
+					}
+				}
+			}
+		})
+	})
+}
+
+// A call that its agent cancels takes back what the server has asked for it.
+func TestARequestToAnAgentEndsWithItsCall(t *testing.T) {
+	own(t, func(t *testing.T, s stage) {
+		t.Helper()
+		for _, socket := range []bool{false, true} {
+			a := wiretest.OverStream(t, s.host, host.ViewSpec{}, socket)
+			a.Say(t, "initialize", strings.Replace(wiretest.Handshake, `"capabilities":{}`, `"capabilities":{"sampling":{}}`, 1), "0")
+			a.Begin(t, "tools/call", `{"name":"one_sample"}`, "4")
+			asked, err := rawjson.Parse([]byte(a.Next(t)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Tell(t, "notifications/cancelled", `{"requestId":4}`)
+			if got, want := a.Next(t), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+string(asked.Get("id"))+`}}`; got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
+	})
+}
+
+func TestWhatAnAgentDoesNotAnswerIsDeclined(t *testing.T) {
+	own(t, func(t *testing.T, s stage) {
+		t.Helper()
+		able(t, s, `{"elicitation":{}}`, func(t *testing.T, a wiretest.Talker) {
+			t.Helper()
+			if got := ask(t, a, false, "tools/call", `{"name":"one_url"}`); !strings.Contains(got, `{\"action\":\"decline\"}`) {
+				t.Errorf("a page: got %s", got)
+			}
+			if got := ask(t, a, false, "tools/call", `{"name":"one_sample"}`); !strings.Contains(got, "-32601") && !strings.Contains(got, "the agent does not answer such requests") {
+				t.Errorf("a model: got %s", got)
+			}
+		})
+		wiretest.Everywhere(t, s.host, "", func(t *testing.T, a wiretest.Talker, modern bool) {
+			t.Helper()
+			if got := ask(t, a, modern, "tools/call", `{"name":"one_ask","_meta":{}}`); !strings.Contains(got, `{\"action\":\"decline\"}`) {
+				t.Errorf("a form: got %s", got)
+			}
+		})
+	})
+}
