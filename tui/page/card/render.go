@@ -192,8 +192,8 @@ func (p *Page) head(f *tui.Frame, s *deck.Server, w, h int) []string {
 		line += th.Muted.Render(" " + th.Glyph.Dot + " " + text)
 	}
 	add(line)
-	lines := widget.Wrap(p.facts(f, s), w-2)
-	for _, line := range lines[:min(len(lines), max(h/12, 1))] {
+	lines := packed(p.facts(f, s), " "+th.Glyph.Dot+" ", w-2)
+	for _, line := range lines[:min(len(lines), max(h/10, 1))] {
 		add(th.Muted.Render(line))
 	}
 	if why := plain.Line(s.State.Reason); why != "" && h >= 10 {
@@ -222,8 +222,22 @@ func (p *Page) head(f *tui.Frame, s *deck.Server, w, h int) []string {
 	return rows
 }
 
+// packed puts parts on as few rows as hold them whole, with sep between those of one
+// row.
+func packed(parts []string, sep string, w int) []string {
+	var rows []string
+	for _, part := range parts {
+		if n := len(rows) - 1; n >= 0 && widget.Width(rows[n]+sep+part) <= w {
+			rows[n] += sep + part
+			continue
+		}
+		rows = append(rows, part)
+	}
+	return rows
+}
+
 // facts are the tools, what they cost, and who has them.
-func (p *Page) facts(f *tui.Frame, s *deck.Server) string {
+func (p *Page) facts(f *tui.Frame, s *deck.Server) []string {
 	d := &p.details
 	var parts []string
 	n := map[deck.Verdict]int{}
@@ -247,9 +261,9 @@ func (p *Page) facts(f *tui.Frame, s *deck.Server) string {
 	case len(d.Tools) == 0:
 		parts = []string{"no tools yet"}
 	case !isOn(s):
-		parts = append(parts, "context 0 B, while on "+tui.Cost(context))
+		parts = append(parts, "context 0 B", "while on "+tui.Cost(context))
 	case s.Lazy:
-		parts = append(parts, "context 0 B, "+tui.Cost(context)+" to be found")
+		parts = append(parts, "context 0 B", tui.Cost(context)+" to be found")
 	default:
 		parts = append(parts, "context "+tui.Cost(context), "wire "+tui.Bytes(wire))
 	}
@@ -260,7 +274,7 @@ func (p *Page) facts(f *tui.Frame, s *deck.Server) string {
 	if d.PID != 0 {
 		parts = append(parts, fmt.Sprintf("process %d for %s", d.PID, span.Took(f.Now.Sub(d.Since))))
 	}
-	return strings.Join(parts, " "+f.Theme.Glyph.Dot+" ")
+	return parts
 }
 
 // paneBox draws the list of the card that is chosen; the others stand in its rule.
