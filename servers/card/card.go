@@ -376,6 +376,15 @@ func (c *Card) Refuse(tool string) string {
 	return c.opts.noTool(now.listed, tool)
 }
 
+// RefuseAsIs is [Card.Refuse] for a tool by the server's own name: whatever the server
+// does not list is not its.
+func (c *Card) RefuseAsIs(tool string) string {
+	if listed := c.Listed(); listed.Withheld(c.opts.Catalogue.Expose(tool)) != catalogue.NotWithheld {
+		return c.opts.noTool(listed, tool)
+	}
+	return ""
+}
+
 // Reoffer offers anew what was listed, after what [catalogue.Options] Off says has
 // changed.
 func (c *Card) Reoffer() {

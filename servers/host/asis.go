@@ -18,7 +18,9 @@ func (v *View) offerOf(m *hosted) Offer {
 		return Offer{Stub: o.Stub, Refuse: o.Refuse, Router: o.Router}
 	}
 	as := o.AsIs.Offer
-	as.Refuse = o.Refuse
+	if as.Refuse == nil {
+		as.Refuse = o.Refuse
+	}
 	if as.Router == nil {
 		as.Router = o.Router
 	}

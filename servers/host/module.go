@@ -109,8 +109,8 @@ type Offer struct {
 }
 
 // AsIs is what a module offers of a server that shall look as without the deck: under
-// the server's own names, which a [Request] has then too. Of its Offer, AsIs, Stub,
-// Gateway and Refuse have no effect.
+// the server's own names, which a [Request] has then too. Of its Offer, AsIs, Stub and
+// Gateway have no effect; a nil Refuse is that of the module's offer.
 type AsIs struct {
 	Offer
 	ServerInfo   json.RawMessage // as the server introduces itself; nil: the deck

@@ -159,7 +159,7 @@ func (m *Module) asIs(listed *catalogue.Catalogue) *host.AsIs {
 		return nil
 	}
 	a := &host.AsIs{ServerInfo: listed.Server, Capabilities: listed.Capabilities}
-	a.Instructions = listed.Guide
+	a.Instructions, a.Refuse = listed.Guide, m.c.RefuseAsIs
 	for i := range listed.Tools {
 		if t, err := host.RawTool(listed.Tools[i].Raw); err == nil {
 			a.Tools = append(a.Tools, t)

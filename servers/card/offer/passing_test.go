@@ -475,3 +475,18 @@ func TestATaskAnswersAsACall(t *testing.T) {
 		}
 	})
 }
+
+func TestACallOfAHeldToolSaysThatItIsHeld(t *testing.T) {
+	s := on(t, &fake.Server{NoModern: true}, false, card.Options{})
+	merged, asIs := wiretest.OverStream(t, s.host, host.ViewSpec{}, false), wiretest.OverStream(t, s.host, host.ViewSpec{Servers: []string{"one"}, AsIs: true}, false)
+	merged.Say(t, "initialize", wiretest.Handshake, "0")
+	asIs.Say(t, "initialize", wiretest.Handshake, "0")
+	ask(t, merged, false, "tools/call", `{"name":"one_change"}`)
+	until(t, "the tool", func() bool { return len(s.card.Status().Held) == 1 })
+	for name, a := range map[string]wiretest.Talker{"one_new_1": merged, "new_1": asIs} {
+		want := name + " is held: it is new and the user has not accepted it yet."
+		if got := ask(t, a, false, "tools/call", `{"name":"`+name+`"}`); !strings.Contains(got, want) || !strings.Contains(got, `"isError":true`) {
+			t.Errorf("got %s, want %q", got, want)
+		}
+	}
+}
