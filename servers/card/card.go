@@ -342,7 +342,11 @@ func (c *Card) update(fn func()) {
 	c.mu.Lock()
 	before := c.now.Load()
 	fn()
-	after := &moment{mode: c.mode, listed: c.listed, has: c.has, refusal: c.refusal, changed: make(chan struct{}), told: make(chan struct{})}
+	refusal := c.refusal
+	if c.mode == TurningOn {
+		refusal = c.opts.Texts.Mode + " is starting. Try again in a moment."
+	}
+	after := &moment{mode: c.mode, listed: c.listed, has: c.has, refusal: refusal, changed: make(chan struct{}), told: make(chan struct{})}
 	c.now.Store(after)
 	events := c.events
 	c.mu.Unlock()

@@ -210,3 +210,23 @@ func TestACancelledCallKeepsItsPlaceForAWhile(t *testing.T) {
 		}
 	})
 }
+
+// Nothing of what a server offers is known before it has listed it for the first time.
+func TestACallOfAServerThatIsTurningOnSaysThatItIsStarting(t *testing.T) {
+	f := works()
+	delete(f, "tools/list")
+	c := over(t, f, Options{OnDemand: true})
+	c.On()
+	const want = "git is starting. Try again in a moment."
+	if got := c.Refuse("git_echo"); got != want {
+		t.Errorf("refused with %q", got)
+	}
+	r, err := c.Call(t.Context(), Invocation{Tool: "git_echo"})
+	if err != nil || !r.IsError || len(r.Content) != 1 || !strings.Contains(string(r.Content[0]), want) {
+		t.Errorf("got %s, %v", r.JSON(), err)
+	}
+	c.Off()
+	if got := c.Refuse("git_echo"); got != "git is off. The user can turn it on in mcpdeck." {
+		t.Errorf("off: refused with %q", got)
+	}
+}
