@@ -210,26 +210,7 @@ func inputSchema(raw json.RawMessage) (json.RawMessage, error) {
 
 // New makes what agents are offered of a listing, of which some is held.
 func New(l Listing, v Verdict, o Options) *Catalogue {
-	hidden := make(map[string]string, len(v.Held))
-	withheld := map[string]Withheld{}
-	for _, h := range v.Held {
-		hidden[h.Kind.named(h.Tool)] = h.reason()
-		if h.Kind != OfTool {
-			continue
-		}
-		withheld[o.Expose(h.Tool)] = HeldChanged
-		if h.New {
-			withheld[o.Expose(h.Tool)] = HeldNew
-		}
-	}
-	if o.Off != nil {
-		for _, t := range l.Tools {
-			if why := o.Off(t.Original); why != "" {
-				hidden[t.Original] = why
-				withheld[o.Expose(t.Original)] = TurnedOff
-			}
-		}
-	}
+	hidden, withheld := withhold(l, v, o)
 	c := &Catalogue{Notes: slices.Concat(l.Notes, v.Gone), byName: map[string]*Tool{}, withheld: withheld, Guide: v.Instructions, Server: l.Server, Capabilities: l.Capabilities}
 	exposed := map[string]string{}
 	taken := map[string]string{}
@@ -299,6 +280,31 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	h.Write([]byte(c.Instructions))
 	c.print = string(h.Sum(nil))
 	return c
+}
+
+// withhold finds what agents do not get: the reasons of the user's page by the names
+// that the server uses, and those of a call by the names that agents use.
+func withhold(l Listing, v Verdict, o Options) (hidden map[string]string, withheld map[string]Withheld) {
+	hidden, withheld = make(map[string]string, len(v.Held)), map[string]Withheld{}
+	for _, h := range v.Held {
+		hidden[h.Kind.named(h.Tool)] = h.reason()
+		if h.Kind != OfTool {
+			continue
+		}
+		withheld[o.Expose(h.Tool)] = HeldChanged
+		if h.New {
+			withheld[o.Expose(h.Tool)] = HeldNew
+		}
+	}
+	if o.Off != nil {
+		for _, t := range l.Tools {
+			if why := o.Off(t.Original); why != "" {
+				hidden[t.Original] = why
+				withheld[o.Expose(t.Original)] = TurnedOff
+			}
+		}
+	}
+	return hidden, withheld
 }
 
 // Entry is the tool that an agent is likely to look at first: one of those preferred,
