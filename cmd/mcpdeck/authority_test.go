@@ -110,6 +110,7 @@ func (w *window) code(d *driver) string {
 	form := regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}`)
 	before := form.FindAllString(w.text(), -1)
 	var all []string
+	d.shows(w, "Which?")
 	time.Sleep(500 * time.Millisecond) // what came by itself drops keys for a moment
 	w.press("P")
 	d.until("a code on the screen", func() bool {
@@ -300,7 +301,7 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	s := d.shell("pencil", "accept")
 	d.shows(s, "press a on Pencil on the deck's Cards page")
 	w.press("\x1b6")
-	d.shows(w, "mcpdeck pencil accept")
+	d.shows(w, "mcpdeck accept was run by")
 	time.Sleep(200 * time.Millisecond)
 	w.press("a")
 	d.shows(w, "Accept 1 definition?")
@@ -312,9 +313,13 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 
 	s = d.shell("on", "echo")
 	d.shows(s, "press space on echo on the Deck page")
+	w.wide()
 	w.press("\x1b1")
-	time.Sleep(200 * time.Millisecond)
-	w.press("hG ")
+	d.until("echo is chosen", func() bool {
+		w.press("hG")
+		return strings.Contains(w.screen(), "▌ ○ echo")
+	})
+	w.press(" ")
 	d.shows(s, "echo is on: 2 tools offered.")
 	if n := s.ended(); n != 0 {
 		t.Errorf("exit %d", n)
@@ -333,6 +338,7 @@ func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
 	if n := s.ended(); n == 0 || d.asked() != 1 {
 		t.Errorf("before one is set: exit %d, %d questions are left", n, d.asked())
 	}
+	d.shows(w, "Which?")
 	time.Sleep(500 * time.Millisecond) // what came by itself drops keys for a moment
 	w.press("P")
 	d.shows(w, "12 characters")
