@@ -122,11 +122,16 @@ func TestWorkIsBoundedHoweverManyCallIt(t *testing.T) {
 	w, h, agents := workers(t, admission.Limits{Slots: 3, AgentQueue: 4}, "one", "two")
 	answers := make(chan string, 300)
 	ctx, leave := context.WithCancel(t.Context())
-	for range 60 {
+	patient, giveUp := context.WithCancel(t.Context())
+	for range 2 { // one agent gets two of three places
 		go func() { answers <- agents[0].do(ctx, "tools/call", "draw") }()
 	}
+	loaded(t, h, 2, 0)
+	for range 58 {
+		go func() { answers <- agents[0].do(patient, "tools/call", "draw") }()
+	}
 	busy := 0
-	for range 60 - 4 - 2 { // one agent gets two of three places, and four wait
+	for range 58 - 4 { // four wait
 		if a := <-answers; strings.Contains(a, `"isError":true`) && strings.Contains(a, "retry in about") {
 			busy++
 		}
@@ -143,7 +148,9 @@ func TestWorkIsBoundedHoweverManyCallIt(t *testing.T) {
 	for w.running.Load() != 43 {
 		time.Sleep(time.Millisecond)
 	}
-	leave() // the client has gone: what runs ends, what waits never begins
+	giveUp() // what waits never begins
+	loaded(t, h, 3, 0)
+	leave() // what runs ends
 	for range 2 + 4 + 40 {
 		<-answers
 	}
