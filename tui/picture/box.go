@@ -2,14 +2,14 @@ package picture
 
 import "image"
 
-// sampleScale is the number of steps of a sample per step of a pixel's channel.
+// sampleScale is the number of sample steps per step of a pixel channel.
 const sampleScale = 16
 
-// span is the share of source pixel At (of weight Weight) in one sample.
+// span is the weight of source pixel at within one sample.
 type span struct{ at, weight int }
 
-// spans lists for each of n samples over size pixels which pixels it covers by how
-// much. All samples have the same total weight, which is returned too.
+// spans lists, for each of n samples over size pixels, the pixels it covers and by how
+// much. All samples have the same total weight, which is also returned.
 func spans(size, n int) (list [][]span, total int) {
 	d := gcd(size, n)
 	pixel, sample := n/d, size/d // lengths of a pixel and of a sample in common units
@@ -31,8 +31,8 @@ func gcd(a, b int) int {
 	return a
 }
 
-// boxSamples takes the exact mean colour under each of w by h equal boxes, ignoring
-// alpha. Boxes over one colour give that colour exactly.
+// boxSamples returns the exact mean colour of each of w by h equal boxes, ignoring alpha.
+// A box that covers a single colour yields exactly that colour.
 func boxSamples(img *image.NRGBA, w, h int) []vec {
 	b := img.Bounds()
 	across, perX := spans(b.Dx(), w)
@@ -43,7 +43,7 @@ func boxSamples(img *image.NRGBA, w, h int) []vec {
 	return sampleBoxes[uint64](img, across, down, perX*perY)
 }
 
-// sampleBoxes adds up in the narrowest integers that hold a box of white.
+// sampleBoxes sums in the narrowest integer type that can hold an all-white box.
 func sampleBoxes[sum uint32 | uint64](img *image.NRGBA, across, down [][]span, total int) []vec {
 	w := len(across)
 	out := make([]vec, w*len(down))
@@ -65,7 +65,7 @@ func sampleBoxes[sum uint32 | uint64](img *image.NRGBA, across, down [][]span, t
 		row := out[y*w : (y+1)*w]
 		for x := range row {
 			for c := range 3 {
-				// The conversion keeps the sum from being fused: the same on every machine.
+				// The conversion prevents a fused multiply-add, so all machines agree.
 				row[x][c] = int32(float64(float64(acc[3*x+c])*scale) + 0.5)
 			}
 		}
@@ -87,9 +87,9 @@ func boxLine[sum uint32 | uint64](pix []uint8, across [][]span, line []sum) {
 	}
 }
 
-// Shrink resizes img to w by h pixels by exact area means, weighted by alpha: the
-// right filter for making pictures smaller. Growing repeats pixels and mixes them
-// where the factor is not whole; use [Scale] for pixel art.
+// Shrink resizes img to w by h pixels using exact area means weighted by alpha. It is the
+// right filter for making pictures smaller. When enlarging, it repeats pixels and blends
+// them where the factor is not whole; use [Scale] for pixel art.
 func Shrink(img *image.NRGBA, w, h int) *image.NRGBA {
 	out := image.NewNRGBA(image.Rect(0, 0, max(w, 0), max(h, 0)))
 	b := img.Bounds()

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// Cell is one character with its two colours. A colour with alpha 0 is the terminal's own.
+// Cell is one character and its two colours. A colour with alpha 0 is the terminal's default.
 type Cell struct {
 	Glyph  rune
 	FG, BG color.NRGBA
 }
 
-// Cells is a picture made of characters, row by row.
+// Cells is a picture made of characters, in row-major order.
 type Cells struct {
 	Cols, Rows int
 	Cells      []Cell
@@ -29,9 +29,9 @@ func NewCells(cols, rows int) Cells {
 // Row returns the cells of row y.
 func (c Cells) Row(y int) []Cell { return c.Cells[y*c.Cols : (y+1)*c.Cols] }
 
-// Lines writes one string per row, with colours as p says. Each starts from and ends
-// with the terminal's own colours, so rows can stand beside other text. The same cells
-// give the same bytes.
+// Lines returns one string per row, coloured according to p. Each line starts and ends with
+// the terminal's default colours, so it can be placed beside other text. The output is
+// deterministic.
 func (c Cells) Lines(p Palette) []string {
 	lines := make([]string, c.Rows)
 	var w rowWriter
@@ -47,7 +47,7 @@ type rowWriter struct {
 	palette Palette
 	inverse map[rune]rune
 	buf     []byte
-	fg, bg  color.NRGBA // in force; alpha 0 is the terminal's own
+	fg, bg  color.NRGBA // currently set; alpha 0 is the terminal's default
 }
 
 func (w *rowWriter) row(cells []Cell) string {
@@ -62,7 +62,7 @@ func (w *rowWriter) row(cells []Cell) string {
 	return string(w.buf)
 }
 
-// cell writes one cell in the way that changes the fewest colours.
+// cell writes one cell, choosing the form that changes the fewest colours.
 func (w *rowWriter) cell(c Cell) {
 	if c.Glyph == ' ' || c.FG == c.BG {
 		if c.BG.A != 0 && c.BG == w.fg && c.BG != w.bg {

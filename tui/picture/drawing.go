@@ -12,18 +12,18 @@ func keyFor(s Spec, c Caps) string {
 	return fmt.Sprintf("%dx%d %s %d %dx%d %v\x00%s", s.Cols, s.Rows, c.Mode, c.Depth, c.CellW, c.CellH, s.Smooth, s.Key)
 }
 
-// sameBox says whether two keys differ in their pixels only.
+// sameBox reports whether two keys differ only in their pixels.
 func sameBox(a, b string) bool {
 	one, _, _ := strings.Cut(a, "\x00")
 	other, _, _ := strings.Cut(b, "\x00")
 	return one == other
 }
 
-// hold is a cell that a strip is drawn over. A space would do as long as the picture
-// stands; but when it goes, spaces would be no change, so nothing would erase it.
+// hold fills the cells that a strip is drawn over. A space would do while the picture is
+// shown, but when it is removed, spaces would be no change and nothing would erase it.
 const hold = "\u00a0"
 
-// drawingOf brings a picture into the form its mode needs.
+// drawingOf renders a picture for the mode in c.
 func drawingOf(s Spec, key string, c Caps) *drawing {
 	d := &drawing{key: key}
 	wayOf(c.Mode).draw(d, s.Make(), s, c)
@@ -37,10 +37,10 @@ func drawingOf(s Spec, key string, c Caps) *drawing {
 	return d
 }
 
-// cache keeps the drawings used last, up to limit bytes.
+// cache holds the most recently used drawings, up to limit bytes.
 type cache struct {
 	limit, bytes int
-	order        list.List // of *drawing, the last used in front
+	order        list.List // of *drawing, most recently used first
 	byKey        map[string]*list.Element
 }
 

@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// Room is the space for a picture: a box of cells and how many picture units make one.
-// In text a unit is a half cell (1 by 2), with letters a cell, in modes that send pixels
-// a device pixel.
+// Room is the space available to a picture: a box of cells, and the number of picture
+// units per cell. A unit is a half cell (1 by 2) in text modes, a whole cell with letters,
+// and a device pixel in modes that send pixels.
 type Room struct {
 	Cols, Rows   int
 	UnitW, UnitH int
 }
 
-// RoomFor returns the room of cols by rows cells in a mode.
+// RoomFor returns the room that cols by rows cells provide in mode m.
 func RoomFor(m Mode, cols, rows, cellW, cellH int) Room {
 	w, h := wayOf(m).unit(cellW, cellH)
 	return Room{cols, rows, w, h}
 }
 
-// Fitted says how large a picture is drawn: Factor units a pixel, or with Divisor above
-// 1 that many pixels a unit, which loses some; and the cells this takes.
+// Fitted is the size at which a picture is drawn: Factor units per pixel or, if Divisor is
+// above 1, Divisor pixels per unit, which loses detail. Cols and Rows are the cells used.
 type Fitted struct {
 	Factor, Divisor int
 	Cols, Rows      int
 }
 
-// FitWhole finds the largest whole factor that fits, else the smallest whole divisor.
+// FitWhole returns the largest whole factor that fits, or else the smallest whole divisor.
 func FitWhole(w, h int, r Room) Fitted {
 	f := Fitted{Factor: 1, Divisor: 1}
 	if w <= 0 || h <= 0 || r.Cols <= 0 || r.Rows <= 0 {
@@ -47,8 +47,8 @@ func (f Fitted) cells(w, h int, r Room) (cols, rows int) {
 	return (w*f.Factor + across - 1) / across, (h*f.Factor + down - 1) / down
 }
 
-// FitSmooth finds the largest box of the picture's proportions that fits, never above
-// one unit a pixel: for screenshots and photos. The box has at least one cell.
+// FitSmooth returns the largest box with the picture's proportions that fits, using at most
+// one unit per pixel. It is meant for screenshots and photos. The box has at least one cell.
 func FitSmooth(w, h int, r Room) (cols, rows int) {
 	if w <= 0 || h <= 0 || r.Cols <= 0 || r.Rows <= 0 {
 		return 0, 0
@@ -62,29 +62,30 @@ func FitSmooth(w, h int, r Room) (cols, rows int) {
 	return max(1, (unitsW+r.UnitW-1)/r.UnitW), max(1, (unitsH+r.UnitH/2)/r.UnitH)
 }
 
-// Target is where a picture goes.
+// Target describes where and how a picture is drawn.
 type Target struct {
-	// Mode is the way to show it; Auto counts as Block.
+	// Mode is how to show the picture; Auto means Block.
 	Mode  Mode
 	Depth Depth
-	// Cols and Rows bound it; 0 leaves that side to the picture.
+	// Cols and Rows limit the size; 0 leaves that side unlimited.
 	Cols, Rows int
-	// CellW and CellH are a cell's device pixels, Registers the sixel colours; 0 for the usual.
+	// CellW and CellH are the size of a cell in device pixels, and Registers the number of
+	// sixel colours; 0 selects the defaults.
 	CellW, CellH, Registers int
-	// Tmux wraps kitty commands.
+	// Tmux wraps kitty commands for tmux.
 	Tmux bool
-	// ID is the picture's id for kitty placeholders, 0 to show it without.
+	// ID is the picture's id for kitty placeholders; 0 shows the picture without them.
 	ID uint32
-	// Smooth shrinks by area means and snaps to common colours: for anything that is
+	// Smooth shrinks by area means and snaps to common colours. Set it for anything that is
 	// not pixel art.
 	Smooth bool
-	// Ground is laid behind transparent pixels; nil keeps the terminal's own where the
-	// mode can.
+	// Ground is drawn behind transparent pixels; nil keeps the terminal's background where
+	// the mode supports that.
 	Ground *Checker
 }
 
-// Encode draws a picture as text to print: one line per row and no cursor movement for
-// modes made of cells; for the others the terminal's command and a line end.
+// Encode returns img as text to print. In cell modes that is one line per row, without
+// cursor movement; in other modes it is the terminal's command followed by a newline.
 func Encode(img *image.NRGBA, t Target) string {
 	if t.Mode == Auto {
 		t.Mode = ModeBlock
@@ -101,7 +102,7 @@ func Encode(img *image.NRGBA, t Target) string {
 		return ""
 	}
 	room := RoomFor(t.Mode, t.Cols, t.Rows, t.CellW, t.CellH)
-	if room.Cols <= 0 && room.Rows <= 0 { // its own size, or one column a pixel
+	if room.Cols <= 0 && room.Rows <= 0 { // natural size, or one column per pixel
 		room.Cols = (w + room.UnitW - 1) / room.UnitW
 	}
 	if room.Cols <= 0 {
@@ -113,7 +114,7 @@ func Encode(img *image.NRGBA, t Target) string {
 	return wayOf(t.Mode).print(img, room, t)
 }
 
-// joined is lines with their ends.
+// joined returns lines, each with a newline.
 func joined(lines []string) string {
 	var b strings.Builder
 	writeLines(&b, lines)
@@ -127,7 +128,7 @@ func writeLines(b *strings.Builder, lines []string) {
 	}
 }
 
-// frameFor scales a picture for its cells.
+// frameFor scales a picture to fill its cells.
 func frameFor(img *image.NRGBA, room Room, t Target) (frame *image.NRGBA, cols, rows int) {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	ground := func(img *image.NRGBA, square int) *image.NRGBA {

@@ -6,23 +6,23 @@ import (
 	"math/bits"
 )
 
-// NoSnap keeps the mean colours of a fit.
+// NoSnap makes [Fit] keep mean colours.
 const NoSnap = -1
 
-// Options say how [Fit] chooses glyphs and colours.
+// Options control how [Fit] chooses glyphs and colours.
 type Options struct {
 	// Set is the richest glyph set the terminal draws well.
 	Set Set
-	// Snap replaces the mean colour of a glyph's part by the part's commonest source
-	// colour where that covers at least this share of it: 0 for pixel art (only
-	// colours of the source appear), 0.75 for screenshots (flat fills and text stay
-	// exact), NoSnap for photos.
+	// Snap replaces the mean colour of a glyph's part with the part's most common source
+	// colour if that covers at least this share of it. Use 0 for pixel art (only source
+	// colours appear), 0.75 for screenshots (flat fills and text stay exact), and NoSnap
+	// for photos.
 	Snap float64
 }
 
-// Fit draws img in cols by rows cells. Each cell shows its share of the image by the
-// glyph and the two colours with the least squared error; the search is exhaustive.
-// Transparency is on or off: see the package comment. An empty image or box gives no cells.
+// Fit draws img in cols by rows cells. Each cell gets the glyph and the two colours with the
+// least squared error for its part of the image; the search is exhaustive. Transparency is
+// on or off; see the package comment. An empty image or box yields no cells.
 func Fit(img *image.NRGBA, cols, rows int, o Options) Cells {
 	b := img.Bounds()
 	if cols <= 0 || rows <= 0 || b.Empty() {
@@ -46,9 +46,9 @@ func Fit(img *image.NRGBA, cols, rows int, o Options) Cells {
 	return f.out
 }
 
-// simplify takes the poorest set that is as good as the one asked for: no split that
-// cuts through a pixel beats the best one between pixels, so pixels that fill half
-// cells need half blocks only, and those that fill octants nothing but octants.
+// simplify selects the smallest set that is as good as the requested one. No split that
+// cuts through a pixel beats the best split between pixels, so pixels that fill half cells
+// need only half blocks, and pixels that fill octants need only octants.
 func (f *fitter) simplify() {
 	b := f.img.Bounds()
 	switch {
@@ -65,7 +65,7 @@ func latticeOf(s Set) lattice {
 	return [...]lattice{Half: {1, 2}, Block: {8, 8}, Sextant: {2, 6}, Octant: {2, 4}, Best: {8, 24}}[min(s, Best)]
 }
 
-// vec is a sum of samples: red, green, blue in sixteenths.
+// vec is a sum of samples: red, green and blue, in sixteenths.
 type vec [3]int32
 
 func (a *vec) add(b *vec) { a[0] += b[0]; a[1] += b[1]; a[2] += b[2] }
@@ -80,8 +80,8 @@ func (a *vec) mean(n int) color.NRGBA {
 	return color.NRGBA{uint8((a[0] + d/2) / d), uint8((a[1] + d/2) / d), uint8((a[2] + d/2) / d), 255}
 }
 
-// splitWeights holds 1/(n(all-n)): what the squared difference of a split into n and
-// all-n samples counts.
+// splitWeights returns 1/(n(all-n)) for each n: the weight of the squared difference of a
+// split into n and all-n samples.
 func splitWeights(all int) []float64 {
 	w := make([]float64, all)
 	for n := 1; n < all; n++ {
@@ -101,18 +101,18 @@ type fitter struct {
 	samples    []vec
 	weight     []float64
 	out        Cells
-	// latticeX and latticeY give the fine lattice's column and row under each source
-	// pixel's centre; columns and rows the first source pixel of each cell.
+	// latticeX and latticeY are the fine lattice column and row under each source pixel's
+	// centre; firstX and firstY are the first source pixel of each cell.
 	latticeX, latticeY []int
 	firstX, firstY     []int
 
-	// The sums of the cell at hand.
+	// Sums for the current cell.
 	left, right [latticeRows]vec
 	column      [latticeCols]vec
 	total       vec
 }
 
-// centres places the source pixels on the fine lattice.
+// centres maps the source pixels onto the fine lattice.
 func (f *fitter) centres() {
 	b := f.img.Bounds()
 	f.latticeX, f.firstX = centres(b.Dx(), f.cols, latticeCols)
@@ -137,8 +137,8 @@ func centres(pixels, cells, parts int) (fine, first []int) {
 	return fine, first
 }
 
-// choice is the best split found so far: the glyph paints n samples of the cell. The
-// deviation is their sum less n times the cell's mean, times the number of all samples.
+// choice is the best split found so far; its glyph paints n samples of the cell. The
+// deviation is (their sum - n × the cell's mean) × the number of samples in the cell.
 type choice struct {
 	glyph     *glyph
 	deviation vec
@@ -192,7 +192,7 @@ func (f *fitter) cell(x, y int) Cell {
 	return cell
 }
 
-// sum adds up the samples of a cell and says whether they are all the same.
+// sum adds up the samples of a cell and reports whether they are all equal.
 func (f *fitter) sum(x, y int) (uniform bool) {
 	w, h, stride := f.lattice.w, f.lattice.h, f.cols*f.lattice.w
 	f.total = vec{}
@@ -231,23 +231,23 @@ func (f *fitter) sum(x, y int) (uniform bool) {
 	return uniform
 }
 
-// deviation gives what a sum of n samples says about a split, see [choice].
+// deviation returns the deviation of a sum of n samples; see [choice].
 func (f *fitter) deviation(sum *vec, n int) vec {
 	all := int32(f.lattice.w * f.lattice.h)
 	return vec{all*sum[0] - int32(n)*f.total[0], all*sum[1] - int32(n)*f.total[1], all*sum[2] - int32(n)*f.total[2]}
 }
 
-// try keeps a split when its two means explain more than the best so far. What is left
-// of the squared error is a constant less |a|²/n(a) + |b|²/n(b), for sums a and b; the
-// deviation says the same with one square.
+// try keeps a split if its two means explain more than the best so far. The remaining
+// squared error is a constant minus |a|²/n(a) + |b|²/n(b), for sums a and b; the deviation
+// expresses the same with a single square.
 func (f *fitter) try(best *choice, g *glyph, deviation vec, n int) {
 	if gain := float64(deviation.square()) * f.weight[n]; gain > best.gain {
 		*best = choice{glyph: g, deviation: deviation, n: n, gain: gain}
 	}
 }
 
-// tryGrid walks all partitions of 2 by rows parts in Gray-code order, so that each step
-// moves one part. The last part stays outside: complements have the same gain.
+// tryGrid visits all partitions of 2 by rows parts in Gray-code order, so that each step
+// moves one part. The last part is never painted: complements have the same gain.
 func (f *fitter) tryGrid(best *choice, table []glyph, rows int) {
 	var parts [8]vec
 	per := f.lattice.h / rows

@@ -9,80 +9,80 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 )
 
-// Spec is a picture that a page wants on the screen.
+// Spec is a picture that a page wants to show.
 type Spec struct {
-	// Slot names the place, which shows one picture after the other: "pixels".
+	// Slot names the place, such as "pixels". A place shows one picture at a time.
 	Slot string
-	// Key names the pixels: the same key in the same box is the same picture.
+	// Key identifies the pixels: the same key in the same box means the same picture.
 	Key string
-	// Cols and Rows are its box in cells.
+	// Cols and Rows are the size of the box in cells.
 	Cols, Rows int
-	// Smooth is for what is not pixel art: common colours are kept, the rest averaged.
+	// Smooth is for anything but pixel art: common colours are kept, the rest averaged.
 	Smooth bool
-	// Now asks for the picture in this frame: for those that take less than a
-	// millisecond. Others come a frame or two later, drawn off the update loop.
+	// Now asks for the picture in this frame, for pictures that take less than a millisecond
+	// to draw. Others are drawn off the update loop and appear a frame or two later.
 	Now bool
-	// Letters writes a picture of a pixel a cell, or two, where there is nothing but
-	// letters; nil draws it by brightness.
+	// Letters writes a picture of one or two cells per pixel when only letters are
+	// available; nil draws it by brightness.
 	Letters *Lettering
-	// Make draws the pixels. In modes that send pixels it must return as many as the box
-	// has; in text any number that the box divides.
+	// Make draws the pixels. In modes that send pixels, the image must have the size of the
+	// box in pixels; in text modes, any size that divides the box will do.
 	Make func() *image.NRGBA
 }
 
-// Placed is a picture on the frame.
+// Placed is the position of a picture in the frame.
 type Placed struct {
 	Slot             string
 	X, Y, Cols, Rows int
 }
 
-// Gallery keeps the pictures of a screen: it hands out the rows to draw, prepares in
-// the background what takes long, and says which bytes the terminal needs beside the
-// frame. Its methods may be called from several goroutines.
+// Gallery manages the pictures on a screen: it returns the rows to draw, prepares slow
+// pictures in the background, and produces the bytes the terminal needs besides the frame.
+// It is safe for concurrent use.
 type Gallery struct {
 	mu      sync.Mutex
 	caps    Caps
-	way     way // of caps
+	way     way // for caps
 	ids     *IDs
 	slots   map[string]*slot
 	cache   cache
-	waiting map[string]Spec // by slot: only the last request counts
+	waiting map[string]Spec // by slot; only the latest request counts
 	hint    chan struct{}
 	send    strings.Builder
-	last    []string // rows of the last frame
+	last    []string // rows of the previous frame
 
-	frameDue bool // the last frame has not been written yet
+	frameDue bool // the latest frame has not been written yet
 }
 
-// slot is what a place shows and what the terminal has of it.
+// slot is what a place shows and what the terminal holds for it.
 type slot struct {
 	spec  Spec
-	shown *drawing // nil until something is ready
+	shown *drawing // nil until a drawing is ready
 	seen  bool     // in this frame
 	at    Placed
 
-	id         uint32 // kitty; 0 when nothing was sent
+	id         uint32 // kitty; 0 if nothing was sent
 	cols, rows int    // of id
 	sent       *drawing
 	placedAt   Placed
-	old        uint32 // to be deleted after the next frame
-	drawn      []bool // strips on the screen or about to be, by row
-	due        []bool // of those, to follow the next frame's bytes
-	clear      []bool // nothing lies over the row, as of the last frame
+	old        uint32 // to delete after the next frame
+	drawn      []bool // by row: strips on the screen or about to be
+	due        []bool // by row: strips of drawn to send after the next frame's bytes
+	clear      []bool // by row: nothing covered the row in the latest frame
 }
 
-// drawing is a picture in the form a mode needs.
+// drawing is a picture in the form that a mode needs.
 type drawing struct {
 	key     string
-	lines   []string // text, of all modes but kitty's placeholders
+	lines   []string // text; used by all modes except kitty placeholders
 	payload Payload
 	strips  []string
 	holes   bool // some pixels of the strips are transparent
 	bytes   int
 }
 
-// NewGallery makes a gallery that shows text until it is told what the terminal can.
-// top keeps two programs in one terminal apart; see [NewIDs].
+// NewGallery returns a gallery that draws for c. top keeps the pictures of two programs in
+// one terminal apart; see [NewIDs].
 func NewGallery(c Caps, top uint8) *Gallery {
 	return &Gallery{
 		caps: c, way: wayOf(c.Mode), ids: NewIDs(top), slots: map[string]*slot{},
@@ -90,14 +90,14 @@ func NewGallery(c Caps, top uint8) *Gallery {
 	}
 }
 
-// Caps is what the gallery draws for.
+// Caps returns the capabilities the gallery draws for.
 func (g *Gallery) Caps() Caps {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.caps
 }
 
-// SetCaps changes what the gallery draws for; everything is made again.
+// SetCaps changes the capabilities the gallery draws for and redraws everything.
 func (g *Gallery) SetCaps(c Caps) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -108,8 +108,8 @@ func (g *Gallery) SetCaps(c Caps) {
 	g.caps, g.way = c, wayOf(c.Mode)
 }
 
-// Forget assumes that the terminal has lost all pictures, as after another program had
-// the screen: everything is sent again.
+// Forget assumes that the terminal has lost all pictures, for example because another
+// program used the screen. Everything is sent again.
 func (g *Gallery) Forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -133,7 +133,7 @@ func (g *Gallery) delete(id uint32) {
 	}
 }
 
-// Room is the space that a box of cells gives in the present mode.
+// Room returns the room that cols by rows cells provide in the current mode.
 func (g *Gallery) Room(cols, rows int) Room {
 	c := g.Caps()
 	if p, ok := wayOf(c.Mode).(protocol); ok {
@@ -142,7 +142,7 @@ func (g *Gallery) Room(cols, rows int) Room {
 	return RoomFor(c.Mode, cols, rows, c.CellW, c.CellH)
 }
 
-// Bytes is how many bytes what a place shows takes to send, 0 for nothing.
+// Bytes returns the number of bytes it takes to send what a place shows, or 0 if none.
 func (g *Gallery) Bytes(name string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -152,7 +152,7 @@ func (g *Gallery) Bytes(name string) int {
 	return 0
 }
 
-// Begin starts a frame: no place is seen yet.
+// Begin starts a frame in which no place has been seen yet.
 func (g *Gallery) Begin() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -161,9 +161,9 @@ func (g *Gallery) Begin() {
 	}
 }
 
-// Lines returns the rows for a picture, as many and as wide as its box. What is not
-// ready is drawn later, and [Gallery.Hint] says when; until then the place keeps what it
-// showed if that has the same box, else it is empty.
+// Lines returns the rows for a picture, with the size of its box. A picture that is not
+// ready is drawn later and announced by [Gallery.Hint]; until then the place keeps its
+// previous picture if that has the same box, and is empty otherwise.
 func (g *Gallery) Lines(spec Spec) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -208,16 +208,16 @@ func blankLines(cols, rows int) []string {
 	return lines
 }
 
-// poke hints that there is something to load or to send.
+// poke signals that there is something to load or send.
 func (g *Gallery) poke() {
 	hint.Poke(g.hint)
 }
 
-// Hint gets a value when [Gallery.Load] has something to do.
+// Hint returns a channel that receives a value when [Gallery.Load] has something to do.
 func (g *Gallery) Hint() <-chan struct{} { return g.hint }
 
-// Load draws what is waiting and says whether the frame should be drawn again, and
-// which bytes to send to the terminal before it. It is not for the update loop.
+// Load draws the waiting pictures. It reports whether the frame should be redrawn and
+// returns the bytes to send to the terminal before it. Don't call it in the update loop.
 func (g *Gallery) Load() (redraw bool, send string) {
 	g.mu.Lock()
 	specs := g.waiting
@@ -234,7 +234,7 @@ func (g *Gallery) Load() (redraw bool, send string) {
 	return redraw, g.Send()
 }
 
-// Send takes the bytes that are to go to the terminal before the next frame.
+// Send returns, and clears, the bytes to send to the terminal before the next frame.
 func (g *Gallery) Send() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -255,14 +255,14 @@ func (g *Gallery) anyDue() bool {
 	return false
 }
 
-// nudge is a write without effect: it saves and restores the cursor. The strips follow
-// it when the frame itself has no change that would carry them.
+// nudge is a write without effect: it saves and restores the cursor. Strips follow it when
+// the frame itself has no change that would carry them.
 const nudge = "\x1b7\x1b8"
 
-// nudgeMost is how far into a write a nudge is looked for; a frame is longer.
+// nudgeMost is how far into a write to look for a nudge; a frame is longer.
 const nudgeMost = 4096
 
-// Close returns what frees all pictures in the terminal: the last thing to send.
+// Close returns the bytes that free all pictures in the terminal. Send them last.
 func (g *Gallery) Close() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// Set names the glyphs a terminal's font can draw. Every set holds half blocks, so
-// that pixels that fill half cells are exact in all of them.
+// Set is a set of glyphs that a terminal's font can draw. Every set contains the half
+// blocks, so pixels that fill half cells are exact in all of them.
 type Set uint8
 
 // The glyph sets, poorest first.
 const (
-	// Half is U+2580 alone: one by two square pixels in a cell, everywhere.
+	// Half is U+2580 alone: two square pixels per cell, one above the other. It works everywhere.
 	Half Set = iota
-	// Block is Block Elements: quadrants and eighths, in every modern font.
+	// Block is Block Elements: quadrants and eighths, present in every modern font.
 	Block
-	// Sextant adds two by three parts (Unicode 13) to quadrants.
+	// Sextant adds cells of 2 by 3 parts (Unicode 13) to quadrants.
 	Sextant
-	// Octant has two by four square parts (Unicode 16) and thereby quadrants.
+	// Octant has cells of 2 by 4 square parts (Unicode 16), which include quadrants.
 	Octant
-	// Best is the union of all of these.
+	// Best is the union of all sets.
 	Best
 )
 
@@ -28,8 +28,8 @@ func (s Set) String() string {
 	return [...]string{"half", "block", "sextant", "octant", "best"}[min(s, Best)]
 }
 
-// A glyph's shape is given on a lattice of 8 by 24 samples, which every set's parts
-// divide: bit x of row y is set where the glyph paints its foreground.
+// shape is a glyph's shape on a lattice of 8 by 24 samples, which the parts of every set
+// divide evenly: bit x of row y is set where the glyph paints its foreground.
 type shape [latticeRows]uint8
 
 const (
@@ -37,22 +37,22 @@ const (
 	latticeRows = 24
 )
 
-// glyph is a character, its shape, and the character with the complementary shape
-// when the set has one (0 otherwise).
+// glyph is a character, its shape, and the character with the complementary shape, or 0 if
+// the set has none.
 type glyph struct {
 	char, complement rune
 	shape            shape
 }
 
-// glyphs holds the candidates of all sets. Patterns number the parts row by row from
-// the top left, lowest bit first.
+// glyphs holds the candidates of all sets. Patterns number the parts row by row from the
+// top left, lowest bit first.
 type glyphs struct {
 	half    glyph
 	quad    [16]glyph
 	sextant [64]glyph
 	octant  [256]glyph
-	lower   [8]glyph // lower[n] fills the n lowest eighths
-	left    [8]glyph // left[n] fills the n leftmost eighths
+	lower   [8]glyph // lower[n] fills the lowest n eighths
+	left    [8]glyph // left[n] fills the leftmost n eighths
 	inverse map[rune]rune
 }
 
@@ -109,8 +109,8 @@ func quadChar(pattern int) rune {
 	return [16]rune{' ', '▘', '▝', '▀', '▖', '▌', '▞', '▛', '▗', '▚', '▐', '▜', '▄', '▙', '▟', '█'}[pattern]
 }
 
-// sextantChar: the 60 sextants stand in order of their patterns from U+1FB00, without
-// the four that are older characters.
+// sextantChar returns the character for a pattern. The 60 sextants follow the order of
+// their patterns from U+1FB00, skipping the four that exist as older characters.
 func sextantChar(pattern int) rune {
 	switch pattern {
 	case 0:
@@ -132,9 +132,9 @@ func sextantChar(pattern int) rune {
 	return char
 }
 
-// octantChar: the 230 octants stand in order of their patterns from U+1CD00, without
-// those that are older characters or stand elsewhere. It returns 0 for patterns whose
-// character common fonts lack: their complement with swapped colours says the same.
+// octantChar returns the character for a pattern, or 0 if common fonts lack it: its
+// complement with swapped colours looks the same. The 230 octants follow the order of their
+// patterns from U+1CD00, skipping those that are older characters or located elsewhere.
 func octantChar(pattern int) rune {
 	if char, elsewhere := octantElsewhere(pattern); elsewhere {
 		return char
@@ -149,7 +149,7 @@ func octantChar(pattern int) rune {
 }
 
 func octantElsewhere(pattern int) (rune, bool) {
-	// Quadrants repeat each part on two rows.
+	// Quadrants repeat each part in two rows.
 	upper, lower := pattern&0xF, pattern>>4
 	if upper&3 == upper>>2 && lower&3 == lower>>2 {
 		return quadChar(upper&3 | lower&3<<2), true
@@ -162,7 +162,7 @@ func octantElsewhere(pattern int) (rune, bool) {
 	case 0b00000011, 0b00111111: // upper quarter and three quarters, U+1FB82 and U+1FB85
 		return 0, true
 	}
-	// One corner part, or one side's middle half: U+1CEA0, A3, A8, AB, U+1FBE6, E7.
+	// A single corner part, or the middle half of one side: U+1CEA0, A3, A8, AB, U+1FBE6, E7.
 	if bits.OnesCount(uint(pattern)) == 1 && (pattern&0b11000011) != 0 || pattern == 0b00010100 || pattern == 0b00101000 {
 		return 0, true
 	}

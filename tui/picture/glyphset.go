@@ -2,7 +2,7 @@ package picture
 
 import "image"
 
-// The modes of glyph sets.
+// The modes that use glyph sets.
 const (
 	ModeHalf    Mode = "half"
 	ModeBlock   Mode = "block"
@@ -11,12 +11,12 @@ const (
 	ModeBest    Mode = "best"
 )
 
-// glyphSet shows a picture by characters that paint parts of their cells.
+// glyphSet shows a picture with characters that paint parts of their cells.
 type glyphSet struct{ set Set }
 
 func modeOf(s Set) Mode { return Mode(s.String()) }
 
-// Set returns the glyph set of a mode made of cells.
+// Set returns the glyph set of a cell mode, and whether m is one.
 func (m Mode) Set() (Set, bool) {
 	w, ok := wayOf(m).(glyphSet)
 	return w.set, ok && w.mode() == m
@@ -24,7 +24,7 @@ func (m Mode) Set() (Set, bool) {
 
 func (w glyphSet) mode() Mode { return modeOf(w.set) }
 
-// unit is half a cell, which is about square.
+// unit is a half cell, which is about square.
 func (glyphSet) unit(int, int) (w, h int) { return 1, 2 }
 
 func (w glyphSet) draw(d *drawing, img *image.NRGBA, s Spec, c Caps) {

@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// opaqueFrom is the least alpha that counts as there.
+// opaqueFrom is the lowest alpha that counts as opaque.
 const opaqueFrom = 128
 
-// cellWithHoles draws a cell some of whose pixels are transparent: the glyph nearest to
-// the shape of the opaque ones, on the terminal's own background. It reports false for
-// a cell that is opaque throughout.
+// cellWithHoles draws a cell that has transparent pixels, using the glyph closest to the
+// shape of the opaque ones on the terminal's background. It returns false for a fully
+// opaque cell.
 func (f *fitter) cellWithHoles(x, y int) (Cell, bool) {
 	mask, holes, any := f.opaqueMask(x, y)
 	if !holes {
@@ -40,7 +40,7 @@ func (f *fitter) cellWithHoles(x, y int) (Cell, bool) {
 			g := &table[i]
 			consider(g.char, &g.shape, 0)
 			if g.char == 0 {
-				// No glyph of its own, and no second colour to say it by its complement.
+				// The set has no such glyph, and drawing its complement would need a second colour.
 				continue
 			}
 			consider(g.complement, &g.shape, 0xFF)
@@ -66,7 +66,7 @@ func (f *fitter) tables() [][]glyph {
 	}
 }
 
-// opaqueMask samples the source's alpha at the fine lattice.
+// opaqueMask samples the source's alpha on the fine lattice.
 func (f *fitter) opaqueMask(x, y int) (mask shape, holes, any bool) {
 	b := f.img.Bounds()
 	for ly := range mask {
@@ -83,8 +83,8 @@ func (f *fitter) opaqueMask(x, y int) (mask shape, holes, any bool) {
 	return mask, holes, any
 }
 
-// holedColour is the colour of a glyph that stands for the opaque part of a cell: the
-// commonest one with snapping, else the mean.
+// holedColour returns the colour for the opaque part of a cell: the most common one when
+// snapping, the mean otherwise.
 func (f *fitter) holedColour(x, y int, g *glyph) color.NRGBA {
 	var t tally
 	var sum vec

@@ -17,8 +17,8 @@ type indexed struct {
 	colours []color.NRGBA
 }
 
-// index finds a palette of at most limit colours: the picture's own when it has no more
-// (counted in the steps of 1 % that sixels know), else by halving the largest box of colours.
+// index returns img with a palette of at most limit colours: its own if they fit (compared
+// in steps of 1 %, the resolution of sixels), or else the result of quantise.
 func index(img *image.NRGBA, limit int) *indexed {
 	b := img.Bounds()
 	limit = max(2, min(limit, 1024))
@@ -52,7 +52,7 @@ func index(img *image.NRGBA, limit int) *indexed {
 	return p
 }
 
-// bin is a colour of 5 bits a channel with the exact sum of what fell into it.
+// bin counts the pixels of one 5-bit-per-channel colour, with the exact sum of their values.
 type bin struct {
 	r, g, b, n int
 	key        uint16
@@ -60,8 +60,8 @@ type bin struct {
 
 func (b *bin) channel(i int) int { return [3]int{b.r, b.g, b.b}[i] / b.n }
 
-// quantise cuts the colours in use into limit boxes along their longest side, at the
-// median, the box with the largest side times pixels first.
+// quantise splits the used colours into limit boxes. Each step splits the box with the
+// largest product of longest side and pixels, at the median along that side.
 func (p *indexed) quantise(img *image.NRGBA, limit int) {
 	b := img.Bounds()
 	count := make([]bin, 1<<15)
@@ -116,7 +116,7 @@ func (p *indexed) quantise(img *image.NRGBA, limit int) {
 type colourBox struct {
 	bins    []bin
 	longest int // channel
-	weight  int // length of that side by pixels; 0 when there is nothing to cut
+	weight  int // longest side × pixels; 0 if the box cannot be split
 }
 
 func newColourBox(bins []bin) colourBox {

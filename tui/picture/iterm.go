@@ -8,16 +8,16 @@ import (
 	"strconv"
 )
 
-// ModeITerm2 is inline files.
+// ModeITerm2 shows pictures as inline files.
 const ModeITerm2 Mode = "iterm"
 
-// inlineFiles shows pictures as files in iTerm2's sequence.
+// inlineFiles shows pictures with iTerm2's inline file sequence.
 type inlineFiles struct{ stripped }
 
 func (inlineFiles) mode() Mode { return ModeITerm2 }
 
-// detect goes by the name, and believes a name of the environment only where the
-// attributes tell of pictures, too.
+// detect goes by the terminal's name. A name that comes from the environment counts only if
+// the device attributes indicate pictures as well.
 func (inlineFiles) detect(p *Probe, t terminal, _ Caps) verdict {
 	if p.mux == "" && t.iterm && (p.name != "" || slices.Contains(p.da1, sixelAttribute)) {
 		return verdict{use: true, why: t.name + " shows inline files"}
@@ -31,13 +31,13 @@ func (w inlineFiles) draw(d *drawing, img *image.NRGBA, s Spec, c Caps) {
 
 func (inlineFiles) print(img *image.NRGBA, r Room, t Target) string {
 	frame, _, _ := frameFor(img, r, t)
-	b := frame.Bounds() // in device pixels: the size of a cell is a guess here
+	b := frame.Bounds() // in device pixels, because the cell size is a guess here
 	return inlineFile(frame, strconv.Itoa(b.Dx())+"px", strconv.Itoa(b.Dy())+"px") + "\n"
 }
 
-// ITerm2Strips cuts a picture into one file per text row of cellH pixels, each as wide
-// as cols cells, so that a row can be sent again alone. The picture must have the exact
-// size of its cells.
+// ITerm2Strips cuts a picture into one file per text row of cellH pixels, each cols cells
+// wide, so that a row can be sent again on its own. The picture must have exactly the size
+// of its cells.
 func ITerm2Strips(img *image.NRGBA, cols, cellH int) []string {
 	strips := make([]string, (img.Bounds().Dy()+cellH-1)/cellH)
 	for i := range strips {
@@ -46,7 +46,7 @@ func ITerm2Strips(img *image.NRGBA, cols, cellH int) []string {
 	return strips
 }
 
-// ITerm2 is a picture as an inline file of cols by rows cells at the cursor.
+// ITerm2 returns a picture as an inline file of cols by rows cells at the cursor.
 func ITerm2(img *image.NRGBA, cols, rows int) string {
 	return inlineFile(img, strconv.Itoa(cols), strconv.Itoa(rows)+";doNotMoveCursor=1")
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/charmbracelet/x/ansi/kitty"
 )
 
-// ModeKitty is kitty's protocol with placeholder cells.
+// ModeKitty shows pictures with kitty's protocol and placeholder cells.
 const ModeKitty Mode = "kitty"
 
-// kittyCells shows pictures by kitty's protocol, where cells of placeholders stand.
+// kittyCells shows pictures with kitty's protocol wherever there are placeholder cells.
 type kittyCells struct{ silent }
 
 func (kittyCells) mode() Mode { return ModeKitty }
@@ -27,7 +27,7 @@ func (kittyCells) query() (ask string, through bool) {
 	return "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\", true
 }
 
-// Kitty takes the payload of the answer to the kitty query: OK or an error.
+// Kitty records the payload of the reply to the kitty query: OK or an error.
 func (p *Probe) Kitty(payload string) {
 	if payload == "" {
 		payload = "(empty)"
@@ -39,7 +39,7 @@ func (kittyCells) facts(p *Probe) []Fact {
 	return []Fact{{"kitty pictures", p.said(p.kitty), "OK: understands the protocol"}}
 }
 
-// detect goes by the answer and the name: some answer OK and have no placeholders.
+// detect needs both the reply and the name: some terminals reply OK but lack placeholders.
 func (w kittyCells) detect(p *Probe, t terminal, c Caps) verdict {
 	switch {
 	case p.kitty != "OK" || p.name == "" || t.name == "" || c.Version < t.placeholders:
@@ -62,7 +62,7 @@ func (kittyCells) most(_ Caps, cols, rows int) (int, int) {
 }
 
 func (kittyCells) draw(d *drawing, img *image.NRGBA, s Spec, c Caps) {
-	d.payload = Kitty{Small: c.Slow || !s.Smooth}.Payload(img) // flat areas make small files
+	d.payload = Kitty{Small: c.Slow || !s.Smooth}.Payload(img) // flat areas compress well
 	d.lines = blankLines(s.Cols, s.Rows)
 }
 
@@ -75,8 +75,9 @@ func (kittyCells) print(img *image.NRGBA, r Room, t Target) string {
 	return k.TransmitVirtual(k.Payload(frame), t.ID, cols, rows) + joined(Placeholders(t.ID, cols, rows))
 }
 
-// lines sends what a place shows, under the id its cells name already when the box is
-// the same (the picture then changes in place), else under a new one.
+// lines sends the picture of a place and returns its cells. If the box is unchanged, it
+// reuses the id that the cells name, and the picture changes in place; otherwise it takes a
+// new id.
 func (kittyCells) lines(g *Gallery, s *slot) []string {
 	if s.id == 0 || s.cols != s.spec.Cols || s.rows != s.spec.Rows {
 		g.delete(s.old)
@@ -95,70 +96,71 @@ func (kittyCells) free(c Caps, id uint32) string { return kittyOf(c).Delete(id) 
 
 func kittyOf(c Caps) Kitty { return Kitty{Tmux: c.Tmux, Small: c.Slow} }
 
-// MaxPlaceholders is the most cells a placeholder picture may have each way: so many
-// marks there are to number rows and columns with.
+// MaxPlaceholders is the largest width and height of a placeholder picture in cells: the
+// number of diacritics available for numbering rows and columns.
 const MaxPlaceholders = 297
 
-// underText is the greatest z at which a picture lies under text and under the
-// background colours of cells.
+// underText is the greatest z-index at which a picture is drawn below both text and cell
+// backgrounds.
 const underText = -1073741825
 
-// chunk is the most base64 bytes the protocol allows in one command.
+// chunk is the maximum number of base64 bytes the protocol allows in one command.
 const chunk = 4096
 
-// IDs hands out picture ids that survive a renderer with 256 colours: the low byte is a
-// fixed palette colour (16 to 255), the top byte goes into the third mark, and the bytes
-// between are zero. One value is for one program; the top byte keeps two apart.
+// IDs allocates picture ids that survive a renderer limited to 256 colours: the low byte is
+// a fixed palette colour (16 to 255), the top byte goes into the third diacritic, and the
+// bytes between are zero. Each program uses one IDs; the top byte keeps programs apart.
 type IDs struct {
 	top, low uint32
 }
 
-// NewIDs starts a sequence; top should be random, so that two programs in one terminal
+// NewIDs returns an allocator. top should be random, so that two programs in one terminal
 // do not use each other's pictures.
 func NewIDs(top uint8) *IDs { return &IDs{top: uint32(max(top, 1))} }
 
-// Next returns an id; the same comes again after 240.
+// Next returns the next id. Ids repeat after 240 calls.
 func (s *IDs) Next() uint32 {
 	id := s.top<<24 | 16 + s.low
 	s.low = (s.low + 1) % 240
 	return id
 }
 
-// Kitty writes the commands of the kitty graphics protocol. Pictures must have the exact
-// size of their cells in device pixels: a terminal that scales smooths.
+// Kitty writes the commands of the kitty graphics protocol. Pictures must have exactly the
+// size of their cells in device pixels, because terminals smooth pictures that they scale.
 type Kitty struct {
-	// Tmux wraps every command so that tmux hands it on.
+	// Tmux wraps every command so that tmux passes it through.
 	Tmux bool
-	// Small prefers fewer bytes (PNG) to less work (zlib): for connections over ssh.
+	// Small trades work for size, using PNG instead of zlib. Set it for connections over ssh.
 	Small bool
 }
 
-// Payload is a picture ready to be sent under any id.
+// Payload is an encoded picture that can be sent under any id.
 type Payload struct{ keys, data string }
 
-// TransmitVirtual sends a picture for placeholder cells; nothing shows until cells of
-// that id are drawn. Sent again under the same id it changes the picture in place.
+// TransmitVirtual sends a picture for placeholder cells. It shows once cells with that id
+// are drawn. Sending another picture under the same id changes it in place.
 func (k Kitty) TransmitVirtual(p Payload, id uint32, cols, rows int) string {
 	return k.send(fmt.Sprintf("a=T,U=1,i=%d,c=%d,r=%d,q=2", id, cols, rows), p)
 }
 
-// Transmit sends a picture to be placed later.
+// Transmit sends a picture without showing it; see [Kitty.Place].
 func (k Kitty) Transmit(p Payload, id uint32) string {
 	return k.send(fmt.Sprintf("a=t,i=%d,q=2", id), p)
 }
 
-// TransmitAndShow sends a picture and shows it at the cursor, pixel by pixel: for output
-// that scrolls. The cursor moves behind it.
+// TransmitAndShow sends a picture and shows it unscaled at the cursor, for output that
+// scrolls. The cursor moves past the picture.
 func (k Kitty) TransmitAndShow(p Payload) string { return k.send("a=T,q=2", p) }
 
-// Place shows a sent picture at column x and row y (from 0), under text: rewriting the
-// cells does not harm it and cells with a background colour cover it. Placing again moves it.
+// Place shows a sent picture at column x and row y (from 0), below the text: rewriting the
+// cells does not damage it, and cells with a background colour cover it. Placing it again
+// moves it.
 func (k Kitty) Place(id uint32, x, y, cols, rows int) string {
 	at := "\x1b7" + ansi.CursorPosition(x+1, y+1)
 	return at + k.wrap(fmt.Sprintf("\x1b_Ga=p,i=%d,p=1,c=%d,r=%d,C=1,z=%d,q=2\x1b\\", id, cols, rows, underText)) + "\x1b8"
 }
 
-// Delete frees a picture with all its placements, virtual ones too.
+// Delete frees a picture and all its placements, including virtual ones.
 func (k Kitty) Delete(id uint32) string {
 	return k.wrap(fmt.Sprintf("\x1b_Ga=d,d=I,i=%d,q=2\x1b\\", id))
 }
@@ -189,7 +191,7 @@ func (k Kitty) send(keys string, p Payload) string {
 	return b.String()
 }
 
-// Payload packs a picture.
+// Payload encodes a picture.
 func (k Kitty) Payload(img *image.NRGBA) Payload {
 	b := img.Bounds()
 	asPNG := func() Payload { return Payload{"f=100", base64.StdEncoding.EncodeToString(encodePNG(img))} }
@@ -202,26 +204,26 @@ func (k Kitty) Payload(img *image.NRGBA) Payload {
 		return asPNG()
 	}
 	for y := range b.Dy() {
-		_, _ = w.Write(img.Pix[y*img.Stride : y*img.Stride+4*b.Dx()]) // a bytes.Buffer takes everything
+		_, _ = w.Write(img.Pix[y*img.Stride : y*img.Stride+4*b.Dx()]) // a bytes.Buffer never fails
 	}
 	_ = w.Close()
 	return Payload{fmt.Sprintf("f=32,o=z,s=%d,v=%d", b.Dx(), b.Dy()), base64.StdEncoding.EncodeToString(out.Bytes())}
 }
 
-// encodePNG writes a file, with a palette where the colours fit into one: it has a
-// quarter of the bytes and less.
+// encodePNG encodes img as PNG, with a palette if its colours fit into one, which makes the
+// file at most a quarter of the size.
 func encodePNG(img *image.NRGBA) []byte {
 	var out bytes.Buffer
 	var source image.Image = img
 	if p := paletted(img); p != nil {
 		source = p
 	}
-	// A buffer does not fail, and an empty picture has no file; both leave it empty.
+	// A buffer never fails, and an empty picture cannot be encoded; both are fine.
 	_ = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, source)
 	return out.Bytes()
 }
 
-// paletted is a picture of at most 256 colours by their numbers, nil for one of more.
+// paletted returns img with a palette, or nil if it has more than 256 colours.
 func paletted(img *image.NRGBA) *image.Paletted {
 	b := img.Bounds()
 	out := image.NewPaletted(image.Rect(0, 0, b.Dx(), b.Dy()), nil)
@@ -251,8 +253,8 @@ func paletted(img *image.NRGBA) *image.Paletted {
 }
 
 // Placeholders returns the cells that show picture id, one string per row. Every cell
-// carries all its marks, so that rows may be cut, covered and scrolled, and names the id
-// by a palette colour, which renderers with at least 256 colours leave alone.
+// carries all its diacritics, so rows can be cut, covered and scrolled. The id is a palette
+// colour, which renderers with at least 256 colours pass through unchanged.
 func Placeholders(id uint32, cols, rows int) []string {
 	cols, rows = min(cols, MaxPlaceholders), min(rows, MaxPlaceholders)
 	lines := make([]string, max(rows, 0))

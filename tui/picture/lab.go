@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// lab is a colour in OKLab (Björn Ottosson, 2020), where distances are about as people see them.
+// lab is a colour in OKLab (Björn Ottosson, 2020), where distances approximate perception.
 type lab struct{ l, a, b float64 }
 
 func (c lab) plus(d lab, factor float64) lab {
 	return lab{c.l + factor*d.l, c.a + factor*d.a, c.b + factor*d.b}
 }
 
-// distance is squared.
+// distance returns the squared distance.
 func (c lab) distance(d lab) float64 {
 	l, a, b := c.l-d.l, c.a-d.a, c.b-d.b
 	return l*l + a*a + b*b
@@ -45,8 +45,8 @@ func toLab(c color.NRGBA) lab {
 	}
 }
 
-// Difference says how far two colours look apart, ignoring alpha, on a scale where 1 is
-// about the least one can see and 100 is from black to white (OKLab times 100).
+// Difference returns how different two colours look, ignoring alpha. About 1 is just
+// visible; black and white are 100 apart. The value is the OKLab distance times 100.
 func Difference(a, b color.NRGBA) float64 {
 	return 100 * math.Sqrt(toLab(a).distance(toLab(b)))
 }
@@ -69,7 +69,7 @@ var fixed240 = sync.OnceValue(func() []terminalColour {
 	return list
 })
 
-// sixteen has xterm's values, which most terminals stay near.
+// sixteen returns xterm's first 16 colours, which most terminals stay close to.
 var sixteen = sync.OnceValue(func() []terminalColour {
 	var list []terminalColour
 	for i := range 16 {

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// ModeLetters is one letter per colour, or shades of plain characters.
+// ModeLetters shows one letter per colour, or shades of ASCII characters.
 const ModeLetters Mode = "letters"
 
-// lettered shows a picture without any colour.
+// lettered shows a picture without colours.
 type lettered struct{}
 
 func (lettered) mode() Mode { return ModeLetters }
 
-// unit is a cell: a letter a pixel.
+// unit is a cell: one letter per pixel.
 func (lettered) unit(int, int) (w, h int) { return 1, 1 }
 
 func (lettered) draw(d *drawing, img *image.NRGBA, s Spec, _ Caps) {
@@ -47,10 +47,10 @@ func (lettered) print(img *image.NRGBA, room Room, _ Target) string {
 	return b.String()
 }
 
-// letters are given to the colours of a sprite, the commonest first.
+// letters are assigned to the colours of a sprite, the most common first.
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// Letter is a line of the legend to a picture in letters.
+// Letter is an entry in the legend of a picture drawn with letters.
 type Letter struct {
 	Char  byte
 	Color color.NRGBA
@@ -58,9 +58,9 @@ type Letter struct {
 	Count int
 }
 
-// Letters writes a sprite with one letter per colour, exact without any colour; a
-// transparent pixel is a dot. Wide doubles the columns, which makes pixels about square.
-// It reports false for a picture with more colours than letters: see [Shades].
+// Letters draws a sprite with one letter per colour, which is exact without any colour. A
+// transparent pixel is a dot. Wide doubles the columns to make pixels about square. It
+// returns false for a picture with more colours than letters; see [Shades].
 func Letters(img *image.NRGBA, wide bool) (lines []string, legend []Letter, ok bool) {
 	legend, ok = Legend(img)
 	if !ok {
@@ -69,8 +69,8 @@ func Letters(img *image.NRGBA, wide bool) (lines []string, legend []Letter, ok b
 	return NewLettering(legend, wide, nil).Lines(img), legend, true
 }
 
-// Legend gives each colour of some pictures a letter, the commonest first; false when
-// there are more colours than letters.
+// Legend assigns a letter to each colour of the pictures, the most common first. It returns
+// false if there are more colours than letters.
 func Legend(pictures ...*image.NRGBA) (legend []Letter, ok bool) {
 	count := map[color.NRGBA]int{}
 	for _, img := range pictures {
@@ -98,15 +98,15 @@ func Legend(pictures ...*image.NRGBA) (legend []Letter, ok bool) {
 	return legend, true
 }
 
-// Lettering writes pictures with the letters of a legend.
+// Lettering draws pictures with the letters of a legend.
 type Lettering struct {
 	chars   map[color.NRGBA]byte
 	wide    bool
 	reverse func(x, y int) bool
 }
 
-// NewLettering writes with a legend. Wide doubles the columns; reverse, which may be nil,
-// says which pixels of a picture stand out.
+// NewLettering returns a Lettering for a legend. Wide doubles the columns. reverse, which
+// may be nil, reports which pixels to highlight.
 func NewLettering(legend []Letter, wide bool, reverse func(x, y int) bool) *Lettering {
 	chars := make(map[color.NRGBA]byte, len(legend))
 	for _, one := range legend {
@@ -115,7 +115,7 @@ func NewLettering(legend []Letter, wide bool, reverse func(x, y int) bool) *Lett
 	return &Lettering{chars, wide, reverse}
 }
 
-// Lines writes a picture; a colour that is not in the legend is a question mark.
+// Lines draws a picture. A colour that is not in the legend becomes a question mark.
 func (l *Lettering) Lines(img *image.NRGBA) []string {
 	b := img.Bounds()
 	lines := make([]string, b.Dy())
@@ -149,10 +149,10 @@ func pack(c color.NRGBA) uint32 {
 	return uint32(c.R)<<24 | uint32(c.G)<<16 | uint32(c.B)<<8 | uint32(c.A)
 }
 
-// shades go from dark to light.
+// shades are ordered from dark to light.
 const shades = " .:-=+*#%@"
 
-// Shades draws a picture of many colours by brightness, in plain characters.
+// Shades draws a picture of many colours by brightness, in ASCII characters.
 func Shades(img *image.NRGBA, cols, rows int) []string {
 	small := Shrink(img, cols, rows)
 	lines := make([]string, max(rows, 0))

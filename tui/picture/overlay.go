@@ -11,9 +11,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// End closes a frame: it gets all rows of the screen as they will be shown, dialogs and
-// all, and where the pictures are on it. It finds out what must be drawn over the frame,
-// and frees what is no longer shown.
+// End finishes a frame. It takes all rows of the screen as they will be shown, including
+// dialogs, and the positions of the pictures. It determines what to draw over the frame and
+// frees the pictures that are no longer shown.
 func (g *Gallery) End(rows []string, pictures []Placed) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -23,7 +23,7 @@ func (g *Gallery) End(rows []string, pictures []Placed) {
 		}
 	}
 	for name, s := range g.slots {
-		if s.old != 0 { // the cells of its successor are in this frame
+		if s.old != 0 { // this frame holds its successor's cells
 			g.delete(s.old)
 			s.old = 0
 		}
@@ -49,12 +49,12 @@ func (g *Gallery) End(rows []string, pictures []Placed) {
 
 const endOfFrame = "\x1b[?2026l"
 
-// Output wraps a program's output: what is drawn over a frame leaves in the same
-// write, before the mark that ends an atomic frame if there is one, so that nothing
-// flickers. Only sixels and inline files need it.
+// Output wraps a program's output so that whatever is drawn over a frame is part of the
+// same write, before the end of a synchronized update if there is one. This avoids flicker.
+// Only sixels and inline files need it.
 func (g *Gallery) Output(w io.Writer) io.Writer {
 	if f, ok := w.(*os.File); ok {
-		return &fileOutput{File: f, output: output{f, g}} // still a terminal to those who ask
+		return &fileOutput{File: f, output: output{f, g}} // still a terminal to callers that check
 	}
 	return &output{w, g}
 }
@@ -69,10 +69,10 @@ type fileOutput struct {
 	output output
 }
 
-// Write is output's.
+// Write implements [io.Writer].
 func (o *fileOutput) Write(p []byte) (int, error) { return o.output.Write(p) }
 
-// Write reports the length of p, whatever it adds.
+// Write returns the length of p on success, whatever it adds.
 func (o *output) Write(p []byte) (int, error) {
 	over := o.g.over(p)
 	if len(over) == 0 {
@@ -88,10 +88,10 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// over returns what is to be drawn over the frame that p writes. Other writes (titles,
-// the clipboard, questions to the terminal) carry nothing: their frame comes after them.
-// The nudge carries the strips only when no frame is on its way, which would wipe them;
-// should that frame turn out to change no cell, another nudge follows.
+// over returns what to draw over the frame in p. Other writes (titles, the clipboard,
+// queries) add nothing, because their frame follows. A nudge carries the strips only if no
+// frame is pending, which would erase them; if the pending frame turns out to change no
+// cell, another nudge follows.
 func (g *Gallery) over(p []byte) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -113,7 +113,7 @@ func (g *Gallery) over(p []byte) []byte {
 					b.WriteString("\x1b7")
 				}
 				at := ansi.CursorPosition(s.at.X+1, s.at.Y+i+1)
-				if s.sent.holes { // what shows through must not be an older picture
+				if s.sent.holes { // so that no older picture shows through
 					b.WriteString(at + "\x1b[m" + strings.Repeat(hold, s.at.Cols))
 				}
 				b.WriteString(at + s.sent.strips[i])

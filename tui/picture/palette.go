@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Depth is how many colours a terminal shows.
+// Depth is the number of colours a terminal can show.
 type Depth uint8
 
 // The colour depths.
@@ -18,25 +18,25 @@ const (
 	NoColor
 )
 
-// String returns the depth in words.
+// String returns a description of the depth.
 func (d Depth) String() string {
 	return [...]string{"24-bit colour", "256 colours", "16 colours", "no colour"}[min(d, NoColor)]
 }
 
-// Palette writes colours for a terminal of some depth. The zero Palette writes 24-bit
-// colours. Below that, colours are mapped here and not left to a renderer, which would
-// let two colours of a sprite fall together.
+// Palette writes colours for a terminal of a given depth. The zero Palette writes 24-bit
+// colours. For lower depths, the mapping is done here rather than by a renderer, which might
+// map two colours of a sprite to the same one.
 type Palette struct {
 	Depth Depth
-	// index maps the picture's colours to terminal colours; others go to the nearest.
+	// index maps the picture's colours to terminal colours; others use the nearest.
 	index map[color.NRGBA]uint8
 }
 
-// distinctLimit is the number of colours up to which a palette keeps them apart.
+// distinctLimit is the maximum number of colours that a palette keeps distinct.
 const distinctLimit = 48
 
-// NewPalette makes the palette for a picture. With few colours (a sprite) each gets its
-// own terminal colour, the best-fitting pairs first; with many each takes the nearest.
+// NewPalette returns the palette for a picture. With few colours (a sprite), each gets its
+// own terminal colour, the best-matching pairs first; with many, each uses the nearest.
 func NewPalette(d Depth, c Cells) Palette {
 	p := Palette{Depth: d}
 	if d != Colors256 && d != Colors16 {
@@ -87,7 +87,7 @@ func (p *Palette) assignDistinct(list []color.NRGBA, fixed []terminalColour) {
 	}
 }
 
-// code appends the SGR parameters for a colour; alpha 0 gives the terminal's own.
+// code appends the SGR parameters for a colour. Alpha 0 selects the terminal's default.
 func (p Palette) code(buf []byte, c color.NRGBA, background bool) []byte {
 	base := 30
 	if background {
@@ -122,8 +122,8 @@ type terminalColour struct {
 	at     lab
 }
 
-// terminalColours lists the colours a picture may use: of 256 only the 240 fixed ones,
-// since people change the first 16; of 16 the usual values.
+// terminalColours returns the colours a picture may use. For 256 colours these are the 240
+// fixed ones, because users change the first 16; for 16 they are xterm's values.
 func terminalColours(d Depth) []terminalColour {
 	if d == Colors16 {
 		return sixteen()
@@ -141,10 +141,10 @@ func nearest(list []terminalColour, at lab) uint8 {
 	return best
 }
 
-// Dither maps every pixel of img to one of the colours of a depth, spreading the error
-// to its neighbours (Floyd and Steinberg's weights, in OKLab): for photos and
-// screenshots below 24-bit colour. Give it one pixel a half cell and fit the result
-// with [Half]. Other depths return img itself.
+// Dither maps every pixel of img to one of the colours of a depth and spreads the error to
+// its neighbours (Floyd–Steinberg in OKLab). It is for photos and screenshots below 24-bit
+// colour. Pass one pixel per half cell and fit the result with [Half]. At other depths,
+// Dither returns img itself.
 func Dither(img *image.NRGBA, d Depth) *image.NRGBA {
 	if d != Colors256 && d != Colors16 {
 		return img

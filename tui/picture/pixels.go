@@ -7,8 +7,8 @@ import (
 	"image/draw"
 )
 
-// ToNRGBA returns any image as NRGBA with its corner at the origin; one that already is
-// comes back itself.
+// ToNRGBA converts an image to NRGBA with its top left corner at the origin. An image that
+// already has this form is returned as is.
 func ToNRGBA(img image.Image) *image.NRGBA {
 	b := img.Bounds()
 	if n, ok := img.(*image.NRGBA); ok && b.Min == (image.Point{}) {
@@ -26,7 +26,7 @@ func ToNRGBA(img image.Image) *image.NRGBA {
 	return out
 }
 
-// Scale enlarges img by a whole factor: each pixel becomes a square of factor pixels.
+// Scale enlarges img by a whole factor: each pixel becomes a square of side factor.
 func Scale(img *image.NRGBA, factor int) *image.NRGBA {
 	b := img.Bounds()
 	if factor <= 1 {
@@ -48,7 +48,7 @@ func Scale(img *image.NRGBA, factor int) *image.NRGBA {
 	return out
 }
 
-// Pad enlarges img to at least w by h pixels with transparency right and below.
+// Pad enlarges img to at least w by h pixels, adding transparency on the right and bottom.
 func Pad(img *image.NRGBA, w, h int) *image.NRGBA {
 	b := img.Bounds()
 	if b.Dx() >= w && b.Dy() >= h {
@@ -61,13 +61,13 @@ func Pad(img *image.NRGBA, w, h int) *image.NRGBA {
 	return out
 }
 
-// Checker is what stands behind transparent pixels.
+// Checker is the checkerboard drawn behind transparent pixels.
 type Checker struct {
-	// Light and Dark alternate; the same colour twice is a plain ground.
+	// Light and Dark alternate. If they are equal, the ground is plain.
 	Light, Dark color.NRGBA
-	// Square is a field's side in pixels.
+	// Square is the side of a square in pixels.
 	Square int
-	// X and Y shift the pattern, for a picture that is cropped at its left or top.
+	// X and Y shift the pattern, for a picture that is cropped on the left or top.
 	X, Y int
 }
 
@@ -87,7 +87,7 @@ func floorDiv(a, b int) int {
 	return q
 }
 
-// Over lays img on a checkerboard; the result is opaque where the checker is.
+// Over draws img over a checkerboard. The result is opaque where the checkerboard is.
 func Over(img *image.NRGBA, c Checker) *image.NRGBA {
 	b := img.Bounds()
 	out := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
@@ -105,7 +105,7 @@ func Over(img *image.NRGBA, c Checker) *image.NRGBA {
 	return out
 }
 
-// Mix lays over on under, both with straight alpha.
+// Mix composites over on under, both with straight alpha.
 func Mix(under, over color.NRGBA) color.NRGBA {
 	if over.A == 255 || under.A == 0 {
 		return over
@@ -119,7 +119,7 @@ func Mix(under, over color.NRGBA) color.NRGBA {
 	return color.NRGBA{channel(over.R, under.R), channel(over.G, under.G), channel(over.B, under.B), uint8((all + 127) / 255)}
 }
 
-// Hex writes a colour as #rrggbb, with its alpha when it is not opaque.
+// Hex formats a colour as #rrggbb, followed by its alpha if it is not opaque.
 func Hex(c color.NRGBA) string {
 	if c.A == 255 {
 		return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)

@@ -4,15 +4,15 @@ import (
 	"image"
 )
 
-// ModePlacement is kitty's protocol with pictures placed under the text.
+// ModePlacement shows pictures with kitty's protocol, placed below the text.
 const ModePlacement Mode = "placement"
 
-// placement shows pictures by kitty's protocol in terminals without placeholder cells.
+// placement shows pictures in terminals that know kitty's protocol but not placeholders.
 type placement struct{ silent }
 
 func (placement) mode() Mode { return ModePlacement }
 
-// detect never chooses it: a terminal that answers may still draw nothing.
+// detect never selects this mode, because a terminal that replies may still draw nothing.
 func (placement) detect(p *Probe, _ terminal, _ Caps) verdict {
 	if p.mux == "" && p.kitty == "OK" {
 		return verdict{why: "it answered the kitty query, but is not known to draw placeholders: text (to try it anyway, use the setting placement)"}
@@ -26,7 +26,7 @@ func (placement) print(img *image.NRGBA, r Room, t Target) string {
 	return kittyCells{}.print(img, r, t)
 }
 
-// place sends a picture and puts it under the text where it is.
+// place sends a picture and places it below the text.
 func (placement) place(g *Gallery, s *slot, _ []string) {
 	k := kittyOf(g.caps)
 	if s.id == 0 || s.sent != s.shown {
