@@ -10,53 +10,53 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Ask is what the user and the environment say before the terminal has been asked.
+// Ask is what the user and the environment tell before the terminal is queried.
 type Ask struct {
-	// Mode overrides the choice unless it is Auto.
+	// Mode overrides the detected mode unless it is Auto.
 	Mode Mode
-	// Depth is how many colours the renderer writes.
+	// Depth is the colour depth the renderer writes.
 	Depth Depth
-	// Env looks up a variable of the terminal's environment; "" when unset.
+	// Env returns a variable of the terminal's environment, or "" if it is unset.
 	Env func(string) string
-	// NarrowBlocks is whether ▀ and its like measure one cell here. They measure two
-	// under some East Asian settings, which leaves letters.
+	// NarrowBlocks reports whether block characters such as ▀ are one cell wide. Under some
+	// East Asian settings they are two cells wide, which leaves only letters.
 	NarrowBlocks bool
 }
 
-// Fact is a line of the capability page.
+// Fact is a row of the capability page.
 type Fact struct {
-	// Asked names the question, Answer is the terminal's own, Meaning what follows.
+	// Asked is the query, Answer the terminal's reply, and Meaning what follows from it.
 	Asked, Answer, Meaning string
 }
 
-// Caps is what a terminal can show, and why.
+// Caps describes what a terminal can show, and why.
 type Caps struct {
-	// Name and Version are the terminal's; "" and 0 when it is not known.
+	// Name and Version identify the terminal; "" and 0 if unknown.
 	Name    string
 	Version float64
-	// Mode is the choice; Cells the mode to fall back on, always one of text.
+	// Mode is the selected mode, and Cells the text mode to fall back on.
 	Mode, Cells Mode
 	Depth       Depth
-	// Tmux says that commands must be wrapped for tmux, Slow that bytes count.
+	// Tmux is set if commands must be wrapped for tmux, and Slow if the number of bytes matters.
 	Tmux, Slow bool
-	// CellW and CellH are a cell's size in device pixels, 10 by 20 when not known.
+	// CellW and CellH are the size of a cell in device pixels, 10 by 20 if unknown.
 	CellW, CellH int
-	// Registers is the number of sixel colours; MaxW and MaxH the largest sixel picture,
-	// 0 when not known.
+	// Registers is the number of sixel colours. MaxW and MaxH are the size of the largest
+	// sixel picture, 0 if unknown.
 	Registers, MaxW, MaxH int
-	// Facts are the questions and answers, Reasons the way to the choice.
+	// Facts are the queries and replies, and Reasons the steps that led to Mode.
 	Facts   []Fact
 	Reasons []string
-	// Done says that no more answers are awaited.
+	// Done is set when no more replies are expected.
 	Done bool
 }
 
-// Probe collects a terminal's answers. Nothing but text may be sent before they are in.
+// Probe collects a terminal's replies. Send only text until they have arrived.
 type Probe struct {
 	ask     Ask
 	mux     string // "tmux", "zellij", "screen" or ""
 	ssh     bool
-	mute    bool // never ask
+	mute    bool // send no queries
 	name    string
 	kitty   string
 	da1     []int
@@ -69,7 +69,7 @@ type Probe struct {
 	expired               bool
 }
 
-// NewProbe starts from what is known without asking.
+// NewProbe returns a probe that starts from what is known without querying the terminal.
 func NewProbe(a Ask) *Probe {
 	if a.Env == nil {
 		a.Env = func(string) string { return "" }
@@ -89,14 +89,14 @@ func NewProbe(a Ask) *Probe {
 	return p
 }
 
-// Queries returns what to write to the terminal, in one go and after the first frame is
-// on the alternate screen, so that a terminal that prints what it does not know is painted
-// over. It is "" for a terminal that must not be asked.
+// Queries returns the bytes to write to the terminal, all at once, after the first frame is
+// on the alternate screen. A terminal that prints unknown sequences is then painted over.
+// Queries returns "" for a terminal that must not be queried.
 func (p *Probe) Queries() string {
 	if p.mute {
 		return ""
 	}
-	// The device attributes come last: when they are answered the others have been.
+	// Device attributes come last: once they are reported, all other queries were handled.
 	q := "\x1b[>q"
 	if p.mux == "tmux" {
 		q += ansi.TmuxPassthrough("\x1b[>q")
@@ -111,7 +111,7 @@ func (p *Probe) Queries() string {
 	return q + "\x1b[16t\x1b[14t\x1b[c"
 }
 
-// Patience is how long to wait for the answers.
+// Patience returns how long to wait for the replies.
 func (p *Probe) Patience() time.Duration {
 	switch {
 	case p.mute:
@@ -124,8 +124,8 @@ func (p *Probe) Patience() time.Duration {
 	return 500 * time.Millisecond
 }
 
-// Version takes the answer to XTVERSION. Inside tmux there are two: tmux's own and, when
-// it lets commands through, the outer terminal's.
+// Version records the reply to XTVERSION. Inside tmux there are two: tmux's own and, if
+// passthrough is allowed, the outer terminal's.
 func (p *Probe) Version(name string) {
 	switch low := strings.ToLower(name); {
 	case strings.HasPrefix(low, "tmux"):
@@ -139,23 +139,23 @@ func (p *Probe) Version(name string) {
 	}
 }
 
-// CellSize takes a cell's size in device pixels.
+// CellSize records the size of a cell in device pixels.
 func (p *Probe) CellSize(w, h int) {
 	if w > 0 && h > 0 {
 		p.cellW, p.cellH = w, h
 	}
 }
 
-// WindowPixels takes the window's size in device pixels, Window in cells.
+// WindowPixels records the size of the window in device pixels. Window does so in cells.
 func (p *Probe) WindowPixels(w, h int) { p.windowW, p.windowH = w, h }
 
-// Window takes the window's size in cells.
+// Window records the size of the window in cells.
 func (p *Probe) Window(cols, rows int) { p.cols, p.rows = cols, rows }
 
-// Attributes takes the primary device attributes.
+// Attributes records the primary device attributes.
 func (p *Probe) Attributes(list []int) { p.da1 = append([]int{}, list...) }
 
-// CSI takes a sequence that the input reader did not know.
+// CSI records a sequence that the input reader did not recognize.
 func (p *Probe) CSI(sequence string) {
 	for _, one := range protocols() {
 		one.answer(p, sequence)
@@ -170,13 +170,13 @@ func (p *Probe) done() bool {
 		return true
 	}
 	if p.mux == "tmux" {
-		// tmux answers for itself at once; what it passes on comes after.
+		// tmux replies for itself at once; what it passes through arrives later.
 		return p.da1 != nil && p.kitty != "" && p.name != ""
 	}
 	return p.da1 != nil
 }
 
-// Caps decides with the answers so far. Until they are in, the mode is text.
+// Caps returns the decision based on the replies so far. Until all are in, it is a text mode.
 func (p *Probe) Caps() Caps {
 	c := Caps{
 		Depth: p.ask.Depth, CellW: 10, CellH: 20, Registers: 256, Tmux: p.mux == "tmux", Slow: p.ssh,
@@ -231,7 +231,7 @@ func (p *Probe) measure(c *Caps) {
 	}
 }
 
-// cells chooses the text mode.
+// cells selects the text mode.
 func (p *Probe) cells(c *Caps, t terminal, known bool) {
 	switch {
 	case !p.ask.NarrowBlocks:
@@ -278,7 +278,7 @@ func refused(m Mode, d Depth) string {
 	return ""
 }
 
-// pixels chooses a mode that sends pixels, where there is one.
+// pixels selects a mode that sends pixels, if there is one.
 func (p *Probe) pixels(c *Caps, t terminal) {
 	if c.Depth == NoColor {
 		c.say("colours are off, so pictures are too")
@@ -312,7 +312,7 @@ func (p *Probe) cellKnown() bool {
 	return p.cellW > 0 || p.windowW > 0 && p.cols > 0
 }
 
-// said is an answer as the list of facts has it.
+// said formats a reply for the list of facts.
 func (p *Probe) said(answer string) string {
 	switch {
 	case answer != "":
@@ -325,7 +325,7 @@ func (p *Probe) said(answer string) string {
 	return "waiting"
 }
 
-// saidSize is said of a size, 0 by 0 for none.
+// saidSize is like said, for a size; 0 by 0 means no reply.
 func (p *Probe) saidSize(w, h int) string {
 	if w <= 0 || h <= 0 {
 		return p.said("")
@@ -363,8 +363,8 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-// SetDepth changes how many colours the renderer writes.
+// SetDepth changes the colour depth the renderer writes.
 func (p *Probe) SetDepth(d Depth) { p.ask.Depth = d }
 
-// SetMode changes the override.
+// SetMode changes the mode override.
 func (p *Probe) SetMode(m Mode) { p.ask.Mode = m }

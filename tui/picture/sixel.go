@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// ModeSixel is sixel strips.
+// ModeSixel shows pictures as strips of sixels.
 const ModeSixel Mode = "sixel"
 
-// sixelAttribute is the device attribute of terminals with sixels.
+// sixelAttribute is the device attribute of terminals that support sixels.
 const sixelAttribute = 4
 
-// sixels shows pictures as bands of six rows in numbered colours.
+// sixels shows pictures as bands of six pixel rows in indexed colours.
 type sixels struct{ stripped }
 
 func (sixels) mode() Mode { return ModeSixel }
 
-// query asks for the largest picture and for the number of colours.
+// query asks for the largest picture size and the number of colours.
 func (sixels) query() (ask string, through bool) { return "\x1b[?2;1;0S\x1b[?1;1;0S", false }
 
-// answer takes ESC [ ? 2 ; 0 ; 1000 ; 680 S and the like.
+// answer handles replies such as ESC [ ? 2 ; 0 ; 1000 ; 680 S.
 func (sixels) answer(p *Probe, sequence string) {
 	body, ok := strings.CutPrefix(sequence, "\x1b[?")
 	if !ok || !strings.HasSuffix(body, "S") {
@@ -55,7 +55,7 @@ func (sixels) facts(p *Probe) []Fact {
 	}
 }
 
-// detect needs no name: the attributes are true.
+// detect does not need the name, because the device attributes are reliable.
 func (sixels) detect(p *Probe, _ terminal, _ Caps) verdict {
 	switch {
 	case p.mux != "" || !slices.Contains(p.da1, sixelAttribute):
@@ -68,7 +68,7 @@ func (sixels) detect(p *Probe, _ terminal, _ Caps) verdict {
 
 func (sixels) alpha() bool { return false }
 
-// most leaves the rows alone: a strip is one row high, so only the width counts.
+// most limits only the width, because a strip is one row high.
 func (sixels) most(c Caps, cols, rows int) (int, int) {
 	if c.MaxW >= c.CellW {
 		cols = min(cols, c.MaxW/c.CellW)
@@ -85,8 +85,8 @@ func (sixels) print(img *image.NRGBA, r Room, t Target) string {
 	return Sixel(frame, t.Registers) + "\n"
 }
 
-// SixelStrips cuts a picture into one sixel image per text row of cellH pixels, all with
-// the same palette of at most registers colours.
+// SixelStrips cuts a picture into one sixel image per text row of cellH pixels. All share a
+// palette of at most registers colours.
 func SixelStrips(img *image.NRGBA, cellH, registers int) []string {
 	p := index(img, registers)
 	strips := make([]string, (img.Bounds().Dy()+cellH-1)/cellH)
@@ -96,13 +96,13 @@ func SixelStrips(img *image.NRGBA, cellH, registers int) []string {
 	return strips
 }
 
-// Sixel is a whole picture at the cursor, in at most registers colours. Pixels below
-// half alpha stay as they were; lay the picture on a ground for anything between.
+// Sixel returns a whole picture at the cursor, in at most registers colours. Pixels below
+// half alpha are not painted; use [Over] first to blend partly transparent ones.
 func Sixel(img *image.NRGBA, registers int) string {
 	return index(img, registers).sixel(0, img.Bounds().Dy())
 }
 
-// sixel writes rows y0 to y1: bands of six, and in each band one run-length line per
+// sixel encodes rows y0 to y1 as bands of six, each with one run-length encoded line per
 // colour that occurs in it.
 func (p *indexed) sixel(y0, y1 int) string {
 	var b strings.Builder
@@ -149,7 +149,7 @@ func (p *indexed) sixel(y0, y1 int) string {
 	return b.String()
 }
 
-// percent rounds: truncation would be off by up to 3 of 255.
+// percent rounds, because truncation would be off by up to 3 of 255.
 func percent(v uint8) int { return (int(v)*100 + 127) / 255 }
 
 func runLengths(b *strings.Builder, line []byte) {

@@ -5,8 +5,8 @@ import (
 	"image/color"
 )
 
-// snapParts replaces the two colours of a cell by source colours where one of them
-// covers enough of its part. The cell's colours are still in the order of the glyph's shape.
+// snapParts replaces a cell's two colours with source colours where one of them covers
+// enough of its part. The cell's colours are still in the order of the glyph's shape.
 func (f *fitter) snapParts(x, y int, g *glyph, cell *Cell) {
 	fg, okFG, bg, okBG := uint32(0), false, uint32(0), false
 	if f.snap >= 0.5 {
@@ -26,8 +26,8 @@ func unpack(p uint32) color.NRGBA {
 	return color.NRGBA{uint8(p), uint8(p >> 8), uint8(p >> 16), 255}
 }
 
-// majority finds the one colour that can hold more than half of a part by pairing off
-// unequal pixels; it counts that colour only when the pairing leaves the share open.
+// majority finds the only colour that can cover more than half of a part, by pairing off
+// unequal pixels. It counts that colour only if the pairing does not settle its share.
 func (f *fitter) majority(x, y int, g *glyph) (fg uint32, okFG bool, bg uint32, okBG bool) {
 	var candidate [2]uint32
 	var votes, all, hits [2]int
@@ -35,7 +35,7 @@ func (f *fitter) majority(x, y int, g *glyph) (fg uint32, okFG bool, bg uint32, 
 	for py := f.firstY[y]; py < f.firstY[y+1]; py++ {
 		bits := g.shape[f.latticeY[py]]
 		line := f.img.Pix[py*f.img.Stride+4*x0 : py*f.img.Stride+4*x1]
-		for i, at := range f.latticeX[x0:x1] { // as eachPixel: most of the time of a large picture is spent here
+		for i, at := range f.latticeX[x0:x1] { // eachPixel, inlined for speed
 			p := binary.LittleEndian.Uint32(line[4*i:])
 			if p>>24 < opaqueFrom {
 				continue
@@ -57,7 +57,7 @@ func (f *fitter) majority(x, y int, g *glyph) (fg uint32, okFG bool, bg uint32, 
 	var need [2]float64
 	for part := range all {
 		need[part] = f.snap * float64(all[part])
-		hits[part] = votes[part] // at least; at most half of the others more
+		hits[part] = votes[part] // a lower bound; at most half of the other pixels more
 		most := float64(votes[part]) + float64(all[part]-votes[part])/2
 		open = open || float64(votes[part]) < need[part] && most >= need[part]
 	}
@@ -73,7 +73,7 @@ func (f *fitter) majority(x, y int, g *glyph) (fg uint32, okFG bool, bg uint32, 
 	return candidate[1], enough(1), candidate[0], enough(0)
 }
 
-// pluralityColours bounds the colours told apart in one part.
+// pluralityColours is the maximum number of colours counted in one part.
 const pluralityColours = 64
 
 type tally struct {
@@ -96,7 +96,7 @@ func (t *tally) add(p uint32) {
 	}
 }
 
-// top returns the commonest colour; of two as common the one met first.
+// top returns the most common colour; on a tie, the one seen first.
 func (t *tally) top(share float64) (uint32, bool) {
 	best := 0
 	for i := 1; i < t.n; i++ {
@@ -115,8 +115,8 @@ func (f *fitter) plurality(x, y int, g *glyph) (fg uint32, okFG bool, bg uint32,
 	return fg, okFG, bg, okBG
 }
 
-// eachPixel visits the source pixels of a cell with the part they lie in: 1 where the
-// glyph paints, 0 elsewhere. Pixels that count as transparent have no part.
+// eachPixel calls visit for each source pixel of a cell, with the part it is in: 1 where the
+// glyph paints, 0 elsewhere. Transparent pixels are skipped.
 func (f *fitter) eachPixel(x, y int, g *glyph, visit func(part int, pixel uint32)) {
 	x0, x1 := f.firstX[x], f.firstX[x+1]
 	for py := f.firstY[y]; py < f.firstY[y+1]; py++ {

@@ -7,11 +7,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// stripped is what the protocols share whose pictures are painted over the cells: a
-// picture is sent as one strip per text row, so that a row can be painted again alone.
+// stripped is shared by the protocols that paint pictures over the cells. A picture is sent
+// as one strip per text row, so that a row can be repainted on its own.
 type stripped struct{ silent }
 
-// keep is a picture as its strips, over cells that say whether something lies on them.
+// keep stores a picture as strips, over cells that show whether anything covers them.
 func (stripped) keep(d *drawing, strips []string, img *image.NRGBA, s Spec) {
 	d.strips, d.holes = strips, !img.Opaque()
 	for range s.Rows {
@@ -19,16 +19,15 @@ func (stripped) keep(d *drawing, strips []string, img *image.NRGBA, s Spec) {
 	}
 }
 
-// place finds the rows of a picture that the coming frame may wipe, or that show
-// something else now. A row that something lies over is left out: a strip would paint
-// over it.
+// place finds the rows of a picture that the coming frame may erase or whose content
+// changed. It leaves out rows that something covers, because a strip would paint over it.
 func (stripped) place(g *Gallery, s *slot, rows []string) {
 	n := len(s.shown.strips)
 	switch {
 	case s.placedAt != s.at || len(s.drawn) != n:
 		s.sent, s.placedAt, s.drawn, s.due = s.shown, s.at, make([]bool, n), make([]bool, n)
 		s.clear = nil
-	case s.sent != s.shown: // the next frame of an animation: only the strips that differ
+	case s.sent != s.shown: // the next frame of an animation: send only the strips that differ
 		for i := range n {
 			s.drawn[i] = s.drawn[i] && s.sent.strips[i] == s.shown.strips[i]
 		}
@@ -41,7 +40,7 @@ func (stripped) place(g *Gallery, s *slot, rows []string) {
 	}
 	for i := range n {
 		y := s.at.Y + i
-		if y < 0 || y >= len(rows)-1 { // the last row could scroll the screen
+		if y < 0 || y >= len(rows)-1 { // a strip on the last row could scroll the screen
 			continue
 		}
 		changed := y >= len(g.last) || g.last[y] != rows[y]
@@ -55,7 +54,7 @@ func (stripped) place(g *Gallery, s *slot, rows []string) {
 	}
 }
 
-// rowOf returns the pixels of one text row of a picture, sharing them.
+// rowOf returns the pixels of one text row of a picture, sharing its memory.
 func rowOf(img *image.NRGBA, row, height int) *image.NRGBA {
 	r := image.Rect(0, row*height, img.Bounds().Dx(), (row+1)*height).Intersect(img.Bounds())
 	part := img.SubImage(r).(*image.NRGBA)

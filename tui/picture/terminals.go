@@ -5,26 +5,27 @@ import (
 	"strings"
 )
 
-// terminal is what is known of a terminal by its name. Versions are the first that can, as
-// [versionNumber] reads them (1.2 is 1.02); 0 is every version, never is none.
+// terminal is what is known about a terminal from its name. Versions are the first with
+// support, in the form of [versionNumber] (1.2 is 1.02); 0 means every version and never
+// means none.
 type terminal struct {
 	name string
-	// match is how it begins in its own answer to XTVERSION, in lower case.
+	// match is the start of its reply to XTVERSION, in lower case.
 	match string
-	// env are settings that betray it: NAME=start of value, or NAME alone.
+	// env are variables that identify it: NAME=start of value, or NAME alone.
 	env []string
 
 	placeholders, octants, sextants float64
 	iterm                           bool
-	// plain is the best set below sextants.
+	// plain is the richest set it supports below sextants.
 	plain Set
 }
 
 const never = 1e9
 
-// terminals says who is trusted with what. The query alone cannot: some answer OK and
-// have no placeholders, and none says which glyphs it draws. Sixels need no name, the
-// device attributes are true there.
+// terminals lists what each terminal supports. The query alone is not enough: some reply OK
+// but lack placeholders, and none reports which glyphs it draws. Sixels need no entry,
+// because device attributes report them reliably.
 func terminals() []terminal {
 	return []terminal{
 		{"kitty", "kitty", []string{"TERM=xterm-kitty", "KITTY_WINDOW_ID"}, 0.28, 0.40, 0, false, Block},
@@ -46,7 +47,7 @@ func terminals() []terminal {
 	}
 }
 
-// byAnswer finds a terminal by what it said of itself.
+// byAnswer finds a terminal by its reply to XTVERSION.
 func byAnswer(version string) (terminal, float64, bool) {
 	low := strings.ToLower(version)
 	for _, t := range terminals() {
@@ -57,9 +58,9 @@ func byAnswer(version string) (terminal, float64, bool) {
 	return terminal{}, 0, false
 }
 
-// byEnv finds a terminal by the environment, TERM before all others, and says which
-// setting named it. Settings leak into multiplexers and nested terminals, so this is
-// only for terminals that do not answer, and for glyphs.
+// byEnv finds a terminal by its environment, checking TERM first, and returns the variable
+// that identified it as why. Variables leak into multiplexers and nested terminals, so this
+// is only for terminals that do not reply, and for selecting glyphs.
 func byEnv(env func(string) string) (t terminal, version float64, why string, ok bool) {
 	for _, first := range []bool{true, false} {
 		for _, t := range terminals() {
@@ -82,13 +83,13 @@ func envVersion(t terminal, ownTerm bool, env func(string) string) float64 {
 	case t.name == "VTE":
 		return versionNumber(env("VTE_VERSION"))
 	case ownTerm:
-		return never - 1 // a TERM of its own and no word of a version: taken for a current one
+		return never - 1 // its own TERM but no version: assume a current one
 	}
 	return versionNumber(env("TERM_PROGRAM_VERSION"))
 }
 
-// versionNumber reads major and minor of the first number in s as one ordered number:
-// the minor counts in hundredths. VTE's 7802 is such a number already.
+// versionNumber parses the first number in s, with its minor part as hundredths, so that
+// versions compare as numbers. VTE's 7802 already has such a form.
 func versionNumber(s string) float64 {
 	at := strings.IndexAny(s, "0123456789")
 	if at < 0 {
@@ -102,7 +103,7 @@ func versionNumber(s string) float64 {
 	}
 	minor := 0
 	if major == digits(major) {
-		minor, _ = strconv.Atoi(digits(rest)) // no minor is 0
+		minor, _ = strconv.Atoi(digits(rest)) // a missing minor part is 0
 	}
 	return float64(m) + float64(min(minor, 99))/100
 }

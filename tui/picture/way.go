@@ -7,60 +7,59 @@ import (
 	"strings"
 )
 
-// Mode names a way to show a picture, in settings and on the command line.
+// Mode names a way to show pictures, in settings and on the command line.
 type Mode string
 
-// Auto leaves the choice to what the terminal says of itself.
+// Auto selects the mode from the terminal's replies.
 const Auto Mode = ""
 
-// way is a way to show a picture. It has a file with all that it needs, and a place in
-// ways.
+// way is a way to show pictures. Each has a file of its own and an entry in ways.
 type way interface {
 	mode() Mode
-	// unit is how large a picture's unit is: so many make a cell.
+	// unit returns how many picture units a cell has in each direction.
 	unit(cellW, cellH int) (w, h int)
-	// draw brings a picture into the form that is kept of it: lines of text, or what is
-	// sent and lines to stand where it shows.
+	// draw renders a picture into d: lines of text, or the data to send and the lines that
+	// stand where it shows.
 	draw(d *drawing, img *image.NRGBA, s Spec, c Caps)
-	// print writes a picture for output that scrolls.
+	// print returns a picture for output that scrolls.
 	print(img *image.NRGBA, r Room, t Target) string
 }
 
-// protocol is a way that sends pixels. See [silent] for what it need not do.
+// protocol is a way that sends pixels. [silent] implements the optional methods.
 type protocol interface {
 	way
-	// query asks the terminal whether it knows the protocol; through says that tmux must
-	// be made to pass it on. "" asks nothing.
+	// query returns the sequence that asks whether the terminal supports the protocol, or ""
+	// for none. through is set if tmux must pass it through.
 	query() (ask string, through bool)
-	// answer takes a sequence that the reader of input did not know.
+	// answer handles a sequence that the input reader did not recognize.
 	answer(p *Probe, sequence string)
-	// facts are what it asked and was answered.
+	// facts returns what was asked and answered.
 	facts(p *Probe) []Fact
-	// detect decides with the answers, once they are in, whether it is to be used.
+	// detect decides, once the replies are in, whether to use the protocol.
 	detect(p *Probe, t terminal, c Caps) verdict
-	// refused is why the renderer keeps it from working, whatever is set; "" if it does not.
+	// refused returns why the renderer rules the protocol out, whatever the settings, or "".
 	refused(d Depth) string
-	// alpha says whether half-transparent pixels are shown as such.
+	// alpha reports whether partly transparent pixels are shown as such.
 	alpha() bool
 
-	// most bounds the cells that a picture may have.
+	// most limits the size of a picture in cells.
 	most(c Caps, cols, rows int) (int, int)
-	// lines are the cells to draw for a place.
+	// lines returns the cells to draw for a place.
 	lines(g *Gallery, s *slot) []string
-	// place sends what belongs to a place once all rows of the frame are known.
+	// place sends what a place needs once all rows of the frame are known.
 	place(g *Gallery, s *slot, rows []string)
-	// free is what makes the terminal forget a picture.
+	// free returns the sequence that makes the terminal forget a picture.
 	free(c Caps, id uint32) string
 }
 
-// verdict says whether a protocol is to be used, and why. With stop, none after it is.
+// verdict is whether to use a protocol, and why. If stop is set, no later one is tried.
 type verdict struct {
 	use, stop bool
 	why       string
 }
 
-// ways are all of them: text first, from the plainest to the finest, then the protocols,
-// in the order in which they are tried.
+// ways returns all ways: text from the plainest to the finest, then the protocols in the
+// order in which they are tried.
 func ways() []way {
 	return []way{
 		lettered{},
@@ -86,7 +85,7 @@ func protocols() []protocol {
 	return out
 }
 
-// wayOf is the way of a mode, half blocks for one that there is not.
+// wayOf returns the way of a mode, or half blocks for an unknown mode.
 func wayOf(m Mode) way {
 	for _, w := range ways() {
 		if w.mode() == m {
@@ -96,8 +95,8 @@ func wayOf(m Mode) way {
 	return glyphSet{Half}
 }
 
-// silent is what a protocol does that asks nothing, puts nothing beside the frame and
-// leaves nothing in the terminal.
+// silent implements the methods of a protocol that queries nothing, adds nothing to the
+// frame and leaves nothing in the terminal.
 type silent struct{}
 
 func (silent) unit(cellW, cellH int) (w, h int)       { return max(cellW, 1), max(cellH, 1) }
@@ -119,7 +118,7 @@ func (m Mode) String() string {
 	return string(m)
 }
 
-// modes are all of them, Auto first.
+// modes returns all modes, Auto first.
 func modes() []Mode {
 	out := []Mode{Auto}
 	for _, w := range ways() {
@@ -128,13 +127,13 @@ func modes() []Mode {
 	return out
 }
 
-// Next is the mode behind m, and Auto behind the last.
+// Next returns the mode that follows m; after the last one comes Auto.
 func (m Mode) Next() Mode {
 	all := modes()
 	return all[(slices.Index(all, m)+1)%len(all)]
 }
 
-// ModeNames lists what [ParseMode] takes, for help texts.
+// ModeNames returns the names that [ParseMode] accepts, for help texts.
 func ModeNames() []string {
 	var out []string
 	for _, m := range modes() {
@@ -143,7 +142,7 @@ func ModeNames() []string {
 	return out
 }
 
-// ParseMode reads a mode's name; "ascii" is another name for letters and "" for auto.
+// ParseMode parses the name of a mode. "ascii" is an alias for letters, and "" for auto.
 func ParseMode(name string) (Mode, error) {
 	switch name {
 	case "":
@@ -159,13 +158,13 @@ func ParseMode(name string) (Mode, error) {
 	return Auto, fmt.Errorf("unknown way to show pictures %q: use one of %s", name, strings.Join(ModeNames(), ", "))
 }
 
-// Pixels says whether a mode sends pixels to the terminal.
+// Pixels reports whether a mode sends pixels to the terminal.
 func (m Mode) Pixels() bool {
 	_, ok := wayOf(m).(protocol)
 	return ok
 }
 
-// Alpha says whether half-transparent pixels can be left to the terminal. Text has none.
+// Alpha reports whether the terminal can blend partly transparent pixels. Text modes cannot.
 func (m Mode) Alpha() bool {
 	p, ok := wayOf(m).(protocol)
 	return !ok || p.alpha()
