@@ -11,18 +11,18 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// Answers is what requests of a server an agent answers.
+// Answers are the kinds of server requests that an agent can answer.
 type Answers struct {
 	Forms, Pages bool   // by elicitation
-	Sampling     string // the capability as declared, a JSON object; "": none
+	Sampling     string // the capability as declared, a JSON object; "" if none
 }
 
 func (a Answers) any() bool { return a != Answers{} }
 
-// passed is what a child that is started for f asks of its agent.
+// passed returns the requests that a child started for f passes on to its agent.
 func (o *Options) passed(f From) (a Answers) {
 	if f.Agent == "" || !o.OnDemand || o.Share != ShareSession && o.Share != ShareAuto {
-		return a // it serves several
+		return a // the child serves several agents
 	}
 	if o.ElicitAgent {
 		a.Forms, a.Pages = f.Answers.Forms, f.Answers.Pages
@@ -33,7 +33,7 @@ func (o *Options) passed(f From) (a Answers) {
 	return a
 }
 
-// capabilities are what the child is told of it.
+// capabilities returns the client capabilities declared to the child.
 func (a Answers) capabilities() (can rawjson.Object) {
 	var modes rawjson.Object
 	if a.Forms {
@@ -51,20 +51,20 @@ func (a Answers) capabilities() (can rawjson.Object) {
 	return can
 }
 
-// to tells whether the agent answers a request.
+// to reports whether the agent answers a request.
 func (a Answers) to(method string, params json.RawMessage) bool {
 	if method == sample {
 		return a.Sampling != ""
 	}
-	o, _ := rawjson.SplitObject(params) // the agent says what is wrong with others
+	o, _ := rawjson.SplitObject(params) // if invalid, the agent reports the error
 	if o.Str("mode") == "url" {
 		return a.Pages
 	}
 	return a.Forms
 }
 
-// passOn asks the agent of these calls. What it cannot be asked is noted: what a user was
-// to answer is declined, all else an error.
+// passOn sends a request to the agent that made these calls. One that the agent cannot
+// answer is logged: elicitations are declined, anything else is an error.
 func (c *Card) passOn(ctx context.Context, can Answers, method string, params json.RawMessage, calls []Invocation) (json.RawMessage, error) {
 	why := "no call is running"
 	if !can.to(method, params) {

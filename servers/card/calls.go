@@ -15,44 +15,44 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Invocation is one request of an agent, of a call of a tool if nothing else is said.
+// Invocation is one request of an agent: a tool call unless stated otherwise.
 type Invocation struct {
 	Tool     string               // exposed name
-	AsIs     bool                 // names are the server's own
-	Args     json.RawMessage      // as received; nil when there were none
-	More     rawjson.Object       // what else the params hold
-	Meta     json.RawMessage      // an object without the agent's progress token; nil when there was none
-	Modern   bool                 // the agent speaks the protocol of 2026-07-28
-	Agent    string               // who calls, for the list of calls
-	From     From                 // on whose behalf
-	Progress func(child.Progress) // nil when the agent wants none; must not wait
-	// Said tells the agent what the server says about the request; may be nil, and must
-	// not wait.
+	AsIs     bool                 // names are the server's own, without a prefix
+	Args     json.RawMessage      // as received; nil if there are none
+	More     rawjson.Object       // other members of the params
+	Meta     json.RawMessage      // an object without the agent's progress token; nil if there is none
+	Modern   bool                 // the agent speaks protocol version 2026-07-28
+	Agent    string               // name of the agent, for the list of calls
+	From     From                 // on whose behalf the request is made
+	Progress func(child.Progress) // nil if the agent wants no progress; must not block
+	// Said passes the server's notifications about the request to the agent. It may be nil
+	// and must not block.
 	Said func(method string, params json.RawMessage)
-	// Ask sends the agent a request of the server as it is. An error of the agent's is an
-	// *[rpc.Error]. It may be nil if From says that the agent answers none, and is called
-	// after the request has ended, too.
+	// Ask forwards a request of the server to the agent unchanged. An error that the agent
+	// returns is an *[rpc.Error]. Ask may be nil if From says that the agent answers no
+	// requests. It may also be called after the request has ended.
 	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// WaitForUser notes that the call waits for a user until done is called; may
-	// be nil.
+	// WaitForUser records that the call is waiting for the user until done is called. It
+	// may be nil.
 	WaitForUser func() (done func())
 }
 
-// Result is what the agent gets. Its JSON is the child's own.
+// Result is the result of a call for the agent. Its content is the child's own JSON.
 type Result struct {
-	Raw        json.RawMessage   `json:"-"` // the whole as the child gave it; nil when the deck says it
+	Raw        json.RawMessage   `json:"-"` // the child's result as received; nil if mcpdeck made the result
 	Content    []json.RawMessage `json:"content"`
-	Structured json.RawMessage   `json:"structuredContent,omitempty"` // nil when there is none
-	Meta       json.RawMessage   `json:"_meta,omitempty"`             // nil when there is none
+	Structured json.RawMessage   `json:"structuredContent,omitempty"` // nil if there is none
+	Meta       json.RawMessage   `json:"_meta,omitempty"`             // nil if there is none
 	IsError    bool              `json:"isError,omitempty"`
 }
 
-// JSON is the result as the protocol has it.
+// JSON returns the result in the protocol's encoding.
 func (r Result) JSON() json.RawMessage {
 	if r.Raw != nil {
 		return r.Raw
 	}
-	raw, _ := rpc.Raw(r) // of what is JSON
+	raw, _ := rpc.Raw(r) // cannot fail: all parts are valid JSON
 	return raw
 }
 
@@ -62,15 +62,14 @@ func textResult(s string, isError bool) Result {
 }
 
 const (
-	stillEvery    = 15 * time.Second // between signs of life to the agent
-	causePatience = time.Second      // for the end of a child whose pipe has closed
+	stillEvery    = 15 * time.Second // between progress messages to the agent while nothing else happens
+	causePatience = time.Second      // how long to wait for the exit of a child whose pipe has closed
 	cancelReason  = "the agent cancelled the call"
-	cancelGrace   = 10 * time.Second // for the answer to a cancelled request, while its place is kept
+	cancelGrace   = 10 * time.Second // how long a cancelled request keeps its place while its answer is due
 )
 
-// Call makes a call and returns what the agent gets. The error is the server's own, an
-// *[rpc.Error], or that of ctx: when it ends, Call returns at once, while the child may
-// still be working on what cannot be taken back.
+// Call makes a tool call. The error is the server's, an *[rpc.Error], or that of ctx. If
+// ctx ends, Call returns at once, although the child may still be working on the call.
 func (c *Card) Call(ctx context.Context, in Invocation) (Result, error) {
 	told := child.NewSteps(in.Progress)
 	defer told.End()
@@ -88,14 +87,14 @@ func (c *Card) Call(ctx context.Context, in Invocation) (Result, error) {
 	return await(ctx, c.opts.Name+" call", func(answer func(Result, error)) {
 		defer leave()
 		made.run(func(r Result, err error) {
-			leave() // first: whoever has the answer may call again, and is alone
+			leave() // before answering: the agent may make its next call as soon as it has the answer
 			answer(r, err)
 		})
 	})
 }
 
-// enter waits for the child that is to have a request, and for the request's turn. leave
-// must be called when the request has ended.
+// enter waits for the child that serves f and for the request's turn. The caller must call
+// leave when the request has ended.
 func (c *Card) enter(ctx context.Context, f From, told *child.Steps, check func(*moment) error) (to *slot, l *link, leave func(), err error) {
 	first, _, err := c.reach(ctx, f, told, check)
 	if err != nil {
@@ -107,7 +106,7 @@ func (c *Card) enter(ctx context.Context, f From, told *child.Steps, check func(
 		c.leave(first)
 		return nil, nil, nil, err
 	}
-	// The child may be another one by now.
+	// The child may have been replaced while the request waited.
 	to, l, err = c.reach(ctx, f, told, check)
 	c.leave(first)
 	if err != nil {
@@ -125,7 +124,7 @@ func (c *Card) enter(ctx context.Context, f From, told *child.Steps, check func(
 	}), nil
 }
 
-// await runs work until it has an answer, or ctx ends, which does not end the work.
+// await runs work and returns its answer, or returns when ctx ends; work then continues.
 func await[T any](ctx context.Context, name string, work func(answer func(T, error))) (T, error) {
 	type ended struct {
 		result T
@@ -142,7 +141,7 @@ func await[T any](ctx context.Context, name string, work func(answer func(T, err
 	}
 }
 
-// refused is the result of a call that was not made.
+// refused returns the result of a call that was not made.
 func refused(err error) (Result, error) {
 	var r *refusal
 	if errors.As(err, &r) {
@@ -151,7 +150,7 @@ func refused(err error) (Result, error) {
 	return Result{}, err
 }
 
-// offers is what is offered, or why nothing is.
+// offers returns what the card offers, or the error to return if it offers nothing.
 func (c *Card) offers(now *moment) (*catalogue.Catalogue, error) {
 	switch {
 	case now.mode != On:
@@ -162,7 +161,7 @@ func (c *Card) offers(now *moment) (*catalogue.Catalogue, error) {
 	return now.listed, nil
 }
 
-// offered finds the tool that is called, or says why there is none.
+// offered returns the tool to call, or the error to return if there is none.
 func (c *Card) offered(now *moment, in Invocation) (*catalogue.Tool, error) {
 	all, err := c.offers(now)
 	if err != nil {
@@ -178,10 +177,10 @@ func (c *Card) offered(now *moment, in Invocation) (*catalogue.Tool, error) {
 	return tool, nil
 }
 
-// patience is how long a call waits for the child.
+// patience returns how long a call waits for the child.
 func (c *Card) patience() time.Duration {
 	if c.opts.OnDemand {
-		return c.opts.Limits.Start + linkPatience // the attempt has an end of its own
+		return c.opts.Limits.Start + linkPatience // the start of the child has its own time limit
 	}
 	return linkPatience
 }
@@ -191,30 +190,30 @@ type call struct {
 	card      *Card
 	in        Invocation
 	method    string
-	tool      *catalogue.Tool // nil: no tool is called
-	params    rawjson.Object  // of another request, without _meta
+	tool      *catalogue.Tool // nil if the request is not a tool call
+	params    rawjson.Object  // of other requests, without _meta
 	slot      *slot
 	child     *link
 	told      *child.Steps
 	arrived   time.Time
 	cancelled <-chan struct{}
-	withdrawn bool // the agent no longer waits
+	withdrawn bool // the agent stopped waiting
 }
 
-// Outcome is what came of sending a call to the server once.
+// Outcome is the outcome of sending a call to the server once.
 type Outcome struct {
 	Tool     *catalogue.Tool
-	Raw      json.RawMessage // the result; nil when there is none
-	Err      error           // the server's error instead
+	Raw      json.RawMessage // the result; nil if there is none
+	Err      error           // the server's error, if it returned one
 	Lost     bool            // the server has ended
-	Deadline bool            // it has not answered in time
-	Took     time.Duration   // without what it waited for the user
+	Deadline bool            // the server did not answer in time
+	Took     time.Duration   // excluding time spent waiting for the user
 	Age      time.Duration   // of the connection
 	For      string          // what the server was started to work with
-	Result   Result          // what the agent gets; set for Observe
+	Result   Result          // what the agent gets; set for Observe only
 }
 
-// run makes the call, hands the result to answer, and keeps the facts.
+// run makes the call, passes the result to answer, and records the facts.
 func (c *call) run(answer func(Result, error)) {
 	began := time.Now()
 	o := c.exchange()
@@ -236,7 +235,7 @@ func (c *call) run(answer func(Result, error)) {
 	c.card.record(c, o, began)
 }
 
-// pause waits, unless the agent withdraws or the child ends meanwhile.
+// pause waits for d, and returns false if the agent withdraws or the child ends first.
 func (c *call) pause(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -250,12 +249,12 @@ func (c *call) pause(d time.Duration) bool {
 	return false
 }
 
-// send sends the call and waits for its answer, its deadline or the end of the
-// child. An agent that withdraws is freed by others; the child keeps its slot,
-// because it goes on working.
+// send sends the call and waits for its answer, its deadline or the end of the child. If
+// the agent withdraws, its own wait ends elsewhere; the child keeps its place in the queue,
+// because it is still working.
 func (c *call) send() (o Outcome) {
 	began, before := time.Now(), c.child.person.took()
-	// What a user takes to answer the child is not the child's.
+	// Time that the user takes to answer the child does not count.
 	ran := func() time.Duration { return time.Since(began) - (c.child.person.took() - before) }
 	defer c.child.person.join(c)()
 	o.Tool, o.For = c.tool, c.card.worksWith(c.slot)
@@ -298,7 +297,7 @@ func (c *call) send() (o Outcome) {
 			return o
 		case <-late:
 			if left := most - ran(); left > 0 {
-				late = time.After(max(left, time.Second)) // the clock may stand still
+				late = time.After(max(left, time.Second)) // the clock may be stopped
 				continue
 			}
 			req.Forget()
@@ -314,15 +313,15 @@ func (c *call) send() (o Outcome) {
 			if most == 0 {
 				silent = time.After(cancelGrace)
 			}
-		case <-silent: // no answer is due
+		case <-silent: // no answer is expected any more
 			req.Forget()
 			return o
 		}
 	}
 }
 
-// sent are the params as the child gets them: its own name for the tool, all else as it
-// came, and the deck's token for progress.
+// sent returns the params for the child: with its own name for the tool and mcpdeck's
+// progress token, and otherwise as received.
 func (c *call) sent(id string, meta json.RawMessage) []byte {
 	o := c.params
 	if c.tool != nil {
@@ -356,7 +355,7 @@ func callMeta(meta json.RawMessage, id string, progress bool) []byte {
 	return append(b, '}')
 }
 
-// Words are what the server says went wrong, "" when nothing did.
+// Words returns the server's description of what went wrong, or "" if nothing did.
 func (o Outcome) Words() string {
 	if o.Err != nil {
 		return o.Err.Error()
@@ -376,7 +375,7 @@ func (o Outcome) Words() string {
 	return first.Str("text")
 }
 
-// result is what the agent gets.
+// result returns what the agent gets.
 func (c *call) result(o Outcome) (Result, error) {
 	if text := c.trouble(o); text != "" {
 		return textResult(text, true), nil
@@ -402,7 +401,7 @@ func (c *call) result(o Outcome) (Result, error) {
 	return r, nil
 }
 
-// trouble is why the server has not answered, in words; "" when it has.
+// trouble describes why the server did not answer; "" if it did.
 func (c *call) trouble(o Outcome) string {
 	switch {
 	case o.Lost && c.card.stopped():
@@ -419,7 +418,7 @@ func (c *call) unreached(err error) string {
 	return c.card.opts.Title + " cannot be reached: " + err.Error() + "."
 }
 
-// cause is why the child is gone, in words; "" when it is not.
+// cause describes why the child ended; "" if it has not.
 func (c *call) cause() string {
 	t := time.NewTimer(causePatience)
 	defer t.Stop()

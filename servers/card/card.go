@@ -1,11 +1,10 @@
-// Package card is a server of somebody else's and its switch: it finds and starts the
-// server's program, reads its tools, forwards calls to it, and offers the tools while
-// the card is on.
+// Package card runs a third-party MCP server and controls whether agents have its tools.
+// It finds and starts the server's program, reads its tools, forwards calls to it, and
+// offers the tools while the card is on.
 //
-// All passes as raw JSON: what the server says about its tools and what it answers
-// reach the agent as they are, apart from names, which get a prefix. What is particular
-// to one server hangs on a card as [Hooks], [Texts] and [Limits]; nothing here knows
-// which servers or tools there are.
+// Messages pass through as raw JSON: definitions and results reach the agent unchanged
+// except for names, which get a prefix. Behaviour specific to one server is configured with
+// [Hooks], [Texts] and [Limits]; the package itself knows no particular server or tool.
 package card
 
 import (
@@ -25,35 +24,35 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Options is what a card is made of.
+// Options configure a card.
 type Options struct {
 	Name    string // in views, on the command line and in logs
-	Title   string // as the user knows it; "" is the name
-	Key     string // that switches it, as the user knows it; "" when there is none
-	Version string // of the deck, told to the server
+	Title   string // name shown to the user; "" means Name
+	Key     string // key that turns the card on or off, as shown to the user; "" if there is none
+	Version string // of mcpdeck, sent to the server
 	Pins    string // file of the accepted definitions; "" keeps them in memory
 	Hold    catalogue.Hold
-	StartOn bool // switch on with the deck
-	// OnDemand has what agents list come from the accepted definitions, once there are
-	// any, and the program run from the first call on. Else it runs while the card is on.
+	StartOn bool // turn on when the deck starts
+	// OnDemand lists tools from the accepted definitions, once there are any, and starts
+	// the program at the first call. Otherwise the program runs while the card is on.
 	OnDemand bool
-	Share    Share     // of a program on demand; "" is ShareDeck
-	Warm     bool      // keep a program on demand running for the next agent
-	Root     string    // of the deck's project; "": none
-	Era      child.Era // that the server speaks; "" finds out
+	Share    Share     // of an on-demand program; "" means ShareDeck
+	Warm     bool      // keep an on-demand program running for the next agent
+	Root     string    // of the deck's project; "" if there is none
+	Era      child.Era // protocol era of the server; "" detects it
 
-	// Elicit puts a form of the server to a user and waits; it ends when ctx does. An
-	// error is that of a form no person can be asked. nil: the server is told that
-	// nobody can be asked.
+	// Elicit shows a form of the server to the user and waits for the answer, until ctx
+	// ends. It returns an error for a form that cannot be shown. If Elicit is nil, the
+	// server is told that elicitation is not supported.
 	Elicit func(context.Context, Elicitation) (Elicited, error)
 
-	// ElicitAgent passes forms and pages to the one agent that a program serves instead,
-	// and SampleAgent what is asked of a model, if the agent answers such requests.
+	// ElicitAgent instead passes forms and pages to the one agent that a program serves,
+	// and SampleAgent passes on sampling requests, if the agent answers such requests.
 	ElicitAgent, SampleAgent bool
 
-	// ToolsOnly has the server asked for its tools, and nothing else passed on.
+	// ToolsOnly requests only tools from the server, and passes nothing else on.
 	ToolsOnly bool
-	NoRoots   bool // the server is not told of projects
+	NoRoots   bool // do not tell the server about projects
 
 	Gateway   Gateway
 	Catalogue catalogue.Options // Title and Prefix have defaults
@@ -61,62 +60,59 @@ type Options struct {
 	Texts     Texts
 	Limits    Limits
 
-	Start func(process.Command) (*process.Child, error) // starts the program; nil is process.Start
+	Start func(process.Command) (*process.Child, error) // starts the program; nil means process.Start
 }
 
-// Hooks are what is particular to a server. Find must be there; the others that are
-// nil do nothing.
+// Hooks customize a card for a server. Find is required; any other hook may be nil.
 type Hooks struct {
-	// Find looks for the program to start on someone's behalf. What it returns counts with
-	// an error, too, which is a sentence for the user.
+	// Find looks for the program to start for an agent. Its result is used even if it returns
+	// an error, whose text is shown to the user.
 	Find    func(From) (Found, error)
-	Ready   func()                                          // a fresh connection is there
-	Explain func(Outcome) string                            // what the agent reads of a call that failed; "" for the result as it came
-	Repeat  func(Outcome) (note string, wait time.Duration) // whether to send a call again, and what to tell the agent meanwhile
-	Observe func(Outcome) bool                              // whether what State returns has changed with a call
-	State   func() (detail, trouble string)                 // of what the server works with, for the user; trouble is what is the matter with it
+	Ready   func()                                          // called when a connection is established
+	Explain func(Outcome) string                            // text for the agent about a failed call; "" keeps the result
+	Repeat  func(Outcome) (note string, wait time.Duration) // repeat a call after wait, if above 0; note is for the agent
+	Observe func(Outcome) bool                              // reports whether a call changed what State returns
+	State   func() (detail, trouble string)                 // of what the server works with, for the user; trouble is a problem with it
 }
 
-// Found is the program that a search chose, or the way to a server that is none.
+// Found is the program that a search chose, or how to connect to a server without one.
 type Found struct {
 	process.Command
-	Open     func(*child.Log) (child.Link, error) // connects; nil: there is a program
-	Source   string                               // where it was found
-	For      string                               // what it is to work with, if there is a choice
+	Open     func(*child.Log) (child.Link, error) // connects to the server; nil if there is a program to start
+	Source   string                               // where the program was found
+	For      string                               // what the program works with, if there is a choice
 	Searched []Candidate
 }
 
-// Candidate is a place that was searched.
+// Candidate is a location that was searched.
 type Candidate struct {
-	Path   string // as the user knows it
+	Path   string // as shown to the user
 	Source string
-	Reason string // why it was not taken; "" for the one that was
+	Reason string // why it was rejected; "" for the one chosen
 }
 
-// Limits bound what a server may take. The defaults are those of a server of which
-// nothing is known.
+// Limits limit the resources and time of a server. The defaults suit an unknown server.
 type Limits struct {
-	InFlight int           // calls at a time; 0 is 64
-	Call     time.Duration // for one call, without what the user takes; 0: none
-	Start    time.Duration // from the start of the program to its list of tools; 0 is 60 s
-	Keep     time.Duration // the program after the card was turned off, for a quick return
-	Withdraw time.Duration // without the program, until agents lose its tools; 0 is 5 s
-	// Idle is how long a program on demand is kept without a request; 0 is 5 minutes, but
-	// for one that a single agent has, which ends with that agent.
+	InFlight int           // maximum number of concurrent calls; 0 means 64
+	Call     time.Duration // for one call, excluding time that the user takes; 0 means no limit
+	Start    time.Duration // from the start of the program to its list of tools; 0 means 60 s
+	Keep     time.Duration // how long the program is kept after the card was turned off, for a quick return
+	Withdraw time.Duration // how long agents keep the tools without the program; 0 means 5 s
+	// Idle is how long an on-demand program is kept without a request; 0 means 5 minutes,
+	// except for a program that serves a single agent, which ends with that agent.
 	Idle time.Duration
 }
 
-// Events is what a card tells. The functions must return at once; nil ones
-// are not called.
+// Events are the callbacks of a card. They must return at once; any of them may be nil.
 type Events struct {
-	Listed func()       // what agents may list or call has changed
+	Listed func()       // what agents can list or call has changed
 	Look   func()       // something that Status shows has changed
-	Warn   func(string) // a sentence for the user
-	// Pass is a notification of the server to the agent with that id.
+	Warn   func(string) // a warning for the user
+	// Pass passes a notification of the server to the agent with that id.
 	Pass func(agent, method string, params json.RawMessage)
 }
 
-// Mode tells whether agents have the tools of a card.
+// Mode is whether agents have the tools of a card.
 type Mode string
 
 // The modes.
@@ -126,11 +122,11 @@ const (
 	On        Mode = "on"
 )
 
-// Link is the condition of the child.
+// Link is the state of the connection to the child.
 type Link string
 
-// The conditions of the child. Lost is one that ended by itself and is being
-// started again, LinkFailed one that was given up.
+// The states of the connection. Lost: the child ended unexpectedly and is being
+// restarted. LinkFailed: mcpdeck gave up on it.
 const (
 	NoLink     Link = "none"
 	Connecting Link = "connecting"
@@ -140,16 +136,16 @@ const (
 )
 
 const (
-	busyAgain    = 5 * time.Second  // between looks at whether a child that is to end still works
-	linkPatience = 5 * time.Second  // of a call for the child
-	stableAfter  = 60 * time.Second // a child that lived so long starts counting anew
+	busyAgain    = 5 * time.Second  // between checks whether a child that should end is still working
+	linkPatience = 5 * time.Second  // how long a call waits for the child
+	stableAfter  = 60 * time.Second // after living this long, a child's failures are counted from zero
 	failureShown = 10 * time.Second
-	retryFirst   = time.Minute // until a server that nobody has turned on is tried again; doubles
+	retryFirst   = time.Minute // until a server that the user did not turn on is tried again; doubles
 	retrySeldom  = 15 * time.Minute
 )
 
-// Card is a server of somebody else's and its switch: its child, its tools, and whether
-// they are offered. All methods may be called from any goroutine.
+// Card is a third-party server, its child processes and its tools, and whether the tools
+// are offered. It is safe for concurrent use.
 type Card struct {
 	opts   Options
 	events Events
@@ -166,45 +162,45 @@ type Card struct {
 	core
 }
 
-// core is what changes, under mu.
+// core is the mutable state, guarded by mu.
 type core struct {
 	life    context.Context // from Start to Stop
 	stop    context.CancelFunc
 	mode    Mode
-	main    *slot                // serves all agents, or lists what there is; it is one of slots
-	slots   map[string]*slot     // of children, by their keys
-	made    int                  // of them, ever
-	era     child.Era            // that the server spoke last; "": it is not known
-	listing catalogue.Listing    // of the last child, also after its end
+	main    *slot                // serves all agents, or only lists the tools; one of slots
+	slots   map[string]*slot     // of children, by key
+	made    int                  // number of slots ever made
+	era     child.Era            // the server's most recent era; "" if unknown
+	listing catalogue.Listing    // of the most recent child, kept after its end
 	verdict catalogue.Verdict    // on the listing
-	asked   []string             // programs that wait for the user to accept what is held
-	offer   *catalogue.Catalogue // made of it
-	listed  *catalogue.Catalogue // what agents have; nil: nothing
-	has     resources            // of the last child
+	asked   []string             // programs that wait for the user to accept held definitions
+	offer   *catalogue.Catalogue // built from the listing
+	listed  *catalogue.Catalogue // what agents have; nil if nothing
+	has     resources            // of the most recent child
 
-	trying      int  // how often in a row its settings alone turned it on; 0: a user did
-	hurried     bool // the deck ends
+	trying      int  // consecutive attempts to turn it on by its settings alone; 0: by the user
+	hurried     bool // the deck is closing
 	restarts    int
 	lostAt      time.Time // zero unless tools are offered without a child
 	offAt       time.Time
-	failedAt    time.Time // switched off by a failure; zero once seen
-	refusal     string    // what a call gets while off
+	failedAt    time.Time // when a failure turned it off; zero once the user has seen it
+	refusal     string    // the answer to a call while off
 	lastError   string
 	lastErrorAt time.Time
-	wanted      map[string]Wanted // by the ids of agents
+	wanted      map[string]Wanted // by agent id
 }
 
-// moment is what a call needs to know, swapped whole.
+// moment is the state that a call needs; it is replaced as a whole.
 type moment struct {
 	mode    Mode
 	listed  *catalogue.Catalogue
 	has     resources
 	refusal string
-	changed chan struct{} // closed when this is no longer so
-	told    chan struct{} // closed when all who must know were told
+	changed chan struct{} // closed when this is out of date
+	told    chan struct{} // closed once the callbacks were called
 }
 
-// New makes a card that is off. It searches and starts nothing.
+// New returns a card that is off. It does not search for or start anything.
 func New(o Options) *Card {
 	o = o.filled()
 	c := &Card{opts: o, pins: catalogue.Pins{Path: o.Pins, Title: o.Title, Exact: o.OnDemand, Hold: o.Hold}}
@@ -212,7 +208,7 @@ func New(o Options) *Card {
 	c.main = c.newSlot("", From{})
 	c.slots = map[string]*slot{"": c.main}
 	c.life, c.stop = context.WithCancel(context.Background())
-	c.stop() // until Start
+	c.stop() // there is no life before Start
 	c.mode, c.refusal = Off, o.Texts.Off
 	now := &moment{mode: Off, refusal: c.refusal, changed: make(chan struct{}), told: make(chan struct{})}
 	close(now.told)
@@ -220,7 +216,7 @@ func New(o Options) *Card {
 	return c
 }
 
-// filled puts in what is left out.
+// filled returns the options with defaults filled in.
 func (o Options) filled() Options {
 	o.Title = cmp.Or(o.Title, o.Name)
 	o.Share = cmp.Or(o.Share, ShareDeck)
@@ -254,18 +250,18 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Name is what the card is called in views and on the command line.
+// Name returns the card's name in views and on the command line.
 func (c *Card) Name() string { return c.opts.Name }
 
-// StatusTool is the name of what a connection to the card alone has when it would have
-// nothing else.
+// StatusTool returns the name of the tool that a connection to this card alone has if there
+// would be no other.
 func (c *Card) StatusTool() string { return c.opts.statusTool() }
 
 func (o Options) statusTool() string { return cmp.Or(o.Catalogue.Prefix, o.ownPrefix()) + "status" }
 
 func (o Options) ownPrefix() string { return strings.ReplaceAll(o.Name, "-", "_") + "_" }
 
-// owns tells whether a name is that of a tool of the card, offered or not.
+// owns reports whether a name is that of one of the card's tools, offered or not.
 func (c *Card) owns(tool string) bool {
 	if !c.opts.Catalogue.Bare {
 		return strings.HasPrefix(tool, c.opts.Catalogue.Prefix)
@@ -275,14 +271,14 @@ func (c *Card) owns(tool string) bool {
 	return tool == c.StatusTool() || c.offer != nil && c.offer.Exposed(tool) != nil
 }
 
-// GatewayTool is the name of the gateway, "" when the card has none.
+// GatewayTool returns the name of the gateway, or "" if the card has none.
 func (c *Card) GatewayTool() string { return c.opts.Gateway.Tool }
 
-// Title is what the user knows the card as.
+// Title returns the card's name as shown to the user.
 func (c *Card) Title() string { return c.opts.Title }
 
-// Start makes the card usable, sets who is told of changes, and switches the
-// mode on if the user configured that. It may be called again after Stop.
+// Start makes the card usable, sets its callbacks, and turns it on if the user configured
+// that. It may be called again after Stop.
 func (c *Card) Start(e Events) {
 	c.mu.Lock()
 	c.events, c.hurried = e, false
@@ -297,8 +293,8 @@ func (c *Card) Start(e Events) {
 	}
 }
 
-// Quit switches off and begins to end the children, within two seconds, for a deck that
-// ends. Calls that they have not answered fail.
+// Quit turns the card off and starts to end its children, within two seconds, when the deck
+// closes. Unanswered calls fail.
 func (c *Card) Quit() {
 	c.update(func() {
 		c.hurried = c.opts.OnDemand
@@ -306,7 +302,7 @@ func (c *Card) Quit() {
 	})
 }
 
-// end is [Card.Stop] without the wait.
+// end is [Card.Stop] without waiting.
 func (c *Card) end() {
 	c.stop()
 	c.switchOff()
@@ -315,13 +311,13 @@ func (c *Card) end() {
 	}
 }
 
-// Stop switches off, ends the children, and returns when they are gone or ctx ends.
+// Stop turns the card off, ends its children, and returns when they are gone or ctx ends.
 func (c *Card) Stop(ctx context.Context) error {
 	c.update(c.end)
 	return c.Wait(ctx)
 }
 
-// Wait returns when what Quit or Stop has begun to end is gone, or ctx ends.
+// Wait returns when everything that Quit or Stop is ending is gone, or ctx ends.
 func (c *Card) Wait(ctx context.Context) error {
 	done := make(chan struct{})
 	safe.Go(c.opts.Name+" stop", func() {
@@ -336,8 +332,8 @@ func (c *Card) Wait(ctx context.Context) error {
 	}
 }
 
-// update changes the state and tells who must know. fn runs under mu and must
-// not wait for anything.
+// update changes the state and calls the callbacks. fn runs under mu and must not
+// block.
 func (c *Card) update(fn func()) {
 	c.mu.Lock()
 	before := c.now.Load()
@@ -359,11 +355,11 @@ func (c *Card) update(fn func()) {
 	close(after.told)
 }
 
-// Listed is what agents may use now, nil while that is nothing.
+// Listed returns what agents can use at the moment, or nil if nothing.
 func (c *Card) Listed() *catalogue.Catalogue { return c.now.Load().listed }
 
-// Refuse is the sentence for a call of a tool that is not listed now,
-// "" for a name that is not the card's.
+// Refuse returns the answer to a call of a tool that is not listed, or "" for a name that
+// does not belong to the card.
 func (c *Card) Refuse(tool string) string {
 	if !c.owns(tool) {
 		return ""
@@ -374,14 +370,14 @@ func (c *Card) Refuse(tool string) string {
 		return now.refusal
 	case now.listed == nil:
 		return c.opts.lost("")
-	case now.listed.Exposed(tool) != nil: // a view with the gateway lists that alone
+	case now.listed.Exposed(tool) != nil: // a view with the gateway lists only the gateway
 		return c.opts.behind(tool)
 	}
 	return c.opts.noTool(now.listed, tool)
 }
 
-// RefuseAsIs is [Card.Refuse] for a tool by the server's own name: whatever the server
-// does not list is not its.
+// RefuseAsIs is [Card.Refuse] for a tool's original name. Any name that the server does not
+// list does not belong to it.
 func (c *Card) RefuseAsIs(tool string) string {
 	if listed := c.Listed(); listed.Withheld(c.opts.Catalogue.Expose(tool)) != catalogue.NotWithheld {
 		return c.opts.noTool(listed, tool)
@@ -389,8 +385,8 @@ func (c *Card) RefuseAsIs(tool string) string {
 	return ""
 }
 
-// Reoffer offers anew what was listed, after what [catalogue.Options] Off says has
-// changed.
+// Reoffer rebuilds the offer after a change of what the Off function of [catalogue.Options]
+// returns.
 func (c *Card) Reoffer() {
 	c.update(func() {
 		if len(c.listing.Tools) > 0 {
@@ -400,7 +396,7 @@ func (c *Card) Reoffer() {
 	})
 }
 
-// Brief is the state of things in a sentence for an agent.
+// Brief returns the current state as a sentence for an agent.
 func (c *Card) Brief() string {
 	s := c.Status()
 	if s.Mode == Off {
@@ -409,11 +405,11 @@ func (c *Card) Brief() string {
 	return fmt.Sprintf("%s is %s: %d tools.\n", c.opts.Texts.Mode, s.Mode, len(s.Tools))
 }
 
-// Note adds a line to the link's log.
+// Note adds a line to the log of the connection.
 func (c *Card) Note(text string) { c.log.Note(text) }
 
-// Subscribe hints, on a channel of one slot, that Status differs, until cancel
-// is called.
+// Subscribe returns a channel with a buffer of one that receives a value when Status has
+// changed, until cancel is called.
 func (c *Card) Subscribe() (hint <-chan struct{}, cancel func()) { return c.hints.Subscribe() }
 
 func tell(fn func()) {
@@ -431,7 +427,7 @@ func (c *Card) warn(text string) {
 	}
 }
 
-// after runs fn as an update in d, unless the card is stopped by then.
+// after runs fn as an update in d, unless the card has been stopped by then.
 func (c *Card) after(d time.Duration, fn func()) {
 	time.AfterFunc(d, func() {
 		defer safe.Recover(c.opts.Name + " timer")

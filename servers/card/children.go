@@ -10,13 +10,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
-// ChildFact is what a user can know about one child.
+// ChildFact is what the user can see about one child.
 type ChildFact struct {
-	PID     int // 0: it is no program of the deck's
+	PID     int // 0 if it is not a process of mcpdeck's
 	Since   time.Time
-	Root    string // the project that it was started in; "" is the deck's own folder
-	Agents  int    // that it serves
-	Running int    // calls
+	Root    string // the project it was started in; "" means the deck's folder
+	Agents  int    // number of agents it serves
+	Running int    // number of calls
 }
 
 func (f ChildFact) String() string {
@@ -37,11 +37,11 @@ func (f ChildFact) String() string {
 	return text
 }
 
-// maxStrays is how many lines that are no messages a server may write before that is
-// the matter with it.
+// maxStrays is the number of output lines that are not messages which a server may write
+// before the server is reported as having a problem.
 const maxStrays = 10
 
-// sum puts into a status what it has of the children. The caller holds mu.
+// sum adds what concerns the children to a status. The caller holds mu.
 func (c *Card) sum(s *Status) {
 	s.Link = c.main.link
 	found := c.main.found
@@ -78,13 +78,13 @@ func (c *Card) sum(s *Status) {
 	}
 }
 
-// sooner is the condition of two children that says most of what the card can do.
+// sooner returns the state of two children that better describes what the card can do.
 func sooner(a, b Link) Link {
 	order := []Link{LinkReady, Connecting, Lost, LinkFailed, NoLink}
 	return order[min(slices.Index(order, a), slices.Index(order, b))]
 }
 
-// Doing is what the children do, in a few words.
+// Doing describes briefly what the children are doing.
 func (s Status) Doing() string {
 	var parts []string
 	switch n := len(s.Children); {

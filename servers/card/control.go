@@ -10,20 +10,20 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 )
 
-// Request is what a user asks a running deck for on the command line.
+// Request is a command-line request to a running deck.
 type Request struct {
 	Verb  string   `json:"verb"`            // "on", "off", "toggle", "status", "reconnect" or "accept"
-	Tools []string `json:"tools,omitempty"` // accept: which; none is all
-	Long  bool     `json:"long,omitempty"`  // status: with the search, the instructions and the log
+	Tools []string `json:"tools,omitempty"` // accept: tool names; none means all
+	Long  bool     `json:"long,omitempty"`  // status: include the search, the instructions and the log
 }
 
-// Reply is what the user reads.
+// Reply is the answer for the user.
 type Reply struct {
 	Text string `json:"text"`
 }
 
-// Control does what a command asks for and returns when it is done. Accepting is
-// not among it: whether a command may do that is decided elsewhere.
+// Control carries out a request and returns when it is done. It does not accept
+// definitions: whether a command may do that is decided elsewhere.
 func (c *Card) Control(ctx context.Context, r Request) (Reply, error) {
 	before := c.now.Load().mode
 	switch r.Verb {
@@ -50,12 +50,12 @@ func (c *Card) Control(ctx context.Context, r Request) (Reply, error) {
 	return c.Confirm(ctx)
 }
 
-// Confirm waits until a server that was turned on has started, and says how it stands.
+// Confirm waits until a server that was turned on has started, and reports its state.
 func (c *Card) Confirm(ctx context.Context) (Reply, error) {
 	return c.confirm(ctx, c.opts.Texts.Mode+" is on")
 }
 
-// confirm waits until things have settled and says how they stand.
+// confirm waits until nothing is in progress and reports the state.
 func (c *Card) confirm(ctx context.Context, on string) (Reply, error) {
 	if err := c.Settle(ctx); err != nil {
 		return Reply{}, fmt.Errorf("%s: %w", c.opts.Name, err)
@@ -76,7 +76,7 @@ func (c *Card) confirm(ctx context.Context, on string) (Reply, error) {
 	return Reply{c.opts.Texts.Mode + " is off."}, nil
 }
 
-// AcceptShown accepts definitions and says how many.
+// AcceptShown accepts definitions and reports how many.
 func (c *Card) AcceptShown(shown []catalogue.Held) (Reply, error) {
 	n, err := c.Accept(shown)
 	if err != nil {
@@ -85,11 +85,11 @@ func (c *Card) AcceptShown(shown []catalogue.Held) (Reply, error) {
 	return Reply{fmt.Sprintf("Accepted %d of %d definitions.", n, len(shown))}, nil
 }
 
-// maxAsking is how many commands may wait for the user at once.
+// maxAsking is the maximum number of commands that wait for the user at once.
 const maxAsking = 8
 
-// WaitAccepted shows the user that who asks for definitions to be accepted, and
-// waits until all of them are.
+// WaitAccepted shows the user that who is asking to accept definitions, and waits until all
+// of them are accepted.
 func (c *Card) WaitAccepted(ctx context.Context, who string, shown []catalogue.Held) (Reply, error) {
 	hint, stop := c.Subscribe()
 	defer stop()
@@ -117,8 +117,8 @@ func (c *Card) WaitAccepted(ctx context.Context, who string, shown []catalogue.H
 	return Reply{"Accepted on the Cards page."}, nil
 }
 
-// HeldBy are the held definitions with these names, original or exposed; without
-// names all of them. An error names those that are held when none fits.
+// HeldBy returns the held definitions with these original or exposed names, or all if there
+// are no names. If none matches, the error lists those that are held.
 func (c *Card) HeldBy(names []string) ([]catalogue.Held, error) {
 	held := c.Status().Held
 	if len(held) == 0 || len(names) == 0 {

@@ -9,10 +9,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
-// lastLines is how much of the log a user looks at.
+// lastLines is the number of log lines that the screen shows.
 const lastLines = 200
 
-// Details are the part of the status that the screen shows of any card.
+// Details returns the part of the status that the screen shows for any card.
 func (s Status) Details() deck.Details {
 	d := deck.Details{
 		Runs: plain.Line(s.Program), PID: s.PID, Since: s.Since, Server: strings.TrimSpace(s.Server + " " + s.Version), Protocol: plain.Line(s.Protocol),
@@ -56,7 +56,7 @@ func (s Status) Details() deck.Details {
 }
 
 func toolOf(t catalogue.Tool, v deck.Verdict, why string) deck.Tool {
-	if t.Bytes == 0 { // it is not offered
+	if t.Bytes == 0 { // not offered
 		t.Bytes = len(t.Raw)
 	}
 	return deck.Tool{
@@ -73,7 +73,7 @@ func heldOf(h catalogue.Held) deck.Held {
 	return out
 }
 
-// AcceptSeen accepts those of the held definitions that are as the user has seen them.
+// AcceptSeen accepts those held definitions that are still as the user saw them.
 func (c *Card) AcceptSeen(seen []deck.Held) (Reply, error) {
 	var shown []catalogue.Held
 	for _, h := range c.Status().Held {
