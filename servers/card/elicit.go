@@ -18,33 +18,33 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Elicitation is a form that the child wants a user to fill in, or a page that it wants a
-// user to open.
+// Elicitation is a form that the child wants the user to fill in, or a page that it wants
+// the user to open.
 type Elicitation struct {
 	Message string
-	Schema  json.RawMessage // of an object, not checked
-	URL     string          // of the page, with https or http; "": it is a form
+	Schema  json.RawMessage // of an object, unchecked
+	URL     string          // of the page, https or http; "" for a form
 	PID     int             // of the child
-	Calls   []Invocation    // at work, of which one may be the reason
+	Calls   []Invocation    // in progress; any of them may be the reason
 }
 
-// Elicited is what the child is told. Content is nil unless Action is "accept".
+// Elicited is the answer to the child. Content is nil unless Action is "accept".
 type Elicited struct {
 	Action  string // "accept", "decline" or "cancel"
 	Content json.RawMessage
 }
 
-// link is the server, and the user that it may wait for.
+// link is the connection to the server, and the user it may be waiting for.
 type link struct {
 	*child.Conn
-	elicit func(context.Context, Elicitation) (Elicited, error) // nil: nobody can be asked
-	passed Answers                                              // what is asked of the agent
-	root   string                                               // the project that it is told of, absolute; "": none
+	elicit func(context.Context, Elicitation) (Elicited, error) // nil if elicitation is not supported
+	passed Answers                                              // requests passed on to the agent
+	root   string                                               // project reported to the server, absolute; "" if none
 	person person
 	heeded heeded
 }
 
-// openLink starts a child. It leaves nothing behind when it fails.
+// openLink starts a child. It leaves nothing behind if it fails.
 func (c *Card) openLink(ctx context.Context, name string, from From, found Found) (*link, []json.RawMessage, error) {
 	o, l := &c.opts, &link{elicit: c.opts.Elicit, passed: c.opts.passed(from), root: from.Root}
 	l.person.either = o.ElicitAgent || o.SampleAgent
@@ -65,7 +65,7 @@ func (c *Card) openLink(ctx context.Context, name string, from From, found Found
 		}
 	}
 	opts.Handshake = o.capabilities(l.passed)
-	if o.Share != ShareSession { // one of the newer era serves others, too
+	if o.Share != ShareSession { // a child of the newer era serves other agents, too
 		opts.Capabilities = o.capabilities(Answers{})
 	} else {
 		opts.Capabilities = opts.Handshake
@@ -81,7 +81,7 @@ func (c *Card) openLink(ctx context.Context, name string, from From, found Found
 	return l, tools, nil
 }
 
-// capabilities are what the server is told that the deck can do for it; nil: nothing.
+// capabilities returns the client capabilities declared to the server; nil means none.
 func (o *Options) capabilities(agent Answers) json.RawMessage {
 	can := agent.capabilities()
 	switch {
@@ -99,7 +99,7 @@ func (o *Options) capabilities(agent Answers) json.RawMessage {
 	return can.JSON()
 }
 
-// serve answers a request of the child. It may come before there is l.Conn.
+// serve answers a request of the child. It may be called before l.Conn is set.
 func (c *Card) serve(l *link, conn *child.Conn, m rpc.Message) {
 	switch {
 	case m.Method == elicit && l.elicit != nil:
@@ -124,36 +124,36 @@ func (c *Card) serve(l *link, conn *child.Conn, m rpc.Message) {
 	}
 }
 
-// What servers ask for.
+// The requests that servers make.
 const (
 	elicit    = "elicitation/create"
 	listRoots = "roots/list"
 	sample    = "sampling/createMessage"
 )
 
-// fill has the user fill in a form, or open a page.
+// fill has the user fill in a form or open a page.
 func (l *link) fill(ctx context.Context, e Elicitation) (json.RawMessage, error) {
 	answer, err := l.elicit(ctx, e)
 	if e.URL != "" {
-		answer.Content = nil // a page has none
+		answer.Content = nil // a page has no content
 	}
 	return answer.JSON(), err
 }
 
-// roots are the folders that the child may work in.
+// roots returns the folders that the child may work in.
 func (l *link) roots() json.RawMessage {
 	if l.root == "" {
 		return json.RawMessage(`{"roots":[]}`)
 	}
 	path := filepath.ToSlash(l.root)
-	if !strings.HasPrefix(path, "/") { // a drive
+	if !strings.HasPrefix(path, "/") { // a Windows drive
 		path = "/" + path
 	}
 	at := url.URL{Scheme: "file", Path: path}
 	return json.RawMessage(`{"roots":[{"uri":` + string(rawjson.Quote(at.String())) + `,"name":` + string(rawjson.Quote(filepath.Base(l.root))) + `}]}`)
 }
 
-// elicitation reads what a child wants of the user. pages are allowed, or only forms.
+// elicitation parses an elicitation request. Unless pages is set, only forms are allowed.
 func elicitation(params json.RawMessage, pages bool) (e Elicitation, why string) {
 	o, err := rawjson.SplitObject(params)
 	if e.Message = o.Str("message"); err == nil && pages && o.Str("mode") == "url" {
@@ -171,7 +171,7 @@ func elicitation(params json.RawMessage, pages bool) (e Elicitation, why string)
 	return e, ""
 }
 
-// JSON is the answer as the protocol has it.
+// JSON returns the answer in the protocol's encoding.
 func (e Elicited) JSON() json.RawMessage {
 	result := `{"action":` + string(rawjson.Quote(e.Action))
 	if e.Content != nil {
@@ -184,19 +184,19 @@ func badParams(id json.RawMessage, why string) []byte {
 	return rpc.Failure(id, rpc.Error{Code: rpc.CodeParams, Message: why})
 }
 
-// person is what the child waits for a user for. While it does, the clocks of
-// its calls stand still.
+// person tracks what the child is waiting for from the user. While it waits, the clocks of
+// its calls are stopped.
 type person struct {
 	mu    sync.Mutex
 	forms map[string]context.CancelFunc // by id
-	since time.Time                     // of the first of forms
-	spent time.Duration                 // by earlier ones
-	calls map[*call]func()              // at work; ends the wait of each, nil while it does not wait
+	since time.Time                     // when the first of forms began
+	spent time.Duration                 // on earlier forms
+	calls map[*call]func()              // in progress; ends the wait of each, nil if not waiting
 
-	either bool // it may be the agent that is waited for
+	either bool // the wait may be for the agent instead of the user
 }
 
-// open puts a request of the child to whoever answers it, and the outcome to the child.
+// open passes a request of the child to whoever answers it, and the answer to the child.
 func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Context, calls []Invocation) (json.RawMessage, error)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.mu.Lock()
@@ -230,7 +230,7 @@ func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Co
 		withdrawn := ctx.Err() != nil
 		p.end(string(id))
 		switch {
-		case withdrawn: // the child waits no more
+		case withdrawn: // the child stopped waiting
 		case theirs && own.Raw != nil:
 			c.Send(rpc.Message{ID: id, Err: own.Raw}.Line())
 		case err != nil:
@@ -241,7 +241,7 @@ func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Co
 	})
 }
 
-// begin and end keep the time; the caller of begin holds mu.
+// begin and end keep track of the time. The caller of begin holds mu.
 func (p *person) begin(id string, cancel context.CancelFunc) {
 	if len(p.forms) == 0 {
 		p.forms, p.since = map[string]context.CancelFunc{}, time.Now()
@@ -268,7 +268,7 @@ func (p *person) end(id string) {
 	}
 }
 
-// withdrawn is the child's word that it waits no more.
+// withdrawn handles the child's notification that it stopped waiting.
 func (p *person) withdrawn(params json.RawMessage) {
 	o, err := rawjson.SplitObject(params)
 	if err != nil {
@@ -281,14 +281,14 @@ func (p *person) withdrawn(params json.RawMessage) {
 	}
 }
 
-// asked tells whether the child waits for the user.
+// asked reports whether the child is waiting for the user.
 func (p *person) asked() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.forms) > 0
 }
 
-// took is how long the child has waited for the user, ever.
+// took returns how long the child has waited for the user in total.
 func (p *person) took() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -298,7 +298,7 @@ func (p *person) took() time.Duration {
 	return p.spent + time.Since(p.since)
 }
 
-// stillText is what the child does, as a sign of life to the agent.
+// stillText describes what the child is doing, for a progress message to the agent.
 func (p *person) stillText() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -311,8 +311,7 @@ func (p *person) stillText() string {
 	return "is still working on it"
 }
 
-// join makes a call wait for the user whenever the child does, until the
-// returned function is called.
+// join makes a call wait for the user whenever the child does, until leave is called.
 func (p *person) join(c *call) (leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -333,7 +332,7 @@ func (p *person) join(c *call) (leave func()) {
 	}
 }
 
-// wait says that the call waits for the user.
+// wait records that the call is waiting for the user.
 func (in Invocation) wait() (done func()) {
 	if in.WaitForUser == nil {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// CallFact is one call that reached the child, without what it carried.
+// CallFact describes one call that reached the child, without its contents.
 type CallFact struct {
 	Agent   string
 	Tool    string // original name
@@ -27,14 +27,14 @@ type CallFact struct {
 	Wait    time.Duration // before it was sent
 	Run     time.Duration
 	Outcome string // "ok", "error", "lost", "deadline", "cancelled"
-	In, Out int    // bytes of arguments and of the result
+	In, Out int    // size in bytes of the arguments and of the result
 	Images  []ImageFact
 }
 
-// ImageFact is one picture in a result.
+// ImageFact describes one image in a result.
 type ImageFact struct {
 	Type          string // "image/png"
-	Width, Height int    // pixels; 0 when the kind of picture is not known
+	Width, Height int    // in pixels; 0 if the image format is unknown
 	Bytes         int
 }
 
@@ -45,7 +45,7 @@ func (f ImageFact) String() string {
 	return fmt.Sprintf("%s, %d×%d, %d bytes", f.Type, f.Width, f.Height, f.Bytes)
 }
 
-// Picture is the last picture that a call brought.
+// Picture is the most recent image that a call returned.
 type Picture struct {
 	ImageFact
 	Tool string // original name
@@ -53,7 +53,7 @@ type Picture struct {
 	data string // base64
 }
 
-// Image decodes the picture; that takes a while.
+// Image decodes the picture, which may be slow.
 func (p Picture) Image() (image.Image, error) {
 	img, _, err := image.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(p.data)))
 	if err != nil {
@@ -64,7 +64,7 @@ func (p Picture) Image() (image.Image, error) {
 
 const keptCalls = 100
 
-// callLog keeps the facts of the last calls and the last picture.
+// callLog holds the facts of recent calls and the most recent picture.
 type callLog struct {
 	mu         sync.Mutex
 	last       []CallFact
@@ -72,7 +72,7 @@ type callLog struct {
 	picture    Picture
 }
 
-// record keeps the facts of a call that has ended.
+// record stores the facts of a finished call.
 func (c *Card) record(made *call, o Outcome, began time.Time) {
 	f := CallFact{
 		Agent: made.in.Agent, Tool: made.tool.Original, Started: made.arrived,
@@ -122,7 +122,7 @@ func (l *callLog) add(f CallFact, picture Picture) {
 	}
 }
 
-// imageFact reads the facts of an image block.
+// imageFact parses an image block.
 func imageFact(raw json.RawMessage) (ImageFact, string, bool) {
 	o, err := rawjson.SplitObject(raw)
 	if err != nil || o.Str("type") != "image" {
@@ -136,8 +136,7 @@ func imageFact(raw json.RawMessage) (ImageFact, string, bool) {
 	return f, data, true
 }
 
-// SavePicture writes the last picture to a new file that only its owner can
-// read.
+// SavePicture writes the most recent picture to a new file that only its owner can read.
 func (c *Card) SavePicture(path string) error {
 	c.calls.mu.Lock()
 	data := c.calls.picture.data

@@ -13,9 +13,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// Forward sends the server a request that calls no tool, with these params, and returns
-// the result. The error is the server's own, an *[rpc.Error], that of ctx, or a sentence
-// for the agent.
+// Forward sends the server a request other than a tool call and returns the result. The
+// error is the server's, an *[rpc.Error], that of ctx, or one whose text is meant for the
+// agent.
 func (c *Card) Forward(ctx context.Context, method string, params rawjson.Object, in Invocation) (json.RawMessage, error) {
 	told := child.NewSteps(in.Progress)
 	defer told.End()
@@ -38,14 +38,14 @@ func (c *Card) Forward(ctx context.Context, method string, params rawjson.Object
 	})
 }
 
-// Passes tells whether a request of a method is passed on now, of which nothing else says
-// whose it is.
+// Passes reports whether the card passes on requests of a method whose params do not
+// identify a server.
 func (c *Card) Passes(method string) bool {
 	off := c.opts.ToolsOnly || c.opts.Catalogue.NoResources && strings.HasPrefix(method, "resources/")
 	return !off && c.Listed() != nil
 }
 
-// reply is what came of a request that calls no tool.
+// reply returns the result of a request other than a tool call.
 func (c *call) reply(o Outcome) (json.RawMessage, error) {
 	text := c.trouble(o)
 	switch own, ok := errors.AsType[*rpc.Error](o.Err); {
@@ -59,8 +59,8 @@ func (c *call) reply(o Outcome) (json.RawMessage, error) {
 	return o.Raw, nil
 }
 
-// Watch asks the server to tell of a resource, or not to any more. What several
-// agents want of one child ends with the last.
+// Watch subscribes to a resource, or unsubscribes. If several agents subscribe through one
+// child, only the last to unsubscribe ends the subscription.
 func (c *Card) Watch(ctx context.Context, uri string, on bool, params rawjson.Object, in Invocation) (json.RawMessage, error) {
 	done := json.RawMessage("{}")
 	to, l, leave, err := c.enter(ctx, in.From, nil, func(now *moment) error {
@@ -71,7 +71,7 @@ func (c *Card) Watch(ctx context.Context, uri string, on bool, params rawjson.Ob
 		return nil, err
 	}
 	leave()
-	if l.Era() == child.Modern { // it is told when the host says what the agent wants
+	if l.Era() == child.Modern { // the host's call of Wants tells the child
 		return done, nil
 	}
 	if c.watchedBy(to, uri, in.From.Agent) {
@@ -90,7 +90,7 @@ func (c *Card) Watch(ctx context.Context, uri string, on bool, params rawjson.Ob
 	return raw, err
 }
 
-// watchedBy tells whether agents that a slot serves, but for one, want to be told of a
+// watchedBy reports whether an agent served by a slot, other than but, subscribes to a
 // resource.
 func (c *Card) watchedBy(s *slot, uri, but string) bool {
 	c.mu.Lock()

@@ -13,21 +13,21 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// gatewayHint follows the answer to a call through the gateway that has failed.
+// gatewayHint is appended to the result of a failed call through the gateway.
 const gatewayHint = "If the arguments may be wrong, use action describe first."
 
-// Gateway is one tool that stands for all of a card's, for clients that list a server's
-// tools once.
+// Gateway is a single tool that gives access to all tools of a card, for clients that list a
+// server's tools only once.
 type Gateway struct {
-	Tool     string // its name; "" when the card has none
+	Tool     string // name of the tool; "" if the card has none
 	Audience Audience
-	// Clients are those that get it with ClientsThatKeepLists, by the name they give
-	// themselves in any case, * at either end for anything; nil: those known to list a
-	// server's tools once.
+	// Clients are the clients that get it with ClientsThatKeepLists, by the name they report,
+	// ignoring case, with * at either end as a wildcard; nil means those known to list a
+	// server's tools only once.
 	Clients []string
 }
 
-// Audience is who has the gateway without being connected with it.
+// Audience is which clients get the gateway without connecting to it.
 type Audience int
 
 // The audiences.
@@ -37,7 +37,7 @@ const (
 	NoClient
 )
 
-// GatewayFor tells who gets the gateway.
+// GatewayFor returns which clients get the gateway.
 func (c *Card) GatewayFor() Audience {
 	if c.opts.Gateway.Tool == "" {
 		return NoClient
@@ -45,8 +45,7 @@ func (c *Card) GatewayFor() Audience {
 	return c.opts.Gateway.Audience
 }
 
-// KeepsList tells whether a client is one that gets the gateway without being
-// connected with it.
+// KeepsList reports whether a client gets the gateway without connecting to it.
 func (c *Card) KeepsList(client string) bool {
 	if c.opts.Gateway.Clients == nil {
 		row, _ := clients.Of(client)
@@ -57,7 +56,7 @@ func (c *Card) KeepsList(client string) bool {
 	})
 }
 
-// Gateway answers a call of the gateway. in.Args are the gateway's own.
+// Gateway answers a call of the gateway. in.Args are the gateway's own arguments.
 func (c *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
 	now := c.now.Load()
 	switch {
@@ -98,7 +97,7 @@ func (c *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
 	return r, err
 }
 
-// gatewayArgs takes the tool's arguments out of the gateway's.
+// gatewayArgs extracts a tool's arguments from those of the gateway.
 func gatewayArgs(o rawjson.Object) (args json.RawMessage, problem string) {
 	args = o.Some("arguments")
 	raw := o.Some("arguments_json")
@@ -124,11 +123,11 @@ func gatewayArgs(o rawjson.Object) (args json.RawMessage, problem string) {
 	return compact(s), ""
 }
 
-// compact is valid JSON without line breaks, which would end the message.
+// compact removes line breaks, which would end the message, from valid JSON.
 func compact(s string) json.RawMessage {
 	return json.RawMessage(strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' {
-			return ' ' // between values: inside strings they are escaped
+			return ' ' // between values: those in strings are escaped
 		}
 		return r
 	}, s))

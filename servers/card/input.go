@@ -15,13 +15,14 @@ import (
 )
 
 const (
-	maxRounds  = 32                     // of one request, in which its server asks for input
-	roundPause = time.Second            // before a request is repeated that its server was too busy for
-	lookLeast  = 100 * time.Millisecond // between looks at a task
+	maxRounds  = 32                     // of input requests by the server for one request
+	roundPause = time.Second            // before repeating a request for which the server was too busy
+	lookLeast  = 100 * time.Millisecond // minimum interval for polling a task
 )
 
-// exchange sends a request, and again with what its server asks for meanwhile: a server
-// of the newer era does so by its result. A tool that runs as a task alone is run as one.
+// exchange sends a request and answers the server's input requests: a server of the newer
+// era returns them as a result, and the request is sent again with the answers. A tool that
+// runs only as a task is run as one.
 func (c *call) exchange() Outcome {
 	if c.card.opts.ToolsOnly {
 		return c.send()
@@ -54,7 +55,7 @@ func (c *call) exchange() Outcome {
 	return o
 }
 
-// provide answers what a server asks for, by its own names for that; nil: for nothing.
+// provide answers input requests, keyed by the server's names for them; nil if there are none.
 func (c *call) provide(requests json.RawMessage) (json.RawMessage, error) {
 	all, err := rawjson.SplitObject(requests)
 	if err != nil || len(all) == 0 {
@@ -75,7 +76,7 @@ func (c *call) provide(requests json.RawMessage) (json.RawMessage, error) {
 	return out.JSON(), nil
 }
 
-// input answers one request of a server of the newer era.
+// input answers one input request of a server of the newer era.
 func (c *call) input(name, method string, params json.RawMessage) (json.RawMessage, error) {
 	l, o := c.child, &c.card.opts
 	switch {
@@ -90,7 +91,7 @@ func (c *call) input(name, method string, params json.RawMessage) (json.RawMessa
 		return c.answer(name, func(ctx context.Context) (json.RawMessage, error) { return l.fill(ctx, e) })
 	case method == elicit && o.ElicitAgent, method == sample && o.SampleAgent:
 		can := l.passed
-		if o.Share != ShareSession { // it was told of none
+		if o.Share != ShareSession { // the server was told that there are none
 			can = Answers{}
 		}
 		return c.answer(name, func(ctx context.Context) (json.RawMessage, error) {
@@ -100,7 +101,7 @@ func (c *call) input(name, method string, params json.RawMessage) (json.RawMessa
 	return nil, fmt.Errorf("it asks for %s, which mcpdeck does not answer", method)
 }
 
-// answer waits for the answer to a request of a server of the newer era.
+// answer waits for the answer to an input request of a server of the newer era.
 func (c *call) answer(name string, ask func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	l := c.child
 	ctx, cancel := context.WithCancel(context.Background())
@@ -141,19 +142,19 @@ func (c *call) answer(name string, ask func(context.Context) (json.RawMessage, e
 	}
 }
 
-// task runs a tool as a task, and answers as if it had been called.
+// task runs a tool as a task and returns its result as if it had been called directly.
 func (c *call) task() Outcome {
 	c.in.More = append(slices.Clip(c.in.More), rawjson.Member{Key: "task", Value: json.RawMessage(`{"ttl":3600000}`)})
 	o := c.send()
-	made, _ := rawjson.SplitObject(o.Raw) // an error has none
+	made, _ := rawjson.SplitObject(o.Raw) // an error has no result
 	task, err := rawjson.SplitObject(made.Get("task"))
 	if err != nil {
-		return o // it has answered at once
+		return o // the server answered at once
 	}
 	id := rawjson.Object{{Key: "taskId", Value: task.Get("taskId")}}
 	for {
 		switch task.Str("status") {
-		case "completed", "failed", "cancelled", "input_required": // the last asks while the result is waited for
+		case "completed", "failed", "cancelled", "input_required": // input_required: asks meanwhile
 			return c.aside("tasks/result", id)
 		}
 		if text := task.Str("statusMessage"); text != "" {
@@ -172,7 +173,7 @@ func (c *call) task() Outcome {
 	}
 }
 
-// aside sends another request for a call.
+// aside sends another request on behalf of a call.
 func (c *call) aside(method string, params rawjson.Object) Outcome {
 	other := &call{card: c.card, in: Invocation{From: c.in.From, Agent: c.in.Agent, Tool: c.in.Tool, WaitForUser: c.in.WaitForUser}, method: method, params: params, slot: c.slot, child: c.child, told: c.told, cancelled: c.cancelled}
 	o := other.send()
@@ -180,7 +181,7 @@ func (c *call) aside(method string, params rawjson.Object) Outcome {
 	return o
 }
 
-// milliseconds reads a number of them, of a minute at most.
+// milliseconds parses a number of milliseconds, limited to one minute.
 func milliseconds(raw json.RawMessage) time.Duration {
 	var n float64
 	if json.Unmarshal(raw, &n) != nil {

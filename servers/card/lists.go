@@ -13,20 +13,20 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 )
 
-// freshFor is how long a list of resources counts whose server says nothing about that.
+// freshFor is how long a list of resources is valid if the server does not say.
 const freshFor = 5 * time.Second
 
-// resources are those that a server has listed: data, of which nothing is accepted or
-// kept.
+// resources are the resources that a server has listed. They are data: they are not subject
+// to acceptance and not stored.
 type resources struct {
 	all   []catalogue.Definition
 	print string    // equal for equal lists
-	until time.Time // the list counts; zero: there is none
-	asked bool      // for the list, anew
+	until time.Time // until when the list is valid; zero if there is none
+	asked bool      // a new list has been requested
 }
 
-// more reads what a child lists beside tools, if it says that it has such. What cannot be
-// had is noted, and what was accepted of it before stays.
+// more reads what a child lists besides tools, if it declares such capabilities. Failures
+// are logged, and what was accepted before stays.
 func (a *attempt) more(c *Card, l *catalogue.Listing) {
 	if c.opts.ToolsOnly {
 		return
@@ -58,7 +58,7 @@ func (a *attempt) more(c *Card, l *catalogue.Listing) {
 	}
 }
 
-// listResources asks a child for its list.
+// listResources requests the resources of a child.
 func (c *Card) listResources(ctx context.Context, l *link) (has resources, ok bool) {
 	raw, keep, err := l.ListFor(ctx, child.Resources)
 	if err != nil {
@@ -74,8 +74,8 @@ func (c *Card) listResources(ctx context.Context, l *link) (has resources, ok bo
 	return has, true
 }
 
-// Resources are those that agents may list now. They are what the server listed last: it
-// is not started for them.
+// Resources returns the resources that agents can list: those the server listed last. The
+// server is not started for this.
 func (c *Card) Resources() []catalogue.Definition {
 	if now := c.now.Load(); now.listed != nil {
 		return now.has.all
@@ -83,8 +83,8 @@ func (c *Card) Resources() []catalogue.Definition {
 	return nil
 }
 
-// Refresh asks a running server for its resources, if the list that there is counts no
-// longer. It waits for nothing.
+// Refresh requests the resources of a running server if the current list has expired. It
+// does not block.
 func (c *Card) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,15 +111,15 @@ func (c *Card) refresh(l *link) {
 	})
 }
 
-// Has tells whether a resource is the server's: one that it lists, or that fits one of
-// its templates.
+// Has reports whether a resource belongs to the server: whether the server lists it or it
+// matches one of its templates.
 func (c *Card) Has(uri string) bool {
 	now := c.now.Load()
 	return now.listed != nil && (slices.ContainsFunc(now.has.all, func(d catalogue.Definition) bool { return d.Name == uri }) ||
 		slices.ContainsFunc(now.listed.Templates, func(d catalogue.Definition) bool { return fits(d.Name, uri) }))
 }
 
-// fits tells whether a URI may be made of a template.
+// fits reports whether a URI matches a template.
 func fits(template, uri string) bool {
 	pattern, rest := "^", template
 	for {
