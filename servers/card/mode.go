@@ -14,7 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
-// backoff is how long to wait before each attempt to start the child again.
+// backoff returns how long to wait before each attempt to restart the child.
 func backoff(attempt int) (d time.Duration, ok bool) {
 	waits := [...]time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
 	if attempt >= len(waits) {
@@ -23,7 +23,7 @@ func backoff(attempt int) (d time.Duration, ok bool) {
 	return waits[attempt], true
 }
 
-// Toggle switches on when off, off when on, and back to off while turning on.
+// Toggle turns the card on if it is off, and off if it is on or turning on.
 func (c *Card) Toggle() {
 	c.update(func() {
 		c.trying = 0
@@ -35,7 +35,7 @@ func (c *Card) Toggle() {
 	})
 }
 
-// On switches on. It returns at once; the tools come when the child is ready.
+// On turns the card on. It returns at once; the tools are offered when the child is ready.
 func (c *Card) On() {
 	c.update(func() {
 		c.trying = 0
@@ -43,7 +43,7 @@ func (c *Card) On() {
 	})
 }
 
-// Off switches off. Calls that reached the child go on.
+// Off turns the card off. Calls that have reached the child continue.
 func (c *Card) Off() {
 	c.update(func() {
 		c.trying = 0
@@ -51,8 +51,8 @@ func (c *Card) Off() {
 	})
 }
 
-// Reconnect ends the child and starts it anew. While on, the tools stay until
-// it is clear what the new child offers.
+// Reconnect ends the child and starts a new one. While the card is on, the tools stay until
+// it is known what the new child offers.
 func (c *Card) Reconnect() {
 	c.update(func() {
 		if c.life.Err() != nil {
@@ -70,11 +70,11 @@ func (c *Card) Reconnect() {
 	})
 }
 
-// Dismiss takes the sign of the last failure away.
+// Dismiss clears the sign of the last failure.
 func (c *Card) Dismiss() { c.update(func() { c.failedAt = time.Time{} }) }
 
-// Settle waits until the mode is on or off, no attempt to connect is under way,
-// and agents were told.
+// Settle waits until the card is on or off, no attempt to connect is in progress, and the
+// callbacks were called.
 func (c *Card) Settle(ctx context.Context) error {
 	for {
 		c.mu.Lock()
@@ -131,7 +131,7 @@ func (c *Card) switchOff() {
 	c.lingerFrom(time.Now())
 }
 
-// fail switches off because of text, or, when off, only notes it.
+// fail turns the card off because of text or, if it is already off, only records text.
 func (c *Card) fail(text string) {
 	if c.mode == On {
 		c.refusal = c.opts.Texts.Failed
@@ -172,7 +172,7 @@ func (c *Card) remember(text string) {
 	c.log.Note(text)
 }
 
-// lingerFrom keeps the children for a while after the mode went off.
+// lingerFrom keeps the children for a while after the card was turned off.
 func (c *Card) lingerFrom(at time.Time) {
 	c.offAt = at
 	var check func()
@@ -197,7 +197,7 @@ func (c *Card) lingerFrom(at time.Time) {
 	c.after(c.opts.Limits.Keep, check)
 }
 
-// attempt is what came of starting a child.
+// attempt is the outcome of starting a child.
 type attempt struct {
 	child   *link
 	listing catalogue.Listing
@@ -205,10 +205,10 @@ type attempt struct {
 	offer   *catalogue.Catalogue
 	found   Found
 	has     resources
-	err     error // a sentence for the user
+	err     error // its text is for the user
 }
 
-// inspect makes a catalogue of the child's list.
+// inspect builds a catalogue from the child's list of tools.
 func (c *Card) inspect(a *attempt, list []json.RawMessage) {
 	tools, notes := catalogue.Read(list)
 	a.listing = catalogue.Listing{Tools: tools, Notes: notes, Instructions: a.child.Instructions, Version: a.child.Version, Program: a.found.Program}
@@ -226,8 +226,7 @@ func (c *Card) inspect(a *attempt, list []json.RawMessage) {
 	}
 }
 
-// attached takes the outcome of an attempt. It reports whether the child is
-// kept.
+// attached handles the outcome of an attempt. It reports whether the child is kept.
 func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	if epoch != s.epoch || c.life.Err() != nil {
 		return false
@@ -262,7 +261,7 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 		c.listed = c.offer
 	}
 	if c.settled(s) || c.mode == On && s == c.main && s.held == 0 && !c.serves() && !c.opts.Warm {
-		s.link = NoLink // another serves, or it was to list what there is
+		s.link = NoLink // another child serves, or this one was only to list the tools
 		return false
 	}
 	s.child, s.used = a.child, time.Now()
@@ -279,7 +278,7 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	return true
 }
 
-// warnOfHeld tells the user that definitions wait for them.
+// warnOfHeld tells the user that there are held definitions to accept.
 func (c *Card) warnOfHeld() {
 	n := len(c.verdict.Held)
 	if n == 0 {
@@ -296,7 +295,7 @@ func (c *Card) adopt(a attempt) {
 	c.listing, c.verdict, c.offer, c.has = a.listing, a.verdict, a.offer, a.has
 }
 
-// childGone notes that the child of a slot ended by itself.
+// childGone handles the unexpected end of the child of a slot.
 func (c *Card) childGone(s *slot, child *link) {
 	if s.child != child {
 		return
@@ -324,11 +323,11 @@ func (c *Card) childGone(s *slot, child *link) {
 	c.lose(text)
 }
 
-// maxFailures is how often in a row a program that is started on demand may fail or
-// end soon, until the user asks for it.
+// maxFailures is how many times in a row an on-demand program may fail, or end early, before
+// only the user can start it again.
 const maxFailures = 5
 
-// recall offers what was accepted, when there is no program to ask.
+// recall offers the accepted definitions while no program is running.
 func (c *Card) recall() {
 	if !c.opts.OnDemand {
 		return
@@ -345,7 +344,7 @@ func (c *Card) recall() {
 	c.update(func() { c.listing, c.verdict, c.offer, c.era = l, v, offer, era })
 }
 
-// remembered is the era that the server spoke last, as far as that is known.
+// remembered returns the server's most recent era, if known.
 func (c *Card) remembered() child.Era {
 	if !c.opts.OnDemand {
 		return ""
@@ -357,7 +356,7 @@ func (c *Card) remembered() child.Era {
 	return child.Era(era)
 }
 
-// lose plans the next attempt, or gives up.
+// lose schedules the next attempt, or gives up.
 func (c *Card) lose(text string) {
 	s := c.main
 	wait, ok := backoff(s.attempts)
@@ -388,7 +387,7 @@ func (c *Card) lose(text string) {
 	})
 }
 
-// relist reads the tools again after the child said that they changed.
+// relist reads the tools again after the child reported a change.
 func (c *Card) relist(child *link) {
 	c.mu.Lock()
 	life := c.life
@@ -421,15 +420,15 @@ func (c *Card) relist(child *link) {
 	})
 }
 
-// relisted offers what is in the catalogue now, if anything is offered.
+// relisted offers the current catalogue, if anything is offered.
 func (c *Card) relisted() {
 	if c.listed != nil {
 		c.listed = c.offer
 	}
 }
 
-// Accept offers held tools as they were shown: one whose definition changed
-// again meanwhile stays held. It returns how many are no longer held.
+// Accept offers held tools as they were shown. A tool whose definition has changed since
+// stays held. Accept returns how many are no longer held.
 func (c *Card) Accept(shown []catalogue.Held) (int, error) {
 	if len(shown) == 0 {
 		return 0, nil
@@ -441,7 +440,7 @@ func (c *Card) Accept(shown []catalogue.Held) (int, error) {
 	l, held := c.listing, c.verdict.Held
 	c.mu.Unlock()
 	if l.Empty() {
-		return len(shown), nil // without a child, they count from its next start
+		return len(shown), nil // without a child, they take effect at its next start
 	}
 	v, err := c.pins.Check(l)
 	if err == nil && len(v.Held) == 0 && len(v.Gone) > 0 {
@@ -453,7 +452,7 @@ func (c *Card) Accept(shown []catalogue.Held) (int, error) {
 	}
 	c.update(func() {
 		if !c.listing.Same(l) {
-			return // another child since
+			return // the child has been replaced
 		}
 		c.verdict = v
 		c.offer = catalogue.New(c.listing, v, c.opts.Catalogue)

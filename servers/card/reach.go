@@ -8,13 +8,12 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 )
 
-const startingEvery = 5 * time.Second // between notes to the agent that waits
+const startingEvery = 5 * time.Second // between notes to the waiting agent
 
-// reach finds the child that serves f, and starts it if need be. check says whether the
-// request can be answered at all; it is asked again whenever something has changed.
-// told hears how long the start takes. Without an error the slot is held until the
-// caller leaves it: its child is not ended for want of requests, and is started again
-// when it ends by itself.
+// reach finds the child that serves f and starts it if necessary. check returns an error if
+// the request cannot be answered at all; it is called again after each change. told reports
+// how long the start takes. If err is nil, the caller holds the slot until it calls leave:
+// the child is not ended for being idle, and is restarted if it ends unexpectedly.
 func (c *Card) reach(ctx context.Context, f From, told *child.Steps, check func(*moment) error) (*slot, *link, error) {
 	w := &waiter{card: c, from: f, began: time.Now(), told: told}
 	defer w.end()
@@ -29,7 +28,7 @@ func (c *Card) reach(ctx context.Context, f From, told *child.Steps, check func(
 			return nil, nil, err
 		case l != nil:
 			s := w.slot
-			w.slot = nil // the caller leaves it
+			w.slot = nil // released by the caller
 			return s, l, nil
 		case w.wakes:
 			changed, err := c.wake(ctx, w.slot)
@@ -58,23 +57,23 @@ func (c *Card) leave(s *slot) {
 type waiter struct {
 	card  *Card
 	from  From
-	slot  *slot // that it holds
+	slot  *slot // held by the request
 	told  *child.Steps
 	began time.Time
-	heard bool // of a start: how it ends is its answer
-	wakes bool // the child is to be started
+	heard bool // it saw the child start, and returns the error if that fails
+	wakes bool // start the child if necessary
 
 	patience *time.Timer
 	still    *time.Ticker
 }
 
-// look finds the slot, and the child if it is there. An error is why there is none, when
-// that is final.
+// look finds the slot and its child, if there is one. An error is final: it says why there
+// is no child.
 func (w *waiter) look(ctx context.Context) (*link, error) {
 	c := w.card
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := ctx.Err(); err != nil { // the agent may be gone, and nothing must be started for it
+	if err := ctx.Err(); err != nil { // the agent may be gone: start nothing for it
 		return nil, err
 	}
 	if s := c.slotFor(w.from); s != w.slot {
@@ -88,7 +87,7 @@ func (w *waiter) look(ctx context.Context) (*link, error) {
 	switch s := w.slot; s.link {
 	case LinkReady:
 		select {
-		case <-s.child.Done(): // it is just ending
+		case <-s.child.Done(): // the child is ending
 		default:
 			return s.child, nil
 		}
@@ -105,7 +104,7 @@ func (w *waiter) look(ctx context.Context) (*link, error) {
 	return nil, nil
 }
 
-// wait waits for a change since now.
+// wait waits until now is out of date.
 func (w *waiter) wait(ctx context.Context, now *moment) error {
 	o := &w.card.opts
 	if w.patience == nil {
@@ -140,9 +139,9 @@ func (w *waiter) end() {
 	}
 }
 
-// wake starts the program for a request, unless it runs, is being started, or has
-// failed too often. It reports whether that changed anything. The error is that there
-// is no room for one more.
+// wake starts the program for a request, unless it is running, is being started, or has
+// failed too often. It reports whether that changed anything. It returns an error if there
+// is no room for another child.
 func (c *Card) wake(ctx context.Context, s *slot) (changed bool, err error) {
 	c.update(func() {
 		switch {
@@ -161,12 +160,12 @@ func (c *Card) wake(ctx context.Context, s *slot) (changed bool, err error) {
 	return changed, err
 }
 
-// maxChildren is how many children a card may have. A client that makes a connection for
-// every call would start as many programs.
+// maxChildren is the maximum number of children of a card. Without it, a client that opens
+// a connection for every call would start as many programs.
 const maxChildren = 32
 
-// room tells whether one more child may be started. The one that was not used for the
-// longest time makes room.
+// room reports whether another child can be started. If necessary, it ends the one that has
+// been unused for the longest time.
 func (c *Card) room() bool {
 	running := 0
 	var oldest *slot

@@ -2,12 +2,12 @@ package card
 
 import "time"
 
-// relistEvery is how often the tools of a server are read that says without end that
-// they have changed.
+// relistEvery is the minimum interval for reading the tools of a server that keeps reporting
+// changes.
 const relistEvery = time.Second
 
-// relists returns what to do when the child says that its tools have changed: they are
-// read, one time after the other, and once more after its last word.
+// relists returns the function to call when the child reports a change of its tools. It
+// reads them, one read at a time, and once more after the last report.
 func (c *Card) relists(child *link) (changed func()) {
 	due := make(chan struct{}, 1)
 	c.spawn("list", func() {
@@ -28,7 +28,7 @@ func (c *Card) relists(child *link) (changed func()) {
 	return func() {
 		select {
 		case due <- struct{}{}:
-		default: // it is due
+		default: // due
 		}
 	}
 }

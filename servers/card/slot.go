@@ -10,53 +10,52 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 )
 
-// From is on whose behalf a server is started and asked. The zero From is the deck
-// itself.
+// From is on whose behalf a server is started and asked. The zero From is the deck itself.
 type From struct {
 	Agent string // id of the agent's connection
-	Root  string // its project, absolute; "": none
-	// Answers is what requests of a server the agent answers.
+	Root  string // the agent's project, absolute; "" if none
+	// Answers are the kinds of server requests that the agent answers.
 	Answers Answers
 }
 
-// Share is which agents have a child in common.
+// Share is which agents share a child.
 type Share string
 
-// The ways to share. Agents notice no other with ShareAuto: a server of the older era
-// may keep something from one request to the next, so each agent has a child of its
-// own; those of the newer era do not, and there is one for each project.
+// The ways to share. ShareAuto is invisible to agents: a server of the older era may keep
+// state between requests, so each agent has its own child; one of the newer era does not, so
+// there is one child per project.
 const (
-	ShareDeck    Share = "deck" // all of them; the default
+	ShareDeck    Share = "deck" // all agents; the default
 	ShareProject Share = "project"
 	ShareSession Share = "session" // none
 	ShareAuto    Share = "auto"
 )
 
-// idleLimit is how long a child that belongs to no single agent is kept without a
+// idleLimit is how long a child that does not belong to a single agent is kept without a
 // request.
 const idleLimit = 5 * time.Minute
 
-// slot is the place of a child: whom it is for, and the child while it runs. All of it
-// but the queue is guarded by the card's mu.
+// slot is a place for a child: whom it serves, and the child while it runs. Everything
+// except queue is guarded by the card's mu.
 type slot struct {
-	key    string // "" of the card's main one
-	from   From   // on whose behalf it is started
+	key    string // "" for the main slot
+	from   From   // on whose behalf the child is started
 	name   string // in the log
 	queue  *child.Queue
-	agents map[string]bool // connected ones that it has served, by their ids
+	agents map[string]bool // connected agents it has served, by id
 
 	link      Link
 	child     *link
 	found     Found
-	epoch     int // of the child; events of an older one are void
+	epoch     int // of the child; events of earlier epochs are ignored
 	cancel    context.CancelFunc
 	attempts  int       // since a child last lived long enough
-	stumbled  time.Time // the last of them failed
-	fault     string    // why it did
-	reconnect bool      // asked for by a user: no second attempt
+	stumbled  time.Time // when the latest attempt failed
+	fault     string    // why it failed
+	reconnect bool      // requested by the user: no second attempt
 
-	held int       // requests that wait for the child, and what else it is not ended for
-	used time.Time // the last of them
+	held int       // requests waiting for the child, and other reasons not to end it
+	used time.Time // the last request
 }
 
 func (c *Card) newSlot(key string, f From) *slot {
@@ -69,7 +68,7 @@ func (c *Card) newSlot(key string, f From) *slot {
 	return s
 }
 
-// key is the key of the slot that serves f now.
+// key returns the key of the slot that currently serves f.
 func (c *Card) key(f From) string {
 	agent, project := "agent "+f.Agent, "root "+f.Root
 	switch {
@@ -83,13 +82,13 @@ func (c *Card) key(f From) string {
 	return ""
 }
 
-// slotFor is the slot that serves f.
+// slotFor returns the slot that serves f.
 func (c *Card) slotFor(f From) *slot {
 	key := c.key(f)
 	s := c.slots[key]
 	switch {
 	case s != nil:
-	case c.opts.Warm && c.main.link == LinkReady && f.Root == c.opts.Root && !c.opts.passed(f).any(): // it was told of none
+	case c.opts.Warm && c.main.link == LinkReady && f.Root == c.opts.Root && !c.opts.passed(f).any(): // the child was told of no capabilities
 		s = c.main
 		s.key, s.from = key, f
 		c.slots[key] = s
@@ -104,12 +103,12 @@ func (c *Card) slotFor(f From) *slot {
 		s.agents[f.Agent] = true
 	}
 	if f.Answers.any() && f.Agent == s.from.Agent {
-		s.from.Answers = f.Answers // the first to start it may not have known
+		s.from.Answers = f.Answers // whoever started it first may not have known
 	}
 	return s
 }
 
-// all are the slots, the main one first.
+// all returns the slots, the main one first.
 func (c *Card) all() []*slot {
 	var out []*slot
 	for _, key := range slices.Sorted(maps.Keys(c.slots)) {
@@ -118,12 +117,12 @@ func (c *Card) all() []*slot {
 	return out
 }
 
-// serves tells whether the main slot is that of agents, and not only there to list.
+// serves reports whether the main slot serves agents, rather than only listing tools.
 func (c *Card) serves() bool {
 	return !c.opts.OnDemand || c.opts.Share == ShareDeck
 }
 
-// drop ends the child of a slot, and forgets the slot unless it is the main one.
+// drop ends the child of a slot and, unless it is the main slot, removes the slot.
 func (c *Card) drop(s *slot) {
 	c.closeChild(s)
 	if s != c.main && c.slots[s.key] == s {
@@ -131,12 +130,12 @@ func (c *Card) drop(s *slot) {
 	}
 }
 
-// busy tells whether the child of a slot must not be ended for want of requests.
+// busy reports whether the child of a slot must not be ended for being idle.
 func (s *slot) busy() bool {
 	return s.held > 0 || s.child.Busy.Load() > 0 || s.child.person.asked()
 }
 
-// subscribed tells whether an agent that a slot serves wants to be told of resources.
+// subscribed reports whether an agent that a slot serves subscribes to resources.
 func (c *Card) subscribed(s *slot) bool {
 	for agent, w := range c.wanted {
 		if len(w.Resources) > 0 && c.isFor(s, agent) {
@@ -146,7 +145,7 @@ func (c *Card) subscribed(s *slot) bool {
 	return false
 }
 
-// idle is how long a slot's child is kept without a request; 0: it is kept.
+// idle returns how long a slot's child is kept without a request; 0 means indefinitely.
 func (c *Card) idle(s *slot) time.Duration {
 	switch {
 	case !c.opts.OnDemand:
@@ -159,7 +158,7 @@ func (c *Card) idle(s *slot) time.Duration {
 	return idleLimit
 }
 
-// watchIdle ends a child after d, if it has been idle for so long then.
+// watchIdle waits for d, and then ends the child if it has been idle for that long.
 func (c *Card) watchIdle(s *slot, l *link, d time.Duration) {
 	if d == 0 {
 		return
@@ -180,7 +179,7 @@ func (c *Card) watchIdle(s *slot, l *link, d time.Duration) {
 	})
 }
 
-// AgentGone ends what was started for one agent alone, after its connection has ended.
+// AgentGone ends what was started for a single agent after its connection has closed.
 func (c *Card) AgentGone(agent string) {
 	c.mu.Lock()
 	delete(c.wanted, agent)
@@ -205,7 +204,7 @@ func (c *Card) warm() {
 	}
 }
 
-// stumble counts an attempt that failed, or a child that ended too soon.
+// stumble counts a failed attempt, or a child that ended too early.
 func (s *slot) stumble(why string) {
 	if !s.stumbled.IsZero() && time.Since(s.stumbled) >= stableAfter {
 		s.attempts = 0
@@ -214,8 +213,8 @@ func (s *slot) stumble(why string) {
 	s.stumbled, s.fault = time.Now(), why
 }
 
-// settled finds the slot of a child whose era is known since it was started for f; it
-// reports whether another has that place.
+// settled finds the slot for a child started for f now that its era is known. It reports
+// whether another child has that slot.
 func (c *Card) settled(s *slot) (taken bool) {
 	key := c.key(s.from)
 	if s == c.main || key == s.key {
@@ -230,7 +229,7 @@ func (c *Card) settled(s *slot) (taken bool) {
 	return false
 }
 
-// restart starts a lost child again for those that wait for it.
+// restart restarts a lost child for the requests that wait for it.
 func (c *Card) restart(s *slot) {
 	wait, ok := backoff(s.attempts - 1)
 	if !ok {
@@ -270,7 +269,7 @@ func (c *Card) attempt(ctx context.Context, s *slot, from From) (a attempt) {
 	return a
 }
 
-// connect replaces the child of a slot by a new one, in the background.
+// connect replaces the child of a slot, in the background.
 func (c *Card) connect(s *slot) {
 	old := s.child
 	s.child = nil

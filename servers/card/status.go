@@ -13,58 +13,58 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
-// Status is what a user can know about a card, at one moment.
+// Status is a snapshot of what the user can see about a card.
 type Status struct {
 	Mode    Mode
 	Link    Link
 	For     string // what the program was started to work with
-	Detail  string // of what it works with
-	Trouble string // what is the matter with that; "" for nothing
+	Detail  string // about what it works with
+	Trouble string // a problem with that; "" if none
 
 	Children         []ChildFact
-	PID              int       // of the first child; 0 when there is none
-	Since            time.Time // the child is ready; zero when there is none
-	Server, Version  string    // what the child calls itself
+	PID              int       // of the first child; 0 if there is none
+	Since            time.Time // when the child was ready; zero if there is none
+	Server, Version  string    // as reported by the child
 	Protocol         string
 	Program          string // "" before a search
-	Source           string // where it was found
+	Source           string // where the program was found
 	Searched         []Candidate
 	Restarts         int
-	Agents           int // that the children serve
-	Failing          int // children that were lost, or could not be started
-	Waiting, Running int // calls
+	Agents           int // number of agents the children serve
+	Failing          int // number of children that were lost or could not be started
+	Waiting, Running int // number of calls
 
-	Tools        []catalogue.Tool // of the catalogue, also while off and the child is kept
-	Listing      []catalogue.Tool // as the server lists them, whoever may use them
-	TurnedOff    map[string]bool  // of these, by the user
+	Tools        []catalogue.Tool // in the catalogue, also while the card is off and the child is kept
+	Listing      []catalogue.Tool // as listed by the server, including those agents cannot use
+	TurnedOff    map[string]bool  // turned off by the user, by name
 	Notes        []catalogue.Note
 	Held         []catalogue.Held
-	Asked        []string // programs that wait for what is held to be accepted
-	Updated      bool     // the program file changed, and with it what is held
-	Accepted     string   // version of the server that the accepted definitions came from; may be empty
-	Listed       bool     // the tools are offered to agents now
-	Bytes        int      // of the definitions when offered
+	Asked        []string // programs that wait for held definitions to be accepted
+	Updated      bool     // the program file changed, and the held definitions with it
+	Accepted     string   // server version of the accepted definitions; may be ""
+	Listed       bool     // the tools are currently offered to agents
+	Bytes        int      // size of the definitions when offered
 	Instructions string
 
-	OK, Failed int // calls that reached the child
+	OK, Failed int // number of calls that reached the child
 	Calls      []CallFact
 	Picture    Picture
 
-	Error    string // the last one
+	Error    string // the most recent error
 	ErrorAt  time.Time
-	OnDemand bool // the program runs when it is needed
-	GaveUp   bool // it is not started again unless the user asks for it
-	Broken   bool // switched off by a failure that the user has not seen yet
+	OnDemand bool // the program runs only when needed
+	GaveUp   bool // not started again unless the user asks for it
+	Broken   bool // turned off by a failure that the user has not seen yet
 	Log      []child.Line
 
-	accept string // the command for that
-	stray  string // what is the matter with the output of the children
+	accept string // the command that accepts held definitions
+	stray  string // a problem with the output of the children
 }
 
-// Tokens estimates what the definitions cost an agent's context while on.
+// Tokens estimates how much of an agent's context the definitions use while the card is on.
 func (s Status) Tokens() int { return deck.Tokens(s.Bytes) }
 
-// Status returns the state of things. It waits for nothing.
+// Status returns the current status. It does not block.
 func (c *Card) Status() Status {
 	c.mu.Lock()
 	s := Status{
@@ -94,10 +94,10 @@ func (c *Card) Status() Status {
 	return s
 }
 
-// Tone is how much attention a sign asks for.
+// Tone is how much attention a sign needs.
 type Tone int
 
-// The tones; Hidden is no sign at all.
+// The tones. Hidden means no sign.
 const (
 	Hidden Tone = iota
 	Dim
@@ -106,10 +106,10 @@ const (
 	Bad
 )
 
-// Sign is a card in one glance.
+// Sign is a short summary of a card's state.
 type Sign struct {
 	Tone Tone
-	Note string // what is the matter, or how many tools; "" for nothing to add
+	Note string // a problem, or the number of tools; "" if there is nothing to add
 }
 
 // Sign returns the sign for the deck's page.
@@ -140,9 +140,9 @@ func (s Status) Sign() Sign {
 // Fact is a row of [Status.Text].
 type Fact struct{ Name, Value string }
 
-// Text is the status for a terminal, without styles. more are facts about what the
-// server works with; long adds what was searched, the instructions and the last lines
-// of the log.
+// Text formats the status for a terminal, without styles. more are facts about what the
+// server works with. If long is set, Text includes the search, the instructions and the
+// last lines of the log.
 func (s Status) Text(long bool, more ...Fact) string {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
@@ -200,8 +200,8 @@ func (s Status) Text(long bool, more ...Fact) string {
 	return b.String()
 }
 
-// Holding says how many definitions are held, and which change of the program
-// brought them: "0.13.0 → 0.14.0: 3 changed, 1 new". "" when nothing is held.
+// Holding describes how many definitions are held and which program update caused that, as
+// in "0.13.0 → 0.14.0: 3 changed, 1 new". It returns "" if none are held.
 func (s Status) Holding() string {
 	changed, added := 0, 0
 	for _, h := range s.Held {
@@ -230,7 +230,7 @@ func (s Status) Holding() string {
 	return text
 }
 
-// more is the long part of Text.
+// more writes the long part of Text.
 func (s Status) more(b *strings.Builder) {
 	if len(s.Searched) > 0 {
 		b.WriteString("\nsearched\n")

@@ -9,19 +9,18 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
-// Texts are the sentences in which a server may differ from others; those that are
-// empty have defaults. A call that failed may have taken effect all the same, so none
-// of them says that nothing has changed.
+// Texts are the sentences that can differ between servers; empty ones have defaults. A
+// failed call may have taken effect all the same, so no text says that nothing changed.
 type Texts struct {
-	Mode     string // what the user switches
-	Off      string // to a call while off
-	Lost     string // to a call whose child ended, or that finds none; the default says how it ended
-	Failed   string // to a call after the card went off by itself
-	Deadline string // to a call that was not answered in time
-	Accept   string // how the user accepts what is held: "on its page"
-	// Withheld answers a call of a tool that agents may not have; "" as one of no tool.
+	Mode     string // what the user turns on and off
+	Off      string // for a call while off
+	Lost     string // for a call whose child ended, or that finds none; the default says how it ended
+	Failed   string // for a call after a failure turned the card off
+	Deadline string // for a call that timed out
+	Accept   string // where the user accepts held definitions: "on its page"
+	// Withheld answers a call of a tool that agents cannot use; "" means as for an unknown tool.
 	Withheld func(tool string, why catalogue.Withheld) string
-	// Command is what the user types for a verb of the card's: "accept", "status --long".
+	// Command returns the command line for a verb of the card, such as "status --long".
 	Command func(verb string) string
 }
 
@@ -60,7 +59,7 @@ func withheld(tool string, why catalogue.Withheld) string {
 
 const closedText = "mcpdeck closed during this call. It may have taken effect: check, then retry."
 
-// refusal is why a call was not made, in the words the agent reads.
+// refusal is why a call was not made, as text for the agent.
 type refusal struct{ text string }
 
 func (r *refusal) Error() string { return r.text }
@@ -68,7 +67,7 @@ func (r *refusal) Error() string { return r.text }
 // server is what the user knows the program as.
 func (o *Options) server() string { return o.Title + "'s MCP server" }
 
-// lost is the answer to a call whose child ended, of which cause may tell why.
+// lost returns the answer to a call whose child ended; cause is the reason, if known.
 func (o *Options) lost(cause string) string {
 	if o.Texts.Lost != "" {
 		return o.Texts.Lost
@@ -105,7 +104,7 @@ func (o *Options) crowded(children int) string {
 	return fmt.Sprintf("%s is busy: it is running for %d other agents. Try again later.", o.Title, children)
 }
 
-// noTool is the answer to a call of a tool that is not among what is listed.
+// noTool returns the answer to a call of a tool that is not listed.
 func (o *Options) noTool(listed *catalogue.Catalogue, name string) string {
 	if why := listed.Withheld(o.Catalogue.Expose(name)); why != catalogue.NotWithheld {
 		if text := o.Texts.Withheld(name, why); text != "" {

@@ -15,16 +15,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// Wanted is what an agent wants to be told of by the server, beyond the answers to its
-// requests.
+// Wanted is what an agent wants to be notified of by the server.
 type Wanted struct {
-	Level     string   // the least of log messages; "" before the agent has chosen one
-	Resources []string // their URIs, of all servers
+	Level     string   // minimum level of log messages; "" until the agent has set one
+	Resources []string // URIs, for all servers
 }
 
-// Wants has the server tell what an agent wants to hear, in place of what it wanted
-// before. A server that is to tell of a resource is started for that. It waits for
-// nothing.
+// Wants replaces what an agent wants to be notified of. A server is started if it is to
+// report changes of a resource. Wants does not block.
 func (c *Card) Wants(f From, w Wanted) {
 	w.Resources = slices.DeleteFunc(slices.Clone(w.Resources), func(uri string) bool { return !c.Has(uri) })
 	c.mu.Lock()
@@ -47,7 +45,7 @@ func (c *Card) Wants(f From, w Wanted) {
 	}
 }
 
-// watchFor has the child that serves f tell of resources, and starts it if need be.
+// watchFor subscribes to resources at the child that serves f, and starts it if necessary.
 func (c *Card) watchFor(f From) {
 	c.mu.Lock()
 	life := c.life
@@ -64,24 +62,24 @@ func (c *Card) watchFor(f From) {
 	c.leave(s)
 }
 
-// isFor tells whether a slot serves an agent.
+// isFor reports whether a slot serves an agent.
 func (c *Card) isFor(s *slot, agent string) bool {
 	return s.key == "" || s.key == "agent "+agent || s.agents[agent]
 }
 
-// heeded is what a child was asked to tell.
+// heeded is what a child was asked to report.
 type heeded struct {
-	mu    sync.Mutex // one request at a time, in their order
+	mu    sync.Mutex // one request at a time, in order
 	level string
-	asked string // the least level that a request of an agent of 2026-07-28 has asked for
+	asked string // minimum level that a request of an agent of 2026-07-28 has asked for
 	uris  map[string]bool
 
-	// due ends when the child has answered the level, or takes too long to; nil when it
-	// was asked for none.
+	// due ends when the child has answered the level request, or is late; nil if none was
+	// sent.
 	due context.Context
 }
 
-// watch notes that the child tells of a resource, or not any more. The caller holds mu.
+// watch records whether the child reports changes of a resource. The caller holds mu.
 func (h *heeded) watch(uri string, on bool) {
 	if h.uris == nil {
 		h.uris = map[string]bool{}
@@ -93,12 +91,12 @@ func (h *heeded) watch(uri string, on bool) {
 	}
 }
 
-// levels of log messages, the most verbose first.
+// levels returns the log levels, the most verbose first.
 func levels() []string {
 	return []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 }
 
-// verbose returns that of two levels at which more is said; "" is none.
+// verbose returns the more verbose of two levels; "" means none.
 func verbose(a, b string) string {
 	switch i, j := slices.Index(levels(), a), slices.Index(levels(), b); {
 	case j < 0, i >= 0 && i < j:
@@ -108,8 +106,7 @@ func verbose(a, b string) string {
 	}
 }
 
-// heed has a child tell what the agents want to hear that it serves. What cannot be had
-// is noted.
+// heed asks a child to report what the agents it serves want. Failures are logged.
 func (c *Card) heed(s *slot, l *link) {
 	l.heeded.mu.Lock()
 	defer l.heeded.mu.Unlock()
@@ -125,14 +122,14 @@ func (c *Card) heed(s *slot, l *link) {
 	}
 	c.mu.Unlock()
 	c.watch(l, uris)
-	// One of the newer era is told in every request.
+	// A child of the newer era is told the level in every request.
 	if level != "" && level != l.heeded.level && l.Era() == child.Legacy && l.Hello().Has("logging") {
 		l.heeded.level = level
 		l.heeded.due = c.ask(l, "logging/setLevel", rawjson.Object{{Key: "level", Value: rawjson.Quote(level)}})
 	}
 }
 
-// watch has a child tell of these resources alone.
+// watch makes a child report changes of exactly these resources.
 func (c *Card) watch(l *link, uris map[string]bool) {
 	h := &l.heeded
 	if maps.Equal(uris, h.uris) {
@@ -156,13 +153,13 @@ func (c *Card) watch(l *link, uris map[string]bool) {
 	h.uris = uris
 }
 
-// ask sends a request of the deck's own, whose answer is only noted when it is an error.
-// It returns when the request is on its way; answered ends with the answer, or when it
-// is late.
+// ask sends a request of mcpdeck's own, whose response is logged only if it is an error. It
+// returns when the request has been sent; answered ends with the response, or when that is
+// late.
 func (c *Card) ask(l *link, method string, params rawjson.Object) (answered context.Context) {
 	answered, done := context.WithTimeout(context.Background(), linkPatience)
 	r, err := l.Start(answered, method, func(string) []byte { return params.JSON() }, nil)
-	if err != nil { // it is gone, or reads nothing
+	if err != nil { // it is gone, or is not reading
 		done()
 		return answered
 	}
@@ -181,10 +178,11 @@ func (c *Card) ask(l *link, method string, params rawjson.Object) (answered cont
 
 const metaLogLevel = "io.modelcontextprotocol/logLevel"
 
-// wantLog has the child log for a request what its agent wants: in the request itself
-// for a child of the newer era, which is returned, else from now on.
+// wantLog has the child log at the level that the agent wants for a request. For a child of
+// the newer era, that is part of the request's _meta, which is returned; otherwise the level
+// applies from then on.
 func (c *call) wantLog() json.RawMessage {
-	meta, _ := rawjson.SplitObject(c.in.Meta) // none will do
+	meta, _ := rawjson.SplitObject(c.in.Meta) // invalid: treated as empty
 	level := meta.Str(metaLogLevel)
 	modern := c.child.Era() == child.Modern
 	switch {
@@ -207,8 +205,8 @@ func (c *call) wantLog() json.RawMessage {
 	return c.in.Meta
 }
 
-// awaitLevel waits until the child logs what it was asked to: it may work on a call
-// before it has taken in what came earlier.
+// awaitLevel waits until the child has set its log level: it might otherwise start a call
+// before it has processed the earlier request.
 func (c *call) awaitLevel() {
 	h := &c.child.heeded
 	h.mu.Lock()
@@ -223,8 +221,8 @@ func (c *call) awaitLevel() {
 	}
 }
 
-// told takes what the child says to nobody in particular. It is called by the goroutine
-// that reads, and may be before there is l.Conn.
+// told handles a notification that is not part of a request. It is called by the reading
+// goroutine, possibly before l.Conn is set.
 func (c *Card) told(l *link, method string, params json.RawMessage) {
 	switch method {
 	case "notifications/cancelled":
@@ -238,8 +236,8 @@ func (c *Card) told(l *link, method string, params json.RawMessage) {
 	}
 }
 
-// ofNoSubscription are params without the deck's own subscription, which is none of the
-// agent's.
+// ofNoSubscription returns params without the id of mcpdeck's own subscription, which the
+// agent does not know.
 func ofNoSubscription(params json.RawMessage) json.RawMessage {
 	o, err := rawjson.SplitObject(params)
 	if err != nil {
@@ -259,10 +257,10 @@ func ofNoSubscription(params json.RawMessage) json.RawMessage {
 	return slices.DeleteFunc(o, func(m rawjson.Member) bool { return m.Key == "_meta" && len(rest) == 0 }).JSON()
 }
 
-// logged passes a log message on. That of a child of the older era is for all who have
-// chosen a level, or belongs to requests of agents that choose it there; that of one of
-// the newer era always belongs to a request. The protocol does not say to which, so with
-// requests of several agents at work nobody gets it.
+// logged passes on a log message. From a child of the older era, it is for all agents that
+// have set a level, or belongs to a request of an agent that sets levels per request. From a
+// child of the newer era, it always belongs to a request. The protocol does not say which
+// one, so if requests of several agents are in progress, nobody gets it.
 func (c *Card) logged(l *link, params json.RawMessage) {
 	modern := l.Conn != nil && l.Era() == child.Modern
 	if !modern {
@@ -284,8 +282,8 @@ func (c *Card) logged(l *link, params json.RawMessage) {
 	}
 }
 
-// pass hands what a child says to the agents that it serves and that want it. What comes
-// before there are such is for nobody.
+// pass passes a notification to those agents the child serves that want it. If there are no
+// such agents yet, it is dropped.
 func (c *Card) pass(l *link, method string, params json.RawMessage) {
 	var agents []string
 	c.mu.Lock()
