@@ -14,16 +14,16 @@ import (
 // events reads a stream of server-sent events.
 type events struct {
 	lines *bufio.Reader
-	last  string        // id of the last whole event; "": none
-	retry time.Duration // that the server asks for before the stream is opened again; 0: none
+	last  string        // id of the last complete event; "" if none
+	retry time.Duration // how long the server asks clients to wait before reopening the stream; 0 if unset
 }
 
 func newEvents(r io.Reader, last string) *events {
 	return &events{lines: bufio.NewReaderSize(r, 16<<10), last: last}
 }
 
-// next returns the next event that has data. With rpc.ErrLineTooLong, what it had was
-// dropped and reading can go on.
+// next returns the next event that has data. After rpc.ErrLineTooLong, the event's data is
+// lost and the next call continues.
 func (e *events) next() (name string, data []byte, err error) {
 	var id *string
 	long := false
@@ -34,7 +34,7 @@ func (e *events) next() (name string, data []byte, err error) {
 			long, data = true, nil
 			continue
 		case err != nil:
-			return "", nil, err // what was not ended with a blank line does not count
+			return "", nil, err // an event without its final blank line is incomplete
 		case len(line) == 0:
 			if id != nil {
 				e.last = *id
@@ -74,7 +74,7 @@ func (e *events) next() (name string, data []byte, err error) {
 	}
 }
 
-// line reads a line, without its end.
+// line reads a line and strips its line ending.
 func (e *events) line(limit int) ([]byte, error) {
 	var whole []byte
 	long := false
@@ -95,7 +95,7 @@ func (e *events) line(limit int) ([]byte, error) {
 	}
 }
 
-// flat is a message on one line: between its values, line ends mean nothing.
+// flat puts a message on one line: line endings between JSON values are insignificant.
 func flat(message []byte) []byte {
 	for i, b := range message {
 		if b == '\n' || b == '\r' {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// The headers of the protocol.
+// The protocol's headers.
 const (
 	headerSession = "Mcp-Session-Id"
 	headerVersion = "Mcp-Protocol-Version"
@@ -23,8 +23,8 @@ const (
 	headerLast    = "Last-Event-Id"
 )
 
-// modernVersion is the version that the _meta of a request names, "" if it names none:
-// then the request belongs to a connection that has shaken hands.
+// modernVersion returns the protocol version in the _meta of a request, or "" if there is
+// none; the request then belongs to an initialized connection.
 func modernVersion(params json.RawMessage) string {
 	o, err := rawjson.SplitObject(params)
 	if err != nil {
@@ -37,8 +37,8 @@ func modernVersion(params json.RawMessage) string {
 	return meta.Str("io.modelcontextprotocol/protocolVersion")
 }
 
-// modernHeaders repeats in headers what a request says in its body, so that what
-// stands between can tell requests apart.
+// modernHeaders repeats parts of a request's body in headers, so that intermediaries can
+// tell requests apart.
 func modernHeaders(h http.Header, version string, m rpc.Message, params []param) {
 	h.Set(headerVersion, version)
 	h.Set(headerMethod, m.Method)
@@ -59,8 +59,8 @@ func modernHeaders(h http.Header, version string, m rpc.Message, params []param)
 	}
 }
 
-// headerValue makes a header of a text: as it is or, when that is not possible, in
-// base64 between marks.
+// headerValue encodes s for a header: as is or, if that is not possible, as base64 between
+// markers.
 func headerValue(s string) string {
 	const open, end = "=?base64?", "?="
 	plain := strings.Trim(s, " \t") == s && !(strings.HasPrefix(s, open) && strings.HasSuffix(s, end)) &&
@@ -71,13 +71,13 @@ func headerValue(s string) string {
 	return open + base64.StdEncoding.EncodeToString([]byte(s)) + end
 }
 
-// param is an argument of a tool that is repeated in a header.
+// param is a tool argument that is repeated in a header.
 type param struct {
-	path   []string // to it, from the arguments
+	path   []string // within the arguments
 	header string   // without the prefix
 }
 
-// value is what the header says of the arguments; false if it is left out.
+// value returns the header's value for these arguments, or false to omit the header.
 func (p param) value(arguments json.RawMessage) (string, bool) {
 	at := arguments
 	for _, key := range p.path {
@@ -107,7 +107,7 @@ func (p param) value(arguments json.RawMessage) (string, bool) {
 	return strconv.FormatInt(int64(f), 10), true
 }
 
-// toolParams finds in a page of tools, by their names, what is repeated in headers.
+// toolParams returns the repeated arguments of the tools on a page, by tool name.
 func toolParams(page json.RawMessage) map[string][]param {
 	o, err := rawjson.SplitObject(page)
 	if err != nil {
@@ -149,7 +149,7 @@ func schemaParams(schema json.RawMessage, path []string) (all []param) {
 	return all
 }
 
-// isToken tells whether a text can be in the name of a header.
+// isToken reports whether s is valid in a header name.
 func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r > '~' || !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))

@@ -1,5 +1,5 @@
-// Package streamable is the link to an MCP server that has a URL: streamable HTTP in
-// both eras of the protocol, and the older transport of server-sent events.
+// Package streamable implements the link to an MCP server that has a URL: streamable HTTP in
+// both eras of the protocol, and the older HTTP+SSE transport.
 package streamable
 
 import (
@@ -23,42 +23,42 @@ import (
 )
 
 const (
-	reachLimit   = 10 * time.Second // to connect, and for TLS
-	noticeLimit  = 10 * time.Second // for a notification that what follows waits for
-	farewell     = time.Second      // for the end of a session
-	maxFailure   = 64 << 10         // bytes read of an answer that says what is wrong
+	reachLimit   = 10 * time.Second // for connecting, including TLS
+	noticeLimit  = 10 * time.Second // for a notification that later messages depend on
+	farewell     = time.Second      // for ending a session
+	maxFailure   = 64 << 10         // maximum bytes read from an error response
 	maxRedirects = 5
-	maxNotices   = 32          // messages on their way that are not answered
+	maxNotices   = 32          // maximum number of notifications and responses in flight
 	noticeMost   = time.Minute // for one of them
 	modern       = "2026-07-28"
 )
 
-// Options are how a server is reached.
+// Options configure the link to a server.
 type Options struct {
-	Name      string // of the server, in the log and in the record of a panic
+	Name      string // of the server, for the log and the record of a panic
 	URL       string
 	Transport Transport
 	Headers   map[string]string // sent with every request
-	Version   string            // of the deck
-	AllowHTTP bool              // without TLS also to other machines
+	Version   string            // of mcpdeck
+	AllowHTTP bool              // allow plain HTTP to other machines, too
 	Log       *child.Log
 
-	Proxy   func(*http.Request) (*url.URL, error) // nil: none
-	Roots   *x509.CertPool                        // nil: the system's
+	Proxy   func(*http.Request) (*url.URL, error) // nil means no proxy
+	Roots   *x509.CertPool                        // nil means the system's
 	Connect func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Renewed is called when the server had forgotten the session and another was
-	// begun: what was set in it, such as a log level or subscriptions, is gone. It
-	// must not wait; nil: nobody is told.
+	// Renewed is called after a lost session was replaced by a new one, which has none of
+	// its settings, such as the log level or subscriptions. It must not block, and may be
+	// nil.
 	Renewed func()
 }
 
-// Transport is how messages go over HTTP.
+// Transport is how messages are sent over HTTP.
 type Transport string
 
-// The transports. Auto is HTTP, and SSE where a server knows that alone.
+// The transports. Auto means HTTP, or SSE if the server supports only that.
 const (
-	Auto Transport = "auto" // or ""
+	Auto Transport = "auto" // same as ""
 	HTTP Transport = "http"
 	SSE  Transport = "sse"
 )
@@ -75,22 +75,22 @@ type link struct {
 	gone chan struct{}
 	ends sync.Once
 
-	renewing chan struct{} // of one slot, which is taken while a session is begun in place of a lost one
-	notices  chan struct{} // a slot for each message on its way that is not answered
-	joining  sync.Mutex    // held while the one stream of SSE is opened
+	renewing chan struct{} // a one-slot semaphore, held while a lost session is replaced
+	notices  chan struct{} // a semaphore with a slot for each notification or response in flight
+	joining  sync.Mutex    // held while the SSE stream is opened
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	cause    string
-	version  string                        // of the protocol, once it is known
-	session  string                        // "": none
-	hello    []byte                        // the params of initialize
-	endpoint *url.URL                      // of SSE, once the server has named it
-	listens  context.CancelFunc            // ends the stream of the session; nil: there is none
-	open     map[string]context.CancelFunc // requests, by their ids
-	params   map[string][]param            // of tools, by their names
+	version  string                        // protocol version, once known
+	session  string                        // "" if there is none
+	hello    []byte                        // params of initialize
+	endpoint *url.URL                      // for SSE, once the server has sent it
+	listens  context.CancelFunc            // ends the session's stream; nil if there is none
+	open     map[string]context.CancelFunc // requests, by id
+	params   map[string][]param            // by tool name
 }
 
-// Open makes the link to a server. Nothing is sent before it is used.
+// Open returns a link to a server. Nothing is sent until the link is used.
 func Open(o Options) (child.Link, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil {
@@ -121,7 +121,7 @@ func Open(o Options) (child.Link, error) {
 	return l, nil
 }
 
-// loopback tells whether a host is this machine by its name or address alone.
+// loopback reports whether a host name or address is always this machine.
 func loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -135,7 +135,7 @@ var (
 	errCircles   = errors.New("the server redirects in a way that cannot be followed")
 )
 
-// sameOrigin follows a redirect that stays with the server and repeats the request.
+// sameOrigin allows redirects that stay on the server and repeat the request.
 func sameOrigin(to *http.Request, via []*http.Request) error {
 	from := via[0]
 	switch {
@@ -153,8 +153,8 @@ func (l *link) Begin(c *rpc.Conn) {
 	c.BeginSending(l)
 }
 
-// Write takes one line to the server. Only what must arrive before all that follows
-// is waited for, and a server that takes no messages.
+// Write sends one line to the server. It waits only for messages that must arrive before
+// any that follow, and while too many notifications are in flight.
 func (l *link) Write(line []byte) (int, error) {
 	m, bad := rpc.Rules{Lenient: true}.Decode(trimmed(line))
 	if bad != nil {
@@ -212,7 +212,7 @@ func (l *link) Cause() string {
 // Fault implements child.Link.
 func (l *link) Fault() string { return l.Cause() }
 
-// End implements child.Link. The server is told that its session is over.
+// End implements child.Link. It tells the server that the session is over.
 func (l *link) End(bool) {
 	l.mu.Lock()
 	session := l.session
@@ -234,10 +234,10 @@ func (l *link) End(bool) {
 // Kill implements child.Link.
 func (l *link) Kill() { l.fall("the connection was closed") }
 
-// fall ends the link and does not wait for that.
+// fall ends the link without waiting.
 func (l *link) fall(cause string) { safe.Go(l.o.Name+" end", func() { l.finish(cause) }) }
 
-// finish ends the link, once.
+// finish ends the link once.
 func (l *link) finish(cause string) {
 	l.ends.Do(func() {
 		l.mu.Lock()
@@ -258,7 +258,7 @@ func (l *link) note(text string) {
 	}
 }
 
-// learn keeps what is repeated in headers of the tools on a page.
+// learn stores which arguments of the tools on a page are repeated in headers.
 func (l *link) learn(page []byte) {
 	found := toolParams(page)
 	l.mu.Lock()

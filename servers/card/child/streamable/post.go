@@ -20,14 +20,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-const drainLimit = time.Second // for the end of a stream after its answer
+const drainLimit = time.Second // for the end of a stream after its response
 
 func trimmed(line []byte) []byte { return bytes.TrimSpace(line) }
 
-// failure is an answer that is none: the status, and what the server says.
+// failure is an error response: the status, and the server's message.
 type failure struct {
 	status *child.StatusError
-	err    *rpc.Error // nil: it says nothing by a message
+	err    *rpc.Error // nil if there is no message
 }
 
 func (f *failure) error() error {
@@ -37,14 +37,14 @@ func (f *failure) error() error {
 	return f.status
 }
 
-// lost tells whether the server has refused a request because it does not know the
-// session. Then it has not looked at the request.
+// lost reports whether the server refused a request because the session is unknown. It has
+// then not processed the request.
 func (f *failure) lost(session string) bool {
 	return f.status.Code == http.StatusNotFound && session != "" && (f.err == nil || f.err.Code != rpc.CodeMethod) ||
 		f.status.Code == http.StatusBadRequest && f.err != nil && (f.err.Code == -32000 || f.err.Code == -32001)
 }
 
-// newRequest makes a request with the headers that all have.
+// newRequest returns a request with the common headers.
 func (l *link) newRequest(ctx context.Context, method string, to *url.URL, body []byte, session string) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, method, to.String(), bytes.NewReader(body))
 	if err != nil {
@@ -73,7 +73,7 @@ func (l *link) newRequest(ctx context.Context, method string, to *url.URL, body 
 	return r, nil
 }
 
-// post sends a message. The error says whether the server may have got it.
+// post sends a message. The error says whether the message may have reached the server.
 func (l *link) post(ctx context.Context, m rpc.Message, line []byte, session string) (*http.Response, error) {
 	l.mu.Lock()
 	to, params := l.url, l.params
@@ -106,7 +106,7 @@ func (l *link) post(ctx context.Context, m rpc.Message, line []byte, session str
 	return answer, nil
 }
 
-// reachError says why no answer came, without the URL, which may hold secrets.
+// reachError explains why there was no response, without the URL, which may contain secrets.
 func reachError(ctx context.Context, err error, reached bool) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -123,9 +123,9 @@ func reachError(ctx context.Context, err error, reached bool) error {
 	return fmt.Errorf("%w: %w", child.ErrUnreachable, err)
 }
 
-// readFailure reads an answer that is none.
+// readFailure reads an error response.
 func readFailure(answer *http.Response) *failure {
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxFailure)) // what there is must do
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxFailure)) // use what could be read
 	f := &failure{status: &child.StatusError{Code: answer.StatusCode, Challenge: answer.Header.Get("WWW-Authenticate")}}
 	if m, bad := (rpc.Rules{Lenient: true}).Decode(flat(body)); len(body) > 0 && bad == nil && m.Err != nil {
 		f.err = rpc.ReadError(m.Err)
@@ -136,11 +136,11 @@ func readFailure(answer *http.Response) *failure {
 	return f
 }
 
-// request sends a request in a goroutine of its own, which ends it if no answer comes.
+// request sends a request in its own goroutine, and fails it if there is no response.
 func (l *link) request(m rpc.Message, line []byte) {
 	id, err := rawjson.Text(m.ID)
 	if err != nil {
-		return // none of the connection's
+		return // not a request of this connection
 	}
 	ctx, cancel := context.WithCancel(l.life)
 	l.mu.Lock()
@@ -159,8 +159,8 @@ func (l *link) request(m rpc.Message, line []byte) {
 	})
 }
 
-// converse sends a request and hears what comes back. A session that the server has
-// forgotten is begun again once, and the request, which was refused, is repeated.
+// converse sends a request and processes the response. If the session is lost, it starts a
+// new one and repeats the refused request, once.
 func (l *link) converse(ctx context.Context, id string, m rpc.Message, line []byte) error {
 	starts := m.Method == "initialize"
 	if starts {
@@ -211,19 +211,19 @@ func (l *link) converse(ctx context.Context, id string, m rpc.Message, line []by
 	}
 }
 
-// hear takes what the server answers to a request.
+// hear processes the server's response to a request.
 func (l *link) hear(ctx context.Context, id string, m rpc.Message, answer *http.Response) error {
 	if m.Method == "initialize" {
 		l.mu.Lock()
 		l.session = answer.Header.Get(headerSession)
 		l.mu.Unlock()
 	}
-	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")) // "" will do
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")) // if invalid, kind is ""
 	l.mu.Lock()
 	apart := l.endpoint != nil
 	l.mu.Unlock()
 	switch {
-	case apart: // answers come on the one stream
+	case apart: // the response arrives on the SSE stream
 		return nil
 	case kind == "text/event-stream":
 		return l.follow(ctx, id, m, answer.Body)
@@ -244,15 +244,15 @@ func (l *link) hear(ctx context.Context, id string, m rpc.Message, answer *http.
 	return nil
 }
 
-// take hands a message to the connection, and learns from the answers that are about
-// the link itself.
+// take passes a message to the connection, after reading from responses what concerns the
+// link itself.
 func (l *link) take(m rpc.Message, line []byte) {
 	if len(line) == 0 {
 		return
 	}
-	if line[0] == '[' { // a batch, as an earlier revision had it
+	if line[0] == '[' { // a batch, from an earlier revision
 		if json.Valid(line) {
-			all, _ := rawjson.SplitArray(line) // it is one
+			all, _ := rawjson.SplitArray(line) // cannot fail: it is valid
 			for _, one := range all {
 				l.takeOne(m, one)
 			}
@@ -291,7 +291,7 @@ func (l *link) answered(method string, result json.RawMessage) {
 	}
 }
 
-// notify sends a message that is not answered.
+// notify sends a notification or a response.
 func (l *link) notify(ctx context.Context, m rpc.Message, line []byte) {
 	l.mu.Lock()
 	session := l.session
@@ -309,15 +309,15 @@ func (l *link) notify(ctx context.Context, m rpc.Message, line []byte) {
 	}
 }
 
-// cancel ends a request. A server of the older era is told; to one of the newer the
-// end of the stream says so.
+// cancel cancels a request. A server of the older era gets a notification; for one of the
+// newer era, closing the stream is enough.
 func (l *link) cancel(m rpc.Message, line []byte) {
 	o, err := rawjson.SplitObject(m.Params)
 	if err != nil {
 		return
 	}
 	id := o.Str("requestId")
-	l.conn.Fail(id, context.Canceled) // whatever the server says now
+	l.conn.Fail(id, context.Canceled) // whatever the server still sends
 	l.mu.Lock()
 	end, version := l.open[id], l.version
 	l.mu.Unlock()
@@ -331,8 +331,8 @@ func (l *link) cancel(m rpc.Message, line []byte) {
 	}
 }
 
-// begun waits while a session is begun in place of a lost one: before the server knows
-// that it has begun, it may refuse to serve in it.
+// begun waits while a lost session is being replaced: until the server knows that the new
+// session has begun, it may refuse to serve requests in it.
 func (l *link) begun(ctx context.Context) error {
 	select {
 	case l.renewing <- struct{}{}:
@@ -343,8 +343,7 @@ func (l *link) begun(ctx context.Context) error {
 	}
 }
 
-// renew begins another session in place of one that the server has forgotten, unless
-// somebody else has done so meanwhile.
+// renew replaces a lost session, unless another request has already done so.
 func (l *link) renew(ctx context.Context, lost string) error {
 	select {
 	case l.renewing <- struct{}{}:

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	openAgain  = time.Second // before a stream that ended is opened again, unless the server says otherwise
+	openAgain  = time.Second // before reopening a stream that ended, unless the server sets another delay
 	openSeldom = 30 * time.Second
 	openOften  = 100 * time.Millisecond
-	resumes    = 5 // tries in a row to go on with a stream, without anything new on it
+	resumes    = 5 // consecutive attempts to resume a stream without receiving anything new
 )
 
-// follow hears the stream that answers a request, and goes on with it after a break
-// where the server gave its events numbers.
+// follow reads the stream that answers a request. If it breaks, follow resumes it, provided
+// that the server assigned ids to its events.
 func (l *link) follow(ctx context.Context, id string, m rpc.Message, body io.ReadCloser) error {
 	stream := newEvents(body, "")
 	for failed := 0; ; {
@@ -69,7 +69,7 @@ func (l *link) follow(ctx context.Context, id string, m rpc.Message, body io.Rea
 	}
 }
 
-// read hears a stream until it ends, or a moment after the request was answered.
+// read reads a stream until it ends, or until shortly after the response.
 func (l *link) read(ctx context.Context, id string, m rpc.Message, stream *events, body io.Closer) error {
 	stop := context.AfterFunc(ctx, func() { body.Close() })
 	defer stop()
@@ -92,7 +92,7 @@ func (l *link) read(ctx context.Context, id string, m rpc.Message, stream *event
 	}
 }
 
-// get opens a stream of the server's own; last is the event to go on after.
+// get opens a stream; last is the id of the event after which to resume.
 func (l *link) get(ctx context.Context, session, last string) (*http.Response, error) {
 	r, err := l.newRequest(ctx, http.MethodGet, l.url, nil, session)
 	if err != nil {
@@ -105,7 +105,7 @@ func (l *link) get(ctx context.Context, session, last string) (*http.Response, e
 	if err != nil {
 		return nil, reachError(ctx, err, false)
 	}
-	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")) // "" will do
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")) // if invalid, kind is ""
 	if answer.StatusCode == http.StatusOK && kind != "text/event-stream" {
 		answer.Body.Close()
 		return nil, errors.New("it sent something else than a stream")
@@ -113,8 +113,8 @@ func (l *link) get(ctx context.Context, session, last string) (*http.Response, e
 	return answer, nil
 }
 
-// listen keeps the stream open on which a server of the older era tells and asks
-// unasked.
+// listen keeps the stream open on which a server of the older era sends notifications and
+// requests of its own.
 func (l *link) listen() {
 	ctx, cancel := context.WithCancel(l.life)
 	l.mu.Lock()
@@ -138,7 +138,7 @@ func (l *link) listening(ctx context.Context, session string) {
 	for wait := openAgain; ; wait = min(2*wait, openSeldom) {
 		answer, err := l.get(ctx, session, last)
 		switch {
-		case err != nil: // it may come back
+		case err != nil: // may be temporary
 		case answer.StatusCode == http.StatusOK:
 			opened = true
 			stream := newEvents(answer.Body, last)
@@ -157,7 +157,7 @@ func (l *link) listening(ctx context.Context, session string) {
 			f := readFailure(answer)
 			answer.Body.Close()
 			if !opened || !f.lost(session) {
-				return // it offers no such stream
+				return // the server offers no such stream
 			}
 			if err := l.renew(ctx, session); err != nil && ctx.Err() == nil {
 				l.note("another session could not be begun: " + err.Error())
@@ -170,7 +170,7 @@ func (l *link) listening(ctx context.Context, session string) {
 	}
 }
 
-// older tells whether a server that refuses initialize may speak the older transport.
+// older reports whether a server that refuses initialize may use the older transport.
 func (l *link) older(f *failure) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,8 +184,8 @@ func (l *link) older(f *failure) bool {
 	return false
 }
 
-// connectSSE opens the one stream of the older transport, and waits for the address
-// that messages are sent to. The link lives as long as the stream.
+// connectSSE opens the stream of the older transport and waits for the address to send
+// messages to. The link ends when the stream does.
 func (l *link) connectSSE() error {
 	l.joining.Lock()
 	defer l.joining.Unlock()
@@ -222,7 +222,7 @@ func (l *link) connectSSE() error {
 	l.endpoint = to
 	l.mu.Unlock()
 	l.spawn("stream", func() {
-		_ = l.read(l.life, "", rpc.Message{}, stream, answer.Body) // its end is all there is to know
+		_ = l.read(l.life, "", rpc.Message{}, stream, answer.Body) // only that it ended matters
 		answer.Body.Close()
 		l.fall("its stream ended")
 	})
