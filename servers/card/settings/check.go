@@ -15,7 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
-// CheckName says what is wrong with the name of a card.
+// CheckName returns an error if name is not valid as the name of a card.
 func CheckName(name string) error {
 	if !regexp.MustCompile(`^[a-z][a-z0-9-]{0,23}$`).MatchString(name) {
 		return fmt.Errorf("%q: invalid server name; use up to 24 lower-case letters, digits and dashes, starting with a letter", name)
@@ -23,8 +23,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Complete fills in defaults and checks the rest. Words that are unknown are warned
-// of and have the default; an error means that the card cannot be used.
+// Complete sets defaults and checks the rest. An unknown value is replaced by the default,
+// with a warning. An error means that the card cannot be used.
 func (c Card) Complete(name string) (Card, []string, error) {
 	c.Name = name
 	if err := CheckName(name); err != nil {
@@ -50,7 +50,7 @@ func (c Card) Complete(name string) (Card, []string, error) {
 	word("sampling", &c.Sampling, "refuse", "agent")
 	word("roots", &c.Roots, "project", "none", "list")
 	word("relist", &c.Relist, "auto", "start")
-	// What is misspelt must not give agents what the user wanted to take away.
+	// A typo must not give agents what the user wanted to deny.
 	strict := func(key, value string, words ...string) string {
 		if slices.Contains(words, value) {
 			return value
@@ -78,7 +78,7 @@ func (c Card) Complete(name string) (Card, []string, error) {
 	return c, slices.Concat(warnings, c.pointless(), c.unsupported()), c.usable()
 }
 
-// unsupported are settings that are understood and not yet heeded.
+// unsupported warns about valid settings that this version does not support.
 func (c Card) unsupported() []string {
 	var out []string
 	rows := map[string]bool{
@@ -97,7 +97,7 @@ func (c Card) unsupported() []string {
 	return out
 }
 
-// pointless are settings that have no effect beside others.
+// pointless warns about settings that have no effect in combination with others.
 func (c Card) pointless() []string {
 	var out []string
 	other := "a command"
@@ -111,7 +111,7 @@ func (c Card) pointless() []string {
 			out = append(out, fmt.Sprintf("%s has no effect on a server with %s", key, other))
 		}
 	}
-	if c.Share == "project" || c.Share == "deck" { // whose agent would be asked?
+	if c.Share == "project" || c.Share == "deck" { // it is unclear which agent to ask
 		for key, value := range map[string]string{"elicit": c.Elicit, "sampling": c.Sampling} {
 			if value == "agent" {
 				out = append(out, fmt.Sprintf("%s = \"agent\" has no effect on a server that agents share; use share = \"session\"", key))
@@ -122,7 +122,7 @@ func (c Card) pointless() []string {
 	return out
 }
 
-// usable says why the card cannot be used.
+// usable returns an error if the card cannot be used.
 func (c Card) usable() error {
 	switch {
 	case len(c.Command) == 0 && c.URL == "":
@@ -132,7 +132,7 @@ func (c Card) usable() error {
 	case len(c.Command) > 0 && strings.TrimSpace(c.Command[0]) == "":
 		return errors.New("command: the program is empty")
 	case c.Sandbox != "" && c.Sandbox != "off":
-		// Without one it would have more rights than its user wants.
+		// Running without a sandbox would grant more rights than the user wants.
 		return fmt.Errorf("sandbox = %q is not supported by this version of mcpdeck", c.Sandbox)
 	case c.MaxInFlight < 0 || c.CallTimeout < 0 || c.StartTimeout < 0 || c.IdleStop < 0:
 		return errors.New("max_in_flight, call_timeout, start_timeout and idle_stop cannot be negative")
@@ -158,13 +158,13 @@ func (c Card) usable() error {
 }
 
 func (c Card) reachable() error {
-	if strings.HasPrefix(c.URL, "${") { // known when it is expanded
+	if strings.HasPrefix(c.URL, "${") { // checked when expanded
 		return nil
 	}
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil:
-		return errors.New("url: not a valid URL") // the error would repeat what may hold a key
+		return errors.New("url: not a valid URL") // the error would include the URL, maybe with a key
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return errors.New("url: use an address with http:// or https://")
 	case u.User != nil:

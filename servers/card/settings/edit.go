@@ -12,9 +12,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// SetTools writes verdicts on tools into the text of a card's file, or into the card's
-// table of a configuration file, such as server.github. The rest stays as it is written.
-// It fails if the tools are written in a way that it cannot change.
+// SetTools writes verdicts on tools into the text of a card's file, or into the card's table
+// in a configuration file, such as server.github. The rest of the text is kept unchanged.
+// SetTools fails if the tools are written in a form that it cannot edit.
 func SetTools(b []byte, table string, verdicts map[string]string) ([]byte, error) {
 	whole, before, err := toolsIn(b, table)
 	if err != nil {
@@ -35,7 +35,7 @@ func SetTools(b []byte, table string, verdicts map[string]string) ([]byte, error
 	return out, nil
 }
 
-// toolsIn are the verdicts in a file, and what else it says.
+// toolsIn returns the verdicts in a file, and the rest of its content.
 func toolsIn(b []byte, table string) (rest map[string]any, tools map[string]string, err error) {
 	rest, tools = map[string]any{}, map[string]string{}
 	if _, err := Read(b, &rest); err != nil {
@@ -62,13 +62,13 @@ func toolsIn(b []byte, table string) (rest map[string]any, tools map[string]stri
 	return rest, tools, nil
 }
 
-// editTools changes the lines of a file. Whether that is right is for the caller to
-// check: it does not know what a line belongs to that is part of a longer value.
+// editTools edits the lines of a file. The caller must check the result: editTools does not
+// recognize lines that are part of a multi-line value.
 func editTools(lines []string, table string, want map[string]string) []string {
 	header := regexp.MustCompile(`^\s*\[\s*([^\[\]]*?)\s*\]`)
 	inline := regexp.MustCompile(`^\s*tools\s*=\s*\{.*\}[^}]*`)
 	own := strings.TrimPrefix(table+".tools", ".")
-	in, last := "", -1 // the table of a line, and the last line of the card's own
+	in, last := "", -1 // the table of the current line, and the last line of the card's own table
 	if table == "" {
 		last = 0
 	}
@@ -102,7 +102,7 @@ func editTools(lines []string, table string, want map[string]string) []string {
 	return slices.Insert(lines, last, inTable(want)+"\n")
 }
 
-// editRows changes the rows of a table of tools.
+// editRows edits the rows of a table of tools.
 func editRows(lines []string, want map[string]string) []string {
 	end := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "[") })
 	if end < 0 {

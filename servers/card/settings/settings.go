@@ -1,4 +1,4 @@
-// Package settings is the configuration of a card, which is any MCP server that the
+// Package settings defines the configuration of a card, which is any MCP server that the
 // user has added to the deck: what to run or connect to, and how agents may use it.
 package settings
 
@@ -13,25 +13,25 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
-// Card is one server. Texts of the fields that start something may hold the
-// variables of [Values].
+// Card is the configuration of one server. The fields that determine what is started may
+// contain the variables of [Values].
 type Card struct {
 	Name string `toml:"-"`
-	File string `toml:"-"` // where it is configured
+	File string `toml:"-"` // where the card is configured
 
-	Title string `toml:"title,omitempty"` // what it is called; "" is Name
+	Title string `toml:"title,omitempty"` // shown to the user; "" means Name
 	About string `toml:"about,omitempty"`
-	Key   string `toml:"key,omitempty"` // turns it on or off on the deck's page
+	Key   string `toml:"key,omitempty"` // turns the card on or off on the deck's page
 
-	// Command is the program with its arguments, or there is a URL.
+	// Command is the program and its arguments. A card has either a Command or a URL.
 	Command   []string          `toml:"command,omitempty"`
 	URL       string            `toml:"url,omitempty"`
-	Transport string            `toml:"transport,omitempty"` // of a URL: auto, http, sse
+	Transport string            `toml:"transport,omitempty"` // for a URL: auto, http, sse
 	Env       map[string]string `toml:"env,inline,omitempty"`
-	Inherit   []string          `toml:"inherit,omitempty"` // names of variables that the program gets as mcpdeck has them
+	Inherit   []string          `toml:"inherit,omitempty"` // names of mcpdeck's environment variables to pass on
 	Headers   map[string]string `toml:"headers,inline,omitempty"`
-	AllowHTTP bool              `toml:"allow_http,omitempty"` // plain HTTP to another machine
-	Cwd       string            `toml:"cwd,omitempty"`        // "" is the project of who it is started for
+	AllowHTTP bool              `toml:"allow_http,omitempty"` // allow plain HTTP to another machine
+	Cwd       string            `toml:"cwd,omitempty"`        // "" means the project it is started for
 	Sandbox   string            `toml:"sandbox,omitempty"`    // off, on
 
 	Mode  string   `toml:"mode,omitempty"`  // last, off, on, lazy
@@ -41,9 +41,9 @@ type Card struct {
 	Pin   string   `toml:"pin,omitempty"`   // all, changes, off
 	Trim  []string `toml:"trim,omitempty"`  // members left out of definitions
 	Texts string   `toml:"texts,omitempty"` // rename, raw
-	// Prefix of the names of tools and prompts; nil is the card's name.
+	// Prefix is prepended to the names of tools and prompts; nil means the card's name.
 	Prefix *string `toml:"prefix,omitempty"`
-	// Tools are the verdicts by name or pattern: allow, ask, off. See [Card.Verdict].
+	// Tools are verdicts by name or pattern: allow, ask, off. See [Card.Verdict].
 	Tools map[string]string `toml:"tools,inline,omitempty"`
 
 	Resources string `toml:"resources,omitempty"` // on, off
@@ -54,14 +54,14 @@ type Card struct {
 	Relist    string `toml:"relist,omitempty"`    // auto, start
 
 	MaxInFlight  int           `toml:"max_in_flight,omitempty"`
-	CallTimeout  span.Duration `toml:"call_timeout,omitempty"` // 0: none
+	CallTimeout  span.Duration `toml:"call_timeout,omitempty"` // 0 means no limit
 	StartTimeout span.Duration `toml:"start_timeout,omitempty"`
-	IdleStop     span.Duration `toml:"idle_stop,omitempty"` // 0: five minutes, but for an agent's own
+	IdleStop     span.Duration `toml:"idle_stop,omitempty"` // 0 means five minutes, except for a child of one agent
 
 	OAuth map[string]any `toml:"oauth,inline,omitempty"`
 }
 
-// Label is what the user calls the card.
+// Label returns the card's name as shown to the user.
 func (c Card) Label() string {
 	if c.Title != "" {
 		return c.Title
@@ -69,7 +69,7 @@ func (c Card) Label() string {
 	return c.Name
 }
 
-// ToolPrefix is what comes before the names of the card's tools and prompts.
+// ToolPrefix returns the prefix for the names of the card's tools and prompts.
 func (c Card) ToolPrefix() string {
 	if c.Prefix != nil {
 		return *c.Prefix
@@ -77,8 +77,7 @@ func (c Card) ToolPrefix() string {
 	return strings.ReplaceAll(c.Name, "-", "_") + "_"
 }
 
-// Decode reads the file of a card and completes it. An error means that the card
-// cannot be used.
+// Decode parses and completes a card's file. An error means that the card cannot be used.
 func Decode(name string, b []byte) (c Card, warnings []string, err error) {
 	if warnings, err = Read(b, &c); err != nil {
 		return Card{Name: name}, nil, err
@@ -87,7 +86,7 @@ func Decode(name string, b []byte) (c Card, warnings []string, err error) {
 	return c, append(warnings, more...), err
 }
 
-// Encode is the card's file. What has its default is left out.
+// Encode returns the card's file, omitting default values.
 func (c Card) Encode() ([]byte, error) {
 	b, err := toml.Marshal(c)
 	if err != nil {
@@ -96,9 +95,9 @@ func (c Card) Encode() ([]byte, error) {
 	return b, nil
 }
 
-// Verdict is what becomes of calls of one of the card's tools, by the tool's own
-// name: allow, ask or off. An exact name counts before a pattern, which may have * at
-// either end, and of patterns the longest. A tool that nothing is said of is allowed.
+// Verdict returns the verdict on calls of a tool, by its original name: allow, ask or off.
+// An exact name takes precedence over patterns, which may have * at either end, and the
+// longest matching pattern over others. A tool without a match is allowed.
 func (c Card) Verdict(tool string) string {
 	if v, ok := c.Tools[tool]; ok {
 		return v

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/near"
 )
 
-// Read reads a file of settings into the struct that v points to. A key that it does not
-// have is a warning. Both begin with the line.
+// Read parses a settings file into the struct that v points to. It warns about keys that the
+// struct does not have. Errors and warnings begin with the line number.
 func Read(b []byte, v any) (warnings []string, err error) {
 	err = toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(v)
 	var unread *toml.StrictMissingError
@@ -33,7 +33,7 @@ func Read(b []byte, v any) (warnings []string, err error) {
 	return nil, err
 }
 
-// reason says what is wrong in words of the file, not of this program.
+// reason describes an error in terms of the file rather than of this program.
 func reason(e *toml.DecodeError) string {
 	text := strings.TrimPrefix(e.Error(), "toml: ")
 	rest, ok := strings.CutPrefix(text, "cannot decode TOML ")
@@ -50,7 +50,7 @@ func reason(e *toml.DecodeError) string {
 	return fmt.Sprintf("%s must be %s, got %s", strings.Join(e.Key(), "."), wants, is)
 }
 
-// unknown words that a key is unknown, with the one of the struct that was meant.
+// unknown returns the message for an unknown key, suggesting the most similar known one.
 func unknown(like reflect.Type, key []string) string {
 	text := "unknown setting " + strings.Join(key, ".") + ", ignored"
 	if meant := near.Meant(key[len(key)-1], beside(like, key)); meant != "" {
@@ -59,7 +59,7 @@ func unknown(like reflect.Type, key []string) string {
 	return text
 }
 
-// beside are the keys that stand where the last of a path does.
+// beside returns the valid keys in the table of the last key of a path.
 func beside(t reflect.Type, key []string) []string {
 	switch {
 	case t.Kind() == reflect.Map && len(key) > 1:

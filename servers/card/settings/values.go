@@ -14,19 +14,19 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
-// Values are what variables in a card's texts stand for: ${root}, ${home},
-// ${env:NAME} and ${secret:NAME}. ${env:NAME:-TEXT} has a text for when there is no
-// such variable, or an empty one. Anything else in braces is left as it is.
+// Values are the values of the variables in a card's settings: ${root}, ${home}, ${env:NAME}
+// and ${secret:NAME}. ${env:NAME:-TEXT} has a default for a variable that is unset or empty.
+// Anything else in braces is left unchanged.
 type Values struct {
-	Root   string                      // folder that ${root} stands for; "": there is none
-	Home   string                      // the user's
-	Env    func(string) (string, bool) // nil: there is none
-	Secret func(string) (string, bool) // nil: there is none
+	Root   string                      // the folder for ${root}; "" if there is none
+	Home   string                      // the user's home folder
+	Env    func(string) (string, bool) // nil if there is none
+	Secret func(string) (string, bool) // nil if there is none
 }
 
-// Expand is the card with its variables replaced. No shell takes part, and what is put
-// in is not looked at again. The missing are those that have no value, as they are
-// written; they stay in the text, and the card cannot be started.
+// Expand returns the card with its variables replaced. No shell is involved, and inserted
+// values are not expanded again. missing lists the variables without a value, as written;
+// they remain in the settings, and the card cannot be started.
 func (c Card) Expand(v Values) (out Card, missing []string) {
 	text := func(s string) string {
 		return pattern().ReplaceAllStringFunc(s, func(whole string) string {
@@ -56,7 +56,7 @@ func (c Card) Expand(v Values) (out Card, missing []string) {
 	return out, missing
 }
 
-// Missing are the secrets that the card wants and has returns false for.
+// Missing returns the secrets that the card uses and for which has returns false.
 func (c Card) Missing(has func(secret string) bool) []string {
 	var out []string
 	keep := func(string) (string, bool) { return "", true }
@@ -71,7 +71,7 @@ func pattern() *regexp.Regexp {
 	return regexp.MustCompile(`\$\{(root|home|secret:[A-Za-z0-9_.-]+|env:[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?)\}`)
 }
 
-// of is the value of one variable, ${ and } around it.
+// of returns the value of a variable, given with its ${ and }.
 func (v Values) of(whole string) (string, bool) {
 	kind, name, _ := strings.Cut(whole[2:len(whole)-1], ":")
 	look := func(table func(string) (string, bool), name string) (string, bool) {
@@ -96,8 +96,8 @@ func (v Values) of(whole string) (string, bool) {
 	return value, ok
 }
 
-// Digest stands for all that decides what runs, or what is connected to: the user
-// agrees to that, and to nothing else.
+// Digest returns a digest of everything that determines what is run or connected to: what
+// the user consents to.
 func (c Card) Digest() string {
 	if len(c.Env) == 0 {
 		c.Env = nil
@@ -106,13 +106,13 @@ func (c Card) Digest() string {
 		c.Headers = nil
 	}
 	inherit := slices.Sorted(slices.Values(c.Inherit))
-	// Texts and switches always encode.
+	// Strings, booleans and maps of them always encode.
 	b, _ := json.Marshal([]any{c.Command, c.URL, c.Transport, c.AllowHTTP, c.Cwd, c.Sandbox, c.Env, inherit, c.Headers})
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:])
 }
 
-// Runs are lines that say what runs, or what is connected to, without secrets.
+// Runs returns lines that describe what is run or connected to, without secrets.
 func (c Card) Runs() []string {
 	var out []string
 	add := func(format string, args ...any) {
@@ -138,7 +138,7 @@ func (c Card) Runs() []string {
 	return out
 }
 
-// CommandLine is the command as one would type it, without secrets.
+// CommandLine returns the command as typed in a shell, without secrets.
 func (c Card) CommandLine() string {
 	words := make([]string, len(c.Command))
 	for i, w := range c.Command {
@@ -147,11 +147,11 @@ func (c Card) CommandLine() string {
 	return redact.Rules{}.Text(strings.Join(words, " "))
 }
 
-// Masked is a value behind its name, hidden if it looks like a secret or its name
-// does.
+// Masked returns name followed by value. The value is hidden if it, or its name, looks like
+// a secret.
 func Masked(name, value string) string {
 	rest := strings.TrimSpace(pattern().ReplaceAllString(value, ""))
-	if slices.Contains([]string{"", "Bearer", "Basic", "Token", "token"}, rest) { // what is secret is elsewhere
+	if slices.Contains([]string{"", "Bearer", "Basic", "Token", "token"}, rest) { // the secret is elsewhere
 		return name + value
 	}
 	return redact.Rules{}.Text(name + value)
