@@ -1,5 +1,5 @@
-// Package cards adds third-party MCP servers to the deck: from a command line, from
-// a registry's description of them, and from the configuration of agents' clients.
+// Package cards adds third-party MCP servers to the deck: from a command line, from a
+// registry's server description, and from the configuration of agents' clients.
 package cards
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 )
 
-// header begins the file of a card.
+// header is the beginning of a card's file.
 const header = "# Written by mcpdeck. Changes to this file apply immediately.\n"
 
-// File is the edit that makes the file of a card.
+// File returns the edit that creates a card's file.
 func File(path string, card settings.Card) (change.Edit, error) {
 	place, err := change.OfUser(path)
 	if err != nil {
@@ -30,7 +30,7 @@ func File(path string, card settings.Card) (change.Edit, error) {
 	return change.Edit{Place: place, Before: before, After: append([]byte(header), body...)}, nil
 }
 
-// Removal is the edit that takes a card's file away.
+// Removal returns the edit that deletes a card's file.
 func Removal(path string) (change.Edit, error) {
 	place, err := change.OfUser(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func Removal(path string) (change.Edit, error) {
 	return change.Edit{Place: place, Before: before}, err
 }
 
-// NameFrom makes the name of a card out of another.
+// NameFrom derives a valid card name from another name.
 func NameFrom(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(s) {

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
-// Source is a client's file with servers.
+// Source is a client's configuration file that lists servers.
 type Source struct {
 	Client clients.Client
 	place  change.Place
@@ -25,37 +25,37 @@ type Source struct {
 	file   map[string]any
 }
 
-// Path is the file's.
+// Path returns the path of the file.
 func (s Source) Path() string { return s.place.Path() }
 
-// Import is what an import would do.
+// Import describes what an import would do.
 type Import struct {
 	Rows  []Row
-	Cards []settings.Card // new ones
-	Lacks []Lack          // values that the user has to give first
+	Cards []settings.Card // new cards
+	Lacks []Lack          // values that the user must provide first
 }
 
-// Row is what becomes of one entry of a client's file.
+// Row describes what an import does with one entry of a client's file.
 type Row struct {
 	Source *Source
 	Entry  clients.Entry
-	Card   string // "": it is left out
-	New    bool   // the first with that card
-	Why    string // it is left out, or what is to be said of it
+	Card   string // "" if the entry is skipped
+	New    bool   // this is the first entry for that card
+	Why    string // why the entry is skipped, or a remark
 }
 
-// Options say what to import.
+// Options select what to import.
 type Options struct {
 	Config *config.Config
-	Only   []string          // names of entries or cards; none: all
-	Values map[string]string // of what clients ask their users for, by ID
+	Only   []string          // names of entries or cards; empty means all
+	Values map[string]string // values that clients ask their users for, by ID
 }
 
-// ErrNoServers says that a file has nothing to import.
+// ErrNoServers means that a file has no servers to import.
 var ErrNoServers = errors.New("no servers found")
 
-// OfClients are the files of clients that are there, the user's own and those of the
-// project root, which may be "". A file that cannot be read is an error of its own.
+// OfClients returns the existing files of clients: the user's own, and those of the project
+// root, unless that is "". It returns a separate error for each file that cannot be read.
 func OfClients(all []clients.Client, folders clients.Folders, root string) (out []*Source, errs []error) {
 	for _, c := range all {
 		var places []change.Place
@@ -93,8 +93,8 @@ func OfClients(all []clients.Client, folders clients.Folders, root string) (out 
 	return out, errs
 }
 
-// open reads a client's file; nil if there is none. What its client would not read, a
-// comment or a comma, is tolerated.
+// open reads a client's file; it returns nil if there is none. Comments and trailing commas
+// are tolerated even if the client would reject them.
 func open(c clients.Client, p change.Place) (*Source, error) {
 	b, err := p.Read()
 	if b == nil || err != nil {
@@ -111,8 +111,8 @@ func open(c clients.Client, p change.Place) (*Source, error) {
 	return s, nil
 }
 
-// OfFile is a file that somebody names, in the form of a client's. The client is found
-// by the file's name, else by what is in it.
+// OfFile reads a file, given by its path, in the format of some client. The client is
+// identified by the file's name or else by its content.
 func OfFile(path string) (*Source, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -133,7 +133,7 @@ func OfFile(path string) (*Source, error) {
 	if err != nil || s == nil {
 		return nil, err
 	}
-	if inner, ok := s.file["mcp"].(map[string]any); ok && inner["servers"] != nil { // of VS Code's settings
+	if inner, ok := s.file["mcp"].(map[string]any); ok && inner["servers"] != nil { // VS Code's settings
 		s.file = inner
 	}
 	for _, c := range clients.All() {
@@ -155,7 +155,7 @@ func OfFile(path string) (*Source, error) {
 	return s, nil
 }
 
-// Plan works out an import.
+// Plan determines what an import would do.
 func Plan(sources []*Source, o Options) Import {
 	p := planner{o: o, names: map[string]string{}, same: map[string]string{}}
 	for _, card := range o.Config.Cards {
@@ -175,24 +175,24 @@ func Plan(sources []*Source, o Options) Import {
 type planner struct {
 	o     Options
 	out   Import
-	names map[string]string // that are taken
-	same  map[string]string // names of cards by what they run
+	names map[string]string // names that are taken
+	same  map[string]string // names of cards, by what they run
 }
 
-// key is equal for cards that are the same to their user.
+// key returns a string that is equal for cards that are the same to the user.
 func key(c settings.Card) string {
 	var tools []string
 	for _, name := range slices.Sorted(maps.Keys(c.Tools)) {
 		tools = append(tools, name+"="+c.Tools[name])
 	}
 	c, _, _ = c.Complete("x")
-	if c.Transport == "http" { // which is tried first where nothing is said
+	if c.Transport == "http" { // the default tries http first
 		c.Transport = "auto"
 	}
 	return c.Digest() + strings.Join(tools, "\n")
 }
 
-// entry takes one in, or says why not.
+// entry adds an entry to the plan, or records why it is skipped.
 func (p *planner) entry(s *Source, e clients.Entry) {
 	name := NameFrom(e.Name())
 	if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, e.Name()) && !slices.Contains(p.o.Only, name) {
@@ -232,7 +232,7 @@ func (p *planner) entry(s *Source, e clients.Entry) {
 	p.out.Cards = append(p.out.Cards, card)
 }
 
-// free is the name itself, or with a suffix.
+// free returns name, with a suffix if name is taken.
 func (p *planner) free(name, client string) string {
 	taken := func(n string) bool { return p.names[n] != "" || config.CheckCardName(n) != nil }
 	suffixed := func(suffix string) string {
@@ -248,7 +248,7 @@ func (p *planner) free(name, client string) string {
 	return out
 }
 
-// ours says that an entry leads to mcpdeck itself, or to a server of its own.
+// ours returns why an entry is skipped if it refers to mcpdeck itself or one of its servers.
 func (p *planner) ours(e clients.Entry) string {
 	isDeck := func(address string) bool {
 		u, err := url.Parse(address)
@@ -268,7 +268,7 @@ func (p *planner) ours(e clients.Entry) string {
 	return ""
 }
 
-// cardOf turns an entry into a card without a name.
+// cardOf converts an entry into a card without a name.
 func cardOf(e clients.Entry, r *refs) (settings.Card, error) {
 	card := settings.Card{URL: r.text(e.URL), Transport: e.Transport, Cwd: r.text(e.Cwd), Inherit: e.Inherit}
 	command := e.Command
@@ -313,9 +313,9 @@ func cardOf(e clients.Entry, r *refs) (settings.Card, error) {
 	return card, r.err
 }
 
-// Edits are the changes of files that make the import: the cards' own and, with a
-// relay that takes the entries over, the clients'. relay is the command of mcpdeck with
-// the name of a card; nil leaves the clients' files alone.
+// Edits returns the file changes of the import: the cards' files and, if relay is not nil,
+// the clients' files, whose entries then run relay's command. relay returns the mcpdeck
+// command that relays to a card.
 func (m Import) Edits(cfg *config.Config, relay func(card string) []string) ([]change.Edit, error) {
 	var out []change.Edit
 	for _, card := range m.Cards {
@@ -353,13 +353,13 @@ func (m Import) Edits(cfg *config.Config, relay func(card string) []string) ([]c
 	return out, nil
 }
 
-// started are the keys of an entry that say what is started, in the words of all
-// clients. They go when another is to be.
+// started returns the keys of an entry that determine what is started, for all clients. They
+// are removed when the entry is to start something else.
 func started() []string {
 	return []string{
 		"command", "args", "env", "environment", "env_vars", "envFile", "cwd", "type", "transport", "url", "httpUrl", "serverUrl",
 		"headers", "http_headers", "env_http_headers", "bearer_token_env_var", "oauth", "auth",
-		// Those that the card is to have.
+		// These settings move to the card.
 		"enabled_tools", "disabled_tools", "includeTools", "excludeTools", "disabledTools",
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
-// patience is how long the program of a card may take to end: some save what they have.
+// patience is how long a card's program may take to exit: some save their data first.
 const patience = 1500 * time.Millisecond
 
 func (m Machine) variable(name string) (string, bool) {
@@ -24,7 +24,7 @@ func (m Machine) variable(name string) (string, bool) {
 	return "", false
 }
 
-// expand replaces the variables of a card; an error is a reason for the user.
+// expand replaces the variables of a card. The text of an error is for the user.
 func (m Machine) expand(card settings.Card) (settings.Card, error) {
 	full, missing := card.Expand(settings.Values{Root: m.Root, Home: m.Home, Env: m.variable})
 	if len(missing) > 0 {
@@ -33,13 +33,13 @@ func (m Machine) expand(card settings.Card) (settings.Card, error) {
 	return full, nil
 }
 
-// Program is how a card's program is started; an error is a reason for the user.
+// Program returns how to start a card's program. The text of an error is for the user.
 func Program(card settings.Card, m Machine) (process.Command, error) {
 	full, err := m.expand(card)
 	if err != nil {
 		return process.Command{}, err
 	}
-	c := process.Of(full.Command, process.Install, m.Environ) // npx and uvx fetch what they start
+	c := process.Of(full.Command, process.Install, m.Environ) // npx and uvx download what they start
 	c.Patience = patience
 	if c.Dir = full.Cwd; c.Dir == "" {
 		c.Dir = m.Dir
@@ -55,7 +55,7 @@ func Program(card settings.Card, m Machine) (process.Command, error) {
 	return c, nil
 }
 
-// Connection is how a card's URL is reached; an error is a reason for the user.
+// Connection returns how to connect to a card's URL. The text of an error is for the user.
 func Connection(card settings.Card, m Machine) (func(*child.Log) (child.Link, error), error) {
 	full, err := m.expand(card)
 	if err != nil {

@@ -9,23 +9,23 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
-// refs turns what a client's entries refer to into the variables of a card.
+// refs converts the references in a client's entries into the variables of a card.
 type refs struct {
 	ways   clients.Refs
-	card   string            // its name, for those of secrets
-	inputs map[string]Lack   // of the file, by ID
-	values map[string]string // the user's, by ID of the input
+	card   string            // name of the card, used in names of secrets
+	inputs map[string]Lack   // inputs of the file, by ID
+	values map[string]string // the user's values, by ID of the input
 	lacks  []Lack
 	err    error
 }
 
-// Lack is a value that a client asks its user for, and that an import needs.
+// Lack is a value that a client asks its user for and that an import needs.
 type Lack struct {
 	ID, Description, Default string
 	Secret                   bool
 }
 
-// text is a text of an entry as a card has it.
+// text converts a string of an entry for a card.
 func (r *refs) text(s string) string {
 	return regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\$[A-Za-z_][A-Za-z0-9_]*|\{(?:env|file):[^}]*\}`).ReplaceAllStringFunc(s, func(whole string) string {
 		out, ok := r.one(whole)
@@ -43,8 +43,8 @@ func isVariable(s string) bool {
 	return regexp.MustCompile(`^\$\{(root|home|secret:.*|env:.*)\}$`).MatchString(s)
 }
 
-// one replaces one reference; false when that cannot be done. What the client does not
-// take for one stays.
+// one converts one reference; it returns false if that is impossible. Text that the client
+// would not treat as a reference is left unchanged.
 func (r *refs) one(whole string) (string, bool) {
 	variable := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(:-.*)?$`)
 	switch inner := strings.Trim(whole, "${}"); {
@@ -72,7 +72,7 @@ func (r *refs) one(whole string) (string, bool) {
 	return whole, true
 }
 
-// editor replaces what editors have.
+// editor converts the predefined variables of editors.
 func (r *refs) editor(inner string) (string, bool) {
 	kind, rest, _ := strings.Cut(inner, ":")
 	switch kind {
@@ -90,7 +90,7 @@ func (r *refs) editor(inner string) (string, bool) {
 	return "", false
 }
 
-// input is a value that the client asks its user for.
+// input converts a reference to a value that the client asks its user for.
 func (r *refs) input(id string) string {
 	in, known := r.inputs[id]
 	if v, ok := r.values[id]; ok {
@@ -109,7 +109,7 @@ func (r *refs) input(id string) string {
 	return ""
 }
 
-// inputsOf are those that a file declares, as VS Code has them.
+// inputsOf returns the inputs that a file declares, in VS Code's format.
 func inputsOf(file map[string]any) map[string]Lack {
 	out := map[string]Lack{}
 	all, _ := file["inputs"].([]any)
@@ -125,8 +125,8 @@ func inputsOf(file map[string]any) map[string]Lack {
 	return out
 }
 
-// shellWords takes a command line apart as a shell does that expands nothing; false
-// when it takes a shell to run it.
+// shellWords splits a command line like a shell, without expansion. It returns false if
+// running the command requires a shell.
 func shellWords(line string) ([]string, bool) {
 	var out []string
 	var word strings.Builder

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
-// described is a server as the MCP registry describes it, and older descriptions with
-// their names of fields turned into today's.
+// described is a server.json as in the MCP registry, of the current or an older version.
+// [camel] converts older field names; those that differ otherwise have fields of their own.
 type described struct {
 	Name        string        `json:"name"`
 	Title       string        `json:"title"`
@@ -28,10 +28,10 @@ type described struct {
 
 type packageInfo struct {
 	RegistryType         string     `json:"registryType"`
-	RegistryName         string     `json:"registryName"` // of old descriptions
+	RegistryName         string     `json:"registryName"` // in old versions
 	RegistryBaseURL      string     `json:"registryBaseUrl"`
 	Identifier           string     `json:"identifier"`
-	Name                 string     `json:"name"` // the same, in old descriptions
+	Name                 string     `json:"name"` // in old versions, the same as identifier
 	Version              string     `json:"version"`
 	RuntimeHint          string     `json:"runtimeHint"`
 	Transport            remoteInfo `json:"transport"`
@@ -42,13 +42,13 @@ type packageInfo struct {
 
 type remoteInfo struct {
 	Type          string           `json:"type"`
-	TransportType string           `json:"transportType"` // of old descriptions
+	TransportType string           `json:"transportType"` // in old versions
 	URL           string           `json:"url"`
 	Headers       []input          `json:"headers"`
 	Variables     map[string]input `json:"variables"`
 }
 
-// input is a value that is fixed, or that the user gives.
+// input is a value that is either fixed or provided by the user.
 type input struct {
 	Type        string           `json:"type"` // of an argument: positional, named
 	Name        string           `json:"name"`
@@ -62,20 +62,20 @@ type input struct {
 	Variables   map[string]input `json:"variables"`
 }
 
-// reader turns one description into a card.
+// reader converts one description into a card.
 type reader struct {
 	card   settings.Card
-	values map[string]string // the user's, by name of the input
+	values map[string]string // the user's values, by name of the input
 	used   map[string]bool
-	lacks  []string // inputs that only the user can give
+	lacks  []string // inputs that only the user can provide
 	notes  []string
 	err    error
 }
 
-// FromRegistry makes a card of a server.json: of the package or the address that pick
-// counts from 1, packages first; 0 is the first that mcpdeck can use. values are the
-// user's, by name of what the description asks for. The notes are what the user
-// should know before it is added.
+// FromRegistry returns a card for a server.json. pick selects a package or address, counting
+// from 1 with packages first; 0 selects the first that mcpdeck can use. values are the
+// user's values, by name of the input. The returned strings are notes for the user to read
+// before adding the card.
 func FromRegistry(b []byte, pick int, values map[string]string) (settings.Card, []string, error) {
 	var d described
 	if err := readDescription(b, &d); err != nil {
@@ -108,7 +108,7 @@ func FromRegistry(b []byte, pick int, values map[string]string) (settings.Card, 
 	return settings.Card{}, nil, firstErr
 }
 
-// use makes a card of the nth package or address.
+// use returns a card for the nth package or address.
 func (d described) use(n int, values map[string]string) (settings.Card, []string, error) {
 	r := &reader{values: values, used: map[string]bool{}}
 	r.card.Name = NameFrom(d.Name[strings.LastIndex(d.Name, "/")+1:])
@@ -130,7 +130,7 @@ func (d described) use(n int, values map[string]string) (settings.Card, []string
 	return r.card, r.notes, r.err
 }
 
-// others names what else a description has, for --package.
+// others lists what else a description offers, for --package.
 func (d described) others(chosen int) string {
 	var out []string
 	add := func(n int, what string) {
@@ -156,7 +156,7 @@ func (p packageInfo) id() string {
 	return p.Name
 }
 
-// program makes the command that runs a package of an exact version.
+// program sets the command that runs an exact version of a package.
 func (r *reader) program(p packageInfo, serverVersion string) {
 	if t := p.Transport.kind(); t != "" && t != "stdio" {
 		r.fail("its package is reached over %s, which mcpdeck does not start", t)
@@ -204,7 +204,7 @@ func (r *reader) program(p packageInfo, serverVersion string) {
 	}
 }
 
-// version is a package's, exactly.
+// version returns the exact version of a package.
 func (r *reader) version(p packageInfo, serverVersion string) string {
 	for _, v := range []string{r.values["version"], p.Version, serverVersion} {
 		if regexp.MustCompile(`^v?[0-9][0-9A-Za-z.+_-]*$`).MatchString(v) && !strings.Contains(v, ".x") {
@@ -216,7 +216,7 @@ func (r *reader) version(p packageInfo, serverVersion string) string {
 	return ""
 }
 
-// remote makes the address of a server.
+// remote sets the address of a server.
 func (r *reader) remote(m remoteInfo) {
 	switch kind := m.kind(); kind {
 	case "streamable-http", "streamable", "http":
@@ -242,7 +242,7 @@ func (m remoteInfo) kind() string {
 	return m.TransportType
 }
 
-// arguments are words of a command line.
+// arguments returns the arguments for a command line.
 func (r *reader) arguments(ins []input) []string {
 	var out []string
 	for _, in := range ins {
@@ -263,7 +263,7 @@ func (r *reader) arguments(ins []input) []string {
 	return out
 }
 
-// value is what an input has: its fixed one, the user's, or its default.
+// value returns the fixed value of an input, the user's, or its default.
 func (r *reader) value(in input, name string) (string, bool) {
 	if in.Value != "" {
 		return r.fill(in.Value, in.Variables), true
@@ -288,7 +288,7 @@ func (r *reader) value(in input, name string) (string, bool) {
 	return v, true
 }
 
-// fill puts the values of variables, as {name}, into a text.
+// fill replaces variables, written as {name}, in a text.
 func (r *reader) fill(text string, variables map[string]input) string {
 	return regexp.MustCompile(`\{([A-Za-z0-9_.-]+)\}`).ReplaceAllStringFunc(text, func(whole string) string {
 		name := whole[1 : len(whole)-1]
@@ -296,7 +296,7 @@ func (r *reader) fill(text string, variables map[string]input) string {
 		if !ok {
 			return whole
 		}
-		in.IsRequired = true // the text has a place for it
+		in.IsRequired = true // the text refers to it
 		v, _ := r.value(in, name)
 		return v
 	})
@@ -316,8 +316,8 @@ func set(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// readDescription also takes what wraps a description in a registry's answer, and names
-// of fields with underscores.
+// readDescription parses a description. It also accepts the envelope of a registry's
+// response, and field names with underscores.
 func readDescription(b []byte, d *described) error {
 	in := json.NewDecoder(bytes.NewReader(b))
 	in.UseNumber()
@@ -344,8 +344,8 @@ func readDescription(b []byte, d *described) error {
 	return nil
 }
 
-// camel turns the names of fields into today's, and default values into texts. What
-// names of the server's own lead to is turned as well, the names are not.
+// camel renames fields to their current names and converts default values to strings, also
+// inside maps whose keys are the server's own names; those keys are kept.
 func camel(v any) any {
 	switch t := v.(type) {
 	case []any:

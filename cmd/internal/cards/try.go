@@ -13,28 +13,28 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
-// Machine is where a card is tried.
+// Machine is the environment in which a card is tried.
 type Machine struct {
-	Environ []string // mcpdeck's, each "NAME=value"
-	Dir     string   // where it is started, unless the card says where
-	Root    string   // what ${root} stands for, "" where no project may be
+	Environ []string // mcpdeck's environment, each "NAME=value"
+	Dir     string   // working directory, unless the card sets one
+	Root    string   // value of ${root}; "" if no project is allowed
 	Home    string
 	Version string // of mcpdeck
 }
 
-// Tried is what a server said when it was started, or connected to, once.
+// Tried is what a server reported when it was started, or connected to, once.
 type Tried struct {
-	Server, Version string // as it calls itself
+	Server, Version string // as reported by the server
 	Protocol        string
 	Era             child.Era
 	Tools           []string
-	// Context is what an agent's context pays, in bytes: names, descriptions, input
-	// schemas and the instructions.
+	// Context is what the server costs in an agent's context, in bytes: names, descriptions,
+	// input schemas and the instructions.
 	Context int
 	Took    time.Duration
 }
 
-// Try starts the card's program, or connects to its URL, asks for its tools and ends it.
+// Try starts the card's program or connects to its URL, requests its tools, and ends it.
 func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
 	o := child.Options{Name: card.Name, Limit: time.Duration(card.StartTimeout), Version: m.Version, Log: &child.Log{}, Settle: true, Era: EraOf(card.Era)}
 	if card.URL != "" {
@@ -80,7 +80,7 @@ func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
 	return out, nil
 }
 
-// EraOf is what the word of a card's settings says the server speaks.
+// EraOf returns the era for a value of a card's era setting.
 func EraOf(word string) child.Era {
 	switch word {
 	case "legacy":
@@ -91,8 +91,7 @@ func EraOf(word string) child.Era {
 	return ""
 }
 
-// Cost words how much context bytes of definitions take: four of them are about a
-// token.
+// Cost describes how much context bytes of definitions take, at about four bytes per token.
 func Cost(bytes int) string {
 	tokens := bytes / 4
 	words := fmt.Sprint(tokens)
