@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/gif"  // sizes of pictures
-	_ "image/jpeg" // sizes of pictures
-	_ "image/png"  // sizes of pictures
+	_ "image/gif"  // for image sizes
+	_ "image/jpeg" // for image sizes
+	_ "image/png"  // for image sizes
 	"slices"
 	"strings"
 	"sync"

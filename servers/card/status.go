@@ -36,7 +36,7 @@ type Status struct {
 
 	Tools        []catalogue.Tool // in the catalogue, also while the card is off and the child is kept
 	Listing      []catalogue.Tool // as listed by the server, including those agents cannot use
-	TurnedOff    map[string]bool  // turned off by the user, by name
+	TurnedOff    map[string]bool  // by tool name: turned off by the user
 	Notes        []catalogue.Note
 	Held         []catalogue.Held
 	Asked        []string // programs that wait for held definitions to be accepted

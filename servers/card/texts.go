@@ -64,7 +64,7 @@ type refusal struct{ text string }
 
 func (r *refusal) Error() string { return r.text }
 
-// server is what the user knows the program as.
+// server returns the name of the program as shown to the user.
 func (o *Options) server() string { return o.Title + "'s MCP server" }
 
 // lost returns the answer to a call whose child ended; cause is the reason, if known.

@@ -12,7 +12,7 @@ type span struct{ at, weight int }
 // much. All samples have the same total weight, which is also returned.
 func spans(size, n int) (list [][]span, total int) {
 	d := gcd(size, n)
-	pixel, sample := n/d, size/d // lengths of a pixel and of a sample in common units
+	pixel, sample := n/d, size/d // lengths of a pixel and a sample in a common unit
 	list = make([][]span, n)
 	for i := range list {
 		from, to := i*sample, (i+1)*sample

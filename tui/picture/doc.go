@@ -9,7 +9,7 @@
 // cover whole half cells is reproduced exactly by every glyph set:
 //
 //	frame := picture.Scale(img, 2)                          // whole factors, nearest
-//	cols, rows := frame.Rect.Dx(), (frame.Rect.Dy()+1)/2     // one column by half a row a pixel
+//	cols, rows := frame.Rect.Dx(), (frame.Rect.Dy()+1)/2     // one column and half a row per pixel
 //	cells := picture.Fit(frame, cols, rows, picture.Options{Set: picture.Octant})
 //	lines := cells.Lines(picture.Palette{})     // 24-bit colours
 //

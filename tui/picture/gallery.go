@@ -26,7 +26,7 @@ type Spec struct {
 	// available; nil draws it by brightness.
 	Letters *Lettering
 	// Make draws the pixels. In modes that send pixels, the image must have the size of the
-	// box in pixels; in text modes, any size that divides the box will do.
+	// box in pixels; in text modes, a whole multiple of the box will do.
 	Make func() *image.NRGBA
 }
 
