@@ -75,7 +75,7 @@ func (q *Queue) attach(it *item, req Request) {
 
 // wait adds a call that waits for the request.
 func (q *Queue) wait(it *item, req Request) *Call {
-	c := &Call{q: q, id: it.id, key: ownedKey{req.ResumeKey, req.Owner}, done: make(chan struct{})}
+	c := &Call{q: q, id: it.id, key: ownedKey{req.ResumeKey, req.Owner}, done: make(chan struct{}), released: make(chan struct{})}
 	it.calls = append(it.calls, c)
 	q.changed(true)
 	return c

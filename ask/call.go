@@ -11,12 +11,13 @@ import (
 type Delivery string
 
 // The delivery states of a reply. Unconfirmed means that it was written, but the asker
-// has not acknowledged it. Waiting means that it is parked.
+// has not acknowledged it. Elsewhere means that the agent's own program got an answer.
 const (
 	Delivered   Delivery = "delivered"
 	Unconfirmed Delivery = "not confirmed"
 	Undelivered Delivery = "not delivered"
 	Withdrawn   Delivery = "withdrawn"
+	Elsewhere   Delivery = "answered elsewhere"
 )
 
 // Call waits for the answer to a request. Its methods are safe for concurrent use.
@@ -26,6 +27,9 @@ type Call struct {
 	key  ownedKey
 	once sync.Once
 	done chan struct{}
+
+	release  sync.Once
+	released chan struct{}
 
 	reply Reply
 	err   error

@@ -39,6 +39,8 @@ type Options struct {
 	Timeout time.Duration
 	// Hold is how long an answer can be undone after sending; 0: 2 s, negative: not at all.
 	Hold time.Duration
+	// AllowHold is how long a permission that was given can be undone; 0: not at all.
+	AllowHold time.Duration
 	// Snooze is the default duration for which a request is snoozed; 0: 10 min.
 	Snooze time.Duration
 	// DeadlineFirst orders requests whose client gives up within a minute first.
@@ -192,7 +194,7 @@ func (q *Queue) Resume(key, owner string, peer Peer) (*Call, error) {
 	q.prune()
 	for _, p := range q.parked {
 		if match(&p.Request, p.Keys) {
-			c := &Call{q: q, id: p.ID, done: make(chan struct{})}
+			c := &Call{q: q, id: p.ID, done: make(chan struct{}), released: make(chan struct{})}
 			r := p.Reply
 			r.Questions = p.Request.Questions
 			c.finish(r, nil)

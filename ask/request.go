@@ -107,6 +107,8 @@ type Request struct {
 	// Again is set if an earlier deck had this request and was lost. A [Client] then waits
 	// longer for the next deck.
 	Again bool `json:"-"`
+	// Prompt is set if an agent's own program asks.
+	Prompt *Prompt `json:"prompt,omitempty"`
 	// Plain is set if the asker understands neither status nor codes.
 	Plain bool `json:"plain,omitempty"`
 }
@@ -173,6 +175,9 @@ func (r *Request) Asker() string {
 // same folder of the same machine.
 func (r *Request) Fingerprint() string {
 	who := []string{r.Client(), r.Cwd()}
+	if p := r.Prompt; p != nil {
+		who = append(who, p.Agent, p.Session, p.ID)
+	}
 	if r.Peer.Machine != "" {
 		who = append(who, r.Peer.Machine)
 	}

@@ -62,18 +62,23 @@ func (q *Queue) Send(id int) error {
 	if i, why := it.draft.FirstOpen(it.req.Questions); i >= 0 {
 		return &Incomplete{Question: i, Why: why}
 	}
-	if q.hold() <= 0 || it.absent == Gone || it.state == Sending {
+	if q.holds(it) <= 0 || it.absent == Gone || it.state == Sending {
 		q.finish(it, q.answer(it))
 		q.changed(true)
 		return nil
 	}
-	it.state, it.sendAt, it.unsent = Sending, time.Now().Add(q.hold()), false
+	it.state, it.sendAt, it.unsent = Sending, time.Now().Add(q.holds(it)), false
 	it.draft.Field = NoField
 	q.changed(true)
 	return nil
 }
 
-func (q *Queue) hold() time.Duration {
+// holds is how long an answer can be undone. A permission that is given cannot: its
+// agent goes on at once.
+func (q *Queue) holds(it *item) time.Duration {
+	if g, ok := it.req.Granted(it.draft.Results(it.req.Questions)); ok && g.Allow {
+		return q.opt.AllowHold
+	}
 	if q.opt.Hold == 0 {
 		return defaultHoldFor
 	}
@@ -202,7 +207,9 @@ func (q *Queue) finish(it *item, r Reply) {
 	if !it.parkedAt.IsZero() {
 		at = it.parkedAt
 	}
-	q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Keys: it.keys, Draft: it.draft, Reply: r, At: at, Left: it.peerLeft, sending: len(it.calls) > 0})
+	if it.req.permission() == nil { // what was allowed at one time is never given at a later one
+		q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Keys: it.keys, Draft: it.draft, Reply: r, At: at, Left: it.peerLeft, sending: len(it.calls) > 0})
+	}
 	q.record(it, Undelivered, r)
 	r.Questions = it.req.Questions
 	it.end(r, nil)

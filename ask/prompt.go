@@ -1,0 +1,142 @@
+package ask
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Prompt is what a request has beside its questions if an agent's own program makes it: a
+// permission, a question of its own, a plan, a form of one of its servers. What it says
+// comes from the agent and is hostile text until it is cleaned for the screen.
+type Prompt struct {
+	Kind PromptKind `json:"kind"`
+	// ID identifies the prompt within the session, as the agent's program does.
+	ID       string `json:"id"`
+	Agent    string `json:"agent"`              // ID in the table of clients: "claude"
+	Session  string `json:"session"`            // the agent's ID of its session
+	Subagent string `json:"subagent,omitempty"` // which one asks; "" for the session itself
+	Mode     string `json:"mode,omitempty"`     // of permissions, in the agent's word
+
+	Tool    string          `json:"tool,omitempty"`    // that wants to run, as the agent names it
+	Words   string          `json:"words,omitempty"`   // the agent's own description of what it wants
+	Command string          `json:"command,omitempty"` // whole, of a tool that runs one
+	Path    string          `json:"path,omitempty"`    // of the file that a tool edits
+	Diff    string          `json:"diff,omitempty"`    // unified, of that edit
+	Args    json.RawMessage `json:"args,omitempty"`    // of any other tool
+	Marks   []string        `json:"marks,omitempty"`   // what the deck noticed: "leaves the project"
+
+	Door   Door    `json:"door"`
+	Grants []Grant `json:"grants,omitempty"` // of a permission: what each option of its one question does
+	// Unconfirmed is set if nothing but the asker's word says that the agent asks this.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
+}
+
+// PromptKind is what an agent's program waits for.
+type PromptKind string
+
+// The kinds of prompts.
+const (
+	Permission  PromptKind = "permission"
+	OwnQuestion PromptKind = "question"
+	Plan        PromptKind = "plan"
+	ServerForm  PromptKind = "form"
+)
+
+// Door is who can answer a prompt.
+type Door string
+
+// A Shared prompt can be answered in the agent's terminal as well; the first answer
+// counts. Of a Held prompt the terminal shows nothing until the deck lets it go. One that
+// is only InTerminal can be shown here but not answered.
+const (
+	Shared     Door = "shared"
+	Held       Door = "held"
+	InTerminal Door = "terminal"
+)
+
+// Scope is how long a permission lasts.
+type Scope string
+
+// The scopes of permissions.
+const (
+	Once       Scope = "once"
+	ForSession Scope = "session"
+	Always     Scope = "always"
+)
+
+// Grant is what an option of a permission does.
+type Grant struct {
+	Allow  bool   `json:"allow"`
+	Scope  Scope  `json:"scope"`
+	Effect string `json:"effect,omitempty"` // exact, of one that lasts: the rule, the folder, where it is written
+	Note   bool   `json:"note,omitempty"`   // of a denial: the user's text goes with it
+	Stop   bool   `json:"stop,omitempty"`   // of a denial: it ends the agent's turn
+}
+
+// permission returns the prompt of a request for permission, or nil.
+func (r *Request) permission() *Prompt {
+	if r.Prompt == nil || r.Prompt.Kind != Permission {
+		return nil
+	}
+	return r.Prompt
+}
+
+// Granted returns what an answer to a permission does: the grant of the chosen option. It
+// returns false for anything else, and while nothing is chosen.
+func (r *Request) Granted(results []Result) (Grant, bool) {
+	p := r.permission()
+	if p == nil || len(results) != 1 || len(results[0].SelectedOptions) != 1 || len(r.Questions) != 1 {
+		return Grant{}, false
+	}
+	i := slices.IndexFunc(r.Questions[0].Options, func(o Option) bool { return o.Label == results[0].SelectedOptions[0] })
+	if i < 0 || i >= len(p.Grants) {
+		return Grant{}, false
+	}
+	return p.Grants[i], true
+}
+
+// Settled tells the queue that the prompt was answered elsewhere, and how: "answered in
+// its terminal: allowed". A permission leaves at once, also from the screen; a question
+// with a draft stays.
+func (c *Call) Settled(how string) {
+	q := c.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.find(c.id)
+	if it == nil || !slices.Contains(it.calls, c) {
+		return
+	}
+	it.end(Reply{}, ErrWithdrawn)
+	q.record(it, Elsewhere, Reply{Reason: how})
+	if it.req.permission() == nil && (!it.draft.Empty() || it.id == q.onScreen) {
+		it.absent, it.why, it.left = Gone, how, time.Now()
+		q.changed(true)
+		return
+	}
+	q.keepDraft(it)
+	q.remove(it)
+	q.changed(true)
+}
+
+// Released returns a channel that is closed when the user lets a held prompt go to its
+// terminal.
+func (c *Call) Released() <-chan struct{} { return c.released }
+
+// Release lets a held prompt go: its agent's terminal then asks as well.
+func (q *Queue) Release(id int) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.find(id)
+	if it == nil || it.req.Prompt == nil || it.req.Prompt.Door != Held {
+		return ErrGone
+	}
+	p := *it.req.Prompt // snapshots share the old one
+	p.Door = InTerminal
+	it.req.Prompt = &p
+	for _, c := range it.calls {
+		c.release.Do(func() { close(c.released) })
+	}
+	q.changed(true)
+	return nil
+}

@@ -1,0 +1,138 @@
+package ask
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// permissionRequest is what an agent asks before it runs a command.
+func permissionRequest(id string, door Door) Request {
+	return Request{
+		Questions: []Question{{ID: "permission", Question: "Run it?", Kind: Choice, Required: true, Options: []Option{{Label: "Allow once"}, {Label: "Deny"}}}},
+		From:      From{Client: "claude"}, Local: true,
+		Prompt: &Prompt{Kind: Permission, ID: id, Agent: "claude", Session: "s", Command: "make", Door: door, Grants: []Grant{{Allow: true, Scope: Once}, {Scope: Once}}},
+	}
+}
+
+func opened(t *testing.T, q *Queue, r Request) *Call {
+	t.Helper()
+	c, err := q.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func decide(t *testing.T, q *Queue, id, option int) {
+	t.Helper()
+	q.SetDraft(id, Draft{Answers: []AnswerDraft{{Chosen: []int{option}, Accepted: true}}})
+	if err := q.Send(id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAPermissionIsGivenAtOnceAndADenialCanBeUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{})
+		defer q.Close()
+		allow, deny := opened(t, q, permissionRequest("1", Shared)), opened(t, q, permissionRequest("2", Shared))
+		decide(t, q, 1, 0)
+		<-allow.Done()
+		decide(t, q, 2, 1)
+		select {
+		case <-deny.Done():
+			t.Error("the denial could not be undone")
+		default:
+		}
+		time.Sleep(defaultHoldFor)
+		<-deny.Done()
+		for i, c := range []*Call{allow, deny} {
+			r, err := c.Reply()
+			req := permissionRequest("", Shared)
+			if g, ok := req.Granted(r.Results); err != nil || !ok || g.Allow != (i == 0) {
+				t.Errorf("reply %d: %+v, %v", i, r, err)
+			}
+		}
+	})
+}
+
+func TestAPermissionIsNeverGivenLater(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	c := opened(t, q, permissionRequest("1", Shared))
+	decide(t, q, 1, 0)
+	c.Delivered(Undelivered)
+	if s := q.Pending(); s.Parked != 0 || len(s.Kept) != 0 {
+		t.Errorf("%d answers are kept", s.Parked)
+	}
+}
+
+func TestAPermissionThatIsSettledElsewhereLeavesAlsoFromTheScreen(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	c := opened(t, q, permissionRequest("1", Shared))
+	q.Show(1)
+	q.SetDraft(1, Draft{Answers: []AnswerDraft{{Chosen: []int{0}}}})
+	c.Settled("answered in its terminal")
+	s := q.Pending()
+	if len(s.Items) != 0 || len(s.History) != 1 || s.History[0].Delivery != Elsewhere || s.History[0].Reply.Reason != "answered in its terminal" {
+		t.Errorf("left is %+v", s)
+	}
+	if q.Send(1) == nil {
+		t.Error("it could still be answered")
+	}
+}
+
+func TestAQuestionThatIsSettledElsewhereKeepsWhatWasTyped(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	r := permissionRequest("1", Shared)
+	r.Prompt.Kind, r.Prompt.Grants = OwnQuestion, nil
+	c := opened(t, q, r)
+	q.SetDraft(1, Draft{Answers: []AnswerDraft{{Chosen: []int{0}}}})
+	c.Settled("answered in its terminal")
+	if s := q.Pending(); len(s.Items) != 1 || s.Items[0].Absent != Gone || len(s.Items[0].Draft.Answers[0].Chosen) != 1 {
+		t.Errorf("left is %+v", s.Items)
+	}
+}
+
+func TestEqualPromptsAtOneTimeAreTwo(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	opened(t, q, permissionRequest("1", Shared)).Leave("gone")
+	opened(t, q, permissionRequest("2", Shared))
+	if s := q.Pending(); s.Waiting != 1 {
+		t.Errorf("%d wait, want only the second", s.Waiting)
+	}
+}
+
+func TestAHeldPromptIsLetGoOnce(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	c := opened(t, q, permissionRequest("1", Held))
+	before := q.Pending().Items[0].Request.Prompt
+	if err := q.Release(1); err != nil {
+		t.Fatal(err)
+	}
+	<-c.Released()
+	if now := q.Pending().Items[0].Request.Prompt; now.Door != InTerminal || before.Door != Held {
+		t.Errorf("it is %s, and was %s", now.Door, before.Door)
+	}
+	if q.Release(1) == nil {
+		t.Error("it was let go twice")
+	}
+}
+
+func TestAPromptIsPlainData(t *testing.T) {
+	was := permissionRequest("1", Held)
+	raw, err := json.Marshal(was)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var is Request
+	if err := json.Unmarshal(raw, &is); err != nil || is.Prompt == nil || len(is.Prompt.Grants) != 2 || is.Fingerprint() != was.Fingerprint() {
+		t.Errorf("%s became %+v, %v", raw, is, err)
+	}
+}

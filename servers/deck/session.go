@@ -1,0 +1,78 @@
+package deck
+
+import "time"
+
+// Session is one conversation of an agent's program on this machine, whether or not it is
+// connected to the deck.
+type Session struct {
+	Agent   string // ID in the table of clients: "claude"
+	ID      string // the agent's own; unique among the sessions of one agent
+	Version string // of the agent's program; "" if unknown
+	PID     int    // of its process, or of the daemon that runs it; 0 if unknown
+
+	State      SessionState
+	Since      time.Time // when the state began; zero if unknown
+	WaitingFor string    // what a waiting session waits for, in a few words
+	Note       string    // why nothing more is known, such as "not set up"; "" if all is
+
+	Folder    string // where it works, absolute
+	Title     string // its name, as the agent's program gives it
+	Mode      string // of permissions, in the agent's word
+	Model     string
+	Subagents int // running
+
+	LastTool, LastSubject string // the last call of a tool, and what it was about
+
+	Usage   Usage
+	Cost    Cost
+	Context Context
+	Place   Place
+
+	Headless bool // it runs without a user at its terminal
+	Verified bool // the operating system confirms that the agent's program is behind it
+}
+
+// SessionState is what a session does.
+type SessionState string
+
+// The states of sessions. A session with an open prompt waits, whatever else is known.
+const (
+	WaitsForPermission SessionState = "permission"
+	WaitsForAnswer     SessionState = "answer"
+	Working            SessionState = "working"
+	Background         SessionState = "background" // only something it started still runs
+	Idle               SessionState = "idle"
+	Ended              SessionState = "ended"
+	StateUnknown       SessionState = "unknown"
+)
+
+// Waits reports whether the session waits for the user.
+func (s SessionState) Waits() bool { return s == WaitsForPermission || s == WaitsForAnswer }
+
+// Usage counts the tokens that the models of a session were sent and sent back. In leaves out what
+// came from the cache.
+type Usage struct {
+	In, Out, CacheRead, CacheWrite, Reasoning int64
+	Partial                                   bool // there were more
+}
+
+// Cost is what the tokens cost at list prices.
+type Cost struct {
+	USD      float64
+	Known    bool   // else a model has no known price
+	Partial  bool   // there was more
+	Reported bool   // by the agent's program itself
+	Source   string // of the prices
+}
+
+// Context is how full a model's context is, in tokens. Window is 0 if unknown.
+type Context struct{ Used, Window int64 }
+
+// Place is the terminal in which a session runs. All fields are empty if it has none.
+type Place struct {
+	TmuxSocket string // path of the server's socket
+	TmuxPane   string // such as "%3"
+	Tmux       string // for people: "work:1.0"
+	TTY        string // device
+	Other      string // another terminal's ID of its window: "kitty 3"
+}
