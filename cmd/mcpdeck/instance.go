@@ -22,6 +22,7 @@ import (
 	stampoffer "github.com/mcpdeck/mcpdeck/servers/logicstamp/offer"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -37,9 +38,10 @@ type instance struct {
 	lost     func() bool // without: whether a deck was there and has gone; may be nil
 	redact   redact.Rules
 	host     *host.Host
-	queue    *ask.Queue  // nil when headless: there is no person to answer here
-	asks     *ask.Client // of a deck in another process; nil unless headless
-	gate     *proof.Gate // nil when headless
+	queue    *ask.Queue     // nil when headless: there is no person to answer here
+	asks     *ask.Client    // of a deck in another process; nil unless headless
+	gate     *proof.Gate    // nil when headless
+	roster   *roster.Roster // of agents' sessions; nil when headless
 	pencil   *pencil.Pencil
 	added    added
 	marking  marking
@@ -64,6 +66,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	h := &instance{cfg: cfg, person: person, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
 	if person {
 		h.queue = ask.New(cfg.AskOptions())
+		h.roster = &roster.Roster{}
 		h.gate = proof.New(proof.Options{Method: cfg.File.Ask.CLIAnswers.Method(), Path: cfg.Paths.Passphrase})
 	}
 	h.denied.of = readDenied(cfg)

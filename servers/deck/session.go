@@ -28,6 +28,9 @@ type Session struct {
 	Context Context
 	Place   Place
 
+	Transcript string // path of the file in which its program keeps the conversation; "" if unknown
+	Connection string // ID in [Snapshot] of its oldest connection to the deck; "" if it has none
+
 	Headless bool // it runs without a user at its terminal
 	Verified bool // the operating system confirms that the agent's program is behind it
 }
