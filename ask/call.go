@@ -101,6 +101,13 @@ func (q *Queue) leave(c *Call, how Absence, why string) {
 		q.changed(true)
 		return
 	}
+	if it.req.permission() != nil { // nobody comes back for one
+		q.record(it, Withdrawn, Reply{Reason: why})
+		q.keepDraft(it)
+		q.remove(it)
+		q.changed(true)
+		return
+	}
 	it.absent, it.why, it.left = how, why, time.Now()
 	if how == HandedOver {
 		it.client = time.Time{}

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -27,7 +28,7 @@ type Prompt struct {
 	Marks   []string        `json:"marks,omitempty"`   // what the deck noticed: "leaves the project"
 
 	Door   Door    `json:"door"`
-	Grants []Grant `json:"grants,omitempty"` // of a permission: what each option of its one question does
+	Grants []Grant `json:"grants,omitempty"` // of a permission or a plan: what each option of its one question does
 	// Unconfirmed is set if nothing but the asker's word says that the agent asks this.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
 }
@@ -65,7 +66,7 @@ const (
 	Always     Scope = "always"
 )
 
-// Grant is what an option of a permission does.
+// Grant is what an option of a permission or of a plan does.
 type Grant struct {
 	Allow  bool   `json:"allow"`
 	Scope  Scope  `json:"scope"`
@@ -74,13 +75,23 @@ type Grant struct {
 	Stop   bool   `json:"stop,omitempty"`   // of a denial: it ends the agent's turn
 }
 
-// permission returns the prompt of a request for permission, or nil.
+// permission returns the prompt of a request for permission, or for consent to a plan, or
+// nil.
 func (r *Request) permission() *Prompt {
-	if r.Prompt == nil || r.Prompt.Kind != Permission {
-		return nil
+	if p := r.Prompt; p != nil && (p.Kind == Permission || p.Kind == Plan) {
+		return p
 	}
-	return r.Prompt
+	return nil
 }
+
+// Subject returns what a permission is about, whole and as the agent wrote it: the
+// command, the file, or the arguments.
+func (p *Prompt) Subject() string {
+	return cmp.Or(p.Command, p.Path, string(p.Args))
+}
+
+// InTerminal reports whether only the agent's terminal can answer the request.
+func (r *Request) InTerminal() bool { return r.Prompt != nil && r.Prompt.Door == InTerminal }
 
 // Granted returns what an answer to a permission does: the grant of the chosen option. It
 // returns false for anything else, and while nothing is chosen.

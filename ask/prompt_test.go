@@ -2,6 +2,7 @@ package ask
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,6 +123,52 @@ func TestAHeldPromptIsLetGoOnce(t *testing.T) {
 	}
 	if q.Release(1) == nil {
 		t.Error("it was let go twice")
+	}
+}
+
+func TestNothingHereAnswersWhatOnlyTheTerminalCan(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	c := opened(t, q, permissionRequest("1", InTerminal))
+	q.SetDraft(1, Draft{Answers: []AnswerDraft{{Chosen: []int{0}, Accepted: true}}})
+	for name, err := range map[string]error{
+		"send": q.Send(1), "decline": q.Decline(1, ""), "answer": q.Answer(1, []Result{{ID: "permission", SelectedOptions: []string{"Allow once"}}}),
+	} {
+		if !errors.Is(err, ErrInTerminal) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	select {
+	case <-c.Done():
+		t.Error("the call has ended")
+	default:
+	}
+}
+
+func TestAPermissionWhoseAgentHasGoneLeavesAlsoFromTheScreen(t *testing.T) {
+	for _, kind := range []PromptKind{Permission, Plan} {
+		q := New(Options{})
+		r := permissionRequest("1", Shared)
+		r.Prompt.Kind = kind
+		c := opened(t, q, r)
+		q.Show(1)
+		c.Leave("the agent ended")
+		if s := q.Pending(); len(s.Items) != 0 || len(s.History) != 1 || s.History[0].Delivery != Withdrawn {
+			t.Errorf("of the %s, left is %+v", kind, s)
+		}
+		_ = q.Close()
+	}
+}
+
+func TestHeldPromptsComeFirstWhereDeadlinesDo(t *testing.T) {
+	for _, first := range []bool{false, true} {
+		q := New(Options{DeadlineFirst: first})
+		opened(t, q, permissionRequest("1", Shared))
+		opened(t, q, permissionRequest("2", Held))
+		if got := q.Pending().Items[0].ID == 2; got != first {
+			t.Errorf("with deadlines first %v, the held one is first: %v", first, got)
+		}
+		_ = q.Close()
 	}
 }
 

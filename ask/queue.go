@@ -43,7 +43,8 @@ type Options struct {
 	AllowHold time.Duration
 	// Snooze is the default duration for which a request is snoozed; 0: 10 min.
 	Snooze time.Duration
-	// DeadlineFirst orders requests whose client gives up within a minute first.
+	// DeadlineFirst orders requests whose client gives up within a minute first, and those
+	// whose agent's terminal shows nothing.
 	DeadlineFirst bool
 	// AutoDeliverParked sends a parked answer that is at most 15 minutes old at once when
 	// the same agent asks the same question again.
@@ -278,6 +279,15 @@ func (q *Queue) remove(it *item) {
 	}
 }
 
+// urgent reports whether its client gives up within a minute, or the agent's terminal
+// shows nothing for as long as it waits here.
+func (it *item) urgent() bool {
+	if p := it.req.Prompt; p != nil && p.Door == Held {
+		return true
+	}
+	return !it.client.IsZero() && time.Until(it.client) < urgent
+}
+
 // ordered returns the items in display order: waiting ones by arrival, then snoozed
 // ones, then those that nobody is waiting for.
 func (q *Queue) ordered() []*item {
@@ -287,7 +297,7 @@ func (q *Queue) ordered() []*item {
 			return 3
 		case it.state == Snoozed:
 			return 2
-		case q.opt.DeadlineFirst && !it.client.IsZero() && time.Until(it.client) < urgent:
+		case q.opt.DeadlineFirst && it.urgent():
 			return 0
 		}
 		return 1

@@ -10,6 +10,9 @@ import (
 // ErrGone is returned by the methods for the user if the request is no longer open.
 var ErrGone = errors.New("this question is no longer open")
 
+// ErrInTerminal is returned by them if only the agent's terminal can answer the request.
+var ErrInTerminal = errors.New("only the agent's terminal can answer this")
+
 // Incomplete is the error of [Queue.Send] for a draft that does not answer all
 // questions.
 type Incomplete struct {
@@ -50,14 +53,27 @@ func (q *Queue) SetDraft(id int, d Draft) {
 	q.changed(true)
 }
 
+// answerable returns the open request that the user is about to end. The error is
+// [ErrGone] or [ErrInTerminal].
+func (q *Queue) answerable(id int) (*item, error) {
+	it := q.find(id)
+	switch {
+	case it == nil:
+		return nil, ErrGone
+	case it.req.InTerminal():
+		return nil, ErrInTerminal
+	}
+	return it, nil
+}
+
 // Send answers a request with its draft: at once, or after the hold. The error
-// is [ErrGone] or an [*Incomplete].
+// is [ErrGone], [ErrInTerminal] or an [*Incomplete].
 func (q *Queue) Send(id int) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	it := q.find(id)
-	if it == nil {
-		return ErrGone
+	it, err := q.answerable(id)
+	if err != nil {
+		return err
 	}
 	if i, why := it.draft.FirstOpen(it.req.Questions); i >= 0 {
 		return &Incomplete{Question: i, Why: why}
@@ -121,9 +137,9 @@ func (q *Queue) SendHeld() {
 func (q *Queue) Decline(id int, reason string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	it := q.find(id)
-	if it == nil {
-		return ErrGone
+	it, err := q.answerable(id)
+	if err != nil {
+		return err
 	}
 	q.finish(it, Reply{Status: Declined, Reason: tidy(reason), After: time.Since(it.arrived)})
 	q.changed(true)
@@ -179,9 +195,9 @@ func (q *Queue) Dismiss(id int) error {
 func (q *Queue) Answer(id int, results []Result) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	it := q.find(id)
-	if it == nil {
-		return ErrGone
+	it, err := q.answerable(id)
+	if err != nil {
+		return err
 	}
 	d, err := DraftOf(it.req.Questions, results)
 	if err != nil {

@@ -33,6 +33,40 @@ func Bare(s string) string { return clean(s, style{}) }
 // BareText is Bare with line breaks kept, and tabs as four spaces.
 func BareText(s string) string { return clean(s, style{lines: true}) }
 
+// Exact returns s with everything in it that a terminal obeys or hides shown as <U+001B>
+// or <U+200D>, and with spaces that are not the ordinary one: for text that is about to
+// run. Nothing vanishes. Line breaks are kept, and tabs become four spaces.
+func Exact(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		r, w := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && w == 1:
+			fmt.Fprintf(&b, "<0x%02X>", s[i])
+		case r == '\n' || r == ' ':
+			b.WriteRune(r)
+		case r == '\t':
+			b.WriteString("    ")
+		case unseen(r):
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		default:
+			b.WriteRune(r)
+		}
+		i += w
+	}
+	return b.String()
+}
+
+// unseen tells whether r leaves nothing on the screen that could be told from what
+// ordinary characters leave.
+func unseen(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Z, unicode.Variation_Selector) || hidden(r) || r == 0x2800
+}
+
 // Hides tells whether s has characters that Bare leaves out and Line shows.
 func Hides(s string) bool { return strings.ContainsFunc(s, hidden) }
 

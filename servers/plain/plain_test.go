@@ -51,6 +51,29 @@ func TestLineAndText(t *testing.T) {
 	}
 }
 
+func TestExactShowsEverythingThatIsThere(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"plain", "rm -rf build", "rm -rf build"},
+		{"line breaks", "a\nb\r\nc", "a\nb<U+000D>\nc"},
+		{"tab", "a\tb", "a    b"},
+		{"escape sequence", "a\x1b[2Kb\x1b]0;x\x07", "a<U+001B>[2Kb<U+001B>]0;x<U+0007>"},
+		{"C1", "a\u009bb", "a<U+009B>b"},
+		{"bidi override", "a\u202eb", "a<U+202E>b"},
+		{"zero width", "r\u200bm\u200d\ufe0f", "r<U+200B>m<U+200D><U+FE0F>"},
+		{"other spaces", "rm\u00a0-rf\u3000x\u2028y", "rm<U+00A0>-rf<U+3000>x<U+2028>y"},
+		{"blank that is a letter", "a\u3164\u2800b", "a<U+3164><U+2800>b"},
+		{"bad bytes", "a\xffb", "a<0xFF>b"},
+		{"letters", "größe 漢字 é", "größe 漢字 é"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Exact(tt.in); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestCut(t *testing.T) {
 	tests := []struct {
 		name, in string
