@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
@@ -31,6 +32,7 @@ type listeners struct {
 	instance  *instance
 	socket    *socket.Listener
 	questions *ask.Listener
+	prompts   *hook.Server // nil: there is none
 	web       net.Listener
 	endpoints deck.Endpoints
 	cancel    context.CancelFunc
@@ -111,6 +113,7 @@ func (r *listeners) openWeb() {
 func (r *listeners) serve() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
+	r.prompts = r.instance.servePrompts(ctx)
 	srv := &wire.Server{Host: r.instance.host, Version: version(), Controls: r.instance.controls()}
 	srv.Controls["token"] = func(context.Context, wire.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
 	safe.Go("state folder", func() { r.watch(ctx) })
@@ -148,6 +151,9 @@ func (r *listeners) report(from string, err error) {
 func (r *listeners) close() {
 	if r.web != nil {
 		r.web.Close()
+	}
+	if r.prompts != nil {
+		r.prompts.Close() // what is still open goes to its terminal
 	}
 	r.instance.stop()
 	if r.cancel != nil {

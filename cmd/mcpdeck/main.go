@@ -8,14 +8,25 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"slices"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/hook"
 	journal "github.com/mcpdeck/mcpdeck/cmd/internal/log"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	// A hook must end at once, and print nothing that is not for its agent: it comes before
+	// everything that could take time or fail. The program mcpdeck-hook does the same, and
+	// spares it this program's start.
+	if len(os.Args) > 1 && os.Args[1] == "hook" && !slices.Contains(os.Args, "--help") {
+		hook.Run(os.Args[2:])
+		return
+	}
+	os.Exit(run(os.Args[1:]))
+}
 
 // Exit codes besides 0.
 const (

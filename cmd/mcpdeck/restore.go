@@ -64,6 +64,10 @@ func (r *listeners) restore() (restored []string, err error) {
 		ok, e = r.questions.Restore()
 		did("the socket of questions", ok, e)
 	}
+	if r.prompts != nil {
+		ok, e = r.prompts.Restore()
+		did("the socket of prompts", ok, e)
+	}
 	if token := r.token.Load(); token != nil && missing(paths.Token) {
 		e = writeToken(paths, *token)
 		did("the token", e == nil, e)

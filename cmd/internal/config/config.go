@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
@@ -55,6 +56,9 @@ type File struct {
 	UI         UI         `toml:"ui"`
 	Journal    Journal    `toml:"journal"`
 	Ask        Ask        `toml:"ask"`
+	Prompts    Prompts    `toml:"prompts"`
+	Sessions   Sessions   `toml:"sessions"`
+	Prices     Prices     `toml:"prices"`
 	Clippy     Clippy     `toml:"clippy"`
 	Pencil     Pencil     `toml:"pencil"`
 	Pixelsrc   Pixelsrc   `toml:"pixelsrc"`
@@ -167,8 +171,9 @@ func defaults() File {
 		UI:      UI{Mouse: true, Pictures: "auto"},
 		Journal: Journal{Enabled: true, MaxCalls: 100_000, MaxDays: 30},
 		Ask:     Ask{UndoSeconds: 2, CLIAnswers: Proof(proof.Off), Autofocus: "idle", Notify: "all", Persist: "on", History: "on"},
-		Clippy:  Clippy{Enabled: true},
-		Pencil:  Pencil{MaxInFlight: 1, Gateway: "auto"},
+		Prompts: defaultPrompts(), Sessions: Sessions{Keep: span.Duration(time.Hour)},
+		Clippy: Clippy{Enabled: true},
+		Pencil: Pencil{MaxInFlight: 1, Gateway: "auto"},
 
 		Pixelsrc:   Pixelsrc{Dialect: "documented"},
 		Logicstamp: defaultLogicstamp(),
@@ -194,6 +199,7 @@ func Load(f Flags) (*Config, error) {
 	}
 	c.readCards()
 	c.checkProfiles()
+	c.checkPrompts()
 	c.checkWords(f.Pages)
 	c.File.AllowDirs = append(c.File.AllowDirs, f.Allow...)
 	c.decideRoots()

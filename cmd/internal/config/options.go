@@ -18,6 +18,7 @@ func (c *Config) AskOptions() ask.Options {
 		Timeout: time.Duration(f.Timeout), Hold: time.Duration(f.UndoSeconds) * time.Second, Snooze: time.Duration(f.Snooze),
 		DeadlineFirst: f.Sort == "deadline", AutoDeliverParked: f.AutoDeliverParked,
 		StateFile: c.Paths.Drafts, HistoryFile: c.Paths.History,
+		AllowHold: time.Duration(c.File.Prompts.UndoSeconds) * time.Second,
 	}
 	if f.UndoSeconds <= 0 {
 		o.Hold = -1

@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 )
 
 // Paths are the files of one deck. All lie in the state folder but the
@@ -20,6 +21,7 @@ type Paths struct {
 	Run        string // folder: of what runs
 	Socket     string // agents and commands
 	AskSocket  string
+	Prompts    string // socket of agents' own prompts
 	Token      string // of the HTTP endpoint
 	Passphrase string // hash of what a shell shows to answer
 	Journal    string
@@ -64,7 +66,7 @@ func paths(home string, f Flags) (Paths, error) {
 	}
 	state := f.State
 	if state == "" {
-		state = filepath.Join(home, ".local", "state", "mcpdeck")
+		state = hook.State(home)
 	}
 	state, err := filepath.Abs(state)
 	if err != nil {
@@ -78,6 +80,7 @@ func paths(home string, f Flags) (Paths, error) {
 		Run:        filepath.Join(state, "run"),
 		Socket:     filepath.Join(state, "run", "deck"+suffix+".sock"),
 		AskSocket:  filepath.Join(state, "run", "ask"+suffix+".sock"),
+		Prompts:    hook.Path(state, f.Name),
 		Token:      filepath.Join(state, "run", "token"+suffix),
 		Passphrase: filepath.Join(state, "passphrase"+suffix),
 		Journal:    filepath.Join(state, "journal"+suffix+".db"),

@@ -26,6 +26,8 @@ func (c *Config) checkWords(pages []string) {
 		{"ask.history", f.Ask.History, []string{"on", "off"}},
 		{"ask.autofocus", f.Ask.Autofocus, []string{"idle", "never", "always"}},
 		{"ask.notify", f.Ask.Notify, []string{"all", "bell", "title", "off"}},
+		{"prompts.headless", f.Prompts.Headless, headlessWords()},
+		{"prompts.lasting", f.Prompts.Lasting, []string{"show", "hide"}},
 		{"pencil.gateway", f.Pencil.Gateway, []string{"auto", "always", "never"}},
 	}
 	if f.Ask.CLIAnswers == "true" {

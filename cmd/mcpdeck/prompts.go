@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// adapters returns what connects the deck to agents' own programs: one row each, with the
+// setting that turns it off. An adapter that is a [hook.Handler] also serves what comes
+// over the prompt socket from that program.
+func (h *instance) adapters() []prompts.Adapter {
+	f := h.cfg.File.Prompts
+	rows := []struct {
+		on   bool
+		make func() prompts.Adapter
+	}{}
+	var all []prompts.Adapter
+	for _, r := range rows {
+		if f.Enabled && r.on {
+			all = append(all, r.make())
+		}
+	}
+	return all
+}
+
+// servePrompts works until ctx ends, and returns the prompt socket. Without it, prompts
+// that come by hooks stay in their terminals.
+func (h *instance) servePrompts(ctx context.Context) *hook.Server {
+	handlers := map[string]hook.Handler{}
+	for _, a := range h.adapters() {
+		safe.Go("prompts of "+a.Agent(), func() { a.Run(ctx) })
+		if s, ok := a.(hook.Handler); ok {
+			handlers[a.Agent()] = s
+		}
+	}
+	if len(handlers) == 0 {
+		return nil
+	}
+	s, err := hook.Listen(hook.Options{Path: h.cfg.Paths.Prompts, Handlers: handlers, Log: slog.Default()})
+	if err != nil {
+		h.host.Warn("prompts", err.Error())
+		return nil
+	}
+	return s
+}
