@@ -15,6 +15,26 @@ type Folders struct {
 	Codex   string // CODEX_HOME
 }
 
+// Program returns the folder in which a client's program keeps what it does, such as
+// conversations; "" if that is not known.
+func (f Folders) Program(id string) string {
+	set := func(folder, name string) string {
+		if filepath.IsAbs(folder) {
+			return folder
+		}
+		return filepath.Join(f.Home, name)
+	}
+	switch id {
+	case "claude":
+		return set(f.Claude, ".claude")
+	case "codex":
+		return set(f.Codex, ".codex")
+	case "gemini":
+		return set("", ".gemini")
+	}
+	return ""
+}
+
 func (f Folders) config() string {
 	if filepath.IsAbs(f.Config) {
 		return f.Config
@@ -61,12 +81,7 @@ func claudeUser(f Folders) []string {
 	return list(filepath.Join(f.Home, ".claude.json"))
 }
 
-func codexUser(f Folders) []string {
-	if filepath.IsAbs(f.Codex) {
-		return list(filepath.Join(f.Codex, "config.toml"))
-	}
-	return list(filepath.Join(f.Home, ".codex", "config.toml"))
-}
+func codexUser(f Folders) []string { return list(filepath.Join(f.Program("codex"), "config.toml")) }
 
 func zedUser(f Folders) []string {
 	switch runtime.GOOS {

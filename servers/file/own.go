@@ -109,20 +109,36 @@ func OpenToOthers(info fs.FileInfo) bool { return modeOf(info)&0o077 != 0 }
 // Inside reads a plain file, whosever it is, of at most limit bytes, below an
 // open folder that no link leads out of.
 func Inside(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := openInside(root, name, false)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, name, limit)
+}
+
+// OpenInside opens a plain file of the user's own for reading, below an open folder that
+// no link leads out of.
+func OpenInside(root *os.Root, name string) (*os.File, error) { return openInside(root, name, true) }
+
+func openInside(root *os.Root, name string, own bool) (*os.File, error) {
 	// A FIFO must not be waited for.
 	f, err := root.OpenFile(name, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = &fs.PathError{Op: "open", Path: name, Err: ErrNotPlain}
+	case own && !OwnedByUser(info):
+		err = &fs.PathError{Op: "open", Path: name, Err: ErrForeign}
+	default:
+		return f, nil
 	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotPlain}
-	}
-	return readAll(f, name, limit)
+	_ = f.Close() // the first error counts
+	return nil, err
 }
 
 func readAll(f *os.File, name string, limit int64) ([]byte, error) {

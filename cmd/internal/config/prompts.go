@@ -38,7 +38,7 @@ type Sessions struct {
 
 // Prices is what tokens cost.
 type Prices struct {
-	File string `toml:"file"` // replaces the table that mcpdeck comes with
+	File string `toml:"file"` // a table whose models win over those of mcpdeck's own
 }
 
 func defaultPrompts() Prompts {

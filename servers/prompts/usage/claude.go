@@ -1,0 +1,131 @@
+package usage
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"path"
+	"regexp"
+	"strings"
+)
+
+var notLetter = regexp.MustCompile(`[^A-Za-z0-9]`)
+
+// claudeMain is projects/FOLDER/ID.jsonl, where FOLDER is the project's path with dashes.
+func claudeMain(look lookup, id string) string {
+	if look.folder != "" {
+		if name := "projects/" + notLetter.ReplaceAllString(look.folder, "-") + "/" + id + ".jsonl"; look.is(name) {
+			return name
+		}
+	}
+	return look.newest("projects/*/" + id + ".jsonl")
+}
+
+func claudeSubagents(main, _ string) (folder, pattern string) {
+	return path.Join(strings.TrimSuffix(main, ".jsonl"), "subagents"), "agent-*.jsonl"
+}
+
+// claudeRecord is a line of Claude Code's transcript.
+type claudeRecord struct {
+	RequestID   string `json:"requestId"`
+	IsSidechain bool   `json:"isSidechain"`
+	CustomTitle string `json:"customTitle"`
+	AITitle     string `json:"aiTitle"`
+	Summary     string `json:"summary"`
+	Mode        string `json:"permissionMode"`
+	Message     struct {
+		ID, Model string
+		Usage     *claudeUsage
+		Content   json.RawMessage
+	}
+}
+
+type claudeUsage struct {
+	Input  int64  `json:"input_tokens"`
+	Output int64  `json:"output_tokens"`
+	Read   int64  `json:"cache_read_input_tokens"`
+	Write  int64  `json:"cache_creation_input_tokens"`
+	Speed  string `json:"speed"`
+	Writes struct {
+		Hour int64 `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	Tools struct {
+		Searches int64 `json:"web_search_requests"`
+	} `json:"server_tool_use"`
+}
+
+// claudeLine reads a line of Claude Code. A reply is known by the ID of its message and of
+// its request: it is written once for each of its parts, and its counts grow.
+func claudeLine(text []byte, sub bool) (line, bool) {
+	says := func(word string) bool { return bytes.Contains(text, []byte(word)) }
+	if !says(`"usage"`) && !says(`"permissionMode"`) && !says(`"customTitle"`) && !says(`"aiTitle"`) && !says(`"type":"summary"`) {
+		return line{}, false
+	}
+	var rec claudeRecord
+	if json.Unmarshal(text, &rec) != nil {
+		return line{}, false
+	}
+	l := line{mode: rec.Mode, title: cmp.Or(rec.CustomTitle, rec.AITitle, rec.Summary)}
+	if sub {
+		l.mode, l.title = "", ""
+	}
+	u := rec.Message.Usage
+	if u == nil || rec.Message.ID == "" || rec.Message.Model == "<synthetic>" {
+		return l, true
+	}
+	hour := min(u.Writes.Hour, u.Write)
+	l.id, l.model = rec.Message.ID+" "+rec.RequestID, rec.Message.Model
+	l.reply = &reply{
+		In: u.Input, Out: u.Output, Read: u.Read, Write: u.Write - hour, WriteHour: hour,
+		Searches: u.Tools.Searches, Fast: u.Speed == "fast",
+	}
+	if !sub && !rec.IsSidechain {
+		l.filled = u.Input + u.Read + u.Write
+	}
+	l.tool, l.subject = claudeTool(rec.Message.Content)
+	return l, true
+}
+
+func claudeTool(content json.RawMessage) (tool, subject string) {
+	var parts []struct {
+		Type, Name string
+		Input      json.RawMessage
+	}
+	if json.Unmarshal(content, &parts) != nil {
+		return "", ""
+	}
+	for _, p := range parts {
+		if p.Type == "tool_use" {
+			tool, subject = p.Name, about(p.Input)
+		}
+	}
+	return tool, subject
+}
+
+// about is what a call of a tool is about: the value of the first argument that says it.
+func about(args json.RawMessage) string {
+	var values map[string]json.RawMessage
+	if json.Unmarshal(args, &values) != nil {
+		return ""
+	}
+	for _, name := range []string{"command", "cmd", "file_path", "path", "notebook_path", "absolute_path", "pattern", "query", "url", "skill", "description", "prompt"} {
+		var text string
+		var words []string
+		switch raw := values[name]; {
+		case json.Unmarshal(raw, &text) == nil && text != "":
+			return short(text)
+		case json.Unmarshal(raw, &words) == nil && len(words) > 0:
+			return short(strings.Join(words, " "))
+		}
+	}
+	return ""
+}
+
+// short keeps the beginning of a text.
+func short(text string) string {
+	const most = 400
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,84 @@
+package usage
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// codexMain is sessions/YYYY/MM/DD/rollout-TIME-ID.jsonl. The time of the folder is local,
+// and the beginning of the ID says it in milliseconds.
+func codexMain(look lookup, id string) string {
+	if at, ok := timeOf(id); ok {
+		for _, day := range []int{0, 1, -1} {
+			if name := look.newest("sessions/" + at.AddDate(0, 0, day).Format("2006/01/02") + "/rollout-*-" + id + ".jsonl"); name != "" {
+				return name
+			}
+		}
+	}
+	return look.newest("sessions/*/*/*/rollout-*-" + id + ".jsonl")
+}
+
+// timeOf reads the time from a UUID of version 7.
+func timeOf(id string) (time.Time, bool) {
+	b, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
+	if err != nil || len(b) != 16 || b[6]>>4 != 7 {
+		return time.Time{}, false
+	}
+	var ms int64
+	for _, x := range b[:6] {
+		ms = ms<<8 | int64(x)
+	}
+	return time.UnixMilli(ms), true
+}
+
+type codexTokens struct {
+	Input     int64 `json:"input_tokens"` // with what came from the cache
+	Cached    int64 `json:"cached_input_tokens"`
+	Output    int64 `json:"output_tokens"`
+	Reasoning int64 `json:"reasoning_output_tokens"`
+}
+
+func (t codexTokens) reply() *reply {
+	cached := min(t.Cached, t.Input)
+	return &reply{In: t.Input - cached, Read: cached, Out: t.Output, Reasoning: t.Reasoning}
+}
+
+// codexRecord is a line of Codex's rollout.
+type codexRecord struct {
+	Type    string
+	Payload struct {
+		Type, Name, Model string
+		Approval          string `json:"approval_policy"`
+		Arguments         string
+		Info              *struct {
+			Total  codexTokens `json:"total_token_usage"`
+			Last   codexTokens `json:"last_token_usage"`
+			Window int64       `json:"model_context_window"`
+		}
+	}
+}
+
+// codexLine reads a line of Codex, which counts its tokens itself.
+func codexLine(text []byte, _ bool) (line, bool) {
+	says := func(word string) bool { return bytes.Contains(text, []byte(word)) }
+	if !says(`"token_count"`) && !says(`"turn_context"`) && !says(`"function_call"`) {
+		return line{}, false
+	}
+	var rec codexRecord
+	if json.Unmarshal(text, &rec) != nil {
+		return line{}, false
+	}
+	p := &rec.Payload
+	switch {
+	case rec.Type == "turn_context":
+		return line{model: p.Model, mode: p.Approval}, true
+	case p.Type == "function_call":
+		return line{tool: p.Name, subject: about(json.RawMessage(p.Arguments))}, true
+	case p.Type == "token_count" && p.Info != nil:
+		return line{total: p.Info.Total.reply(), reply: p.Info.Last.reply(), window: p.Info.Window, filled: p.Info.Last.Input}, true
+	}
+	return line{}, false
+}

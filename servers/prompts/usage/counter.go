@@ -1,0 +1,313 @@
+package usage
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+)
+
+// Options say where to look.
+type Options struct {
+	// Homes are the folders of agents' programs: "claude" is in /home/ana/.claude.
+	Homes map[string]string
+	// Prices may be nil: then no cost is known.
+	Prices *Prices
+	// State is the folder that keeps what was counted, so that no run reads a file twice;
+	// "" keeps nothing.
+	State string
+}
+
+// Counter counts what sessions use. It must not be used by two goroutines at once.
+type Counter struct {
+	opts     Options
+	sessions map[key]*session
+	first    int64 // how much of a new file is read at once
+}
+
+type key struct{ agent, id string }
+
+// New makes a Counter.
+func New(o Options) *Counter {
+	return &Counter{opts: o, sessions: map[key]*session{}, first: firstRead}
+}
+
+// session is what is known of one. What is exported is kept.
+type session struct {
+	Version int
+	Files   []*tail // the session's own first
+	Models  []string
+	Replies map[uint64]reply // by identity
+	Total   reply            // as the program counts, if it does
+	Current int              // index of the model in use
+	Filled  int64
+	Window  int64
+
+	Title, Mode, Model, Tool, Subject string
+
+	key
+	program program
+	folder  string
+	sum     reply
+	usd     float64
+	priced  bool      // a reply has a known price
+	unknown bool      // a reply has none
+	find    time.Time // when to look for its file again
+	dirty   bool      // differs from what is kept
+}
+
+const version = 1
+
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
+// Look reads what the session's program has written since the last look. It returns what
+// is known, and whether that has changed.
+func (c *Counter) Look(of *deck.Session) (Found, bool) {
+	prog, ok := programOf(of.Agent)
+	home := c.opts.Homes[of.Agent]
+	if !ok || home == "" || !plainID.MatchString(of.ID) {
+		return Found{}, false
+	}
+	k := key{of.Agent, of.ID}
+	s := c.sessions[k]
+	fresh := s == nil
+	if fresh {
+		s = c.load(k)
+		s.key, s.program = k, prog
+		c.price(s)
+		c.sessions[k] = s
+	}
+	s.folder = of.Folder
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return Found{}, false
+	}
+	defer root.Close()
+	changed := c.look(s, root, home, of.Transcript)
+	s.dirty = s.dirty || changed
+	return c.found(s), changed || fresh
+}
+
+// look reads the files of a session. A file that was replaced starts the session over.
+func (c *Counter) look(s *session, root *os.Root, home, transcript string) (changed bool) {
+	for range 2 {
+		main := s.mainFile(root, home, transcript)
+		if main == "" {
+			return changed
+		}
+		if len(s.Files) > 0 && s.Files[0].Name != main {
+			s.restart()
+		}
+		s.addFile(main, false)
+		s.addSubagents(root, main)
+		again := false
+		for _, t := range slices.Clone(s.Files) {
+			did, err := t.read(root, c.first, func(text []byte) { c.take(s, text, t.Sub) })
+			if s.program.total {
+				t.Older = t.From
+			}
+			switch {
+			case errors.Is(err, errReplaced):
+				again = true
+			case errors.Is(err, fs.ErrNotExist):
+				s.Files = slices.DeleteFunc(s.Files, func(o *tail) bool { return o == t }) // what it said still counts
+			case err != nil:
+				slog.Debug("count tokens", "session", s.id, "error", err)
+			}
+			changed = changed || did
+		}
+		if !again {
+			return changed
+		}
+		s.restart()
+		changed = true
+	}
+	return changed
+}
+
+// restart forgets what was counted.
+func (s *session) restart() {
+	*s = session{Version: version, Replies: map[uint64]reply{}, key: s.key, program: s.program, folder: s.folder, dirty: true}
+}
+
+// mainFile returns the name of the session's own file below home, "" if there is none yet.
+func (s *session) mainFile(root *os.Root, home, transcript string) string {
+	look := lookup{root, s.folder}
+	if name := below(home, transcript); name != "" && look.is(name) {
+		return name
+	}
+	if len(s.Files) > 0 && !s.Files[0].Sub {
+		return s.Files[0].Name
+	}
+	const again = 20 * time.Second
+	if time.Now().Before(s.find) {
+		return ""
+	}
+	s.find = time.Now().Add(again)
+	return s.program.main(look, s.id)
+}
+
+// below returns the name that a path has below a folder, "" if it has none.
+func below(folder, path string) string {
+	if path == "" {
+		return ""
+	}
+	for _, resolve := range []func(string) (string, error){func(s string) (string, error) { return s, nil }, filepath.EvalSymlinks} {
+		folder, err := resolve(folder)
+		if err != nil {
+			continue
+		}
+		if name, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(name) {
+			return filepath.ToSlash(name)
+		}
+	}
+	return ""
+}
+
+func (s *session) addFile(name string, sub bool) {
+	if !slices.ContainsFunc(s.Files, func(t *tail) bool { return t.Name == name }) {
+		s.Files = append(s.Files, &tail{Name: name, Sub: sub})
+	}
+}
+
+func (s *session) addSubagents(root *os.Root, main string) {
+	if s.program.subagents == nil {
+		return
+	}
+	folder, pattern := s.program.subagents(main, s.id)
+	names, err := fs.Glob(root.FS(), folder+"/"+pattern)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		s.addFile(name, true)
+	}
+}
+
+// take counts what a line says.
+func (c *Counter) take(s *session, text []byte, sub bool) {
+	l, ok := s.program.parse(text, sub)
+	if !ok {
+		return
+	}
+	s.Title, s.Mode = cmp.Or(l.title, s.Title), cmp.Or(l.mode, s.Mode)
+	if l.tool != "" {
+		s.Tool, s.Subject = l.tool, l.subject
+	}
+	if l.model != "" {
+		s.Current = s.index(l.model)
+		if !sub {
+			s.Model = l.model
+		}
+	}
+	if l.filled > 0 {
+		s.Filled = l.filled
+	}
+	s.Window = cmp.Or(l.window, s.Window)
+	switch {
+	case l.total != nil:
+		c.takeTotal(s, l.total)
+	case l.reply != nil:
+		l.reply.Model = s.Current
+		c.count(s, hashOf([]byte(l.id)), l.reply)
+	}
+}
+
+// takeTotal counts what a total is more than the last one. One that is less begins anew.
+func (c *Counter) takeTotal(s *session, total *reply) {
+	d, last := *total, s.Total
+	if total.In >= last.In && total.Read >= last.Read && total.Out >= last.Out {
+		d.In, d.Read, d.Out, d.Reasoning = d.In-last.In, d.Read-last.Read, d.Out-last.Out, d.Reasoning-last.Reasoning
+	}
+	s.Total = *total
+	if d == (reply{}) {
+		return
+	}
+	d.Model = s.Current
+	c.count(s, hashOf([]byte(strconv.Itoa(len(s.Replies)))), &d)
+}
+
+// count puts a reply in place of what was known of it.
+func (c *Counter) count(s *session, id uint64, r *reply) {
+	old, had := s.Replies[id]
+	now := *r
+	if had {
+		now = old
+		now.most(r)
+		if now == old {
+			return
+		}
+		c.add(s, &old, -1)
+	}
+	s.Replies[id] = now
+	c.add(s, &now, 1)
+}
+
+// add adds a reply to the sums, or takes it away.
+func (c *Counter) add(s *session, r *reply, sign int64) {
+	s.sum.In += sign * r.In
+	s.sum.Out += sign * r.Out
+	s.sum.Read += sign * r.Read
+	s.sum.Write += sign * r.Write
+	s.sum.WriteHour += sign * r.WriteHour
+	s.sum.Reasoning += sign * r.Reasoning
+	name := ""
+	if r.Model < len(s.Models) {
+		name = s.Models[r.Model]
+	}
+	usd, known := c.opts.Prices.cost(name, r)
+	s.usd += float64(sign) * usd
+	s.priced = s.priced || known
+	s.unknown = s.unknown || !known
+}
+
+func (s *session) index(model string) int {
+	i := slices.Index(s.Models, model)
+	if i < 0 {
+		i = len(s.Models)
+		s.Models = append(s.Models, model)
+	}
+	return i
+}
+
+func (c *Counter) found(s *session) Found {
+	f := Found{
+		Usage: deck.Usage{In: s.sum.In, Out: s.sum.Out, CacheRead: s.sum.Read, CacheWrite: s.sum.Write + s.sum.WriteHour, Reasoning: s.sum.Reasoning},
+		Title: s.Title, Mode: s.Mode, Model: s.Model, LastTool: s.Tool, LastSubject: s.Subject,
+		Context: deck.Context{Used: s.Filled, Window: cmp.Or(s.Window, c.opts.Prices.Window(s.Model))},
+	}
+	f.Usage.Partial = slices.ContainsFunc(s.Files, (*tail).partial)
+	if s.priced {
+		f.Cost = deck.Cost{USD: max(s.usd, 0), Known: true, Partial: s.unknown || f.Usage.Partial, Source: c.opts.Prices.Source}
+	}
+	return f
+}
+
+// lookup finds files of a session.
+type lookup struct {
+	root   *os.Root
+	folder string // in which the session works
+}
+
+func (l lookup) is(name string) bool {
+	info, err := l.root.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// newest returns the last name that fits a pattern: names begin with a time, or there is
+// one.
+func (l lookup) newest(pattern string) string {
+	names, err := fs.Glob(l.root.FS(), pattern)
+	if err != nil || len(names) == 0 {
+		return ""
+	}
+	return slices.Max(names)
+}

@@ -1,0 +1,56 @@
+package usage
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+)
+
+// geminiMain is tmp/PROJECT/chats/session-TIME-ID.jsonl with the beginning of the ID.
+func geminiMain(look lookup, id string) string {
+	return look.newest("tmp/*/chats/session-*-" + id[:min(len(id), 8)] + ".jsonl")
+}
+
+func geminiSubagents(main, id string) (folder, pattern string) {
+	return path.Join(path.Dir(main), id), "*.jsonl"
+}
+
+// geminiRecord is a line of Gemini CLI's chat: a message, which is written again when it
+// grows.
+type geminiRecord struct {
+	ID, Type, Model string
+	Tokens          *struct {
+		Input    int64 // with what came from the cache
+		Output   int64
+		Cached   int64
+		Thoughts int64
+		Tool     int64
+	}
+	ToolCalls []struct {
+		Name string
+		Args json.RawMessage
+	} `json:"toolCalls"`
+}
+
+func geminiLine(text []byte, sub bool) (line, bool) {
+	if !bytes.Contains(text, []byte(`"gemini"`)) {
+		return line{}, false
+	}
+	var rec geminiRecord
+	if json.Unmarshal(text, &rec) != nil || rec.Type != "gemini" || rec.ID == "" {
+		return line{}, false
+	}
+	l := line{model: rec.Model}
+	if n := len(rec.ToolCalls); n > 0 {
+		l.tool, l.subject = rec.ToolCalls[n-1].Name, about(rec.ToolCalls[n-1].Args)
+	}
+	if t := rec.Tokens; t != nil {
+		cached := min(t.Cached, t.Input)
+		l.id = rec.ID
+		l.reply = &reply{In: t.Input - cached + t.Tool, Read: cached, Out: t.Output + t.Thoughts, Reasoning: t.Thoughts}
+		if !sub {
+			l.filled = t.Input
+		}
+	}
+	return l, true
+}

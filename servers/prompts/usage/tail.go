@@ -1,0 +1,162 @@
+package usage
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
+)
+
+const (
+	// firstRead is how much of a file is read at once when it is new; what is before
+	// that is read a little at a time.
+	firstRead = 64 << 20
+	// olderRead is how much of that is read with each look: with a look every two
+	// seconds, a few percent of a core.
+	olderRead = 4 << 20
+	// longestLine is how long a line may be to be read.
+	longestLine = 16 << 20
+	// headSize is how much of a file tells it from another one in its place.
+	headSize = 512
+)
+
+// tail is how far a file has been read. It is kept as JSON.
+type tail struct {
+	Name  string // below the program's folder
+	Sub   bool   `json:",omitempty"` // a sub-agent's
+	Head  uint64 // hash of the first HeadLen bytes
+	HLen  int
+	From  int64 `json:",omitempty"` // where the first look began
+	Older int64 `json:",omitempty"` // how far what is before From has been read
+	At    int64
+
+	size int64
+	mod  time.Time
+}
+
+// partial tells whether something before what was read is not read yet.
+func (t *tail) partial() bool { return t.Older < t.From }
+
+// errReplaced says that another file is in a file's place, or that it was cut.
+var errReplaced = errors.New("the file was replaced")
+
+// read passes on the whole lines that are new. It reports whether the file had any.
+func (t *tail) read(root *os.Root, first int64, do func([]byte)) (changed bool, err error) {
+	info, err := root.Stat(t.Name)
+	if err != nil {
+		return false, err
+	}
+	if info.Size() == t.size && info.ModTime().Equal(t.mod) && !t.partial() {
+		return false, nil
+	}
+	f, err := file.OpenInside(root, t.Name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return false, err
+	}
+	if err := t.same(f, info.Size()); err != nil {
+		return false, err
+	}
+	if t.At == 0 && info.Size() > first {
+		if err := t.skip(f, info.Size()-first); err != nil {
+			return false, err
+		}
+	}
+	n, err := lines(io.NewSectionReader(f, t.At, info.Size()-t.At), do)
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", t.Name, err)
+	}
+	t.At += n
+	t.size, t.mod = info.Size(), info.ModTime()
+	if !t.partial() {
+		return n > 0, nil
+	}
+	m, err := lines(io.NewSectionReader(f, t.Older, min(olderRead, t.From-t.Older)), do)
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", t.Name, err)
+	}
+	if m == 0 { // a line is longer than a look; the rest of it will make no sense
+		m = min(olderRead, t.From-t.Older)
+	}
+	t.Older += m
+	return true, nil
+}
+
+// same checks that the file is the one that was read before.
+func (t *tail) same(f *os.File, size int64) error {
+	if size < t.At {
+		return errReplaced
+	}
+	head := make([]byte, headSize)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if n < t.HLen || t.HLen > 0 && hashOf(head[:t.HLen]) != t.Head {
+		return errReplaced
+	}
+	t.HLen, t.Head = n, hashOf(head[:n])
+	return nil
+}
+
+func hashOf(b []byte) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(b) // never fails
+	return h.Sum64()
+}
+
+// skip begins at the first line behind a place.
+func (t *tail) skip(f *os.File, at int64) error {
+	r := bufio.NewReader(io.NewSectionReader(f, at, longestLine))
+	for {
+		part, err := r.ReadSlice('\n')
+		at += int64(len(part))
+		switch {
+		case err == nil:
+			t.From, t.At = at, at
+			return nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return err
+		}
+	}
+}
+
+// lines passes on the whole lines of r, and returns how long they are together. Lines that
+// are too long are left out.
+func lines(r io.Reader, do func([]byte)) (n int64, err error) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	var long []byte
+	var length int64
+	for {
+		part, err := b.ReadSlice('\n')
+		length += int64(len(part))
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			if length <= longestLine {
+				long = append(long, part...)
+			}
+			continue
+		case errors.Is(err, io.EOF):
+			return n, nil // the rest is no whole line yet
+		case err != nil:
+			return n, err
+		}
+		if length <= longestLine {
+			if len(long) > 0 {
+				part = append(long, part...)
+			}
+			do(bytes.TrimSpace(part))
+		}
+		n += length
+		long, length = long[:0], 0
+	}
+}

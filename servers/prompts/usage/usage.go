@@ -1,0 +1,76 @@
+// Package usage counts the tokens of agents' sessions in the files in which their programs
+// keep the conversations, and knows what they cost.
+package usage
+
+import "github.com/mcpdeck/mcpdeck/servers/deck"
+
+// Found is what the files of a session say. What they do not say is zero.
+type Found struct {
+	Usage   deck.Usage
+	Cost    deck.Cost
+	Context deck.Context
+
+	Title, Mode, Model    string
+	LastTool, LastSubject string // the last call of a tool, and what it was about
+}
+
+// reply counts the tokens of one reply of a model. A program may write it several times as
+// it grows.
+type reply struct {
+	In        int64 `json:"i,omitempty"` // without what came from the cache
+	Out       int64 `json:"o,omitempty"`
+	Read      int64 `json:"r,omitempty"` // from the cache
+	Write     int64 `json:"w,omitempty"` // to the cache, for five minutes
+	WriteHour int64 `json:"h,omitempty"`
+	Reasoning int64 `json:"t,omitempty"` // part of Out
+	Searches  int64 `json:"s,omitempty"` // of the web
+	Fast      bool  `json:"f,omitempty"`
+	Model     int   `json:"m,omitempty"` // index
+}
+
+// most sets each count to the larger of r's and o's.
+func (r *reply) most(o *reply) {
+	r.In, r.Out, r.Read = max(r.In, o.In), max(r.Out, o.Out), max(r.Read, o.Read)
+	r.Write, r.WriteHour = max(r.Write, o.Write), max(r.WriteHour, o.WriteHour)
+	r.Reasoning, r.Searches = max(r.Reasoning, o.Reasoning), max(r.Searches, o.Searches)
+	r.Fast = r.Fast || o.Fast
+}
+
+// line is what a line of a conversation's file says that counts.
+type line struct {
+	id    string // of the reply; "" without one
+	reply *reply
+	model string // that made the reply, or is in use
+
+	total  *reply // of the conversation so far, where the program counts itself
+	window int64  // of the model's context
+	filled int64  // tokens of the model's context in use
+
+	title, mode   string
+	tool, subject string
+}
+
+// program knows how one agent's program keeps conversations.
+type program struct {
+	// main finds the file of a session below the program's folder; "" if there is none.
+	main func(look lookup, id string) string
+	// subagents are the folders of the files of a session's sub-agents, with the pattern
+	// of their names.
+	subagents func(main, id string) (folder, pattern string)
+	// total tells that the program counts itself: the last count says all.
+	total bool
+	// parse reads a line. sub tells that a sub-agent wrote it.
+	parse func(text []byte, sub bool) (line, bool)
+}
+
+func programOf(agent string) (program, bool) {
+	switch agent {
+	case "claude":
+		return program{claudeMain, claudeSubagents, false, claudeLine}, true
+	case "codex":
+		return program{codexMain, nil, true, codexLine}, true
+	case "gemini":
+		return program{geminiMain, geminiSubagents, false, geminiLine}, true
+	}
+	return program{}, false
+}

@@ -1,0 +1,331 @@
+package usage
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+)
+
+const prices = `{
+"m": {"input_cost_per_token": 1e-6, "output_cost_per_token": 10e-6, "cache_read_input_token_cost": 0.1e-6,
+  "cache_creation_input_token_cost": 1.25e-6, "cache_creation_input_token_cost_above_1hr": 2e-6, "max_input_tokens": 200000,
+  "input_cost_per_token_above_200k_tokens": 2e-6, "search_context_cost_per_query": {"search_context_size_medium": 0.01},
+  "provider_specific_entry": {"fast": 2}},
+"free": {"max_input_tokens": 5}
+}`
+
+// home is an agent's folder with a counter that looks into it.
+type home struct {
+	t     *testing.T
+	dir   string
+	opts  Options
+	count *Counter
+}
+
+func newHome(t *testing.T, agent string) *home {
+	t.Helper()
+	p, err := ParsePrices([]byte(prices), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &home{t: t, dir: t.TempDir()}
+	h.opts = Options{Homes: map[string]string{agent: h.dir}, Prices: p, State: filepath.Join(t.TempDir(), "usage")}
+	h.count = New(h.opts)
+	return h
+}
+
+func (h *home) add(name, text string) {
+	h.t.Helper()
+	path := filepath.Join(h.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.WriteString(text)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *home) look(agent, id string) Found {
+	f, _ := h.count.Look(&deck.Session{Agent: agent, ID: id, Folder: "/src/shop"})
+	return f
+}
+
+func (h *home) wants(f Found, want deck.Usage) {
+	h.t.Helper()
+	if f.Usage != want {
+		h.t.Errorf("counted %+v, want %+v", f.Usage, want)
+	}
+}
+
+const conversation = "projects/-src-shop/s1.jsonl"
+
+func said(id, request string, in, read, out int) string {
+	return fmt.Sprintf(`{"type":"assistant","requestId":%q,"message":{"id":%q,"model":"m","usage":{"input_tokens":%d,"cache_read_input_tokens":%d,"output_tokens":%d}}}`+"\n",
+		request, id, in, read, out)
+}
+
+func TestAReplyThatIsWrittenSeveralTimesCountsOnceWithItsLargestFigures(t *testing.T) {
+	h := newHome(t, "claude")
+	h.add(conversation, said("a", "r1", 10, 5, 1)+said("a", "r1", 10, 5, 7)+`{"type":"user","message":{"content":"\"usage\""}}`+"\n")
+	h.wants(h.look("claude", "s1"), deck.Usage{In: 10, CacheRead: 5, Out: 7})
+	h.add(conversation, said("a", "r1", 10, 5, 3)+said("b", "r2", 2, 20, 4)+said("a", "r3", 100, 0, 0))
+	f := h.look("claude", "s1")
+	h.wants(f, deck.Usage{In: 112, CacheRead: 25, Out: 11})
+	if f.Context != (deck.Context{Used: 100, Window: 200_000}) || f.Model != "m" {
+		t.Errorf("context %+v of %q", f.Context, f.Model)
+	}
+	if usd := 112e-6 + 25*0.1e-6 + 110e-6; math.Abs(f.Cost.USD-usd) > 1e-12 || !f.Cost.Known || f.Cost.Partial || f.Cost.Source != "test" {
+		t.Errorf("cost %+v, want %v", f.Cost, usd)
+	}
+}
+
+func TestSubagentsCountButDoNotFillTheContext(t *testing.T) {
+	h := newHome(t, "claude")
+	h.add(conversation, said("a", "r", 10, 0, 1))
+	h.look("claude", "s1")
+	h.add("projects/-src-shop/s1/subagents/agent-x.jsonl", said("b", "r", 1000, 0, 2)+said("a", "r", 10, 0, 1))
+	f := h.look("claude", "s1")
+	h.wants(f, deck.Usage{In: 1010, Out: 3})
+	if f.Context.Used != 10 {
+		t.Errorf("the context has %d tokens", f.Context.Used)
+	}
+}
+
+func TestALineThatIsNotYetWholeWaits(t *testing.T) {
+	h := newHome(t, "claude")
+	whole := said("a", "r", 10, 0, 1)
+	h.add(conversation, whole+whole[:20])
+	h.wants(h.look("claude", "s1"), deck.Usage{In: 10, Out: 1})
+	h.add(conversation, strings.Replace(whole, `"a"`, `"b"`, 1)[20:])
+	h.wants(h.look("claude", "s1"), deck.Usage{In: 20, Out: 2})
+}
+
+func TestAReplacedFileIsCountedAnew(t *testing.T) {
+	for name, text := range map[string]string{
+		"shorter":       said("x", "r", 3, 0, 0),
+		"as long again": said("a", "q", 30, 0, 1) + said("b", "q", 10, 0, 1) + said("c", "q", 10, 0, 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t, "claude")
+			h.add(conversation, said("a", "r", 10, 0, 1)+said("b", "r", 10, 0, 1))
+			h.look("claude", "s1")
+			path := filepath.Join(h.dir, conversation)
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			h.add(conversation, text)
+			got := h.look("claude", "s1")
+			want := New(Options{Homes: h.opts.Homes})
+			f, _ := want.Look(&deck.Session{Agent: "claude", ID: "s1", Folder: "/src/shop"})
+			h.wants(got, f.Usage)
+		})
+	}
+}
+
+func TestNoLinkLeadsOutOfTheAgentsFolder(t *testing.T) {
+	h := newHome(t, "claude")
+	other := filepath.Join(t.TempDir(), "s1.jsonl")
+	if err := os.WriteFile(other, []byte(said("a", "r", 10, 0, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(h.dir, "projects/-src-shop"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, filepath.Join(h.dir, conversation)); err != nil {
+		t.Skip("this system makes no links:", err)
+	}
+	for _, transcript := range []string{"", other, filepath.Join(h.dir, conversation)} {
+		f, _ := h.count.Look(&deck.Session{Agent: "claude", ID: "s1", Folder: "/src/shop", Transcript: transcript})
+		h.wants(f, deck.Usage{})
+	}
+	h.wants(h.look("claude", "../s1"), deck.Usage{})
+}
+
+func TestTheNextRunReadsNothingTwice(t *testing.T) {
+	h := newHome(t, "claude")
+	h.add(conversation, `{"type":"ai-title","aiTitle":"Mend the till"}`+"\n"+said("a", "r", 10, 0, 1))
+	before := h.look("claude", "s1")
+	if err := h.count.Save("claude", "s1"); err != nil {
+		t.Fatal(err)
+	}
+	h.count = New(h.opts)
+	s := h.count.load(key{"claude", "s1"})
+	if info, err := os.Stat(filepath.Join(h.dir, conversation)); err != nil || s.Files[0].At != info.Size() {
+		t.Errorf("read up to %d: %v", s.Files[0].At, err)
+	}
+	if f := h.look("claude", "s1"); f != before {
+		t.Errorf("then %+v, before %+v", f, before)
+	}
+	h.add(conversation, said("a", "r", 10, 0, 5)) // the reply of the last run grows
+	f := h.look("claude", "s1")
+	h.wants(f, deck.Usage{In: 10, Out: 5})
+	if f.Title != "Mend the till" {
+		t.Errorf("title %q", f.Title)
+	}
+}
+
+func TestOfALargeFileTheEndCountsFirst(t *testing.T) {
+	h := newHome(t, "claude")
+	h.add(conversation, said("a", "r", 1000, 0, 1)+said("b", "r", 10, 0, 1))
+	h.count.first = int64(len(said("b", "r", 10, 0, 1)) + 5)
+	// The first look also reads some of what is older: here all of it.
+	s := h.count.load(key{"claude", "s1"})
+	s.key, s.program = key{"claude", "s1"}, program{parse: claudeLine}
+	root, err := os.OpenRoot(h.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	var seen []string
+	tl := &tail{Name: conversation}
+	if _, err := tl.read(root, h.count.first, func(b []byte) {
+		l, _ := claudeLine(b, false)
+		seen = append(seen, l.id)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(seen, ","); got != "b r,a r" || tl.partial() {
+		t.Errorf("read %q, partial: %v", got, tl.partial())
+	}
+	tl.Older = 0
+	if !tl.partial() {
+		t.Error("what is not read yet is not missing")
+	}
+}
+
+func TestAModelWithoutAPriceLeavesTheCostOpen(t *testing.T) {
+	h := newHome(t, "claude")
+	odd := strings.Replace(said("a", "r", 10, 0, 1), `"m"`, `"odd"`, 1)
+	h.add(conversation, odd)
+	if f := h.look("claude", "s1"); f.Cost.Known || f.Usage.In != 10 {
+		t.Errorf("%+v", f)
+	}
+	h.add(conversation, said("b", "r", 1_000_000, 0, 0))
+	f := h.look("claude", "s1")
+	if !f.Cost.Known || !f.Cost.Partial || math.Abs(f.Cost.USD-2) > 1e-9 {
+		t.Errorf("%+v", f.Cost)
+	}
+}
+
+func TestPrices(t *testing.T) {
+	p, err := ParsePrices([]byte(prices), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name, model string
+		r           reply
+		usd         float64
+	}{
+		{"plain", "m", reply{In: 100, Out: 10}, 200e-6},
+		{"cache", "m", reply{Read: 100, Write: 100, WriteHour: 100}, 335e-6},
+		{"searches", "m", reply{Searches: 3}, 0.03},
+		{"fast", "m", reply{In: 100, Fast: true}, 200e-6},
+		{"much input", "m", reply{In: 100_000, Read: 100_001}, 0.2100001},
+		{"at the limit", "m", reply{In: 100_000, Read: 100_000}, 0.11},
+		{"with its date", "m-20260416", reply{In: 1}, 1e-6},
+		{"with its variant", "m[1m]", reply{In: 1}, 1e-6},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if usd, known := p.cost(tt.model, &tt.r); !known || math.Abs(usd-tt.usd) > 1e-12 {
+				t.Errorf("%v, %v; want %v", usd, known, tt.usd)
+			}
+		})
+	}
+	for _, unknown := range []string{"free", "m-mini", ""} {
+		if _, known := p.cost(unknown, &reply{In: 1}); known {
+			t.Errorf("%q has a price", unknown)
+		}
+	}
+}
+
+func TestTheListOfPricesSaysWhereItIsFrom(t *testing.T) {
+	p, err := List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(p.Source, "LiteLLM") || !strings.Contains(p.Source, "20") || len(embedded) > 150<<10 {
+		t.Errorf("source %q, %d bytes", p.Source, len(embedded))
+	}
+	for _, model := range []string{"claude-sonnet-4-5-20250929", "gpt-5.1-codex", "gemini-2.5-pro"} {
+		if usd, known := p.cost(model, &reply{In: 1_000_000}); !known || usd < 0.1 || usd > 100 || p.Window(model) < 100_000 {
+			t.Errorf("%s costs %v, window %d", model, usd, p.Window(model))
+		}
+	}
+	mine, err := ParsePrices([]byte(`{"gpt-5.1-codex":{"input_cost_per_token":1}}`), "mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := mine.Over(p)
+	if usd, _ := both.cost("gpt-5.1-codex", &reply{In: 2}); usd != 2 || both.Len() != p.Len() || both.Source != "mine" {
+		t.Errorf("the user's price is %v in a table of %d", usd, both.Len())
+	}
+	if _, err := ParsePrices([]byte(`{}`), ""); err == nil {
+		t.Error("an empty table is taken")
+	}
+}
+
+func TestCodexCountsItself(t *testing.T) {
+	h := newHome(t, "codex")
+	const id = "019a9b1c-0000-7000-8000-000000000000"
+	at, ok := timeOf(id)
+	if !ok {
+		t.Fatal("no time in the ID")
+	}
+	name := "sessions/" + at.Format("2006/01/02") + "/rollout-2026-11-22T10-00-00-" + id + ".jsonl"
+	count := func(in, cached, out int) string {
+		return fmt.Sprintf(`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"cached_input_tokens":%d,"output_tokens":%d,"reasoning_output_tokens":1},"last_token_usage":{"input_tokens":50},"model_context_window":1000}}}`+"\n", in, cached, out)
+	}
+	h.add(name, `{"type":"turn_context","payload":{"model":"m","approval_policy":"on-request"}}`+"\n"+
+		count(100, 40, 10)+count(100, 40, 10)+
+		`{"type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"ls\",\"-l\"]}"}}`+"\n"+
+		`{"type":"event_msg","payload":{"type":"token_count","info":null}}`+"\n"+count(300, 140, 30))
+	f := h.look("codex", id)
+	h.wants(f, deck.Usage{In: 160, CacheRead: 140, Out: 30, Reasoning: 1})
+	if f.Context != (deck.Context{Used: 50, Window: 1000}) || f.Mode != "on-request" || f.LastTool != "shell" || f.LastSubject != "ls -l" {
+		t.Errorf("%+v", f)
+	}
+	if want := 160e-6 + 14e-6 + 300e-6; math.Abs(f.Cost.USD-want) > 1e-12 {
+		t.Errorf("cost %v, want %v", f.Cost.USD, want)
+	}
+}
+
+func TestGeminiChats(t *testing.T) {
+	h := newHome(t, "gemini")
+	const id = "8b7a1c22-1111-4000-8000-000000000000"
+	message := func(id string, out int) string {
+		return fmt.Sprintf(`{"id":%q,"type":"gemini","model":"m","tokens":{"input":100,"output":%d,"cached":60,"thoughts":3,"tool":0},"toolCalls":[{"name":"run_shell_command","args":{"command":"make"}}]}`+"\n", id, out)
+	}
+	h.add("tmp/shop/chats/session-2026-11-22T10-00-8b7a1c22.jsonl", `{"sessionId":"x"}`+"\n"+message("a", 5)+message("a", 7)+`{"$set":{"lastUpdated":"gemini"}}`+"\n")
+	h.add("tmp/shop/chats/"+id+"/sub.jsonl", message("b", 1))
+	f := h.look("gemini", id)
+	h.wants(f, deck.Usage{In: 80, CacheRead: 120, Out: 14, Reasoning: 6})
+	if f.Context.Used != 100 || f.LastTool != "run_shell_command" || f.LastSubject != "make" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add([]byte(said("a", "r", 1, 2, 3)))
+	f.Add([]byte(`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":-1}}}}`))
+	f.Add([]byte(`{"id":"x","type":"gemini","tokens":{"input":1}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, agent := range []string{"claude", "codex", "gemini"} {
+			p, _ := programOf(agent)
+			p.parse(text, false)
+		}
+	})
+}
