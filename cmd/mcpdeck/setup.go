@@ -18,23 +18,32 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 )
 
-type setupFlags struct{ user, yes, undo bool }
+type setupFlags struct{ user, yes, undo, prompts, project, dryRun bool }
 
 func setupCommand(a *app) *cobra.Command {
 	var f setupFlags
 	c := &cobra.Command{
 		Use:   "setup [CLIENT]",
 		Short: "Add mcpdeck to an agent's configuration, after showing the change",
-		Long: "Add mcpdeck to an agent's configuration, after showing the change. Without a client: show which are installed and set up.\n\nClients: " +
-			strings.Join(setup.Names(), ", "),
+		Long: "Add mcpdeck to an agent's configuration, after showing the change. Without a client: show which are installed and set up.\n\n" +
+			"With --prompts: bring what the agent asks in its own terminal, such as permissions, to the deck as well.\n\nClients: " +
+			strings.Join(setup.Names(), ", ") + "; with --prompts: " + strings.Join(setup.PromptNames(), ", "),
 		Args: func(_ *cobra.Command, args []string) error {
+			names := setup.Names()
+			if f.prompts {
+				names = setup.PromptNames()
+			}
 			switch {
+			case f.project && !f.prompts:
+				return usagef("--project belongs to --prompts; without it, the project's file is what setup edits")
+			case f.user && f.prompts:
+				return usagef("--user is what --prompts does; --project edits the project's file")
 			case len(args) > 1:
-				return usagef("name one client: %s", strings.Join(setup.Names(), ", "))
-			case len(args) == 1 && !slices.Contains(setup.Names(), args[0]):
-				return usagef("unknown client %q; name one of %s", args[0], strings.Join(setup.Names(), ", "))
-			case len(args) == 0 && (f.undo || f.yes):
-				return usagef("name the client: %s", strings.Join(setup.Names(), ", "))
+				return usagef("name one client: %s", strings.Join(names, ", "))
+			case len(args) == 1 && !slices.Contains(names, args[0]):
+				return usagef("unknown client %q; name one of %s", args[0], strings.Join(names, ", "))
+			case len(args) == 0 && (f.undo || f.yes || f.dryRun || f.project):
+				return usagef("name the client: %s", strings.Join(names, ", "))
 			}
 			return nil
 		},
@@ -42,6 +51,9 @@ func setupCommand(a *app) *cobra.Command {
 			cfg, err := a.load()
 			if err != nil {
 				return err
+			}
+			if f.prompts {
+				return setUpPrompts(c, f, prompter(cfg), args)
 			}
 			e := setupEntry(cfg)
 			e.User = f.user
@@ -54,22 +66,30 @@ func setupCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&f.user, "user", false, "the user's own file instead of the project's")
 	c.Flags().BoolVar(&f.yes, "yes", false, "write without asking")
 	c.Flags().BoolVar(&f.undo, "undo", false, "put the file back as it was")
+	c.Flags().BoolVar(&f.prompts, "prompts", false, "bring the agent's own prompts to the deck")
+	c.Flags().BoolVar(&f.project, "project", false, "with --prompts: the project's file instead of the user's own")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the change and write nothing")
 	return c
 }
 
 // setupEntry is what clients are given to start.
 func setupEntry(cfg *config.Config) setup.Entry {
-	var options []string
+	return setup.Entry{
+		Command: ownPath(), Options: deckOptions(cfg), Root: cfg.ProjectRoot(), State: cfg.Paths.State,
+		Folders: cfg.ClientFolders(),
+	}
+}
+
+// deckOptions are the flags by which another process finds the deck; none for the
+// default one.
+func deckOptions(cfg *config.Config) (options []string) {
 	if name := cfg.Name(); name != "" {
 		options = append(options, "--name", name)
 	}
 	if cfg.OwnState {
 		options = append(options, "--state", cfg.Paths.State)
 	}
-	return setup.Entry{
-		Command: ownPath(), Options: options, Root: cfg.ProjectRoot(), State: cfg.Paths.State,
-		Folders: cfg.ClientFolders(),
-	}
+	return options
 }
 
 // surveyed is every client, those that the user may act on first.
@@ -130,12 +150,21 @@ func setUp(c *cobra.Command, f setupFlags, e setup.Entry, client string) error {
 		if err != nil {
 			return err
 		}
-		return takeBack(c, u, f.yes)
+		return takeBack(c, u, f.yes, f.dryRun)
 	}
 	change, err := setup.Plan(client, e)
 	if err != nil {
 		return err
 	}
+	undo := "mcpdeck setup " + client + " --undo"
+	if f.user {
+		undo += " --user"
+	}
+	return write(c, f, change, undo)
+}
+
+// write makes a change when the user has seen it and agrees.
+func write(c *cobra.Command, f setupFlags, change *setup.Change, undo string) error {
 	if change.Same() {
 		c.Println(change.Path, "already has mcpdeck")
 		return nil
@@ -144,16 +173,16 @@ func setUp(c *cobra.Command, f setupFlags, e setup.Entry, client string) error {
 	for _, l := range change.Preview() {
 		c.Println("  " + l)
 	}
+	if f.dryRun {
+		c.Println("nothing was written")
+		return nil
+	}
 	if !f.yes && !confirmed(c) {
 		c.Println("nothing was written; --yes writes without asking")
 		return exitCode(exitFailed)
 	}
 	if err := change.Apply(); err != nil {
 		return err
-	}
-	undo := "mcpdeck setup " + client + " --undo"
-	if f.user {
-		undo += " --user"
 	}
 	c.Println("written;", undo, "puts it back")
 	for _, n := range change.Notes {

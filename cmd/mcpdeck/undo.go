@@ -94,21 +94,30 @@ func undo(c *cobra.Command, j change.Journal, id string, yes bool) error {
 		if err != nil {
 			return err
 		}
-		return takeBack(c, u, yes)
+		return takeBack(c, u, yes, false)
 	}
 	return fmt.Errorf("undo %s: %w; mcpdeck undo --list shows them", id, change.ErrNone)
 }
 
 // takeBack takes a change back. Where more is changed than that, it shows how and asks.
-func takeBack(c *cobra.Command, u *change.Undo, yes bool) error {
+// A dry run writes nothing.
+func takeBack(c *cobra.Command, u *change.Undo, yes, dryRun bool) error {
 	for _, f := range u.Files {
-		if f.Exact {
+		switch {
+		case !f.Exact:
+			c.Println(f.Path, "has changed since; only this is changed:")
+		case dryRun:
+			c.Println(f.Path)
+		default:
 			continue
 		}
-		c.Println(f.Path, "has changed since; only this is changed:")
 		for _, l := range change.Preview(f.Now, f.New) {
 			c.Println("  " + l)
 		}
+	}
+	if dryRun {
+		c.Println("nothing was written")
+		return nil
 	}
 	if !u.Exact() && !yes && !confirmed(c) {
 		c.Println("nothing was written; --yes writes without asking")

@@ -41,6 +41,8 @@ type Client struct {
 	ProjectNote string   // the same, when it is a project's file
 	Launch      []string // how it is started with one file besides its own, FILE; nil: it cannot be
 
+	Prompts *Prompts // how the deck gets its own prompts; nil: it cannot
+
 	Searches   bool          // it finds tools in a long list by itself, so that a long list costs its model little
 	KeepsTools bool          // it lists a server's tools once and does not ask again when they change
 	Limit      time.Duration // how long one call may take, as it comes; 0: not known, or as long as it likes

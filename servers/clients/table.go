@@ -23,6 +23,7 @@ func commands() []Client {
 				"these flags take several values: a prompt must come before them or on standard input",
 				"set CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS=0 in its environment to keep questions in the foreground",
 			),
+			Prompts:  claudePrompts(),
 			Searches: true, Limit: 100_000 * time.Second, Extends: true, Background: 2 * time.Minute,
 		},
 		{
@@ -30,6 +31,7 @@ func commands() []Client {
 			User: codexUser, Grammar: TOML, Section: "mcp_servers",
 			Form:       Form{Then: []Member{{"required", true}}, Timeout: "tool_timeout_sec", Unit: time.Second},
 			Note:       "Codex does not refresh its list of tools: it reaches tools turned on later through the gateway tools.",
+			Prompts:    codexPrompts(),
 			KeepsTools: true, Limit: 300 * time.Second,
 		},
 		{
@@ -40,15 +42,17 @@ func commands() []Client {
 				First: []Member{{"type", "local"}}, OneList: true, Then: []Member{{"enabled", true}},
 				Timeout: "timeout", Unit: time.Millisecond, Env: "environment",
 			},
+			Prompts: opencodePrompts(),
 			Extends: true,
 		},
 		{
 			ID: "gemini", Title: "Gemini CLI", Programs: list("gemini"), Introduces: list("*gemini*"),
 			User: home(".gemini", "settings.json"), Project: list(".gemini/settings.json"), Grammar: JSONWithComments, Section: "mcpServers",
-			Refs:  RefBraces | RefBare,
-			Form:  Form{Timeout: "timeout", Unit: time.Millisecond},
-			Note:  "Gemini CLI starts servers only in folders you trust: trust this one when it asks.",
-			Limit: 600 * time.Second,
+			Refs:    RefBraces | RefBare,
+			Form:    Form{Timeout: "timeout", Unit: time.Millisecond},
+			Note:    "Gemini CLI starts servers only in folders you trust: trust this one when it asks.",
+			Prompts: geminiPrompts(),
+			Limit:   600 * time.Second,
 		},
 		{
 			ID: "pi", Title: "pi", Programs: list("pi"), Introduces: list("pi"),

@@ -116,3 +116,14 @@ func takeOut(f File, now []byte) ([]byte, error) {
 	}
 	return out, nil
 }
+
+// Instead is an Undo that gives one file other content than Plan works out; after nil
+// takes it away. The entry, which may be the zero one, is forgotten with it.
+func (j Journal) Instead(e Entry, p Place, now, after []byte) *Undo {
+	r := Restored{Path: p.Path(), Exact: after == nil, Now: now, New: after}
+	r.step = step{place: p, from: now, to: after}
+	for _, f := range e.Files {
+		r.step.mode, r.step.folders = f.Mode, f.Folders
+	}
+	return &Undo{Entry: e, Files: []Restored{r}, j: j}
+}

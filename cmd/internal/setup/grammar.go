@@ -64,19 +64,34 @@ func Replace(g clients.Grammar, before []byte, path, drop []string, ms []clients
 	return editBy(set, g, before, place{path, gone}, ms)
 }
 
-// editBy is Replace by a writer such as set, which is not trusted: what it returns is
-// read again, so that the client finds what was there before, and the entry.
+// editBy is Replace by a writer such as set.
 func editBy(write func(clients.Grammar, []byte, place, []clients.Member) ([]byte, error), g clients.Grammar, before []byte, at place, ms []clients.Member) ([]byte, error) {
+	return rewrite(
+		before, g,
+		func(old map[string]any) (map[string]any, error) { return overlay(g, old, at, ms) },
+		func(text []byte) ([]byte, error) { return write(g, text, at, ms) },
+		func() []byte {
+			snippet, _ := set(g, nil, at, ms) // what a new file would hold
+			return snippet
+		},
+	)
+}
+
+// rewrite returns the file as write has it, which is not trusted: it is read again, so
+// that the client finds what want makes of what it found before. The snippet is for a
+// user who has to do it by hand. Byte order mark and line ends stay.
+func rewrite(before []byte, g clients.Grammar, want func(map[string]any) (map[string]any, error), write func([]byte) ([]byte, error), snippet func() []byte) ([]byte, error) {
 	raw, bom := bytes.CutPrefix(before, []byte(clients.ByteOrderMark))
 	old, err := g.Decode(raw)
 	if err != nil {
 		return nil, err
 	}
-	want, err := overlay(g, old, at, ms)
+	mine, _ := g.Decode(raw) // of the same bytes; want may change it
+	wanted, err := want(mine)
 	if err != nil {
 		return nil, err
 	}
-	if reflect.DeepEqual(old, want) {
+	if reflect.DeepEqual(old, wanted) {
 		return before, nil
 	}
 	crlf := bytes.Contains(raw, []byte("\r\n")) && bytes.Count(raw, []byte("\r\n")) == bytes.Count(raw, []byte("\n"))
@@ -84,7 +99,7 @@ func editBy(write func(clients.Grammar, []byte, place, []clients.Member) ([]byte
 	if crlf {
 		text = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
 	}
-	after, err := write(g, text, at, ms)
+	after, err := write(text)
 	if crlf {
 		after = bytes.ReplaceAll(after, []byte("\n"), []byte("\r\n"))
 	}
@@ -92,10 +107,8 @@ func editBy(write func(clients.Grammar, []byte, place, []clients.Member) ([]byte
 	if err == nil {
 		got, err = g.Decode(after)
 	}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		// The snippet is what a new file would hold.
-		snippet, _ := set(g, nil, at, ms)
-		return nil, fmt.Errorf("its form leaves no place for the entry; %w:\n\n%s", errByHand, bytes.TrimSpace(snippet))
+	if err != nil || !reflect.DeepEqual(got, wanted) {
+		return nil, fmt.Errorf("its form leaves no place for the entry; %w:\n\n%s", errByHand, bytes.TrimSpace(snippet()))
 	}
 	if bom {
 		after = slices.Concat([]byte(clients.ByteOrderMark), after)

@@ -1,0 +1,383 @@
+package setup
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
+)
+
+// hooksKey holds, by event, lists of groups of hooks, in every client's file.
+const hooksKey = "hooks"
+
+// group is an element of an event's list, as clients read it.
+type group struct {
+	Matcher string `json:"matcher,omitempty"`
+	Hooks   []hook `json:"hooks"`
+}
+
+type hook struct {
+	Type    string `json:"type"`
+	Name    string `json:"name,omitempty"`
+	Command string `json:"command"`
+	Async   bool   `json:"async,omitempty"`
+	Timeout int    `json:"timeout"`
+}
+
+// hooks are what a client's settings get: each event's group, and how those of the deck
+// are told from others.
+type hooks struct {
+	grammar clients.Grammar
+	command string
+	ours    *regexp.Regexp // matches commands that setup wrote, also those of another path
+	events  []clients.Hook
+}
+
+func hooksOf(c clients.Client, command string) hooks {
+	return hooks{
+		grammar: c.Prompts.Grammar, command: command, events: c.Prompts.Hooks,
+		ours: regexp.MustCompile(`(^|[/\\"'])(mcpdeck(\.exe)?["']? hook|mcpdeck-hook(\.exe)?["']?) ` + regexp.QuoteMeta(c.ID) + `( |$)`),
+	}
+}
+
+func (h hooks) own(command string) bool { return command == h.command || h.ours.MatchString(command) }
+
+func (h hooks) group(e clients.Hook) group {
+	return group{e.Matcher, []hook{{"command", e.Name, h.command, e.Async, e.Timeout}}}
+}
+
+// add returns the settings with the deck's group last in each event that has none of the
+// deck's. One that has keeps its place, and gets the command.
+func (h hooks) add(before []byte) ([]byte, error) {
+	return rewrite(before, h.grammar, h.want, func(text []byte) ([]byte, error) {
+		if len(bytes.TrimSpace(text)) == 0 {
+			text = []byte("{}\n")
+		}
+		root, err := hujson.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("read it as JSON: %w", err)
+		}
+		w := jsonWriter{indent: indentOf(text)}
+		all, err := w.object(&root, hooksKey, 1)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range h.events {
+			list := lookup(all, e.Event)
+			if list == nil {
+				w.set(all, e.Event, hujson.Value{Value: &hujson.Array{}}, 2)
+				list = lookup(all, e.Event)
+			}
+			array, ok := list.Value.(*hujson.Array)
+			if !ok {
+				return nil, fmt.Errorf("find %q: it is not a list", e.Event)
+			}
+			if !h.renew(array) {
+				w.append(array, literal(h.group(e)), 3)
+			}
+		}
+		return root.Pack(), nil
+	}, h.snippet)
+}
+
+// renew gives the deck's hooks in an event's list the command, and reports whether there
+// are any.
+func (h hooks) renew(list *hujson.Array) (found bool) {
+	for _, g := range list.Elements {
+		for _, inner := range elements(g, hooksKey) {
+			object, ok := inner.Value.(*hujson.Object)
+			if !ok {
+				continue
+			}
+			if command := lookup(object, "command"); command != nil && h.own(word(*command)) {
+				found = true
+				if word(*command) != h.command {
+					command.Value = hujson.String(h.command)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// elements are those of the list under a key, none if there is no such list.
+func elements(v hujson.Value, key string) []hujson.Value {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return nil
+	}
+	found := lookup(object, key)
+	if found == nil {
+		return nil
+	}
+	list, ok := found.Value.(*hujson.Array)
+	if !ok {
+		return nil
+	}
+	return list.Elements
+}
+
+// word is a string's, "" of anything else.
+func word(v hujson.Value) string {
+	l, ok := v.Value.(hujson.Literal)
+	if !ok || l.Kind() != '"' {
+		return ""
+	}
+	return l.String()
+}
+
+// append adds an element to a list, on a line of its own unless the others share one.
+func (w jsonWriter) append(a *hujson.Array, value hujson.Value, depth int) {
+	before, after := "\n"+strings.Repeat(w.indent, depth), "\n"+strings.Repeat(w.indent, depth-1)
+	n := len(a.Elements)
+	if n > 0 && !bytes.Contains(a.Elements[n-1].BeforeExtra, []byte("\n")) {
+		before, after = " ", string(a.AfterExtra)
+	}
+	value.AfterExtra = nil
+	if n > 0 && a.Elements[n-1].AfterExtra != nil { // a comma stands behind the last
+		value.AfterExtra = hujson.Extra{}
+	}
+	comments := bytes.TrimRight(a.AfterExtra, " \t\r\n")
+	if len(comments) > 0 {
+		before, after = "\n"+strings.Repeat(w.indent, depth), "\n"+strings.Repeat(w.indent, depth-1)
+	}
+	value.BeforeExtra = append(comments, before...)
+	a.Elements = append(a.Elements, value)
+	a.AfterExtra = hujson.Extra(after)
+}
+
+// want is what the settings mean once the groups are in them.
+func (h hooks) want(old map[string]any) (map[string]any, error) {
+	all, err := table(old, hooksKey)
+	if err != nil {
+		return nil, err
+	}
+	old[hooksKey] = all
+	for _, e := range h.events {
+		list, ok := all[e.Event].([]any)
+		if !ok && all[e.Event] != nil {
+			return nil, fmt.Errorf("%s: %q is not a list", hooksKey, e.Event)
+		}
+		if found := h.each(list, func(one map[string]any) { one["command"] = h.command }); found == 0 {
+			var ours any
+			b, _ := json.Marshal(h.group(e)) // plain values always encode
+			_ = json.Unmarshal(b, &ours)     // and decode
+			list = append(slices.Clone(list), ours)
+		}
+		all[e.Event] = list
+	}
+	return old, nil
+}
+
+// each calls do with the deck's hooks in an event's list, and counts them.
+func (h hooks) each(list []any, do func(hook map[string]any)) (found int) {
+	for _, g := range list {
+		group, _ := g.(map[string]any)
+		inner, _ := group[hooksKey].([]any)
+		for _, one := range inner {
+			one, _ := one.(map[string]any)
+			if command, _ := one["command"].(string); h.own(command) {
+				found++
+				do(one)
+			}
+		}
+	}
+	return found
+}
+
+// state reports which of the events have the deck's hooks, and the commands that these
+// run.
+func (h hooks) state(file map[string]any) (State, []string) {
+	all, _ := file[hooksKey].(map[string]any)
+	var commands []string
+	with := 0
+	for _, e := range h.events {
+		list, _ := all[e.Event].([]any)
+		if h.each(list, func(one map[string]any) { commands = append(commands, one["command"].(string)) }) > 0 {
+			with++
+		}
+	}
+	slices.Sort(commands)
+	commands = slices.Compact(commands)
+	switch {
+	case with == 0:
+		return NotSetUp, nil
+	case with == len(h.events) && slices.Equal(commands, []string{h.command}):
+		return SetUp, commands
+	}
+	return Differs, commands
+}
+
+// remove returns the settings without the deck's hooks, and without the groups and lists
+// that are empty then.
+func (h hooks) remove(before []byte) ([]byte, error) {
+	return rewrite(before, h.grammar, h.without, func(text []byte) ([]byte, error) {
+		root, err := hujson.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("read it as JSON: %w", err)
+		}
+		object, ok := root.Value.(*hujson.Object)
+		if !ok {
+			return text, nil
+		}
+		all, ok := member[*hujson.Object](object, hooksKey)
+		if !ok {
+			return text, nil
+		}
+		n := len(all.Members)
+		for i := 0; i < len(all.Members); i++ {
+			list, ok := all.Members[i].Value.Value.(*hujson.Array)
+			if ok && h.strip(list) && len(list.Elements) == 0 {
+				all.Members = cutMember(all.Members, i)
+				i--
+			}
+		}
+		if len(all.Members) == 0 && n > 0 {
+			at := slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool { return name(m) == hooksKey })
+			object.Members = cutMember(object.Members, at)
+		}
+		return root.Pack(), nil
+	}, h.snippet)
+}
+
+func name(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
+
+func blank(e hujson.Extra) bool { return len(bytes.TrimSpace(e)) == 0 }
+
+// member is the value under a name if it is of a kind.
+func member[T hujson.ValueTrimmed](o *hujson.Object, key string) (T, bool) {
+	var none T
+	v := lookup(o, key)
+	if v == nil {
+		return none, false
+	}
+	t, ok := v.Value.(T)
+	return t, ok
+}
+
+// cutMember leaves one member out. Behind the last there is a comma if there was one.
+func cutMember(ms []hujson.ObjectMember, i int) []hujson.ObjectMember {
+	last := ms[len(ms)-1].Value.AfterExtra
+	ms = slices.Delete(ms, i, i+1)
+	if n := len(ms); n > 0 && last == nil {
+		ms[n-1].Value.AfterExtra = nil
+	}
+	return ms
+}
+
+// strip takes the deck's hooks out of an event's list, and reports whether there were
+// any.
+func (h hooks) strip(list *hujson.Array) (found bool) {
+	list.Elements = cut(list.Elements, func(g hujson.Value) bool {
+		object, ok := g.Value.(*hujson.Object)
+		if !ok {
+			return false
+		}
+		inner, ok := member[*hujson.Array](object, hooksKey)
+		if !ok {
+			return false
+		}
+		n := len(inner.Elements)
+		inner.Elements = cut(inner.Elements, func(one hujson.Value) bool {
+			object, ok := one.Value.(*hujson.Object)
+			if !ok {
+				return false
+			}
+			command := lookup(object, "command")
+			return command != nil && h.own(word(*command))
+		})
+		found = found || len(inner.Elements) < n
+		return len(inner.Elements) == 0 && n > 0
+	})
+	return found
+}
+
+// cut leaves elements out. Behind the last there is a comma if there was one.
+func cut(vs []hujson.Value, out func(hujson.Value) bool) []hujson.Value {
+	if len(vs) == 0 {
+		return vs
+	}
+	first, last, n := vs[0].BeforeExtra, vs[len(vs)-1].AfterExtra, len(vs)
+	vs = slices.DeleteFunc(vs, out)
+	if len(vs) > 0 && blank(vs[0].BeforeExtra) {
+		vs[0].BeforeExtra = first
+	}
+	if len(vs) > 0 && len(vs) < n && last == nil {
+		vs[len(vs)-1].AfterExtra = nil
+	}
+	return vs
+}
+
+// without is what the settings mean without the deck's hooks.
+func (h hooks) without(old map[string]any) (map[string]any, error) {
+	all, _ := old[hooksKey].(map[string]any)
+	n := len(all)
+	for event, v := range all {
+		list, _ := v.([]any)
+		if h.each(list, func(map[string]any) {}) == 0 {
+			continue
+		}
+		list = slices.DeleteFunc(list, func(g any) bool {
+			group, _ := g.(map[string]any)
+			inner, _ := group[hooksKey].([]any)
+			if h.each([]any{g}, func(map[string]any) {}) == 0 {
+				return false
+			}
+			inner = slices.DeleteFunc(inner, func(one any) bool {
+				m, _ := one.(map[string]any)
+				command, _ := m["command"].(string)
+				return h.own(command)
+			})
+			group[hooksKey] = inner
+			return len(inner) == 0
+		})
+		if all[event] = list; len(list) == 0 {
+			delete(all, event)
+		}
+	}
+	if n > 0 && len(all) == 0 {
+		delete(old, hooksKey)
+	}
+	return old, nil
+}
+
+// snippet is what a new file would hold.
+func (h hooks) snippet() []byte {
+	want, err := h.want(map[string]any{})
+	if err != nil {
+		return nil
+	}
+	b, _ := json.MarshalIndent(want, "", "  ") // came from plain values
+	return b
+}
+
+// same reports whether two files mean the same, apart from lists and tables of hooks
+// that are empty in one and missing in the other.
+func (h hooks) same(a, b []byte) bool {
+	var files [2]map[string]any
+	for i, raw := range [][]byte{a, b} {
+		file, err := h.grammar.Decode(raw)
+		if err != nil {
+			return false
+		}
+		if all, ok := file[hooksKey].(map[string]any); ok {
+			for event, v := range all {
+				if list, ok := v.([]any); ok && len(list) == 0 {
+					delete(all, event)
+				}
+			}
+			if len(all) == 0 {
+				delete(file, hooksKey)
+			}
+		}
+		files[i] = file
+	}
+	return reflect.DeepEqual(files[0], files[1])
+}

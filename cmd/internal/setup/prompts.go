@@ -1,0 +1,271 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
+)
+
+// PromptNames are the clients whose prompts the deck can show.
+func PromptNames() []string {
+	return clients.IDs(func(c clients.Client) bool { return c.Prompts != nil })
+}
+
+// Prompter is what a client's program runs to reach the deck with its prompts.
+type Prompter struct {
+	Hook    []string // the command of a hook, without the ID of the agent's program: absolute
+	Options []string // by which it finds the deck; none for the default one
+	Socket  string   // of the deck, absolute; "" for the default one
+	Root    string   // project folder
+	Project bool     // the project's file instead of the user's own
+	State   string   // folder that records what UndoPrompts needs
+	Folders clients.Folders
+}
+
+// command is the hook's, as a shell reads it.
+func (p Prompter) command(c clients.Client) string {
+	var words []string
+	for _, w := range slices.Concat(p.Hook, []string{c.ID}, p.Options) {
+		words = append(words, quoted(w))
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%=,", r) || r == '\\' && runtime.GOOS == "windows"
+	}
+	switch {
+	case word != "" && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0:
+		return word
+	case runtime.GOOS == "windows":
+		return `"` + word + `"`
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func (p Prompter) place(c clients.Client) (change.Place, error) {
+	if p.Project {
+		return change.InProject(p.Root, filepath.FromSlash(c.Prompts.Project))
+	}
+	return change.OfUser(c.Prompts.User(p.Folders))
+}
+
+func promptsOf(name string) (clients.Client, error) {
+	c, ok := clients.Find(name)
+	if !ok || c.Prompts == nil {
+		return c, fmt.Errorf("set up the prompts of %q: unknown client (known: %s)", name, strings.Join(PromptNames(), ", "))
+	}
+	return c, nil
+}
+
+func whatPrompts(c clients.Client) string { return "setup " + c.ID + " --prompts" }
+
+// locatePrompts finds the file by which a client's prompts reach the deck, and what is in
+// it; nil: there is no file.
+func locatePrompts(c clients.Client, p Prompter) (at change.Place, now []byte, err error) {
+	if at, err = p.place(c); err == nil {
+		now, err = at.Read()
+	}
+	if err != nil {
+		return at, nil, fmt.Errorf("read the settings of %s: %w", c.ID, err)
+	}
+	return at, now, nil
+}
+
+// PlanPrompts works out the change by which a client's prompts reach the deck. nil: the
+// client needs none.
+func PlanPrompts(name string, p Prompter) (*Change, error) {
+	c, err := promptsOf(name)
+	if err != nil || c.Prompts.User == nil {
+		return nil, err
+	}
+	at, before, err := locatePrompts(c, p)
+	if err != nil {
+		return nil, err
+	}
+	out := &Change{Path: at.Path(), what: whatPrompts(c), state: p.State}
+	var after []byte
+	if c.Prompts.Hooks == nil {
+		after = opencode.Plugin(p.Socket)
+		if _, ours := opencode.Own(before); before != nil && !ours {
+			return nil, fmt.Errorf("write %s: it is not as mcpdeck wrote it; move it away first", at.Path())
+		}
+	} else {
+		h := hooksOf(c, p.command(c))
+		if after, err = h.add(before); err != nil {
+			return nil, fmt.Errorf("edit %s: %w", at.Path(), err)
+		}
+		for _, off := range disabled(c, after) {
+			out.note(fmt.Sprintf("%s is set there, so %s does not run these hooks.", off, c.Title))
+		}
+	}
+	out.edit = change.Edit{Place: at, Before: before, After: after}
+	out.note(c.Prompts.Note)
+	if p.Project {
+		out.note(c.Prompts.ProjectNote)
+	}
+	return out, nil
+}
+
+// disabled are the settings that keep hooks from running.
+func disabled(c clients.Client, settings []byte) []string {
+	file, err := c.Prompts.Grammar.Decode(settings)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, key := range c.Prompts.Disabled {
+		if file[key] == true {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// UndoPrompts works out how to take back what PlanPrompts planned: byte for byte, or, if
+// the file has changed since, the deck's hooks alone.
+func UndoPrompts(name string, p Prompter) (*change.Undo, error) {
+	c, err := promptsOf(name)
+	if err != nil {
+		return nil, err
+	}
+	if c.Prompts.User == nil {
+		return nil, fmt.Errorf("undo the setup of %s: its prompts need none", c.ID)
+	}
+	at, now, err := locatePrompts(c, p)
+	if err != nil {
+		return nil, err
+	}
+	fail := func(err error) (*change.Undo, error) {
+		return nil, fmt.Errorf("undo the change of %s: %w", at.Path(), err)
+	}
+	if now == nil {
+		return fail(errors.New("there is no such file"))
+	}
+	j := journal(p.State)
+	entry, err := last(j, whatPrompts(c), at.Path())
+	if err != nil {
+		return nil, err
+	}
+	if entry == nil {
+		entry = &change.Entry{}
+	}
+	undo, err := j.Plan(*entry)
+	if err == nil && len(undo.Files) > 0 && undo.Exact() {
+		return undo, nil
+	}
+	if c.Prompts.Hooks == nil {
+		if _, ours := opencode.Own(now); !ours {
+			return fail(errors.New("it is not as mcpdeck wrote it; remove it by hand"))
+		}
+		return j.Instead(*entry, at, now, nil), nil
+	}
+	h := hooksOf(c, p.command(c))
+	after, removeErr := h.remove(now)
+	if removeErr != nil {
+		return fail(removeErr)
+	}
+	switch {
+	case bytes.Equal(after, now):
+		return fail(errors.New("it has no hooks of mcpdeck, so there is nothing to undo"))
+	case err == nil && len(undo.Files) == 1 && h.same(undo.Files[0].New, after):
+		return undo, nil // with the white space that was there before
+	}
+	return j.Instead(*entry, at, now, after), nil
+}
+
+// PromptStatus is how a client's prompts stand to the deck.
+type PromptStatus struct {
+	Client  clients.Client
+	Path    string // of the file; "" if none is needed
+	State   State
+	Err     error    // why it is Broken
+	Missing []string // programs that its hooks name and that are gone
+	Off     []string // settings that keep its hooks from running
+}
+
+// SurveyPrompts tells of every client whether its prompts reach the deck, by the
+// project's file or the user's.
+func SurveyPrompts(p Prompter) []PromptStatus {
+	var out []PromptStatus
+	for _, name := range PromptNames() {
+		c, _ := clients.Find(name)
+		s := promptStatus(c, p)
+		if own := p; s.State == NotSetUp && p.Root != "" && c.Prompts.Project != "" && !p.Project {
+			own.Project = true
+			if inProject := promptStatus(c, own); inProject.State == SetUp || inProject.State == Differs {
+				s = inProject
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func promptStatus(c clients.Client, p Prompter) PromptStatus {
+	s := PromptStatus{Client: c}
+	if c.Prompts.User == nil {
+		s.State = SetUp
+		return s
+	}
+	at, now, err := locatePrompts(c, p)
+	s.Path = at.Path()
+	if err != nil {
+		s.State, s.Err = Broken, err
+		return s
+	}
+	if c.Prompts.Hooks == nil {
+		_, ours := opencode.Own(now)
+		switch {
+		case bytes.Equal(now, opencode.Plugin(p.Socket)):
+			s.State = SetUp
+		case ours:
+			s.State = Differs
+		case now != nil:
+			s.State, s.Err = Broken, errors.New("it is not as mcpdeck wrote it")
+		}
+		return s
+	}
+	file, err := c.Prompts.Grammar.Decode(now)
+	if err != nil {
+		s.State, s.Err = Broken, err
+		return s
+	}
+	h := hooksOf(c, p.command(c))
+	var commands []string
+	s.State, commands = h.state(file)
+	for _, command := range commands {
+		program := programOf(command)
+		if _, err := os.Stat(program); filepath.IsAbs(program) && errors.Is(err, fs.ErrNotExist) {
+			s.Missing = append(s.Missing, program)
+		}
+	}
+	if s.State != NotSetUp {
+		s.Off = disabled(c, now)
+	}
+	return s
+}
+
+// programOf is the program that a hook's command starts.
+func programOf(command string) string {
+	for _, q := range []string{"'", `"`} {
+		if inner, ok := strings.CutPrefix(command, q); ok {
+			program, _, _ := strings.Cut(inner, q)
+			return program
+		}
+	}
+	program, _, _ := strings.Cut(command, " ")
+	return program
+}

@@ -1,0 +1,325 @@
+package setup
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
+)
+
+func prompter(t *testing.T) Prompter {
+	t.Helper()
+	return Prompter{Hook: []string{"/opt/mcpdeck", "hook"}, Root: t.TempDir(), State: t.TempDir(), Folders: clients.Folders{Home: t.TempDir()}}
+}
+
+// prepare puts a client's settings in place, and returns their path.
+func prepare(t *testing.T, name string, p Prompter, settings string) string {
+	t.Helper()
+	c, _ := clients.Find(name)
+	path := c.Prompts.User(p.Folders)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func planned(t *testing.T, name string, p Prompter) *Change {
+	t.Helper()
+	change, err := PlanPrompts(name, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return change
+}
+
+func takenBack(t *testing.T, name string, p Prompter) (exact bool) {
+	t.Helper()
+	u, err := UndoPrompts(name, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	return u.Exact()
+}
+
+const mine = `{"matcher": "Bash", "hooks": [{"type": "command", "command": "notify-send mine"}]}`
+
+// settingsBefore are 12 files as users have them.
+func settingsBefore() []struct{ name, client, before string } {
+	return []struct{ name, client, before string }{
+		{"an empty object", "claude", "{}\n"},
+		{"an empty file", "claude", ""},
+		{"no line end at the end", "claude", "{\n  \"model\": \"opus\"\n}"},
+		{"tabs", "claude", "{\n\t\"model\": \"opus\",\n\t\"permissions\": {\"allow\": [\"Bash(ls:*)\"]}\n}\n"},
+		{"hooks of another tool in the same event", "claude", "{\n  \"hooks\": {\n    \"PermissionRequest\": [\n      " + mine + "\n    ],\n    \"Stop\": [" + mine + "]\n  }\n}\n"},
+		{"hooks on one line", "claude", `{"hooks": {"PermissionRequest": [` + mine + `], "SessionStart": []}}`},
+		{"other line ends", "claude", "{\r\n    \"hooks\": {\r\n        \"SessionEnd\": [\r\n            " + mine + "\r\n        ]\r\n    }\r\n}\r\n"},
+		{"a byte order mark", "claude", "\ufeff{\n  \"theme\": \"dark\"\n}\n"},
+		{"an empty list over two lines", "claude", "{\n  \"hooks\": {\n    \"Elicitation\": [\n    ]\n  }\n}\n"},
+		{"comments", "gemini", "{\n  // mine\n  \"theme\": \"Atom\", /* dark */\n  \"hooks\": {\n    // all of them\n    \"AfterTool\": [\n      " + mine + "\n      // none below\n    ]\n  }\n}\n"},
+		{"a comment alone in a list", "gemini", "{\"hooks\": {\"Notification\": [\n  // later\n]}}\n"},
+		{"servers beside it", "gemini", "{\n  \"mcpServers\": {\"git\": {\"command\": \"git-mcp\", \"env\": {}}},\n  \"security\": {\"auth\": {\"selectedType\": \"x\"}}\n}\n"},
+	}
+}
+
+func TestHooksAreAddedBehindOthersAndUndoneToTheByte(t *testing.T) {
+	for _, tt := range settingsBefore() {
+		t.Run(tt.name, func(t *testing.T) {
+			p := prompter(t)
+			path := prepare(t, tt.client, p, tt.before)
+			change := planned(t, tt.client, p)
+			if err := change.Apply(); err != nil {
+				t.Fatal(err)
+			}
+			after, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, _ := clients.Find(tt.client)
+			file, err := c.Prompts.Grammar.Decode(after)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, after)
+			}
+			for _, e := range c.Prompts.Hooks {
+				list, _ := file["hooks"].(map[string]any)[e.Event].([]any)
+				last, _ := list[len(list)-1].(map[string]any)
+				inner := last["hooks"].([]any)[0].(map[string]any)
+				if inner["command"] != "/opt/mcpdeck hook "+tt.client || inner["timeout"] != float64(e.Timeout) || e.Async != (inner["async"] == true) {
+					t.Errorf("%s: the last hook is %v", e.Event, inner)
+				}
+			}
+			if strings.Count(tt.before, "mine\"") != strings.Count(string(after), "mine\"") {
+				t.Errorf("the user's hooks are not all there:\n%s", after)
+			}
+			if again := planned(t, tt.client, p); !again.Same() {
+				t.Errorf("a second run changes\n%s", strings.Join(again.Preview(), "\n"))
+			}
+			if !takenBack(t, tt.client, p) {
+				t.Error("undone, but not to what was there")
+			}
+			if b, err := os.ReadFile(path); err != nil || string(b) != tt.before {
+				t.Errorf("undone: %v\n%s", err, b)
+			}
+		})
+	}
+}
+
+func TestSettingsBehindALinkAreEditedWhereTheyAre(t *testing.T) {
+	p := prompter(t)
+	path := prepare(t, "claude", p, "{}\n")
+	real := filepath.Join(t.TempDir(), "dotfiles.json")
+	if err := os.Rename(path, real); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, path); err != nil {
+		t.Skip("this system makes no links here: ", err)
+	}
+	change := planned(t, "claude", p)
+	if err := change.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(real); err != nil || !bytes.Contains(b, []byte("hook claude")) {
+		t.Errorf("%v\n%s", err, b)
+	}
+	takenBack(t, "claude", p)
+	if b, err := os.ReadFile(real); err != nil || string(b) != "{}\n" {
+		t.Errorf("undone: %v\n%s", err, b)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link is gone")
+	}
+}
+
+func TestOfSettingsThatChangedSinceTheHooksAloneAreTakenOut(t *testing.T) {
+	for _, tt := range []struct{ name, client, before, from, to, want string }{
+		{"a setting added", "claude", "{\n  \"model\": \"opus\"\n}\n", `"model": "opus"`, `"model": "haiku"`, "{\n  \"model\": \"haiku\"\n}\n"},
+		{"another hook behind ours", "claude", `{"hooks": {"PermissionRequest": []}}`, "86400}]}", "86400}]}, " + mine, `"PermissionRequest": [` + "\n      " + mine + "\n    ]"},
+		{
+			"another hook in our group", "gemini", "{}\n", `"command": "/opt/mcpdeck hook gemini", "timeout": 2000}`,
+			`"command": "/opt/mcpdeck hook gemini", "timeout": 2000}, {"type": "command", "command": "mine"}`, `{"hooks": [{"type": "command", "command": "mine"}]}`,
+		},
+		{"ours moved to the front and quoted", "claude", "{\"hooks\": {\"Elicitation\": [" + mine + "]}}\n", "/opt/mcpdeck hook", "'/my bin/mcpdeck' hook", `{"hooks": {"Elicitation": [` + mine + `]`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := prompter(t)
+			path := prepare(t, tt.client, p, tt.before)
+			change := planned(t, tt.client, p)
+			if err := change.Apply(); err != nil {
+				t.Fatal(err)
+			}
+			edited := strings.ReplaceAll(string(change.edit.After), tt.from, tt.to)
+			if edited == string(change.edit.After) {
+				t.Fatalf("%q is not in\n%s", tt.from, edited)
+			}
+			if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if takenBack(t, tt.client, p) {
+				t.Error("it says that the file is as it was")
+			}
+			b, err := os.ReadFile(path)
+			if err != nil || bytes.Contains(b, []byte("mcpdeck")) || !bytes.Contains(b, []byte(tt.want)) {
+				t.Errorf("%v, want %s in\n%s", err, tt.want, b)
+			}
+			if _, err := UndoPrompts(tt.client, p); err == nil || !strings.Contains(err.Error(), "nothing to undo") {
+				t.Errorf("a second time: %v", err)
+			}
+		})
+	}
+}
+
+func TestHooksOfAnotherPathAreRenewedInTheirPlace(t *testing.T) {
+	p := prompter(t)
+	old := p
+	old.Hook = []string{filepath.Join(p.Root, "gone dir", "mcpdeck"), "hook"}
+	path := prepare(t, "claude", p, "{}\n")
+	if err := planned(t, "claude", old).Apply(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range SurveyPrompts(p) {
+		if s.Client.ID == "claude" && (s.State != Differs || len(s.Missing) != 1 || s.Missing[0] != old.Hook[0]) {
+			t.Errorf("it stands as %d, missing %q", s.State, s.Missing)
+		}
+	}
+	change := planned(t, "claude", p)
+	if n := strings.Count(string(change.edit.After), "mcpdeck"); n != 4 || strings.Contains(string(change.edit.After), "gone") {
+		t.Errorf("%d hooks of the deck:\n%s", n, change.edit.After)
+	}
+	if err := change.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	if !takenBack(t, "claude", p) {
+		t.Error("undone, but not to what was there before the first")
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "{}\n" {
+		t.Errorf("undone: %v\n%s", err, b)
+	}
+}
+
+func TestSettingsThatDisableHooksAreNamed(t *testing.T) {
+	p := prompter(t)
+	prepare(t, "claude", p, `{"disableAllHooks": true}`)
+	change := planned(t, "claude", p)
+	if len(change.Notes) != 1 || !strings.Contains(change.Notes[0], "disableAllHooks") {
+		t.Errorf("notes %q", change.Notes)
+	}
+}
+
+func TestSettingsWithHooksOfAnotherFormAreRefused(t *testing.T) {
+	for _, before := range []string{`{"hooks": []}`, `{"hooks": {"PermissionRequest": {}}}`, `{"hooks": {"PermissionRequest": "x"}}`, `[]`, `{"a": 1 /* no */}`, `{"hooks": {}, "hooks": {}}`} {
+		p := prompter(t)
+		path := prepare(t, "claude", p, before)
+		if _, err := PlanPrompts("claude", p); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", before, err)
+		}
+	}
+}
+
+func TestThePluginIsWrittenAndRemovedWholly(t *testing.T) {
+	p := prompter(t)
+	p.Project = true
+	change := planned(t, "opencode", p)
+	if err := change.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	if version, ours := opencode.Own(change.edit.After); !ours || version != opencode.PluginVersion {
+		t.Errorf("the plugin does not know itself: %d, %v", version, ours)
+	}
+	if again := planned(t, "opencode", p); !again.Same() {
+		t.Error("a second run changes it")
+	}
+	takenBack(t, "opencode", p)
+	if _, err := os.Stat(filepath.Join(p.Root, ".opencode")); !os.IsNotExist(err) {
+		t.Errorf("its folders are still there: %v", err)
+	}
+	if _, err := UndoPrompts("opencode", p); err == nil {
+		t.Error("it was undone twice")
+	}
+	// Without the record, as after a restore of the home, the hash is enough.
+	if err := planned(t, "opencode", p).Apply(); err != nil {
+		t.Fatal(err)
+	}
+	p.State = t.TempDir()
+	takenBack(t, "opencode", p)
+	if _, err := os.Stat(change.Path); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+func TestAPluginThatTheUserHasEditedStays(t *testing.T) {
+	p := prompter(t)
+	change := planned(t, "opencode", p)
+	if err := change.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	edited := append(bytes.Clone(change.edit.After), "// mine\n"...)
+	prepare(t, "opencode", p, string(edited))
+	if _, err := PlanPrompts("opencode", p); err == nil || !strings.Contains(err.Error(), "not as mcpdeck wrote it") {
+		t.Errorf("written over: %v", err)
+	}
+	if _, err := UndoPrompts("opencode", p); err == nil || !strings.Contains(err.Error(), "not as mcpdeck wrote it") {
+		t.Errorf("removed: %v", err)
+	}
+}
+
+func TestCodexNeedsNoSetup(t *testing.T) {
+	p := prompter(t)
+	if change := planned(t, "codex", p); change != nil {
+		t.Errorf("it writes %s", change.Path)
+	}
+	if _, err := UndoPrompts("codex", p); err == nil || !strings.Contains(err.Error(), "need none") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := PlanPrompts("zed", p); err == nil || !strings.Contains(err.Error(), "claude, codex, opencode, gemini") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAHooksCommandIsOneThatTheShellReads(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("other quotes there")
+	}
+	c, _ := clients.Find("claude")
+	p := Prompter{Hook: []string{"/it's/my bin/mcpdeck", "hook"}, Options: []string{"--name", "two", "--state", "/a b"}}
+	if got := p.command(c); got != `'/it'\''s/my bin/mcpdeck' hook claude --name two --state '/a b'` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func FuzzHooks(f *testing.F) {
+	for _, s := range settingsBefore() {
+		f.Add([]byte(s.before))
+	}
+	f.Add([]byte(`{"hooks":{"SessionEnd":[{"hooks":[{"command":"/x/mcpdeck hook gemini"},],},]}}`))
+	f.Add([]byte(`{"hooks":{"AfterTool":[null,1,{"hooks":null},{"hooks":[1]}]}}`))
+	c, _ := clients.Find("gemini")
+	f.Fuzz(func(t *testing.T, before []byte) {
+		h := hooksOf(c, "/opt/mcpdeck hook gemini")
+		h.grammar = clients.JSONC
+		after, err := h.add(before)
+		if err != nil {
+			return
+		}
+		if again, err := h.add(after); err != nil || !bytes.Equal(again, after) {
+			t.Fatalf("%q became %q: %v", after, again, err)
+		}
+		without, err := h.remove(after)
+		if err != nil {
+			t.Fatalf("%q: %v", after, err)
+		}
+		plain, err := h.remove(before)
+		if err != nil || !h.same(without, plain) {
+			t.Fatalf("%q without the hooks is %q, want what %q is: %v", after, without, before, err)
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+)
+
+// prompter is what agents' programs run to reach the deck with their own prompts.
+func prompter(cfg *config.Config) setup.Prompter {
+	p := setup.Prompter{Hook: hookProgram(), Options: deckOptions(cfg), Root: cfg.ProjectRoot(), State: cfg.Paths.State, Folders: cfg.ClientFolders()}
+	if len(p.Options) > 0 {
+		p.Socket = cfg.Paths.Prompts
+	}
+	return p
+}
+
+// hookProgram is the command of a hook, without the ID of the agent's program. It is
+// absolute: hooks run with any PATH. The path in PATH is better than that of the program
+// itself, which may have its version in it.
+func hookProgram() []string {
+	own, err := os.Executable()
+	if err != nil {
+		return []string{"mcpdeck", "hook"}
+	}
+	if found, err := process.Find("mcpdeck"); err == nil && sameFile(found, own) && filepath.IsAbs(found) {
+		own = found
+	}
+	small := filepath.Join(filepath.Dir(own), "mcpdeck-hook"+filepath.Ext(own))
+	if info, err := os.Stat(small); err == nil && info.Mode().IsRegular() {
+		return []string{small}
+	}
+	return []string{own, "hook"}
+}
+
+func setUpPrompts(c *cobra.Command, f setupFlags, p setup.Prompter, args []string) error {
+	if len(args) == 0 {
+		return surveyPrompts(c, p)
+	}
+	p.Project = f.project
+	client, _ := clients.Find(args[0])
+	if f.undo {
+		u, err := setup.UndoPrompts(client.ID, p)
+		if err != nil {
+			return err
+		}
+		return takeBack(c, u, f.yes, f.dryRun)
+	}
+	change, err := setup.PlanPrompts(client.ID, p)
+	if err != nil {
+		return err
+	}
+	if change == nil {
+		c.Printf("Nothing to set up: mcpdeck connects to %s by itself. prompts.%s = false in config.toml turns that off.\n", client.Title, client.ID)
+		return nil
+	}
+	undo := "mcpdeck setup " + client.ID + " --prompts --undo"
+	if f.project {
+		undo += " --project"
+	}
+	return write(c, f, change, undo)
+}
+
+// surveyPrompts prints which clients' own prompts reach the deck, and what can be
+// answered there.
+func surveyPrompts(c *cobra.Command, p setup.Prompter) error {
+	all := setup.SurveyPrompts(p)
+	rows := make([][]string, len(all))
+	for i, s := range all {
+		rows[i] = []string{s.Client.ID, promptState(s), s.Client.Prompts.Answers}
+	}
+	err := printTable(c, rows, func(row, col int) lipgloss.Style {
+		if col == 1 {
+			return ink(all[row].State == setup.SetUp, all[row].State == setup.Broken)
+		}
+		return lipgloss.NewStyle()
+	})
+	if err != nil {
+		return err
+	}
+	c.Println("\nThe last column is what can be answered in the deck. mcpdeck setup CLIENT --prompts shows the change to its settings, asks, and writes it.")
+	return nil
+}
+
+func promptState(s setup.PromptStatus) string {
+	switch {
+	case len(s.Off) > 0:
+		return fmt.Sprintf("turned off by %s in %s", strings.Join(s.Off, ", "), s.Path)
+	case len(s.Missing) > 0:
+		return fmt.Sprintf("%s names %s, which is not there", s.Path, strings.Join(s.Missing, ", "))
+	case s.State == setup.NotSetUp:
+		return "not set up"
+	case s.State == setup.SetUp && s.Path == "":
+		return "needs no setup"
+	case s.State == setup.SetUp:
+		return "set up in " + s.Path
+	case s.State == setup.Differs:
+		return "set up differently in " + s.Path
+	}
+	return fmt.Sprintf("unreadable: %s: %v", s.Path, s.Err)
+}

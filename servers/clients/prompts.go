@@ -1,0 +1,90 @@
+package clients
+
+import "path/filepath"
+
+// Prompts is how the deck gets what a client's program asks in its own terminal.
+type Prompts struct {
+	// User is the user's own file that the program reads, Project the same below a
+	// project, with slashes. nil and "": there is nothing to write.
+	User    func(Folders) string
+	Project string
+	Grammar Grammar
+	// Hooks are what the file has the program run. None: the file is a plugin, all of it
+	// the deck's.
+	Hooks []Hook
+	// Disabled are settings in the file which keep the program from running hooks if
+	// they are true.
+	Disabled []string
+
+	Answers     string // what the user can answer in the deck, for lists
+	Note        string // what the user does once the file is written
+	ProjectNote string // the same, of a project's file
+	Tested      string // version of the program that this was tested with
+}
+
+// Hook is a command that a program runs when something happens.
+type Hook struct {
+	Event   string
+	Matcher string // of the tools that it is for; "" for all
+	Name    string // that the program shows; "" if it has none
+	Async   bool   // the program does not wait for it
+	Timeout int    // in the program's own unit
+}
+
+// claudePrompts asks for a day: a hook that the program ends shows its dialog.
+func claudePrompts() *Prompts {
+	return &Prompts{
+		User: func(f Folders) string {
+			if filepath.IsAbs(f.Claude) {
+				return filepath.Join(f.Claude, "settings.json")
+			}
+			return filepath.Join(f.Home, ".claude", "settings.json")
+		},
+		Project: ".claude/settings.local.json", Grammar: JSON,
+		Hooks: []Hook{
+			{Event: "PermissionRequest", Timeout: 86400},
+			{Event: "Elicitation", Timeout: 86400},
+			{Event: "SessionStart", Timeout: 10, Async: true},
+			{Event: "SessionEnd", Timeout: 10, Async: true},
+		},
+		Disabled:    list("disableAllHooks", "allowManagedHooksOnly"),
+		Answers:     "permissions, questions, plans and servers' forms",
+		ProjectNote: "Claude Code runs a project's hooks in folders you trust: trust this one when it asks.",
+		Tested:      "2.1.330",
+	}
+}
+
+func codexPrompts() *Prompts {
+	return &Prompts{Answers: "permissions, questions and servers' forms", Tested: "0.169.0"}
+}
+
+func opencodePrompts() *Prompts {
+	return &Prompts{
+		User:    func(f Folders) string { return filepath.Join(f.config(), "opencode", "plugin", "mcpdeck.js") },
+		Project: ".opencode/plugin/mcpdeck.js",
+		Answers: "permissions and questions",
+		Note:    "Restart OpenCode.",
+		Tested:  "1.18.33",
+	}
+}
+
+// geminiPrompts are hooks that are answered at once: the program waits for each. Their
+// time is in milliseconds.
+func geminiPrompts() *Prompts {
+	p := &Prompts{
+		User:    func(f Folders) string { return filepath.Join(f.Home, ".gemini", "settings.json") },
+		Project: ".gemini/settings.json", Grammar: JSONWithComments,
+		Answers:     "nothing: prompts are shown, and answered in their terminal",
+		Note:        "Restart Gemini CLI.",
+		ProjectNote: "Gemini CLI runs a project's hooks in folders you trust: trust this one when it asks.",
+		Tested:      "0.61.0",
+	}
+	for _, event := range list("BeforeAgent", "AfterAgent", "BeforeTool", "Notification", "AfterTool", "SessionStart", "SessionEnd") {
+		h := Hook{Event: event, Name: "mcpdeck", Timeout: 2000}
+		if event == "BeforeTool" {
+			h.Matcher = "ask_user" // the questions, which the notification leaves out
+		}
+		p.Hooks = append(p.Hooks, h)
+	}
+	return p
+}
