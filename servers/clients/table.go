@@ -19,8 +19,9 @@ func commands() []Client {
 			Form:        Form{Timeout: "timeout", Unit: time.Millisecond, Alone: []Member{{"type", "stdio"}, {"alwaysLoad", true}}},
 			ProjectNote: "Claude Code asks once whether to use the project's servers.",
 			Launch: list(
-				"start it with: claude --mcp-config FILE --disallowed-tools AskUserQuestion --allowed-tools mcp__mcpdeck__ask mcp__mcpdeck__ask_wait",
+				"start it with: claude --mcp-config FILE --allowed-tools mcp__mcpdeck__ask mcp__mcpdeck__ask_wait",
 				"these flags take several values: a prompt must come before them or on standard input",
+				"to answer Claude Code's own questions in the deck as well: mcpdeck setup claude --prompts",
 				"set CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS=0 in its environment to keep questions in the foreground",
 			),
 			Prompts:  claudePrompts(),

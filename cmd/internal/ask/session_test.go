@@ -393,8 +393,8 @@ func TestFromTheShell(t *testing.T) {
 		t.Errorf("list: %q", got)
 	}
 	conf := filepath.Join(w.home, "claude.json")
-	if got := run("ask", "config", "--client", "claude-code", "--session", "payments", "--write", conf); !strings.Contains(got, "--disallowed-tools AskUserQuestion") {
-		t.Errorf("config: got %q, want the flag that turns the client's own questions off", got)
+	if got := run("ask", "config", "--client", "claude-code", "--session", "payments", "--write", conf); !strings.Contains(got, "mcpdeck setup claude --prompts") || strings.Contains(got, "disallowed") {
+		t.Errorf("config: got %q, want how the client's own questions come to the deck", got)
 	}
 	b, err := os.ReadFile(conf)
 	if err != nil {
