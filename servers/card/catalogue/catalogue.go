@@ -235,6 +235,11 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 		exposed[t.Original] = t.Name
 		c.Tools = append(c.Tools, t)
 	}
+	for _, p := range l.Prompts { // a tool of that name is exposed by the same
+		if exposed[p.Original] == "" && !o.NoPrompts && hidden[OfPrompt.named(p.Original)] == "" {
+			exposed[p.Original] = o.Expose(p.Original)
+		}
+	}
 	if o.RawTexts {
 		exposed = nil
 	}

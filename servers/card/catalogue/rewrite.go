@@ -14,34 +14,32 @@ import (
 // entryDescription is what clients are known to read of a description, in characters.
 const entryDescription = 2000
 
-// renamer puts the prefix before tool names in texts.
+// renamer puts the prefix before the names of tools and prompts in texts.
 type renamer struct {
-	names   []string // longest first
-	exposed map[string]string
+	exposed map[string]string // by the names that are to be replaced
+	lengths []int             // of these names, longest first
 }
 
 func newRenamer(exposed map[string]string) *renamer {
-	r := &renamer{exposed: exposed}
+	r := &renamer{exposed: map[string]string{}}
 	for name, shown := range exposed {
 		if name != shown {
-			r.names = append(r.names, name)
+			r.exposed[name] = shown
+			r.lengths = append(r.lengths, len(name))
 		}
 	}
-	slices.SortFunc(r.names, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
+	slices.Sort(r.lengths)
+	r.lengths = slices.Compact(r.lengths)
+	slices.Reverse(r.lengths)
 	return r
 }
 
-// text rewrites s in one pass. Names with an underscore are taken wherever
+// text rewrites s in one pass. Names with an underscore or a hyphen are taken wherever
 // they stand as a word. A name that is an ordinary word is taken only where it
 // is meant as a name: alone in backticks, before a parenthesis, or as an item
 // of a list that begins with "Tools:" or "Also:".
 func (r *renamer) text(s string) string {
-	if len(r.names) == 0 {
+	if len(r.lengths) == 0 {
 		return s
 	}
 	var b strings.Builder
@@ -69,15 +67,19 @@ func (r *renamer) at(s string, i int) string {
 	if i > 0 && wordByte(s[i-1]) {
 		return ""
 	}
-	for _, name := range r.names {
-		if !strings.HasPrefix(s[i:], name) {
+	for _, n := range r.lengths { // a look-up each, however many names there are
+		if n > len(s)-i {
 			continue
 		}
-		end := i + len(name)
-		if end < len(s) && wordByte(s[end]) {
+		name, end := s[i:i+n], i+n
+		if _, ok := r.exposed[name]; !ok || end < len(s) && wordByte(s[end]) {
 			continue
 		}
-		if strings.Contains(name, "_") || meantAsName(s, i, end) {
+		hyphened := strings.Contains(name, "-")
+		if hyphened && (i > 0 && s[i-1] == '-' || end < len(s) && s[end] == '-') {
+			continue // a part of another name
+		}
+		if hyphened || strings.Contains(name, "_") || meantAsName(s, i, end) {
 			return name
 		}
 	}
@@ -111,7 +113,7 @@ func meantAsName(s string, i, end int) bool {
 // schema rewrites the descriptions inside a JSON schema and nothing else; all
 // other bytes stay as they are.
 func (r *renamer) schema(raw json.RawMessage) json.RawMessage {
-	if len(r.names) == 0 {
+	if len(r.lengths) == 0 {
 		return raw
 	}
 	var b bytes.Buffer

@@ -251,7 +251,7 @@ func TestPromptsAndResourcesPassAsTheyAre(t *testing.T) {
 	everywhere(t, func(t *testing.T, _ stage, a wiretest.Talker, modern bool) {
 		t.Helper()
 		for method, want := range map[string]string{
-			"prompts/list":             strings.NewReplacer(`"name":"greet"`, `"name":"one_greet"`, `"later" : `, `"later":`).Replace(fake.Prompt),
+			"prompts/list":             strings.NewReplacer(`"name":"greet"`, `"name":"one_greet"`, `"later" : `, `"later":`, "greet()", "one_greet()").Replace(fake.Prompt),
 			"resources/list":           fake.Resource,
 			"resources/templates/list": fake.Template,
 		} {
