@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,20 +33,11 @@ func (d *driver) changes() <-chan struct{} {
 	d.t.Helper()
 	r := d.overHTTP(false, "/mcp")
 	r.hello("{}")
-	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, r.url, nil)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	r.head(req)
-	req.Header.Set("Accept", "text/event-stream")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		d.t.Fatalf("listen: %v, %+v", err, resp)
-	}
+	stream := r.stream()
 	told := make(chan struct{}, 100)
 	go func() {
-		defer resp.Body.Close()
-		for s := bufio.NewScanner(resp.Body); s.Scan(); {
+		defer stream.Close()
+		for s := bufio.NewScanner(stream); s.Scan(); {
 			if strings.Contains(s.Text(), `"notifications/tools/list_changed"`) {
 				told <- struct{}{}
 			}
