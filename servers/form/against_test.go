@@ -34,3 +34,10 @@ func TestWhatDoesNotFitASchemaIsSaidInItsWords(t *testing.T) {
 		t.Errorf("%d mistakes at once", len(got))
 	}
 }
+
+func TestAMistakeInAListIsSaidWithItsPlace(t *testing.T) {
+	const schema = `{"prefixItems":[{"type":"string"},{"type":"string"}],"items":{"type":"integer"}}`
+	if got := Against([]byte(schema), []byte(`["a","b",3,"d"]`)); len(got) != 1 || got[0] != "/3: got string, want integer" {
+		t.Errorf("got %q", got)
+	}
+}
