@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 )
 
 // KeyProblem is an entry of the user's keys that is refused, or a key in it that
@@ -122,7 +124,7 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 		v.problem(id, why, true)
 	}
 	v.dead(taken)
-	slices.SortFunc(v.problems, func(a, b KeyProblem) int {
+	arrange.By(v.problems, func(a, b KeyProblem) int {
 		return cmp.Or(cmp.Compare(v.lines[a.Action], v.lines[b.Action]), cmp.Compare(a.Text, b.Text))
 	})
 	return taken
@@ -327,7 +329,7 @@ func meant(s string) string {
 		words[i] = cmp.Or(alias[w], w)
 	}
 	last := len(words) - 1
-	slices.SortStableFunc(words[:last], func(a, b string) int {
+	arrange.Stable(words[:last], func(a, b string) int {
 		return slices.Index(modifiers(), a) - slices.Index(modifiers(), b)
 	})
 	if key := strings.Join(words, "+"); isKey(key) {

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -99,7 +100,7 @@ func (m *Model) newPalette() *menu {
 		}
 	}
 	impossible := func(it item) int { return min(len(it.action.why(m.opts.Watch)), 1) }
-	slices.SortStableFunc(me.all, func(a, b item) int { return impossible(a) - impossible(b) })
+	arrange.Stable(me.all, func(a, b item) int { return impossible(a) - impossible(b) })
 	me.Edit.Placeholder = "type a command"
 	me.filter()
 	return me
@@ -156,7 +157,7 @@ func (me *menu) filter() {
 			hits = append(hits, hit{it, s})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return b.score - a.score })
+	arrange.Stable(hits, func(a, b hit) int { return b.score - a.score })
 	me.found = me.found[:0]
 	for _, h := range hits {
 		me.found = append(me.found, h.item)

@@ -92,6 +92,7 @@ func TestRulesOfTheCode(t *testing.T) {
 		{"what a terminal shows goes through one door", []string{"cmd/internal/console", "cmd/internal/hook"}, standardOutput},
 		{"package variables do not change", nil, changedVariable},
 		{"files are put in place by one room", []string{"servers/file"}, intoPlace},
+		{"sorting is in the program once", []string{"servers/pixelsrc/pxl", "tui/picture"}, sorter},
 	}
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
@@ -206,6 +207,14 @@ func bareGoroutine(_ source, n ast.Node) string {
 func intoPlace(_ source, n ast.Node) string {
 	if x, name := member(n); name == "Rename" && x != "fsnotify" {
 		return name + "; use servers/file"
+	}
+	return ""
+}
+
+// sorter finds what brings a copy of its own of the algorithm.
+func sorter(_ source, n ast.Node) string {
+	if x, name := member(n); x == "slices" && (name == "SortFunc" || name == "SortStableFunc") {
+		return "slices." + name + "; use servers/arrange"
 	}
 	return ""
 }

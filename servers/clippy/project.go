@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
@@ -166,7 +166,7 @@ func (p *project) list(ctx context.Context, rel, as string) (Listing, error) {
 			all = append(all, e)
 		}
 	}
-	slices.SortFunc(all, byKindAndName)
+	arrange.By(all, byKindAndName)
 	out := Listing{
 		Path: filepath.ToSlash(filepath.Clean(rel)), Total: len(all), AtLeast: more,
 		Entries: all[:min(len(all), maxEntries)], Truncated: more || len(all) > maxEntries,

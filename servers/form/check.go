@@ -18,6 +18,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -50,7 +51,7 @@ func (f *Form) Check(v *Value) ([]Problem, error) {
 			place[field.Path] = i
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Problem) int { return place[a.Path] - place[b.Path] })
+	arrange.Stable(out, func(a, b Problem) int { return place[a.Path] - place[b.Path] })
 	return out, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -104,7 +105,7 @@ func bundleInfos(c *contract.Context) []BundleInfo {
 			out[i].ID += "_" + digest([]byte(info.FilePath))[:8]
 		}
 	}
-	slices.SortStableFunc(out, func(a, b BundleInfo) int {
+	arrange.Stable(out, func(a, b BundleInfo) int {
 		switch {
 		case a.Folder == b.Folder:
 			return 0

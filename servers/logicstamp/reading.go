@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -167,7 +168,7 @@ func nearest(name string, names []string, n int) []string {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	low := strings.ToLower(name)
-	slices.SortStableFunc(names, func(a, b string) int {
+	arrange.Stable(names, func(a, b string) int {
 		return cmp.Compare(near.Slips(low, strings.ToLower(a)), near.Slips(low, strings.ToLower(b)))
 	})
 	return names[:min(n, len(names))]

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
 
@@ -215,20 +216,20 @@ func (k *Corpus) finish() *Corpus {
 		t.Percentage = percent(t.Count, k.Occurrences)
 		k.Top = append(k.Top, *t)
 	}
-	slices.SortFunc(k.Top, func(a, b TokenCount) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Token, b.Token)) })
+	arrange.By(k.Top, func(a, b TokenCount) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Token, b.Token)) })
 	k.Families = families(k.Top)
 	k.Top = k.Top[:min(len(k.Top), 20)]
 	for p, n := range k.pairs {
 		k.Pairs = append(k.Pairs, PairCount{p, n})
 	}
-	slices.SortFunc(k.Pairs, func(a, b PairCount) int {
+	arrange.By(k.Pairs, func(a, b PairCount) int {
 		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Pair[0], b.Pair[0]), cmp.Compare(a.Pair[1], b.Pair[1]))
 	})
 	k.Pairs = k.Pairs[:min(len(k.Pairs), 10)]
 	for s, n := range k.sizes {
 		k.Dimensions = append(k.Dimensions, SizeCount{s, n})
 	}
-	slices.SortFunc(k.Dimensions, func(a, b SizeCount) int {
+	arrange.By(k.Dimensions, func(a, b SizeCount) int {
 		return cmp.Or(b.Count-a.Count, a.Size[0]-b.Size[0], a.Size[1]-b.Size[1])
 	})
 	k.Dimensions = k.Dimensions[:min(len(k.Dimensions), 10)]
@@ -258,6 +259,6 @@ func families(tokens []TokenCount) []family {
 			list = append(list, *f)
 		}
 	}
-	slices.SortFunc(list, func(a, b family) int { return cmp.Or(b.Total-a.Total, cmp.Compare(a.Prefix, b.Prefix)) })
+	arrange.By(list, func(a, b family) int { return cmp.Or(b.Total-a.Total, cmp.Compare(a.Prefix, b.Prefix)) })
 	return list[:min(len(list), 10)]
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
@@ -227,7 +228,7 @@ func diffPalettes(a, b *Source, p, q *pxl.PaletteRef) (list []colourChange) {
 			list = append(list, colourChange{Type: "added", Token: t, Color: f.value})
 		}
 	}
-	slices.SortFunc(list, func(x, y colourChange) int { return cmp.Compare(x.Token, y.Token) })
+	arrange.By(list, func(x, y colourChange) int { return cmp.Compare(x.Token, y.Token) })
 	return list
 }
 
@@ -270,7 +271,7 @@ func diffRegions(ctx context.Context, a, b *Source, name string) (list []regionC
 			list = append(list, regionChange{Type: "added", Token: token, NewPixels: &now[j].Pixels, NewBounds: box(n.Bounds)})
 		}
 	}
-	slices.SortStableFunc(list, func(x, y regionChange) int { return cmp.Compare(x.Token, y.Token) })
+	arrange.Stable(list, func(x, y regionChange) int { return cmp.Compare(x.Token, y.Token) })
 	return list, diffPixels(before.Image(), after.Image())
 }
 

@@ -3,11 +3,11 @@ package pixelsrc
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
@@ -292,6 +292,6 @@ func references(n *json5.Node) (list []*json5.Node) {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b *json5.Node) int { return int(a.Pos - b.Pos) })
+	arrange.By(list, func(a, b *json5.Node) int { return int(a.Pos - b.Pos) })
 	return list
 }

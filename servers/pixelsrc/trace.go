@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/shape"
 )
 
@@ -61,7 +62,7 @@ func (t *tracer) plain(s shape.Set) string {
 		}
 	}
 	if len(dots) > 0 {
-		slices.SortFunc(dots, byRow)
+		arrange.By(dots, byRow)
 		shapes = append(shapes, pointsJSON(dots))
 	}
 	best := pointsJSON(nil)
@@ -108,7 +109,7 @@ func (t *tracer) half(s shape.Set, axis string) (shape.Set, bool) {
 		for _, r := range of {
 			other = append(other, mirror(r))
 		}
-		slices.SortFunc(other, byRow)
+		arrange.By(other, byRow)
 		return slices.Equal(other, of)
 	}
 	left := func(r shape.Run) shape.Run { return shape.Run{Y: r.Y, X0: w - r.X1, X1: w - r.X0} }

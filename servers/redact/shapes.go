@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 )
 
 //go:generate go run ./internal/rulegen v8.30.1
@@ -271,7 +273,7 @@ func hide(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text
 	}
-	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	arrange.By(spans, func(a, b span) int { return a.from - b.from })
 	var b strings.Builder
 	at := 0
 	for _, s := range spans {

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	model "github.com/mcpdeck/mcpdeck/servers/form"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -221,7 +222,7 @@ func (f *Form) filter() {
 		}
 	}
 	if text != "" {
-		slices.SortStableFunc(f.found, func(a, b int) int { return scores[b] - scores[a] })
+		arrange.Stable(f.found, func(a, b int) int { return scores[b] - scores[a] })
 	}
 	f.list = widget.List{}
 	f.list.SetLen(len(f.found))

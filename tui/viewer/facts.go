@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
@@ -68,7 +69,7 @@ func usesOf(img *image.NRGBA, tokens []Token) []Use {
 			uses = append(uses, Use{Color: c, Names: list})
 		}
 	}
-	slices.SortFunc(uses, func(a, b Use) int {
+	arrange.By(uses, func(a, b Use) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(picture.Hex(a.Color), picture.Hex(b.Color)))
 	})
 	for i := range uses {

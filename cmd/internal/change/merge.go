@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/edit"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
@@ -89,7 +90,7 @@ func revert(before, after, now []byte) ([]byte, bool) {
 		}
 	}
 	both := slices.Concat(ours, theirs)
-	slices.SortStableFunc(both, func(a, b hunk) int {
+	arrange.Stable(both, func(a, b hunk) int {
 		if a.start != b.start {
 			return a.start - b.start
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
@@ -120,7 +121,7 @@ func (e *tomlEdit) replace(start, end int, text string) {
 
 // done is the text with all replacements made.
 func (e *tomlEdit) done() []byte {
-	slices.SortStableFunc(e.edits, func(a, b replacement) int { return a.start - b.start })
+	arrange.Stable(e.edits, func(a, b replacement) int { return a.start - b.start })
 	var out []byte
 	at := 0
 	for _, r := range e.edits {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -161,7 +162,7 @@ func Read(list []json.RawMessage) (tools []Tool, notes []Note) {
 		seen[t.Original] = true
 		tools = append(tools, t)
 	}
-	slices.SortStableFunc(tools, func(a, b Tool) int { return strings.Compare(a.Original, b.Original) })
+	arrange.Stable(tools, func(a, b Tool) int { return strings.Compare(a.Original, b.Original) })
 	return tools, notes
 }
 

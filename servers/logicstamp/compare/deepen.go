@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
@@ -46,7 +47,7 @@ func Deepen(r *Result, cur, deepBase, deepCur Side) {
 	if n := len(left); n > 0 {
 		r.Warnings = append(r.Warnings, uncovered(left))
 	}
-	slices.SortStableFunc(r.ContractChanges, func(a, b ContractChange) int { return strings.Compare(a.EntryID, b.EntryID) })
+	arrange.Stable(r.ContractChanges, func(a, b ContractChange) int { return strings.Compare(a.EntryID, b.EntryID) })
 }
 
 func uncovered(paths []string) problem.Warning {
@@ -117,7 +118,7 @@ func (r *Result) addThrough(b *contract.Bundle, dep Dependency) {
 		c.SemanticHashBefore, c.SemanticHashAfter = n.Contract.SemanticHash, n.Contract.SemanticHash
 	}
 	folder.Changes = append(folder.Changes, c)
-	slices.SortStableFunc(folder.Changes, func(x, y ComponentChange) int { return strings.Compare(x.RootComponent, y.RootComponent) })
+	arrange.Stable(folder.Changes, func(x, y ComponentChange) int { return strings.Compare(x.RootComponent, y.RootComponent) })
 }
 
 // folder finds a folder's entry, or makes it one that changed.
@@ -125,7 +126,7 @@ func (r *Result) folder(p string) *FolderDiff {
 	at := slices.IndexFunc(r.FolderDiffs, func(f FolderDiff) bool { return f.Path == p })
 	if at < 0 {
 		r.FolderDiffs = append(r.FolderDiffs, FolderDiff{Path: p, Status: FolderUnchanged})
-		slices.SortFunc(r.FolderDiffs, func(a, b FolderDiff) int { return compareFolders(a.Path, b.Path) })
+		arrange.By(r.FolderDiffs, func(a, b FolderDiff) int { return compareFolders(a.Path, b.Path) })
 		at = slices.IndexFunc(r.FolderDiffs, func(f FolderDiff) bool { return f.Path == p })
 	}
 	f := &r.FolderDiffs[at]

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
 
@@ -73,7 +74,7 @@ func (c *comparison) compareFolders(opts Options) {
 
 // folderOrder sorts folders by their path with the top first.
 func folderOrder(paths []string) []string {
-	slices.SortFunc(paths, compareFolders)
+	arrange.By(paths, compareFolders)
 	return paths
 }
 
@@ -152,7 +153,7 @@ func (c *comparison) folderChanges(b, a *contract.Folder) []ComponentChange {
 		change.TokenDelta = change.TokensAfter - change.TokensBefore
 		changes = append(changes, *change)
 	}
-	slices.SortStableFunc(changes, func(x, y ComponentChange) int {
+	arrange.Stable(changes, func(x, y ComponentChange) int {
 		return cmp.Or(strings.Compare(x.RootComponent, y.RootComponent), strings.Compare(string(x.Type), string(y.Type)), strings.Compare(x.EntryID, y.EntryID))
 	})
 	return changes

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -163,7 +164,7 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 	m.Configs = readConfigs(p, configs)
 	sortFiles(m.Files)
 	sortFiles(m.Inputs)
-	slices.SortFunc(m.Outside, func(a, b Link) int { return strings.Compare(a.Path, b.Path) })
+	arrange.By(m.Outside, func(a, b Link) int { return strings.Compare(a.Path, b.Path) })
 	if err := hashAll(ctx, m, opts.Known); err != nil {
 		return nil, err
 	}
@@ -210,7 +211,7 @@ func (m *Manifest) takeInputs(p *places) {
 }
 
 func sortFiles(files []File) {
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	arrange.By(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 }
 
 // hashAll fills the hashes, from known where size and time agree, and drops the

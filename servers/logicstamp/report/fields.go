@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
@@ -341,7 +342,7 @@ func Reason(d *compare.Details, c compare.ContractChange, depth int) string {
 // that reach most roots.
 func ByWeight(changes []compare.ContractChange) []compare.ContractChange {
 	out := slices.Clone(changes)
-	slices.SortStableFunc(out, func(a, b compare.ContractChange) int {
+	arrange.Stable(out, func(a, b compare.ContractChange) int {
 		if d := Errors(b) - Errors(a); d != 0 {
 			return d
 		}

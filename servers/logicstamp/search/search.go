@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
 
@@ -162,7 +163,7 @@ func (x *Index) Find(q Query) []Hit {
 			break
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int {
+	arrange.Stable(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
 	})
 	return hits

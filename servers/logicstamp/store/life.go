@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
@@ -219,7 +220,7 @@ func (s *Store) limitOwn(last func(*Entry) bool) {
 		}
 		list = append(list, use{id, at, last(e)})
 	}
-	slices.SortFunc(list, func(a, b use) int {
+	arrange.By(list, func(a, b use) int {
 		if a.last != b.last {
 			if a.last {
 				return 1

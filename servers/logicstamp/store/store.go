@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -402,7 +403,7 @@ func (s *Store) ids(kind Kind) []string {
 	for _, f := range found {
 		out = append(out, strings.TrimSuffix(filepath.Base(f), usedSuffix))
 	}
-	slices.SortFunc(out, func(a, b string) int { return compareIDs(b, a) })
+	arrange.By(out, func(a, b string) int { return compareIDs(b, a) })
 	return out
 }
 

@@ -8,9 +8,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
@@ -119,7 +119,7 @@ func Logs(project string, limit int) []json.RawMessage {
 		}
 		list = append(list, entry{r, at})
 	}
-	slices.SortStableFunc(list, func(a, b entry) int { return a.at.Compare(b.at) })
+	arrange.Stable(list, func(a, b entry) int { return a.at.Compare(b.at) })
 	if len(list) > limit {
 		list = list[len(list)-limit:]
 	}

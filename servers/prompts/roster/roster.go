@@ -4,9 +4,9 @@ package roster
 
 import (
 	"cmp"
-	"slices"
 	"sync"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 )
@@ -60,7 +60,7 @@ func (r *Roster) Sessions() []deck.Session {
 	for _, s := range r.all {
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b deck.Session) int {
+	arrange.By(out, func(a, b deck.Session) int {
 		return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), a.Since.Compare(b.Since), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
 	})
 	return out

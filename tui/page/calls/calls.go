@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -132,7 +133,7 @@ func (p *Page) Feed() tui.Feed {
 		if len(list) == 0 {
 			return nil
 		}
-		slices.SortStableFunc(list, func(a, b deck.Call) int { return a.Started.Compare(b.Started) })
+		arrange.Stable(list, func(a, b deck.Call) int { return a.Started.Compare(b.Started) })
 		return tui.EarlierMsg{Calls: list}
 	}}
 }

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -323,7 +324,7 @@ func (p *Page) arrange() {
 		}
 		p.rows = append(p.rows, r)
 	}
-	slices.SortStableFunc(p.rows, p.compare)
+	arrange.Stable(p.rows, p.compare)
 	for _, n := range d.Notes {
 		if fits(n) {
 			p.rows = append(p.rows, row{note: n})

@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -233,7 +234,7 @@ func (p *Page) load() tea.Msg {
 	for _, s := range p.opts.Sources {
 		renders = slices.Concat(renders, s.Renders())
 	}
-	slices.SortStableFunc(renders, func(a, b Render) int { return b.Time.Compare(a.Time) })
+	arrange.Stable(renders, func(a, b Render) int { return b.Time.Compare(a.Time) })
 	return rendersMsg{renders, p.wanted.Swap(false)}
 }
 
