@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -232,6 +233,61 @@ func TestARequestThatIsGivenUpIsEnded(t *testing.T) {
 		synctest.Wait()
 		if n := open.Load(); n != 0 {
 			t.Errorf("%d requests are still open", n)
+		}
+		c.End()
+		end()
+	})
+}
+
+// A server may take its time to take back what it has asked for the sake of a call that is
+// cancelled, on the stream of that call.
+func TestAServerTakesBackWhatItAskedForACancelledCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fake.Server{NoModern: true}
+		var open atomic.Int32 // streams of calls
+		o, end := inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body) // of a client that is gone there is nothing
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			switch {
+			case bytes.Contains(body, []byte(`"notifications/cancelled"`)):
+				w.WriteHeader(http.StatusAccepted)
+				_ = http.NewResponseController(w).Flush() // the client may be gone
+				time.Sleep(3 * time.Second)
+				w = httptest.NewRecorder() // it is answered
+			case bytes.Contains(body, []byte(`"tools/call"`)):
+				open.Add(1)
+				defer open.Add(-1)
+				defer func() { <-r.Context().Done() }() // it does not end the stream
+			}
+			s.Handler().ServeHTTP(w, r)
+		}))
+		asked, told := make(chan rpc.Message, 1), make(chan string, 1)
+		o.Ask = func(_ *child.Conn, m rpc.Message) { asked <- m }
+		o.Told = func(method string, params json.RawMessage) { told <- method + " " + string(params) }
+		c, _, err := child.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.Start(t.Context(), "tools/call", func(string) []byte { return []byte(`{"name":"ask"}`) }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := <-asked
+		c.Offer(r.Cancelled(""))
+		if a := <-r.Reply; !errors.Is(a.Err, context.Canceled) {
+			t.Errorf("got %v", a.Err)
+		}
+		select {
+		case got := <-told:
+			if want := `notifications/cancelled {"requestId":` + string(m.ID) + `}`; got != want {
+				t.Errorf("told %s, want %s", got, want)
+			}
+		case <-time.After(time.Minute):
+			t.Error("it was not heard")
+		}
+		time.Sleep(time.Minute)
+		if n := open.Load(); n != 0 {
+			t.Errorf("%d streams of cancelled calls are still open", n)
 		}
 		c.End()
 		end()

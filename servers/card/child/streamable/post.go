@@ -20,7 +20,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-const drainLimit = time.Second // for the end of a stream after its response
+const (
+	drainLimit  = time.Second      // for the end of a stream after its response
+	cancelLimit = 10 * time.Second // for the end of a stream after its request was cancelled
+)
 
 func trimmed(line []byte) []byte { return bytes.TrimSpace(line) }
 
@@ -309,8 +312,9 @@ func (l *link) notify(ctx context.Context, m rpc.Message, line []byte) {
 	}
 }
 
-// cancel cancels a request. A server of the older era gets a notification; for one of the
-// newer era, closing the stream is enough.
+// cancel cancels a request. For a server of the newer era, closing the stream is enough. One
+// of the older era gets a notification, and may then cancel its own requests on the stream,
+// which is therefore read for a little longer.
 func (l *link) cancel(m rpc.Message, line []byte) {
 	o, err := rawjson.SplitObject(m.Params)
 	if err != nil {
@@ -326,8 +330,12 @@ func (l *link) cancel(m rpc.Message, line []byte) {
 		l.notify(ctx, m, line)
 		stop()
 	}
-	if end != nil {
+	switch {
+	case end == nil:
+	case version == modern || version == "":
 		end()
+	default:
+		time.AfterFunc(cancelLimit, end)
 	}
 }
 
