@@ -85,6 +85,8 @@ type hosted struct {
 	id   Identity
 	gone *departure // of a guest; nil: it stays
 
+	offering sync.Mutex // held while an offer is made and kept, so that the last one made stays
+
 	mu     sync.Mutex // guards what follows
 	state  deck.State
 	off    bool              // by the host
@@ -332,11 +334,23 @@ func (m *hosted) SetState(s deck.State) {
 
 // Changed implements Scope.
 func (m *hosted) Changed() {
+	if !m.reoffer() {
+		return
+	}
+	m.host.refreshViews(m)
+	m.host.warnOfClashes()
+	m.host.tell()
+}
+
+// reoffer asks the module what it offers. It reports whether that counts.
+func (m *hosted) reoffer() bool {
+	m.offering.Lock()
+	defer m.offering.Unlock()
 	var offer Offer
 	err := safe.Call("offer of "+m.id.Name, func() error { offer = m.Offer(); return nil })
 	if err != nil {
 		m.SetState(deck.State{Status: deck.Failed, Reason: err.Error()})
-		return
+		return false
 	}
 	m.mu.Lock()
 	off, denied := m.off, m.denied
@@ -358,15 +372,12 @@ func (m *hosted) Changed() {
 		}
 	}
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.off != off || !slices.Equal(m.denied, denied) { // turned on or off meanwhile; who did that asks again
-		m.mu.Unlock()
-		return
+		return false
 	}
 	m.whole, m.offer, m.tools, m.bytes, m.cost = whole, offer, tools, bytes, cost
-	m.mu.Unlock()
-	m.host.refreshViews(m)
-	m.host.warnOfClashes()
-	m.host.tell()
+	return true
 }
 
 // ResourceUpdated implements Scope.
