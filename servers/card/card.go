@@ -177,6 +177,7 @@ type core struct {
 	offer   *catalogue.Catalogue // built from the listing
 	listed  *catalogue.Catalogue // what agents have; nil if nothing
 	has     resources            // of the most recent child
+	lists   uint64               // number of requests for them
 
 	trying      int  // consecutive attempts to turn it on by its settings alone; 0: by the user
 	hurried     bool // the deck is closing

@@ -23,6 +23,15 @@ import (
 type scripted map[string]string
 
 func (f scripted) start(process.Command) (*process.Child, error) {
+	return played(func(method, id string, say func(string)) {
+		if answer := f[method]; answer != "" {
+			say(answered(answer, id))
+		}
+	}), nil
+}
+
+// played is a server inside the test; take gets its messages, one after the other.
+func played(take func(method, id string, say func(line string))) *process.Child {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	p := &process.Child{PID: 7, In: inW, Out: outR, Err: io.NopCloser(strings.NewReader("")), Exited: make(chan struct{}), Code: func() string { return "code 3" }}
@@ -40,13 +49,14 @@ func (f scripted) start(process.Command) (*process.Child, error) {
 			if err != nil {
 				return
 			}
-			if answer := f[o.Str("method")]; answer != "" {
-				fmt.Fprintln(outW, strings.ReplaceAll(answer, "ID", string(o.Get("id"))))
-			}
+			take(o.Str("method"), string(o.Get("id")), func(line string) { fmt.Fprintln(outW, line) })
 		}
 	}()
-	return p, nil
+	return p
 }
+
+// answered is a text of a script as the answer to a request.
+func answered(text, id string) string { return strings.ReplaceAll(text, "ID", id) }
 
 func works() scripted {
 	return scripted{

@@ -22,7 +22,8 @@ type resources struct {
 	all   []catalogue.Definition
 	print string    // equal for equal lists
 	until time.Time // until when the list is valid; zero if there is none
-	asked bool      // a new list has been requested
+	order uint64    // of the request for it among all such requests; zero if there is none
+	asked uint64    // the order of the request for a new list; zero if none is on its way
 }
 
 // more reads what a child lists besides tools, if it declares such capabilities. Failures
@@ -54,12 +55,34 @@ func (a *attempt) more(c *Card, l *catalogue.Listing) {
 	l.Prompts = list(child.Prompts, "prompts", catalogue.ReadPrompts)
 	l.Templates = list(child.Templates, "resources", catalogue.ReadTemplates)
 	if hello.Has("resources") && !c.opts.Catalogue.NoResources {
-		a.has, _ = c.listResources(ctx, a.child)
+		c.mu.Lock()
+		order := c.nextList()
+		a.has = c.has
+		c.mu.Unlock()
+		if has, ok := c.listResources(ctx, a.child, order); ok {
+			a.has = has
+		}
 	}
 }
 
+// nextList returns the order of a request for the resources. The caller holds mu.
+func (c *Card) nextList() uint64 {
+	c.lists++
+	return c.lists
+}
+
+// newer returns the list of resources that was requested last, unless the server no longer
+// lists any.
+func (r resources) newer(than resources) resources {
+	if r.order == 0 || r.order > than.order {
+		r.asked = than.asked
+		return r
+	}
+	return than
+}
+
 // listResources requests the resources of a child.
-func (c *Card) listResources(ctx context.Context, l *link) (has resources, ok bool) {
+func (c *Card) listResources(ctx context.Context, l *link, order uint64) (has resources, ok bool) {
 	raw, keep, err := l.ListFor(ctx, child.Resources)
 	if err != nil {
 		c.log.Note("list resources: " + err.Error())
@@ -70,7 +93,7 @@ func (c *Card) listResources(ctx context.Context, l *link) (has resources, ok bo
 	for _, d := range has.all {
 		b.Write(d.Raw)
 	}
-	has.print, has.until = b.String(), time.Now().Add(cmp.Or(keep, freshFor))
+	has.print, has.until, has.order = b.String(), time.Now().Add(cmp.Or(keep, freshFor)), order
 	return has, true
 }
 
@@ -88,25 +111,29 @@ func (c *Card) Resources() []catalogue.Definition {
 func (c *Card) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.listed == nil || c.has.asked || time.Now().Before(c.has.until) || c.opts.ToolsOnly || c.opts.Catalogue.NoResources {
+	if c.listed == nil || c.has.asked > 0 || time.Now().Before(c.has.until) || c.opts.ToolsOnly || c.opts.Catalogue.NoResources {
 		return
 	}
 	for _, s := range c.all() {
 		if l := s.child; l != nil && s.link == LinkReady && l.Hello().Has("resources") {
-			c.has.asked = true
-			c.spawn("list resources", func() { c.refresh(l) })
+			order := c.nextList()
+			c.has.asked = order
+			c.spawn("list resources", func() { c.refresh(l, order) })
 			return
 		}
 	}
 }
 
-func (c *Card) refresh(l *link) {
+func (c *Card) refresh(l *link, order uint64) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.opts.Limits.Start)
 	defer cancel()
-	has, ok := c.listResources(ctx, l)
+	has, ok := c.listResources(ctx, l, order)
 	c.update(func() {
-		if c.has.asked = false; ok {
-			c.has = has
+		if ok {
+			c.has = has.newer(c.has)
+		}
+		if c.has.asked == order {
+			c.has.asked = 0
 		}
 	})
 }

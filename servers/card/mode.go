@@ -292,7 +292,7 @@ func (c *Card) warnOfHeld() {
 }
 
 func (c *Card) adopt(a attempt) {
-	c.listing, c.verdict, c.offer, c.has = a.listing, a.verdict, a.offer, a.has
+	c.listing, c.verdict, c.offer, c.has = a.listing, a.verdict, a.offer, a.has.newer(c.has)
 }
 
 // childGone handles the unexpected end of the child of a slot.
