@@ -293,3 +293,41 @@ func TestAServerTakesBackWhatItAskedForACancelledCall(t *testing.T) {
 		end()
 	})
 }
+
+// A server may answer one greeting alone: it is not asked the other for ever.
+func TestAGreetingThatIsNotAnsweredIsEndedByTheAnswerToTheOther(t *testing.T) {
+	for silent, s := range map[string]*fake.Server{"server/discover": {NoModern: true}, "initialize": {NoLegacy: true}} {
+		t.Run(silent, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var open atomic.Int32
+				o, end := inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					body, _ := io.ReadAll(r.Body) // of a client that is gone there is nothing
+					r.Body = io.NopCloser(bytes.NewReader(body))
+					switch {
+					case bytes.Contains(body, []byte(`"`+silent+`"`)):
+						open.Add(1)
+						defer open.Add(-1)
+						<-r.Context().Done()
+						return
+					case bytes.Contains(body, []byte(`"server/discover"`)):
+						time.Sleep(10 * time.Second) // so that both are sent
+					}
+					s.Handler().ServeHTTP(w, r)
+				}))
+				c, _, err := child.Open(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if n := open.Load(); n != 0 {
+					t.Errorf("%d greetings are still open", n)
+				}
+				if got := s.Count("notifications/cancelled"); got > 0 {
+					t.Error("the server was told of a request that it may not know")
+				}
+				c.End()
+				end()
+			})
+		})
+	}
+}

@@ -148,6 +148,9 @@ func (l *link) request(m rpc.Message, line []byte) {
 	ctx, cancel := context.WithCancel(l.life)
 	l.mu.Lock()
 	l.open[id] = cancel
+	if m.Method == "initialize" || m.Method == "server/discover" {
+		l.greets[m.Method] = cancel
+	}
 	l.mu.Unlock()
 	l.spawn("request", func() {
 		defer func() {
@@ -282,15 +285,26 @@ func (l *link) answered(method string, result json.RawMessage) {
 	}
 	switch method {
 	case "initialize":
-		l.mu.Lock()
-		l.version = o.Str("protocolVersion")
-		l.mu.Unlock()
+		l.greeted(method, o.Str("protocolVersion"))
 	case "server/discover":
-		l.mu.Lock()
-		l.version = modern
-		l.mu.Unlock()
+		if bytes.Contains(o.Get("supportedVersions"), []byte(`"`+modern+`"`)) {
+			l.greeted(method, modern)
+		}
 	case "tools/list":
 		l.learn(result)
+	}
+}
+
+// greeted takes the version from the answer to a greeting, and ends the other greeting, which
+// the server may never answer.
+func (l *link) greeted(method, version string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.version = version
+	for other, end := range l.greets {
+		if other != method {
+			end()
+		}
 	}
 }
 
