@@ -26,6 +26,7 @@ var errLongRequest = fmt.Errorf("the request is larger than %d MiB", MaxLine>>20
 // by the goroutine that reads, so they must not wait; each may be nil.
 type Options struct {
 	Name   string // of its goroutines, in the record of a panic
+	Bare   bool   // messages do not say which version of JSON-RPC they are
 	Notify func(method string, params json.RawMessage)
 	Serve  func(m Message)     // a request of the other side
 	Stray  func(line []byte)   // a line that is no message
@@ -115,7 +116,7 @@ func (c *Conn) Start(ctx context.Context, method string, params func(id string) 
 	if err != nil {
 		return nil, err
 	}
-	line := Message{ID: r.RawID(), Method: method, Params: params(r.ID)}.Line()
+	line := c.line(Message{ID: r.RawID(), Method: method, Params: params(r.ID)})
 	if len(line) > MaxLine+1 {
 		r.Forget()
 		return nil, errLongRequest
@@ -131,6 +132,16 @@ func (c *Conn) Start(ctx context.Context, method string, params func(id string) 
 	r.Forget()
 	return nil, err
 }
+
+func (c *Conn) line(m Message) []byte {
+	if c.o.Bare {
+		return append(m.Bare(), '\n')
+	}
+	return m.Line()
+}
+
+// Say sends a message that is no request, when the other side has read what came before.
+func (c *Conn) Say(m Message) { c.Send(c.line(m)) }
 
 // Call sends a request and waits for its result. params is raw JSON, nil for none. When
 // ctx ends first, the server is told, unless it was to be greeted.
@@ -239,7 +250,7 @@ func (c *Conn) read(out io.Reader) {
 
 // take handles one line of the server.
 func (c *Conn) take(line []byte) {
-	m, before, bad := decodeEnd(line)
+	m, before, bad := decodeEnd(line, Rules{Lenient: true, Bare: c.o.Bare})
 	if len(before) > 0 {
 		c.o.Stray(before)
 	}
@@ -258,9 +269,8 @@ func (c *Conn) take(line []byte) {
 
 // decodeEnd decodes the message at the end of a line, and returns what stands before
 // it: programs print without a line end, and then answer.
-func decodeEnd(line []byte) (m Message, before []byte, bad *Error) {
+func decodeEnd(line []byte, rules Rules) (m Message, before []byte, bad *Error) {
 	const tries = 8
-	rules := Rules{Lenient: true}
 	if m, bad = rules.Decode(line); bad == nil {
 		return m, nil, nil
 	}

@@ -325,3 +325,23 @@ func FuzzTake(f *testing.F) {
 		}
 	})
 }
+
+func TestMessagesWithoutTheVersionOfJSONRPC(t *testing.T) {
+	served := make(chan Message, 2)
+	c, p := startProgram(t, Options{Bare: true, Serve: func(m Message) { served <- m }})
+	r := start(t, c, "one", nil)
+	p.hears(`{"id":"1","method":"one","params":{"token":"1"}}`)
+	p.says(`{"id":"1","result":7}`)
+	if a := <-r.Reply; string(a.Result) != "7" {
+		t.Errorf("got %s, %v", a.Result, a.Err)
+	}
+	p.says(`{"method":"ask","id":0,"params":{"a":1}}`)
+	if m := <-served; m.Method != "ask" || string(m.ID) != "0" || string(m.Params) != `{"a":1}` {
+		t.Errorf("served %+v", m)
+	}
+	c.Say(Message{ID: json.RawMessage("0"), Result: json.RawMessage("{}")})
+	p.hears(`{"id":0,"result":{}}`)
+	if got := string(Message{}.Bare()); got != "{}" {
+		t.Errorf("an empty message is %s", got)
+	}
+}

@@ -71,6 +71,8 @@ type Rules struct {
 	// invalid UTF-8 is replaced, an id of null is none, and an answer may hold
 	// neither a result nor an error. Else all of that is refused.
 	Lenient bool
+	// Bare takes messages that do not say which version of JSON-RPC they are.
+	Bare bool
 	// Check refuses a message for what else it holds; may be nil.
 	Check func(line []byte) error
 }
@@ -106,7 +108,7 @@ func (r Rules) Decode(line []byte) (Message, *Error) {
 			m.ID = nil
 		}
 		return m, &Error{Code: CodeInvalid, Message: err.Error()}
-	case !bytes.Equal(version, []byte(`"2.0"`)):
+	case !r.Bare && !bytes.Equal(version, []byte(`"2.0"`)):
 		return m, &Error{Code: CodeInvalid, Message: `message is not JSON-RPC: "jsonrpc" must be "2.0"`}
 	case m.ID != nil && !validID(m.ID):
 		m.ID = nil
@@ -159,10 +161,13 @@ func (m *Message) take(line []byte) (version, method json.RawMessage, err error)
 	return version, method, nil
 }
 
+// versioned is how a message begins that says which version of JSON-RPC it is.
+const versioned = `{"jsonrpc":"2.0"`
+
 // Encode builds the message from its parts, which are not looked at.
 func (m Message) Encode() []byte {
 	b := make([]byte, 0, len(m.Params)+len(m.Result)+len(m.ID)+len(m.Method)+64)
-	b = append(b, `{"jsonrpc":"2.0"`...)
+	b = append(b, versioned...)
 	if m.ID != nil {
 		b = append(append(b, `,"id":`...), m.ID...)
 	}
@@ -175,6 +180,16 @@ func (m Message) Encode() []byte {
 		}
 	}
 	return append(b, '}')
+}
+
+// Bare is Encode without the version of JSON-RPC.
+func (m Message) Bare() []byte {
+	b := m.Encode()[len(versioned):]
+	if b[0] == ',' {
+		b[0] = '{'
+		return b
+	}
+	return append([]byte("{"), b...)
 }
 
 // Line is Encode with a line end.
