@@ -23,6 +23,7 @@ type Glyphs struct {
 	OK, Fail string
 	Run      string // at work
 	Wait     string // waits for the user
+	Held     string // waits for the user, and nothing else shows it
 	Right    string // arrow
 	Up, Down string
 	Open     string // tree node that shows its children
@@ -37,7 +38,7 @@ func boxGlyphs() Glyphs {
 	return Glyphs{
 		Frame: lipgloss.RoundedBorder(), Focus: lipgloss.ThickBorder(),
 		Cursor: "▌", On: "●", Off: "○", Half: "◐", Check: "[x]", Uncheck: "[ ]",
-		OK: "✓", Fail: "✗", Run: "▸", Wait: "◆", Right: "→", Up: "↑", Down: "↓",
+		OK: "✓", Fail: "✗", Run: "▸", Wait: "◆", Held: "‖", Right: "→", Up: "↑", Down: "↓",
 		Open: "▾", Closed: "▸",
 		Dot: "·", Bar: "█", BarRest: "░", Thumb: "┃",
 	}
@@ -52,7 +53,7 @@ func asciiGlyphs() Glyphs {
 			MiddleLeft: "#", MiddleRight: "#", Middle: "#", MiddleTop: "#", MiddleBottom: "#",
 		},
 		Cursor: ">", On: "*", Off: "o", Half: "~", Check: "[x]", Uncheck: "[ ]",
-		OK: "+", Fail: "x", Run: ">", Wait: "!", Right: ">", Up: "^", Down: "v",
+		OK: "+", Fail: "x", Run: ">", Wait: "!", Held: "=", Right: ">", Up: "^", Down: "v",
 		Open: "v", Closed: ">",
 		Dot: "-", Bar: "#", BarRest: ".", Thumb: "#",
 	}

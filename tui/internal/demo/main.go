@@ -30,6 +30,7 @@ func main() {
 	ascii := flag.Bool("ascii", false, "ASCII glyphs")
 	watch := flag.Bool("watch", false, "change nothing")
 	warn := flag.Bool("warn", false, "with warnings")
+	prompts := flag.Bool("prompts", false, "with prompts of agents' own programs")
 	many := flag.Int("changes", 5000, "changes of the largest comparison")
 	flag.Parse()
 
@@ -50,7 +51,13 @@ func main() {
 	}
 	q := ask.New(ask.Options{})
 	defer func() { _ = q.Close() }() // it keeps nothing
-	if form, err := ask.FormQuestions("Which journey shall I book?", json.RawMessage(fake.Form())); err == nil {
+	if *prompts {
+		for _, r := range fake.Prompts() {
+			if _, err := q.Open(r); err != nil {
+				fmt.Fprintln(os.Stderr, "demo:", err)
+			}
+		}
+	} else if form, err := ask.FormQuestions("Which journey shall I book?", json.RawMessage(fake.Form())); err == nil {
 		req := ask.Request{
 			Questions: form, Local: true, From: ask.From{Client: "Trains", Agent: "for claude-code"}, Title: "claude-code has called trains_book",
 			Peer: ask.Peer{PID: os.Getpid(), Program: "trains-mcp", Cwd: "/home/ann/shop"},

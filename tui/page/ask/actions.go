@@ -17,6 +17,9 @@ func do(f func()) func() tea.Cmd { return func() tea.Cmd { f(); return nil } }
 func (p *Page) careful(f func() tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
 		if p.guarded() {
+			if p.deciding() != nil {
+				p.message = "this just appeared; press the key again"
+			}
 			return nil
 		}
 		return f()
@@ -27,6 +30,7 @@ func (p *Page) careful(f func() tea.Cmd) func() tea.Cmd {
 func (p *Page) Actions() []tui.Action {
 	out := p.requestActions()
 	out = append(out, p.optionActions()...)
+	out = append(out, p.promptActions()...)
 	out = append(out, p.formActions()...)
 	out = append(out, p.textActions()...)
 	out = append(out, p.listActions()...)
@@ -53,6 +57,8 @@ func (p *Page) reachable(part string) func() string {
 		return func() string { return say(p.onForm(), "no form is open") }
 	}
 	switch part {
+	case partPrompt, partTerminal:
+		return func() string { return say(p.Part() == part, "no permission is open") }
 	case partRequest, partReview, partBlank:
 		return func() string {
 			_, open := p.current()
@@ -83,9 +89,9 @@ func (p *Page) requestActions() []tui.Action {
 		{"read", "Read the question and description full screen", "", []string{"d"}, false, do(p.read)},
 		{"preview", "Preview the option", "", []string{"v"}, false, do(func() { p.preview = !p.preview })},
 	}
-	out := actionsOf(partRequest, append(rows, p.bothRows()...))
+	out := p.actionsOf(partRequest, append(rows, p.bothRows()...))
 	review := []row{{"accept", "Send, or go to the first unanswered question", "send", []string{"enter"}, true, p.careful(p.accept)}}
-	out = append(out, actionsOf(partReview, append(review, p.bothRows()...))...)
+	out = append(out, p.actionsOf(partReview, append(review, p.bothRows()...))...)
 	out = append(out, p.blankActions()...)
 	return append(out, tui.Action{
 		ID: "ask.undo", Title: "Undo the answer just sent", Hint: "undo", Keys: []string{"u"}, Acts: true,
@@ -113,7 +119,7 @@ func (p *Page) blankActions() []tui.Action {
 		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, do(func() { p.scroll.by(-1) })},
 		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.scroll.by(1) })},
 	}
-	out := actionsOf(partBlank, append(rows, p.bothRows()...))
+	out := p.actionsOf(partBlank, append(rows, p.bothRows()...))
 	for i := range out {
 		out[i].InText = true
 	}
@@ -144,6 +150,8 @@ func (p *Page) bothRows() []row {
 		{"allrecommended", "Choose the recommended option for every unanswered question, then review", "", []string{"R"}, true, p.careful(do(p.allRecommended))},
 		{"before", "Previous request", "", []string{"["}, false, do(func() { p.beside(-1) })},
 		{"after", "Next request", "", []string{"]"}, false, do(func() { p.beside(1) })},
+		{"release", "Let its terminal ask: it shows nothing while it waits here", "to its terminal", []string{"t", "alt+t"}, true, p.careful(p.release)},
+		{"jump", "Go to the agent's terminal", "jump", []string{"J"}, false, p.jump},
 		{"forget", "Dismiss a question no agent is waiting for", "", []string{"D"}, true, p.careful(p.dismiss)},
 		{"history", "History of answered questions", "", []string{"H"}, false, do(p.toHistory)},
 		{"send", "Send, if everything is answered", "", []string{"ctrl+s"}, true, p.careful(p.send)},
@@ -152,12 +160,18 @@ func (p *Page) bothRows() []row {
 }
 
 // actionsOf makes actions of rows for a part of the page.
-func actionsOf(part string, rows []row) []tui.Action {
+func (p *Page) actionsOf(part string, rows []row) []tui.Action {
 	out := make([]tui.Action, len(rows))
 	for i, r := range rows {
 		out[i] = tui.Action{
 			ID: "ask." + r.id, Title: r.title, Hint: r.hint, Keys: r.keys, Part: part, Acts: r.acts, Run: r.run,
 			Sight: decides(r.id), Hidden: !r.acts && r.hint == "",
+		}
+		switch r.id {
+		case "release":
+			out[i].Enabled = p.whyNoRelease
+		case "jump":
+			out[i].Enabled = p.whyNoJump
 		}
 	}
 	return out
@@ -167,16 +181,16 @@ func actionsOf(part string, rows []row) []tui.Action {
 // may do to a question that is not in sight.
 func decides(id string) bool {
 	switch id {
-	case "accept", "toggle", "skip", "recommended", "allrecommended", "yes", "no", "send", "forget":
+	case "accept", "toggle", "skip", "recommended", "allrecommended", "yes", "no", "send", "forget", "release":
 		return true
 	}
-	return false
+	return strings.HasPrefix(id, "prompt.")
 }
 
 // optionActions are the digits: option n, or question n of the review.
 func (p *Page) optionActions() []tui.Action {
 	var out []tui.Action
-	for _, part := range []string{partRequest, partReview} {
+	for _, part := range []string{partRequest, partReview, partPrompt} {
 		for n := range 9 {
 			key := strconv.Itoa(n + 1)
 			out = append(out, tui.Action{

@@ -182,6 +182,9 @@ func (p *Page) number(n int) tea.Cmd {
 
 // digit is option n, or question n of the review.
 func (p *Page) digit(n int) tea.Cmd {
+	if p.deciding() != nil {
+		return p.decide(n)
+	}
 	q, a, ok := p.at()
 	if !ok {
 		if n < len(p.questions()) {
@@ -347,7 +350,7 @@ func (p *Page) see() {
 
 func (p *Page) enterText() {
 	q, a, ok := p.at()
-	if ok && len(q.Options) == 0 && q.Kind != questions.Form && a.Empty() && !p.opt.Watch {
+	if ok && len(q.Options) == 0 && q.Kind != questions.Form && a.Empty() && !p.closed() {
 		p.openField(questions.OtherField)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -45,15 +47,25 @@ func (p *Page) queueBox(f *tui.Frame, it questions.Item, x, w int) []string {
 	return widget.Box(f.Theme, "Queue", "", false, rows, w, f.H)
 }
 
-// position is which of the requests this is; "" when it is the only one.
-func (p *Page) position(it questions.Item, w int) string {
+// position is what kind of prompt this is, and which of the requests; "" when it is the
+// only one of an ordinary kind.
+func (p *Page) position(th *theme.Theme, it questions.Item, w int) string {
+	kind := ""
+	if d := it.Request.Prompt; d != nil {
+		kind = plain.Line(string(d.Kind))
+	}
 	n := len(p.snap.Items)
 	if n < 2 {
-		return ""
+		return kind
 	}
-	i := slices.IndexFunc(p.snap.Items, func(o questions.Item) bool { return o.ID == it.ID })
-	if w < sideFrom-2 {
-		return fmt.Sprintf("%d/%d", i+1, n)
+	i := 1 + slices.IndexFunc(p.snap.Items, func(o questions.Item) bool { return o.ID == it.ID })
+	switch {
+	case w < sideFrom-2 && kind != "":
+		return fmt.Sprintf("%s %s %d/%d", kind, th.Glyph.Dot, i, n)
+	case w < sideFrom-2:
+		return fmt.Sprintf("%d/%d", i, n)
+	case kind != "":
+		return fmt.Sprintf("%s, %d of %d", kind, i, n)
 	}
-	return fmt.Sprintf("request %d of %d", i+1, n)
+	return fmt.Sprintf("request %d of %d", i, n)
 }

@@ -407,6 +407,10 @@ func (p *Page) pointAt(option int) {
 		return
 	}
 	a.Cursor = option
+	if p.deciding() != nil {
+		p.keep() // what a click chooses, a key must send
+		return
+	}
 	p.toggle()
 }
 

@@ -33,7 +33,7 @@ func (p *Page) openForm() {
 	if s.AsJSON && s.Value == nil { // answered from outside
 		s.Value, _ = m.Read([]byte(s.JSON))
 	}
-	p.form = form.New(m, s, form.Options{Send: "Send", Watch: p.opt.Watch, Changed: p.keepForm, Done: p.send})
+	p.form = form.New(m, s, form.Options{Send: "Send", Watch: p.closed(), Changed: p.keepForm, Done: p.send})
 }
 
 // onForm tells whether a form has the focus.
@@ -42,12 +42,12 @@ func (p *Page) onForm() bool {
 		return false
 	}
 	it, open := p.current()
-	return open && it.State != questions.Sending
+	return open && it.State != questions.Sending && !it.Request.InTerminal()
 }
 
 // keepForm keeps what was entered in the form.
 func (p *Page) keepForm() {
-	if _, a, ok := p.at(); ok && p.form != nil && !p.opt.Watch {
+	if _, a, ok := p.at(); ok && p.form != nil && !p.closed() {
 		s := p.form.State()
 		a.Form, a.Cursor = &questions.FormDraft{Value: s.Value, JSON: s.JSON, AsJSON: s.AsJSON}, s.Cursor
 		p.keep()
@@ -75,10 +75,10 @@ func (p *Page) formActions() []tui.Action {
 			rows = append(rows, r)
 		}
 	}
-	out = append(out, actionsOf(partForm+"."+form.PartFields, rows)...)
+	out = append(out, p.actionsOf(partForm+"."+form.PartFields, rows)...)
 	leave := []row{{"leave", "Back to the list; keep the question as it is", "", []string{"ctrl+c"}, false, do(p.toList)}}
 	for _, part := range []string{form.PartText, form.PartOptions, form.PartFilter, form.PartJSON} {
-		for _, a := range actionsOf(partForm+"."+part, leave) {
+		for _, a := range p.actionsOf(partForm+"."+part, leave) {
 			a.InText = true
 			out = append(out, a)
 		}

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -81,6 +80,8 @@ func recordAnswer(r questions.Record, i int) string {
 		return "declined"
 	case r.Reply.Status == questions.TimedOut:
 		return "timed out"
+	case r.Delivery == questions.Elsewhere:
+		return settledWords(r)
 	case i >= len(r.Reply.Results):
 		return "not answered"
 	}
@@ -163,12 +164,12 @@ func (h *history) show(id int) {
 func recordRow(f *tui.Frame, r questions.Record, w int, right string) string {
 	th := f.Theme
 	who := plain.Line(r.Request.Client())
-	if cwd := r.Request.Cwd(); cwd != "" {
-		who += " " + th.Glyph.Dot + " " + plain.Line(filepath.Base(cwd))
+	if in := project(&r.Request); in != "" {
+		who += " " + th.Glyph.Dot + " " + in
 	}
 	// The answer goes first, then the question, then who asked.
 	room := w - 3 - widget.Width(right) - 1
-	asked := plain.Bare(r.Request.Questions[0].Question)
+	asked := about(&r.Request)
 	end := " " + th.Glyph.Right + " " + ending(r)
 	end = widget.Cut(end, max(room*2/3, room-widget.Width(asked)))
 	asked = widget.Cut(asked, room-widget.Width(end))
@@ -203,15 +204,12 @@ func asksBack(r questions.Record) bool {
 
 // ending is what became of a question, on one line.
 func ending(r questions.Record) string {
-	switch r.Reply.Status {
-	case questions.Answered, questions.Partial:
-		answers := make([]string, len(r.Reply.Results))
-		for i := range answers {
-			answers[i] = recordAnswer(r, i)
-		}
-		return strings.Join(answers, "; ")
-	case questions.Declined, questions.TimedOut:
+	if len(r.Reply.Results) == 0 {
 		return recordAnswer(r, 0)
 	}
-	return "not answered"
+	answers := make([]string, len(r.Reply.Results))
+	for i := range answers {
+		answers[i] = recordAnswer(r, i)
+	}
+	return strings.Join(answers, "; ")
 }

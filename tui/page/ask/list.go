@@ -2,7 +2,6 @@ package ask
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,6 +174,10 @@ func (p *Page) listRow(f *tui.Frame, i, w int) string {
 		mark, state = th.Muted.Render(th.Glyph.Half), fmt.Sprintf("back in %d m", int(max(left, 0)/time.Minute)+1)
 	case it.Absent != questions.Present:
 		mark, state = th.Muted.Render(th.Glyph.Wait), "agent away"
+	case it.Request.InTerminal():
+		mark, state = th.Warn.Render(th.Glyph.Right), "in its terminal"
+	case it.Request.Prompt != nil && it.Request.Prompt.Door == questions.Held:
+		mark = th.Warn.Render(th.Glyph.Held)
 	}
 	if !it.Draft.Empty() && state == "" {
 		state = "draft"
@@ -196,7 +199,7 @@ func (p *Page) listRow(f *tui.Frame, i, w int) string {
 		right = append(right, d)
 	}
 	right = append(right, f.Ago(it.Arrived))
-	text := widget.Cut(plain.Bare(qs[0].Question), w)
+	text := widget.Cut(about(&it.Request), w)
 	return widget.Ends(" "+mark+" "+text, th.Muted.Render(strings.Join(right, " "+th.Glyph.Dot+" ")), w-1)
 }
 
@@ -221,8 +224,8 @@ func (p *Page) heading(f *tui.Frame, it questions.Item, w int) string {
 		}
 	}
 	s := th.Hue(it.Request.Client()).Render(plain.Line(it.Request.Client()))
-	if cwd := it.Request.Cwd(); cwd != "" {
-		s += th.Muted.Render(" " + th.Glyph.Dot + " " + plain.Line(filepath.Base(cwd)))
+	if in := project(&it.Request); in != "" {
+		s += th.Muted.Render(" " + th.Glyph.Dot + " " + in)
 	}
 	if why := it.Request.Doubt(); why != "" {
 		s += th.Warn.Render(" " + plain.Line(why))
@@ -323,6 +326,19 @@ func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
 	w := min(f.W, widest) - 3
 	qs := it.Request.Questions
 	q := qs[min(p.draft.Tab, len(qs)-1)]
+	rows := questionText(th, q, w)
+	if decision(&it.Request) != nil {
+		rows = promptText(th, it, w)
+	}
+	out := p.reader.Render(th, rows, w+1, f.H)
+	for i, r := range out {
+		out[i] = " " + r
+	}
+	return out
+}
+
+// questionText is everything of a question, to be read.
+func questionText(th *theme.Theme, q questions.Question, w int) []string {
 	rows := styled(plain.BareText(q.Question), w, th.Strong)
 	if q.Description != "" {
 		rows = append(append(rows, ""), markdown(th, plain.BareText(q.Description), w)...)
@@ -340,11 +356,7 @@ func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
 			}
 		}
 	}
-	out := p.reader.Render(th, rows, w+1, f.H)
-	for i, r := range out {
-		out[i] = " " + r
-	}
-	return out
+	return rows
 }
 
 // Legend explains the marks of the list and of the questions of one request.
@@ -352,6 +364,8 @@ func (p *Page) Legend(th *theme.Theme) []tui.Sign {
 	g := th.Glyph
 	return []tui.Sign{
 		{Mark: th.Warn.Render(g.Wait), Means: "waits for you"},
+		{Mark: th.Warn.Render(g.Held), Means: "waits for you, and its terminal shows nothing"},
+		{Mark: th.Warn.Render(g.Right), Means: "answer in its terminal"},
 		{Mark: th.Muted.Render(g.Wait), Means: "the agent left and comes back for the answer"},
 		{Mark: th.Muted.Render(g.Half), Means: "snoozed, or not sent"},
 		{Mark: th.Good.Render(g.Run), Means: "being sent"},

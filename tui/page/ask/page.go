@@ -46,6 +46,7 @@ type Options struct {
 	Editor process.Command // to edit text with; no program: none
 	Watch  bool            // nothing can be changed: no text field opens
 	Gate   Gate            // for shells that answer; nil: none may
+	Jump   Jumper          // goes to agents' terminals; nil: nothing does
 }
 
 // The parts of the page.
@@ -57,6 +58,10 @@ const (
 	partText    = "text"
 	partHistory = "history"
 	partReader  = "reader"
+
+	partPrompt   = "prompt"   // a permission, or a plan
+	partTerminal = "terminal" // what only the agent's terminal can answer
+	partSettled  = "settled"  // how the permission was settled that was open
 )
 
 // Page is the page. Make one with [New].
@@ -66,7 +71,7 @@ type Page struct {
 	snap  *questions.Snapshot
 	shown bool // the page is on screen
 
-	place   string // partList, partRequest, partHistory or partReader
+	place   string // partList, partRequest, partHistory, partReader or partSettled
 	id      int    // of the open request
 	draft   questions.Draft
 	editor  widget.Editor
@@ -90,6 +95,8 @@ type Page struct {
 	reader  widget.Scroll
 	review  widget.List
 	past    history
+	settled questions.Record // at partSettled
+	drawn   drawnSubject
 	gate    proof.State // as it was last
 	alerts  alerts
 	notices int // notices already shown
@@ -123,16 +130,20 @@ func (p *Page) Badge() int { return p.snap.Waiting }
 
 // Part implements tui.Page.
 func (p *Page) Part() string {
-	_, open := p.current()
+	it, open := p.current()
 	switch {
-	case !open && p.place != partHistory:
+	case !open && p.place != partHistory && p.place != partSettled:
 		return partList
 	case p.blank():
 		return partBlank
 	case p.onForm():
 		return partForm + "." + p.form.Part()
-	case p.TextEntry():
+	case p.place == partRequest && it.Request.InTerminal():
+		return partTerminal
+	case p.TextEntry() && p.place != partSettled:
 		return partText
+	case p.deciding() != nil:
+		return partPrompt
 	case p.place == partRequest && p.draft.Tab >= len(p.questions()):
 		return partReview
 	}
@@ -141,16 +152,22 @@ func (p *Page) Part() string {
 
 // TextEntry implements tui.Page.
 func (p *Page) TextEntry() bool {
-	if _, open := p.current(); !open && p.place != partHistory {
-		return false
+	switch p.place {
+	case partSettled:
+		return true // what is typed was meant for what has gone
+	case partHistory:
+		return p.past.searching
+	case partRequest:
+		_, open := p.current()
+		return open && !p.closed() && (p.draft.Field != questions.NoField || p.blank() || p.onForm() && p.form.TextEntry())
 	}
-	return p.place == partRequest && (p.draft.Field != questions.NoField || p.blank() || p.onForm() && p.form.TextEntry()) || p.place == partHistory && p.past.searching
+	return false
 }
 
 // blank tells whether a question for a text is open with its field closed. What
 // is typed then is meant as the answer, not as commands.
 func (p *Page) blank() bool {
-	if p.place != partRequest || p.draft.Field != questions.NoField || p.opt.Watch {
+	if p.place != partRequest || p.draft.Field != questions.NoField || p.closed() {
 		return false
 	}
 	it, open := p.current()
@@ -184,7 +201,11 @@ func (p *Page) WindowTitle() string {
 	}
 	for _, it := range p.snap.Items {
 		if it.Waits() {
-			return fmt.Sprintf("(%d) mcpdeck: %s asks: %s", n, plain.Cut(plain.Line(it.Request.Client()), 40), plain.Cut(plain.Bare(it.Request.Questions[0].Label(0)), 60))
+			what := plain.Bare(it.Request.Questions[0].Label(0))
+			if it.Request.Prompt != nil {
+				what = about(&it.Request)
+			}
+			return fmt.Sprintf("(%d) mcpdeck: %s asks: %s", n, plain.Cut(plain.Line(it.Request.Client()), 40), plain.Cut(what, 60))
 		}
 	}
 	return ""
@@ -211,14 +232,22 @@ func (p *Page) Show() tea.Cmd {
 // Hide implements tui.Page.
 func (p *Page) Hide() {
 	p.shown, p.brought = false, false
+	if p.place == partSettled {
+		p.place = partList
+	}
 	p.queue.Show(0)
 }
 
 // BeforeQuit asks what becomes of requests that wait.
 func (p *Page) BeforeQuit() tui.Overlay {
-	n := p.snap.Waiting
+	n := 0
+	for _, it := range p.snap.Items {
+		if it.Waits() && it.Request.Prompt == nil {
+			n++
+		}
+	}
 	if n == 0 || p.opt.Watch {
-		return nil
+		return nil // an agent's own prompt goes on in its terminal
 	}
 	text := fmt.Sprintf("%d questions are waiting. They and your drafts are kept; the agents can pick them up when you reopen mcpdeck.", n)
 	if n == 1 {
@@ -236,7 +265,7 @@ func (p *Page) BeforeQuit() tui.Overlay {
 
 func (p *Page) declineAll() {
 	for _, it := range p.queue.Pending().Items {
-		if it.Waits() {
+		if it.Waits() && it.Request.Prompt == nil {
 			_ = p.queue.Decline(it.ID, "the deck was closed") // gone meanwhile: nothing to decline
 		}
 	}
@@ -255,6 +284,8 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		return p.alerts.due(msg, p.snap, p.opt.Notify, p.shown)
 	case commandMsg:
 		return p.alerts.ran(msg)
+	case settledMsg:
+		return p.settledSeen(msg)
 	case editedMsg:
 		return p.edited(msg)
 	case tea.KeyPressMsg:
@@ -285,14 +316,23 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 	}
 	p.waiting = s.Waiting
 	if it, ok := s.Item(p.id); p.id != 0 && (!ok || it.State == questions.Sending) {
-		p.leaveEnded(ok)
+		if cmd := p.settle(old, s); cmd != nil {
+			cmds = append(cmds, cmd)
+		} else {
+			p.leaveEnded(ok)
+		}
 	}
 	p.past.update(s.History)
-	if p.brought && p.place == partList && s.Waiting == 0 && !p.isSending() {
-		p.brought = false
-		cmds = append(cmds, tui.Go(""))
+	return tea.Batch(append(cmds, p.goBack())...)
+}
+
+// goBack leaves the page that came by itself when nothing is left to answer.
+func (p *Page) goBack() tea.Cmd {
+	if !p.brought || p.place != partList || p.snap.Waiting > 0 || p.isSending() {
+		return nil
 	}
-	return tea.Batch(cmds...)
+	p.brought = false
+	return tui.Go("")
 }
 
 // keptNow says of an answer that has just not reached its agent.
@@ -360,8 +400,11 @@ func (p *Page) open(id int) {
 	p.id, p.place, p.draft = id, partRequest, it.Draft.Clone()
 	p.message, p.warned, p.unsure, p.scroll, p.preview = "", warning{}, warning{}, scrolls{follow: true}, false
 	p.see()
+	if decision(&it.Request) != nil {
+		p.guard = time.Now().Add(readFor)
+	}
 	switch {
-	case p.opt.Watch:
+	case p.closed():
 		p.draft.Field = questions.NoField
 	case p.draft.Field != questions.NoField:
 		p.restore()
@@ -398,7 +441,7 @@ func (p *Page) leaveEnded(sending bool) {
 	ended := p.id
 	p.id, p.place = 0, partList
 	p.guard = time.Now().Add(guardFor)
-	p.openFirst()
+	p.openFirst() // which may guard it for longer
 	switch {
 	case sending:
 	case p.id == 0:
@@ -409,10 +452,13 @@ func (p *Page) leaveEnded(sending bool) {
 // refresh sees at once what this page did to the queue.
 func (p *Page) refresh() { p.snap = p.queue.Pending() }
 
-// keep hands the draft to the queue, which makes it safe.
+// keep hands the draft to the queue, which makes it safe. A request that has ended
+// meanwhile stays until the feed tells of it.
 func (p *Page) keep() {
 	p.queue.SetDraft(p.id, p.draft)
-	p.refresh()
+	if s := p.queue.Pending(); slices.ContainsFunc(s.Items, func(it questions.Item) bool { return it.ID == p.id }) {
+		p.snap = s
+	}
 }
 
 // FooterNote is how many answers were not delivered, where the list does not show

@@ -75,7 +75,7 @@ func (p *Page) typeText(f func()) {
 
 // key is a key that no action took: text.
 func (p *Page) key(k tea.KeyPressMsg) tea.Cmd {
-	if p.guarded() || p.blank() && k.Text == "" || !p.TextEntry() {
+	if p.guarded() || p.place == partSettled || p.blank() && k.Text == "" || !p.TextEntry() {
 		return nil
 	}
 	if p.onForm() {
@@ -101,7 +101,7 @@ func (p *Page) paste(s string) {
 		p.form.Paste(s)
 		return
 	}
-	if p.TextEntry() && !p.guarded() {
+	if p.TextEntry() && p.place != partSettled && !p.guarded() {
 		p.reopen()
 		p.typeText(func() { p.editor.Insert(s) })
 	}
@@ -128,6 +128,8 @@ func (p *Page) textEnter() tea.Cmd {
 		return p.declined()
 	case !ok:
 		return nil
+	case f == questions.NoteField && p.deciding() != nil:
+		return p.noted()
 	case f == questions.ClarifyField && a.Asks:
 		return p.goOn()
 	case f == questions.OtherField && strings.TrimSpace(a.Other) == "":
@@ -149,6 +151,8 @@ func (p *Page) textEnds() string {
 	switch q, _, _ := p.at(); {
 	case p.draft.Field == questions.ReasonField:
 		return "decline"
+	case p.draft.Field == questions.NoteField && p.deciding() != nil:
+		return "deny"
 	case p.draft.Field == questions.ClarifyField:
 		return "ask back"
 	case p.draft.Field == questions.OtherField && (!q.Multi || len(q.Options) == 0):

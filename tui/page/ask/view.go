@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -53,6 +54,8 @@ func (p *Page) Render(f *tui.Frame) []string {
 	switch p.place {
 	case partHistory:
 		return p.past.render(f, &p.editor)
+	case partSettled:
+		return p.renderSettled(f)
 	case partRequest, partReader:
 		if it, ok := p.current(); ok {
 			if f.W >= besideFrom && len(p.snap.Items)+len(p.snap.Kept) > 1 {
@@ -73,7 +76,7 @@ func (p *Page) renderRequest(f *tui.Frame, it questions.Item) []string {
 	if len(qs) > 1 {
 		rows = append(rows, p.tabs(f, qs, w, len(rows)))
 	}
-	if f.H > 16 {
+	if f.H > 16 && decision(&it.Request) == nil {
 		rows = append(rows, "")
 	}
 	foot := p.foot(f, it, w)
@@ -82,6 +85,8 @@ func (p *Page) renderRequest(f *tui.Frame, it questions.Item) []string {
 	switch {
 	case it.State == questions.Sending || p.draft.Tab >= len(qs):
 		rows = append(rows, p.renderReview(f, it, w, body)...)
+	case decision(&it.Request) != nil:
+		rows = append(rows, p.renderPrompt(f, it, box{x: 1, y: top, w: w, h: body})...)
 	case p.form != nil:
 		rows = append(rows, p.renderForm(f, qs[p.draft.Tab], box{x: 1, y: top, w: w, h: body})...)
 	default:
@@ -102,7 +107,7 @@ func (p *Page) header(f *tui.Frame, it questions.Item, w int) []string {
 	th := f.Theme
 	r := &it.Request
 	left := th.Hue(r.Client()).Render(th.Glyph.Wait+" "+widget.Cut(plain.Line(r.Client()), 24)) + p.whence(f, it)
-	rows := []string{widget.Ends(left, th.Muted.Render(p.position(it, w)), w)}
+	rows := []string{widget.Ends(left, th.Muted.Render(p.position(th, it, w)), w)}
 	if b := p.banner(f, it); b != "" {
 		rows = append(rows, widget.Fit(b, w))
 	}
@@ -120,13 +125,17 @@ func (p *Page) whence(f *tui.Frame, it questions.Item) string {
 	if r.From.Agent != "" {
 		facts = append(facts, plain.Line(r.From.Agent))
 	}
-	if s := r.Peer.Session; s != "" {
-		facts = append(facts, plain.Line(s))
-	} else if s := r.From.Session; s != "" {
-		facts = append(facts, plain.Line(s)+"?")
+	switch d := r.Prompt; {
+	case d != nil && d.Subagent != "":
+		facts = append(facts, "sub-agent "+plain.Line(d.Subagent))
+	case d != nil: // its program's ID of the session says nothing to people
+	case r.Peer.Session != "":
+		facts = append(facts, plain.Line(r.Peer.Session))
+	case r.From.Session != "":
+		facts = append(facts, plain.Line(r.From.Session)+"?")
 	}
-	if cwd := r.Cwd(); cwd != "" {
-		facts = append(facts, plain.Line(filepath.Base(cwd)))
+	if in := project(r); in != "" {
+		facts = append(facts, in)
 	}
 	facts = append(facts, f.Ago(it.Arrived))
 	out := ""
@@ -137,6 +146,34 @@ func (p *Page) whence(f *tui.Frame, it questions.Item) string {
 		out += th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Warn.Render(plain.Line(why))
 	}
 	return out
+}
+
+// project is the name of the folder in which the asker works, "" if that is unknown.
+func project(r *questions.Request) string {
+	if cwd := r.Cwd(); cwd != "" {
+		return plain.Line(filepath.Base(cwd))
+	}
+	return ""
+}
+
+// door says of an agent's own prompt where it can be answered but here, and whether it
+// is the agent that asks.
+func door(th *theme.Theme, d *questions.Prompt) string {
+	var s string
+	switch d.Door {
+	case questions.Held:
+		s = th.Warn.Render(th.Glyph.Held + " its terminal shows nothing")
+	case questions.InTerminal:
+		s = th.Warn.Render(th.Glyph.Right + " answer in its terminal")
+	default:
+	}
+	if d.Unconfirmed {
+		if s != "" {
+			s += th.Faint.Render(" " + th.Glyph.Dot + " ")
+		}
+		s += th.Warn.Render("unconfirmed: the agent's records do not show that it asks this")
+	}
+	return s
 }
 
 // banner says what is unusual about the request.
@@ -154,6 +191,9 @@ func (p *Page) banner(f *tui.Frame, it questions.Item) string {
 	case questions.Restarted:
 		return th.Muted.Render("from before the restart; " + who + " may come back for the answer")
 	default:
+	}
+	if d := it.Request.Prompt; d != nil {
+		return door(th, d)
 	}
 	if it.Note != "" {
 		return th.Info.Render(it.Note)

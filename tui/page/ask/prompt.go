@@ -1,0 +1,256 @@
+package ask
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// Jumper brings the terminal in which an agent works before the user.
+type Jumper interface {
+	Jump(questions.Request) error
+}
+
+// readFor is how long a permission has to be on screen before a key can be meant for it.
+const readFor = 800 * time.Millisecond
+
+// settledFor is how long the line stays that says how a permission was settled elsewhere.
+// Keys do nothing in that time, since they may be meant for what was there.
+const settledFor = 5 * time.Second
+
+// decision returns the prompt of a request that is answered by one of its grants: a
+// permission, or a plan. It returns nil for anything else.
+func decision(r *questions.Request) *questions.Prompt {
+	p := r.Prompt
+	if p == nil || p.Kind != questions.Permission && p.Kind != questions.Plan || len(r.Questions) != 1 || len(r.Questions[0].Options) == 0 {
+		return nil
+	}
+	return p
+}
+
+// deciding is the open request where it is a decision that can be given here.
+func (p *Page) deciding() *questions.Prompt {
+	it, ok := p.current()
+	if !ok || p.place != partRequest || it.State == questions.Sending || it.Request.InTerminal() {
+		return nil
+	}
+	return decision(&it.Request)
+}
+
+// closed tells whether the open request can be looked at and not be answered.
+func (p *Page) closed() bool {
+	it, ok := p.current()
+	return p.opt.Watch || ok && it.Request.InTerminal()
+}
+
+// grantKey is the key that gives a grant, "" if only its number does.
+func grantKey(g questions.Grant) string {
+	switch {
+	case g.Allow && g.Scope == questions.ForSession:
+		return "Y"
+	case g.Allow && g.Scope == questions.Always:
+		return ""
+	case g.Allow:
+		return "y"
+	case g.Stop:
+		return "x"
+	case g.Note:
+		return "N"
+	}
+	return "n"
+}
+
+// granted returns the option that a key chooses, -1 if the agent offers none: of several
+// for the session the last, which is the widest, and else the first.
+func granted(p *questions.Prompt, key string) int {
+	found := -1
+	for i, g := range p.Grants {
+		if grantKey(g) == key && (found < 0 || key == "Y") {
+			found = i
+		}
+	}
+	return found
+}
+
+// give makes the Run of a key that chooses a grant.
+func (p *Page) give(key, otherwise string) func() tea.Cmd {
+	return p.careful(func() tea.Cmd {
+		d := p.deciding()
+		if d == nil {
+			return nil
+		}
+		i := granted(d, key)
+		if i < 0 {
+			p.message = otherwise
+			return nil
+		}
+		return p.decide(i)
+	})
+}
+
+// decide answers the open permission or plan with an option. One that takes a note asks
+// for it first.
+func (p *Page) decide(option int) tea.Cmd {
+	d, q := p.deciding(), p.questions()
+	if d == nil || option >= len(q[0].Options) {
+		return nil
+	}
+	a := &p.draft.Answers[0]
+	a.Cursor, p.message = option, ""
+	if option < len(d.Grants) && d.Grants[option].Note {
+		p.openField(questions.NoteField)
+		return nil
+	}
+	return p.decided(option)
+}
+
+func (p *Page) decided(option int) tea.Cmd {
+	p.draft.Answers[0].Chosen = []int{option}
+	p.keep()
+	return p.send()
+}
+
+// noted answers with the option whose note was just written.
+func (p *Page) noted() tea.Cmd {
+	if option := p.draft.Option; strings.TrimSpace(p.draft.Answers[0].Notes[option]) != "" {
+		return p.decided(option)
+	}
+	p.draft.Field = questions.NoteField
+	p.message = "type a note, or esc"
+	p.keep()
+	return nil
+}
+
+// release lets a held prompt go to its terminal.
+func (p *Page) release() tea.Cmd {
+	if err := p.queue.Release(p.id); err != nil {
+		p.message = err.Error()
+		return nil
+	}
+	p.message = ""
+	p.refresh()
+	return tui.Toast(tui.Info, "its terminal asks now")
+}
+
+func (p *Page) whyNoRelease() string {
+	if it, ok := p.current(); !ok || it.Request.Prompt == nil || it.Request.Prompt.Door != questions.Held {
+		return "its terminal asks, too"
+	}
+	return ""
+}
+
+// jump brings the agent's terminal before the user.
+func (p *Page) jump() tea.Cmd {
+	it, ok := p.current()
+	if !ok {
+		return nil
+	}
+	to, r := p.opt.Jump, it.Request
+	if to == nil {
+		return tui.Toast(tui.Info, "this deck cannot go to a terminal")
+	}
+	return func() tea.Msg {
+		if err := to.Jump(r); err != nil {
+			return tui.Toast(tui.Warn, err.Error())()
+		}
+		return nil
+	}
+}
+
+func (p *Page) whyNoJump() string {
+	if it, ok := p.current(); !ok || it.Request.Prompt == nil {
+		return "no agent's own prompt is open"
+	}
+	return ""
+}
+
+// promptActions are what can be done with permissions and plans, and with what only a
+// terminal can answer.
+func (p *Page) promptActions() []tui.Action {
+	const none = "the agent does not offer this"
+	give := []row{
+		{"prompt.choose", "Choose the option under the cursor", "choose", []string{"enter"}, true, p.careful(func() tea.Cmd {
+			if d := p.deciding(); d == nil {
+				return nil
+			}
+			return p.decide(p.draft.Answers[0].Cursor)
+		})},
+		{"prompt.allow", "Allow once, or accept the plan", "allow once", []string{"y"}, true, p.give("y", none)},
+		{"prompt.deny", "Deny, or keep planning", "deny", []string{"n"}, true, p.give("n", none)},
+		{"prompt.session", "Allow for this session: the widest permission that the agent offers", "", []string{"Y"}, true, p.give("Y", none)},
+		{"prompt.note", "Deny with a note", "", []string{"N", "tab"}, true, p.give("N", "the agent takes no note")},
+		{"prompt.stop", "Deny and stop the agent's turn", "", []string{"x"}, true, p.give("x", none)},
+	}
+	look := []row{{"read", "Read everything in full", "whole text", []string{"d", "v", "pgdown", "shift+down"}, false, do(p.read)}}
+	for _, r := range p.bothRows() {
+		switch r.id {
+		case "release":
+			look = append([]row{r}, look...)
+		case "previous", "next", "decline", "allrecommended", "forget", "send":
+		default:
+			look = append(look, r)
+		}
+	}
+	out := p.actionsOf(partPrompt, append(give, look...))
+	for i := range out {
+		if out[i].ID == "ask.prompt.allow" {
+			out[i].HintNow = p.allowHint
+		}
+	}
+	seen := row{"terminal", "Go to the terminal that asks", "answer in its terminal", []string{"enter"}, false, p.jump}
+	out = append(out, p.actionsOf(partTerminal, append([]row{seen}, look...))...)
+	leave := tui.Action{ID: "ask.settled.leave", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "ctrl+c"}, Part: partSettled, InText: true, Run: do(p.toList)}
+	return append(out, leave)
+}
+
+func (p *Page) allowHint() string {
+	if d := p.deciding(); d != nil && d.Kind == questions.Plan {
+		return "accept"
+	}
+	return ""
+}
+
+// settledMsg ends the time in which keys do nothing.
+type settledMsg struct{ id int }
+
+// settle shows how the open permission was settled elsewhere, if it was; what comes next
+// must not take its place under a key that is being pressed.
+func (p *Page) settle(old, s *questions.Snapshot) tea.Cmd {
+	it, ok := old.Item(p.id)
+	if !ok || decision(&it.Request) == nil || !p.shown || p.place != partRequest && p.place != partReader {
+		return nil
+	}
+	for _, r := range s.History {
+		if r.ID != p.id || r.Delivery != questions.Elsewhere && r.Delivery != questions.Withdrawn {
+			continue
+		}
+		p.settled, p.id, p.place, p.draft = r, 0, partSettled, questions.Draft{}
+		p.queue.Show(0)
+		return after(settledFor, settledMsg{r.ID})
+	}
+	return nil
+}
+
+// settledSeen goes on after a permission that was settled elsewhere.
+func (p *Page) settledSeen(msg settledMsg) tea.Cmd {
+	if p.place != partSettled || p.settled.ID != msg.id {
+		return nil
+	}
+	p.leaveEnded(true)
+	return p.goBack()
+}
+
+// about is what a request asks, on one line: of a permission the tool and what it would
+// do, else the first question.
+func about(r *questions.Request) string {
+	d := r.Prompt
+	if d == nil || d.Kind != questions.Permission {
+		return plain.Bare(r.Questions[0].Question)
+	}
+	return strings.TrimSpace(plain.Line(d.Tool) + "  " + plain.Line(d.Subject()))
+}

@@ -1,0 +1,313 @@
+package ask_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	page "github.com/mcpdeck/mcpdeck/tui/page/ask"
+)
+
+func bash(id, command string) questions.Request {
+	return fake.Permission("claude", "/home/ann/src/api", questions.Prompt{ID: id, Tool: "Bash", Command: command})
+}
+
+func (d *driver) prompt(r questions.Request) *questions.Call {
+	d.t.Helper()
+	c, err := d.q.Open(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return c
+}
+
+// prompted opens prompts and waits until keys count.
+func prompted(t *testing.T, test func(d *driver, calls []*questions.Call), requests ...questions.Request) {
+	t.Helper()
+	setup{}.run(t, func(d *driver) {
+		var calls []*questions.Call
+		for _, r := range requests {
+			calls = append(calls, d.prompt(r))
+		}
+		d.Wait(5 * time.Second)
+		test(d, calls)
+	})
+}
+
+func chosen(t *testing.T, r questions.Reply) (label, note string) {
+	t.Helper()
+	if len(r.Results) != 1 || len(r.Results[0].SelectedOptions) != 1 {
+		t.Fatalf("the reply is %+v", r)
+	}
+	return r.Results[0].SelectedOptions[0], r.Results[0].Note
+}
+
+func TestEachKeyGivesThePermissionThatStandsBesideIt(t *testing.T) {
+	for keys, want := range map[string]string{
+		"y": "Allow once", "n": "Deny", "Y": "Allow for this session", "x": "Deny and stop the turn",
+		"1": "Allow once", "3": "Always", "6": "Deny and stop the turn", "enter": "Allow once", "down down enter": "Always",
+		"N 'use_go_vet enter": "Deny with a note", "5 'use_go_vet enter": "Deny with a note", "tab 'use_go_vet enter": "Deny with a note",
+	} {
+		prompted(t, func(d *driver, calls []*questions.Call) {
+			d.press(strings.Fields(keys)...)
+			label, note := chosen(t, d.reply(calls[0]))
+			if label != want || (note == "use_go_vet") != strings.Contains(keys, "'") {
+				t.Errorf("%s gives %q with the note %q, want %q", keys, label, note, want)
+			}
+		}, bash("1", "make"))
+	}
+}
+
+func TestTheWidestSessionGrantIsTheLastOfSeveral(t *testing.T) {
+	r := bash("1", "make")
+	r.Questions[0].Options = append(slices.Clone(r.Questions[0].Options), questions.Option{Label: "All of these for this session"})
+	r.Prompt.Grants = append(slices.Clone(r.Prompt.Grants), questions.Grant{Allow: true, Scope: questions.ForSession, Effect: "both"})
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Keys("Y")
+		if label, _ := chosen(t, d.reply(calls[0])); label != "All of these for this session" {
+			t.Errorf("got %q", label)
+		}
+	}, r)
+}
+
+func TestAKeyForWhatTheAgentDoesNotOfferSaysSo(t *testing.T) {
+	r := bash("1", "make")
+	r.Questions[0].Options, r.Prompt.Grants = r.Questions[0].Options[:1:1], r.Prompt.Grants[:1:1]
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		for _, key := range []string{"n", "Y", "x", "2", "9"} {
+			d.Keys(key)
+		}
+		d.notSent(calls[0])
+		d.Keys("n")
+		d.Has("the agent does not offer this")
+	}, r)
+}
+
+func TestANoteThatIsBlankDeniesNothing(t *testing.T) {
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.press("N", "enter", "' ", "enter")
+		d.Has("type a note, or esc")
+		d.press("esc")
+		d.notSent(calls[0])
+		d.Has("→ 5 Deny with a note")
+	}, bash("1", "make"))
+}
+
+func TestKeysDoNothingUntilAPermissionCanHaveBeenRead(t *testing.T) {
+	setup{}.run(t, func(d *driver) {
+		d.Wait(5 * time.Second) // the page is idle, so the permission comes by itself
+		c := d.prompt(bash("1", "make"))
+		d.Wait(100 * time.Millisecond)
+		d.Keys("y")
+		d.Has("make", "this just appeared; press the key again")
+		d.Keys("enter", "1")
+		d.notSent(c)
+		d.Keys("y")
+		d.reply(c)
+	})
+}
+
+func TestTheNextPermissionDoesNotSlideUnderAKey(t *testing.T) {
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Keys("y", "y", "y")
+		d.reply(calls[0])
+		d.notSent(calls[1])
+	}, bash("1", "make"), bash("2", "make install"))
+}
+
+func TestAClickNeverGivesAPermission(t *testing.T) {
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		for y, l := range strings.Split(d.Text(), "\n") {
+			if strings.Contains(l, "Always") {
+				d.Click(8, y)
+				d.Click(8, y)
+			}
+		}
+		d.notSent(calls[0])
+		d.Has("→ 3 Always")
+		if d.first().Chosen != nil {
+			t.Errorf("chosen: %v", d.first().Chosen)
+		}
+	}, bash("1", "make"))
+}
+
+func TestAHeldPermissionIsLetGoToItsTerminal(t *testing.T) {
+	r := bash("1", "make")
+	r.Prompt.Door = questions.Held
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Has("its terminal shows nothing", "t to its terminal")
+		d.Keys("t")
+		<-calls[0].Released()
+		d.Has("answer in its terminal")
+		d.Lacks("its terminal shows nothing", "y allow once")
+		d.Wait(time.Second)
+		d.Keys("y", "1", "n", "x", "N")
+		d.notSent(calls[0])
+	}, r)
+	prompted(t, func(d *driver, _ []*questions.Call) {
+		d.Lacks("to its terminal")
+		d.Keys("t")
+		d.Has("its terminal asks, too")
+	}, bash("1", "make"))
+}
+
+// jumper notes where it is asked to go.
+type jumper struct {
+	to  []string
+	err error
+}
+
+func (j *jumper) Jump(r questions.Request) error {
+	j.to = append(j.to, r.Prompt.ID)
+	return j.err
+}
+
+func TestWhatOnlyItsTerminalAnswersIsShownAndLeadsThere(t *testing.T) {
+	r := bash("7", "npm test")
+	r.Prompt.Door = questions.InTerminal
+	j := &jumper{}
+	setup{page: page.Options{Jump: j}}.run(t, func(d *driver) {
+		c := d.prompt(r)
+		d.Wait(5 * time.Second)
+		d.Has("answer in its terminal", "npm test", "Allow once")
+		d.Lacks("1 Allow once", "enter choose")
+		d.Keys("enter", "J")
+		same(t, j.to, []string{"7", "7"})
+		j.err = errors.New("no terminal is known")
+		d.Keys("enter")
+		d.Has("no terminal is known")
+		d.notSent(c)
+	})
+	prompted(t, func(d *driver, _ []*questions.Call) {
+		d.Keys("enter")
+		d.Has("this deck cannot go to a terminal")
+	}, r)
+}
+
+func TestATextThatOnlyItsTerminalTakesIsNotTypedHere(t *testing.T) {
+	r := bash("7", "")
+	r.Prompt.Kind, r.Prompt.Door, r.Prompt.Grants = questions.OwnQuestion, questions.InTerminal, nil
+	r.Questions = []questions.Question{{ID: "secret", Question: "Which token?", Kind: questions.Text, AllowOther: true, Required: true}}
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Has("Which token?", "answer in its terminal")
+		d.Type("abc")
+		d.Keys("enter")
+		d.notSent(calls[0])
+		if s := d.first().Other; s != "" {
+			t.Errorf("%q was typed", s)
+		}
+	}, r)
+}
+
+func TestWhatWasSettledElsewhereIsSaidAndKeysDoNothingMeanwhile(t *testing.T) {
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Has("make all")
+		calls[0].Settled("answered in its terminal: allowed")
+		d.Wait(100 * time.Millisecond)
+		d.Has("answered in its terminal: allowed", "make all")
+		d.Lacks("make install")
+		d.Keys("y", "n", "1", "q", "enter", "p")
+		d.Type("quit")
+		d.Has("answered in its terminal: allowed")
+		d.Wait(6 * time.Second)
+		d.Has("make install")
+		d.notSent(calls[1])
+		d.Keys("y")
+		d.reply(calls[1])
+	}, bash("1", "make all"), bash("2", "make install"))
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.press("N", "'use go ve")
+		calls[0].Leave("the agent ended")
+		d.press("'t quit now", "enter")
+		d.Has("withdrawn: the agent ended")
+		d.Keys("esc")
+		d.Has("No questions.")
+	}, bash("1", "make all"))
+}
+
+func TestOneThatIsNotOnScreenLeavesWithoutAWord(t *testing.T) {
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		calls[1].Settled("answered in its terminal: allowed")
+		d.Wait(100 * time.Millisecond)
+		d.Has("make all", "Allow once")
+		d.Lacks("answered in its terminal")
+	}, bash("1", "make all"), bash("2", "make install"))
+}
+
+func TestAPermissionLeavesAQuestionWithADraftOnScreen(t *testing.T) {
+	setup{page: page.Options{Focus: page.FocusAlways}, ask: []string{abc}}.run(t, func(d *driver) {
+		d.press("tab", "'my note")
+		d.prompt(bash("1", "make"))
+		d.Wait(20 * time.Second)
+		d.Has("my note")
+		d.Lacks("make")
+	})
+}
+
+func TestQuittingLeavesPermissionsToTheirTerminals(t *testing.T) {
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Keys("q")
+		d.Lacks("Quit mcpdeck?")
+		d.notSent(calls[0])
+	}, bash("1", "make"))
+}
+
+func TestADeckThatOnlyWatchesShowsAPermission(t *testing.T) {
+	setup{page: page.Options{Watch: true}}.run(t, func(d *driver) {
+		c := d.prompt(bash("1", "make"))
+		d.Wait(5 * time.Second)
+		d.Keys("enter")
+		d.Wait(time.Second)
+		d.Has("make", "Allow once")
+		d.Keys("y", "enter", "1", "n", "N", "t")
+		d.notSent(c)
+	})
+}
+
+func TestTheWholeTextOfAPermission(t *testing.T) {
+	prompted(t, func(d *driver, _ []*questions.Call) {
+		d.Has("1 echo 0", "more lines", "99 echo 98")
+		d.Lacks("50 echo 49")
+		d.Keys("d", "pgdown", "pgdown")
+		d.Has("50 echo 49")
+		d.Keys("end", "esc")
+		d.Has("Allow once")
+	}, bash("1", lines(99)))
+}
+
+func lines(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "echo %d\n", i)
+	}
+	return b.String()
+}
+
+func TestPromptFrames(t *testing.T) {
+	names := []string{"held", "edit", "long", "arguments", "plan", "own", "terminal"}
+	for i, r := range fake.Prompts() {
+		for _, size := range []frame.Size{{W: 40, H: 12}, {W: 60, H: 20}, {W: 100, H: 24}, {W: 200, H: 60}} {
+			setup{size: size}.run(t, func(d *driver) {
+				d.prompt(r)
+				d.Wait(5 * time.Second)
+				d.Golden(fmt.Sprintf("prompt-%s-%dx%d", names[i], size.W, size.H))
+			})
+		}
+	}
+}
+
+func TestANoteIsDrawnUnderItsOption(t *testing.T) {
+	prompted(t, func(d *driver, _ []*questions.Call) {
+		d.Keys("N")
+		d.Send(tea.PasteMsg{Content: "run the linter first"})
+		d.Golden("prompt-note-80x24")
+	}, bash("1", "make"))
+}

@@ -1,0 +1,246 @@
+package ask
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// drawnSubject is what a permission is about as it was drawn last: it may be long, and is
+// drawn at every key.
+type drawnSubject struct {
+	id, w int
+	th    *theme.Theme
+	rows  []string
+}
+
+// renderPrompt draws a permission or a plan: what it is about, what is known of it, and
+// what can be answered.
+func (p *Page) renderPrompt(f *tui.Frame, it questions.Item, b box) []string {
+	th := f.Theme
+	d, q := it.Request.Prompt, it.Request.Questions[0]
+	whole := p.subjectRows(th, it, b.w-2)
+	opts := p.grantRows(f, d, q, b.w)
+	facts := promptFacts(th, it, b.w)
+	words := promptWords(th, d, b.w)
+
+	// Both ends of the subject and three options come first, then all options, one row of
+	// facts, the rest of the subject, and what explains it.
+	left := b.h - 1
+	hs := min(len(whole), 7, max(left-min(len(opts.rows), 3), 1))
+	left -= hs
+	ho := max(min(len(opts.rows), left), 0)
+	left -= ho
+	take := func(n int) int {
+		n = max(min(n, left), 0)
+		left -= n
+		return n
+	}
+	hf := take(min(len(facts), 1))
+	hs += take(len(whole) - hs)
+	hf += take(len(facts) - hf)
+	hw := take(len(words))
+	rows := []string{promptTitle(th, d, b.w)}
+	if take(1) > 0 {
+		rows = append([]string{""}, rows...)
+	}
+	shown, _ := widget.Fold(th, whole, hs)
+	bar := th.Border.Render(th.Glyph.Frame.Left) + " "
+	for _, r := range shown {
+		rows = append(rows, bar+r)
+	}
+	rows = append(rows, words[:hw]...)
+	rows = append(rows, facts[:hf]...)
+	if left > 0 {
+		rows = append(rows, "")
+	}
+	window := p.windows(nil, opts, nil, 0, ho, 0)[2]
+	p.aim(f, opts, window, box{x: b.x, y: b.y + len(rows), w: b.w, h: ho})
+	rows = append(rows, window.draw(th, b.w)...)
+	return widget.Rows(rows, b.w, b.h)
+}
+
+// promptTitle says what wants to happen.
+func promptTitle(th *theme.Theme, d *questions.Prompt, w int) string {
+	if d.Kind == questions.Plan {
+		return th.Strong.Render(widget.Cut("The agent proposes this plan", w))
+	}
+	tool := cmp.Or(plain.Line(d.Tool), "a tool")
+	wants := " wants to run"
+	if d.Path != "" && d.Command == "" {
+		wants = " wants to change "
+		if d.Diff == "" {
+			wants = " wants "
+		}
+		wants += widget.CutLeft(plain.Exact(d.Path), max(w-widget.Width(tool+wants), 8))
+	}
+	return widget.Cut(th.Strong.Render(tool)+th.Muted.Render(wants), w)
+}
+
+// subjectRows draws what would be done, in full.
+func (p *Page) subjectRows(th *theme.Theme, it questions.Item, w int) []string {
+	if c := p.drawn; c.id == it.ID && c.w == w && c.th == th {
+		return c.rows
+	}
+	p.drawn = drawnSubject{id: it.ID, w: w, th: th, rows: drawSubject(th, &it.Request, w)}
+	return p.drawn.rows
+}
+
+func drawSubject(th *theme.Theme, r *questions.Request, w int) []string {
+	d, q := r.Prompt, r.Questions[0]
+	switch {
+	case d.Kind == questions.Plan:
+		return markdown(th, plain.Text(cmp.Or(q.Description, q.Question)), w)
+	case d.Command != "":
+		return widget.Code(th, d.Command, w)
+	case d.Diff != "":
+		return widget.Diff(th, d.Diff, w)
+	case len(d.Args) > 0:
+		return widget.Arguments(th, d.Args, w)
+	}
+	return widget.Code(th, cmp.Or(d.Path, q.Description, q.Question), w)
+}
+
+// promptWords are the agent's own words about what it wants, marked as such.
+func promptWords(th *theme.Theme, d *questions.Prompt, w int) []string {
+	text := strings.TrimSpace(plain.Line(d.Words))
+	if text == "" {
+		return nil
+	}
+	return styled(quoted(th, text)+" (the agent's own words)", w, th.Muted)
+}
+
+// promptFacts are what the deck noticed about a permission, and what it knows.
+func promptFacts(th *theme.Theme, it questions.Item, w int) []string {
+	d := it.Request.Prompt
+	var facts []string
+	for _, m := range d.Marks {
+		facts = append(facts, plain.Line(m))
+	}
+	marks := len(facts)
+	if cwd := it.Request.Cwd(); cwd != "" {
+		facts = append(facts, "in "+plain.Exact(cwd))
+	}
+	if d.Mode != "" {
+		facts = append(facts, "mode "+plain.Line(d.Mode))
+	}
+	if n := strings.Count(strings.TrimSuffix(d.Command, "\n"), "\n") + 1; n > 1 {
+		facts = append(facts, fmt.Sprintf("%d lines", n))
+	}
+	var rows []string
+	row := ""
+	for i, s := range facts {
+		style, dot := th.Muted, th.Faint.Render(" "+th.Glyph.Dot+" ")
+		if i < marks {
+			style, s = th.Warn, "! "+s
+		}
+		switch s = style.Render(widget.Cut(s, w)); {
+		case row == "":
+			row = s
+		case widget.Width(row)+3+widget.Width(s) <= w:
+			row += dot + s
+		default:
+			rows, row = append(rows, row), s
+		}
+	}
+	if row == "" {
+		return nil
+	}
+	return append(rows, row)
+}
+
+// grantRows draws the options with their keys. What lasts says exactly what it does.
+func (p *Page) grantRows(f *tui.Frame, d *questions.Prompt, q questions.Question, w int) optionRows {
+	th := f.Theme
+	a := &p.draft.Answers[0]
+	o := optionRows{caret: -1}
+	open := !p.closed()
+	const in = 4
+	for i, label := range shownLabels(q) {
+		start := len(o.rows)
+		key := ""
+		if i < len(d.Grants) {
+			g := d.Grants[i]
+			if e := plain.Exact(g.Effect); e != "" && !strings.Contains(label, e) {
+				label += ": " + strings.ReplaceAll(e, "\n", " ")
+			}
+			if k := grantKey(g); k != "" && granted(d, k) == i {
+				key = k
+			}
+		}
+		if t := plain.Bare(q.Options[i].Description); t != "" {
+			label += ": " + t
+		}
+		cursor, style, number := "  ", th.Text, " "
+		if i < 9 {
+			number = strconv.Itoa(i + 1)
+		}
+		if open && i == a.Cursor {
+			cursor, style = th.Accent.Render(th.Glyph.Right)+" ", th.Strong
+			o.first = start
+		}
+		for n, l := range widget.Wrap(label, max(w-in-3, 4)) {
+			switch {
+			case n > 0:
+				o.add(i, strings.Repeat(" ", in)+style.Render(l))
+			case open:
+				o.add(i, widget.Ends(cursor+th.Faint.Render(number)+" "+style.Render(l), th.Key.Render(key), w))
+			default:
+				o.add(i, strings.Repeat(" ", in)+th.Muted.Render(l))
+			}
+		}
+		if p.draft.Field == questions.NoteField && p.draft.Option == i {
+			p.editRows(f, &o, i, in, w)
+		}
+		if i == a.Cursor {
+			o.last = len(o.rows) - 1
+		}
+	}
+	return o
+}
+
+// promptText is everything of a permission or a plan, to be read.
+func promptText(th *theme.Theme, it questions.Item, w int) []string {
+	d, q := it.Request.Prompt, it.Request.Questions[0]
+	rows := append([]string{promptTitle(th, d, w), ""}, drawSubject(th, &it.Request, w)...)
+	rows = append(append(rows, ""), append(promptWords(th, d, w), promptFacts(th, it, w)...)...)
+	for i, l := range shownLabels(q) {
+		rows = append(rows, "", th.Key.Render(strconv.Itoa(i+1))+" "+l)
+		if i < len(d.Grants) && d.Grants[i].Effect != "" {
+			for _, l := range widget.Code(th, d.Grants[i].Effect, w-2) {
+				rows = append(rows, "  "+l)
+			}
+		}
+	}
+	return rows
+}
+
+// renderSettled says how the permission was settled that was on screen.
+func (p *Page) renderSettled(f *tui.Frame) []string {
+	th, r := f.Theme, p.settled
+	who := th.Hue(r.Request.Client()).Render(plain.Line(r.Request.Client()))
+	if cwd := project(&r.Request); cwd != "" {
+		who += th.Muted.Render(" " + th.Glyph.Dot + " " + cwd)
+	}
+	return []string{
+		"", " " + who + th.Muted.Render("  "+about(&r.Request)),
+		"", " " + th.Strong.Render(settledWords(r)),
+		"", " " + th.Muted.Render("keys do nothing for a moment, since they may be meant for it"),
+	}
+}
+
+// settledWords say how a permission ended that was not answered here.
+func settledWords(r questions.Record) string {
+	why := cmp.Or(plain.Line(r.Reply.Reason), "answered elsewhere")
+	if r.Delivery == questions.Withdrawn {
+		return "withdrawn: " + why
+	}
+	return why
+}
