@@ -1,3 +1,109 @@
 // Package opencode brings what OpenCode asks in its terminal to the deck: a plugin in
-// OpenCode's process reports permissions and questions, and posts the answers there.
+// OpenCode's process reports permissions, questions and sessions, and posts the answers
+// there.
 package opencode
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+)
+
+// Limits of what one session may ask, and of sessions.
+const (
+	mostOpen      = 20
+	mostPerMinute = 60
+	mostSessions  = 500 // that one process reports
+)
+
+const (
+	// settled is how long a prompt waits before it is shown: "opencode run" answers its own
+	// at once.
+	settled = 250 * time.Millisecond
+	// confirmed is how long an answer may take to have an effect.
+	confirmed = 5 * time.Second
+)
+
+// Options configures an [Adapter].
+type Options struct {
+	Queue  prompts.Queue
+	Roster prompts.Roster
+	// OnceOnly leaves out the option that allows more than one call.
+	OnceOnly bool
+	Log      *slog.Logger
+}
+
+// Adapter is the connection to all OpenCode processes of the user.
+type Adapter struct {
+	opt Options
+
+	mu     sync.Mutex // guards what follows
+	owners map[string]*stream
+}
+
+// New returns an adapter.
+func New(o Options) *Adapter {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Adapter{opt: o, owners: map[string]*stream{}}
+}
+
+// Agent implements [prompts.Adapter].
+func (a *Adapter) Agent() string { return "opencode" }
+
+// Run implements [prompts.Adapter]. All work is done in Serve.
+func (a *Adapter) Run(ctx context.Context) { <-ctx.Done() }
+
+// Serve implements [hook.Handler]: it handles what the plugin of one process reports.
+func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
+	if c.Hello.Mode != hook.Stream {
+		return
+	}
+	alive, hungUp := context.WithCancel(ctx)
+	s := &stream{
+		a: a, c: c, ctx: alive, deck: ctx, verified: strings.Contains(strings.ToLower(socket.Program(c.PID)), "opencode"),
+		sessions: map[string]*session{}, open: map[string]*prompt{},
+	}
+	for {
+		m, err := c.Next(ctx)
+		if err != nil {
+			break
+		}
+		if m.Event != "" {
+			s.take(m)
+		}
+	}
+	hungUp()
+	s.wg.Wait()
+	s.end()
+}
+
+// owns reports whether a session is that of a connection: of the first that reported it,
+// for as long as that lasts.
+func (a *Adapter) owns(s *stream, id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if o := a.owners[id]; o != nil {
+		return o == s
+	}
+	a.owners[id] = s
+	return true
+}
+
+// leave gives up all sessions of a connection.
+func (a *Adapter) leave(s *stream) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, o := range a.owners {
+		if o == s {
+			delete(a.owners, id)
+		}
+	}
+}

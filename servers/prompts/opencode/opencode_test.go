@@ -1,0 +1,490 @@
+package opencode_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
+)
+
+// world is a deck, and the plugin of one OpenCode process.
+type world struct {
+	t       *testing.T
+	q       *ask.Queue
+	roster  *roster.Roster
+	adapter *opencode.Adapter
+	deck    context.Context
+	stop    context.CancelFunc
+	ends    []func()
+}
+
+// inDeck runs a test with a clock of its own.
+func inDeck(t *testing.T, o opencode.Options, test func(*world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, q: ask.New(ask.Options{Hold: -1}), roster: &roster.Roster{}}
+		o.Queue, o.Roster = w.q, w.roster
+		w.adapter = opencode.New(o)
+		w.deck, w.stop = context.WithCancel(t.Context())
+		test(w)
+		w.stop()
+		for _, end := range w.ends {
+			end()
+		}
+		w.q.Close()
+	})
+}
+
+// plugin is the other end of a connection.
+type plugin struct {
+	w    *world
+	conn net.Conn
+	in   *bufio.Reader
+	over chan struct{}
+}
+
+func (w *world) plugin() *plugin {
+	w.t.Helper()
+	ours, theirs := net.Pipe()
+	p := &plugin{w: w, conn: ours, in: bufio.NewReader(ours), over: make(chan struct{})}
+	go func() {
+		defer close(p.over)
+		c, err := hook.Greet(theirs, 0)
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		w.adapter.Serve(w.deck, c)
+	}()
+	p.say(`{"v":1,"hello":"opencode","mode":"stream","directory":"/p"}`)
+	w.ends = append(w.ends, p.hangUp)
+	return p
+}
+
+func (p *plugin) say(lines ...string) {
+	p.w.t.Helper()
+	for _, l := range lines {
+		if _, err := p.conn.Write([]byte(l + "\n")); err != nil {
+			p.w.t.Fatal(err)
+		}
+	}
+	synctest.Wait()
+}
+
+func (p *plugin) hangUp() {
+	p.conn.Close()
+	<-p.over
+	synctest.Wait()
+}
+
+// post reads what the deck posts.
+func (p *plugin) post() (path, body string) {
+	p.w.t.Helper()
+	for {
+		line, err := p.in.ReadString('\n')
+		if err != nil {
+			p.w.t.Fatal(err)
+		}
+		var m struct {
+			Post string
+			Body json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			p.w.t.Fatal(err)
+		}
+		if m.Post != "" {
+			return m.Post, string(m.Body)
+		}
+	}
+}
+
+// items are the open requests, after those that are settled at once have gone.
+func (w *world) items() []ask.Item {
+	w.t.Helper()
+	time.Sleep(time.Second)
+	synctest.Wait()
+	return w.q.Pending().Items
+}
+
+func (w *world) item() ask.Item {
+	w.t.Helper()
+	items := w.items()
+	if len(items) != 1 {
+		w.t.Fatalf("%d requests are open", len(items))
+	}
+	return items[0]
+}
+
+// answer sends an answer to the only request.
+func (w *world) answer(a ...ask.AnswerDraft) {
+	w.t.Helper()
+	id := w.item().ID
+	w.q.SetDraft(id, ask.Draft{Answers: a})
+	if err := w.q.Send(id); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (w *world) row() string {
+	var out []string
+	for _, s := range w.roster.Sessions() {
+		out = append(out, fmt.Sprintf("%s %s %s", s.ID, s.State, s.WaitingFor))
+	}
+	return strings.Join(out, "; ")
+}
+
+const (
+	bash     = `{"event":"permission.asked","properties":{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["echo hi","git status"],"metadata":{"command":"echo hi && git status"},"always":["echo *","git status *"],"tool":{"messageID":"m","callID":"c"}}}`
+	edit     = `{"event":"permission.asked","properties":{"id":"per_2","sessionID":"ses_1","permission":"edit","patterns":["b.txt"],"metadata":{"filepath":"/q/b.txt","diff":"--- a\n+++ b\n@@ -0,0 +1 @@\n+one\n"},"always":["*"]}}`
+	fetch    = `{"event":"permission.asked","properties":{"id":"per_3","sessionID":"ses_1","permission":"webfetch","patterns":["http://x"],"metadata":{"url":"http://x","format":"text"},"always":["*"]}}`
+	question = `{"event":"question.asked","properties":{"id":"que_1","sessionID":"ses_1","questions":[{"question":"Which db?","header":"DB","options":[{"label":"SQLite","description":"small"},{"label":"Postgres","description":"big"}]},{"question":"Which files?","header":"F","multiple":true,"custom":false,"options":[{"label":"a"},{"label":"b"}]},{"question":"Why?","header":"W","options":[]}]}}`
+)
+
+func TestAPermissionIsShownExactly(t *testing.T) {
+	for _, tt := range []struct{ name, event, want string }{
+		{"a command", bash, `bash "echo hi && git status" "" "" null [] | Allow once, Always allow: bash: echo *, git status * (bash: echo *, git status * (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
+		{"an edit", edit, `edit "" "/q/b.txt" "--- a\n+++ b\n@@ -0,0 +1 @@\n+one\n" null ["outside the project"] | Allow once, Always allow: edit, whatever it is about (edit, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
+		{"anything else", fetch, `webfetch "" "" "" {"url":"http://x","format":"text","patterns":["http://x"]} [] | Allow once, Always allow: webfetch, whatever it is about (webfetch, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inDeck(t, opencode.Options{}, func(w *world) {
+				w.plugin().say(tt.event)
+				r := w.item().Request
+				var options []string
+				for _, o := range r.Questions[0].Options {
+					if o.Description != "" {
+						o.Label += " (" + o.Description + ")"
+					}
+					options = append(options, o.Label)
+				}
+				p := r.Prompt
+				args := string(p.Args)
+				if args == "" {
+					args = "null"
+				}
+				marks := []string{}
+				for _, m := range p.Marks {
+					marks = append(marks, fmt.Sprintf("%q", m))
+				}
+				got := fmt.Sprintf("%s %q %q %q %s %v | %s", p.Tool, p.Command, p.Path, p.Diff, args, marks, strings.Join(options, ", "))
+				if got != tt.want || p.Kind != ask.Permission || p.Door != ask.Shared || p.Session != "ses_1" || len(p.Grants) != 5 || !p.Unconfirmed {
+					t.Errorf("got %s\nof %+v", got, p)
+				}
+				if got := w.row(); got != "ses_1 permission permission: "+p.Tool {
+					t.Errorf("session %s", got)
+				}
+			})
+		})
+	}
+}
+
+func TestADecisionIsPostedAndDeliveredWhenOpenCodeSaysSo(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		option int
+		note   string
+		body   string
+		reply  string // of the event
+		want   ask.Delivery
+	}{
+		{"once", 0, "", `{"reply":"once"}`, "once", ask.Delivered},
+		{"always", 1, "", `{"reply":"always"}`, "always", ask.Delivered},
+		{"deny", 2, "", `{"message":"the user denied this","reply":"reject"}`, "reject", ask.Delivered},
+		{"deny with a note", 3, "use make", `{"message":"use make","reply":"reject"}`, "reject", ask.Delivered},
+		{"deny and stop", 4, "", `{"reply":"reject"}`, "reject", ask.Delivered},
+		{"the terminal was faster", 0, "", `{"reply":"once"}`, "reject", ask.Elsewhere},
+		{"no event", 0, "", `{"reply":"once"}`, "", ask.Unconfirmed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inDeck(t, opencode.Options{}, func(w *world) {
+				p := w.plugin()
+				p.say(bash)
+				a := ask.AnswerDraft{Chosen: []int{tt.option}, Accepted: true}
+				if tt.note != "" {
+					a.Notes = map[int]string{tt.option: tt.note}
+				}
+				w.answer(a)
+				if path, body := p.post(); path != "/permission/per_1/reply" || body != tt.body {
+					t.Errorf("posted %s to %s", body, path)
+				}
+				p.say(`{"posted":1,"status":200}`)
+				if h := w.q.Pending().History; h[0].Delivery == ask.Delivered {
+					t.Error("the status of the request counts as delivery")
+				}
+				if tt.reply != "" {
+					p.say(`{"event":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"` + tt.reply + `"}}`)
+				}
+				time.Sleep(10 * time.Second)
+				synctest.Wait()
+				if h := w.q.Pending().History; h[0].Delivery != tt.want {
+					t.Errorf("it is %s, want %s", h[0].Delivery, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestQuestionsAreAnsweredByLabelsOrFreely(t *testing.T) {
+	inDeck(t, opencode.Options{}, func(w *world) {
+		p := w.plugin()
+		p.say(question)
+		if got := w.row(); got != "ses_1 answer an answer" {
+			t.Errorf("session %s", got)
+		}
+		qs := w.item().Request.Questions
+		if len(qs) != 3 || !qs[0].AllowOther || qs[1].AllowOther || !qs[1].Multi || qs[2].Kind != ask.Text {
+			t.Errorf("questions %+v", qs)
+		}
+		w.answer(
+			ask.AnswerDraft{Chosen: []int{1}, Notes: map[int]string{1: "version 18"}, Accepted: true},
+			ask.AnswerDraft{Chosen: []int{0, 1}, Accepted: true},
+			ask.AnswerDraft{Other: "because", OtherOn: true, Accepted: true},
+		)
+		if path, body := p.post(); path != "/question/que_1/reply" || body != `{"answers":[["Postgres - version 18"],["a","b"],["because"]]}` {
+			t.Errorf("posted %s to %s", body, path)
+		}
+		p.say(`{"event":"question.replied","properties":{"sessionID":"ses_1","requestID":"que_1","answers":[]}}`)
+		if h := w.q.Pending().History; h[0].Delivery != ask.Delivered {
+			t.Errorf("it is %s", h[0].Delivery)
+		}
+	})
+}
+
+func TestADeclinedQuestionIsRejected(t *testing.T) {
+	inDeck(t, opencode.Options{}, func(w *world) {
+		p := w.plugin()
+		p.say(question)
+		if err := w.q.Decline(w.item().ID, "no"); err != nil {
+			t.Fatal(err)
+		}
+		if path, _ := p.post(); path != "/question/que_1/reject" {
+			t.Errorf("posted to %s", path)
+		}
+	})
+}
+
+func TestWhatTheTerminalAnswersLeaves(t *testing.T) {
+	inDeck(t, opencode.Options{}, func(w *world) {
+		p := w.plugin()
+		p.say(bash)
+		w.q.Show(w.item().ID)
+		p.say(`{"event":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"always"}}`)
+		s := w.q.Pending()
+		if len(s.Items) != 0 || s.History[0].Delivery != ask.Elsewhere || s.History[0].Reply.Reason != "answered in its terminal: always allowed" {
+			t.Errorf("left is %+v, %+v", s.Items, s.History)
+		}
+		if got := w.row(); got != "ses_1 idle " {
+			t.Errorf("session %s", got)
+		}
+	})
+}
+
+func TestWhatIsSettledAtOnceIsNeverShown(t *testing.T) {
+	inDeck(t, opencode.Options{}, func(w *world) {
+		p := w.plugin()
+		p.say(bash)
+		time.Sleep(200 * time.Millisecond)
+		p.say(`{"event":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"reject"}}`)
+		if len(w.items()) != 0 || len(w.q.Pending().History) != 0 {
+			t.Error("it was shown")
+		}
+	})
+}
+
+func TestAPromptLeavesWithItsProcess(t *testing.T) {
+	inDeck(t, opencode.Options{}, func(w *world) {
+		p := w.plugin()
+		p.say(bash)
+		w.item()
+		p.hangUp()
+		if n := len(w.items()); n != 0 {
+			t.Errorf("%d are left", n)
+		}
+		if got := w.row(); got != "ses_1 ended " {
+			t.Errorf("session %s", got)
+		}
+		w.plugin().say(bash) // the process connects again
+		w.item()
+	})
+}
+
+func TestAProcessCannotSettleAnothersPrompt(t *testing.T) {
+	inDeck(t, opencode.Options{}, func(w *world) {
+		w.plugin().say(bash)
+		other := w.plugin()
+		other.say(
+			`{"event":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"once"}}`,
+			`{"event":"permission.replied","properties":{"sessionID":"ses_9","requestID":"per_1","reply":"once"}}`,
+			`{"event":"session.deleted","properties":{"sessionID":"ses_1"}}`,
+			strings.ReplaceAll(bash, "per_1", "per_7"),
+		)
+		if it := w.item(); it.Request.Prompt.ID != "per_1" {
+			t.Errorf("open is %s", it.Request.Prompt.ID)
+		}
+		if got := w.row(); !strings.HasPrefix(got, "ses_1 permission") {
+			t.Errorf("sessions %s", got)
+		}
+	})
+}
+
+func TestASessionMayNotAskWithoutEnd(t *testing.T) {
+	inDeck(t, opencode.Options{}, func(w *world) {
+		p := w.plugin()
+		for i := range 70 {
+			p.say(strings.ReplaceAll(bash, "per_1", fmt.Sprintf("per_%d", i)))
+			if i >= 10 {
+				p.say(fmt.Sprintf(`{"event":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_%d","reply":"once"}}`, i))
+			}
+		}
+		if n := len(w.items()); n != 10 {
+			t.Errorf("%d are open", n)
+		}
+		for i := range 30 {
+			p.say(strings.ReplaceAll(bash, "per_1", fmt.Sprintf("per_b%d", i)))
+		}
+		if n := len(w.items()); n != 10 {
+			t.Errorf("%d are open, of more than 60 in a minute", n)
+		}
+		time.Sleep(time.Minute)
+		for i := range 30 {
+			p.say(strings.ReplaceAll(bash, "per_1", fmt.Sprintf("per_c%d", i)))
+		}
+		if n := len(w.items()); n != 20 {
+			t.Errorf("%d are open, want the limit", n)
+		}
+	})
+}
+
+func TestWhatCannotBeShownIsAnsweredInItsTerminal(t *testing.T) {
+	for _, tt := range []struct{ name, event string }{
+		{"too large for the plugin", `{"event":"permission.asked","properties":{"id":"per_1","sessionID":"ses_1","large":true}}`},
+		{"too large to show", strings.ReplaceAll(bash, "echo hi &&", "echo "+strings.Repeat("x", 300<<10))},
+		{"nested too deeply", strings.ReplaceAll(bash, `"c"}`, `"c","x":`+strings.Repeat("[", 50)+strings.Repeat("]", 50)+"}")},
+		{"no permission", strings.ReplaceAll(bash, `"bash"`, `7`)},
+		{"other patterns", strings.ReplaceAll(bash, `["echo hi","git status"]`, `{}`)},
+		{"a question of another shape", `{"event":"question.asked","properties":{"id":"que_1","sessionID":"ses_1","questions":{}}}`},
+		{"a question with equal labels", `{"event":"question.asked","properties":{"id":"que_1","sessionID":"ses_1","questions":[{"question":"?","options":[{"label":"a"},{"label":"a"}]}]}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inDeck(t, opencode.Options{}, func(w *world) {
+				w.plugin().say(tt.event)
+				it := w.item()
+				if p := it.Request.Prompt; p.Door != ask.InTerminal || len(p.Command) > 1000 || p.Diff != "" {
+					t.Errorf("it is %+v", p)
+				}
+				w.q.SetDraft(it.ID, ask.Draft{Answers: []ask.AnswerDraft{{Chosen: []int{0}, Accepted: true}}})
+				if w.q.Send(it.ID) == nil {
+					t.Error("it could be answered")
+				}
+			})
+		})
+	}
+}
+
+func TestOptionsThatLastCanBeLeftOut(t *testing.T) {
+	inDeck(t, opencode.Options{OnceOnly: true}, func(w *world) {
+		w.plugin().say(bash)
+		for _, g := range w.item().Request.Prompt.Grants {
+			if g.Scope != ask.Once {
+				t.Errorf("offered: %+v", g)
+			}
+		}
+	})
+}
+
+func TestASessionIsOneRowWithItsSubAgents(t *testing.T) {
+	inDeck(t, opencode.Options{}, func(w *world) {
+		p := w.plugin()
+		p.say(
+			`{"event":"session.updated","properties":{"sessionID":"ses_1","info":{"id":"ses_1","title":"Tests","directory":"/p/api","version":"1.18.33","agent":"build","model":{"id":"big"},"cost":0.5,"tokens":{"input":10,"output":2,"reasoning":1,"cache":{"read":5,"write":3}}}}}`,
+			`{"event":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}`,
+			`{"event":"session.created","properties":{"sessionID":"ses_2","info":{"id":"ses_2","parentID":"ses_1","title":"Sub","directory":"/p/api","version":"1.18.33","agent":"explore","cost":0.25,"tokens":{"input":1,"output":1,"reasoning":0,"cache":{"read":0,"write":0}}}}}`,
+			`{"event":"session.status","properties":{"sessionID":"ses_2","status":{"type":"retry","attempt":1}}}`,
+		)
+		all := w.roster.Sessions()
+		if len(all) != 1 {
+			t.Fatalf("%d rows: %+v", len(all), all)
+		}
+		s := all[0]
+		s.Since = time.Time{}
+		want := deck.Session{
+			Agent: "opencode", ID: "ses_1", Version: "1.18.33", State: deck.Working, Folder: "/p/api", Title: "Tests", Mode: "build", Model: "big", Subagents: 1,
+			Usage: deck.Usage{In: 11, Out: 3, CacheRead: 5, CacheWrite: 3, Reasoning: 1}, Cost: deck.Cost{USD: 0.75, Known: true, Reported: true, Source: "OpenCode"},
+		}
+		if s != want {
+			t.Errorf("got %+v\nwant %+v", s, want)
+		}
+		p.say(strings.ReplaceAll(bash, "ses_1", "ses_2"))
+		if r := w.item().Request; r.Prompt.Session != "ses_1" || r.Prompt.Subagent != "explore" || r.From.Title != "Tests" {
+			t.Errorf("the sub-agent's prompt is %+v", r.Prompt)
+		}
+		if got := w.row(); got != "ses_1 permission permission: bash" {
+			t.Errorf("session %s", got)
+		}
+		p.say(
+			`{"event":"permission.replied","properties":{"sessionID":"ses_2","requestID":"per_1","reply":"once"}}`,
+			`{"event":"session.idle","properties":{"sessionID":"ses_2"}}`, `{"event":"session.idle","properties":{"sessionID":"ses_1"}}`,
+		)
+		if got := w.row(); got != "ses_1 idle " {
+			t.Errorf("session %s", got)
+		}
+		p.say(`{"event":"session.status","properties":{"sessionID":"ses_1","status":"new"}}`)
+		if got := w.row(); got != "ses_1 unknown " {
+			t.Errorf("session %s", got)
+		}
+		p.say(`{"event":"session.deleted","properties":{"sessionID":"ses_1"}}`)
+		if got := w.row(); got != "" {
+			t.Errorf("session %s", got)
+		}
+	})
+}
+
+func TestADeckThatEndsLeavesPromptsOpen(t *testing.T) {
+	inDeck(t, opencode.Options{}, func(w *world) {
+		p := w.plugin()
+		p.say(question)
+		w.item()
+		w.stop()
+		synctest.Wait()
+		if it := w.item(); it.Absent != ask.Present {
+			t.Errorf("it was withdrawn: %s", it.Why)
+		}
+		if got := w.row(); got != "ses_1 answer an answer" {
+			t.Errorf("session %s", got)
+		}
+	})
+}
+
+func FuzzEvents(f *testing.F) {
+	for _, s := range []string{bash, edit, fetch, question, `{"event":"session.created","properties":{"sessionID":"s","info":{"id":"s","parentID":"s"}}}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if strings.ContainsAny(string(line), "\n") {
+			return
+		}
+		inDeck(t, opencode.Options{}, func(w *world) {
+			p := w.plugin()
+			_, _ = p.conn.Write(append(line, '\n')) // it may be refused
+			synctest.Wait()
+			for _, it := range w.items() {
+				r := it.Request
+				if r.Prompt == nil || r.Prompt.Session == "" || len(r.Questions) == 0 || r.Prompt.Kind == ask.Permission && len(r.Prompt.Grants) != len(r.Questions[0].Options) {
+					t.Errorf("%s became %+v", line, r)
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,273 @@
+package opencode
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// stream is the connection of one OpenCode process.
+type stream struct {
+	a        *Adapter
+	c        *hook.Conn
+	ctx      context.Context // of the connection
+	deck     context.Context // of the deck
+	verified bool            // the system says that the process is OpenCode's
+	wg       sync.WaitGroup  // prompts that are followed
+
+	mu       sync.Mutex // guards what follows
+	sessions map[string]*session
+	open     map[string]*prompt
+}
+
+// session is what the process has reported of one session.
+type session struct {
+	info
+	state deck.SessionState
+	since time.Time
+	tool  string
+	about string
+	asked []time.Time // of the last minute
+}
+
+// info is what OpenCode says about a session.
+type info struct {
+	ID        string `json:"id"`
+	Parent    string `json:"parentID"`
+	Title     string `json:"title"`
+	Directory string `json:"directory"`
+	Version   string `json:"version"`
+	Agent     string `json:"agent"`
+	Model     struct {
+		ID string `json:"id"`
+	} `json:"model"`
+	Cost   float64 `json:"cost"`
+	Tokens struct {
+		Input, Output, Reasoning int64
+		Cache                    struct{ Read, Write int64 }
+	} `json:"tokens"`
+}
+
+// take handles an event. What cannot be read has no effect: it is asked in the terminal.
+func (s *stream) take(m hook.Message) {
+	kind, what, _ := strings.Cut(m.Event, ".")
+	id := m.Payload.Str("sessionID")
+	if !isID(id) || !s.a.owns(s, id) {
+		return
+	}
+	switch {
+	case kind == "session":
+		s.report(id, what, m)
+	case what == "asked":
+		s.ask(kind, m)
+	case what == "replied", what == "rejected":
+		s.replied(m.Payload.Str("requestID"), outcome(what, m.Payload))
+	}
+}
+
+// isID reports whether a word can be an ID of OpenCode's, and part of a path.
+func isID(s string) bool {
+	return s != "" && len(s) <= 128 && strings.IndexFunc(s, func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) < 0
+}
+
+// session returns what is known of a session; nil: there are too many.
+func (s *stream) session(id string) *session {
+	if s.sessions[id] == nil && len(s.sessions) < mostSessions {
+		s.sessions[id] = &session{info: info{ID: id}, state: deck.Idle, since: time.Now()}
+	}
+	return s.sessions[id]
+}
+
+// root returns the session that a sub-agent's session belongs to.
+func (s *stream) root(x *session) *session {
+	const most = 16 // sub-agents of sub-agents
+	for range most {
+		up := s.sessions[x.Parent]
+		if up == nil {
+			break
+		}
+		x = up
+	}
+	return x
+}
+
+// report handles an event about a session.
+func (s *stream) report(id, what string, m hook.Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.session(id)
+	if x == nil {
+		return
+	}
+	state := x.state
+	switch what {
+	case "created", "updated":
+		in := info{}
+		if m.TooLarge || json.Unmarshal(m.Payload.Get("info"), &in) != nil || in.ID != id || in.Parent == id {
+			return
+		}
+		if x.info = in; s.root(x) != x {
+			s.a.opt.Roster.Gone("opencode", id) // it is one of a sub-agent
+		}
+	case "status":
+		var status struct{ Status struct{ Type string } }
+		_ = json.Unmarshal(m.Raw, &status) // another shape is an unknown state
+		switch status.Status.Type {
+		case "busy", "retry":
+			state = deck.Working
+		case "idle":
+			state = deck.Idle
+		default:
+			state = deck.StateUnknown
+		}
+	case "idle":
+		state = deck.Idle
+	case "deleted":
+		root := s.root(x)
+		delete(s.sessions, id)
+		if root == x {
+			s.a.opt.Roster.Gone("opencode", id)
+		} else {
+			s.row(root)
+		}
+		return
+	}
+	if state != x.state {
+		x.state, x.since = state, time.Now()
+	}
+	s.row(s.root(x))
+}
+
+// row reports a session and its sub-agents as one row.
+func (s *stream) row(x *session) {
+	out := deck.Session{
+		Agent: "opencode", ID: x.ID, Version: cmp.Or(x.Version, s.c.Hello.Version), PID: s.c.PID, State: x.state, Since: x.since,
+		Folder: cmp.Or(x.Directory, s.c.Hello.Directory), Title: x.Title, Mode: x.Agent, Model: x.Model.ID,
+		LastTool: x.tool, LastSubject: x.about, Verified: s.verified,
+	}
+	for _, o := range s.sessions {
+		if s.root(o) != x {
+			continue
+		}
+		if o != x && o.state == deck.Working {
+			out.Subagents++
+		}
+		t := o.Tokens
+		out.Usage.In += t.Input
+		out.Usage.Out += t.Output
+		out.Usage.Reasoning += t.Reasoning
+		out.Usage.CacheRead += t.Cache.Read
+		out.Usage.CacheWrite += t.Cache.Write
+		out.Cost.USD += o.Cost
+	}
+	out.Cost.Known, out.Cost.Reported, out.Cost.Source = true, true, "OpenCode"
+	if out.State == deck.StateUnknown {
+		out.Note = "this version of OpenCode does not say what it does"
+	}
+	var first *prompt
+	for _, p := range s.open {
+		if s.root(p.session) == x && (first == nil || p.arrived.Before(first.arrived)) {
+			first = p
+		}
+	}
+	if first != nil {
+		out.State, out.Since, out.WaitingFor = deck.WaitsForPermission, first.arrived, "permission: "+first.req.Prompt.Tool
+		if first.req.Prompt.Kind == ask.OwnQuestion {
+			out.State, out.WaitingFor = deck.WaitsForAnswer, "an answer"
+		}
+	}
+	s.a.opt.Roster.Report(out)
+}
+
+// ask puts a prompt to the user, unless it is settled at once or the session asks too
+// much: then it stays in its terminal alone.
+func (s *stream) ask(kind string, m hook.Message) {
+	id, sessionID := m.Payload.Str("id"), m.Payload.Str("sessionID")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.session(sessionID)
+	if !isID(id) || x == nil || s.open[id] != nil || kind != "permission" && kind != "question" {
+		return
+	}
+	open, now := 0, time.Now()
+	for _, p := range s.open {
+		if p.session == x {
+			open++
+		}
+	}
+	x.asked = slices.DeleteFunc(x.asked, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
+	if open >= mostOpen || len(x.asked) >= mostPerMinute {
+		return
+	}
+	x.asked = append(x.asked, now)
+	p := &prompt{kind: kind, id: id, session: x, arrived: now, elsewhere: make(chan settlement, 1)}
+	p.req = s.request(p, m)
+	s.open[id] = p
+	if kind == "permission" {
+		x.tool, x.about = p.req.Prompt.Tool, cmp.Or(p.req.Prompt.Command, p.req.Prompt.Path)
+	}
+	s.row(s.root(x))
+	s.wg.Add(1)
+	safe.Go("opencode prompt", func() {
+		defer s.wg.Done()
+		s.follow(p)
+	})
+}
+
+// replied notes that a prompt is settled, by whomever.
+func (s *stream) replied(id string, how settlement) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.open[id]
+	if p == nil {
+		return
+	}
+	delete(s.open, id)
+	p.elsewhere <- how
+	s.row(s.root(p.session))
+}
+
+// end reports that the process is gone.
+func (s *stream) end() {
+	s.a.leave(s)
+	if s.deck.Err() != nil {
+		return // it lives, the deck does not
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.open)
+	for _, x := range s.sessions {
+		if x.state = deck.Ended; s.root(x) == x {
+			x.since = time.Now()
+			s.row(x)
+		}
+	}
+}
+
+// outcome reads how a prompt was settled.
+func outcome(what string, o rawjson.Object) settlement {
+	if what == "rejected" {
+		return settlement{reply: "reject", words: "declined"}
+	}
+	switch reply := o.Str("reply"); reply {
+	case "once":
+		return settlement{reply, "allowed"}
+	case "always":
+		return settlement{reply, "always allowed"}
+	case "reject":
+		return settlement{reply, "denied"}
+	}
+	return settlement{"", "answered"}
+}
