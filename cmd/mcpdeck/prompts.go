@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -14,10 +15,15 @@ import (
 // over the prompt socket from that program.
 func (h *instance) adapters() []prompts.Adapter {
 	f := h.cfg.File.Prompts
+	once := f.Lasting == "hide"
 	rows := []struct {
 		on   bool
 		make func() prompts.Adapter
-	}{}
+	}{
+		{f.OpenCode, func() prompts.Adapter {
+			return opencode.New(opencode.Options{Queue: h.queue, Roster: h.roster, OnceOnly: once, Log: slog.Default()})
+		}},
+	}
 	var all []prompts.Adapter
 	for _, r := range rows {
 		if f.Enabled && r.on {
