@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -184,6 +185,9 @@ func badParams(id json.RawMessage, why string) []byte {
 	return rpc.Failure(id, rpc.Error{Code: rpc.CodeParams, Message: why})
 }
 
+// maxForms is the maximum number of requests of one child that wait for an answer.
+const maxForms = 32
+
 // person tracks what the child is waiting for from the user. While it waits, the clocks of
 // its calls are stopped.
 type person struct {
@@ -200,10 +204,17 @@ type person struct {
 func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Context, calls []Invocation) (json.RawMessage, error)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.mu.Lock()
-	if p.forms[string(id)] != nil {
+	why := ""
+	switch {
+	case p.forms[string(id)] != nil:
+		why = "a request with this id is open"
+	case len(p.forms) >= maxForms:
+		why = fmt.Sprintf("%d requests are open: wait for the answer to one", maxForms)
+	}
+	if why != "" {
 		p.mu.Unlock()
 		cancel()
-		c.Offer(badParams(id, "a request with this id is open"))
+		c.Offer(badParams(id, why))
 		return
 	}
 	p.begin(string(id), cancel)
