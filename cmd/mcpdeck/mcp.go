@@ -31,7 +31,10 @@ func mcpCommand(a *app) *cobra.Command {
 
 If a deck is running, this relays to it. If not, it hosts the same servers itself
 and switches to a deck when one is opened. Servers: pencil, ask, pixelsrc,
-logicstamp, clippy (default: all).`,
+logicstamp, clippy (default: all).
+
+When standard input ends, requests in flight are still answered as long as
+standard output is read: calls within ten minutes, questions at any time.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			cfg, err := a.load()
 			if err != nil {

@@ -82,25 +82,18 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent
 		written <- err
 	})
 	err := c.read(lines, first, firstErr)
-	c.awaitInFlight()
+	awaitAnswers(c.ctx, w, c.unanswered)
 	c.stop()
 	c.work.Wait()
 	close(c.out)
 	return errors.Join(err, <-written)
 }
 
-// awaitInFlight waits briefly for the answers to requests that were read before the end
-// of input, since a client may write all its requests and close.
-func (c *Conn) awaitInFlight() {
-	const grace, look = 80 * time.Millisecond, 2 * time.Millisecond
-	for end := time.Now().Add(grace); time.Now().Before(end) && c.ctx.Err() == nil; time.Sleep(look) {
-		c.mu.Lock()
-		n := len(c.flight)
-		c.mu.Unlock()
-		if n == c.sess.listening() {
-			return
-		}
-	}
+// unanswered returns the number of requests in flight that are to be answered.
+func (c *Conn) unanswered(time.Duration) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.flight) - c.sess.listening()
 }
 
 // read handles a line, or why there is none, and those that follow.

@@ -23,6 +23,7 @@ import (
 // fixture is a module with tools that show a transport's faults.
 type fixture struct {
 	scope   host.Scope
+	blocked atomic.Int32 // calls of block that have begun
 	release chan struct{}
 	extra   atomic.Bool
 	stopped atomic.Int32
@@ -64,6 +65,7 @@ func (f *fixture) Offer() host.Offer {
 			return mcp.NewToolResultText("done"), nil
 		}),
 		tool("block", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			f.blocked.Add(1)
 			select {
 			case <-f.release:
 				return mcp.NewToolResultText("released"), nil

@@ -101,8 +101,8 @@ func IsUsage(err error) bool {
 	return errors.As(err, &u)
 }
 
-// Run relays messages until In ends. It returns an error of the first connection or of
-// In.
+// Run relays messages until In ends and, if Out is a file that is still read, the requests
+// before that are answered, or ctx ends. It returns an error of the first connection or of In.
 func (r *Relay) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -117,6 +117,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	r.adopt(first)
 	safe.Go("relay link", func() { r.keepLinked(ctx, first) })
 	err = r.fromClient(rpc.NewLines(r.In, rpc.MaxLine))
+	awaitAnswers(ctx, r.Out, r.unanswered)
 	r.mu.Lock()
 	r.closing = true
 	l := r.link
@@ -126,6 +127,19 @@ func (r *Relay) Run(ctx context.Context) error {
 		l.finish(90 * time.Millisecond)
 	}
 	return err
+}
+
+// unanswered returns the number of requests whose answers the client may still wait for. Only
+// questions are waited for without a limit.
+func (r *Relay) unanswered(waited time.Duration) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.flight {
+		if f.line != nil || waited < lastCalls {
+			n++
+		}
+	}
+	return n
 }
 
 // finish lets the other side finish its work and answer, for at most grace.

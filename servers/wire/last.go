@@ -1,0 +1,35 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/pause"
+)
+
+const (
+	// lastCalls is how long calls may go on after the client has closed its output, as long
+	// as somebody reads the answers. Questions may wait for the user until then and longer.
+	lastCalls = 10 * time.Minute
+	// lastUnread is the same if it cannot be known whether somebody reads.
+	lastUnread = 80 * time.Millisecond
+)
+
+// awaitAnswers waits for the answers to requests that were read before the end of input,
+// since a client may write all its requests and close. A client that is gone does not read,
+// and nothing goes on for it. left returns how many answers are missing after some time.
+func awaitAnswers(ctx context.Context, w io.Writer, left func(waited time.Duration) int) {
+	began := time.Now()
+	for wait := time.Millisecond; left(time.Since(began)) > 0; wait = min(2*wait, 100*time.Millisecond) {
+		f, is := w.(*os.File)
+		reads, known := false, false
+		if is {
+			reads, known = reader(f)
+		}
+		if known && !reads || !known && time.Since(began) > lastUnread || pause.For(ctx, wait) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package wire
+
+import "os"
+
+// reader reports whether what is written to a pipe can be read at its other end, which
+// cannot be known here without writing.
+func reader(*os.File) (reads, known bool) { return false, false }
