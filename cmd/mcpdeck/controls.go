@@ -15,10 +15,11 @@ import (
 // controls are the requests that commands send to a running deck.
 func (h *instance) controls() map[string]wire.Control {
 	return map[string]wire.Control{
-		"card":   h.cardControl,
-		"list":   h.listControl,
-		"pencil": h.pencilControl,
-		"show":   h.showControl,
+		"card":     h.cardControl,
+		"list":     h.listControl,
+		"pencil":   h.pencilControl,
+		"sessions": h.sessionsControl,
+		"show":     h.showControl,
 	}
 }
 

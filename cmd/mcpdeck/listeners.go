@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
@@ -32,7 +33,8 @@ type listeners struct {
 	instance  *instance
 	socket    *socket.Listener
 	questions *ask.Listener
-	prompts   *hook.Server // nil: there is none
+	prompts   *hook.Server    // nil: there is none
+	sessions  <-chan struct{} // closed when they are no longer followed
 	web       net.Listener
 	endpoints deck.Endpoints
 	cancel    context.CancelFunc
@@ -114,6 +116,7 @@ func (r *listeners) serve() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
 	r.prompts = r.instance.servePrompts(ctx)
+	r.sessions = r.instance.followSessions(ctx)
 	srv := &wire.Server{Host: r.instance.host, Version: version(), Controls: r.instance.controls()}
 	srv.Controls["token"] = func(context.Context, wire.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
 	safe.Go("state folder", func() { r.watch(ctx) })
@@ -158,6 +161,10 @@ func (r *listeners) close() {
 	r.instance.stop()
 	if r.cancel != nil {
 		r.cancel()
+		select {
+		case <-r.sessions:
+		case <-time.After(time.Second): // it reads a large file, and will read it again
+		}
 	}
 	if r.questions != nil {
 		r.questions.Close()

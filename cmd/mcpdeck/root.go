@@ -89,7 +89,7 @@ func (a *app) subcommands() []*cobra.Command {
 	return append(switchCommands(a),
 		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
 		pencilCommand(a), logicstampCommand(a), renderCommand(), paletteCommand(), showCommand(a),
-		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), versionCommand(a), hookCommand(),
+		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), versionCommand(a), hookCommand(), sessionsCommand(a),
 	)
 }
 

@@ -1,6 +1,9 @@
 package deck
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Session is one conversation of an agent's program on this machine, whether or not it is
 // connected to the deck.
@@ -78,4 +81,19 @@ type Place struct {
 	Tmux       string // for people: "work:1.0"
 	TTY        string // device
 	Other      string // another terminal's ID of its window: "kitty 3"
+}
+
+// CountTokens writes a number of tokens in at most five cells: "950", "14k", "1.2M".
+func CountTokens(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 9_950:
+		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + "k"
+	case n < 999_500:
+		return strconv.FormatInt((n+500)/1e3, 10) + "k"
+	case n < 99_950_000:
+		return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + "M"
+	}
+	return strconv.FormatInt((n+500_000)/1e6, 10) + "M"
 }

@@ -45,3 +45,32 @@ func (p *Child) Worked() (ticks uint64) {
 	}
 	return ticks
 }
+
+// Running is a process of the user's.
+type Running struct {
+	PID, Parent int
+	Name        string // of its program, as the system cuts it
+}
+
+// All returns the processes that run; none where the system does not tell.
+func All() []Running {
+	var out []Running
+	for _, p := range processes() {
+		out = append(out, Running{p.pid, p.parent, p.name})
+	}
+	return out
+}
+
+// Born returns what tells a process from a later one with the same ID, "" if there is no
+// such process or the system does not tell.
+func Born(pid int) string {
+	p, _ := look(pid)
+	return p.born
+}
+
+// Alive tells whether a process still runs and, unless born is "", was born so. Where the
+// system does not tell it is true.
+func Alive(pid int, born string) bool {
+	p, ok := look(pid)
+	return !tells || ok && (born == "" || p.born == born)
+}

@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// tells is whether the system says which processes there are.
+const tells = true
+
 func processes() []relative {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -5,34 +5,81 @@ package roster
 import (
 	"cmp"
 	"sync"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 )
 
 // Roster is the list. Its methods are safe for concurrent use; the zero Roster is empty
-// and ready.
+// and ready. It knows what adapters report; while [Roster.Run] works, also what sessions
+// cost, what waits in the queue, and who is connected.
 type Roster struct {
 	mu    sync.Mutex
-	all   map[key]deck.Session
+	all   map[key]*row
+	open  []open
+	conns []deck.Agent
+	found []process.Running // agents' programs that nobody reports
+	keep  time.Duration
+	poke  chan struct{} // tells Run of a report; nil while it does not work
 	hints hint.Feed
 }
 
 type key struct{ agent, id string }
 
+// row is what is known of one session.
+type row struct {
+	told   deck.Session // by its adapter
+	counts usage.Found
+	born   string    // its process
+	gone   time.Time // since when that is not there
+	dead   bool      // and that for long
+	seen   time.Time // when its state was first told
+	look   bool      // its files have not been looked at since the last report
+	saved  time.Time
+}
+
+const (
+	// keepEnded is how long a session that has ended stays in the list, if nothing else
+	// is set.
+	keepEnded = time.Hour
+	// goneAfter is how long a process must not be there for its session to have ended.
+	goneAfter = 10 * time.Second
+)
+
 // Report replaces what is known of the session with this agent and ID.
 func (r *Roster) Report(s deck.Session) {
 	r.mu.Lock()
 	if r.all == nil {
-		r.all = map[key]deck.Session{}
+		r.all = map[key]*row{}
 	}
 	k := key{s.Agent, s.ID}
-	old, had := r.all[k]
-	r.all[k] = s
+	w, had := r.all[k]
+	if !had {
+		w = &row{}
+		r.all[k] = w
+	}
+	changed := !had || w.told != s
+	if !had || w.told.State != s.State {
+		w.seen = time.Now()
+	}
+	if !had || w.told.PID != s.PID {
+		w.born, w.gone, w.dead = "", time.Time{}, false
+		if s.PID > 0 {
+			w.born = process.Born(s.PID)
+		}
+	}
+	w.told, w.look = s, w.look || changed
+	poke := r.poke
 	r.mu.Unlock()
-	if !had || old != s {
+	if changed {
 		r.hints.Send()
+		if poke != nil {
+			hint.Poke(poke)
+		}
 	}
 }
 
@@ -52,18 +99,60 @@ func (r *Roster) Gone(agent, id string) {
 func (r *Roster) Hints() (<-chan struct{}, func()) { return r.hints.Subscribe() }
 
 // Sessions returns the list: those that wait for the user first, the longest waiting at
-// the top, then those at work, idle and ended.
+// the top, then those at work, idle and ended, the latest first.
 func (r *Roster) Sessions() []deck.Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := make([]deck.Session, 0, len(r.all))
-	for _, s := range r.all {
-		out = append(out, s)
+	now := time.Now()
+	m := merge{at: map[key]int{}}
+	for _, w := range r.all {
+		if s := w.session(); s.State != deck.Ended || now.Sub(s.Since) < r.keeps() {
+			m.out = append(m.out, s)
+		}
 	}
-	arrange.By(out, func(a, b deck.Session) int {
-		return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), a.Since.Compare(b.Since), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
-	})
-	return out
+	arrange.By(m.out, order) // also for which of several sessions a connection joins
+	for i := range m.out {
+		m.at[key{m.out[i].Agent, m.out[i].ID}] = i
+	}
+	m.connect(r.conns)
+	m.wait(r.open)
+	m.unreported(r.found)
+	arrange.By(m.out, order)
+	return m.out
+}
+
+// keeps is how long a session that has ended stays in the list.
+func (r *Roster) keeps() time.Duration { return cmp.Or(r.keep, keepEnded) }
+
+// session is a row with what was counted.
+func (w *row) session() deck.Session {
+	s, f := w.told, &w.counts
+	if s.Since.IsZero() && s.State != deck.StateUnknown {
+		s.Since = w.seen
+	}
+	if w.dead && s.State != deck.Ended {
+		s.State, s.Since, s.WaitingFor = deck.Ended, w.gone, ""
+	}
+	s.Title, s.Mode, s.Model = cmp.Or(s.Title, f.Title), cmp.Or(s.Mode, f.Mode), cmp.Or(s.Model, f.Model)
+	if s.LastTool == "" {
+		s.LastTool, s.LastSubject = f.LastTool, f.LastSubject
+	}
+	if s.Usage == (deck.Usage{}) {
+		s.Usage = f.Usage
+	}
+	if s.Cost == (deck.Cost{}) {
+		s.Cost = f.Cost
+	}
+	s.Context.Used, s.Context.Window = cmp.Or(s.Context.Used, f.Context.Used), cmp.Or(s.Context.Window, f.Context.Window)
+	return s
+}
+
+func order(a, b deck.Session) int {
+	since := a.Since.Compare(b.Since)
+	if rank(a.State) > rank(deck.Background) {
+		since = -since
+	}
+	return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), since, cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
 }
 
 func rank(s deck.SessionState) int {

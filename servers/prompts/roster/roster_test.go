@@ -13,7 +13,7 @@ func TestSessionsThatWaitLongestComeFirst(t *testing.T) {
 	var r roster.Roster
 	hints, stop := r.Hints()
 	defer stop()
-	at := time.Unix(1000, 0)
+	at := time.Now()
 	for id, s := range map[string]deck.Session{
 		"ended":  {State: deck.Ended, Since: at},
 		"idle":   {State: deck.Idle, Since: at},

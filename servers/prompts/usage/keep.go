@@ -63,8 +63,15 @@ func (c *Counter) Save(agent, id string) error {
 	return err
 }
 
-// Forget frees the memory of a session, after Save.
-func (c *Counter) Forget(agent, id string) { delete(c.sessions, key{agent, id}) }
+// Drop frees the memory of sessions, after it has kept what was counted of them.
+func (c *Counter) Drop(which func(agent, id string) bool) {
+	for k := range c.sessions {
+		if which(k.agent, k.id) {
+			_ = c.Save(k.agent, k.id) // else it is counted again
+			delete(c.sessions, k)
+		}
+	}
+}
 
 // Prune deletes what is kept of sessions that have not been seen for a month.
 func (c *Counter) Prune(now time.Time) {

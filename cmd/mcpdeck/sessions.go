@@ -1,0 +1,353 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/pause"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+// sessionList is what mcpdeck sessions --json prints.
+type sessionList struct {
+	V        int           `json:"v"`
+	Sessions []sessionJSON `json:"sessions"`
+}
+
+type sessionJSON struct {
+	ID         string       `json:"id"`
+	Agent      string       `json:"agent"`
+	Version    string       `json:"version,omitempty"`
+	PID        int          `json:"pid,omitempty"`
+	State      string       `json:"state"`
+	Since      *time.Time   `json:"since,omitempty"`
+	WaitingFor string       `json:"waitingFor,omitempty"`
+	Note       string       `json:"note,omitempty"`
+	Project    string       `json:"project,omitempty"`
+	Cwd        string       `json:"cwd,omitempty"`
+	Title      string       `json:"title,omitempty"`
+	Mode       string       `json:"mode,omitempty"`
+	Model      string       `json:"model,omitempty"`
+	Subagents  int          `json:"subagents,omitempty"`
+	LastTool   *toolJSON    `json:"lastTool,omitempty"`
+	Tokens     tokensJSON   `json:"tokens"`
+	Cost       *costJSON    `json:"cost"` // null: unknown
+	Context    *contextJSON `json:"context,omitempty"`
+	Place      *placeJSON   `json:"place,omitempty"`
+	Connected  bool         `json:"connected,omitempty"` // to the deck
+	Headless   bool         `json:"headless,omitempty"`
+	Verified   bool         `json:"verified"`
+}
+
+type toolJSON struct {
+	Name    string `json:"name"`
+	Subject string `json:"subject,omitempty"`
+}
+
+type tokensJSON struct {
+	In         int64 `json:"in"`
+	Out        int64 `json:"out"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+	Reasoning  int64 `json:"reasoning"`
+	Partial    bool  `json:"partial,omitempty"`
+}
+
+type costJSON struct {
+	USD      float64 `json:"usd"`
+	Complete bool    `json:"complete"`
+	Source   string  `json:"source,omitempty"`
+}
+
+type contextJSON struct {
+	Used   int64 `json:"used"`
+	Window int64 `json:"window,omitempty"`
+}
+
+type placeJSON struct {
+	Tmux  string `json:"tmux,omitempty"`
+	TTY   string `json:"tty,omitempty"`
+	Other string `json:"other,omitempty"`
+}
+
+func newSessionList(all []deck.Session) sessionList {
+	out := sessionList{V: 1, Sessions: []sessionJSON{}}
+	for i := range all {
+		out.Sessions = append(out.Sessions, newSessionJSON(&all[i]))
+	}
+	return out
+}
+
+func newSessionJSON(s *deck.Session) sessionJSON {
+	j := sessionJSON{
+		ID: s.ID, Agent: s.Agent, Version: s.Version, PID: s.PID, State: string(s.State), WaitingFor: s.WaitingFor, Note: s.Note,
+		Cwd: s.Folder, Title: s.Title, Mode: s.Mode, Model: s.Model, Subagents: s.Subagents,
+		Tokens:    tokensJSON{s.Usage.In, s.Usage.Out, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Reasoning, s.Usage.Partial},
+		Connected: s.Connection != "", Headless: s.Headless, Verified: s.Verified,
+	}
+	if !s.Since.IsZero() {
+		at := s.Since.UTC().Truncate(time.Millisecond)
+		j.Since = &at
+	}
+	if s.Folder != "" {
+		j.Project = filepath.Base(s.Folder)
+	}
+	if s.LastTool != "" {
+		j.LastTool = &toolJSON{s.LastTool, s.LastSubject}
+	}
+	if s.Cost.Known {
+		j.Cost = &costJSON{s.Cost.USD, !s.Cost.Partial, s.Cost.Source}
+	}
+	if s.Context.Used > 0 {
+		j.Context = &contextJSON{s.Context.Used, s.Context.Window}
+	}
+	p := placeJSON{s.Place.Tmux, s.Place.TTY, s.Place.Other}
+	if p.Tmux == "" && s.Place.TmuxPane != "" {
+		p.Tmux = s.Place.TmuxPane
+	}
+	if p != (placeJSON{}) {
+		j.Place = &p
+	}
+	return j
+}
+
+// sessionsRequest asks a deck for its list. With Known, the answer comes when the list is
+// another than the one of that mark.
+type sessionsRequest struct {
+	Known string `json:"known,omitempty"`
+}
+
+type sessionsReply struct {
+	Mark string      `json:"mark"`
+	List sessionList `json:"list"`
+}
+
+func (h *instance) sessionsControl(ctx context.Context, _ wire.Requester, args json.RawMessage) (any, error) {
+	var r sessionsRequest
+	if err := json.Unmarshal(args, &r); err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
+	}
+	if h.roster == nil {
+		return nil, errors.New("list the sessions: this process has no list")
+	}
+	hints, stop := h.roster.Hints()
+	defer stop()
+	for {
+		reply := sessionsReply{List: newSessionList(h.roster.Sessions())}
+		text, err := json.Marshal(reply.List)
+		if err != nil {
+			return nil, fmt.Errorf("write the list: %w", err)
+		}
+		mark := fnv.New64a()
+		_, _ = mark.Write(text) // never fails
+		if reply.Mark = strconv.FormatUint(mark.Sum64(), 36); reply.Mark != r.Known {
+			return reply, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-hints:
+		}
+		const calm = 200 * time.Millisecond // changes come in bursts
+		if err := pause.For(ctx, calm); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// sessionsCommand lists agents' sessions.
+func sessionsCommand(a *app) *cobra.Command {
+	var o sessionsOptions
+	c := &cobra.Command{
+		Use: "sessions", Short: "List the sessions of all agents on this machine, with their state, tokens and cost", Args: noArgs,
+		Long: `List the sessions of all agents on this machine: whether one waits for you, works or is idle, what it did
+last, how full its context is, its tokens, and what they cost at list prices. A running deck tells;
+without one, the files of the agents' programs are read, which say less. Changes nothing.
+
+States: permission and answer (it waits for you), working, background, idle, ended, unknown.`,
+		Example: "mcpdeck sessions --wait idle --session 3f6c   # until the session whose ID begins so is done",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return listSessions(a, c, o)
+		},
+	}
+	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	c.Flags().BoolVar(&o.watch, "watch", false, "print the list again whenever it changes")
+	c.Flags().StringVar(&o.wait, "wait", "", "wait until the session given by --session is in this `state`; waiting means permission or answer")
+	c.Flags().StringVar(&o.session, "session", "", "the session to wait for: its `ID` or the beginning of it")
+	_ = c.RegisterFlagCompletionFunc("wait", cobra.FixedCompletions(waitStates(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	return c
+}
+
+type sessionsOptions struct {
+	json, watch   bool
+	wait, session string
+}
+
+func waitStates() []string {
+	return []string{"waiting", string(deck.WaitsForPermission), string(deck.WaitsForAnswer), string(deck.Working), string(deck.Background), string(deck.Idle), string(deck.Ended), string(deck.StateUnknown)}
+}
+
+func (o *sessionsOptions) check() error {
+	switch {
+	case o.wait == "" && o.session == "":
+		return nil
+	case o.wait == "" || o.session == "":
+		return usagef("use --wait and --session together")
+	case !slices.Contains(waitStates(), o.wait):
+		return usagef("--wait %q: use %s", o.wait, strings.Join(waitStates(), ", "))
+	}
+	return nil
+}
+
+func listSessions(a *app, c *cobra.Command, o sessionsOptions) error {
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	known := ""
+	for {
+		var r sessionsReply
+		err := wire.Ask(c.Context(), cfg.Paths.Socket, "sessions", sessionsRequest{known}, &r)
+		if errors.Is(err, wire.ErrNoDeck) && !o.watch && o.wait == "" {
+			r.List, err = sessionFiles(c.Context(), cfg)
+		}
+		if err != nil {
+			return err
+		}
+		known = r.Mark
+		if o.wait != "" {
+			done, err := o.reached(r.List.Sessions)
+			if err != nil {
+				return err
+			}
+			if !done {
+				continue
+			}
+		}
+		if err := o.print(c, r.List); err != nil || !o.watch || o.wait != "" {
+			return err
+		}
+	}
+}
+
+// reached tells whether the session that is waited for is in the state.
+func (o *sessionsOptions) reached(all []sessionJSON) (bool, error) {
+	var of []sessionJSON
+	for _, s := range all {
+		if s.ID == o.session {
+			of = []sessionJSON{s}
+			break
+		}
+		if strings.HasPrefix(s.ID, o.session) {
+			of = append(of, s)
+		}
+	}
+	switch {
+	case len(of) == 0:
+		return false, fmt.Errorf("wait for %q: no session has this ID; mcpdeck sessions lists them", o.session)
+	case len(of) > 1:
+		return false, fmt.Errorf("wait for %q: the IDs of %d sessions begin so", o.session, len(of))
+	}
+	o.session = of[0].ID
+	state := deck.SessionState(of[0].State)
+	switch {
+	case o.wait == of[0].State, o.wait == "waiting" && state.Waits():
+		return true, nil
+	case state == deck.Ended:
+		return false, fmt.Errorf("wait for %q: the session has ended", o.session)
+	}
+	return false, nil
+}
+
+func (o *sessionsOptions) print(c *cobra.Command, list sessionList) error {
+	if o.json {
+		if o.watch { // a line each
+			return json.NewEncoder(c.OutOrStdout()).Encode(list)
+		}
+		b, err := json.MarshalIndent(list, "", "  ")
+		if err != nil {
+			return fmt.Errorf("write the list: %w", err)
+		}
+		c.Println(string(b))
+		return nil
+	}
+	if len(list.Sessions) == 0 {
+		c.Println("no sessions")
+	}
+	rows := make([][]string, len(list.Sessions))
+	for i := range list.Sessions {
+		rows[i] = sessionRow(&list.Sessions[i])
+	}
+	err := printTable(c, rows, func(row, col int) lipgloss.Style {
+		if col != 0 {
+			return lipgloss.NewStyle()
+		}
+		switch s := deck.SessionState(list.Sessions[row].State); {
+		case s.Waits():
+			return ink(false, false)
+		case s == deck.Working:
+			return ink(true, false)
+		}
+		return lipgloss.NewStyle().Faint(true)
+	})
+	if o.watch {
+		c.Println()
+	}
+	return err
+}
+
+func sessionRow(s *sessionJSON) []string {
+	age, what := "", s.WaitingFor
+	if s.Since != nil {
+		age, _ = span.Age(time.Since(*s.Since))
+	}
+	if what == "" && s.LastTool != nil {
+		what = s.LastTool.Name + " " + s.LastTool.Subject
+	}
+	if what == "" {
+		what = s.Note
+	}
+	id, _, _ := strings.Cut(s.ID, "-")
+	return []string{
+		sessionWord(deck.SessionState(s.State)), s.Agent, id, plain.Line(s.Project), age,
+		deck.CountTokens(s.Tokens.In + s.Tokens.Out + s.Tokens.CacheRead + s.Tokens.CacheWrite), costWord(s), plain.Line(what),
+	}
+}
+
+// sessionWord is a state for a reader.
+func sessionWord(s deck.SessionState) string {
+	switch {
+	case s == deck.WaitsForPermission:
+		return "allow?"
+	case s == deck.WaitsForAnswer:
+		return "answer?"
+	}
+	return string(s)
+}
+
+func costWord(s *sessionJSON) string {
+	switch {
+	case s.Cost == nil:
+		return "–"
+	case !s.Cost.Complete:
+		return fmt.Sprintf("≥ %.2f $", s.Cost.USD)
+	}
+	return fmt.Sprintf("%.2f $", s.Cost.USD)
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
+	"github.com/mcpdeck/mcpdeck/servers/wire"
+)
+
+func askSessions(t *testing.T, h *instance, known string) sessionsReply {
+	t.Helper()
+	args, err := json.Marshal(sessionsRequest{known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := h.sessionsControl(t.Context(), wire.Requester{}, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.(sessionsReply)
+}
+
+func TestACommandThatKnowsTheSessionsIsToldWhenTheyChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &instance{roster: &roster.Roster{}}
+		h.roster.Report(deck.Session{Agent: "claude", ID: "s", State: deck.Working})
+		first := askSessions(t, h, "")
+		if n := len(first.List.Sessions); n != 1 || first.Mark == "" {
+			t.Fatalf("%d sessions, mark %q", n, first.Mark)
+		}
+		time.AfterFunc(time.Minute, func() { h.roster.Report(deck.Session{Agent: "claude", ID: "s", State: deck.Idle}) })
+		begun := time.Now()
+		second := askSessions(t, h, first.Mark)
+		if s := second.List.Sessions[0].State; s != "idle" || time.Since(begun) < time.Minute {
+			t.Errorf("told %s after %v", s, time.Since(begun))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := h.sessionsControl(ctx, wire.Requester{}, json.RawMessage(`{"known":"`+second.Mark+`"}`)); err == nil {
+			t.Error("a command that is gone is still served")
+		}
+	})
+}
+
+func TestWaitingForASession(t *testing.T) {
+	all := []sessionJSON{{ID: "3f6c-1", State: "permission"}, {ID: "3f6c-2", State: "idle"}, {ID: "77", State: "ended"}}
+	tests := []struct {
+		session, state string
+		done           bool
+		fault          string
+	}{
+		{"3f6c-1", "waiting", true, ""},
+		{"3f6c-1", "permission", true, ""},
+		{"3f6c-1", "answer", false, ""},
+		{"3f6c-2", "idle", true, ""},
+		{"3f6c", "idle", false, "the IDs of 2 sessions begin so"},
+		{"7", "ended", true, ""},
+		{"7", "idle", false, "has ended"},
+		{"8", "idle", false, "no session has this ID"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.session+" "+tt.state, func(t *testing.T) {
+			o := sessionsOptions{wait: tt.state, session: tt.session}
+			done, err := o.reached(all)
+			fault := ""
+			if err != nil {
+				fault = err.Error()
+			}
+			if done != tt.done || !strings.Contains(fault, tt.fault) || (fault == "") != (tt.fault == "") {
+				t.Errorf("%v, %q", done, fault)
+			}
+		})
+	}
+}
+
+func TestASessionAsJSON(t *testing.T) {
+	b, err := json.Marshal(newSessionList([]deck.Session{
+		{
+			Agent: "claude", ID: "s", State: deck.WaitsForPermission, Since: time.Unix(1, 0), WaitingFor: "Bash make", Folder: "/src/shop",
+			Usage: deck.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4}, Cost: deck.Cost{USD: 0.5, Known: true, Partial: true}, Place: deck.Place{TmuxPane: "%3"},
+		},
+		{Agent: "gemini", ID: "process 7", State: deck.StateUnknown, Note: "not set up"},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"v":1,"sessions":[{"id":"s","agent":"claude","state":"permission","since":"1970-01-01T00:00:01Z","waitingFor":"Bash make","project":"shop","cwd":"/src/shop",` +
+		`"tokens":{"in":1,"out":2,"cacheRead":3,"cacheWrite":4,"reasoning":0},"cost":{"usd":0.5,"complete":false},"place":{"tmux":"%3"},"verified":false},` +
+		`{"id":"process 7","agent":"gemini","state":"unknown","note":"not set up","tokens":{"in":0,"out":0,"cacheRead":0,"cacheWrite":0,"reasoning":0},"cost":null,"verified":false}]}`
+	if string(b) != want {
+		t.Errorf("got  %s\nwant %s", b, want)
+	}
+}

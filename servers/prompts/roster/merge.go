@@ -1,0 +1,186 @@
+package roster
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+)
+
+// open is an item of the queue: what somebody waits for.
+type open struct {
+	key   key    // of the session, if its program asks
+	conn  string // ID of the connection, if an agent asks over one
+	state deck.SessionState
+	what  string
+	since time.Time
+	asker deck.Session // what the item says of the session
+}
+
+// openOf returns what waits among the items of a queue.
+func openOf(s *ask.Snapshot) []open {
+	var out []open
+	for i := range s.Items {
+		it := &s.Items[i]
+		if !it.Waits() {
+			continue
+		}
+		o := open{state: deck.WaitsForAnswer, since: it.Arrived, conn: it.Request.Peer.Key}
+		if qs := it.Request.Questions; len(qs) > 0 {
+			o.what = qs[0].Question
+		}
+		if p := it.Request.Prompt; p != nil {
+			o.key, o.conn = key{p.Agent, p.Session}, ""
+			o.asker = deck.Session{Agent: p.Agent, ID: p.Session, Mode: p.Mode, Folder: it.Request.Peer.Cwd}
+			if p.Kind == ask.Permission {
+				o.state = deck.WaitsForPermission
+				o.what = strings.TrimSpace(p.Tool + " " + cmp.Or(p.Command, p.Path, p.Words))
+			}
+		}
+		out = append(out, o)
+	}
+	arrange.Stable(out, func(a, b open) int { return a.since.Compare(b.since) })
+	return out
+}
+
+// merge makes the list.
+type merge struct {
+	out []deck.Session
+	at  map[key]int
+}
+
+func (m *merge) add(s deck.Session) int {
+	m.at[key{s.Agent, s.ID}] = len(m.out)
+	m.out = append(m.out, s)
+	return len(m.out) - 1
+}
+
+// connect gives connections to the deck to their sessions. Those of programs without one
+// are sessions themselves.
+func (m *merge) connect(conns []deck.Agent) {
+	reported := len(m.out)
+	for i := range conns {
+		a := &conns[i]
+		agent := agentOf(a)
+		at := m.sessionOf(a, agent, reported)
+		if at < 0 {
+			at = m.add(deck.Session{
+				Agent: agent, ID: a.Agent, Version: a.ClientVersion, PID: a.PID, Folder: a.Folder(), Title: a.Name(),
+				State: deck.StateUnknown, Since: a.Since, Note: "connected", Verified: a.PID > 0,
+			})
+		}
+		s := &m.out[at]
+		s.Connection = cmp.Or(s.Connection, a.Agent)
+		m.at[key{"", a.Agent}] = at
+		if at < reported {
+			continue
+		}
+		s.LastTool = cmp.Or(a.LastTool, s.LastTool)
+		if len(a.InFlight) > 0 { // all that is known is what it calls here
+			s.State, s.LastTool = deck.Working, a.InFlight[0]
+			s.Since = a.LastCall
+		}
+		if a.Waiting {
+			s.State, s.Since = deck.WaitsForAnswer, a.LastCall
+		}
+	}
+}
+
+func agentOf(a *deck.Agent) string {
+	for _, name := range []string{a.Client, a.Program} {
+		if c, ok := clients.Of(name); ok {
+			return c.ID
+		}
+	}
+	return a.Name()
+}
+
+// sessionOf finds the session of a connection: the one that its environment names, else
+// the one of its process, of several the one in its folder; -1 if there is none. Of
+// programs without a session, the connections of one process are one.
+func (m *merge) sessionOf(a *deck.Agent, agent string, reported int) int {
+	if c, ok := clients.Find(agent); ok {
+		for _, name := range c.Variables {
+			if at, ok := m.at[key{agent, a.Hints[name]}]; ok {
+				return at
+			}
+		}
+	}
+	if a.PID <= 0 {
+		return -1
+	}
+	best := -1
+	for i := range m.out {
+		s := &m.out[i]
+		if s.Agent != agent || s.PID != a.PID || s.State == deck.Ended {
+			continue
+		}
+		if s.Folder == a.Folder() {
+			return i
+		}
+		if best < 0 && i < reported {
+			best = i
+		}
+	}
+	return best
+}
+
+// wait makes the sessions wait that have something open, whatever else is known of them:
+// for the oldest of it.
+func (m *merge) wait(items []open) {
+	did := map[int]bool{}
+	for _, o := range items {
+		k := o.key
+		if o.conn != "" {
+			k = key{"", o.conn}
+		}
+		at, ok := m.at[k]
+		if !ok && o.key.id == "" {
+			continue // it comes from no session
+		}
+		if !ok {
+			at = m.add(o.asker)
+		}
+		if did[at] {
+			continue
+		}
+		did[at] = true
+		s := &m.out[at]
+		s.State, s.Since, s.WaitingFor = o.state, o.since, o.what
+	}
+}
+
+// unreported adds programs that run and of which nothing else is known.
+func (m *merge) unreported(found []process.Running) {
+	for _, p := range found {
+		agent, _ := agentBehind(p)
+		if slices.ContainsFunc(m.out, func(s deck.Session) bool {
+			return s.Agent == agent && (s.PID == p.PID || s.PID == p.Parent) && s.State != deck.Ended
+		}) {
+			continue
+		}
+		m.add(deck.Session{Agent: agent, ID: "process " + strconv.Itoa(p.PID), PID: p.PID, Folder: socket.Folder(p.PID), State: deck.StateUnknown, Note: "not set up", Verified: true})
+	}
+}
+
+// agentBehind tells which agent's program a process is, of those whose sessions nothing
+// but the program itself tells.
+func agentBehind(p process.Running) (agent string, ok bool) {
+	switch p.Name {
+	case "opencode", "gemini":
+		return p.Name, true
+	case "node", "bun", "MainThread":
+		if name := socket.Program(p.PID); name == "gemini" || name == "opencode" {
+			return name, true
+		}
+	}
+	return "", false
+}

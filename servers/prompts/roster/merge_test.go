@@ -1,0 +1,220 @@
+package roster_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
+)
+
+// fakeDeck says who is connected.
+type fakeDeck struct {
+	agents []deck.Agent
+	hint.Feed
+}
+
+func (d *fakeDeck) Snapshot() *deck.Snapshot { return &deck.Snapshot{Agents: d.agents} }
+
+// run looks at everything while test does its work, in a bubble with its own clock.
+func run(t *testing.T, o roster.Options, test func(r *roster.Roster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := &roster.Roster{}
+		done := make(chan struct{})
+		go func() { defer close(done); r.Run(ctx, o) }()
+		time.Sleep(time.Second)
+		test(r)
+		cancel()
+		<-done
+	})
+}
+
+func find(r *roster.Roster, id string) deck.Session {
+	all := r.Sessions()
+	if i := slices.IndexFunc(all, func(s deck.Session) bool { return s.ID == id }); i >= 0 {
+		return all[i]
+	}
+	return deck.Session{}
+}
+
+// ended is the ID of a process that runs no longer.
+func ended(t *testing.T) int {
+	t.Helper()
+	p, err := os.StartProcess(os.Args[0], []string{os.Args[0], "-test.run=^$"}, &os.ProcAttr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return p.Pid
+}
+
+func TestASessionWhoseProcessIsGoneEndsAfterTenSecondsAndLeavesAfterAnHour(t *testing.T) {
+	pid := ended(t)
+	if process.Alive(pid, "") {
+		t.Skip("this system does not tell which processes run")
+	}
+	run(t, roster.Options{}, func(r *roster.Roster) {
+		r.Report(deck.Session{Agent: "claude", ID: "dead", PID: pid, State: deck.Working})
+		r.Report(deck.Session{Agent: "claude", ID: "here", PID: os.Getpid(), State: deck.Working})
+		time.Sleep(9 * time.Second)
+		if s := find(r, "dead"); s.State != deck.Working {
+			t.Errorf("it is %s before ten seconds", s.State)
+		}
+		time.Sleep(6 * time.Second)
+		if s := find(r, "dead"); s.State != deck.Ended {
+			t.Errorf("then it is %s", s.State)
+		}
+		time.Sleep(59 * time.Minute)
+		if s := find(r, "dead"); s.State != deck.Ended {
+			t.Errorf("within the hour it is %q", s.State)
+		}
+		time.Sleep(2 * time.Minute)
+		if s := find(r, "dead"); s.ID != "" {
+			t.Error("after an hour it is still there")
+		}
+		if s := find(r, "here"); s.State != deck.Working {
+			t.Errorf("without news a session became %s", s.State)
+		}
+	})
+}
+
+func TestAnOpenPromptMakesItsSessionWaitWhateverElseIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := ask.New(ask.Options{Hold: -1})
+		ctx, cancel := context.WithCancel(t.Context())
+		r := &roster.Roster{}
+		done := make(chan struct{})
+		go func() { defer close(done); r.Run(ctx, roster.Options{Queue: q}) }()
+		prompt := func(id string, kind ask.PromptKind) *ask.Call {
+			c, err := q.Open(ask.Request{
+				Questions: []ask.Question{{ID: "q", Question: "Which database?", Kind: ask.Text, AllowOther: true, Required: true}},
+				Prompt:    &ask.Prompt{Kind: kind, ID: id, Agent: "claude", Session: "s", Tool: "Bash", Command: "make all"},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			return c
+		}
+		first := prompt("p1", ask.Permission)
+		if s := find(r, "s"); s.State != deck.WaitsForPermission || s.WaitingFor != "Bash make all" {
+			t.Errorf("before its adapter reported it: %+v", s)
+		}
+		second := prompt("p2", ask.OwnQuestion)
+		for _, state := range []deck.SessionState{deck.Working, deck.Idle, deck.StateUnknown} {
+			r.Report(deck.Session{Agent: "claude", ID: "s", State: state})
+			if s := find(r, "s"); s.State != deck.WaitsForPermission {
+				t.Errorf("reported as %s it is %s", state, s.State)
+			}
+		}
+		first.Settled("answered in its terminal")
+		time.Sleep(time.Second)
+		if s := find(r, "s"); s.State != deck.WaitsForAnswer || s.WaitingFor != "Which database?" {
+			t.Errorf("of the second prompt: %+v", s)
+		}
+		second.Settled("answered in its terminal")
+		time.Sleep(time.Second)
+		if s := find(r, "s"); s.State != deck.StateUnknown {
+			t.Errorf("without a prompt it is %s", s.State)
+		}
+		cancel()
+		<-done
+		if err := q.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAConnectionJoinsItsSession(t *testing.T) {
+	caller := func(id, client, folder string, pid int, hints ...string) deck.Caller {
+		c := deck.Caller{Agent: id, Client: client, Root: folder, PID: pid, Hints: map[string]string{}}
+		if len(hints) == 2 {
+			c.Hints[hints[0]] = hints[1]
+		}
+		return c
+	}
+	d := &fakeDeck{agents: []deck.Agent{
+		{Caller: caller("c1", "claude-code", "/elsewhere", 7, "CLAUDE_CODE_SESSION_ID", "s1")},
+		{Caller: caller("c2", "codex-mcp-client", "/src/menu", os.Getpid())},
+		{Caller: caller("c3", "codex-mcp-client", "/src/shop", os.Getpid())},
+		{Caller: caller("c4", "cursor-vscode", "/src/till", 99), InFlight: []string{"pixelsrc_render"}},
+		{Caller: caller("c5", "cursor-vscode", "/src/till", 99)},
+		{Caller: caller("c6", "zed", "", 0), Gone: time.Now()},
+		{Caller: deck.Caller{Agent: "c7", Transport: deck.ByCommand}},
+	}}
+	run(t, roster.Options{Deck: d}, func(r *roster.Roster) {
+		r.Report(deck.Session{Agent: "claude", ID: "s1", State: deck.Idle})
+		r.Report(deck.Session{Agent: "codex", ID: "t1", PID: os.Getpid(), Folder: "/src/shop", State: deck.Idle})
+		r.Report(deck.Session{Agent: "codex", ID: "t2", PID: os.Getpid(), Folder: "/src/menu", State: deck.Idle})
+		var got []string
+		for _, s := range r.Sessions() {
+			got = append(got, fmt.Sprintf("%s %s %s %s", s.Agent, s.ID, s.State, s.Connection))
+		}
+		slices.Sort(got)
+		want := "claude s1 idle c1, codex t1 idle c3, codex t2 idle c2, cursor c4 working c4"
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("got  %s\nwant %s", s, want)
+		}
+	})
+}
+
+func TestAProgramThatNobodyReportsIsNotSetUp(t *testing.T) {
+	found := []process.Running{
+		{PID: 100000001, Name: "opencode"},
+		{PID: 100000002, Parent: 100000001, Name: "opencode"},
+		{PID: 100000003, Name: "gemini"},
+		{PID: 100000004, Name: "vi"},
+	}
+	run(t, roster.Options{Running: func() []process.Running { return found }}, func(r *roster.Roster) {
+		r.Report(deck.Session{Agent: "gemini", ID: "g", PID: 100000003, State: deck.Idle})
+		all := r.Sessions()
+		if len(all) != 2 {
+			t.Fatalf("got %+v", all)
+		}
+		if s := find(r, "process 100000001"); s.Agent != "opencode" || s.State != deck.StateUnknown || s.Note != "not set up" {
+			t.Errorf("got %+v", s)
+		}
+	})
+}
+
+func TestWhatAProgramReportsWinsOverWhatItsFilesSay(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, "projects", "-src-shop", "s.jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"type":"ai-title","aiTitle":"From the file"}
+{"message":{"id":"a","model":"odd","content":[{"type":"tool_use","name":"Bash","input":{"command":"make"}}],"usage":{"input_tokens":10,"output_tokens":2}}}
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	state := t.TempDir()
+	count := usage.New(usage.Options{Homes: map[string]string{"claude": home}, State: state})
+	run(t, roster.Options{Usage: count}, func(r *roster.Roster) {
+		r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Idle, Title: "Its own"})
+		time.Sleep(time.Second)
+		s := find(r, "s")
+		if s.Title != "Its own" || s.Usage != (deck.Usage{In: 10, Out: 2}) || s.Cost.Known || s.LastTool != "Bash" || s.LastSubject != "make" || s.Context.Used != 10 {
+			t.Errorf("got %+v", s)
+		}
+	})
+	if kept, err := os.ReadDir(state); err != nil || len(kept) != 1 {
+		t.Errorf("kept %v: %v", kept, err)
+	}
+}

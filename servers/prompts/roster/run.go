@@ -1,0 +1,255 @@
+package roster
+
+import (
+	"context"
+	"log/slog"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
+)
+
+// Options are where the list looks beside what adapters report. What is nil is not
+// looked at.
+type Options struct {
+	Queue Queue
+	Deck  Deck
+	Usage *usage.Counter // used by Run alone
+	Keep  time.Duration  // of a session that has ended; 0 is an hour
+	// Running returns the processes of this machine, among which those of programs are
+	// looked for that nobody reports.
+	Running func() []process.Running
+}
+
+// Queue holds what waits for the user.
+type Queue interface {
+	Pending() *ask.Snapshot
+	Hints() (<-chan struct{}, func())
+}
+
+// Deck knows who is connected.
+type Deck interface {
+	Snapshot() *deck.Snapshot
+	Subscribe() (<-chan struct{}, func())
+}
+
+const (
+	// lookEvery is how often files and processes of sessions at work are looked at.
+	lookEvery = 2 * time.Second
+	// restEvery is the same while nothing is at work, and for programs that nobody reports.
+	restEvery = 10 * time.Second
+	// saveEvery is how often what was counted of a session at work is kept.
+	saveEvery = 30 * time.Second
+)
+
+// Run looks at everything until ctx ends.
+func (r *Roster) Run(ctx context.Context, o Options) {
+	poke := make(chan struct{}, 1)
+	r.mu.Lock()
+	r.poke, r.keep = poke, o.Keep
+	r.mu.Unlock()
+	var queue, conns, heard <-chan struct{}
+	if o.Queue != nil {
+		hints, stop := o.Queue.Hints()
+		defer stop()
+		queue = hints
+		r.takeOpen(o.Queue)
+	}
+	if o.Deck != nil {
+		hints, stop := o.Deck.Subscribe()
+		defer stop()
+		conns = hints
+	}
+	var rested time.Time
+	timer, calm := time.NewTimer(0), time.NewTimer(0)
+	defer timer.Stop()
+	defer calm.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			r.save(o.Usage, time.Time{})
+			return
+		case <-queue:
+			r.takeOpen(o.Queue)
+			continue
+		case <-heard: // of every call
+			heard = nil
+			calm.Reset(lookEvery / 10)
+			continue
+		case <-calm.C:
+			heard = conns
+			r.takeConns(o.Deck)
+			continue
+		case <-poke: // soon, but not for each of many reports
+			timer.Reset(lookEvery / 10)
+			continue
+		case <-timer.C:
+		}
+		now := time.Now()
+		rest := now.Sub(rested) >= restEvery
+		if rest {
+			rested = now
+			r.takeRunning(o.Running)
+		}
+		busy := r.check(now)
+		r.count(o.Usage, rest)
+		r.save(o.Usage, now)
+		next := restEvery
+		if busy {
+			next = lookEvery
+		}
+		timer.Reset(next)
+	}
+}
+
+func (r *Roster) takeOpen(q Queue) {
+	items := openOf(q.Pending())
+	r.mu.Lock()
+	changed := !slices.Equal(items, r.open)
+	r.open = items
+	r.mu.Unlock()
+	if changed {
+		r.hints.Send()
+	}
+}
+
+func (r *Roster) takeConns(d Deck) {
+	if d == nil {
+		return
+	}
+	var conns []deck.Agent
+	for _, a := range d.Snapshot().Agents {
+		if a.Gone.IsZero() && a.Transport != deck.ByCommand {
+			a.Calls, a.Errors = 0, 0
+			conns = append(conns, a)
+		}
+	}
+	r.mu.Lock()
+	changed := !reflect.DeepEqual(conns, r.conns)
+	r.conns = conns
+	r.mu.Unlock()
+	if changed {
+		r.hints.Send()
+	}
+}
+
+func (r *Roster) takeRunning(running func() []process.Running) {
+	if running == nil {
+		return
+	}
+	var found []process.Running
+	for _, p := range running() {
+		if _, ok := agentBehind(p); ok {
+			found = append(found, p)
+		}
+	}
+	// A program that starts itself again is one.
+	found = slices.DeleteFunc(found, func(p process.Running) bool {
+		return slices.ContainsFunc(found, func(o process.Running) bool { return o.PID == p.Parent })
+	})
+	r.mu.Lock()
+	changed := !slices.Equal(found, r.found)
+	r.found = found
+	r.mu.Unlock()
+	if changed {
+		r.hints.Send()
+	}
+}
+
+// check looks for processes that are gone, and forgets sessions that ended long ago. It
+// tells whether a session is at work or about to end.
+func (r *Roster) check(now time.Time) (busy bool) {
+	changed := false
+	r.mu.Lock()
+	for k, w := range r.all {
+		if w.told.State != deck.Ended && w.told.PID > 0 {
+			switch alive := process.Alive(w.told.PID, w.born); {
+			case alive:
+				w.gone = time.Time{}
+			case w.gone.IsZero():
+				w.gone = now
+			}
+			dead := !w.gone.IsZero() && now.Sub(w.gone) >= goneAfter
+			changed = changed || dead != w.dead
+			w.dead = dead
+		}
+		switch s := w.session(); {
+		case s.State != deck.Ended:
+			busy = busy || s.State == deck.Working || s.State.Waits() || s.State == deck.Background || !w.gone.IsZero()
+		case now.Sub(s.Since) >= r.keeps():
+			delete(r.all, k)
+			changed = true
+		}
+	}
+	r.mu.Unlock()
+	if changed {
+		r.hints.Send()
+	}
+	return busy
+}
+
+// count looks into the files of sessions that are at work or have just been reported; with
+// all, of all that have not ended.
+func (r *Roster) count(c *usage.Counter, all bool) {
+	if c == nil {
+		return
+	}
+	for _, s := range r.toCount(all) {
+		found, changed := c.Look(&s)
+		if !changed {
+			continue
+		}
+		r.mu.Lock()
+		w := r.all[key{s.Agent, s.ID}]
+		if w != nil {
+			changed = w.counts != found
+			w.counts = found
+		}
+		r.mu.Unlock()
+		if changed {
+			r.hints.Send()
+		}
+	}
+}
+
+func (r *Roster) toCount(all bool) []deck.Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []deck.Session
+	for _, w := range r.all {
+		at := w.told.State == deck.Working || w.told.State == deck.Background
+		if w.look || at || all && w.told.State != deck.Ended {
+			w.look = false
+			out = append(out, w.told)
+		}
+	}
+	return out
+}
+
+// save keeps what was counted of sessions that are not at work, and of the others now and
+// then; of all at the zero time. It forgets those that have left the list.
+func (r *Roster) save(c *usage.Counter, now time.Time) {
+	if c == nil {
+		return
+	}
+	var all, due []key
+	r.mu.Lock()
+	for k, w := range r.all {
+		all = append(all, k)
+		if now.IsZero() || w.told.State != deck.Working || now.Sub(w.saved) >= saveEvery {
+			w.saved = now
+			due = append(due, k)
+		}
+	}
+	r.mu.Unlock()
+	c.Drop(func(agent, id string) bool { return !slices.Contains(all, key{agent, id}) })
+	for _, k := range due {
+		if err := c.Save(k.agent, k.id); err != nil {
+			slog.Debug("keep what was counted", "session", k.id, "error", err)
+		}
+	}
+}
