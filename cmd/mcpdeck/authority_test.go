@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -41,15 +42,18 @@ func holding(t *testing.T, method string) *driver {
 	return d
 }
 
-// choosePort finds a port for the decks of this home.
+// choosePort finds a port for the decks of this home, among those that a system does not
+// give to whoever asks for any: decks of other tests do.
 func (d *driver) choosePort() {
 	d.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	d.address = l.Addr().String()
-	l.Close()
+	d.until("a free port", func() bool {
+		d.address = fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
+		l, err := net.Listen("tcp", d.address)
+		if err == nil {
+			l.Close()
+		}
+		return err == nil
+	})
 }
 
 func (d *driver) port() string {
@@ -130,6 +134,7 @@ func (w *window) press(keys string) {
 // TestNothingThatAnAgentStartsActsAsTheUser tries the ways in which a process
 // hides where it comes from, while a pairing code is valid.
 func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
+	t.Parallel()
 	d, w := guarded(t)
 	d.askOverHTTP()
 	a := d.relay() // its agent is this test
@@ -147,7 +152,10 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 		{"a terminal of its own", `( ( setsid script -qec "$*" /dev/null < /dev/null ) & )`},
 		{"a guess on a terminal of its own", `( ( ( sleep 1; echo ABCD-EFGH; sleep 1 ) | setsid script -qec "$*" /dev/null ) & )`},
 		{"a guess in tmux", `tmux -L "$TMUXNAME" -f /dev/null new-session -d "$* > $OUT.tmux 2>&1; echo over >> $OUT.tmux"
-			sleep 1; tmux -L "$TMUXNAME" send-keys ABCD-EFGH Enter; for i in $(seq 60); do grep -q over $OUT.tmux && break; sleep 0.1; done; cat $OUT.tmux`},
+			for i in $(seq 60); do { cat $OUT.tmux; tmux -L "$TMUXNAME" capture-pane -p; } | grep -q . && break; sleep 0.1; done
+			tmux -L "$TMUXNAME" send-keys ABCD-EFGH Enter
+			for i in $(seq 60); do grep -qE "over|Waiting for you" $OUT.tmux && break; sleep 0.1; done
+			tmux -L "$TMUXNAME" kill-server; cat $OUT.tmux`},
 	}
 	actions := map[string][]string{
 		"answers": {"ask", "answer", "1", "--json", "'[{\"id\":\"q\",\"selectedOptions\":[\"a\"]}]'"},
@@ -265,6 +273,7 @@ func (d *driver) shows(w *window, text string) {
 }
 
 func TestAPairedShellAnswersAndAccepts(t *testing.T) {
+	t.Parallel()
 	d, w := guarded(t)
 	d.askOverHTTP()
 	answer := []string{"ask", "answer", "1", "--json", `[{"id":"q","selectedOptions":["a"]}]`}
@@ -297,6 +306,7 @@ func TestAPairedShellAnswersAndAccepts(t *testing.T) {
 }
 
 func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
+	t.Parallel()
 	d, w := guarded(t)
 	s := d.shell("pencil", "accept")
 	d.shows(s, "press a on Pencil on the deck's Cards page")
@@ -327,6 +337,7 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 }
 
 func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
+	t.Parallel()
 	const passphrase = "correct horse battery"
 	d := holding(t, "passphrase")
 	w := d.window("--page", "ask", "--port", d.port())
@@ -383,8 +394,10 @@ func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
 }
 
 func TestWithoutAScreenNothingButAProofAccepts(t *testing.T) {
+	t.Parallel()
 	for method, why := range map[string]string{"off": "answers from a shell are off", "pair": "no screen to show a pairing code on"} {
 		t.Run(method, func(t *testing.T) {
+			t.Parallel()
 			d := holding(t, method)
 			d.serve()
 			d.holds()

@@ -65,6 +65,7 @@ func peak(t *testing.T, c *exec.Cmd) int {
 
 // Two pictures of this size are drawn at once for an agent, the others wait.
 func TestManyCallsAtOnceTakeTheDeckTheMemoryOfAFew(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the most memory that a process has had is read from /proc, which only Linux has")
 	}
@@ -89,6 +90,7 @@ func TestManyCallsAtOnceTakeTheDeckTheMemoryOfAFew(t *testing.T) {
 }
 
 func TestWorkInTheDeckEndsWithTheRelayThatAskedForIt(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	d.serve()
 	a := d.relay()

@@ -72,6 +72,7 @@ func (a *agent) lists(tool string) bool {
 }
 
 func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	d.echo(`mode = "on"`)
 	w := d.window()
@@ -121,6 +122,7 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 }
 
 func TestAServerThatDoesNotStartSaysWhyInItsRow(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	d.card("broken", "/nowhere/server")
 	w := d.window()

@@ -64,6 +64,7 @@ func runs(pid int) bool {
 // with the deck, and with the next one when the deck is killed. What has left the group
 // may be the user's own editor or browser, and is named.
 func TestWhatAKilledDecksServersLeaveEndsWithTheNextDeck(t *testing.T) {
+	t.Parallel()
 	echo, err := exec.LookPath("echo-server") // TestMain has put it there
 	if err != nil {
 		t.Fatal(err)
@@ -143,6 +144,7 @@ func noted(file string) (pids []int, alive int) {
 // Nothing that a server takes to start delays an agent, which hears of its tools when
 // they are known.
 func TestAViewIsAnsweredBeforeAServerIsListedForTheFirstTime(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	file, gate := filepath.Join(d.home, "pids"), filepath.Join(d.home, "gate")
 	d.turnedOn("echo", noting(t, file, gate)+"mode = 'on'\n")
@@ -167,6 +169,7 @@ func TestAViewIsAnsweredBeforeAServerIsListedForTheFirstTime(t *testing.T) {
 // Without a deck an agent has the servers that are on all the same, from its relay. A deck
 // that appears has processes of its own, and the relay's end.
 func TestServersThatAreOnMoveFromTheRelayToADeck(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	file, gate := filepath.Join(d.home, "pids"), filepath.Join(d.home, "gate")
 	d.turnedOn("echo", noting(t, file, gate)+"mode = 'on'\n")

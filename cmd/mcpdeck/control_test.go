@@ -33,6 +33,7 @@ func obeyed(out []byte) []rune {
 }
 
 func TestCommandsPrintNothingATerminalObeys(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	write := func(name, text string) {
 		t.Helper()
@@ -112,6 +113,7 @@ func TestCommandsPrintNothingATerminalObeys(t *testing.T) {
 }
 
 func TestTheDeckInLinesPrintsNothingATerminalObeys(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	out, err := os.Create(filepath.Join(d.home, "out"))
 	if err != nil {

@@ -45,6 +45,7 @@ func (a *agent) tool(name string) string {
 // Two agents work in one project: what one refreshes after an edit does not hide
 // the drift of the other.
 func TestADeckKeepsABaselineForEachAgent(t *testing.T) {
+	t.Parallel()
 	d := analysing(t, map[string]string{"src/App.tsx": "// props: title dense\n"})
 	d.serve()
 	first, second := d.relay("logicstamp"), d.relay("logicstamp")
@@ -73,6 +74,7 @@ func TestADeckKeepsABaselineForEachAgent(t *testing.T) {
 // An agent that cancels its call does not end the analysis that another waits
 // for.
 func TestADeckGoesOnAnalysingForTheSecondCaller(t *testing.T) {
+	t.Parallel()
 	d := analysing(t, map[string]string{"src/App.tsx": "// props: title\n"})
 	release := filepath.Join(d.home, "release")
 	stamptest.Behave(t, standInDir(d.home), stamptest.StandIn{Until: release})
@@ -113,6 +115,7 @@ func (a *agent) until(message string) {
 // A call that finds a change below the depth answers at once; what the deeper
 // analysis finds comes after it.
 func TestADeckAnswersBeforeTheDeeperAnalysisIsDone(t *testing.T) {
+	t.Parallel()
 	d := analysing(t, map[string]string{
 		"src/App.tsx": "// props: title\n// uses: src/B.tsx\n", "src/B.tsx": "// props: b\n// uses: src/C.tsx\n",
 		"src/C.tsx": "// props: c\n// uses: src/D.tsx\n", "src/D.tsx": "// props: deep\n",

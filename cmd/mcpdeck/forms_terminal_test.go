@@ -12,6 +12,7 @@ import (
 // A form of a server over standard input and output is filled in by keys, and the
 // server gets what was typed.
 func TestAFormOfAServerIsFilledInByKeys(t *testing.T) {
+	t.Parallel()
 	program, err := exec.LookPath("echo-server")
 	if err != nil {
 		t.Fatal(err)

@@ -69,6 +69,7 @@ func under(path string, rooms ...string) bool {
 
 // TestImportsGoOneWay holds the direction of imports between the rooms.
 func TestImportsGoOneWay(t *testing.T) {
+	t.Parallel()
 	charm := []string{"charm.land", "github.com/charmbracelet"}
 	mcp := []string{"github.com/mark3labs/mcp-go"}
 	rules := []struct {

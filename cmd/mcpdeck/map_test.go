@@ -117,6 +117,7 @@ func TestRoomsInTheGuide(t *testing.T) {
 // names exists, that each function it names with a file is in it, and each test it
 // wants run is there.
 func TestTheGuideNamesWhatThereIs(t *testing.T) {
+	t.Parallel()
 	b, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)

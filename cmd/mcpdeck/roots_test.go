@@ -58,6 +58,7 @@ func (a *agent) failed(tool, arguments string) (bool, string) {
 // TestNoServerReadsOutsideAProject connects from folders that are no projects,
 // in many spellings, and asks every server that reads files for what is there.
 func TestNoServerReadsOutsideAProject(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	secret := filepath.Join(d.home, ".ssh")
 	if err := os.Mkdir(secret, 0o700); err != nil {
@@ -120,6 +121,7 @@ func TestNoServerReadsOutsideAProject(t *testing.T) {
 // TestAnAgentInARefusedFolderHasNoProject starts agents where no project can be,
 // beside a deck that was started in one.
 func TestAnAgentInARefusedFolderHasNoProject(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	keys := filepath.Join(d.home, ".ssh")
 	if err := os.Mkdir(keys, 0o700); err != nil {

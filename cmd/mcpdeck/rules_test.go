@@ -78,6 +78,7 @@ func (noImports) Import(string) (*types.Package, error) { return nil, errors.New
 
 // TestRulesOfTheCode holds what no linter does.
 func TestRulesOfTheCode(t *testing.T) {
+	t.Parallel()
 	fset := token.NewFileSet()
 	all := shipped(t, fset)
 	rules := []struct {

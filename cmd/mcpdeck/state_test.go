@@ -57,6 +57,7 @@ func (d *driver) refusal(args ...string) (said string, err error) {
 // TestAStateFolderThatOthersReachIsRefused starts decks in folders that are not
 // the user's alone.
 func TestAStateFolderThatOthersReachIsRefused(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		prepare func(d *driver, dir string) error
@@ -80,6 +81,7 @@ func TestAStateFolderThatOthersReachIsRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			d := newDriver(t)
 			dir, _ := d.state()
 			if err := tt.prepare(d, dir); err != nil {
@@ -97,6 +99,7 @@ func TestAStateFolderThatOthersReachIsRefused(t *testing.T) {
 
 // TestATokenThatIsNotOursIsRefused plants tokens, and asks the deck to use them.
 func TestATokenThatIsNotOursIsRefused(t *testing.T) {
+	t.Parallel()
 	good := strings.Repeat("0123456789abcdef", 4) + "\n"
 	plant := func(text string, mode os.FileMode) func(*driver, string) error {
 		return func(_ *driver, token string) error {
@@ -134,6 +137,7 @@ func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			d := newDriver(t)
 			dir, _ := d.state()
 			if err := tt.put(d, filepath.Join(dir, "run", "token")); err != nil {
@@ -165,11 +169,13 @@ func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 // TestLinksInTheStateFolderAreNotFollowed puts a link in the place of every file
 // the deck writes.
 func TestLinksInTheStateFolderAreNotFollowed(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{
 		"journal.db", "journal.db-wal", "drafts.json", "history.jsonl", "sessions.json", "run/deck.sock.lock",
 		"run/ask.sock.lock", "run/token", "run/deck.sock", "logicstamp", "pencil",
 	} {
 		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
+			t.Parallel()
 			d := newDriver(t)
 			dir, precious := d.state()
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
@@ -239,6 +245,7 @@ func TestALogThatIsALinkIsNotFollowed(t *testing.T) {
 
 // TestADeletedStateFolderIsMadeAgain deletes the deck's folder under it.
 func TestADeletedStateFolderIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "darwin" {
 		t.Skip("not tried here")
 	}

@@ -138,6 +138,7 @@ func plainTerminal(t *testing.T) *unix.Termios {
 }
 
 func TestTerminalIsRestored(t *testing.T) {
+	t.Parallel()
 	send := func(signals ...syscall.Signal) func(*window) {
 		return func(w *window) {
 			for _, s := range signals {
@@ -166,6 +167,7 @@ func TestTerminalIsRestored(t *testing.T) {
 	before := plainTerminal(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			d := newDriver(t)
 			w := d.window()
 			d.until("a screen", func() bool { return strings.Contains(w.text(), tt.from) })
@@ -184,6 +186,7 @@ func TestTerminalIsRestored(t *testing.T) {
 // TestTheFirstFrameIsOutAtOnce holds that it does not wait for the renderer,
 // which sets the terminal's modes.
 func TestTheFirstFrameIsOutAtOnce(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	w := d.window()
 	d.until("modes", func() bool { return strings.Contains(w.text(), "\x1b[?2004h") })
@@ -195,6 +198,7 @@ func TestTheFirstFrameIsOutAtOnce(t *testing.T) {
 
 // TestDeckEndsWithItsTerminal takes the terminal away.
 func TestDeckEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	w := d.window()
 	d.until("a screen", func() bool { return strings.Contains(w.text(), "Pixelsrc") })
@@ -205,6 +209,7 @@ func TestDeckEndsWithItsTerminal(t *testing.T) {
 // TestEarlierCallsAreShown kills a deck while a call runs, and looks at the
 // page of calls of the next one.
 func TestEarlierCallsAreShown(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	deck := d.serve()
 	a := d.relay()
@@ -236,6 +241,7 @@ func TestEarlierCallsAreShown(t *testing.T) {
 // TestAnAgentRingsTheTerminal calls for a sound where no player can be found and
 // looks for the bell among what the terminal gets.
 func TestAnAgentRingsTheTerminal(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	d.path = d.home // no players
 	w := d.window()
@@ -253,6 +259,7 @@ func TestAnAgentRingsTheTerminal(t *testing.T) {
 // of a terminal that does not say how it measures, and in a draft of 300 KB goes on
 // typing.
 func TestAQuestionIsShownAsItWasAsked(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	w := d.window("--page", "ask")
 	a := d.relay()
