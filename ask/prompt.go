@@ -130,6 +130,36 @@ func (c *Call) Settled(how string) {
 	q.changed(true)
 }
 
+// Doubted marks the prompt as one for which there is nothing but the asker's word.
+func (c *Call) Doubted() {
+	q := c.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if it := q.find(c.id); it != nil && it.req.Prompt != nil {
+		p := *it.req.Prompt // snapshots share the old one
+		p.Unconfirmed = true
+		it.req.Prompt = &p
+		q.changed(true)
+	}
+}
+
+// LetGo releases a held prompt that the user is neither looking at nor has entered
+// anything for, and reports whether nothing holds it any more.
+func (c *Call) LetGo() bool {
+	q := c.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.find(c.id)
+	if it == nil || it.req.Prompt == nil || it.req.Prompt.Door != Held {
+		return true
+	}
+	if it.id == q.onScreen || it.state == Sending || !it.draft.Empty() {
+		return false
+	}
+	q.release(it)
+	return true
+}
+
 // Released returns a channel that is closed when the user lets a held prompt go to its
 // terminal.
 func (c *Call) Released() <-chan struct{} { return c.released }
@@ -142,6 +172,11 @@ func (q *Queue) Release(id int) error {
 	if it == nil || it.req.Prompt == nil || it.req.Prompt.Door != Held {
 		return ErrGone
 	}
+	q.release(it)
+	return nil
+}
+
+func (q *Queue) release(it *item) {
 	p := *it.req.Prompt // snapshots share the old one
 	p.Door = InTerminal
 	it.req.Prompt = &p
@@ -149,5 +184,4 @@ func (q *Queue) Release(id int) error {
 		c.release.Do(func() { close(c.released) })
 	}
 	q.changed(true)
-	return nil
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/claude"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -20,6 +22,7 @@ func (h *instance) adapters() []prompts.Adapter {
 		on   bool
 		make func() prompts.Adapter
 	}{
+		{f.Claude, func() prompts.Adapter { return claude.New(h.claudeOptions()) }},
 		{f.OpenCode, func() prompts.Adapter {
 			return opencode.New(opencode.Options{Queue: h.queue, Roster: h.roster, OnceOnly: once, Log: slog.Default()})
 		}},
@@ -31,6 +34,14 @@ func (h *instance) adapters() []prompts.Adapter {
 		}
 	}
 	return all
+}
+
+func (h *instance) claudeOptions() claude.Options {
+	f := h.cfg.File.Prompts
+	return claude.Options{
+		Queue: h.queue, Roster: h.roster, Folder: h.cfg.ClientFolders().Program("claude"), Home: h.cfg.Home,
+		Hold: time.Duration(f.Hold), HoldsHeadless: h.cfg.HoldsHeadless, OnceOnly: f.Lasting == "hide", Log: slog.Default(),
+	}
 }
 
 // servePrompts works until ctx ends, and returns the prompt socket. Without it, prompts

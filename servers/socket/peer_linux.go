@@ -87,14 +87,23 @@ func container(pid int) string {
 
 // Parent returns the id of a process's parent, 0 when unknown.
 func Parent(pid int) int {
+	n, _ := strconv.Atoi(statField(pid, 4)) // 0 is unknown
+	return n
+}
+
+// Started returns when a process began, as a word that no other process with its id
+// has: the ticks since the machine started. It is "" when unknown.
+func Started(pid int) string { return statField(pid, 22) }
+
+// statField returns a field of a process's stat by its number in proc(5), from 3 on.
+func statField(pid, number int) string {
 	stat := procFile(pid, "stat")
 	// The program's name stands in brackets and may hold anything.
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) > 1 {
-		n, _ := strconv.Atoi(fields[1])
-		return n
+	if i := number - 3; i < len(fields) {
+		return fields[i]
 	}
-	return 0
+	return ""
 }
 
 // Folder returns a process's working folder, "" when unknown.

@@ -68,8 +68,8 @@ func parseHello(line []byte) (Hello, error) {
 	if string(o.Get("v")) != "1" || h.Agent == "" || h.Mode != Once && h.Mode != Stream || !known(o, "v", "hello", "mode", "program", "version", "directory", "env") {
 		return Hello{}, errRefused
 	}
-	env, err := rawjson.SplitObject(o.Get("env"))
-	if err != nil && o.Get("env") != nil {
+	env, err := rawjson.SplitObject(o.Some("env"))
+	if err != nil && o.Some("env") != nil {
 		return Hello{}, errRefused
 	}
 	for _, m := range env {

@@ -1,0 +1,174 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// choice is one option of a permission and what is sent back for it.
+type choice struct {
+	label   string
+	grant   ask.Grant
+	updates []json.RawMessage // suggestions of Claude Code's, as they came
+}
+
+const maxLabel = 120 // runes
+
+// choicesOf are the options of a permission: those that always are, and one for each of
+// Claude Code's suggestions whose effect can be told exactly.
+func choicesOf(suggestions json.RawMessage, plan bool, home string) ([]choice, error) {
+	once, deny, note := "Allow once", "Deny", "Deny with a note"
+	if plan {
+		once, deny, note = "Accept the plan", "Keep planning", "Keep planning, with a note"
+	}
+	all := []choice{{label: once, grant: ask.Grant{Allow: true, Scope: ask.Once}}}
+	lasting, err := lastingChoices(suggestions, plan, home)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, lasting...)
+	all = append(all, choice{label: deny, grant: ask.Grant{Scope: ask.Once}}, choice{label: note, grant: ask.Grant{Scope: ask.Once, Note: true}})
+	if !plan {
+		all = append(all, choice{label: "Deny and stop the turn", grant: ask.Grant{Scope: ask.Once, Stop: true}})
+	}
+	return distinct(all), nil
+}
+
+func lastingChoices(suggestions json.RawMessage, plan bool, home string) (all []choice, err error) {
+	if suggestions == nil {
+		return nil, nil
+	}
+	list, ok := rawjson.SplitArray(suggestions)
+	if !ok {
+		return nil, errShape
+	}
+	var effects []string
+	scope := ask.ForSession
+	for _, raw := range list {
+		effect, where, known := effectOf(raw, home)
+		if !known {
+			continue
+		}
+		c := choice{grant: ask.Grant{Allow: true, Scope: where.scope, Effect: effect + " " + where.words}, updates: []json.RawMessage{raw}}
+		if where.scope == ask.Always {
+			scope = ask.Always
+		}
+		c.label = lastingLabel(plan, where.scope, effect)
+		effects = append(effects, c.grant.Effect)
+		all = append(all, c)
+	}
+	if len(all) > 1 && len(all) == len(list) {
+		all = append(all, choice{
+			label: lastingLabel(plan, scope, "all of these"), updates: list,
+			grant: ask.Grant{Allow: true, Scope: scope, Effect: strings.Join(effects, "; ")},
+		})
+	}
+	return all, nil
+}
+
+func lastingLabel(plan bool, scope ask.Scope, effect string) string {
+	words := map[ask.Scope]string{ask.ForSession: "Allow for this session: ", ask.Always: "Always allow: "}[scope]
+	if plan {
+		words = "Accept the plan, and: "
+	}
+	return plain.Cut(words+plain.Line(effect), maxLabel)
+}
+
+// distinct numbers labels that stand twice, since answers name options by their labels.
+func distinct(all []choice) []choice {
+	seen := map[string]bool{}
+	for i := range all {
+		label := all[i].label
+		for n := 2; seen[all[i].label]; n++ {
+			all[i].label = fmt.Sprintf("%s (%d)", label, n)
+		}
+		seen[all[i].label] = true
+	}
+	return all
+}
+
+// place is where a suggestion is kept.
+type place struct {
+	scope ask.Scope
+	words string
+}
+
+func placeOf(destination, home string) (place, bool) {
+	switch destination {
+	case "session":
+		return place{ask.ForSession, "(this session)"}, true
+	case "localSettings":
+		return place{ask.Always, "(this project: .claude/settings.local.json)"}, true
+	case "projectSettings":
+		return place{ask.Always, "(this project, for everyone: .claude/settings.json)"}, true
+	case "userSettings":
+		return place{ask.Always, "(everywhere: " + shorten(filepath.Join(home, ".claude", "settings.json"), home) + ")"}, true
+	}
+	return place{}, false
+}
+
+func shorten(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
+		return "~/" + filepath.ToSlash(rest)
+	}
+	return path
+}
+
+// effectOf tells exactly what a suggestion does and where it is kept; false for one that
+// is not known.
+func effectOf(raw json.RawMessage, home string) (effect string, where place, known bool) {
+	var s struct {
+		Type, Mode, Behavior, Destination string
+		Directories                       []string
+		Rules                             []struct{ ToolName, RuleContent string }
+	}
+	o, err := rawjson.SplitObject(raw)
+	oneReading := &rawjson.Rule{Fold: true}
+	oneReading.Rest = oneReading
+	if err != nil || oneReading.Check(raw) != nil || json.Unmarshal(raw, &s) != nil {
+		return "", place{}, false
+	}
+	if where, known = placeOf(s.Destination, home); !known {
+		return "", place{}, false
+	}
+	keys := func(names ...string) bool { return len(o.Only(names...)) == len(o) }
+	switch {
+	case s.Type == "addRules" && s.Behavior == "allow" && len(s.Rules) > 0 && keys("type", "rules", "behavior", "destination"):
+		var rules []string
+		for _, r := range s.Rules {
+			if r.ToolName == "" {
+				return "", place{}, false
+			}
+			rule := r.ToolName
+			if r.RuleContent != "" {
+				rule += "(" + r.RuleContent + ")"
+			}
+			rules = append(rules, rule)
+		}
+		return strings.Join(rules, ", "), where, true
+	case s.Type == "addDirectories" && len(s.Directories) > 0 && keys("type", "directories", "destination"):
+		return "work in the folder " + strings.Join(s.Directories, ", "), where, true
+	case s.Type == "setMode" && keys("type", "mode", "destination"):
+		words, known := modes()[s.Mode]
+		return words, where, known
+	}
+	return "", place{}, false
+}
+
+// modes are what Claude Code's modes of permissions do.
+func modes() map[string]string {
+	return map[string]string{
+		"acceptEdits":       "stop asking for edits (mode acceptEdits)",
+		"bypassPermissions": "stop asking for anything (mode bypassPermissions)",
+		"auto":              "let Claude decide what to ask (mode auto)",
+		"default":           "ask before edits and commands (mode default)",
+		"plan":              "plan only (mode plan)",
+		"dontAsk":           "deny instead of asking (mode dontAsk)",
+	}
+}

@@ -1,0 +1,128 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+)
+
+// denied is what Claude Code shows and tells the model when the user gives no reason.
+const denied = "the user denied this"
+
+// decision is what a PermissionRequest hook prints.
+type decision struct {
+	Behavior    string            `json:"behavior"`
+	Message     string            `json:"message,omitempty"`
+	Interrupt   bool              `json:"interrupt,omitempty"`
+	Input       json.RawMessage   `json:"updatedInput,omitempty"`
+	Permissions []json.RawMessage `json:"updatedPermissions,omitempty"`
+}
+
+// answer returns what the hook prints for the user's reply: nothing if it cannot be told
+// what was meant, so that the terminal asks.
+func (q *asked) answer(req *ask.Request, r ask.Reply) string {
+	if q.unreadable != "" || r.Status == ask.TimedOut || len(r.Results) > len(req.Questions) {
+		return ""
+	}
+	switch req.Prompt.Kind {
+	case ask.OwnQuestion:
+		return q.answerQuestions(req, r)
+	case ask.ServerForm:
+		return q.answerForm(r)
+	case ask.Permission, ask.Plan:
+	}
+	if r.Status == ask.Declined {
+		return printed(decision{Behavior: "deny", Message: orDenied(r.Reason)})
+	}
+	if len(r.Results) != 1 || len(r.Results[0].SelectedOptions) != 1 {
+		return ""
+	}
+	res := r.Results[0]
+	i := slices.IndexFunc(q.choices, func(c choice) bool { return c.label == res.SelectedOptions[0] })
+	if i < 0 {
+		return ""
+	}
+	c := q.choices[i]
+	if c.grant.Allow {
+		return printed(decision{Behavior: "allow", Permissions: c.updates})
+	}
+	note := noteOf(res)
+	if note == "" {
+		note = res.CustomInput
+	}
+	return printed(decision{Behavior: "deny", Message: orDenied(note), Interrupt: c.grant.Stop})
+}
+
+func orDenied(reason string) string {
+	if reason = strings.TrimSpace(reason); reason == "" {
+		return denied
+	}
+	return reason
+}
+
+func (q *asked) answerQuestions(req *ask.Request, r ask.Reply) string {
+	if r.Status == ask.Declined {
+		return printed(decision{Behavior: "deny", Message: strings.TrimSuffix("the user declined to answer: "+r.Reason, ": ")})
+	}
+	var back []string
+	for i, res := range r.Results {
+		if res.Clarify != "" {
+			back = append(back, fmt.Sprintf("The user asks back on %q: %s", req.Questions[i].Question, res.Clarify))
+		}
+	}
+	if len(back) > 0 {
+		for i, res := range r.Results {
+			if chosen := append(slices.Clone(res.SelectedOptions), res.CustomInput); res.Clarify == "" && strings.Join(chosen, "") != "" {
+				back = append(back, fmt.Sprintf("The answer to %q is: %s", req.Questions[i].Question, joined(slices.DeleteFunc(chosen, func(s string) bool { return s == "" }))))
+			}
+		}
+		return printed(decision{Behavior: "deny", Message: strings.Join(back, "\n")})
+	}
+	input, ok := q.answers(req.Questions, r.Results)
+	if ok {
+		return printed(decision{Behavior: "allow", Input: input})
+	}
+	if !slices.ContainsFunc(r.Results, func(res ask.Result) bool { return !res.Skipped }) {
+		return printed(decision{Behavior: "deny", Message: "the user skipped this"})
+	}
+	return ""
+}
+
+// answerForm keeps accepting, declining and closing a server's form apart.
+func (q *asked) answerForm(r ask.Reply) string {
+	out := struct {
+		Event   string          `json:"hookEventName"`
+		Action  string          `json:"action"`
+		Content json.RawMessage `json:"content,omitempty"`
+	}{Event: q.event, Action: "decline"}
+	switch {
+	case r.Status == ask.Declined:
+	case len(r.Results) != 1:
+		return ""
+	case r.Results[0].Skipped:
+		out.Action = "cancel"
+	case r.Results[0].Content != nil:
+		out.Action, out.Content = "accept", r.Results[0].Content
+	case slices.Equal(r.Results[0].SelectedOptions, []string{"Yes"}):
+		out.Action, out.Content = "accept", json.RawMessage("{}")
+	}
+	return output(out)
+}
+
+func printed(d decision) string {
+	return output(struct {
+		Event    string   `json:"hookEventName"`
+		Decision decision `json:"decision"`
+	}{"PermissionRequest", d})
+}
+
+func output(v any) string {
+	b, err := json.Marshal(map[string]any{"hookSpecificOutput": v})
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}

@@ -1,0 +1,200 @@
+package claude
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// asked is a prompt as Claude Code sends it, and what is needed to answer it.
+type asked struct {
+	event   string // that the answer is for
+	tool    string
+	input   rawjson.Object
+	raw     json.RawMessage // input as it came
+	session string
+	choices []choice // of a permission or plan, by option
+
+	unreadable string // why it can only be answered in its terminal; "" if it can be here
+}
+
+var errShape = errors.New("its format is not known")
+
+// request makes a prompt of a hook's event. What cannot be read can still be shown.
+func (a *Adapter) request(s session, m hook.Message) (asked, ask.Request) {
+	q := asked{event: m.Event, tool: m.Payload.Str("tool_name"), raw: m.Payload.Some("tool_input"), session: s.ID}
+	p := &ask.Prompt{
+		Kind: ask.Permission, ID: ask.NewKey(), Agent: "claude", Session: s.ID, Subagent: subagent(m.Payload),
+		Mode: m.Payload.Str("permission_mode"), Tool: q.tool, Door: ask.Shared, Unconfirmed: !s.own,
+	}
+	r := ask.Request{
+		From:  ask.From{Client: "claude", ClientVersion: s.Version, Agent: p.Subagent, Cwd: s.Folder, Title: s.Name},
+		Peer:  ask.Peer{PID: s.PID, Program: "claude", Cwd: s.Folder, Key: "claude " + s.ID, Agent: s.PID},
+		Local: true, Prompt: p,
+	}
+	if p.Subagent != "" || m.Event == "Elicitation" {
+		p.Door = ask.Held
+	}
+	var err error
+	switch {
+	case m.TooLarge:
+		q.unreadable = "too large to show; answer in its terminal"
+	case m.Event == "Elicitation":
+		r.Questions, err = q.elicitation(p, m.Payload)
+	default:
+		if q.input, err = rawjson.SplitObject(q.raw); err == nil && q.tool != "" {
+			r.Questions, err = a.permission(&q, p, s, m.Payload)
+		} else {
+			err = errShape
+		}
+	}
+	if err != nil {
+		q.unreadable = "mcpdeck cannot show it (" + err.Error() + "); answer in its terminal"
+	}
+	if q.unreadable != "" {
+		p.Door, p.Grants = ask.InTerminal, nil
+		r.Questions = []ask.Question{{
+			ID: "prompt", Question: cmp.Or(p.Tool, m.Event), Description: q.unreadable, Kind: ask.Choice, Required: true,
+			Options: []ask.Option{{Label: "Answer in its terminal"}},
+		}}
+		if p.Kind == ask.Permission {
+			p.Grants = []ask.Grant{{Scope: ask.Once}}
+		}
+	}
+	return q, r
+}
+
+// subagent names the sub-agent that asks; "" is the session itself.
+func subagent(o rawjson.Object) string {
+	if o.Str("agent_id") == "" {
+		return ""
+	}
+	return cmp.Or(o.Str("agent_type"), "sub-agent")
+}
+
+// permission makes the questions of a PermissionRequest, which also carries Claude Code's
+// own questions and plans.
+func (a *Adapter) permission(q *asked, p *ask.Prompt, s session, payload rawjson.Object) ([]ask.Question, error) {
+	switch q.tool {
+	case "AskUserQuestion":
+		p.Kind = ask.OwnQuestion
+		return q.questions()
+	case "ExitPlanMode":
+		p.Kind = ask.Plan
+	default:
+		describe(p, q, s)
+	}
+	choices, err := choicesOf(payload.Some("permission_suggestions"), p.Kind == ask.Plan, a.opt.Home)
+	if err != nil {
+		return nil, err
+	}
+	if a.opt.OnceOnly {
+		choices = slices.DeleteFunc(choices, func(c choice) bool { return c.grant.Scope != ask.Once })
+	}
+	q.choices = choices
+	one := ask.Question{ID: "permission", Header: "Permission", Question: "Allow " + q.tool + "?", Kind: ask.Choice, Required: true}
+	if p.Kind == ask.Plan {
+		one.Header, one.Question, one.Description = "Plan", "Accept this plan?", q.input.Str("plan")
+	}
+	for _, c := range choices {
+		one.Options = append(one.Options, ask.Option{Label: c.label, Description: c.grant.Effect})
+		p.Grants = append(p.Grants, c.grant)
+	}
+	return []ask.Question{one}, nil
+}
+
+// describe fills in what a tool is about to do.
+func describe(p *ask.Prompt, q *asked, s session) {
+	p.Words = q.input.Str("description")
+	switch q.tool {
+	case "Bash", "PowerShell":
+		p.Command = q.input.Str("command")
+		p.Marks = marks(p.Command, s.Folder)
+	case "Edit", "MultiEdit", "Write", "NotebookEdit":
+		p.Path = cmp.Or(q.input.Str("file_path"), q.input.Str("notebook_path"))
+		p.Diff, p.Marks = preview(q, s.Folder)
+	}
+	if p.Command == "" && p.Diff == "" {
+		p.Args = largestFirst(q.input)
+	}
+}
+
+// marks are what the deck notices about a command. They are no judgement of it.
+func marks(command, folder string) (all []string) {
+	if strings.Contains(strings.TrimSpace(command), "\n") {
+		all = append(all, "several lines")
+	}
+	if plain.Hides(command) {
+		all = append(all, "invisible characters")
+	}
+	for _, word := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>()\"'=", r) }) {
+		if strings.HasPrefix(word, "~") || word == ".." || strings.HasPrefix(word, "../") || strings.Contains(word, "/../") || filepath.IsAbs(word) && !within(folder, word) {
+			return append(all, "names a path outside the project")
+		}
+	}
+	return all
+}
+
+// within reports whether a path lies in a folder, by its spelling.
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// largestFirst returns an object with its longest values first.
+func largestFirst(o rawjson.Object) json.RawMessage {
+	sorted := slices.Clone(o)
+	slices.SortStableFunc(sorted, func(a, b rawjson.Member) int { return cmp.Compare(len(b.Value), len(a.Value)) })
+	return sorted.JSON()
+}
+
+// sameInput reports whether what the model wrote as a tool's input is in what a hook is
+// told, to which defaults are added.
+func sameInput(wrote, told json.RawMessage) bool {
+	var a, b any
+	if decode(wrote, &a) != nil || decode(told, &b) != nil {
+		return false
+	}
+	return holds(b, a)
+}
+
+func decode(raw json.RawMessage, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(v)
+}
+
+// holds reports whether a value is another one, apart from further members of objects.
+func holds(whole, part any) bool {
+	switch part := part.(type) {
+	case map[string]any:
+		w, ok := whole.(map[string]any)
+		for k, v := range part {
+			if other, has := w[k]; !ok || !has || !holds(other, v) {
+				return false
+			}
+		}
+		return ok
+	case []any:
+		w, ok := whole.([]any)
+		if !ok || len(w) != len(part) {
+			return false
+		}
+		for i := range part {
+			if !holds(w[i], part[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return whole == part
+}

@@ -1,0 +1,187 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
+)
+
+// Limits of what is read of a transcript.
+const (
+	maxBack = 1 << 20 // bytes before the prompt, in which its call is looked for
+	maxRead = 8 << 20 // bytes at a time
+)
+
+// transcript follows the file in which Claude Code records what a session does, to find
+// the call that a prompt is about and what became of it. Not safe for concurrent use.
+type transcript struct {
+	path    string
+	f       *os.File
+	at      int64 // read so far
+	rest    []byte
+	uses    []use          // calls without a result, oldest first
+	results map[string]end // by call, since the prompt came
+	id      string         // of the call that the prompt is about; "" if it was not found
+	doubted bool
+}
+
+type use struct {
+	id, tool string
+	input    json.RawMessage
+}
+
+// end is the result of a call.
+type end struct{ decision, denial string }
+
+// openTranscript prepares to read the transcript at a path that a hook was told; nil if it
+// is not one of Claude Code's own files.
+func openTranscript(s session, path, agent string) *transcript {
+	path = transcriptOf(path, agent)
+	folder, err := filepath.EvalSymlinks(s.config)
+	if err != nil {
+		return nil
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		dir = filepath.Dir(path) // it may come later
+	}
+	if !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !within(filepath.Join(folder, "projects"), dir) {
+		return nil
+	}
+	return &transcript{path: path, results: map[string]end{}, at: -1}
+}
+
+func (t *transcript) close() {
+	if t.f != nil {
+		_ = t.f.Close() // it was only read
+		t.f = nil
+	}
+}
+
+// read takes in what was added.
+func (t *transcript) read() {
+	if t.f == nil {
+		f, err := file.Open(t.path, os.O_RDONLY)
+		if err != nil {
+			return // it may come later
+		}
+		t.f = f
+	}
+	info, err := t.f.Stat()
+	if err != nil || info.Size() <= t.at {
+		return
+	}
+	first := t.at < 0
+	if first {
+		t.at = max(info.Size()-maxBack, 0)
+	}
+	part := make([]byte, min(info.Size()-t.at, maxRead))
+	n, err := t.f.ReadAt(part, t.at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return
+	}
+	cut := first && t.at > 0 // in the middle of a line
+	t.at += int64(n)
+	t.rest = append(t.rest, part[:n]...)
+	for {
+		line, rest, whole := bytes.Cut(t.rest, []byte("\n"))
+		if !whole {
+			break
+		}
+		t.rest = rest
+		if !cut {
+			t.line(line)
+		}
+		cut = false
+	}
+	if len(t.rest) > maxRead {
+		t.rest = nil
+	}
+}
+
+// line takes in one record.
+func (t *transcript) line(raw []byte) {
+	if !bytes.Contains(raw, []byte(`"tool_`)) { // most are something else, some of them large
+		return
+	}
+	var r struct {
+		Type    string `json:"type"`
+		Message struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"message"`
+		Denial   string `json:"toolDenialKind"`
+		Decision struct {
+			Decision string `json:"decision"`
+			Source   string `json:"source"`
+		} `json:"permissionDecision"`
+	}
+	if json.Unmarshal(raw, &r) != nil || r.Type != "assistant" && r.Type != "user" {
+		return
+	}
+	var blocks []struct {
+		Type  string          `json:"type"`
+		ID    string          `json:"id"`
+		Name  string          `json:"name"`
+		Input json.RawMessage `json:"input"`
+		Use   string          `json:"tool_use_id"`
+	}
+	if json.Unmarshal(r.Message.Content, &blocks) != nil {
+		return
+	}
+	for _, b := range blocks {
+		switch b.Type {
+		case "tool_use":
+			t.uses = append(t.uses, use{b.ID, b.Name, b.Input})
+		case "tool_result":
+			t.results[b.Use] = end{r.Decision.Decision, r.Denial}
+		}
+	}
+}
+
+// match finds the call of an item: the oldest open one with its tool and input that no
+// other item has.
+func (t *transcript) match(it *item) {
+	if t.id != "" {
+		return
+	}
+	for _, u := range t.uses {
+		if _, done := t.results[u.id]; !done && u.tool == it.asked.tool && sameInput(u.input, it.asked.raw) && it.a.claim(it, u.id) {
+			t.id = u.id
+			return
+		}
+	}
+}
+
+func (t *transcript) matched() bool { return t.id != "" }
+
+// outcome tells how the call has ended, "" while it has not.
+func (t *transcript) outcome() string {
+	e, ok := t.results[t.id]
+	switch {
+	case !ok || t.id == "":
+		return ""
+	case e.denial != "":
+		return "answered in its terminal: denied"
+	case e.decision == "accept":
+		return "answered in its terminal: allowed"
+	}
+	return "answered in its terminal"
+}
+
+// claim reserves a call for an item, unless another one has it.
+func (a *Adapter) claim(it *item, id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for o := range a.items {
+		if o != it && o.session.ID == it.session.ID && o.claimed == id {
+			return false
+		}
+	}
+	it.claimed = id
+	return true
+}
