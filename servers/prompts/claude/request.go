@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -153,7 +154,7 @@ func within(folder, path string) bool {
 // largestFirst returns an object with its longest values first.
 func largestFirst(o rawjson.Object) json.RawMessage {
 	sorted := slices.Clone(o)
-	slices.SortStableFunc(sorted, func(a, b rawjson.Member) int { return cmp.Compare(len(b.Value), len(a.Value)) })
+	arrange.Stable(sorted, func(a, b rawjson.Member) int { return cmp.Compare(len(b.Value), len(a.Value)) })
 	return sorted.JSON()
 }
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
@@ -124,6 +124,6 @@ func (a *Adapter) open(session string) (all []*item) {
 			all = append(all, it)
 		}
 	}
-	slices.SortFunc(all, func(a, b *item) int { return b.arrived.Compare(a.arrived) })
+	arrange.By(all, func(a, b *item) int { return b.arrived.Compare(a.arrived) })
 	return all
 }
