@@ -20,6 +20,7 @@ type Listed struct {
 	Arrived   time.Time  `json:"arrived"`
 	Deadline  *time.Time `json:"deadline,omitempty"`
 	Questions []Question `json:"questions"`
+	Prompt    *Prompt    `json:"prompt,omitempty"` // if an agent's own program asks
 }
 
 // list sends the open requests. A client on another machine or in a container gets only
@@ -33,7 +34,7 @@ func (c *conn) list(m *message) {
 		v := Listed{
 			ID: it.ID, Asker: it.Request.Client(), Cwd: it.Request.Cwd(), Verified: it.Request.Verified(),
 			Identity: it.Request.Identity(), Via: it.Request.Via(),
-			State: it.State, Absent: it.Absent, Arrived: it.Arrived, Questions: it.Request.Questions,
+			State: it.State, Absent: it.Absent, Arrived: it.Arrived, Questions: it.Request.Questions, Prompt: it.Request.Prompt,
 		}
 		if !it.Deadline.IsZero() {
 			v.Deadline = &it.Deadline

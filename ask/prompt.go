@@ -84,6 +84,12 @@ func (r *Request) permission() *Prompt {
 	return nil
 }
 
+// Decides reports whether one option of its one question answers the request at once, and
+// nothing else does: a permission, or consent to a plan.
+func (r *Request) Decides() bool {
+	return r.permission() != nil && len(r.Questions) == 1 && len(r.Questions[0].Options) > 0
+}
+
 // Subject returns what a permission is about, whole and as the agent wrote it: the
 // command, the file, or the arguments.
 func (p *Prompt) Subject() string {

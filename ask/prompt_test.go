@@ -172,6 +172,21 @@ func TestHeldPromptsComeFirstWhereDeadlinesDo(t *testing.T) {
 	}
 }
 
+func TestAPermissionIsAnsweredWithOneOfItsOptionsAlone(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	c := opened(t, q, permissionRequest("1", Shared))
+	for _, r := range []Result{{ID: "permission", Skipped: true}, {ID: "permission", Clarify: "why?"}, {ID: "permission", SelectedOptions: []string{"Always"}}} {
+		if q.Answer(1, []Result{r}) == nil {
+			t.Errorf("%+v was taken", r)
+		}
+	}
+	if err := q.Answer(1, []Result{{ID: "permission", SelectedOptions: []string{"Deny"}}}); err != nil {
+		t.Error(err)
+	}
+	<-c.Done()
+}
+
 func TestAPromptIsPlainData(t *testing.T) {
 	was := permissionRequest("1", Held)
 	raw, err := json.Marshal(was)

@@ -203,6 +203,9 @@ func (q *Queue) Answer(id int, results []Result) error {
 	if err != nil {
 		return err
 	}
+	if it.req.permission() != nil && len(d.Answers[0].Chosen) != 1 {
+		return fmt.Errorf("a %s is answered with one of its options", it.req.Prompt.Kind)
+	}
 	it.draft = d
 	q.finish(it, q.answer(it))
 	q.changed(true)

@@ -39,7 +39,7 @@ func (t *teller) questions() {
 	withdrawn := false
 	if t.current != nil {
 		if it, ok := snap.Item(t.current.item.ID); !ok || !it.Waits() && it.State != ask.Snoozed {
-			t.say("question %d is no longer open", t.current.item.ID)
+			t.say("question %d is no longer open%s", t.current.item.ID, settled(snap, t.current.item.ID))
 			t.current, withdrawn = nil, true
 		}
 	}
@@ -48,7 +48,7 @@ func (t *teller) questions() {
 			continue
 		}
 		t.told[it.ID] = true
-		n := "a question"
+		n := kind(&it.Request)
 		if k := len(it.Request.Questions); k > 1 {
 			n = strconv.Itoa(k) + " questions"
 		}
@@ -83,7 +83,7 @@ func where(r *ask.Request) string {
 // next puts the first request that waits.
 func (t *teller) next(snap *ask.Snapshot) {
 	for _, it := range snap.Items {
-		if it.Waits() && it.State != ask.Snoozed && it.State != ask.Sending {
+		if it.Waits() && it.State != ask.Snoozed && it.State != ask.Sending && !it.Request.InTerminal() {
 			t.current = &open{item: it}
 			t.put()
 			return
@@ -100,7 +100,9 @@ func (t *teller) put() {
 		where = fmt.Sprintf(" %d of %d", o.at+1, n)
 	}
 	o.put = time.Now()
-	t.say("Question%s: %s", where, q.Question)
+	if !t.putPrompt(&o.item.Request) {
+		t.say("Question%s: %s", where, q.Question)
+	}
 	if o.form == nil {
 		o.form = newFilling(q)
 	}
@@ -117,8 +119,13 @@ func (t *teller) put() {
 		if opt.Description != "" {
 			line += ": " + opt.Description
 		}
+		line += effect(&o.item.Request, i)
 		t.say("%s", line)
 		t.lines("     | ", opt.Preview)
+	}
+	if o.item.Request.Decides() && t.opts.In != nil && !t.opts.Watch {
+		t.say("Type a number, and behind that of an option with a note the note; /help for more.")
+		return
 	}
 	t.say("%s", how(q, t.opts))
 }
@@ -233,7 +240,7 @@ func (t *teller) list() {
 	for _, it := range t.opts.Questions.Pending().Items {
 		if it.Waits() {
 			n++
-			t.say("number %d from %s: %s", it.ID, it.Request.Client(), it.Request.Questions[0].Question)
+			t.say("number %d from %s: %s", it.ID, it.Request.Client(), about(&it.Request))
 		}
 	}
 	if n == 0 {
@@ -248,6 +255,10 @@ func (t *teller) command(word, rest string) {
 	}
 	o := t.current
 	if f := o.form; f != nil && t.formCommand(f, word, rest) {
+		return
+	}
+	if o.item.Request.Decides() && word != "/later" {
+		t.say("type the number of an option, or /later")
 		return
 	}
 	switch word {
@@ -309,6 +320,9 @@ func (t *teller) answer(l string) {
 		return
 	}
 	r, err := parse(t.current.question(), l)
+	if t.current.item.Request.Decides() {
+		r, err = parseGrant(&t.current.item.Request, l)
+	}
 	if err != nil {
 		t.say("%s", err)
 		return

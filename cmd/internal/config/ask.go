@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
@@ -16,7 +17,7 @@ func (c *Config) AskScreen() ask.Options {
 		Focus: ask.Focus(f.Autofocus),
 		Notify: ask.Notify{
 			Mode: ask.NotifyMode(f.Notify), Escape: ask.EscapeFor(os.Getenv), Tmux: Env("TMUX") != "",
-			Private: f.NotifyPrivate, Command: process.Of(f.NotifyCommand, process.Desktop, c.Environ),
+			Private: f.NotifyPrivate, After: time.Duration(c.File.Prompts.NotifyAfter), Command: process.Of(f.NotifyCommand, process.Desktop, c.Environ),
 		},
 		Editor: c.Editor(),
 	}

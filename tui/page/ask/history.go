@@ -64,7 +64,11 @@ func recordText(r questions.Record) string {
 	}
 	b.WriteByte('\n')
 	for i, q := range r.Request.Questions {
-		b.WriteString("\n" + plain.BareText(q.Question) + "\n")
+		asked := plain.BareText(q.Question)
+		if d := r.Request.Prompt; d != nil && d.Kind == questions.Permission {
+			asked = plain.Line(d.Tool) + "\n" + plain.Exact(strings.TrimSuffix(d.Subject(), "\n"))
+		}
+		b.WriteString("\n" + asked + "\n")
 		b.WriteString("  " + recordAnswer(r, i) + "\n")
 	}
 	return b.String()
@@ -98,6 +102,9 @@ func recordAnswer(r questions.Record, i int) string {
 	var parts []string
 	for _, l := range res.SelectedOptions {
 		s := strings.TrimSpace(plain.Bare(l))
+		if g, ok := r.Request.Granted(r.Reply.Results); ok && g.Effect != "" {
+			s += ": " + plain.Line(g.Effect)
+		}
 		if n := res.Notes[l]; n != "" {
 			s += " - " + plain.Line(n)
 		}
@@ -146,7 +153,7 @@ func (h *history) render(f *tui.Frame, search *widget.Editor) []string {
 
 func (h *history) row(f *tui.Frame, r questions.Record, w int) string {
 	state := ""
-	if r.Delivery != questions.Delivered && w >= 60 { // the sign says it, too
+	if r.Delivery != questions.Delivered && r.Delivery != questions.Elsewhere && w >= 60 { // the sign says it, too
 		state = string(r.Delivery) + " " + f.Theme.Glyph.Dot + " "
 	}
 	return recordRow(f, r, w, state+f.Ago(r.Ended))
@@ -190,6 +197,8 @@ func recordMark(th *theme.Theme, r questions.Record) string {
 		return th.Muted.Render(th.Glyph.Wait)
 	case r.Delivery == questions.Withdrawn:
 		return th.Faint.Render("-")
+	case r.Delivery == questions.Elsewhere:
+		return th.Muted.Render(th.Glyph.Right)
 	case asksBack(r):
 		return th.Info.Render("?")
 	case r.Delivery != questions.Delivered:

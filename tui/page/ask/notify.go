@@ -3,6 +3,7 @@ package ask
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,9 @@ type Notify struct {
 	Escape  Escape     // "": OSC9
 	Tmux    bool       // sequences must be wrapped to pass through
 	Private bool       // leave the question's text out
+	// After is how long a permission has to wait before it is announced: many are given
+	// at once, by the agent's own rules or in its terminal.
+	After time.Duration
 	// Command is run for each batch of questions; without a program, none is.
 	Command process.Command
 }
@@ -79,10 +83,45 @@ type alerts struct {
 // alertMsg is a notification that is due: the batch, or a reminder.
 type alertMsg struct{ reminder bool }
 
+// permissionsMsg is permissions that are to be announced if they still wait.
+type permissionsMsg struct{ items []questions.Item }
+
 // commandMsg is the end of the user's own command.
 type commandMsg struct{ err error }
 
 func (a *alerts) focus(on bool) { a.known, a.focused = true, on }
+
+// came announces what has come, but permissions only if they wait for longer.
+func (a *alerts) came(fresh []questions.Item, n Notify) tea.Cmd {
+	var now, later []questions.Item
+	for _, it := range fresh {
+		if d := it.Request.Prompt; d != nil && d.Kind == questions.Permission {
+			later = append(later, it)
+		} else {
+			now = append(now, it)
+		}
+	}
+	var cmds []tea.Cmd
+	if len(now) > 0 {
+		cmds = append(cmds, a.arrived(now, n))
+	}
+	if len(later) > 0 {
+		cmds = append(cmds, after(n.After, permissionsMsg{later}))
+	}
+	return tea.Batch(cmds...)
+}
+
+// still announces the permissions that were not answered meanwhile.
+func (a *alerts) still(msg permissionsMsg, s *questions.Snapshot, n Notify) tea.Cmd {
+	items := slices.DeleteFunc(msg.items, func(it questions.Item) bool {
+		now, ok := s.Item(it.ID)
+		return !ok || !now.Waits()
+	})
+	if len(items) == 0 {
+		return nil
+	}
+	return a.arrived(items, n)
+}
 
 // arrived rings once and begins a batch.
 func (a *alerts) arrived(fresh []questions.Item, n Notify) tea.Cmd {
@@ -154,6 +193,16 @@ func announce(items []questions.Item, private bool) string {
 	if len(items) == 1 {
 		it := items[0]
 		who := plain.Line(it.Request.Client())
+		if d := it.Request.Prompt; d != nil && d.Kind == questions.Permission {
+			what := about(&it.Request)
+			if private {
+				what = plain.Line(d.Tool)
+			}
+			if in := project(&it.Request); in != "" {
+				who += " · " + in
+			}
+			return plain.Cut(who+": "+what, 120)
+		}
 		if private {
 			return plain.Cut(who+" asks something", 120)
 		}
@@ -193,11 +242,15 @@ func escape(e Escape, text string) string {
 // command runs the user's own notifier.
 func command(n Notify, items []questions.Item) tea.Cmd {
 	first := items[0].Request
-	question := plain.Bare(first.Questions[0].Question)
+	question, kind, session := about(&first), questions.OwnQuestion, first.From.Session
 	if n.Private {
 		question = ""
 	}
+	if d := first.Prompt; d != nil {
+		kind, session = d.Kind, d.Session
+	}
 	facts := []string{
+		"MCPDECK_KIND=" + plain.Line(string(kind)), "MCPDECK_SESSION=" + plain.Line(session),
 		"MCPDECK_ASKER=" + plain.Line(first.Client()), "MCPDECK_CWD=" + plain.Line(first.Cwd()),
 		"MCPDECK_QUESTION=" + question, "MCPDECK_PENDING=" + strconv.Itoa(len(items)),
 	}

@@ -127,3 +127,27 @@ func TestEscapeFor(t *testing.T) {
 		}
 	}
 }
+
+func TestAPermissionIsAnnouncedOnlyIfItStillWaits(t *testing.T) {
+	setup{first: &home{}, page: page.Options{Focus: page.FocusNever, Notify: page.Notify{After: 1500 * time.Millisecond}}}.run(t, func(d *driver) {
+		c := d.prompt(bash("1", "make"))
+		d.Wait(time.Second)
+		c.Settled("answered in its terminal: allowed")
+		d.Wait(5 * time.Second)
+		if raw := d.Raw(); strings.Contains(raw, "\x1b]9;") || strings.Contains(raw, "\a") && strings.Contains(raw, "claude · api") {
+			t.Error("it was announced")
+		}
+		d.prompt(bash("2", "make install"))
+		d.Wait(5 * time.Second)
+		if !strings.Contains(d.Raw(), "\x1b]9;claude · api: Bash  make install\x1b\\") {
+			t.Error("it was not announced")
+		}
+	})
+	setup{first: &home{}, page: page.Options{Focus: page.FocusNever, Notify: page.Notify{Private: true}}}.run(t, func(d *driver) {
+		d.prompt(bash("1", "make"))
+		d.Wait(5 * time.Second)
+		if raw := d.Raw(); !strings.Contains(raw, "\x1b]9;claude · api: Bash\x1b\\") {
+			t.Error("it was not announced")
+		}
+	})
+}

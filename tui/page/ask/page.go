@@ -202,8 +202,8 @@ func (p *Page) WindowTitle() string {
 	for _, it := range p.snap.Items {
 		if it.Waits() {
 			what := plain.Bare(it.Request.Questions[0].Label(0))
-			if it.Request.Prompt != nil {
-				what = about(&it.Request)
+			if d := it.Request.Prompt; d != nil && d.Kind == questions.Permission {
+				what = plain.Line(d.Tool) // what it would do may be private
 			}
 			return fmt.Sprintf("(%d) mcpdeck: %s asks: %s", n, plain.Cut(plain.Line(it.Request.Client()), 40), plain.Cut(what, 60))
 		}
@@ -282,6 +282,8 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		p.alerts.focus(msg.Focused)
 	case alertMsg:
 		return p.alerts.due(msg, p.snap, p.opt.Notify, p.shown)
+	case permissionsMsg:
+		return p.alerts.still(msg, p.snap, p.opt.Notify)
 	case commandMsg:
 		return p.alerts.ran(msg)
 	case settledMsg:
@@ -312,7 +314,7 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 	cmds = append(cmds, p.keptNow(old, s))
 	fresh := p.arrived()
 	if len(fresh) > 0 {
-		cmds = append(cmds, p.alerts.arrived(fresh, p.opt.Notify), p.bring(p.waiting == 0))
+		cmds = append(cmds, p.alerts.came(fresh, p.opt.Notify), p.bring(p.waiting == 0))
 	}
 	p.waiting = s.Waiting
 	if it, ok := s.Item(p.id); p.id != 0 && (!ok || it.State == questions.Sending) {

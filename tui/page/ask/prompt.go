@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -26,11 +27,10 @@ const settledFor = 5 * time.Second
 // decision returns the prompt of a request that is answered by one of its grants: a
 // permission, or a plan. It returns nil for anything else.
 func decision(r *questions.Request) *questions.Prompt {
-	p := r.Prompt
-	if p == nil || p.Kind != questions.Permission && p.Kind != questions.Plan || len(r.Questions) != 1 || len(r.Questions[0].Options) == 0 {
+	if !r.Decides() {
 		return nil
 	}
-	return p
+	return r.Prompt
 }
 
 // deciding is the open request where it is a decision that can be given here.
@@ -103,10 +103,28 @@ func (p *Page) decide(option int) tea.Cmd {
 	a := &p.draft.Answers[0]
 	a.Cursor, p.message = option, ""
 	if option < len(d.Grants) && d.Grants[option].Note {
+		if last := p.lastNote(d); a.Notes[option] == "" && last != "" {
+			a.Notes = map[int]string{option: last}
+		}
 		p.openField(questions.NoteField)
 		return nil
 	}
 	return p.decided(option)
+}
+
+// lastNote is the note with which the same was last denied to the same session, of the
+// last day. Its decision is never offered again.
+func (p *Page) lastNote(d *questions.Prompt) string {
+	for _, r := range slices.Backward(p.snap.History) {
+		o := r.Request.Prompt
+		if o == nil || len(r.Reply.Results) == 0 || r.Reply.Results[0].Note == "" || time.Since(r.Ended) > 24*time.Hour {
+			continue
+		}
+		if o.Agent == d.Agent && o.Session == d.Session && o.Tool == d.Tool && o.Subject() == d.Subject() && o.Diff == d.Diff {
+			return r.Reply.Results[0].Note
+		}
+	}
+	return ""
 }
 
 func (p *Page) decided(option int) tea.Cmd {

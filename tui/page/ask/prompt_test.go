@@ -291,6 +291,42 @@ func lines(n int) string {
 	return b.String()
 }
 
+func TestTheLastNoteIsOfferedAgainAndNotTheDecision(t *testing.T) {
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.press("N", "'use the linter", "enter")
+		d.reply(calls[0])
+		d.prompt(bash("2", "make install"))
+		d.Wait(5 * time.Second)
+		d.Keys("N")
+		d.Lacks("use the linter")
+		d.Keys("esc")
+		again := d.prompt(bash("3", "make"))
+		d.Wait(time.Second)
+		d.Keys("]")
+		d.Wait(time.Second)
+		d.Lacks("use the linter")
+		d.notSent(again)
+		d.Keys("N")
+		d.Has("use the linter")
+		d.Keys("enter")
+		if label, note := chosen(t, d.reply(again)); label != "Deny with a note" || note != "use the linter" {
+			t.Errorf("got %q, %q", label, note)
+		}
+	}, bash("1", "make"))
+}
+
+func TestTheHistorySaysWhoDecidedAndWhatWasGranted(t *testing.T) {
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Keys("3")
+		d.reply(calls[0])
+		calls[0].Delivered(questions.Delivered)
+		calls[1].Settled("answered in its terminal: allowed")
+		d.Wait(10 * time.Second)
+		d.Keys("H")
+		d.Has("Bash  make → Always: Bash(make:*) in this project", "Bash  make install → answered in its terminal: allowed")
+	}, bash("1", "make"), bash("2", "make install"))
+}
+
 func TestPromptFrames(t *testing.T) {
 	names := []string{"held", "edit", "long", "arguments", "plan", "own", "terminal"}
 	for i, r := range fake.Prompts() {

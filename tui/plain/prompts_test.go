@@ -1,0 +1,72 @@
+package plain
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+)
+
+func permission(command string) ask.Request {
+	return fake.Permission("claude", "/home/ann/src/api", ask.Prompt{ID: command, Tool: "Bash", Command: command, Words: "clean", Marks: []string{"leaves the project"}})
+}
+
+func TestAPermissionIsReadBeforeItsOptions(t *testing.T) {
+	run(t, Options{}, func(s *talk) {
+		s.said()
+		c, err := s.queue.Open(permission("rm -rf build\nmake\x1b[2K"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := s.said()
+		has(t, said, "claude asks for a permission, number 1, folder /home/ann/src/api", "Permission for claude, folder /home/ann/src/api: Bash wants to run",
+			"  | rm -rf build\n", "  | make<U+001B>[2K\n", "  the agent's own words: clean", "  note: leaves the project",
+			"  1. Allow once\n", "  2. Allow for this session: folder /home/ann/src/api", "  5. Deny with a note")
+		if strings.Index(said, "make<") > strings.Index(said, "own words") || strings.Index(said, "own words") > strings.Index(said, "1. Allow") {
+			t.Errorf("the order is wrong:\n%s", said)
+		}
+		has(t, s.type_("/skip"), "type the number of an option")
+		has(t, s.type_("yes"), "type a number from 1 to 6")
+		has(t, s.type_("1 please"), "takes no note")
+		has(t, s.type_("5"), "type 5 and your note")
+		has(t, s.type_("5 use make clean"), "sent")
+		<-c.Done()
+		r, err := c.Reply()
+		if err != nil || r.Results[0].SelectedOptions[0] != "Deny with a note" || r.Results[0].Note != "use make clean" {
+			t.Errorf("the reply is %+v, %v", r, err)
+		}
+	})
+}
+
+func TestAPermissionThatItsTerminalAnsweredIsSaid(t *testing.T) {
+	run(t, Options{}, func(s *talk) {
+		c, _ := s.queue.Open(permission("make"))
+		s.said()
+		c.Settled("answered in its terminal: allowed")
+		has(t, s.said(), "question 1 is no longer open: answered in its terminal: allowed")
+	})
+}
+
+func TestWhatOnlyItsTerminalAnswersIsToldAndNotPut(t *testing.T) {
+	run(t, Options{}, func(s *talk) {
+		r := permission("npm test")
+		r.Prompt.Door = ask.InTerminal
+		_, _ = s.queue.Open(r)
+		has(t, s.said(), "claude asks for a permission in its terminal, number 1")
+		has(t, s.type_("1"), "no open question")
+		has(t, s.type_("/list"), "number 1 from claude: Bash npm test")
+	})
+	run(t, Options{Watch: true}, func(s *talk) {
+		c, _ := s.queue.Open(permission("make"))
+		has(t, s.said(), "| make", "This deck is watch-only; answer elsewhere.")
+		time.Sleep(time.Second)
+		has(t, s.type_("1"), "this deck only watches")
+		select {
+		case <-c.Done():
+			t.Error("it was answered")
+		default:
+		}
+	})
+}
