@@ -1,0 +1,108 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+// Sessions is the list of agents' sessions on this machine.
+type Sessions interface {
+	Sessions() []deck.Session
+	// Hints hints, on a channel of one slot, that Sessions differs.
+	Hints() (hint <-chan struct{}, cancel func())
+}
+
+// SessionsMsg is the list as it is now.
+type SessionsMsg struct{ Sessions []deck.Session }
+
+// SessionsFeed loads SessionsMsg.
+func SessionsFeed(s Sessions) Feed {
+	hint, cancel := s.Hints()
+	return Feed{Hint: hint, Stop: cancel, Load: func() tea.Msg { return SessionsMsg{s.Sessions()} }}
+}
+
+// SessionMark is the mark of a session's state, with its style, and the state in a word.
+func SessionMark(th *theme.Theme, s *deck.Session) (mark string, style theme.Style, word string) {
+	g := &th.Glyph
+	switch s.State {
+	case deck.WaitsForPermission:
+		return g.Wait, th.Warn, "allow?"
+	case deck.WaitsForAnswer:
+		return g.Wait, th.Warn, "answer?"
+	case deck.Working:
+		return g.On, th.Good, "works"
+	case deck.Background:
+		return g.Half, th.Info, "background"
+	case deck.Idle:
+		return g.Off, th.Muted, "idle"
+	case deck.Ended:
+		return g.Dot, th.Faint, "ended"
+	case deck.StateUnknown:
+	}
+	if s.Note == "connected" {
+		return "?", th.Muted, "connected"
+	}
+	return "?", th.Faint, "unknown"
+}
+
+// SessionLegend explains the marks of sessions.
+func SessionLegend(th *theme.Theme) []Sign {
+	g := &th.Glyph
+	return []Sign{
+		{g.Wait, "waits for you"},
+		{g.On, "works"},
+		{g.Half, "only something it started still runs"},
+		{g.Off, "idle"},
+		{g.Dot, "ended"},
+		{"?", "what it does is not known"},
+	}
+}
+
+// SessionSubject is what a person would say of a session: what it waits for, what it does,
+// what it is about.
+func SessionSubject(s *deck.Session) string {
+	last := strings.TrimSpace(plain.Line(s.LastTool) + "  " + plain.Line(s.LastSubject))
+	switch {
+	case s.State.Waits():
+		return cmp.Or(plain.Line(s.WaitingFor), last)
+	case s.State == deck.Working || s.State == deck.Background:
+		return cmp.Or(last, plain.Line(s.Title))
+	case s.Note != "":
+		return plain.Line(s.Note)
+	}
+	return cmp.Or(plain.Line(s.Title), last)
+}
+
+// Dollars is what a session costs: "1.10 $", "≥ 1.10 $" if there was more, "–" if the
+// price is not known, "" before there is anything to pay for.
+func Dollars(s *deck.Session) string {
+	switch {
+	case s.Cost.Known && s.Cost.Partial:
+		return fmt.Sprintf("≥ %.2f $", s.Cost.USD)
+	case s.Cost.Known:
+		return fmt.Sprintf("%.2f $", s.Cost.USD)
+	case AllTokens(s) > 0:
+		return "–"
+	}
+	return ""
+}
+
+// AllTokens is how many tokens a session's models were sent and sent back.
+func AllTokens(s *deck.Session) int64 {
+	return s.Usage.In + s.Usage.Out + s.Usage.CacheRead + s.Usage.CacheWrite
+}
+
+// Filled is which part of its context a session uses: "61 %", "" if that is not known.
+func Filled(s *deck.Session) string {
+	if s.Context.Used <= 0 || s.Context.Window <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %%", min((s.Context.Used*100+s.Context.Window/2)/s.Context.Window, 100))
+}
