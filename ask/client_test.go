@@ -69,6 +69,7 @@ func TestClientAsks(t *testing.T) {
 
 // An asker that leaves while the deck goes away is told of an end, too.
 func TestClientLeavesADeckThatGoes(t *testing.T) {
+	t.Parallel()
 	ours, theirs := net.Pipe()
 	theirs.Close()
 	r := newRemoteCall(NewClient(ClientOptions{}), Request{})
@@ -109,6 +110,7 @@ func TestWithoutADeckTheQuestionIsUnavailable(t *testing.T) {
 }
 
 func TestRestartedDeckGetsTheRequestAgain(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
 	opt := Options{StateFile: filepath.Join(dir, "state.json"), HistoryFile: filepath.Join(dir, "history.jsonl")}
 	lopt := ListenOptions{Path: filepath.Join(dir, "ask.sock")}
@@ -134,6 +136,7 @@ func TestRestartedDeckGetsTheRequestAgain(t *testing.T) {
 }
 
 func TestClientResumesWhatAnotherAsked(t *testing.T) {
+	t.Parallel()
 	d := newDeck(t, Options{Hold: -1}, ListenOptions{})
 	first := NewClient(ClientOptions{Path: d.l.Path()})
 	call := remote(t, first, Request{Questions: mustParse(t, twoWays), ResumeKey: "k", Owner: "me"})
@@ -231,6 +234,7 @@ func TestAnAgentThatAsksAnewWhileNoDeckIsOpenHasOneRequest(t *testing.T) {
 }
 
 func TestClientWaitsForADeckThatComesLate(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(shortDir(t), "ask.sock")
 	c := NewClient(ClientOptions{Path: path, Wait: time.Minute})
 	call := remote(t, c, Request{Questions: mustParse(t, twoWays)})

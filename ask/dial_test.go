@@ -52,6 +52,7 @@ func TestALostDeckIsWaitedForAsLongAsTheQuestionLives(t *testing.T) {
 }
 
 func TestARequestThatADeckHadWaitsForTheNextDeck(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
 	for again, want := range map[bool]time.Duration{false: time.Minute, true: 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {

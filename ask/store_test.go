@@ -142,6 +142,7 @@ func TestHandedOverSurvivesARestart(t *testing.T) {
 }
 
 func TestHistoryKeepsTheNewest200(t *testing.T) {
+	t.Parallel()
 	opt := storeOptions(t)
 	q := New(opt)
 	for range 210 {

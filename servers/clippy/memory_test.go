@@ -235,6 +235,7 @@ func TestFullMemoryIsNotChanged(t *testing.T) {
 }
 
 func TestMemoryLockHeldElsewhere(t *testing.T) {
+	t.Parallel()
 	m := testMemory(t)
 	other := newMemory(m.path, time.Now)
 	held, free := make(chan struct{}), make(chan struct{})

@@ -82,6 +82,7 @@ func role(t *testing.T, name, path, key string) *exec.Cmd {
 }
 
 func TestEightProcessesWriteTheMemory(t *testing.T) {
+	t.Parallel()
 	m := testMemory(t)
 	var writers sync.WaitGroup
 	for i := range 8 {
@@ -101,7 +102,7 @@ func TestEightProcessesWriteTheMemory(t *testing.T) {
 		select {
 		case <-done:
 			running = false
-		default:
+		case <-time.After(time.Millisecond): // the writers need the processor
 		}
 		if _, _, err := m.read("0-0"); err != nil {
 			t.Fatalf("read %d: %v (%v)", reads, err, raw(err))
@@ -118,6 +119,17 @@ func TestKilledWriterLeavesAWholeMemory(t *testing.T) {
 	if testing.Short() {
 		rounds = 20
 	}
+	const memories = 4
+	for i := range memories {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			killWriters(t, rounds/memories)
+		})
+	}
+}
+
+func killWriters(t *testing.T, rounds int) {
+	t.Helper()
 	m := testMemory(t)
 	must(t, m.write(t.Context(), "mine", "kept"))
 	for i := range rounds {
