@@ -126,7 +126,7 @@ func (c *Call) Settled(how string) {
 	}
 	it.end(Reply{}, ErrWithdrawn)
 	q.record(it, Elsewhere, Reply{Reason: how})
-	if it.req.permission() == nil && (!it.draft.Empty() || it.id == q.onScreen) {
+	if it.req.permission() == nil && (!it.draft.Empty() || it.id == q.onScreen && !it.req.InTerminal()) {
 		it.absent, it.why, it.left = Gone, how, time.Now()
 		q.changed(true)
 		return

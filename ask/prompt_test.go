@@ -99,6 +99,19 @@ func TestAQuestionThatIsSettledElsewhereKeepsWhatWasTyped(t *testing.T) {
 	}
 }
 
+func TestAQuestionThatOnlyItsTerminalCouldAnswerLeavesAlsoFromTheScreen(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	r := permissionRequest("1", InTerminal)
+	r.Prompt.Kind, r.Prompt.Grants = OwnQuestion, nil
+	c := opened(t, q, r)
+	q.Show(1)
+	c.Settled("answered in its terminal")
+	if s := q.Pending(); len(s.Items) != 0 {
+		t.Errorf("left is %+v", s.Items)
+	}
+}
+
 func TestEqualPromptsAtOneTimeAreTwo(t *testing.T) {
 	q := New(Options{})
 	defer q.Close()

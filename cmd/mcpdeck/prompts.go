@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/claude"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/gemini"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -25,6 +27,9 @@ func (h *instance) adapters() []prompts.Adapter {
 		{f.Claude, func() prompts.Adapter { return claude.New(h.claudeOptions()) }},
 		{f.OpenCode, func() prompts.Adapter {
 			return opencode.New(opencode.Options{Queue: h.queue, Roster: h.roster, OnceOnly: once, Log: slog.Default()})
+		}},
+		{f.Gemini, func() prompts.Adapter {
+			return gemini.New(gemini.Options{Queue: h.queue, Roster: h.roster, Folder: filepath.Join(h.cfg.Home, ".gemini"), Log: slog.Default()})
 		}},
 	}
 	var all []prompts.Adapter

@@ -27,9 +27,9 @@ func Note(r ask.Result) string {
 	return strings.Join(all, "; ")
 }
 
-// Unreadable makes a request one that is shown but answered in its terminal, and says
+// InTerminal makes a request one that is shown but answered in its terminal, and says
 // why.
-func Unreadable(r *ask.Request, why string) {
+func InTerminal(r *ask.Request, why string) {
 	p := r.Prompt
 	p.Door, p.Grants = ask.InTerminal, nil
 	r.Questions = []ask.Question{{

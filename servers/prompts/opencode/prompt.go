@@ -64,14 +64,14 @@ func (s *stream) request(p *prompt, m hook.Message) ask.Request {
 	switch {
 	case m.TooLarge || m.Payload.Flag("large"):
 		q.Tool = m.Payload.Str("permission")
-		prompts.Unreadable(&r, "It is too large to show; answer in its terminal.")
+		prompts.InTerminal(&r, "It is too large to show; answer in its terminal.")
 	case p.kind == "question":
 		r.Questions, err = questions(m.Payload.Get("questions"))
 	default:
 		r.Questions, err = permission(q, m.Payload, folder, s.a.opt.OnceOnly)
 	}
 	if err != nil {
-		prompts.Unreadable(&r, "mcpdeck cannot show it ("+err.Error()+"); answer in its terminal.")
+		prompts.InTerminal(&r, "mcpdeck cannot show it ("+err.Error()+"); answer in its terminal.")
 	}
 	return r
 }

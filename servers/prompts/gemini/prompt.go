@@ -1,0 +1,124 @@
+package gemini
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// inTerminal is said of every prompt.
+const inTerminal = "Gemini CLI takes answers in its own terminal only."
+
+// ask shows what a session waits for.
+func (a *Adapter) ask(s *session, m hook.Message, size int64) {
+	now := time.Now()
+	s.asked = slices.DeleteFunc(s.asked, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
+	p := &ask.Prompt{Kind: ask.Permission, ID: ask.NewKey(), Agent: "gemini", Session: s.ID, Door: ask.InTerminal}
+	r := ask.Request{
+		From:  ask.From{Client: "gemini", Session: s.ID, Cwd: s.Folder},
+		Peer:  ask.Peer{PID: s.PID, Program: "gemini", Cwd: s.Folder, Key: "gemini " + s.ID, Agent: s.PID},
+		Local: true, Prompt: p,
+	}
+	details, err := rawjson.SplitObject(m.Payload.Some("details"))
+	describe(p, details)
+	state := deck.WaitsForPermission
+	asks := s.asks
+	s.asks = nil
+	switch {
+	case m.TooLarge || err != nil:
+		p.Command, p.Diff, p.Args = "", "", nil
+		prompts.InTerminal(&r, "It cannot be shown here. "+inTerminal)
+	case details.Str("type") == "ask_user":
+		p.Kind, state = ask.OwnQuestion, deck.WaitsForAnswer
+		if r.Questions = asks; asks == nil {
+			prompts.InTerminal(&r, inTerminal)
+		}
+	default:
+		prompts.InTerminal(&r, inTerminal)
+	}
+	s.State, s.Since, s.size = state, now, size
+	s.WaitingFor = "permission: " + p.Tool
+	if state == deck.WaitsForAnswer {
+		s.WaitingFor = "an answer"
+	}
+	if len(s.asked) >= mostPerMinute {
+		return
+	}
+	s.asked = append(s.asked, now)
+	call, err := a.opt.Queue.Open(r)
+	if err != nil {
+		a.opt.Log.Info("a prompt of Gemini CLI is not shown", "error", err)
+		return
+	}
+	s.open = call
+}
+
+// describe fills in what Gemini CLI asks for.
+func describe(p *ask.Prompt, o rawjson.Object) {
+	p.Tool = o.Str("title")
+	switch o.Str("type") {
+	case "exec":
+		p.Tool, p.Command = "Shell", o.Str("command")
+	case "edit":
+		p.Tool, p.Path, p.Diff = "Edit", cmp.Or(o.Str("filePath"), o.Str("fileName")), o.Str("fileDiff")
+	case "mcp":
+		p.Tool, p.Args = cmp.Or(o.Str("toolDisplayName"), o.Str("toolName"), p.Tool), o.Only("serverName", "toolName").JSON()
+	case "info":
+		p.Args = o.Only("prompt", "urls").JSON()
+	}
+}
+
+// subject is what a call of a tool is about, in one line.
+func subject(o rawjson.Object) string {
+	in, err := rawjson.SplitObject(o.Some("tool_input"))
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(in.Str("command"), in.Str("file_path"), in.Str("path"), in.Str("query"))
+}
+
+var errShape = errors.New("its format is not known")
+
+// questions reads those of a call of ask_user.
+func questions(m hook.Message) ([]ask.Question, error) {
+	var in struct {
+		Input struct {
+			Questions []struct {
+				Question, Header, Type string
+				MultiSelect            bool
+				Options                []ask.Option
+			}
+		} `json:"tool_input"`
+	}
+	if m.TooLarge || m.Payload.Str("tool_name") != "ask_user" || json.Unmarshal(m.Raw, &in) != nil {
+		return nil, errShape
+	}
+	list := in.Input.Questions
+	if len(list) == 0 || len(list) > ask.MaxQuestions {
+		return nil, errShape
+	}
+	var out []ask.Question
+	for i, one := range list {
+		if one.Question == "" || len(one.Options) > ask.MaxOptions {
+			return nil, errShape
+		}
+		q := ask.Question{ID: "q" + strconv.Itoa(i+1), Question: one.Question, Header: one.Header, Description: inTerminal, Kind: ask.Choice, Options: one.Options, Multi: one.MultiSelect}
+		if one.Type == "yesno" {
+			q.Options = []ask.Option{{Label: "Yes"}, {Label: "No"}}
+		}
+		if len(q.Options) == 0 {
+			q.Kind = ask.Text
+		}
+		out = append(out, q)
+	}
+	return out, nil
+}
