@@ -2,6 +2,7 @@ package card
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,11 +13,12 @@ import (
 
 // ChildFact is what the user can see about one child.
 type ChildFact struct {
-	PID     int // 0 if it is not a process of mcpdeck's
+	Name    string // in the log
+	PID     int    // 0 if it is not a process of mcpdeck's
 	Since   time.Time
-	Root    string // the project it was started in; "" means the deck's folder
-	Agents  int    // number of agents it serves
-	Running int    // number of calls
+	Root    string   // the project it was started in; "" means the deck's folder
+	Agents  []string // ids of those it serves
+	Running int      // number of calls
 }
 
 func (f ChildFact) String() string {
@@ -28,8 +30,8 @@ func (f ChildFact) String() string {
 	if f.Root != "" {
 		text += ", in " + f.Root
 	}
-	if f.Agents != 1 {
-		text += fmt.Sprintf(", %d agents", f.Agents)
+	if n := len(f.Agents); n != 1 {
+		text += fmt.Sprintf(", %d agents", n)
 	}
 	if f.Running > 0 {
 		text += fmt.Sprintf(", %d running", f.Running)
@@ -63,7 +65,7 @@ func (c *Card) sum(s *Status) {
 		if len(s.Children) == 0 {
 			s.PID, s.Since, s.Server, s.Version, s.Protocol = conn.PID, conn.Ready, plain.Line(conn.Server), plain.Line(conn.Version), conn.Protocol
 		}
-		f := ChildFact{PID: conn.PID, Since: conn.Ready, Root: plain.Line(at.from.Root), Agents: len(at.agents), Running: int(conn.Busy.Load())}
+		f := ChildFact{Name: at.name, PID: conn.PID, Since: conn.Ready, Root: plain.Line(at.from.Root), Agents: slices.Sorted(maps.Keys(at.agents)), Running: int(conn.Busy.Load())}
 		s.Children = append(s.Children, f)
 		s.Running += f.Running
 		strays += conn.Strays()

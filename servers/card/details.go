@@ -9,7 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
-// lastLines is the number of log lines that the screen shows.
+// lastLines is the number of log lines that the user can see of a card and of each child.
 const lastLines = 200
 
 // Details returns the part of the status that the screen shows for any card.
@@ -49,8 +49,11 @@ func (s Status) Details() deck.Details {
 			d.Notes = append(d.Notes, plain.Line(n.Tool+": "+n.Reason))
 		}
 	}
-	for _, l := range s.Log[max(0, len(s.Log)-lastLines):] {
-		d.Log = append(d.Log, deck.LogLine{Time: l.Time, From: l.From, Text: l.Text})
+	for _, c := range s.Children {
+		d.Children = append(d.Children, deck.Child(c))
+	}
+	for _, l := range s.Log {
+		d.Log = append(d.Log, deck.LogLine{Time: l.Time, Child: l.Child, From: l.From, Text: l.Text})
 	}
 	return d
 }

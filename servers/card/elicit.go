@@ -38,6 +38,7 @@ type Elicited struct {
 // link is the connection to the server, and the user it may be waiting for.
 type link struct {
 	*child.Conn
+	log    *child.Log
 	elicit func(context.Context, Elicitation) (Elicited, error) // nil if elicitation is not supported
 	passed Answers                                              // requests passed on to the agent
 	root   string                                               // project reported to the server, absolute; "" if none
@@ -46,16 +47,16 @@ type link struct {
 }
 
 // openLink starts a child. It leaves nothing behind if it fails.
-func (c *Card) openLink(ctx context.Context, name string, from From, found Found) (*link, []json.RawMessage, error) {
-	o, l := &c.opts, &link{elicit: c.opts.Elicit, passed: c.opts.passed(from), root: from.Root}
+func (c *Card) openLink(ctx context.Context, s *slot, from From, found Found) (*link, []json.RawMessage, error) {
+	o, l := &c.opts, &link{log: s.log, elicit: c.opts.Elicit, passed: c.opts.passed(from), root: from.Root}
 	l.person.either = o.ElicitAgent || o.SampleAgent
 	if from.Agent == "" {
 		l.root = o.Root
 	}
-	opts := child.Options{Name: name, Limit: o.Limits.Start, Version: o.Version, Log: &c.log, Era: o.Era, Remembered: c.remembered(), Settle: o.Era == ""}
+	opts := child.Options{Name: s.name, Limit: o.Limits.Start, Version: o.Version, Log: s.log, Era: o.Era, Remembered: c.remembered(), Settle: o.Era == ""}
 	opts.Told = func(method string, params json.RawMessage) { c.told(l, method, params) }
 	if found.Open != nil {
-		opts.Open = func() (child.Link, error) { return found.Open(&c.log) }
+		opts.Open = func() (child.Link, error) { return found.Open(s.log) }
 	} else {
 		opts.Start = func() (*process.Child, error) {
 			proc, err := o.Start(found.Command)
@@ -120,7 +121,7 @@ func (c *Card) serve(l *link, conn *child.Conn, m rpc.Message) {
 	case m.Method == listRoots && !c.opts.ToolsOnly && !c.opts.NoRoots:
 		conn.Offer(rpc.Message{ID: m.ID, Result: l.roots()}.Line())
 	default:
-		c.log.Note("not answered: " + plain.Line(m.Method))
+		l.log.Note("not answered: " + plain.Line(m.Method))
 		conn.Offer(child.NoMethod(m))
 	}
 }

@@ -45,7 +45,7 @@ func (a *attempt) more(c *Card, l *catalogue.Listing) {
 		}
 		raw, err := a.child.List(ctx, k)
 		if err != nil {
-			c.log.Note("list " + capability + ": " + err.Error())
+			a.child.log.Note("list " + capability + ": " + err.Error())
 			return nil
 		}
 		all, notes := read(raw)
@@ -85,7 +85,7 @@ func (r resources) newer(than resources) resources {
 func (c *Card) listResources(ctx context.Context, l *link, order uint64) (has resources, ok bool) {
 	raw, keep, err := l.ListFor(ctx, child.Resources)
 	if err != nil {
-		c.log.Note("list resources: " + err.Error())
+		l.log.Note("list resources: " + err.Error())
 		return has, false
 	}
 	has.all, _ = catalogue.ReadResources(raw)

@@ -252,7 +252,7 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	c.era, s.link, c.lostAt = a.child.Era(), LinkReady, time.Time{}
 	c.adopt(a)
 	c.opts.Hooks.Ready()
-	c.log.Note(fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.Server, a.child.Version, a.child.Protocol))
+	s.log.Note(fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.Server, a.child.Version, a.child.Protocol))
 	c.warnOfHeld()
 	if c.mode == TurningOn {
 		c.mode, c.trying = On, 0
@@ -396,7 +396,7 @@ func (c *Card) relist(child *link) {
 	defer cancel()
 	list, err := child.ListTools(ctx)
 	if err != nil {
-		c.log.Note("list tools again: " + err.Error())
+		child.log.Note("list tools again: " + err.Error())
 		return
 	}
 	a := attempt{child: child}
@@ -409,7 +409,7 @@ func (c *Card) relist(child *link) {
 	c.mu.Unlock()
 	c.inspect(&a, list)
 	if a.err != nil {
-		c.log.Note("list tools again: " + a.err.Error())
+		child.log.Note("list tools again: " + a.err.Error())
 		return
 	}
 	c.update(func() {

@@ -184,7 +184,7 @@ func (c *Card) room() bool {
 	if oldest == nil {
 		return false
 	}
-	c.log.Note(oldest.name + ": ended, to make room for another agent's")
+	oldest.log.Note("ended, to make room for another agent's")
 	c.drop(oldest)
 	return true
 }

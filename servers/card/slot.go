@@ -40,7 +40,8 @@ const idleLimit = 5 * time.Minute
 type slot struct {
 	key    string // "" for the main slot
 	from   From   // on whose behalf the child is started
-	name   string // in the log
+	name   string // for the user
+	log    *child.Log
 	queue  *child.Queue
 	agents map[string]bool // connected agents it has served, by id
 
@@ -64,6 +65,7 @@ func (c *Card) newSlot(key string, f From) *slot {
 	if c.made > 1 {
 		s.name = fmt.Sprintf("%s %d", c.opts.Name, c.made)
 	}
+	s.log = c.log.Child(s.name)
 	s.queue = child.NewQueue(c.opts.Limits.InFlight, func(waiting int) error { return &refusal{c.opts.busy(waiting)} })
 	return s
 }
@@ -127,6 +129,7 @@ func (c *Card) drop(s *slot) {
 	c.closeChild(s)
 	if s != c.main && c.slots[s.key] == s {
 		delete(c.slots, s.key)
+		s.log.Gone()
 	}
 }
 
@@ -173,7 +176,7 @@ func (c *Card) watchIdle(s *slot, l *link, d time.Duration) {
 		case left > 0:
 			c.watchIdle(s, l, left)
 		default:
-			c.log.Note(s.name + ": ended, it was idle")
+			s.log.Note("ended, it was idle")
 			c.drop(s)
 		}
 	})
@@ -222,6 +225,7 @@ func (c *Card) settled(s *slot) (taken bool) {
 	}
 	delete(c.slots, s.key)
 	if c.slots[key] != nil {
+		s.log.Gone()
 		return true
 	}
 	s.key = key
@@ -252,7 +256,7 @@ func (c *Card) attempt(ctx context.Context, s *slot, from From) (a attempt) {
 	if a.err != nil {
 		return a
 	}
-	child, list, err := c.openLink(ctx, s.name, from, a.found)
+	child, list, err := c.openLink(ctx, s, from, a.found)
 	if err != nil {
 		a.err = fmt.Errorf("%s failed to start: %w", c.opts.server(), err)
 		if a.found.Open != nil {

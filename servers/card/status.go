@@ -90,7 +90,7 @@ func (c *Card) Status() Status {
 	s.OK, s.Failed, s.Picture = c.calls.ok, c.calls.failed, c.calls.picture
 	s.Calls = slices.Clone(c.calls.last[max(0, len(c.calls.last)-keptCalls):])
 	c.calls.mu.Unlock()
-	s.Log = c.log.Tail(child.MaxLines)
+	s.Log = c.log.Tail(lastLines)
 	return s
 }
 

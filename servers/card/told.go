@@ -168,7 +168,7 @@ func (c *Card) ask(l *link, method string, params rawjson.Object) (answered cont
 		select {
 		case a := <-r.Reply:
 			if own, ok := errors.AsType[*rpc.Error](a.Err); ok {
-				c.log.Note(method + ": " + plain.Line(own.Message))
+				l.log.Note(method + ": " + plain.Line(own.Message))
 			}
 		case <-l.Gone():
 		}
@@ -232,7 +232,7 @@ func (c *Card) told(l *link, method string, params json.RawMessage) {
 	case "notifications/resources/updated":
 		c.pass(l, method, ofNoSubscription(params))
 	default:
-		c.log.Note("ignored: " + plain.Line(method))
+		l.log.Note("ignored: " + plain.Line(method))
 	}
 }
 

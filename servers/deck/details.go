@@ -24,9 +24,21 @@ type Details struct {
 	Asked   []string // programs that wait for them to be accepted
 	Notes   []string // what is not offered, and why, beyond what is said of a tool
 
+	Children []Child // that run, or are connected
+
 	Error   string // the last one
 	ErrorAt time.Time
 	Log     []LogLine // oldest first
+}
+
+// Child is a running program of a server, or a connection to one.
+type Child struct {
+	Name    string // in the log
+	PID     int    // 0: a connection
+	Since   time.Time
+	Root    string   // the project it works in; "" for the deck's own folder
+	Agents  []string // the connections it serves, as in Snapshot.Agents
+	Running int      // calls
 }
 
 // Verdict is whether agents may use a tool.
@@ -92,6 +104,7 @@ type DiffLine struct {
 // LogLine is a line that a server wrote, or that the deck notes about it.
 type LogLine struct {
 	Time       time.Time
+	Child      string // that it is about; "" for the server as a whole
 	From, Text string
 }
 

@@ -2,11 +2,13 @@ package child
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -14,9 +16,12 @@ import (
 
 // Line is one line of a log.
 type Line struct {
-	Time time.Time
-	From string // name of the program for a line from its stderr, "link" for a line from the deck
-	Text string // one line, safe to show
+	Time  time.Time
+	Child string // name of the log it is from; "" for the log of the whole card
+	From  string // name of the program for a line from its stderr, "link" for a line from the deck
+	Text  string // one line, safe to show
+
+	nth uint64 // of all logs that are kept together: times may be equal
 }
 
 // MaxLines is how many lines a log keeps, each of at most MaxRunes characters.
@@ -28,15 +33,59 @@ const (
 // storm is how many lines a second are kept from a server. The others are only counted.
 const storm = 100
 
-// Log keeps the last lines from and about a child, across restarts. The zero value is
-// ready to use.
+// keptLogs is how many logs of children that are gone are kept.
+const keptLogs = 8
+
+// Log keeps the last lines from and about a child, across restarts, and the logs of other
+// children, so that none displaces the lines of another. The zero value is ready to use.
 type Log struct {
+	name  string // of the child; "" for the log of the whole card
+	root  *Log   // that this one is kept with; nil for the log of the whole card
+	count atomic.Uint64
+
 	mu      sync.Mutex
+	of      []*Log // of children, oldest first
+	gone    bool
 	lines   []Line
 	second  time.Time // since when lines are counted
 	heard   int       // since then, of the server's
 	skipped int       // of these
 	latest  Line      // of those skipped
+}
+
+// Child adds a log for a child with that name.
+func (l *Log) Child(name string) *Log {
+	added := &Log{name: name, root: l}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	gone := 0
+	for _, at := range l.of {
+		if at.isGone() {
+			gone++
+		}
+	}
+	l.of = slices.DeleteFunc(l.of, func(at *Log) bool {
+		drop := gone > keptLogs && at.isGone()
+		if drop {
+			gone--
+		}
+		return drop
+	})
+	l.of = append(l.of, added)
+	return added
+}
+
+// Gone marks the log as that of a child which will not be started again.
+func (l *Log) Gone() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gone = true
+}
+
+func (l *Log) isGone() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gone
 }
 
 // Note adds a line from the deck.
@@ -45,16 +94,17 @@ func (l *Log) Note(text string) { l.add("link", text) }
 func (l *Log) add(from, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.keep(newLine(from, text))
+	l.keep(l.line(from, text))
 }
 
-func newLine(from, text string) Line {
-	return Line{Time: time.Now(), From: from, Text: plain.Cut(plain.Line(text[:min(len(text), 4*MaxRunes)]), MaxRunes)}
+func (l *Log) line(from, text string) Line {
+	root := cmp.Or(l.root, l)
+	return Line{Time: time.Now(), nth: root.count.Add(1), Child: l.name, From: from, Text: plain.Cut(plain.Line(text[:min(len(text), 4*MaxRunes)]), MaxRunes)}
 }
 
 // hear adds a line from the server, unless it writes too many.
 func (l *Log) hear(from, text string) {
-	line := newLine(from, text)
+	line := l.line(from, text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if line.Time.Sub(l.second) >= time.Second {
@@ -81,7 +131,7 @@ func (l *Log) calm() {
 // caller holds mu.
 func (l *Log) counted() (lines []Line) {
 	if l.skipped > 1 {
-		lines = append(lines, Line{Time: l.latest.Time, From: l.latest.From, Text: "+" + grouped(l.skipped-1) + " lines"})
+		lines = append(lines, Line{Time: l.latest.Time, nth: l.latest.nth - 1, Child: l.name, From: l.latest.From, Text: "+" + grouped(l.skipped-1) + " lines"})
 	}
 	if l.skipped > 0 {
 		lines = append(lines, l.latest)
@@ -106,12 +156,20 @@ func (l *Log) keep(line Line) {
 	l.lines = append(l.lines, line)
 }
 
-// Tail returns a copy of the last n lines, oldest first.
+// Tail returns a copy of the last n lines of the log and of each of its children's, oldest
+// first.
 func (l *Log) Tail(n int) []Line {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := slices.Concat(l.lines, l.counted())
-	return all[len(all)-min(n, len(all), MaxLines):]
+	all, of := slices.Concat(l.lines, l.counted()), slices.Clone(l.of)
+	l.mu.Unlock()
+	all = all[len(all)-min(n, len(all), MaxLines):]
+	for _, at := range of {
+		all = append(all, at.Tail(n)...)
+	}
+	if len(of) > 0 {
+		slices.SortStableFunc(all, func(a, b Line) int { return cmp.Compare(a.nth, b.nth) })
+	}
+	return all
 }
 
 // lastWords returns the line that best explains why the child ended, of those it wrote

@@ -23,3 +23,41 @@ func TestWhyAChildEndedIsTheLineThatSaysSo(t *testing.T) {
 		}
 	}
 }
+
+// A child that writes much displaces no line of another, nor of the deck.
+func TestEachChildKeepsItsOwnLines(t *testing.T) {
+	var l Log
+	l.Note("turned on")
+	quiet, loud := l.Child("git"), l.Child("git 2")
+	quiet.Note("ready")
+	for range 3 * MaxLines {
+		loud.Note("again")
+	}
+	l.Note("turned off")
+	of := map[string]int{}
+	lines := l.Tail(MaxLines)
+	for _, line := range lines {
+		of[line.Child]++
+	}
+	if of[""] != 2 || of["git"] != 1 || of["git 2"] != MaxLines {
+		t.Errorf("%v", of)
+	}
+	if first, last := lines[0].Text, lines[len(lines)-1].Text; first != "turned on" || lines[1].Text != "ready" || last != "turned off" {
+		t.Errorf("from %q, %q to %q", first, lines[1].Text, last)
+	}
+}
+
+// The logs of children that are gone are not kept for ever, those of others are.
+func TestTheOldestLogsOfChildrenThatAreGoneGo(t *testing.T) {
+	var l Log
+	l.Child("stays").Note("a")
+	for i := range 3 * keptLogs {
+		at := l.Child(strings.Repeat("i", i+1))
+		at.Note("b")
+		at.Gone()
+	}
+	l.Child("new")
+	if n := len(l.of); n != keptLogs+2 || l.of[0].name != "stays" || l.of[n-1].name != "new" || l.of[n-2].name != strings.Repeat("i", 3*keptLogs) {
+		t.Errorf("%d logs", n)
+	}
+}
