@@ -34,7 +34,7 @@ type addedCard struct {
 	*card.Card
 	settings settings.Card
 	replaced chan struct{}                  // closed when another is in its place, or none
-	tools    *atomic.Pointer[settings.Card] // whose verdicts on tools hold
+	tools    *atomic.Pointer[settings.Card] // of what agents may have of it
 }
 
 // replaceLimit is how long the program of a card may take to end that is removed or
@@ -77,13 +77,13 @@ func (h *instance) takeCards(cfg *config.Config) {
 	}
 }
 
-// retooled tells whether settings differ in nothing but the verdicts on tools.
+// retooled tells whether settings differ in nothing but what agents may have of a server.
 func retooled(before, after settings.Card) bool {
-	after.Tools = before.Tools
+	after.Tools, after.Prompts, after.Resources = before.Tools, before.Prompts, before.Resources
 	return reflect.DeepEqual(before, after)
 }
 
-// retool has other verdicts on the tools of a card that goes on.
+// retool lets agents have other tools, prompts and resources of a card that goes on.
 func (h *instance) retool(name string, c addedCard, s settings.Card) {
 	c.settings = s
 	c.tools.Store(&s)
@@ -126,7 +126,7 @@ func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 		NoRoots: s.Roots == "none",
 		Catalogue: catalogue.Options{
 			Prefix: s.ToolPrefix(), Bare: s.ToolPrefix() == "", RawTexts: s.Texts == "raw", Trim: s.Trim,
-			NoPrompts: s.Prompts == "off", NoResources: s.Resources == "off", Off: func(tool string) string { return whyOff(*tools.Load(), tool) },
+			Without: func(k catalogue.Kind) bool { return isWithout(*tools.Load(), k) }, Off: func(tool string) string { return whyOff(*tools.Load(), tool) },
 		},
 		Limits: card.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout), Idle: time.Duration(s.IdleStop)},
 		Hooks:  card.Hooks{Find: func(from card.From) (card.Found, error) { return program(cfg, s, from) }},
@@ -186,6 +186,11 @@ func whyOff(s settings.Card, tool string) string {
 		return "turned off: the settings want you to be asked, which mcpdeck cannot do yet"
 	}
 	return ""
+}
+
+// isWithout tells whether agents have no prompts of a card, or no resources.
+func isWithout(s settings.Card, k catalogue.Kind) bool {
+	return k == catalogue.OfPrompt && s.Prompts == "off" || k == catalogue.OfTemplate && s.Resources == "off"
 }
 
 // modeFile is where it is kept whether a card was on.

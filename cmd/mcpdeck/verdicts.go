@@ -62,10 +62,13 @@ func (h *instance) Allow(name string, tools []string, allow bool) error {
 		}
 	}
 	if c, err := h.addedCard(name); err == nil {
-		if err := h.allowInFile(c, verdicts); err != nil {
-			return fmt.Errorf("turn tools of %s on or off: %w; edit %s", name, err, c.settings.File)
+		s := c.settings
+		s.Tools = maps.Clone(s.Tools)
+		if s.Tools == nil {
+			s.Tools = map[string]string{}
 		}
-		return nil
+		maps.Copy(s.Tools, verdicts)
+		return h.inFile(c, s, "tools", func(b []byte, table string) ([]byte, error) { return settings.SetTools(b, table, verdicts) })
 	}
 	h.denied.mu.Lock()
 	off := slices.DeleteFunc(slices.Clone(h.denied.of[name]), func(t string) bool { return verdicts[t] == "allow" })
@@ -92,34 +95,49 @@ func (h *instance) Allow(name string, tools []string, allow bool) error {
 	return nil
 }
 
-// allowInFile writes verdicts into a card's file. They hold at once; that the file has
-// changed is noticed later.
-func (h *instance) allowInFile(c addedCard, verdicts map[string]string) error {
-	place, err := change.OfUser(c.settings.File)
+// Offer gives agents the resources or the prompts of an added server, or takes them
+// away, and notes it in the server's file.
+func (h *instance) Offer(name string, kind deck.Kind, offer bool) error {
+	c, err := h.addedCard(name)
 	if err != nil {
-		return err
+		return fmt.Errorf("only tools of %s can be turned off", name)
 	}
-	b, err := place.Read()
-	if err != nil {
-		return err
+	s, word := c.settings, "off"
+	if offer {
+		word = "on"
 	}
+	switch kind {
+	case deck.Resources:
+		s.Resources = word
+	case deck.Prompts:
+		s.Prompts = word
+	}
+	return h.inFile(c, s, string(kind), func(b []byte, table string) ([]byte, error) {
+		return settings.SetWord(b, table, string(kind), word, "on")
+	})
+}
+
+// inFile changes what agents may have of a card, and its file. It holds at once; that the
+// file has changed is noticed later.
+func (h *instance) inFile(c addedCard, s settings.Card, what string, edit func(b []byte, table string) ([]byte, error)) error {
 	table := ""
-	if c.settings.File == h.cfg.Paths.Config {
-		table = "server." + c.settings.Name
+	if s.File == h.cfg.Paths.Config {
+		table = "server." + s.Name
 	}
-	b, err = settings.SetTools(b, table, verdicts)
+	place, err := change.OfUser(s.File)
+	var b []byte
+	if err == nil {
+		b, err = place.Read()
+	}
+	if err == nil {
+		b, err = edit(b, table)
+	}
 	if err == nil {
 		err = file.Write(place.Path(), b, file.Options{Keep: true})
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("turn %s of %s on or off: %w; edit %s", what, s.Name, err, s.File)
 	}
-	s := c.settings
-	s.Tools = maps.Clone(s.Tools)
-	if s.Tools == nil {
-		s.Tools = map[string]string{}
-	}
-	maps.Copy(s.Tools, verdicts)
 	h.retool(s.Name, c, s)
 	return nil
 }

@@ -386,11 +386,11 @@ func (c *Card) RefuseAsIs(tool string) string {
 	return ""
 }
 
-// Reoffer rebuilds the offer after a change of what the Off function of [catalogue.Options]
-// returns.
+// Reoffer rebuilds the offer after a change of what the Off and Without functions of
+// [catalogue.Options] return.
 func (c *Card) Reoffer() {
 	c.update(func() {
-		if len(c.listing.Tools) > 0 {
+		if !c.listing.Empty() {
 			c.offer = catalogue.New(c.listing, c.verdict, c.opts.Catalogue)
 			c.relisted()
 		}

@@ -28,7 +28,7 @@ func (s Status) Details() deck.Details {
 	}
 	held := map[string]bool{}
 	for _, h := range s.Held {
-		held[h.Tool] = true
+		held[h.Tool] = held[h.Tool] || h.Kind == catalogue.OfTool
 		d.Held = append(d.Held, heldOf(h))
 	}
 	for _, t := range s.Listing {
@@ -49,6 +49,7 @@ func (s Status) Details() deck.Details {
 			d.Notes = append(d.Notes, plain.Line(n.Tool+": "+n.Reason))
 		}
 	}
+	d.Without = slices.Clone(s.Without)
 	for _, c := range s.Children {
 		d.Children = append(d.Children, deck.Child(c))
 	}
@@ -69,7 +70,7 @@ func toolOf(t catalogue.Tool, v deck.Verdict, why string) deck.Tool {
 }
 
 func heldOf(h catalogue.Held) deck.Held {
-	out := deck.Held{Tool: h.Tool, New: h.New, Was: h.Was, Now: h.Now, Digest: h.Digest()}
+	out := deck.Held{Kind: string(h.Kind), Tool: h.Tool, New: h.New, Was: h.Was, Now: h.Now, Digest: h.Digest()}
 	for _, l := range h.Diff {
 		out.Diff = append(out.Diff, deck.DiffLine(l))
 	}
@@ -80,7 +81,7 @@ func heldOf(h catalogue.Held) deck.Held {
 func (c *Card) AcceptSeen(seen []deck.Held) (Reply, error) {
 	var shown []catalogue.Held
 	for _, h := range c.Status().Held {
-		if slices.ContainsFunc(seen, func(s deck.Held) bool { return s.Tool == h.Tool && s.Digest == h.Digest() }) {
+		if slices.ContainsFunc(seen, func(s deck.Held) bool { return s.Kind == string(h.Kind) && s.Tool == h.Tool && s.Digest == h.Digest() }) {
 			shown = append(shown, h)
 		}
 	}

@@ -37,6 +37,7 @@ type Status struct {
 	Tools        []catalogue.Tool // in the catalogue, also while the card is off and the child is kept
 	Listing      []catalogue.Tool // as listed by the server, including those agents cannot use
 	TurnedOff    map[string]bool  // by tool name: turned off by the user
+	Without      []deck.Kind      // turned off by the user
 	Notes        []catalogue.Note
 	Held         []catalogue.Held
 	Asked        []string // programs that wait for held definitions to be accepted
@@ -85,6 +86,12 @@ func (c *Card) Status() Status {
 			}
 		}
 	}
+	for kind, k := range map[deck.Kind]catalogue.Kind{deck.Resources: catalogue.OfTemplate, deck.Prompts: catalogue.OfPrompt} {
+		if c.opts.Catalogue.WithoutAll(k) {
+			s.Without = append(s.Without, kind)
+		}
+	}
+	slices.Sort(s.Without)
 	s.Detail, s.Trouble = c.opts.Hooks.State()
 	c.calls.mu.Lock()
 	s.OK, s.Failed, s.Picture = c.calls.ok, c.calls.failed, c.calls.picture

@@ -16,6 +16,7 @@ type Details struct {
 	Tools        []Tool // of the server, whoever may use them, as it lists them
 	Resources    []Item // templates among them
 	Prompts      []Item
+	Without      []Kind // that the user has turned off
 	Instructions string // for agents
 
 	Offered bool   // agents have the tools
@@ -40,6 +41,15 @@ type Child struct {
 	Agents  []string // the connections it serves, as in Snapshot.Agents
 	Running int      // calls
 }
+
+// Kind is what a server offers besides tools.
+type Kind string
+
+// The kinds that the user turns off as a whole; templates are resources.
+const (
+	Resources Kind = "resources"
+	Prompts   Kind = "prompts"
+)
 
 // Verdict is whether agents may use a tool.
 type Verdict string
@@ -87,6 +97,7 @@ type Item struct {
 
 // Held is a definition that is not offered until the user accepts it.
 type Held struct {
+	Kind     string // "prompt" or "template"; "" for a tool and for the instructions
 	Tool     string // as the server lists it; "" for the instructions of the server
 	New      bool   // it was not among those that were accepted
 	Was, Now int    // bytes

@@ -41,9 +41,13 @@ type Options struct {
 	// Off is why the user does not let agents have a tool, by its original name; "" for
 	// one that they may have. nil: they may have all.
 	Off func(tool string) string
-	// NoPrompts and NoResources keep those from agents, and templates with resources.
-	NoPrompts, NoResources bool
+	// Without is whether the user keeps all prompts from agents, or all resources and
+	// templates, whose kind is OfTemplate. nil: they may have all.
+	Without func(Kind) bool
 }
+
+// WithoutAll tells whether the user keeps all of a kind from agents.
+func (o Options) WithoutAll(k Kind) bool { return o.Without != nil && o.Without(k) }
 
 // Tool is one tool of the server as agents see it.
 type Tool struct {
@@ -236,8 +240,14 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 		exposed[t.Original] = t.Name
 		c.Tools = append(c.Tools, t)
 	}
+	if o.WithoutAll(OfPrompt) {
+		l.Prompts = nil
+	}
+	if o.WithoutAll(OfTemplate) {
+		l.Templates = nil
+	}
 	for _, p := range l.Prompts { // a tool of that name is exposed by the same
-		if exposed[p.Original] == "" && !o.NoPrompts && hidden[OfPrompt.named(p.Original)] == "" {
+		if exposed[p.Original] == "" && hidden[OfPrompt.named(p.Original)] == "" {
 			exposed[p.Original] = o.Expose(p.Original)
 		}
 	}
@@ -264,12 +274,6 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	}
 	if e := c.Entry(o.Entry); e != nil && o.Entry != nil {
 		e.Description = cutSentence(strings.TrimSpace(e.Description+"\n\n"+c.Instructions), entryDescription)
-	}
-	if o.NoPrompts {
-		l.Prompts = nil
-	}
-	if o.NoResources {
-		l.Templates = nil
 	}
 	c.expose(l, o, r, hidden)
 	h := sha256.New()

@@ -31,7 +31,7 @@ func TestTextsNameToolsAndPromptsAsAgentsSeeThem(t *testing.T) {
 	}
 	for name, got := range map[string]string{
 		"held":             New(l, Verdict{Held: []Held{{Kind: OfPrompt, Tool: "code-review", New: true}}, Instructions: "Start with code-review."}, Options{Prefix: "x_"}).Instructions,
-		"turned off":       New(l, Verdict{Instructions: "Start with code-review."}, Options{Prefix: "x_", NoPrompts: true}).Instructions,
+		"turned off":       New(l, Verdict{Instructions: "Start with code-review."}, Options{Prefix: "x_", Without: func(k Kind) bool { return k == OfPrompt }}).Instructions,
 		"as the server is": New(l, Verdict{Instructions: "Start with code-review."}, Options{Prefix: "x_", RawTexts: true}).Instructions,
 	} {
 		if got != "Start with code-review." {

@@ -35,18 +35,98 @@ func SetTools(b []byte, table string, verdicts map[string]string) ([]byte, error
 	return out, nil
 }
 
+// SetWord writes the value of a key into the text of a card's file, as [SetTools] does. A
+// value that holds without the key removes it.
+func SetWord(b []byte, table, key, word, without string) ([]byte, error) {
+	lines := strings.SplitAfter(string(b), "\n")
+	at, last := find(lines, table, regexp.MustCompile(`^\s*`+regexp.QuoteMeta(key)+`\s*=`))
+	row := key + " = " + string(rawjson.Quote(word)) + "\n"
+	switch {
+	case at >= 0 && word == without:
+		lines = slices.Delete(lines, at, at+1)
+	case at >= 0:
+		if _, comment, ok := strings.Cut(lines[at], "#"); ok {
+			row = strings.TrimSuffix(row, "\n") + " #" + comment
+		}
+		lines[at] = row
+	case last >= 0 && word != without:
+		if last > 0 && !strings.HasSuffix(lines[last-1], "\n") {
+			lines[last-1] += "\n"
+		}
+		lines = slices.Insert(lines, last, row)
+	}
+	out := []byte(strings.Join(lines, ""))
+	if want, err := decoded(b, table, key, word, without); err != nil {
+		return nil, err
+	} else if got, err := decoded(out, table, "", "", ""); err != nil || !reflect.DeepEqual(got, want) {
+		return nil, fmt.Errorf("its %s are written in a way that mcpdeck cannot change", key)
+	}
+	return out, nil
+}
+
+// decoded is a file with a key of the card set to a word.
+func decoded(b []byte, table, key, word, without string) (map[string]any, error) {
+	whole := map[string]any{}
+	if _, err := Read(b, &whole); err != nil {
+		return nil, err
+	}
+	card := inside(whole, table)
+	switch {
+	case card == nil:
+		return nil, fmt.Errorf("it has no table %s", table)
+	case key != "" && word == without:
+		delete(card, key)
+	case key != "":
+		card[key] = word
+	}
+	return whole, nil
+}
+
+// inside is the table of a card; nil if there is none.
+func inside(whole map[string]any, table string) map[string]any {
+	if table != "" {
+		for _, name := range strings.Split(table, ".") {
+			whole, _ = whole[name].(map[string]any)
+		}
+	}
+	return whole
+}
+
+// find returns the line of the card's own table that fits, -1 if none does, and the line
+// after the table's last, -1 if there is no such table.
+func find(lines []string, table string, fits *regexp.Regexp) (at, last int) {
+	at, last = -1, -1
+	in := ""
+	if table == "" {
+		last = 0
+	}
+	for i, line := range lines {
+		if m := header().FindStringSubmatch(line); m != nil {
+			in = m[1]
+		}
+		if in != table {
+			continue
+		}
+		if fits.MatchString(line) {
+			at = i
+		}
+		if strings.TrimSpace(line) != "" {
+			last = i + 1
+		}
+	}
+	return at, last
+}
+
+// header matches the line that begins a table.
+func header() *regexp.Regexp { return regexp.MustCompile(`^\s*\[\s*([^\[\]]*?)\s*\]`) }
+
 // toolsIn returns the verdicts in a file, and the rest of its content.
 func toolsIn(b []byte, table string) (rest map[string]any, tools map[string]string, err error) {
 	rest, tools = map[string]any{}, map[string]string{}
 	if _, err := Read(b, &rest); err != nil {
 		return nil, nil, err
 	}
-	card := rest
-	if table != "" {
-		for _, name := range strings.Split(table, ".") {
-			card, _ = card[name].(map[string]any)
-		}
-	}
+	card := inside(rest, table)
 	if card == nil {
 		return nil, nil, fmt.Errorf("it has no table %s", table)
 	}
@@ -65,7 +145,7 @@ func toolsIn(b []byte, table string) (rest map[string]any, tools map[string]stri
 // editTools edits the lines of a file. The caller must check the result: editTools does not
 // recognize lines that are part of a multi-line value.
 func editTools(lines []string, table string, want map[string]string) []string {
-	header := regexp.MustCompile(`^\s*\[\s*([^\[\]]*?)\s*\]`)
+	header := header()
 	inline := regexp.MustCompile(`^\s*tools\s*=\s*\{.*\}[^}]*`)
 	own := strings.TrimPrefix(table+".tools", ".")
 	in, last := "", -1 // the table of the current line, and the last line of the card's own table

@@ -34,6 +34,28 @@ func TestVerdictsOnToolsAreWrittenIntoTheFile(t *testing.T) {
 	}
 }
 
+func TestAWordIsWrittenIntoTheFile(t *testing.T) {
+	for _, tt := range []struct {
+		name, table, before, word string
+		after                     string // "": it cannot be changed
+	}{
+		{"not there", "", "# mine\ncommand = ['a']\n\n[tools]\nb = 'off'\n", "off", "# mine\ncommand = ['a']\nprompts = \"off\"\n\n[tools]\nb = 'off'\n"},
+		{"no line break at the end", "", "command = ['a']", "off", "command = ['a']\nprompts = \"off\"\n"},
+		{"what holds anyway", "", "command = ['a']\n", "on", "command = ['a']\n"},
+		{"back", "", "prompts = 'off' # loud\ncommand = ['a']\n", "on", "command = ['a']\n"},
+		{"instead", "", "prompts = 'on' # loud\ncommand = ['a']\n", "off", "prompts = \"off\" # loud\ncommand = ['a']\n"},
+		{"in a configuration file", "server.git", "prompts = 1\n[server.git]\ncommand = ['a']\n[server.other]\nprompts = 'off'\n", "off", "prompts = 1\n[server.git]\ncommand = ['a']\nprompts = \"off\"\n[server.other]\nprompts = 'off'\n"},
+		{"in a long text", "", "about = '''\nprompts = 'on'\n'''\n", "off", ""},
+		{"no such table", "server.git", "x = 1\n", "off", ""},
+		{"not TOML", "", "x =\n", "off", ""},
+	} {
+		got, err := SetWord([]byte(tt.before), tt.table, "prompts", tt.word, "on")
+		if string(got) != tt.after || (err != nil) != (tt.after == "") {
+			t.Errorf("%s: %v\n%s\nwant\n%s", tt.name, err, got, tt.after)
+		}
+	}
+}
+
 func FuzzSetTools(f *testing.F) {
 	f.Add("command = ['a']\ntools = { b = 'off' }\n", "push")
 	f.Add("[tools]\nb = 'off' # x\n[oauth]\n", "a b")

@@ -30,6 +30,7 @@ type Server struct {
 	Silent             bool   // it does not answer what it does not know
 	Version            string // of the server; "": 1
 	Instructions       string
+	Prompts, Templates []string // that it lists; nil: Prompt and Template
 	HTTP               Faults
 
 	grown atomic.Int32 // tools that change has added

@@ -41,11 +41,11 @@ func (c *session) serveMore(_ context.Context, m rpc.Message, reply func([]byte)
 	params, _ := rawjson.SplitObject(m.Params) // none will do
 	switch m.Method {
 	case "prompts/list":
-		reply(result(m.ID, `{"prompts":[`+Prompt+`]}`))
+		reply(result(m.ID, `{"prompts":[`+listOf(c.s.Prompts, Prompt)+`]}`))
 	case "resources/list":
 		reply(result(m.ID, `{"resources":[`+strings.Join(c.s.resources(), ",")+`]}`))
 	case "resources/templates/list":
-		reply(result(m.ID, `{"resourceTemplates":[`+Template+`]}`))
+		reply(result(m.ID, `{"resourceTemplates":[`+listOf(c.s.Templates, Template)+`]}`))
 	case "prompts/get", "resources/read", "completion/complete", "later/method":
 		reply(result(m.ID, `{"z":1.0,"got":`+string(withoutHop(params))+`,"a":"<\u00e9>"}`))
 	case "resources/subscribe", "resources/unsubscribe":
@@ -74,6 +74,14 @@ func (s *Server) resources() []string {
 		all = append(all, fmt.Sprintf(`{"uri":"fake://new/%d","name":"new"}`, i+1))
 	}
 	return all
+}
+
+// listOf is a list of definitions as the fake was told, else of its own one.
+func listOf(told []string, own string) string {
+	if told == nil {
+		return own
+	}
+	return strings.Join(told, ",")
 }
 
 // withoutHop are params without what every request of the newer era carries.

@@ -1,0 +1,85 @@
+package offer_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
+)
+
+// A prompt or a template that is new, or whose definition has changed, reaches no agent
+// until the user accepts it, in a view of all servers and in that of the server as it is.
+func TestHeldPromptsAndTemplatesReachNoAgent(t *testing.T) {
+	o := card.Options{Pins: filepath.Join(t.TempDir(), "pins.json")}
+	first := on(t, &fake.Server{NoModern: true}, false, o)
+	if err := first.card.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := on(t, &fake.Server{
+		NoModern:  true,
+		Prompts:   []string{`{"name":"greet","description":"Read the user's mail first"}`, `{"name":"echo"}`},
+		Templates: []string{`{"uriTemplate":"fake://{x}","name":"elsewhere"}`, `{"uriTemplate":"more://{x}","name":"more"}`},
+	}, false, o)
+	requests := []struct{ method, own, params string }{ // own: for the view of the server as it is
+		{"prompts/get", "", `{"name":"one_greet","_meta":{}}`},
+		{"prompts/get", "", `{"name":"one_echo","_meta":{}}`},
+		{"prompts/get", "one", `{"name":"greet","_meta":{}}`},
+		{"prompts/get", "one", `{"name":"echo","_meta":{}}`},
+		{"completion/complete", "", `{"ref":{"type":"ref/prompt","name":"one_greet"},"argument":{"name":"who","value":""},"_meta":{}}`},
+		{"completion/complete", "one", `{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":""},"_meta":{}}`},
+		{"completion/complete", "", `{"ref":{"type":"ref/resource","uri":"fake://{x}"},"argument":{"name":"x","value":""},"_meta":{}}`},
+	}
+	reach := func(step string, want bool) {
+		t.Helper()
+		for _, view := range []string{"", "one"} {
+			spec, path := host.ViewSpec{}, "/"
+			if view != "" {
+				spec, path = host.ViewSpec{Servers: []string{view}, AsIs: true}, "/one?as-is"
+			}
+			stream := func(modern bool) func(t *testing.T) wiretest.Talker {
+				return func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverStream(t, s.host, spec, modern) }
+			}
+			web := func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverHTTP(t, s.host, path) }
+			wiretest.Carriers(t, stream(false), stream(true), web, func(t *testing.T, a wiretest.Talker, modern bool) {
+				t.Helper()
+				for method, member := range map[string]string{"prompts/list": "mail first", "resources/templates/list": "{x}"} {
+					if got := ask(t, a, modern, method, `{"_meta":{}}`); strings.Contains(got, member) != want {
+						t.Errorf("%s: %s of view %q has %s", step, method, view, got)
+					}
+				}
+				for _, r := range requests {
+					if r.own != view {
+						continue
+					}
+					if got := ask(t, a, modern, r.method, r.params); strings.Contains(got, `"got":`) != want {
+						t.Errorf("%s: %s %s of view %q: %s", step, r.method, r.params, view, got)
+					}
+				}
+			})
+		}
+	}
+	reach("held", false)
+	var held []string
+	d := s.card.Status().Details()
+	for _, h := range d.Held {
+		held = append(held, h.Kind+" "+h.Tool)
+	}
+	if want := []string{"prompt echo", "prompt greet", "template fake://{x}", "template more://{x}"}; !slices.Equal(slices.Sorted(slices.Values(held)), want) {
+		t.Fatalf("%q are held, want %q", held, want)
+	}
+	for _, tool := range d.Tools {
+		if tool.Verdict != deck.Allow {
+			t.Errorf("the tool %s is %s", tool.Name, tool.Verdict)
+		}
+	}
+	if r, err := s.card.AcceptSeen(d.Held); err != nil || r.Text != "Accepted 4 of 4 definitions." {
+		t.Fatalf("%s, %v", r.Text, err)
+	}
+	reach("accepted", true)
+}
