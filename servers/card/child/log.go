@@ -167,7 +167,7 @@ func (l *Log) Tail(n int) []Line {
 		all = append(all, at.Tail(n)...)
 	}
 	if len(of) > 0 {
-		slices.SortStableFunc(all, func(a, b Line) int { return cmp.Compare(a.nth, b.nth) })
+		slices.SortFunc(all, func(a, b Line) int { return cmp.Compare(a.nth, b.nth) })
 	}
 	return all
 }
