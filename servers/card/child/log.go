@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
@@ -167,7 +168,7 @@ func (l *Log) Tail(n int) []Line {
 		all = append(all, at.Tail(n)...)
 	}
 	if len(of) > 0 {
-		slices.SortFunc(all, func(a, b Line) int { return cmp.Compare(a.nth, b.nth) })
+		arrange.By(all, func(a, b Line) int { return cmp.Compare(a.nth, b.nth) })
 	}
 	return all
 }
