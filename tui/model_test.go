@@ -79,22 +79,6 @@ func twoPages() (*page, *page) {
 	return &page{id: "one", title: "One"}, &page{id: "two", title: "Two", badge: 3}
 }
 
-func TestPagesAreSwitchedByDigitsAndClicks(t *testing.T) {
-	one, two := twoPages()
-	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{one, two}}, func(s *frame.Screen) {
-		s.Has("this is One")
-		s.Keys("2")
-		s.Has("this is Two")
-		if one.shown != 0 || two.shown != 1 {
-			t.Errorf("shown: one %d, two %d", one.shown, two.shown)
-		}
-		s.Click(12, 0)
-		s.Has("this is One")
-		s.Keys("alt+2", "esc")
-		s.Has("this is One")
-	})
-}
-
 func TestLettersDoNotActInATextField(t *testing.T) {
 	acted := 0
 	p := &page{id: "one", title: "One", text: true, actions: []tui.Action{
@@ -267,22 +251,6 @@ func TestQuitAsksWhileAgentsAreConnected(t *testing.T) {
 	})
 }
 
-func TestPagesHaveAWordBeforeTheEnd(t *testing.T) {
-	p := &page{id: "one", title: "One", beforeQuit: &tui.Confirm{Name: "waiting", Title: "2 questions wait", Choices: []tui.Choice{{Key: "k", Text: "Keep them", Run: tui.Quit}}}}
-	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
-		s.Keys("q")
-		s.Has("2 questions wait")
-		if s.Ended() {
-			t.Fatal("ended without the word")
-		}
-		s.Keys("k")
-		s.Wait(time.Second)
-		if !s.Ended() {
-			t.Error("the choice did not end the program")
-		}
-	})
-}
-
 func TestEventsAreBatched(t *testing.T) {
 	p := &page{id: "one", title: "One"}
 	var d *fake.Deck
@@ -343,62 +311,6 @@ func TestSmallTerminals(t *testing.T) {
 	})
 }
 
-func TestAPageThatPanicsSaysSo(t *testing.T) {
-	bad := &page{id: "bad", title: "Bad", render: func(*tui.Frame) []string { panic("no ink") }}
-	good := &page{id: "good", title: "Good"}
-	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{bad, good}}, func(s *frame.Screen) {
-		s.Has("this page could not be drawn")
-		s.Keys("2")
-		s.Has("this is Good")
-	})
-}
-
-func TestPanicsEndNothing(t *testing.T) {
-	boom := func() tea.Cmd { panic("no ink") }
-	bad := &page{id: "bad", title: "Bad", actions: []tui.Action{
-		{ID: "bad.run", Title: "Boom", Keys: []string{"x"}, Run: boom},
-		{ID: "bad.cmd", Title: "Boom", Keys: []string{"y"}, Run: func() tea.Cmd { return func() tea.Msg { return boom() } }},
-		{ID: "bad.batch", Title: "Boom", Keys: []string{"z"}, Run: func() tea.Cmd {
-			return tea.Batch(func() tea.Msg { return boom() }, tui.Toast(tui.Good, "the other went on"))
-		}},
-		{ID: "bad.over", Title: "Boom", Keys: []string{"o"}, Run: func() tea.Cmd {
-			return tui.Open(&tui.Reader{Name: "r", Title: "R", Rows: func(*tui.Frame, int) []string { panic("no ink") }})
-		}},
-	}}
-	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{bad}}, func(s *frame.Screen) {
-		for _, key := range []string{"x", "y", "z", "o"} {
-			s.Keys(key)
-			s.Has("internal error; see the log")
-			s.Wait(time.Minute)
-		}
-		s.Keys("esc")
-		s.Lacks("internal error")
-		s.Keys("z")
-		s.Has("the other went on", "this is Bad")
-	})
-}
-
-func TestWhatWasSaidOnAPageStaysThere(t *testing.T) {
-	say := func(key string, kind tui.ToastKind, text string) tui.Action {
-		return tui.Action{ID: "one." + key, Title: text, Keys: []string{key}, Run: func() tea.Cmd { return tui.Toast(kind, text) }}
-	}
-	one := &page{id: "one", title: "One", actions: []tui.Action{
-		say("i", tui.Info, "just so you know"), say("w", tui.Warn, "mind this"),
-		{ID: "one.both", Title: "Both", Keys: []string{"b"}, Run: func() tea.Cmd { return tea.Batch(tui.Toast(tui.Info, "news"), tui.Go("two")) }},
-	}}
-	two := &page{id: "two", title: "Two"}
-	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{one, two}}, func(s *frame.Screen) {
-		s.Keys("i", "w")
-		s.Has("just so you know", "mind this")
-		s.Wait(time.Second)
-		s.Keys("2")
-		s.Lacks("just so you know")
-		s.Has("mind this")
-		s.Keys("1", "b") // said while going: it is for the page that comes
-		s.Has("news", "this is Two")
-	})
-}
-
 func TestCopyWritesOSC52(t *testing.T) {
 	p := &page{id: "one", title: "One", actions: []tui.Action{
 		{ID: "one.copy", Title: "Copy", Keys: []string{"y"}, Run: func() tea.Cmd { return tui.Copy("hello", "the text") }},
@@ -412,19 +324,6 @@ func TestCopyWritesOSC52(t *testing.T) {
 		s.Wait(5 * time.Second)
 		s.Lacks("copied the text")
 	})
-}
-
-type memory map[string]string
-
-func (m memory) Get(k string) string   { return m[k] }
-func (m memory) Put(k, v string) error { m[k] = v; return nil }
-
-func TestTheLastPageIsKept(t *testing.T) {
-	one, two := twoPages()
-	store := memory{}
-	o := tui.Options{Pages: []tui.Page{one, two}, Store: store}
-	run(t, frame.Size{W: 80, H: 20}, o, func(s *frame.Screen) { s.Keys("2") })
-	run(t, frame.Size{W: 80, H: 20}, o, func(s *frame.Screen) { s.Has("this is Two") })
 }
 
 func TestOneKeyForAllLists(t *testing.T) {
@@ -473,38 +372,6 @@ func TestAPromptHandsOnWhatWasTyped(t *testing.T) {
 	if len(taken) != 1 || taken[0] != "q2-mine" {
 		t.Errorf("got %q, want what was typed before enter alone", taken)
 	}
-}
-
-func TestAnotherPageComesOnlyWhenTheUserDoesNothing(t *testing.T) {
-	one, two := twoPages()
-	three := &page{id: "three", title: "Three"}
-	unasked := func(s *frame.Screen, always bool) { s.Send(tui.GoUnasked("three", always)()) }
-	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{one, two, three}}, func(s *frame.Screen) {
-		s.Keys("2", "1")
-		unasked(s, false)
-		s.Has("this is One") // a key was just pressed
-		s.Wait(tui.IdleAfter)
-		s.Keys("?")
-		s.Wait(tui.IdleAfter)
-		unasked(s, true)
-		s.Lacks("this is Three") // an overlay is open
-		s.Keys("esc")
-		s.Do(func() { one.text = true })
-		unasked(s, true)
-		s.Has("this is One") // a text field has the focus
-		s.Do(func() { one.text = false })
-		s.Wait(tui.IdleAfter)
-		unasked(s, false)
-		s.Has("this is Three")
-		s.Send(tui.Home()())
-		s.Has("this is One")
-		s.Keys("2")
-		s.Wait(tui.IdleAfter)
-		unasked(s, false)
-		s.Has("this is Two") // the user chose this page
-		unasked(s, true)
-		s.Has("this is Three")
-	})
 }
 
 func TestARunningCallWaitsForAsLongAsItsQuestion(t *testing.T) {

@@ -1,15 +1,9 @@
 package pixels_test
 
 import (
-	"bytes"
-	"encoding/base64"
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,8 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
@@ -269,100 +261,6 @@ func TestComparing(t *testing.T) {
 	})
 }
 
-// dot is the source of a sprite of one colour.
-func dot(name, colour string) string {
-	return `{type: "sprite", name: "` + name + `", size: [2, 2], palette: {c: "` + colour + `"}, regions: {c: {rect: [0, 0, 2, 2]}}}` + "\n"
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// watching is a page that looks at a file, and a wait for what it shows.
-func watching(t *testing.T, path string) (p *pixels.Page, see func(want string)) {
-	t.Helper()
-	p = pixels.New(pixels.Options{Open: []string{path}, Load: func(path string) (*pxl.Document, error) {
-		text, err := os.ReadFile(path)
-		return pxl.Parse(text, pxl.Options{}), err
-	}})
-	feed := p.Feed()
-	t.Cleanup(feed.Stop)
-	return p, func(want string) {
-		t.Helper()
-		var screen string
-		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-			select {
-			case <-feed.Hint:
-			case <-time.After(50 * time.Millisecond):
-			}
-			if msg := feed.Load(); msg != nil {
-				p.Update(msg)
-			}
-			screen = strings.Join(p.Render(testFrame(120, 24)), "\n")
-			if strings.Contains(screen, want) {
-				return
-			}
-		}
-		t.Fatalf("never saw %q:\n%s", want, screen)
-	}
-}
-
-func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
-	// The watcher waits in the kernel, so this one runs in real time, without a screen.
-	path := filepath.Join(t.TempDir(), "a.pxl")
-	save := func(colour string) {
-		t.Helper()
-		write(t, path, dot("dot", colour))
-	}
-	save("#ff0000")
-	p, see := watching(t, path)
-	see("#ff0000")
-	gone := filepath.Join(t.TempDir(), "gone.png")
-	p.Update(pixels.OpenMsg{Path: gone})
-	see("no such file")
-	save("#00ff00")
-	see("#00ff00")
-	write(t, path, "{")
-	see("a.pxl:") // what is wrong, under the last good picture
-	see("#00ff00")
-	// One object cannot be read, another could be drawn: what is looked at stays all the same.
-	half := "\n\n" + `{type: "sprite", name: "dot", size 4}` + "\n" + `{type: "sprite", name: "other", size: [1, 1], palette: {c: "#123456"}, regions: {c: {points: [[0, 0]]}}}`
-	write(t, path, half)
-	see("3:36: error")
-	see("#00ff00")
-	see("2 of 2") // the same picture again is no version of it
-	// Saved by renaming another file over it, as many editors do.
-	tmp := path + "~"
-	save("#0000ff")
-	if err := os.Rename(path, tmp); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(tmp, path); err != nil {
-		t.Fatal(err)
-	}
-	see("#0000ff")
-}
-
-// A save that changes one thing of a file brings one new picture.
-func TestOnlyWhatHasChangedIsNew(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.pxl")
-	write(t, path, dot("one", "#0000ff")+dot("two", "#111111"))
-	_, see := watching(t, path)
-	see("#0000ff")
-	write(t, path, dot("one", "#0000ff")+dot("two", "#222222"))
-	see("#222222")
-	see("2 of 2")
-	write(t, path, dot("one", "#0000ff")+dot("two", "#333333"))
-	see("#333333")
-	see("3 of 3")
-	write(t, path, dot("one", "#00ffff")+dot("two", "#333333"))
-	see("#00ffff")
-	see("2 of 2")
-}
-
 func TestCapabilitiesAndOpening(t *testing.T) {
 	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
 		s.Keys("i")
@@ -375,64 +273,6 @@ func TestCapabilitiesAndOpening(t *testing.T) {
 		s.Has("/nowhere/x.png")
 		s.Keys("esc")
 		s.Lacks("/nowhere")
-	})
-}
-
-// shotsHost has one screenshot in the result of call 7 and a render of pixelsrc in that of call 8.
-type shotsHost struct{ data string }
-
-func (h shotsHost) Pictures() ([]deck.Picture, uint64) {
-	return []deck.Picture{
-		{Call: 8, Server: "pixelsrc", Tool: "pixelsrc_render", Agent: "codex", Time: started(), MIME: "image/png", Data: h.data},
-		{Call: 7, Server: "pencil", Tool: "pencil_get_screenshot", Agent: "claude-code", Time: started(), MIME: "image/png", Data: h.data},
-		{Call: 6, Server: "pencil", Tool: "pencil_broken", Agent: "claude-code", Time: started().Add(-time.Second), MIME: "image/png", Data: "bm90IGEgcGljdHVyZQ=="},
-	}, 1
-}
-
-func TestPicturesInResults(t *testing.T) {
-	page := image.NewNRGBA(image.Rect(0, 0, 1200, 600))
-	for i := range page.Pix {
-		page.Pix[i] = uint8(i/4800) | 128
-	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, page); err != nil {
-		t.Fatal(err)
-	}
-	o := pixels.Options{}
-	o.Sources = []pixels.Source{&pixels.Shots{
-		Host:  shotsHost{base64.StdEncoding.EncodeToString(b.Bytes())},
-		Hints: func() (<-chan struct{}, func()) { return make(chan struct{}), func() {} }, Quiet: "pixelsrc",
-	}}
-	run(t, frame.Size{W: 110, H: 30}, "dark", o, func(s *frame.Screen) {
-		s.Wait(time.Second)
-		s.Has("pencil_get_scree", "1200×600")
-		s.Lacks("pixelsrc_render")
-		s.Keys("j")
-		s.Wait(time.Second)
-		s.Has("unknown format; only", "✗ pencil_broken")
-		s.Send(tui.LookMsg{Call: 8})
-		s.Wait(time.Second)
-		s.Has("pixelsrc_render", "1200×600", "pinned")
-		s.Send(tui.LookMsg{Call: 99})
-		s.Has("no longer stored")
-	})
-}
-
-func TestSlicingASheet(t *testing.T) {
-	r := still(1, 0, time.Minute)
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(r)}}, func(s *frame.Screen) {
-		s.Keys("s")
-		s.Has("no frame size from 8 to 64 pixels divides the picture")
-		s.Keys("S")
-		s.Type("4x4 2-3")
-		s.Keys("enter")
-		s.Has("2 frames of 4×4", "1/2 100 ms", "face · 4×4")
-		s.Keys("S")
-		s.Type("four")
-		s.Keys("enter")
-		s.Has("enter a frame size such as 16x16")
-		s.Keys("s")
-		s.Has("face · 8×8")
 	})
 }
 
