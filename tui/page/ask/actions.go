@@ -17,7 +17,7 @@ func do(f func()) func() tea.Cmd { return func() tea.Cmd { f(); return nil } }
 func (p *Page) careful(f func() tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
 		if p.guarded() {
-			if p.deciding() != nil {
+			if p.deciding() != nil || p.place == partGroup {
 				p.message = "this just appeared; press the key again"
 			}
 			return nil
@@ -31,6 +31,7 @@ func (p *Page) Actions() []tui.Action {
 	out := p.requestActions()
 	out = append(out, p.optionActions()...)
 	out = append(out, p.promptActions()...)
+	out = append(out, p.groupActions()...)
 	out = append(out, p.formActions()...)
 	out = append(out, p.textActions()...)
 	out = append(out, p.listActions()...)
@@ -66,7 +67,7 @@ func (p *Page) reachable(part string) func() string {
 		}
 	case partText:
 		return func() string { return say(p.TextEntry(), "no text field is open") }
-	case partReader, partHistory:
+	case partReader, partHistory, partGroup:
 		return func() string { return say(p.place == part, "not on screen") }
 	}
 	return nil
@@ -172,6 +173,8 @@ func (p *Page) actionsOf(part string, rows []row) []tui.Action {
 			out[i].Enabled = p.whyNoRelease
 		case "jump":
 			out[i].Enabled = p.whyNoJump
+		case "group":
+			out[i].Enabled, out[i].HintNow = p.whyNoGroup, p.groupHint
 		}
 	}
 	return out
@@ -184,7 +187,7 @@ func decides(id string) bool {
 	case "accept", "toggle", "skip", "recommended", "allrecommended", "yes", "no", "send", "forget", "release":
 		return true
 	}
-	return strings.HasPrefix(id, "prompt.")
+	return strings.HasPrefix(id, "prompt.") || id == "group.answer"
 }
 
 // optionActions are the digits: option n, or question n of the review.

@@ -71,7 +71,7 @@ type Page struct {
 	snap  *questions.Snapshot
 	shown bool // the page is on screen
 
-	place   string // partList, partRequest, partHistory, partReader or partSettled
+	place   string // partList, partRequest, partHistory, partReader, partSettled or partGroup
 	id      int    // of the open request
 	draft   questions.Draft
 	editor  widget.Editor
@@ -96,6 +96,7 @@ type Page struct {
 	review  widget.List
 	past    history
 	settled questions.Record // at partSettled
+	group   group            // at partGroup
 	drawn   drawnSubject
 	gate    proof.State // as it was last
 	alerts  alerts
@@ -132,6 +133,8 @@ func (p *Page) Badge() int { return p.snap.Waiting }
 func (p *Page) Part() string {
 	it, open := p.current()
 	switch {
+	case p.place == partGroup:
+		return partGroup
 	case !open && p.place != partHistory && p.place != partSettled:
 		return partList
 	case p.blank():
@@ -317,7 +320,11 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 		cmds = append(cmds, p.alerts.came(fresh, p.opt.Notify), p.bring(p.waiting == 0))
 	}
 	p.waiting = s.Waiting
-	if it, ok := s.Item(p.id); p.id != 0 && (!ok || it.State == questions.Sending) {
+	if p.place == partGroup {
+		if len(p.grouped()) == 0 {
+			p.leaveGroup()
+		}
+	} else if it, ok := s.Item(p.id); p.id != 0 && (!ok || it.State == questions.Sending) {
 		if cmd := p.settle(old, s); cmd != nil {
 			cmds = append(cmds, cmd)
 		} else {

@@ -203,6 +203,7 @@ func (p *Page) promptActions() []tui.Action {
 		{"prompt.session", "Allow for this session: the widest permission that the agent offers", "", []string{"Y"}, true, p.give("Y", none)},
 		{"prompt.note", "Deny with a note", "", []string{"N", "tab"}, true, p.give("N", "the agent takes no note")},
 		{"prompt.stop", "Deny and stop the agent's turn", "", []string{"x"}, true, p.give("x", none)},
+		{"group", "Answer all that are like this at once", "group", []string{"A"}, true, do(p.openGroup)},
 	}
 	look := []row{{"read", "Read everything in full", "whole text", []string{"d", "v", "pgdown", "shift+down"}, false, do(p.read)}}
 	for _, r := range p.bothRows() {

@@ -42,6 +42,8 @@ func (p *Page) wheel(_, delta int) {
 		p.past.move(delta)
 	case partReader:
 		p.reader.Move(delta)
+	case partGroup:
+		p.group.scroll.Move(delta)
 	default:
 		p.scroll.by(delta)
 		p.wheelForm(delta)
@@ -56,6 +58,8 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return p.past.render(f, &p.editor)
 	case partSettled:
 		return p.renderSettled(f)
+	case partGroup:
+		return p.renderGroup(f)
 	case partRequest, partReader:
 		if it, ok := p.current(); ok {
 			if f.W >= besideFrom && len(p.snap.Items)+len(p.snap.Kept) > 1 {
