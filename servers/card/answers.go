@@ -15,6 +15,7 @@ import (
 type Answers struct {
 	Forms, Pages bool   // by elicitation
 	Sampling     string // the capability as declared, a JSON object; "" if none
+	Roots        bool   // only from an agent of the newer era; others are not asked
 }
 
 func (a Answers) any() bool { return a != Answers{} }
@@ -24,8 +25,17 @@ func (o *Options) passed(f From) (a Answers) {
 	if f.Agent == "" || !o.OnDemand || o.Share != ShareSession && o.Share != ShareAuto {
 		return a // the child serves several agents
 	}
+	return o.passedWith(f)
+}
+
+// passedWith returns the requests that a child of the newer era, which is told with each
+// request what the agent answers, may have passed on to it.
+func (o *Options) passedWith(f From) (a Answers) {
+	if f.Agent == "" || o.ToolsOnly {
+		return a
+	}
 	if o.ElicitAgent {
-		a.Forms, a.Pages = f.Answers.Forms, f.Answers.Pages
+		a.Forms, a.Pages, a.Roots = f.Answers.Forms, f.Answers.Pages, f.Answers.Roots && !o.NoRoots
 	}
 	if o.SampleAgent {
 		a.Sampling = f.Answers.Sampling
@@ -53,14 +63,32 @@ func (a Answers) capabilities() (can rawjson.Object) {
 
 // to reports whether the agent answers a request.
 func (a Answers) to(method string, params json.RawMessage) bool {
-	if method == sample {
+	switch method {
+	case sample:
 		return a.Sampling != ""
+	case listRoots:
+		return a.Roots
 	}
 	o, _ := rawjson.SplitObject(params) // if invalid, the agent reports the error
 	if o.Str("mode") == "url" {
 		return a.Pages
 	}
-	return a.Forms
+	return a.Forms && method == elicit
+}
+
+// toAll reports whether the agent answers all of some input requests.
+func (a Answers) toAll(requests json.RawMessage) bool {
+	all, err := rawjson.SplitObject(requests)
+	if err != nil || len(all) == 0 {
+		return false
+	}
+	for _, r := range all {
+		about, err := rawjson.SplitObject(r.Value)
+		if err != nil || !a.to(about.Str("method"), about.Get("params")) {
+			return false
+		}
+	}
+	return true
 }
 
 // passOn sends a request to the agent that made these calls. One that the agent cannot
@@ -90,3 +118,6 @@ func (c *Card) passOn(ctx context.Context, can Answers, method string, params js
 	}
 	return nil, fmt.Errorf("it asks for %s, and %s", method, why)
 }
+
+// Declares reports whether the server is told what its agents answer.
+func (c *Card) Declares() bool { return c.opts.ElicitAgent || c.opts.SampleAgent }

@@ -71,6 +71,10 @@ const (
 // Call makes a tool call. The error is the server's, an *[rpc.Error], or that of ctx. If
 // ctx ends, Call returns at once, although the child may still be working on the call.
 func (c *Card) Call(ctx context.Context, in Invocation) (Result, error) {
+	return inRounds(ctx, c, "tools/call "+in.Tool, in, func(raw json.RawMessage) Result { return Result{Raw: raw} }, c.call)
+}
+
+func (c *Card) call(ctx context.Context, in Invocation) (Result, error) {
 	told := child.NewSteps(in.Progress)
 	defer told.End()
 	arrived := time.Now()
@@ -331,6 +335,9 @@ func (c *call) sent(id string, meta json.RawMessage) []byte {
 		}
 	}
 	o = slices.Concat(o, c.in.More)
+	if can := c.card.opts.passedWith(c.in.From); c.child.Era() == child.Modern && can.any() {
+		meta = child.Declaring(meta, c.card.opts.capabilities(can))
+	}
 	if meta := callMeta(meta, id, c.told != nil); meta != nil {
 		o = append(o, rawjson.Member{Key: "_meta", Value: meta})
 	}

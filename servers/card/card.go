@@ -189,6 +189,7 @@ type core struct {
 	lastError   string
 	lastErrorAt time.Time
 	wanted      map[string]Wanted // by agent id
+	rounds      map[string]*kept  // requests that wait for their agents, by state
 }
 
 // moment is the state that a call needs; it is replaced as a whole.

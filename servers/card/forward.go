@@ -17,6 +17,13 @@ import (
 // error is the server's, an *[rpc.Error], that of ctx, or one whose text is meant for the
 // agent.
 func (c *Card) Forward(ctx context.Context, method string, params rawjson.Object, in Invocation) (json.RawMessage, error) {
+	about := method + " " + params.Str("uri") + params.Str("name")
+	return inRounds(ctx, c, about, in, func(raw json.RawMessage) json.RawMessage { return raw }, func(ctx context.Context, in Invocation) (json.RawMessage, error) {
+		return c.forward(ctx, method, params, in)
+	})
+}
+
+func (c *Card) forward(ctx context.Context, method string, params rawjson.Object, in Invocation) (json.RawMessage, error) {
 	told := child.NewSteps(in.Progress)
 	defer told.End()
 	to, l, leave, err := c.enter(ctx, in.From, told, func(now *moment) error {

@@ -14,6 +14,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
+// inputRequired is the type of a result by which a server of the newer era asks its client.
+const inputRequired = "input_required"
+
 const (
 	maxRounds  = 32                     // of input requests by the server for one request
 	roundPause = time.Second            // before repeating a request for which the server was too busy
@@ -33,8 +36,11 @@ func (c *call) exchange() Outcome {
 	o := c.send()
 	for range maxRounds {
 		r, err := rawjson.SplitObject(o.Raw)
-		if err != nil || r.Str("resultType") != "input_required" || c.child.Era() != child.Modern || c.withdrawn {
+		if err != nil || r.Str("resultType") != inputRequired || c.child.Era() != child.Modern || c.withdrawn {
 			return o
+		}
+		if c.in.Modern && c.card.opts.passedWith(c.in.From).toAll(r.Get("inputRequests")) {
+			return o // the agent answers with its next request
 		}
 		responses, err := c.provide(r.Get("inputRequests"))
 		if err != nil {
@@ -90,10 +96,7 @@ func (c *call) input(name, method string, params json.RawMessage) (json.RawMessa
 		e.PID, e.Calls = l.PID, []Invocation{c.in}
 		return c.answer(name, func(ctx context.Context) (json.RawMessage, error) { return l.fill(ctx, e) })
 	case method == elicit && o.ElicitAgent, method == sample && o.SampleAgent:
-		can := l.passed
-		if o.Share != ShareSession { // the server was told that there are none
-			can = Answers{}
-		}
+		can := o.passedWith(c.in.From)
 		return c.answer(name, func(ctx context.Context) (json.RawMessage, error) {
 			return c.card.passOn(ctx, can, method, params, []Invocation{c.in})
 		})

@@ -187,6 +187,7 @@ func (c *Card) AgentGone(agent string) {
 	c.mu.Lock()
 	delete(c.wanted, agent)
 	c.mu.Unlock()
+	c.left(agent)
 	if !c.opts.OnDemand {
 		return
 	}

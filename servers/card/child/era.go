@@ -38,6 +38,7 @@ const (
 	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
 	metaLogLevel     = "io.modelcontextprotocol/logLevel"
 	metaServer       = "io.modelcontextprotocol/serverInfo"
+	metaDeclared     = "mcpdeck/clientCapabilities" // of [Declaring], never sent
 )
 
 // Hello is what a server reports about itself, unchanged.
@@ -149,11 +150,18 @@ func (c *Conn) introduction(string) []byte {
 	return []byte(`{"protocolVersion":"` + wantProtocol + `","capabilities":` + can + `,"clientInfo":` + c.client() + `}`)
 }
 
-func (c *Conn) discovery(string) []byte { return []byte(`{"_meta":{` + c.hop() + `}}`) }
+func (c *Conn) discovery(string) []byte { return []byte(`{"_meta":{` + c.hop(c.capabilities()) + `}}`) }
 
 // hop returns the members of _meta that a modern server needs with every request.
-func (c *Conn) hop() string {
-	return `"` + metaVersion + `":"` + modernProtocol + `","` + metaClient + `":` + c.client() + `,"` + metaCapabilities + `":` + c.capabilities()
+func (c *Conn) hop(capabilities string) string {
+	return `"` + metaVersion + `":"` + modernProtocol + `","` + metaClient + `":` + c.client() + `,"` + metaCapabilities + `":` + capabilities
+}
+
+// Declaring returns the _meta of a request, an object or nil, with client capabilities to
+// declare to a modern server for this request alone.
+func Declaring(meta, capabilities json.RawMessage) json.RawMessage {
+	o, _ := rawjson.SplitObject(meta) // nil: there is none
+	return append(slices.Clip(o), rawjson.Member{Key: metaDeclared, Value: capabilities}).JSON()
 }
 
 func (c *Conn) initialize(ctx context.Context) error {
@@ -237,11 +245,15 @@ func (c *Conn) dress(params []byte) []byte {
 	}
 	out := &object{b: make([]byte, 0, len(params)+512)}
 	if modern {
-		out.b = append(out.b, c.hop()...)
+		can := c.capabilities()
+		if own := mine.Get(metaDeclared); own != nil {
+			can = string(own)
+		}
+		out.b = append(out.b, c.hop(can)...)
 	}
 	for _, m := range mine {
 		switch m.Key {
-		case metaVersion, metaClient, metaCapabilities:
+		case metaVersion, metaClient, metaCapabilities, metaDeclared:
 			found = true
 		case metaLogLevel:
 			found = true

@@ -100,8 +100,9 @@ func (m *Module) invocation(ctx context.Context, r host.Request) card.Invocation
 		WaitForUser: func() func() { return host.WaitForUser(ctx) },
 		Said:        func(method string, params json.RawMessage) { _ = host.NotifyRaw(ctx, method, params) }, // it may be gone
 	}
-	in.From.Answers = answers(host.Answers(ctx))
-	if in.From.Answers != (card.Answers{}) {
+	if r.Modern {
+		in.From.Answers = declared(params)
+	} else if in.From.Answers = answers(host.Answers(ctx)); in.From.Answers != (card.Answers{}) {
 		in.Ask = func(during context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			defer cancel()
@@ -153,6 +154,19 @@ func answers(can mcp.ClientCapabilities) (a card.Answers) {
 	return a
 }
 
+// declared is what requests of a server a client of the newer era answers, by what it has
+// declared with a request.
+func declared(params rawjson.Object) card.Answers {
+	meta, _ := rawjson.SplitObject(params.Get("_meta")) // the transport has read it
+	var can mcp.ClientCapabilities
+	if json.Unmarshal(meta.Get(mcp.MetaKeyClientCapabilities), &can) != nil {
+		return card.Answers{}
+	}
+	a := answers(can)
+	a.Roots = can.Roots != nil
+	return a
+}
+
 // ofTheHop are the members of _meta that are about the connection between agent and
 // deck.
 func ofTheHop() []string {
@@ -197,11 +211,15 @@ func (m *Module) replyTo(result card.Result, err error) host.Reply {
 	return host.Reply{Result: result.JSON()}
 }
 
+// codeCapability is the error of a server that needs a capability which its client has not
+// declared.
+const codeCapability = -32021
+
 // failed is an error as the agent gets it: the server's is as it is.
 func (m *Module) failed(err error) host.Reply {
 	own, ok := errors.AsType[*rpc.Error](err)
 	switch {
-	case ok && own.Code <= -32020 && own.Code >= -32022:
+	case ok && own.Code <= -32020 && own.Code >= -32022 && !(own.Code == codeCapability && m.c.Declares()):
 		// About headers and versions of the deck's own connection to the server.
 		return host.Failed(rpc.CodeInternal, m.c.Title()+": "+own.Message)
 	case ok && own.Raw != nil:
