@@ -33,29 +33,40 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expected, err := filepath.Abs("testdata/expected-failures.yaml")
+	for _, run := range suiteRuns() {
+		t.Run(run.name, func(t *testing.T) { run.against(t, node, url, "expected-failures.yaml") })
+	}
+}
+
+// suiteRun is a run of one version of the suite.
+type suiteRun struct {
+	name, suite string
+	args        []string
+}
+
+func suiteRuns() []suiteRun {
+	return []suiteRun{
+		{"all scenarios", stableSuite, []string{"--suite", "all"}},
+		{legacy, nextSuite, []string{"--requirements", legacy}},
+		{modern, nextSuite, []string{"--requirements", modern}},
+	}
+}
+
+// against runs it, and expects the failures that a file names.
+func (r suiteRun) against(t *testing.T, node, url, failures string) {
+	t.Helper()
+	expected, err := filepath.Abs(filepath.Join("testdata", failures))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, run := range []struct {
-		name, suite string
-		args        []string
-	}{
-		{"all scenarios", stableSuite, []string{"--suite", "all"}},
-		{"2025-11-25", nextSuite, []string{"--requirements", "2025-11-25"}},
-		{"2026-07-28", nextSuite, []string{"--requirements", "2026-07-28"}},
-	} {
-		t.Run(run.name, func(t *testing.T) {
-			entry := filepath.Join(install(t, run.suite), "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
-			args := append([]string{entry, "server", "--url", url, "--expected-failures", expected, "-o", t.TempDir()}, run.args...)
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			out, err := exec.CommandContext(ctx, node, args...).CombinedOutput()
-			t.Logf("%s", summary(out))
-			if err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
-		})
+	entry := filepath.Join(install(t, r.suite), "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
+	args := append([]string{entry, "server", "--url", url, "--expected-failures", expected, "-o", t.TempDir()}, r.args...)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, node, args...).CombinedOutput()
+	t.Logf("%s", summary(out))
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
