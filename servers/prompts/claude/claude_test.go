@@ -338,3 +338,5 @@ func TestOnlyOnceIsOfferedIfTheUserWantsNothingElse(t *testing.T) {
 		}
 	})
 }
+
+func inTerminal(it ask.Item) bool { return it.Request.InTerminal() }

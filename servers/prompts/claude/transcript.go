@@ -36,7 +36,10 @@ type use struct {
 }
 
 // end is the result of a call.
-type end struct{ decision, denial string }
+type end struct {
+	decision, denial string
+	old              bool // from before the prompt
+}
 
 // openTranscript prepares to read the transcript at a path that a hook was told; nil if it
 // is not one of Claude Code's own files.
@@ -53,7 +56,14 @@ func openTranscript(s session, path, agent string) *transcript {
 	if !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !within(filepath.Join(folder, "projects"), dir) {
 		return nil
 	}
-	return &transcript{path: path, results: map[string]end{}, at: -1}
+	t := &transcript{path: path, results: map[string]end{}, at: -1}
+	t.read()
+	for id, e := range t.results {
+		e.old = true
+		t.results[id] = e
+	}
+	t.at = max(t.at, 0) // all of a file that comes later is new
+	return t
 }
 
 func (t *transcript) close() {
@@ -138,19 +148,19 @@ func (t *transcript) line(raw []byte) {
 		case "tool_use":
 			t.uses = append(t.uses, use{b.ID, b.Name, b.Input})
 		case "tool_result":
-			t.results[b.Use] = end{r.Decision.Decision, r.Denial}
+			t.results[b.Use] = end{decision: r.Decision.Decision, denial: r.Denial}
 		}
 	}
 }
 
-// match finds the call of an item: the oldest open one with its tool and input that no
-// other item has.
+// match finds the call of an item: the oldest one with its tool and input that was open
+// when the prompt came and that no other item has.
 func (t *transcript) match(it *item) {
 	if t.id != "" {
 		return
 	}
 	for _, u := range t.uses {
-		if _, done := t.results[u.id]; !done && u.tool == it.asked.tool && sameInput(u.input, it.asked.raw) && it.a.claim(it, u.id) {
+		if !t.results[u.id].old && u.tool == it.asked.tool && sameInput(u.input, it.asked.raw) && it.a.claim(it, u.id) {
 			t.id = u.id
 			return
 		}
