@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -53,7 +54,9 @@ type Options struct {
 
 	StateFile   string // drafts, parked answers, waiting requests; "" keeps them in memory
 	HistoryFile string // "" keeps the history in memory
-	Log         *slog.Logger
+	// Redact is what the history leaves out of prompts of agents' programs.
+	Redact redact.Rules
+	Log    *slog.Logger
 }
 
 // Queue holds the requests that wait for the user. Its methods are safe for concurrent

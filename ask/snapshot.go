@@ -102,7 +102,8 @@ func (it *item) view() Item {
 // record adds the outcome of a request, or its withdrawal, to the history. A later
 // outcome of the same request replaces an earlier one.
 func (q *Queue) record(it *item, d Delivery, r Reply) {
-	rec := Record{ID: it.id, Arrived: it.arrived, Ended: time.Now(), Request: it.req, Reply: r, Delivery: d}
+	req, r := q.kept(it.req, r)
+	rec := Record{ID: it.id, Arrived: it.arrived, Ended: time.Now(), Request: req, Reply: r, Delivery: d}
 	rec.Request.ResumeKey, rec.Request.Owner = "", ""
 	kept := make([]Record, 0, len(q.history)+1)
 	for _, h := range q.history {

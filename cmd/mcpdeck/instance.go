@@ -65,7 +65,9 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	}
 	h := &instance{cfg: cfg, person: person, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
 	if person {
-		h.queue = ask.New(cfg.AskOptions())
+		o := cfg.AskOptions()
+		o.Redact = h.redact
+		h.queue = ask.New(o)
 		h.roster = &roster.Roster{}
 		h.gate = proof.New(proof.Options{Method: cfg.File.Ask.CLIAnswers.Method(), Path: cfg.Paths.Passphrase})
 	}

@@ -1,0 +1,69 @@
+package ask
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/redact"
+)
+
+// TestTheHistoryOfPromptsKeepsNoSecrets settles prompts that carry secrets in every place,
+// in memory and on disk.
+func TestTheHistoryOfPromptsKeepsNoSecrets(t *testing.T) {
+	const secret = "hunter2hunter2"
+	for name, shape := range map[string]bool{"redacted": false, "only shapes": true} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "history.jsonl")
+			q := New(Options{HistoryFile: file, Redact: redact.Rules{ShapeOnly: shape}})
+			r := permissionRequest("1", Shared)
+			line := "PASSWORD=" + secret + " make all"
+			r.Prompt.Command, r.Prompt.Words, r.Prompt.Diff = line, line, line
+			r.Prompt.Args = json.RawMessage(`{"password":"` + secret + `","path":"kept.txt"}`)
+			r.Prompt.Grants[0].Effect = line
+			r.Questions[0].Options[0] = Option{Label: line, Description: line}
+			c := opened(t, q, r)
+			decide(t, q, 1, 0)
+			if reply, err := c.Reply(); err != nil || reply.Results[0].SelectedOptions[0] != line {
+				t.Errorf("the agent gets %+v, %v", reply, err)
+			}
+			memory, err := json.Marshal(q.Pending().History)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec := q.Pending().History[0]
+			if g, ok := rec.Request.Granted(rec.Reply.Results); !ok || !g.Allow {
+				t.Errorf("what was decided is lost: %+v", rec)
+			}
+			if err := q.Close(); err != nil {
+				t.Fatal(err)
+			}
+			disk, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for where, text := range map[string]string{"memory": string(memory), "disk": string(disk)} {
+				if strings.Contains(text, secret) || strings.Contains(text, "kept.txt") == shape || !strings.Contains(text, `"session":"s"`) {
+					t.Errorf("%s: %s", where, text)
+				}
+			}
+		})
+	}
+}
+
+func TestTheHistoryKeepsTheSizeOfALongPrompt(t *testing.T) {
+	q := New(Options{})
+	defer q.Close()
+	r := permissionRequest("1", Shared)
+	r.Prompt.Command = strings.Repeat("x", maxSubject+1)
+	r.Prompt.Args = json.RawMessage(`"` + r.Prompt.Command + `"`)
+	opened(t, q, r)
+	decide(t, q, 1, 1)
+	q.SendHeld()
+	p := q.Pending().History[0].Request.Prompt
+	if !strings.HasPrefix(p.Command, "[4097 bytes, SHA-256 ") || !strings.HasPrefix(string(p.Args), `"[4099 bytes, SHA-256 `) {
+		t.Errorf("kept is %q and %s", p.Command, p.Args)
+	}
+}
