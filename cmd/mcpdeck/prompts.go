@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
@@ -29,7 +28,7 @@ func (h *instance) adapters() []prompts.Adapter {
 			return opencode.New(opencode.Options{Queue: h.queue, Roster: h.roster, OnceOnly: once, Log: slog.Default()})
 		}},
 		{f.Gemini, func() prompts.Adapter {
-			return gemini.New(gemini.Options{Queue: h.queue, Roster: h.roster, Folder: filepath.Join(h.cfg.Home, ".gemini"), Log: slog.Default()})
+			return gemini.New(gemini.Options{Queue: h.queue, Roster: h.roster, Folder: h.cfg.ClientFolders().Program("gemini"), Log: slog.Default()})
 		}},
 	}
 	var all []prompts.Adapter

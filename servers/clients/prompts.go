@@ -34,12 +34,7 @@ type Hook struct {
 // claudePrompts asks for a day: a hook that the program ends shows its dialog.
 func claudePrompts() *Prompts {
 	return &Prompts{
-		User: func(f Folders) string {
-			if filepath.IsAbs(f.Claude) {
-				return filepath.Join(f.Claude, "settings.json")
-			}
-			return filepath.Join(f.Home, ".claude", "settings.json")
-		},
+		User:    func(f Folders) string { return filepath.Join(f.Program("claude"), "settings.json") },
 		Project: ".claude/settings.local.json", Grammar: JSON,
 		Hooks: []Hook{
 			{Event: "PermissionRequest", Timeout: 86400},
@@ -72,7 +67,7 @@ func opencodePrompts() *Prompts {
 // time is in milliseconds.
 func geminiPrompts() *Prompts {
 	p := &Prompts{
-		User:    func(f Folders) string { return filepath.Join(f.Home, ".gemini", "settings.json") },
+		User:    func(f Folders) string { return filepath.Join(f.Program("gemini"), "settings.json") },
 		Project: ".gemini/settings.json", Grammar: JSONWithComments,
 		Answers:     "nothing: prompts are shown, and answered in their terminal",
 		Note:        "Restart Gemini CLI.",

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+)
+
+// probeWithin is how long a program may take to say its version, or a hook to end.
+const probeWithin = 10 * time.Second
+
+// checkPrompts tries the way of each agent's own prompts to the deck.
+func checkPrompts(ctx context.Context, cfg *config.Config) []finding {
+	p := prompter(cfg)
+	all := setup.SurveyPrompts(p)
+	out := make([]finding, len(all))
+	var wg sync.WaitGroup
+	for i, s := range all {
+		wg.Add(1)
+		safe.Go("probe", func() {
+			defer wg.Done()
+			out[i] = checkDoor(ctx, cfg, p, s)
+		})
+	}
+	wg.Wait()
+	out = slices.DeleteFunc(out, func(f finding) bool { return f.what == "" })
+	if len(out) == 0 {
+		return nil
+	}
+	return append([]finding{checkPromptSocket(ctx, cfg)}, out...)
+}
+
+func checkPromptSocket(ctx context.Context, cfg *config.Config) finding {
+	c, err := socket.Dial(ctx, cfg.Paths.Prompts)
+	if err != nil {
+		return finding{"note", "prompts", "no deck takes prompts: agents ask in their terminals alone"}
+	}
+	c.Close()
+	return finding{"ok", "prompts", "the deck takes prompts on " + cfg.Paths.Prompts}
+}
+
+// checkDoor says how one client's prompts reach the deck. Of a client that is not here it
+// says nothing.
+func checkDoor(ctx context.Context, cfg *config.Config, p setup.Prompter, s setup.PromptStatus) finding {
+	version, installed := versionOf(ctx, cfg, s.Client)
+	if !installed && (s.State == setup.NotSetUp || s.Path == "") {
+		return finding{}
+	}
+	f := finding{"ok", "prompts", s.Client.ID + ": " + promptState(s)}
+	switch {
+	case s.State == setup.Broken, len(s.Missing) > 0:
+		f.mark = "bad"
+	case s.State != setup.SetUp, len(s.Off) > 0:
+		f.mark = "note"
+	}
+	if s.State == setup.NotSetUp || s.State == setup.Differs || len(s.Missing) > 0 {
+		f.text += fmt.Sprintf("; to set it up: mcpdeck setup %s --prompts", s.Client.ID)
+	}
+	if s.State == setup.SetUp && s.Client.Prompts.Hooks != nil {
+		took, err := probe(ctx, cfg, p, s.Client)
+		if err != nil {
+			f.mark, f.text = "bad", f.text+fmt.Sprintf("; %s: %v", strings.Join(p.Hook, " "), err)
+		} else {
+			f.text += fmt.Sprintf("; %s took %d ms", strings.Join(p.Hook, " "), took.Milliseconds())
+		}
+	}
+	switch tested := s.Client.Prompts.Tested; {
+	case version == "":
+	case version == tested:
+		f.text += "; version " + version
+	default:
+		f.text += fmt.Sprintf("; version %s, tested with %s", version, tested)
+	}
+	return f
+}
+
+// probe starts a client's hook as the client does, with an event that asks nothing.
+func probe(ctx context.Context, cfg *config.Config, p setup.Prompter, c clients.Client) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeWithin)
+	defer cancel()
+	var out bytes.Buffer
+	start := time.Now()
+	hook := process.Of(slices.Concat(p.Hook, []string{c.ID}, p.Options), process.Tool, cfg.Environ)
+	err := process.Run(ctx, hook, process.Streams{In: strings.NewReader(`{"hook_event_name":"Probe","session_id":"","probe":true}`), Out: &out, Err: &out})
+	if err == nil && out.Len() > 0 {
+		err = errors.New("it prints something although nothing was asked")
+	}
+	return time.Since(start), err
+}
+
+// versionOf returns what a client's program says its version is, and whether it is here.
+func versionOf(ctx context.Context, cfg *config.Config, c clients.Client) (version string, installed bool) {
+	for _, name := range c.Programs {
+		path, err := process.Find(name)
+		if err != nil {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, probeWithin)
+		defer cancel()
+		var out bytes.Buffer
+		_ = process.Run(ctx, process.Of([]string{path, "--version"}, process.Tool, cfg.Environ), process.Streams{Out: &out}) // what it said counts
+		return regexp.MustCompile(`\d+\.\d+\.\d+`).FindString(out.String()), true
+	}
+	return "", false
+}
