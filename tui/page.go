@@ -236,6 +236,21 @@ func GoUnasked(page string, always bool) tea.Cmd {
 // Toast shows a sentence for a few seconds.
 func Toast(kind ToastKind, text string) tea.Cmd { return ToastUnless(kind, text) }
 
+// Outcome does what may take a while and shows what came of it: the error, or what was
+// said if anything was.
+func Outcome(do func() (said string, err error)) tea.Cmd {
+	return func() tea.Msg {
+		said, err := do()
+		switch {
+		case err != nil:
+			return Toast(Bad, err.Error())()
+		case said != "":
+			return Toast(Good, said)()
+		}
+		return nil
+	}
+}
+
 // ToastUnless is Toast of what some pages say themselves: it is not shown on
 // them.
 func ToastUnless(kind ToastKind, text string, pages ...string) tea.Cmd {

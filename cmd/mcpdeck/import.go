@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // asIs is the flag of mcpdeck mcp with which a card has its tools under the names that
@@ -115,18 +116,11 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	if err != nil {
 		return err
 	}
-	c.Printf("imported %s; undo with: mcpdeck undo %s\n", counted(len(plan.Cards), "server"), entry.ID)
+	c.Printf("imported %s; undo with: mcpdeck undo %s\n", span.Count(len(plan.Cards), "server"), entry.ID)
 	if f.takeOver {
 		c.Println("Restart the clients whose files were changed.")
 	}
 	return nil
-}
-
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // importSources are the files to import from. What cannot be read is said; of all

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 func TestTheSwitchOfTheDeckPageKnowsPencil(t *testing.T) {
@@ -31,18 +31,7 @@ func TestTheSwitchOfTheDeckPageKnowsPencil(t *testing.T) {
 func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 	h := built(t, true)
 	h.host.Start()
-	tools := func(h *instance) string {
-		view, err := h.host.View(host.ViewSpec{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for name := range view.MCP.ListTools() {
-			names = append(names, name)
-		}
-		return strings.Join(names, " ")
-	}
-	before := tools(h)
+	before := listedTools(t, h)
 	for _, name := range []string{"ask", "pixelsrc", "logicstamp", "clippy"} {
 		if said, err := h.Toggle(name); err != nil || !strings.HasSuffix(said, " is off: agents no longer have its tools.") {
 			t.Errorf("%s: %q, %v", name, said, err)
@@ -51,8 +40,8 @@ func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 			t.Errorf("%s, which is off, is restarted: %v", name, err)
 		}
 	}
-	if got := tools(h); got != "pencil_call" {
-		t.Errorf("off, agents have %s", got)
+	if got := listedTools(t, h); !slices.Equal(got, []string{"pencil_call"}) {
+		t.Errorf("off, agents have %q", got)
 	}
 	again, err := build(h.cfg, false, nil)
 	if err != nil {
@@ -70,7 +59,7 @@ func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, said, err)
 		}
 	}
-	if got := tools(h); len(got) != len(before) {
-		t.Errorf("on again, agents have %s", got)
+	if got := listedTools(t, h); !slices.Equal(got, before) {
+		t.Errorf("on again, agents have %q, before %q", got, before)
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // Problem is why a value may not be accepted.
@@ -238,9 +239,9 @@ func sentence(e *jsonschema.ValidationError) string {
 	case *kind.Type:
 		return "must be " + strings.Join(k.Want, " or ") + ", not " + k.Got
 	case *kind.MinLength:
-		return fmt.Sprintf("it has %s; at least %d are required", count(k.Got, "character"), k.Want)
+		return fmt.Sprintf("it has %s; at least %d are required", span.Count(k.Got, "character"), k.Want)
 	case *kind.MaxLength:
-		return fmt.Sprintf("it has %s; at most %d are allowed", count(k.Got, "character"), k.Want)
+		return fmt.Sprintf("it has %s; at most %d are allowed", span.Count(k.Got, "character"), k.Want)
 	case *kind.Minimum:
 		return fmt.Sprintf("%s is below %s", decimal(k.Got), decimal(k.Want))
 	case *kind.Maximum:
@@ -270,13 +271,6 @@ func sentence(e *jsonschema.ValidationError) string {
 		return "not allowed: " + clip(strings.Join(k.Properties, ", "))
 	}
 	return clip(e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
-}
-
-func count(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return strconv.Itoa(n) + " " + of + "s"
 }
 
 // decimal writes a number with as few digits as it needs.

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -123,12 +122,8 @@ func (to route) handle(ctx context.Context, v *View, r Request) Reply {
 		q.server = v.MCP
 	}
 	result, err := v.host.recorded(to.module, to.tool)(ctx, req)
-	var chosen *rpc.Error
-	switch {
-	case errors.As(err, &chosen):
-		return Failed(chosen.Code, chosen.Message)
-	case err != nil:
-		return Failed(rpc.CodeInternal, err.Error())
+	if err != nil {
+		return failedWith(err)
 	}
 	encoded, err := json.Marshal(result)
 	if err != nil {

@@ -69,6 +69,14 @@ func Failed(code int, message string) Reply {
 	return Reply{Error: raw}
 }
 
+// failedWith is the reply to a request whose handler returned an error.
+func failedWith(err error) Reply {
+	if chosen, ok := errors.AsType[*rpc.Error](err); ok {
+		return Failed(chosen.Code, chosen.Message)
+	}
+	return Failed(rpc.CodeInternal, err.Error())
+}
+
 // Definition is a prompt, a resource or a template that is listed as it stands, a
 // JSON object, and answered for by the module's [Router].
 type Definition struct {
@@ -205,12 +213,9 @@ func (to route) serve(ctx context.Context, v *View, r Request) Reply {
 		}
 		q.flush(ctx)
 	}
-	var chosen *rpc.Error
 	switch {
-	case errors.As(err, &chosen):
-		return Failed(chosen.Code, chosen.Message)
 	case err != nil:
-		return Failed(rpc.CodeInternal, err.Error())
+		return failedWith(err)
 	case reply.Result == nil && reply.Error == nil:
 		return Failed(rpc.CodeInternal, to.module.id.Title+" did not answer")
 	}

@@ -1,4 +1,4 @@
-// Package span formats durations, the same everywhere.
+// Package span formats durations and numbers of things, the same everywhere.
 package span
 
 import (

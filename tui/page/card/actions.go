@@ -2,13 +2,13 @@ package card
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -131,23 +131,9 @@ func (p *Page) toggleHint() string {
 	return ""
 }
 
-// do runs what may take a while, and then says how it went.
-func (p *Page) do(what func() (said string, err error)) tea.Cmd {
-	return func() tea.Msg {
-		said, err := what()
-		switch {
-		case err != nil:
-			return tui.Toast(tui.Bad, err.Error())()
-		case said != "":
-			return tui.Toast(tui.Good, said)()
-		}
-		return nil
-	}
-}
-
 func (p *Page) toggle() tea.Cmd {
 	name := p.server().Name
-	return p.do(func() (string, error) { return p.opts.Cards.Toggle(name) })
+	return tui.Outcome(func() (string, error) { return p.opts.Cards.Toggle(name) })
 }
 
 // cycle leads from off to on, where agents list the tools, to lazy, where they find
@@ -158,7 +144,7 @@ func (p *Page) cycle() tea.Cmd {
 		return p.toggle()
 	}
 	name, lazy := s.Name, isOn(s)
-	return p.do(func() (string, error) { return p.opts.Cards.Lazy(name, lazy) })
+	return tui.Outcome(func() (string, error) { return p.opts.Cards.Lazy(name, lazy) })
 }
 
 func (p *Page) whyNoRow() string {
@@ -220,13 +206,13 @@ func (p *Page) allowAll(allow bool) tea.Cmd {
 	if allow {
 		word = "allowed"
 	}
-	return p.allow(tools, allow, count(len(tools), "tool")+" "+word)
+	return p.allow(tools, allow, span.Count(len(tools), "tool")+" "+word)
 }
 
 func (p *Page) allow(tools []string, allow bool, said string) tea.Cmd {
 	name := p.server().Name
 	return tea.Sequence(
-		p.do(func() (string, error) { return said, p.opts.Cards.Allow(name, tools, allow) }),
+		tui.Outcome(func() (string, error) { return said, p.opts.Cards.Allow(name, tools, allow) }),
 		func() tea.Msg {
 			d, _ := p.opts.Cards.Details(name)
 			return detailsMsg{name, d}
@@ -280,14 +266,14 @@ func (p *Page) confirmRestart() tea.Cmd {
 		}
 	}
 	if running > 0 {
-		text = count(running, "running call") + " will fail. " + text
+		text = span.Count(running, "running call") + " will fail. " + text
 	}
 	return tui.Open(&tui.Confirm{
 		Name: "restart", Title: "Restart " + title(s) + "?", Text: text,
 		Choices: []tui.Choice{
 			{Key: "y", Text: "Restart", Run: func() tea.Cmd {
 				said := title(s) + " was restarted"
-				return p.do(func() (string, error) { return said, p.opts.Cards.Restart(name) })
+				return tui.Outcome(func() (string, error) { return said, p.opts.Cards.Restart(name) })
 			}},
 			{Key: "n", Text: "Leave it"},
 		},
@@ -304,7 +290,7 @@ func (p *Page) whyNotHeld() string {
 func (p *Page) acceptOne() tea.Cmd { return p.accept(p.server().Name, []deck.Held{*p.row().held}) }
 
 func (p *Page) accept(name string, seen []deck.Held) tea.Cmd {
-	return p.do(func() (string, error) { return p.opts.Cards.Accept(name, seen) })
+	return tui.Outcome(func() (string, error) { return p.opts.Cards.Accept(name, seen) })
 }
 
 func (p *Page) whyNothingHeld() string {
@@ -327,7 +313,7 @@ func (p *Page) confirmAccept() tea.Cmd {
 	}
 	text += " In the list, enter on a tool shows its text."
 	return tui.Open(&tui.Confirm{
-		Name: "accept", Title: "Accept " + count(len(names), "definition") + "?", Text: text,
+		Name: "accept", Title: "Accept " + span.Count(len(names), "definition") + "?", Text: text,
 		Choices: []tui.Choice{
 			{Key: "n", Text: "Leave held"},
 			{Key: "y", Text: "Accept", Run: func() tea.Cmd { return p.accept(name, seen) }},
@@ -349,11 +335,4 @@ func what(h *deck.Held) string {
 		return fmt.Sprintf("new, %d bytes", h.Now)
 	}
 	return fmt.Sprintf("changed, %+d bytes", h.Now-h.Was)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }

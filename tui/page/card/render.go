@@ -250,7 +250,7 @@ func (p *Page) facts(f *tui.Frame, s *deck.Server) []string {
 			wire += t.Bytes
 		}
 	}
-	text := count(len(d.Tools), "tool")
+	text := span.Count(len(d.Tools), "tool")
 	for _, v := range []deck.Verdict{deck.Denied, deck.OnHold, deck.Hidden} {
 		if n[v] > 0 {
 			text += fmt.Sprintf(", %d %s", n[v], v)
@@ -267,7 +267,7 @@ func (p *Page) facts(f *tui.Frame, s *deck.Server) []string {
 	default:
 		parts = append(parts, "context "+tui.Cost(context), "wire "+tui.Bytes(wire))
 	}
-	parts = append(parts, count(p.agents(s.Name), "agent")+" connected")
+	parts = append(parts, span.Count(p.agents(s.Name), "agent")+" connected")
 	if detail := plain.Line(s.State.Detail); detail != "" {
 		parts = append(parts, detail)
 	}

@@ -72,16 +72,7 @@ func (p *Page) toggle(name string) tea.Cmd {
 // ask has the switch do something, and says what came of it.
 func (p *Page) ask(what func(Cards) (string, error)) tea.Cmd {
 	cards := p.opts.Cards
-	return func() tea.Msg {
-		said, err := what(cards)
-		switch {
-		case err != nil:
-			return tui.Toast(tui.Bad, err.Error())()
-		case said != "":
-			return tui.Toast(tui.Good, said)()
-		}
-		return nil
-	}
+	return tui.Outcome(func() (string, error) { return what(cards) })
 }
 
 func (p *Page) whyNoCard() string {

@@ -79,12 +79,7 @@ func (p *Page) restart(name, title string) tea.Cmd {
 	if s := p.named(name); s != nil && s.Foreign && p.opts.Cards != nil {
 		restart = func() error { return p.opts.Cards.Restart(name) }
 	}
-	return func() tea.Msg {
-		if err := restart(); err != nil {
-			return tui.Toast(tui.Bad, err.Error())()
-		}
-		return tui.Toast(tui.Good, title+" was restarted")()
-	}
+	return tui.Outcome(func() (string, error) { return title + " was restarted", restart() })
 }
 
 // facts draws names and values below each other; empty values are left out.

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -123,7 +124,7 @@ func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 	case partAgents:
 		return "Agents", ""
 	}
-	note = th.Faint.Render(counted(p.snap.Total, "call"))
+	note = th.Faint.Render(span.Count(p.snap.Total, "call"))
 	switch {
 	case p.snap.Total == 0 && len(p.earlier) > 0:
 		note = th.Faint.Render("before this deck opened")
@@ -363,14 +364,6 @@ func (p *Page) lamps(f *tui.Frame) string {
 		rest += "  " + style.Render(mark) + " " + th.Muted.Render(plain.Line(s.Title))
 	}
 	return widget.Fit(" "+th.Good.Render(th.Glyph.On)+th.Muted.Render(" "+strconv.Itoa(ready)+" ready")+rest, f.W)
-}
-
-// counted is a number of things.
-func counted(n uint64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.FormatUint(n, 10) + " " + thing + "s"
 }
 
 // Legend explains the lamps of the servers, and the marks of agents and calls.

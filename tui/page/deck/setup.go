@@ -115,12 +115,9 @@ func (p *Page) confirmSetup(m planMsg) tea.Cmd {
 
 func (p *Page) write(m planMsg) tea.Cmd {
 	look := p.lookForClients()
-	return tea.Sequence(func() tea.Msg {
-		if err := m.change.Apply(); err != nil {
-			return tui.Toast(tui.Bad, err.Error())()
-		}
-		return tui.Toast(tui.Good, strings.TrimSpace("written; start "+m.client+". "+m.change.Then))()
-	}, look)
+	return tea.Sequence(tui.Outcome(func() (string, error) {
+		return strings.TrimSpace("written; start " + m.client + ". " + m.change.Then), m.change.Apply()
+	}), look)
 }
 
 // nobody is the pane of agents while there is none: the way to the first one.

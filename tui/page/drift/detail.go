@@ -7,6 +7,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -363,9 +364,9 @@ func (d *writer) overview(r *compare.Result) {
 	if c := r.Coverage; c != nil {
 		line("components", fmt.Sprintf("%d of %d seen", c.Visible, c.Components))
 	}
-	line("content only", plural(s.ContentOnly, "file"))
+	line("content only", span.Count(s.ContentOnly, "file"))
 	if s.ToolOnly > 0 {
-		line("tool only", plural(s.ToolOnly, "contract"))
+		line("tool only", span.Count(s.ToolOnly, "contract"))
 	}
 	if f := r.Freshness; f != nil && f.State == "stale" {
 		d.gap()

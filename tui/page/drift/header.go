@@ -90,7 +90,7 @@ func (p *Page) header(f *tui.Frame) []string {
 	against := th.Muted.Render("vs ") + p.baselineText(f, r)
 	made := th.Faint.Render("current: " + madeText(f, r))
 	if p.behind() > 0 {
-		made = th.Warn.Render(plural(p.behind(), "result") + " ago")
+		made = th.Warn.Render(span.Count(p.behind(), "result") + " ago")
 	}
 	if r.Status == compare.Failed {
 		return fold(f.W, badge, against)
@@ -104,7 +104,7 @@ func (p *Page) header(f *tui.Frame) []string {
 		counts = append(counts, th.Warn.Render(glyph(th, report.Warning)+fmt.Sprintf(" %d may break", s.Breaking.Warnings)))
 	}
 	if n := s.ChangedFolders + s.AddedFolders + s.RemovedFolders; n > 0 {
-		counts = append(counts, th.Muted.Render(fmt.Sprintf("in %d of %s", n, plural(s.TotalFolders, "folder"))))
+		counts = append(counts, th.Muted.Render(fmt.Sprintf("in %d of %s", n, span.Count(s.TotalFolders, "folder"))))
 	}
 	counts = append(counts, tokens(th, r))
 	return append(fold(f.W, badge, against, made), join(f.W, counts))

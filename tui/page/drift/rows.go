@@ -9,6 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // kind is what a row of the tree stands for.
@@ -146,7 +147,7 @@ func (b *board) rows(v view) []row {
 	out = section(out, v, "affected only", len(affected), affected)
 	out = section(out, v, "content only", r.Summary.ContentOnly, names(v, contentRow, report.Same, "t:", r.ContentOnly))
 	if n := r.Summary.UnchangedFolders; n > 0 && !v.narrowed() {
-		out = append(out, row{kind: sameRow, key: "=", sign: report.Same, name: plural(n, "unchanged folder"), opens: b.hasSame(), open: v.same})
+		out = append(out, row{kind: sameRow, key: "=", sign: report.Same, name: span.Count(n, "unchanged folder"), opens: b.hasSame(), open: v.same})
 		if v.same {
 			for i := range r.FolderDiffs {
 				if f := &r.FolderDiffs[i]; f.Status == compare.FolderUnchanged {
@@ -323,11 +324,4 @@ func (v view) shows(x row, text string) bool {
 // isChange tells whether n and N stop at a row.
 func (x row) isChange() bool {
 	return x.kind == bundleRow || x.kind == contractRow || x.kind == uncoveredRow || x.kind == signatureRow
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -138,12 +138,7 @@ func (c *Card) openSearch() tea.Cmd {
 func (c *Card) openSave() tea.Cmd {
 	mode := c.opts.Mode
 	o := &tui.Prompt{Name: "pencil-save", Title: "Save the picture as", Hint: "save", Wide: true, Acts: true, Take: func(path string) tea.Cmd {
-		return func() tea.Msg {
-			if err := mode.SavePicture(path); err != nil {
-				return tui.Toast(tui.Bad, err.Error())()
-			}
-			return tui.Toast(tui.Good, "saved "+path)()
-		}
+		return tui.Outcome(func() (string, error) { return "saved " + path, mode.SavePicture(path) })
 	}}
 	o.Text.SetValue(c.pictureName())
 	return tui.Open(o)
