@@ -274,3 +274,23 @@ func stringEnd(b []byte, i int) int {
 		}
 	}
 }
+
+// Measure returns how deeply JSON is nested and the length of its longest string, without
+// being as deep itself.
+func Measure(raw []byte) (levels, longest int) {
+	depth := 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{', '[':
+			depth++
+			levels = max(levels, depth)
+		case '}', ']':
+			depth--
+		case '"':
+			end := End(raw, i)
+			longest = max(longest, end-i-2)
+			i = max(end-1, i)
+		}
+	}
+	return levels, longest
+}

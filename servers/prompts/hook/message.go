@@ -105,7 +105,7 @@ func parseMessage(line []byte) (Message, bool, error) {
 		if m.Payload, err = rawjson.SplitObject(m.Raw); err != nil || m.Event == "" || len(m.Event) > maxName {
 			return Message{}, false, errRefused
 		}
-		levels, longest := measure(m.Raw)
+		levels, longest := rawjson.Measure(m.Raw)
 		m.TooLarge = levels > fewLevels || longest > maxString
 		return m, true, nil
 	case o.Get("posted") != nil && known(o, "posted", "status"):
@@ -125,7 +125,7 @@ func parse(line []byte) (rawjson.Object, error) {
 	if !utf8.Valid(line) {
 		return nil, fmt.Errorf("%w: not UTF-8", errRefused)
 	}
-	if levels, _ := measure(line); levels > mostLevels {
+	if levels, _ := rawjson.Measure(line); levels > mostLevels {
 		return nil, fmt.Errorf("%w: nested too deeply", errRefused)
 	}
 	o, err := rawjson.Parse(line)
@@ -140,24 +140,4 @@ func parse(line []byte) (rawjson.Object, error) {
 
 func known(o rawjson.Object, keys ...string) bool {
 	return !slices.ContainsFunc(o, func(m rawjson.Member) bool { return !slices.Contains(keys, m.Key) })
-}
-
-// measure returns how deeply JSON is nested and the length of its longest string, without
-// being as deep itself.
-func measure(raw []byte) (levels, longest int) {
-	depth := 0
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '{', '[':
-			depth++
-			levels = max(levels, depth)
-		case '}', ']':
-			depth--
-		case '"':
-			end := rawjson.End(raw, i)
-			longest = max(longest, end-i-2)
-			i = max(end-1, i)
-		}
-	}
-	return levels, longest
 }
