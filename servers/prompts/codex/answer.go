@@ -1,0 +1,163 @@
+package codex
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+// question is one of Codex's own.
+type question struct {
+	ID       string       `json:"id"`
+	Header   string       `json:"header"`
+	Question string       `json:"question"`
+	Other    bool         `json:"isOther"`
+	Secret   bool         `json:"isSecret"`
+	Options  []ask.Option `json:"options"`
+}
+
+// What Codex's terminal answers for a text of the user's own.
+const (
+	noneOfThem = "None of the above"
+	notePrefix = "user_note: "
+)
+
+// declined is what Codex is told when the user gives no reason.
+const declined = "The user declined to answer."
+
+// ownQuestions reads the questions of request_user_input.
+func (q *asked) ownQuestions() error {
+	if len(q.Questions) == 0 || len(q.Questions) > ask.MaxQuestions {
+		return errShape
+	}
+	ids := map[string]bool{}
+	for _, one := range q.Questions {
+		labels := map[string]bool{}
+		for _, o := range one.Options {
+			if o.Label == "" || labels[o.Label] {
+				return errShape // an answer could be either
+			}
+			labels[o.Label] = true
+		}
+		switch {
+		case one.Secret:
+			return errSecret
+		case one.ID == "" || ids[one.ID] || one.Question == "" || len(one.Options) > ask.MaxOptions:
+			return errShape
+		}
+		ids[one.ID] = true
+		next := ask.Question{
+			ID: one.ID, Question: one.Question, Header: one.Header, Kind: ask.Choice, Options: one.Options, AllowOther: one.Other, Required: true,
+		}
+		if len(one.Options) == 0 {
+			next.Kind, next.AllowOther = ask.Text, false
+		}
+		q.questions = append(q.questions, next)
+	}
+	return nil
+}
+
+// answer is what is sent back for the user's reply, and a note that goes before it. It
+// returns false if it cannot be told what was meant, so that the terminal asks.
+func (q *asked) answer(r ask.Reply) (result json.RawMessage, note string, ok bool) {
+	if q.prompt.Door == ask.InTerminal || r.Status == ask.TimedOut {
+		return nil, "", false
+	}
+	switch q.prompt.Kind {
+	case ask.OwnQuestion:
+		return q.answerQuestions(r)
+	case ask.ServerForm:
+		result, ok = answerForm(r)
+		return result, "", ok
+	case ask.Permission, ask.Plan:
+	}
+	i := slices.IndexFunc(q.choices, func(c choice) bool { return !c.grant.Allow && !c.grant.Stop })
+	if r.Status == ask.Declined {
+		note = r.Reason
+	} else {
+		if len(r.Results) != 1 || len(r.Results[0].SelectedOptions) != 1 {
+			return nil, "", false
+		}
+		i = slices.IndexFunc(q.choices, func(c choice) bool { return c.label == r.Results[0].SelectedOptions[0] })
+	}
+	if i < 0 {
+		return nil, "", false
+	}
+	if c := q.choices[i]; c.grant.Note {
+		note = noteOf(r.Results[0])
+	}
+	return q.choices[i].result, note, true
+}
+
+func noteOf(r ask.Result) string {
+	if r.Note == "" {
+		return r.CustomInput
+	}
+	return r.Note
+}
+
+func (q *asked) answerQuestions(r ask.Reply) (result json.RawMessage, note string, ok bool) {
+	type answers struct {
+		Answers []string `json:"answers"`
+	}
+	all := map[string]answers{}
+	for _, one := range q.Questions {
+		all[one.ID] = answers{[]string{}}
+	}
+	if r.Status == ask.Declined {
+		note = declined
+		if r.Reason != "" {
+			note += " " + r.Reason
+		}
+	}
+	for i, res := range r.Results {
+		if i >= len(q.Questions) || res.Skipped {
+			continue
+		}
+		one := q.Questions[i]
+		words := slices.Clone(res.SelectedOptions)
+		for _, label := range words {
+			if !slices.ContainsFunc(one.Options, func(o ask.Option) bool { return o.Label == label }) {
+				return nil, "", false
+			}
+		}
+		text := res.Note
+		for _, own := range []string{res.CustomInput, res.Clarify} {
+			if own == "" {
+				continue
+			}
+			if text = own; one.Other && len(words) == 0 {
+				words = append(words, noneOfThem)
+			}
+		}
+		if text != "" {
+			words = append(words, notePrefix+text)
+		}
+		all[one.ID] = answers{words}
+	}
+	raw, err := rpc.Raw(map[string]any{"answers": all})
+	return raw, note, err == nil
+}
+
+// answerForm keeps accepting, declining and closing a server's form apart.
+func answerForm(r ask.Reply) (json.RawMessage, bool) {
+	out := struct {
+		Action  string          `json:"action"`
+		Content json.RawMessage `json:"content,omitempty"`
+	}{Action: "decline"}
+	switch {
+	case r.Status == ask.Declined:
+	case len(r.Results) != 1:
+		return nil, false
+	case r.Results[0].Skipped:
+		out.Action = "cancel"
+	case r.Results[0].Content != nil:
+		out.Action, out.Content = "accept", r.Results[0].Content
+	case slices.Equal(r.Results[0].SelectedOptions, []string{"Yes"}):
+		out.Action, out.Content = "accept", json.RawMessage("{}")
+	}
+	raw, err := rpc.Raw(out)
+	return raw, err == nil
+}

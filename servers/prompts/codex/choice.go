@@ -1,0 +1,245 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+)
+
+// choice is one option of a permission and what is sent back for it.
+type choice struct {
+	label  string
+	grant  ask.Grant
+	result json.RawMessage
+}
+
+const maxLabel = 120 // runes
+
+func decision(word string) json.RawMessage { return json.RawMessage(`{"decision":` + word + `}`) }
+
+func deny(result json.RawMessage) choice { return choice{"Deny", ask.Grant{Scope: ask.Once}, result} }
+
+func denyWithNote(result json.RawMessage) choice {
+	return choice{"Deny with a note", ask.Grant{Scope: ask.Once, Note: true}, result}
+}
+
+func denyAndStop(result json.RawMessage) choice {
+	return choice{"Deny and stop the turn", ask.Grant{Scope: ask.Once, Stop: true}, result}
+}
+
+func lasting(scope ask.Scope, what, where string, result json.RawMessage) choice {
+	words := map[ask.Scope]string{ask.ForSession: "Allow for this session: ", ask.Always: "Always allow: "}[scope]
+	return choice{plain.Cut(words+plain.Line(what), maxLabel), ask.Grant{Allow: true, Scope: scope, Effect: what + " (" + where + ")"}, result}
+}
+
+// distinct numbers labels that stand twice, since answers name options by their labels.
+// With onceOnly, it leaves out what lasts.
+func distinct(all []choice, onceOnly bool) []choice {
+	if onceOnly {
+		all = slices.DeleteFunc(all, func(c choice) bool { return c.grant.Scope != ask.Once })
+	}
+	seen := map[string]bool{}
+	for i := range all {
+		label := all[i].label
+		for n := 2; seen[all[i].label]; n++ {
+			all[i].label = fmt.Sprintf("%s (%d)", label, n)
+		}
+		seen[all[i].label] = true
+	}
+	return all
+}
+
+// commandChoices are the options for a command: those that Codex offers, and to deny,
+// which it always takes.
+func (q *asked) commandChoices(in around) error {
+	decisions := q.Decisions
+	if decisions == nil { // an older version
+		decisions = q.proposed()
+	}
+	var never []choice
+	stop := false
+	for _, raw := range decisions {
+		word, err := rawjson.Text(raw)
+		switch {
+		case err != nil:
+			c, ok := amendment(raw, in)
+			if ok && c.grant.Allow {
+				q.choices = append(q.choices, c)
+			} else if ok {
+				never = append(never, c)
+			}
+		case word == "accept":
+			q.choices = append(q.choices, choice{"Allow once", ask.Grant{Allow: true, Scope: ask.Once}, decision(string(raw))})
+		case word == "acceptForSession":
+			q.choices = append(q.choices, lasting(ask.ForSession, "this command", "this session", decision(string(raw))))
+		case word == "cancel":
+			stop = true
+		}
+	}
+	if len(q.choices) == 0 {
+		return errShape
+	}
+	if q.Kind == "humanCommand" {
+		q.choices = slices.DeleteFunc(q.choices, func(c choice) bool { return c.grant.Scope != ask.Once })
+	}
+	q.choices = append(q.choices, deny(decision(`"decline"`)), denyWithNote(decision(`"decline"`)))
+	if stop {
+		q.choices = append(q.choices, denyAndStop(decision(`"cancel"`)))
+	}
+	q.choices = append(q.choices, never...)
+	return nil
+}
+
+// proposed are the decisions that a version without a list of them takes.
+func (q *asked) proposed() []json.RawMessage {
+	all := []json.RawMessage{json.RawMessage(`"accept"`)}
+	if len(q.Prefix) > 0 {
+		words, err := json.Marshal(q.Prefix)
+		if err == nil {
+			all = append(all, json.RawMessage(`{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":`+string(words)+`}}`))
+		}
+	}
+	for _, host := range q.Hosts {
+		all = append(all, json.RawMessage(`{"applyNetworkPolicyAmendment":{"network_policy_amendment":`+string(host)+`}}`))
+	}
+	return append(all, json.RawMessage(`"cancel"`))
+}
+
+// amendment is a decision that writes a rule of Codex's; false for one whose effect cannot
+// be told exactly.
+func amendment(raw json.RawMessage, in around) (choice, bool) {
+	o, err := rawjson.SplitObject(raw)
+	if err != nil || len(o) != 1 {
+		return choice{}, false
+	}
+	var body struct {
+		Prefix  []string                      `json:"execpolicy_amendment"`
+		Network struct{ Action, Host string } `json:"network_policy_amendment"`
+	}
+	inner, err := rawjson.SplitObject(o[0].Value)
+	if err != nil || len(inner) != 1 || json.Unmarshal(o[0].Value, &body) != nil {
+		return choice{}, false
+	}
+	result := decision(string(raw))
+	switch n := body.Network; {
+	case o[0].Key == "acceptWithExecpolicyAmendment" && len(body.Prefix) > 0:
+		file := shorten(filepath.Join(in.Codex, "rules", "default.rules"), in.Home)
+		return lasting(ask.Always, "commands that start with "+wordsOf(body.Prefix), "everywhere: "+file, result), true
+	case o[0].Key != "applyNetworkPolicyAmendment" || n.Host == "":
+		return choice{}, false
+	case n.Action == "allow":
+		return lasting(ask.Always, "connections to "+n.Host, "everywhere: a rule of Codex's", result), true
+	case n.Action == "deny":
+		c := lasting(ask.Always, "connections to "+n.Host, "everywhere: a rule of Codex's", result)
+		c.label = plain.Cut("Always deny: connections to "+plain.Line(n.Host), maxLabel)
+		c.grant.Allow, c.grant.Effect = false, "deny "+c.grant.Effect
+		return c, true
+	}
+	return choice{}, false
+}
+
+// wordsOf writes the words of a command so that it can be seen where each ends.
+func wordsOf(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if out[i] = w; w == "" || strings.ContainsFunc(w, func(r rune) bool { return r <= ' ' || strings.ContainsRune("'\"\\`$", r) }) {
+			out[i] = strconv.Quote(w)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func shorten(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
+		return "~/" + filepath.ToSlash(rest)
+	}
+	return path
+}
+
+// toolChoices are the options for a call of an MCP server's tool.
+func (q *asked) toolChoices(in around) error {
+	accept := func(meta string) json.RawMessage {
+		return json.RawMessage(`{"action":"accept","content":null` + meta + `}`)
+	}
+	decline := json.RawMessage(`{"action":"decline"}`)
+	q.choices = []choice{{"Allow once", ask.Grant{Allow: true, Scope: ask.Once}, accept("")}}
+	what := "the tool " + q.Meta.Tool + " of " + q.Server + ", with any arguments"
+	for _, word := range q.Meta.Persist {
+		switch word {
+		case "session":
+			q.choices = append(q.choices, lasting(ask.ForSession, what, "this session", accept(`,"_meta":{"persist":"session"}`)))
+		case "always":
+			file := shorten(filepath.Join(in.Codex, "config.toml"), in.Home)
+			q.choices = append(q.choices, lasting(ask.Always, what, "everywhere: "+file, accept(`,"_meta":{"persist":"always"}`)))
+		}
+	}
+	q.choices = append(q.choices, deny(decline))
+	if q.TurnID != "" { // else there is nothing to add a note to
+		q.choices = append(q.choices, denyWithNote(decline))
+	}
+	return nil
+}
+
+// describe tells exactly what a profile of permissions allows.
+func describe(raw json.RawMessage) (string, error) {
+	var profile struct {
+		Network    *struct{ Enabled *bool } `json:"network"`
+		FileSystem *struct {
+			Read, Write []string
+			Glob        *int `json:"globScanMaxDepth"`
+			Entries     []struct {
+				Access string
+				Path   struct {
+					Type, Path, Pattern string
+					Value               struct{ Kind, Path, Subpath string }
+				}
+			}
+		} `json:"fileSystem"`
+	}
+	o, err := rawjson.SplitObject(raw)
+	if err != nil || len(o.Only("network", "fileSystem")) != len(o) || json.Unmarshal(raw, &profile) != nil {
+		return "", errShape
+	}
+	var all []string
+	if n := profile.Network; n != nil && n.Enabled != nil && *n.Enabled {
+		all = append(all, "network")
+	}
+	if f := profile.FileSystem; f != nil {
+		for _, e := range f.Entries {
+			where := ""
+			switch p := e.Path; {
+			case p.Type == "path":
+				where = p.Path
+			case p.Type == "glob_pattern":
+				where = "files like " + p.Pattern
+			case p.Type == "special" && p.Value.Kind == "unknown":
+				where = p.Value.Path
+			case p.Type == "special":
+				where = strings.TrimSuffix(strings.ReplaceAll(p.Value.Kind, "_", " ")+"/"+p.Value.Subpath, "/")
+			}
+			if where == "" || !slices.Contains([]string{"read", "write", "deny"}, e.Access) {
+				return "", errShape
+			}
+			all = append(all, e.Access+" "+where)
+		}
+		if f.Entries == nil {
+			for _, path := range f.Read {
+				all = append(all, "read "+path)
+			}
+			for _, path := range f.Write {
+				all = append(all, "write "+path)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return "", errShape
+	}
+	return strings.Join(all, ", "), nil
+}

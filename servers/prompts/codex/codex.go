@@ -1,0 +1,210 @@
+// Package codex brings the prompts of Codex to the deck and its answers back, as one more
+// client of the daemon that runs Codex's sessions.
+//
+// It looks at a session only while that waits for the user, and starts, stops and changes
+// nothing.
+package codex
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/pause"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// Tested is the version of Codex that the formats in this package were measured with.
+const Tested = "0.169.0"
+
+// agent is the ID of Codex in the table of clients.
+const agent = "codex"
+
+// Frames carries messages over a connection.
+type Frames interface {
+	Read(ctx context.Context) ([]byte, error)
+	Write(ctx context.Context, message []byte) error
+	Close() error
+}
+
+// Options configures an [Adapter].
+type Options struct {
+	Queue  prompts.Queue
+	Roster prompts.Roster
+	// Homes returns the folders of Codex's own files: ~/.codex, and those of programs that
+	// run with another one.
+	Homes func() []string
+	Home  string // of the user
+	// Frames makes messages of a connection to the daemon.
+	Frames func(ctx context.Context, c net.Conn) (Frames, error)
+	// OnceOnly leaves out the options that allow more than one call.
+	OnceOnly bool
+	Version  string // of mcpdeck
+	Log      *slog.Logger
+
+	// Linger is how long a session is listened to after its last prompt; 0: 2 s.
+	Linger time.Duration
+	// Confirm is how long Codex may take to say that an answer has arrived; 0: 5 s.
+	Confirm time.Duration
+}
+
+// Times of the connections.
+const (
+	lookEvery  = time.Second      // for a socket that is not there
+	homesEvery = 10 * time.Second // for programs that run with other folders
+	firstWait  = 250 * time.Millisecond
+	longWait   = 5 * time.Second
+	endedAfter = 10 * time.Second // without the daemon's process
+)
+
+// Adapter is the connection to all daemons of the user's.
+type Adapter struct {
+	opt Options
+
+	mu    sync.Mutex // guards what follows
+	links map[string]*link
+}
+
+// New returns an adapter.
+func New(o Options) *Adapter {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Linger == 0 {
+		o.Linger = 2 * time.Second
+	}
+	if o.Confirm == 0 {
+		o.Confirm = 5 * time.Second
+	}
+	return &Adapter{opt: o, links: map[string]*link{}}
+}
+
+// Agent implements [prompts.Adapter].
+func (a *Adapter) Agent() string { return agent }
+
+// Run implements [prompts.Adapter].
+func (a *Adapter) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	known := map[string]bool{}
+	for {
+		for _, home := range a.opt.Homes() {
+			if known[home] {
+				continue
+			}
+			known[home] = true
+			wg.Add(1)
+			safe.Go("sessions of Codex", func() {
+				defer wg.Done()
+				a.follow(ctx, home)
+			})
+		}
+		if pause.For(ctx, homesEvery) != nil {
+			return
+		}
+	}
+}
+
+// follow keeps a connection to the daemon of one folder.
+func (a *Adapter) follow(ctx context.Context, home string) {
+	var left lost
+	wait, refused := firstWait, ""
+	for ctx.Err() == nil {
+		l, err := a.connect(ctx, home)
+		next := wait
+		switch {
+		case err == nil:
+			left.back(l)
+			a.enter(l)
+			l.run(ctx)
+			a.leave(l)
+			if ctx.Err() != nil {
+				return
+			}
+			left = lost{roster: a.opt.Roster, sessions: l.sessions(), pid: l.pid, at: time.Now()}
+			left.tell("the connection to Codex was lost")
+			wait, next = firstWait, firstWait
+		case errors.Is(err, fs.ErrNotExist):
+			wait, next = firstWait, lookEvery
+		default:
+			wait = min(2*wait, longWait)
+		}
+		if why := reason(err); why != refused {
+			if refused = why; why != "" {
+				a.opt.Log.Warn("connect to Codex", "home", home, "error", why)
+			}
+		}
+		left.check()
+		if pause.For(ctx, next) != nil {
+			return
+		}
+	}
+}
+
+func reason(err error) string {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return err.Error()
+}
+
+func (a *Adapter) enter(l *link) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.links[l.home] = l
+}
+
+func (a *Adapter) leave(l *link) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.links, l.home)
+}
+
+// lost is what was known when a connection ended.
+type lost struct {
+	roster   prompts.Roster
+	sessions map[string]deck.Session
+	pid      int
+	at       time.Time
+}
+
+// tell reports that the state of the sessions is unknown.
+func (l *lost) tell(why string) {
+	for _, id := range slices.Sorted(maps.Keys(l.sessions)) {
+		s := l.sessions[id]
+		s.State, s.Since, s.WaitingFor, s.Note = deck.StateUnknown, l.at, "", why
+		l.roster.Report(s)
+	}
+}
+
+// check ends the sessions when their process has been gone for a while.
+func (l *lost) check() {
+	if len(l.sessions) > 0 && time.Since(l.at) > endedAfter && !alive(l.pid) {
+		l.end(nil)
+	}
+}
+
+// back ends the sessions that the next connection has not.
+func (l *lost) back(next *link) {
+	if len(l.sessions) > 0 {
+		l.end(next.loaded)
+	}
+}
+
+func (l *lost) end(still []string) {
+	for id, s := range l.sessions {
+		if !slices.Contains(still, id) {
+			s.State, s.Since, s.WaitingFor, s.Note = deck.Ended, l.at, "", ""
+			l.roster.Report(s)
+		}
+	}
+	l.sessions = nil
+}

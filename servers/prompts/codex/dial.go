@@ -1,0 +1,56 @@
+package codex
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
+)
+
+// dial connects to the daemon of a folder. The path in the folder is a link to a socket
+// with a shorter path. Both must lie where only the user can put anything.
+func dial(ctx context.Context, home string) (net.Conn, error) {
+	path := filepath.Join(home, "app-server-control", "app-server-control.sock")
+	if err := private(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().Type() == os.ModeSymlink {
+		if !file.OwnedByUser(info) {
+			return nil, fmt.Errorf("connect to %s: %w", path, socket.ErrUnsafe)
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return nil, err
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		if path = to; private(filepath.Dir(path)) != nil {
+			return nil, private(filepath.Dir(path))
+		}
+	}
+	return socket.Dial(ctx, path)
+}
+
+// private refuses a folder that is not the user's, or that others may look into.
+func private(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir() || !file.OwnedByUser(info) || file.OpenToOthers(info):
+		return fmt.Errorf("the folder %s of a socket is not the user's alone: %w", dir, socket.ErrUnsafe)
+	}
+	return nil
+}
+
+// alive reports whether a process runs; one that is unknown does.
+func alive(pid int) bool { return pid == 0 || socket.Alive(pid) }

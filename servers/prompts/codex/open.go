@@ -1,0 +1,274 @@
+package codex
+
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// open is a request that waits for the user.
+type open struct {
+	asked   *asked
+	id      json.RawMessage // of the request, on this connection
+	call    *ask.Call
+	arrived time.Time
+	ended   chan struct{} // closed when Codex no longer waits
+
+	answered  bool // the answer is on its way; the link's lock guards it
+	confirmed bool // Codex has taken an answer, when ended is closed
+}
+
+// settle ends a prompt that Codex has an answer for.
+func (o *open) settle(how string) {
+	o.confirmed = true
+	if !o.answered {
+		o.call.Settled(how)
+	}
+	close(o.ended)
+}
+
+// withdraw ends a prompt of which nothing more is heard.
+func (o *open) withdraw(why string) {
+	if !o.answered {
+		o.call.Leave(why)
+	}
+	close(o.ended)
+}
+
+func (o *open) words() string {
+	p := o.asked.prompt
+	return plain.Cut(plain.Line(cmp.Or(p.Command, p.Path, p.Tool, "a question")), 60)
+}
+
+// subscribe joins a thread while it waits for the user, and leaves it some time after.
+func (l *link) subscribe(t *thread) {
+	wants := t.known && !t.info.Ephemeral && !t.shunned && t.status.waits()
+	if wants {
+		t.stopLinger()
+	}
+	switch {
+	case t.sub == none && wants:
+		t.sub = joining
+		safe.Go("Codex subscription", func() { l.join(t) })
+	case t.sub == joined && !wants && len(t.open) == 0 && t.linger == nil:
+		t.linger = time.AfterFunc(l.a.opt.Linger, func() {
+			defer safe.Recover("Codex subscription")
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if t.linger != nil && t.sub == joined {
+				l.leave(t)
+			}
+		})
+	}
+}
+
+func (t *thread) stopLinger() {
+	if t.linger != nil {
+		t.linger.Stop()
+		t.linger = nil
+	}
+}
+
+// join subscribes to a thread. Codex then sends again what is open; the edits that it asks
+// about are among the items of the turn.
+func (l *link) join(t *thread) {
+	raw, err := l.call("thread/resume", map[string]any{
+		"threadId": t.info.ID, "excludeTurns": true,
+		"initialTurnsPage": map[string]any{"limit": 1, "sortDirection": "desc", "itemsView": "full"},
+	}, answerWithin)
+	var answer struct {
+		ApprovalPolicy json.RawMessage `json:"approvalPolicy"`
+		Page           struct {
+			Data []struct {
+				Items []json.RawMessage `json:"items"`
+			} `json:"data"`
+		} `json:"initialTurnsPage"`
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	early := t.early
+	t.early = nil
+	if err != nil || json.Unmarshal(raw, &answer) != nil {
+		t.sub, t.shunned = none, true
+		l.a.opt.Log.Warn("listen to a session of Codex", "session", t.info.ID, "error", cmp.Or(err, errFormat))
+		return
+	}
+	t.sub, t.mode = joined, cmp.Or(modeOf(answer.ApprovalPolicy), t.mode)
+	for _, turn := range answer.Page.Data {
+		for _, item := range turn.Items {
+			if id, changes := changesOf(item); changes != nil {
+				t.changes[id] = changes
+			}
+		}
+	}
+	for _, m := range early {
+		l.open(t, m)
+	}
+	l.subscribe(t)
+	l.report(t)
+}
+
+// leave ends the subscription to a thread.
+func (l *link) leave(t *thread) {
+	t.stopLinger()
+	t.sub, t.changes = leaving, map[string][]change{}
+	safe.Go("Codex subscription", func() {
+		_, err := l.call("thread/unsubscribe", map[string]any{"threadId": t.info.ID}, answerWithin)
+		if err != nil && l.ctx.Err() == nil {
+			l.a.opt.Log.Warn("leave a session of Codex", "session", t.info.ID, "error", err)
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if !l.over {
+			t.sub = none
+			l.subscribe(t)
+		}
+	})
+}
+
+// requested takes a request of the daemon's. What is not for the user is left to other
+// clients, without even an error, which would be an answer.
+func (l *link) requested(m rpc.Message) {
+	id, _ := idsOf(m.Params)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.threads[id]
+	switch {
+	case l.over || t == nil:
+	case !isPrompt(m.Method):
+		l.shun(t)
+	case t.sub == joining:
+		t.early = append(t.early, m)
+	case t.sub == joined:
+		l.open(t, m)
+	}
+}
+
+// shun leaves a thread that asks its clients for what the deck cannot do.
+func (l *link) shun(t *thread) {
+	t.shunned = true
+	for id, o := range t.open {
+		delete(t.open, id)
+		o.withdraw("answer it in its terminal")
+	}
+	if t.sub == joined {
+		l.leave(t)
+	}
+}
+
+// open puts a request to the user.
+func (l *link) open(t *thread, m rpc.Message) {
+	key := string(m.ID)
+	if t.open[key] != nil || l.over || t.shunned {
+		return
+	}
+	r := l.root(t)
+	q := read(m, around{
+		Home: l.a.opt.Home, Codex: l.home, Folder: t.info.Cwd, OnceOnly: l.a.opt.OnceOnly,
+		Changes: func(item string) []change { return t.changes[item] },
+	})
+	p := &q.prompt
+	p.Session, p.Subagent, p.Mode, p.Unconfirmed = r.info.ID, t.subagent(), t.mode, l.program != agent
+	call, err := l.a.opt.Queue.Open(ask.Request{
+		Questions: q.questions, Local: true, Prompt: p,
+		From: ask.From{
+			Client: agent, ClientVersion: l.version, Agent: p.Subagent, Session: r.info.ID, Cwd: t.info.Cwd, Title: r.info.Name,
+		},
+		Peer: ask.Peer{PID: l.pid, Program: l.program, Key: agent + " " + r.info.ID, Agent: l.pid},
+	})
+	if err != nil {
+		l.a.opt.Log.Warn("a prompt of Codex stays in its terminal", "session", r.info.ID, "error", err)
+		return
+	}
+	o := &open{asked: q, id: m.ID, call: call, arrived: time.Now(), ended: make(chan struct{})}
+	t.open[key] = o
+	t.stopLinger()
+	safe.Go("prompt of Codex", func() { l.deliver(o) })
+	l.report(t)
+}
+
+// resolved ends a prompt that has its answer, from wherever.
+func (l *link) resolved(t *thread, id string) {
+	o := t.open[id]
+	if o == nil {
+		return
+	}
+	delete(t.open, id)
+	o.settle("answered in its terminal")
+	l.subscribe(t)
+	l.report(t)
+}
+
+// deliver waits for the user's answer and takes it to Codex.
+func (l *link) deliver(o *open) {
+	select {
+	case <-o.call.Done():
+	case <-o.ended:
+		return
+	}
+	reply, err := o.call.Reply()
+	if err != nil {
+		return
+	}
+	result, note, ok := o.asked.answer(reply)
+	if !ok || !l.claim(o) {
+		o.call.Delivered(ask.Undelivered)
+		return
+	}
+	noted := note == "" || l.steer(o.asked, note)
+	select {
+	case <-o.ended: // meanwhile
+		o.call.Delivered(ask.Undelivered)
+		return
+	default:
+	}
+	l.conn.Say(rpc.Message{ID: o.id, Result: result})
+	late := time.NewTimer(l.a.opt.Confirm)
+	defer late.Stop()
+	select {
+	case <-o.ended:
+	case <-late.C:
+	case <-l.conn.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o.confirmed && noted {
+		o.call.Delivered(ask.Delivered)
+		return
+	}
+	o.call.Delivered(ask.Unconfirmed)
+}
+
+// claim makes the user's answer the one that counts; false if Codex no longer waits.
+func (l *link) claim(o *open) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-o.ended:
+		return false
+	default:
+		o.answered = true
+		return true
+	}
+}
+
+// steerWithin is how long a denial waits for its note to arrive.
+const steerWithin = time.Second
+
+// steer sends a note, which the model reads with what comes of the request. It reports
+// whether Codex has it.
+func (l *link) steer(q *asked, note string) bool {
+	if q.TurnID == "" {
+		return false
+	}
+	_, err := l.call("turn/steer", map[string]any{
+		"threadId": q.ThreadID, "expectedTurnId": q.TurnID,
+		"input": []any{map[string]any{"type": "text", "text": note, "text_elements": []any{}}},
+	}, steerWithin)
+	return err == nil
+}

@@ -1,0 +1,307 @@
+package codex
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+)
+
+// The requests of Codex's that are put to the user. Others are left to other clients.
+const (
+	runCommand     = "item/commandExecution/requestApproval"
+	changeFiles    = "item/fileChange/requestApproval"
+	addPermissions = "item/permissions/requestApproval"
+	askUser        = "item/tool/requestUserInput"
+	fillForm       = "mcpServer/elicitation/request"
+)
+
+// params are those of all requests; each has some.
+type params struct {
+	ThreadID   string `json:"threadId"`
+	TurnID     string `json:"turnId"`
+	ItemID     string `json:"itemId"`
+	ApprovalID string `json:"approvalId"`
+	Kind       string `json:"kind"`
+	Cwd        string `json:"cwd"`
+	Reason     string `json:"reason"`
+
+	Command   string                           `json:"command"`
+	Decisions []json.RawMessage                `json:"availableDecisions"`
+	Prefix    []string                         `json:"proposedExecpolicyAmendment"`
+	Hosts     []json.RawMessage                `json:"proposedNetworkPolicyAmendments"`
+	Network   *struct{ Host, Protocol string } `json:"networkApprovalContext"`
+	More      json.RawMessage                  `json:"additionalPermissions"`
+
+	GrantRoot   string          `json:"grantRoot"`
+	Permissions json.RawMessage `json:"permissions"`
+	Questions   []question      `json:"questions"`
+
+	Server  string          `json:"serverName"`
+	Mode    string          `json:"mode"`
+	Message string          `json:"message"`
+	URL     string          `json:"url"`
+	Schema  json.RawMessage `json:"requestedSchema"`
+	Meta    struct {
+		Kind    string          `json:"codex_approval_kind"`
+		Persist []string        `json:"persist"`
+		Tool    string          `json:"tool_name"`
+		Args    json.RawMessage `json:"tool_params"`
+	} `json:"_meta"`
+}
+
+// asked is a request of Codex's, as it is put to the user.
+type asked struct {
+	params
+	prompt    ask.Prompt
+	questions []ask.Question
+	choices   []choice // of a permission, by option
+}
+
+// around is what is known beside a request.
+type around struct {
+	Home     string // of the user
+	Codex    string // CODEX_HOME
+	Folder   string // of the session
+	OnceOnly bool   // no options that allow more than one call
+	Changes  func(item string) []change
+}
+
+// Limits of what can be shown.
+const (
+	fewLevels = 32        // of nested JSON
+	maxString = 256 << 10 // bytes
+)
+
+var (
+	errShape    = errors.New("its format is unknown")
+	errTooLarge = errors.New("it is too large to show")
+	errSecret   = errors.New("it asks for a secret")
+)
+
+// isPrompt reports whether a request is put to the user.
+func isPrompt(method string) bool {
+	switch method {
+	case runCommand, changeFiles, addPermissions, askUser, fillForm:
+		return true
+	}
+	return false
+}
+
+// read makes a prompt of a request. What cannot be read can still be shown.
+func read(m rpc.Message, in around) *asked {
+	q := &asked{prompt: ask.Prompt{Kind: ask.Permission, Agent: agent, Door: ask.Shared}}
+	err := errShape
+	if levels, longest := rawjson.Measure(m.Params); levels > fewLevels || longest > maxString {
+		err = errTooLarge
+		q.ThreadID, q.ItemID = idsOf(m.Params)
+	} else if new(rawjson.Rule).Check(m.Params) == nil && json.Unmarshal(m.Params, &q.params) == nil {
+		err = q.fill(m.Method, in)
+	} else {
+		q.ThreadID, q.ItemID = idsOf(m.Params)
+	}
+	q.prompt.ID = q.identity(m)
+	if err != nil {
+		q.onlyInTerminal(m.Method, err)
+		return q
+	}
+	if q.choices == nil {
+		return q
+	}
+	one := ask.Question{ID: "permission", Header: "Permission", Question: "Allow " + q.prompt.Tool + "?", Kind: ask.Choice, Required: true}
+	for _, c := range q.choices {
+		one.Options = append(one.Options, ask.Option{Label: c.label, Description: c.grant.Effect})
+		q.prompt.Grants = append(q.prompt.Grants, c.grant)
+	}
+	q.questions = []ask.Question{one}
+	return q
+}
+
+// idsOf are the thread and the item of a request that is not read further.
+func idsOf(raw json.RawMessage) (thread, item string) {
+	o, err := rawjson.SplitObject(raw)
+	if err != nil {
+		return "", ""
+	}
+	return o.Str("threadId"), o.Str("itemId")
+}
+
+// identity is the same for a request that is sent again, also over another connection.
+func (q *asked) identity(m rpc.Message) string {
+	if q.ItemID != "" {
+		return strings.Join([]string{m.Method, q.ItemID, q.ApprovalID}, " ")
+	}
+	sum := sha256.Sum256(m.Params)
+	return m.Method + " " + hex.EncodeToString(sum[:12])
+}
+
+// onlyInTerminal makes a prompt one that is shown here and answered there.
+func (q *asked) onlyInTerminal(method string, why error) {
+	p := &q.prompt
+	p.Door, p.Grants, q.choices = ask.InTerminal, nil, nil
+	switch method {
+	case askUser:
+		p.Kind = ask.OwnQuestion
+	case fillForm:
+		p.Kind = ask.ServerForm
+	default:
+		p.Grants = []ask.Grant{{Scope: ask.Once}}
+	}
+	q.questions = []ask.Question{{
+		ID: "prompt", Question: cmp.Or(p.Tool, "Codex asks"), Description: "Not shown here, because " + why.Error() + ".",
+		Kind: ask.Choice, Required: true, Options: []ask.Option{{Label: "Answer in its terminal"}},
+	}}
+}
+
+func (q *asked) fill(method string, in around) error {
+	if q.ThreadID == "" || q.ItemID == "" && method != fillForm {
+		return errShape
+	}
+	var err error
+	q.prompt.Words = q.Reason
+	switch method {
+	case runCommand:
+		err = q.command(in)
+	case changeFiles:
+		err = q.files(in)
+	case addPermissions:
+		err = q.permissions()
+	case askUser:
+		q.prompt.Kind = ask.OwnQuestion
+		return q.ownQuestions()
+	case fillForm:
+		err = q.form(in)
+	default:
+		return errShape
+	}
+	if err != nil {
+		return err
+	}
+	q.choices = distinct(q.choices, in.OnceOnly)
+	return nil
+}
+
+// command reads what Codex wants to run, or to connect to.
+func (q *asked) command(in around) error {
+	p := &q.prompt
+	p.Tool, p.Command = unwrap(q.Command)
+	switch q.Kind {
+	case "", "command", "humanCommand":
+	case "writeStdin":
+		p.Tool = "input for a running command"
+	default:
+		return errShape
+	}
+	if n := q.Network; n != nil {
+		p.Tool = "a connection to " + plain.Line(n.Host) + " (" + plain.Line(n.Protocol) + ")"
+	}
+	if p.Command == "" && q.Network == nil {
+		return errShape
+	}
+	if q.Cwd != "" && q.Cwd != in.Folder {
+		p.Marks = append(p.Marks, "runs in "+q.Cwd)
+	}
+	if some(q.More) {
+		words, err := describe(q.More)
+		if err != nil {
+			return err
+		}
+		p.Marks = append(p.Marks, "with more permissions: "+words)
+	}
+	return q.commandChoices(in)
+}
+
+// files reads which files Codex wants to change.
+func (q *asked) files(in around) error {
+	changes := in.Changes(q.ItemID)
+	if len(changes) == 0 {
+		return errShape
+	}
+	var err error
+	p := &q.prompt
+	p.Tool = "an edit"
+	if len(changes) == 1 {
+		p.Path = changes[0].Path
+	} else {
+		p.Tool = fmt.Sprintf("an edit of %d files", len(changes))
+	}
+	if p.Diff, err = unified(changes, in.Folder); err != nil {
+		return err
+	}
+	if len(p.Diff) > maxString {
+		return errTooLarge
+	}
+	effect := "these files, for the rest of this session"
+	if q.GrantRoot != "" {
+		effect = "files below " + q.GrantRoot + ", for the rest of this session"
+		p.Marks = append(p.Marks, "asks to write below "+q.GrantRoot)
+	}
+	q.choices = []choice{
+		{"Allow once", ask.Grant{Allow: true, Scope: ask.Once}, decision(`"accept"`)},
+		{"Allow for this session", ask.Grant{Allow: true, Scope: ask.ForSession, Effect: effect}, decision(`"acceptForSession"`)},
+		deny(decision(`"decline"`)), denyWithNote(decision(`"decline"`)), denyAndStop(decision(`"cancel"`)),
+	}
+	return nil
+}
+
+// permissions reads what Codex's sandbox is to let through.
+func (q *asked) permissions() error {
+	words, err := describe(q.Permissions)
+	if err != nil {
+		return err
+	}
+	q.prompt.Tool, q.prompt.Args = "more permissions", q.Permissions
+	grant := func(scope string) json.RawMessage {
+		return json.RawMessage(`{"permissions":` + string(q.Permissions) + `,"scope":"` + scope + `"}`)
+	}
+	none := json.RawMessage(`{"permissions":{},"scope":"turn"}`)
+	q.choices = []choice{
+		{"Allow for this turn", ask.Grant{Allow: true, Scope: ask.Once, Effect: words + ", until this turn ends"}, grant("turn")},
+		{"Allow for this session", ask.Grant{Allow: true, Scope: ask.ForSession, Effect: words + ", for the rest of this session"}, grant("session")},
+		deny(none), denyWithNote(none),
+	}
+	return nil
+}
+
+// form reads what an MCP server asks, or whether one of its tools may be called.
+func (q *asked) form(in around) error {
+	p := &q.prompt
+	p.Tool, p.Kind = q.Server, ask.ServerForm
+	switch {
+	case q.Server == "":
+		return errShape
+	case q.Meta.Kind == "mcp_tool_call" && q.Meta.Tool != "":
+		p.Kind, p.Tool, p.Args = ask.Permission, q.Server+"."+q.Meta.Tool, q.Meta.Args
+		return q.toolChoices(in)
+	case q.Meta.Kind != "":
+		return errShape
+	case q.Mode == "form":
+		var err error
+		q.questions, err = ask.FormQuestions(q.Message, q.Schema)
+		return err
+	case q.Mode == "url":
+		u, err := url.Parse(q.URL)
+		if err != nil || u.Host == "" {
+			return errShape
+		}
+		q.questions = []ask.Question{{
+			ID: "url", Question: cmp.Or(q.Message, "Open a page?"), Kind: ask.Choice, Required: true,
+			Description: "The server " + q.Server + " asks you to open a page of " + u.Host + ":\n\n    " + u.String() + "\n\nmcpdeck does not open it.",
+			Options:     []ask.Option{{Label: "Yes", Description: "I open this page myself"}, {Label: "No"}},
+		}}
+		return nil
+	}
+	return errShape
+}
+
+// some reports whether a value is there and not null.
+func some(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

@@ -1,0 +1,295 @@
+package codex
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// thread is a conversation of Codex's, or of one of its sub-agents. Its link's lock guards
+// it.
+type thread struct {
+	info   info
+	known  bool // info has been read
+	asking bool // it is being read
+	mode   string
+	status status
+	since  time.Time
+
+	sub     subscription
+	shunned bool // until it no longer waits
+	early   []rpc.Message
+	changes map[string][]change // by item
+	open    map[string]*open    // by the request's ID
+	linger  *time.Timer
+}
+
+// info is what Codex says of a thread.
+type info struct {
+	ID         string          `json:"id"`
+	Session    string          `json:"sessionId"`
+	Parent     string          `json:"parentThreadId"`
+	Nickname   string          `json:"agentNickname"`
+	Role       string          `json:"agentRole"`
+	Name       string          `json:"name"`
+	Preview    string          `json:"preview"`
+	Ephemeral  bool            `json:"ephemeral"`
+	Model      string          `json:"model"`
+	Cwd        string          `json:"cwd"`
+	Path       string          `json:"path"`
+	Version    string          `json:"cliVersion"`
+	Updated    int64           `json:"updatedAt"` // Unix seconds
+	Source     json.RawMessage `json:"source"`
+	Status     status          `json:"status"`
+	Originator string          `json:"originator"`
+}
+
+// status is what a thread does.
+type status struct {
+	Type  string   `json:"type"`
+	Flags []string `json:"activeFlags"`
+}
+
+const (
+	onApproval = "waitingOnApproval"
+	onInput    = "waitingOnUserInput"
+)
+
+func (s status) waits() bool {
+	return s.Type == "active" && (slices.Contains(s.Flags, onApproval) || slices.Contains(s.Flags, onInput))
+}
+
+func (s status) gone() bool { return s.Type == "notLoaded" }
+
+// subscription is whether the deck is told what happens in a thread.
+type subscription int
+
+const (
+	none subscription = iota
+	joining
+	joined
+	leaving
+)
+
+// thread returns the thread with that ID, which may be new.
+func (l *link) thread(id string) *thread {
+	t := l.threads[id]
+	if t == nil {
+		t = &thread{info: info{ID: id}, changes: map[string][]change{}, open: map[string]*open{}}
+		l.threads[id] = t
+	}
+	return t
+}
+
+// learn reads what a thread is, if that is unknown.
+func (l *link) learn(t *thread) {
+	if t.known || t.asking || l.over {
+		return
+	}
+	t.asking = true
+	safe.Go("Codex thread", func() {
+		raw, err := l.call("thread/read", map[string]any{"threadId": t.info.ID}, answerWithin)
+		var answer struct {
+			Thread info `json:"thread"`
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if t.asking = false; t.known || err != nil || json.Unmarshal(raw, &answer) != nil || answer.Thread.ID != t.info.ID {
+			return
+		}
+		l.take(t, answer.Thread)
+	})
+}
+
+// take takes over what a thread is.
+func (l *link) take(t *thread, in info) {
+	t.info, t.known = in, true
+	if t.status.Type == "" { // else it is older than what was pushed
+		t.set(in.Status, time.Unix(in.Updated, 0))
+	}
+	l.changed(t)
+}
+
+// set sets the status. since counts if the thread did something else before.
+func (t *thread) set(s status, since time.Time) {
+	if t.since.IsZero() || stateOf(t.status) != stateOf(s) {
+		t.since = since
+	}
+	t.status = s
+	if !s.waits() {
+		t.shunned = false
+	}
+}
+
+func (l *link) notified(method string, raw json.RawMessage) {
+	var p struct {
+		ThreadID  string          `json:"threadId"`
+		RequestID json.RawMessage `json:"requestId"`
+		Status    status          `json:"status"`
+		Name      string          `json:"threadName"`
+		Thread    info            `json:"thread"`
+		Item      json.RawMessage `json:"item"`
+		Settings  struct {
+			Model          string          `json:"model"`
+			ApprovalPolicy json.RawMessage `json:"approvalPolicy"`
+		} `json:"threadSettings"`
+	}
+	if json.Unmarshal(raw, &p) != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return
+	}
+	id := cmp.Or(p.ThreadID, p.Thread.ID)
+	t := l.threads[id]
+	switch {
+	case id == "":
+	case method == "thread/started":
+		t = l.thread(id)
+		l.take(t, p.Thread)
+	case method == "thread/status/changed":
+		t = l.thread(id)
+		t.set(p.Status, time.Now())
+		l.learn(t)
+		l.changed(t)
+	case t == nil:
+	case method == "thread/closed", method == "thread/deleted":
+		t.set(status{Type: "notLoaded"}, time.Now())
+		l.changed(t)
+	case method == "thread/name/updated":
+		t.info.Name = p.Name
+		l.report(t)
+	case method == "thread/settings/updated":
+		t.info.Model, t.mode = cmp.Or(p.Settings.Model, t.info.Model), cmp.Or(modeOf(p.Settings.ApprovalPolicy), t.mode)
+		l.report(t)
+	case method == "item/started":
+		if item, changes := changesOf(p.Item); changes != nil {
+			t.changes[item] = changes
+		}
+	case method == "serverRequest/resolved":
+		l.resolved(t, string(p.RequestID))
+	}
+}
+
+// modeOf is a policy of approvals in Codex's word.
+func modeOf(policy json.RawMessage) string {
+	var word string
+	if json.Unmarshal(policy, &word) != nil && len(policy) > 0 && policy[0] == '{' {
+		return "granular"
+	}
+	return word
+}
+
+// changed acts on a new status.
+func (l *link) changed(t *thread) {
+	if !t.status.waits() {
+		for id, o := range t.open {
+			delete(t.open, id)
+			o.settle("answered in its terminal")
+		}
+	}
+	l.subscribe(t)
+	l.report(t)
+	if t.status.gone() {
+		t.stopLinger()
+		delete(l.threads, t.info.ID)
+	}
+}
+
+// root is the thread that the user knows as the session of a thread.
+func (l *link) root(t *thread) *thread {
+	for range 32 { // sub-agents of sub-agents
+		up := l.threads[t.info.Parent]
+		if t.info.Parent == "" || up == nil {
+			break
+		}
+		t = up
+	}
+	return t
+}
+
+// subagent names the sub-agent that a thread is; "" if it is none.
+func (t *thread) subagent() string {
+	if t.info.Parent == "" {
+		return ""
+	}
+	return cmp.Or(t.info.Nickname, t.info.Role, "sub-agent")
+}
+
+func stateOf(s status) deck.SessionState {
+	switch {
+	case s.gone():
+		return deck.Ended
+	case s.Type == "active" && slices.Contains(s.Flags, onApproval):
+		return deck.WaitsForPermission
+	case s.waits():
+		return deck.WaitsForAnswer
+	case s.Type == "active":
+		return deck.Working
+	case s.Type == "idle", s.Type == "systemError":
+		return deck.Idle
+	}
+	return deck.StateUnknown
+}
+
+// report tells the roster about the session of a thread.
+func (l *link) report(t *thread) {
+	if !t.known || t.info.Ephemeral {
+		return
+	}
+	r := l.root(t)
+	if !r.known || r.info.Parent != "" && r.status.gone() {
+		return
+	}
+	in := r.info
+	title, _, _ := strings.Cut(cmp.Or(in.Name, in.Preview), "\n")
+	s := deck.Session{
+		Agent: agent, ID: in.ID, Version: cmp.Or(l.version, in.Version), PID: l.pid,
+		State: stateOf(r.status), Since: r.since, Folder: in.Cwd, Title: plain.Cut(plain.Line(title), 80), Mode: r.mode, Model: in.Model,
+		Transcript: in.Path, Headless: string(in.Source) == `"exec"`, Verified: l.program == agent,
+	}
+	switch {
+	case r.status.Type == "systemError":
+		s.Note = "Codex reports an error"
+	case s.State == deck.StateUnknown:
+		s.Note = "codex " + s.Version + ": its state is not understood"
+	}
+	asking := r
+	for _, c := range l.threads {
+		if c == r || !c.known || c.info.Ephemeral || l.root(c) != r {
+			continue
+		}
+		if c.status.Type == "active" {
+			s.Subagents++
+		}
+		if c.status.waits() && !r.status.waits() && (asking == r || c.since.Before(s.Since)) {
+			s.State, s.Since, asking = stateOf(c.status), c.since, c
+		}
+	}
+	if s.State.Waits() {
+		s.WaitingFor = asking.subject()
+	}
+	l.told[s.ID] = s
+	l.a.opt.Roster.Report(s)
+}
+
+// subject is what a thread waits for, in a few words.
+func (t *thread) subject() string {
+	first := ""
+	var at time.Time
+	for _, o := range t.open {
+		if first == "" || o.arrived.Before(at) {
+			first, at = o.words(), o.arrived
+		}
+	}
+	return first
+}
