@@ -2,12 +2,12 @@ package claude
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -37,7 +37,8 @@ func choicesOf(suggestions json.RawMessage, plan bool, home string) ([]choice, e
 	if !plan {
 		all = append(all, choice{label: "Deny and stop the turn", grant: ask.Grant{Scope: ask.Once, Stop: true}})
 	}
-	return distinct(all), nil
+	prompts.Distinct(all, func(c *choice) *string { return &c.label })
+	return all, nil
 }
 
 func lastingChoices(suggestions json.RawMessage, plan bool, home string) (all []choice, err error) {
@@ -80,19 +81,6 @@ func lastingLabel(plan bool, scope ask.Scope, effect string) string {
 	return plain.Cut(words+plain.Line(effect), maxLabel)
 }
 
-// distinct numbers labels that stand twice, since answers name options by their labels.
-func distinct(all []choice) []choice {
-	seen := map[string]bool{}
-	for i := range all {
-		label := all[i].label
-		for n := 2; seen[all[i].label]; n++ {
-			all[i].label = fmt.Sprintf("%s (%d)", label, n)
-		}
-		seen[all[i].label] = true
-	}
-	return all
-}
-
 // place is where a suggestion is kept.
 type place struct {
 	scope ask.Scope
@@ -108,16 +96,9 @@ func placeOf(destination, home string) (place, bool) {
 	case "projectSettings":
 		return place{ask.Always, "(this project, for everyone: .claude/settings.json)"}, true
 	case "userSettings":
-		return place{ask.Always, "(everywhere: " + shorten(filepath.Join(home, ".claude", "settings.json"), home) + ")"}, true
+		return place{ask.Always, "(everywhere: " + prompts.Tilde(filepath.Join(home, ".claude", "settings.json"), home) + ")"}, true
 	}
 	return place{}, false
-}
-
-func shorten(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
-		return "~/" + filepath.ToSlash(rest)
-	}
-	return path
 }
 
 // effectOf tells exactly what a suggestion does and where it is kept; false for one that

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/edit"
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 )
 
 // Limits of the preview of an edit.
@@ -25,7 +26,7 @@ func preview(q *asked, folder string) (diff string, noticed []string) {
 	if path == "" || q.tool == "NotebookEdit" {
 		return "", nil
 	}
-	if !within(folder, path) {
+	if !prompts.Within(folder, path) {
 		return "", []string{"outside the project"}
 	}
 	root, err := os.OpenRoot(folder)

@@ -104,24 +104,6 @@ func FuzzUnified(f *testing.F) {
 	})
 }
 
-func TestWhatIsNoticedAboutACommand(t *testing.T) {
-	for command, want := range map[string]string{
-		"go test ./...":           "",
-		"rm -rf build\ngo test":   "several lines",
-		"cat ~/.ssh/id":           "names a path outside the project",
-		"cat ../x":                "names a path outside the project",
-		"cat /p/sub/../../etc":    "names a path outside the project",
-		"cat /p/a >/dev/null":     "names a path outside the project",
-		"cat /p/a":                "",
-		"echo a\u202eb":           "invisible characters",
-		"X=/etc/passwd; cat \"$X": "names a path outside the project",
-	} {
-		if got := strings.Join(marks(command, "/p"), ", "); got != want {
-			t.Errorf("%q: %q, want %q", command, got, want)
-		}
-	}
-}
-
 func TestTheLongestArgumentOfAToolComesFirst(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
 		d.hook("PermissionRequest", map[string]any{"tool_name": "mcp__paint__draw", "tool_input": json.RawMessage(`{"a":1,"text":"a long one","b":"xy"}`)})

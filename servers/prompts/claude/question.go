@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -25,15 +26,8 @@ func (q *asked) questions() ([]ask.Question, error) {
 	var out []ask.Question
 	texts := map[string]bool{}
 	for i, one := range in.Questions {
-		labels := map[string]bool{}
-		for _, o := range one.Options {
-			if o.Label == "" || labels[o.Label] {
-				return nil, errShape // an answer could be either
-			}
-			labels[o.Label] = true
-		}
-		if one.Question == "" || texts[one.Question] || len(one.Options) > ask.MaxOptions {
-			return nil, errShape // as above
+		if one.Question == "" || texts[one.Question] || !prompts.Answerable(one.Options) {
+			return nil, errShape // an answer could be to either
 		}
 		texts[one.Question] = true
 		next := ask.Question{
@@ -88,7 +82,7 @@ func (q *asked) answers(qs []ask.Question, results []ask.Result) (json.RawMessag
 			continue
 		}
 		answers[qs[i].Question] = joined(chosen)
-		if note := noteOf(r); note != "" {
+		if note := prompts.Note(r); note != "" {
 			notes[qs[i].Question] = map[string]string{"notes": note}
 		}
 	}
@@ -134,21 +128,4 @@ func joined(chosen []string) string {
 		chosen = quoted
 	}
 	return strings.Join(chosen, ", ")
-}
-
-// noteOf returns what the user noted on the options that were chosen.
-func noteOf(r ask.Result) string {
-	if r.Note != "" || len(r.Notes) == 0 {
-		return r.Note
-	}
-	var all []string
-	for _, label := range r.SelectedOptions {
-		if note := r.Notes[label]; note != "" {
-			if len(r.SelectedOptions) > 1 {
-				note = label + ": " + note
-			}
-			all = append(all, note)
-		}
-	}
-	return strings.Join(all, "; ")
 }

@@ -7,10 +7,8 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 )
-
-// denied is what Claude Code shows and tells the model when the user gives no reason.
-const denied = "the user denied this"
 
 // decision is what a PermissionRequest hook prints.
 type decision struct {
@@ -49,7 +47,7 @@ func (q *asked) answer(req *ask.Request, r ask.Reply) string {
 	if c.grant.Allow {
 		return printed(decision{Behavior: "allow", Permissions: c.updates})
 	}
-	note := noteOf(res)
+	note := prompts.Note(res)
 	if note == "" {
 		note = res.CustomInput
 	}
@@ -58,7 +56,7 @@ func (q *asked) answer(req *ask.Request, r ask.Reply) string {
 
 func orDenied(reason string) string {
 	if reason = strings.TrimSpace(reason); reason == "" {
-		return denied
+		return prompts.Denied
 	}
 	return reason
 }

@@ -5,13 +5,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -119,7 +117,7 @@ func describe(p *ask.Prompt, q *asked, s session) {
 	switch q.tool {
 	case "Bash", "PowerShell":
 		p.Command = q.input.Str("command")
-		p.Marks = marks(p.Command, s.Folder)
+		p.Marks = prompts.Marks(p.Command, s.Folder)
 	case "Edit", "MultiEdit", "Write", "NotebookEdit":
 		p.Path = cmp.Or(q.input.Str("file_path"), q.input.Str("notebook_path"))
 		p.Diff, p.Marks = preview(q, s.Folder)
@@ -127,28 +125,6 @@ func describe(p *ask.Prompt, q *asked, s session) {
 	if p.Command == "" && p.Diff == "" {
 		p.Args = largestFirst(q.input)
 	}
-}
-
-// marks are what the deck notices about a command. They are no judgement of it.
-func marks(command, folder string) (all []string) {
-	if strings.Contains(strings.TrimSpace(command), "\n") {
-		all = append(all, "several lines")
-	}
-	if plain.Hides(command) {
-		all = append(all, "invisible characters")
-	}
-	for _, word := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>()\"'=", r) }) {
-		if strings.HasPrefix(word, "~") || word == ".." || strings.HasPrefix(word, "../") || strings.Contains(word, "/../") || filepath.IsAbs(word) && !within(folder, word) {
-			return append(all, "names a path outside the project")
-		}
-	}
-	return all
-}
-
-// within reports whether a path lies in a folder, by its spelling.
-func within(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // largestFirst returns an object with its longest values first.

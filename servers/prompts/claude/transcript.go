@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 )
 
 // Limits of what is read of a transcript.
@@ -53,7 +54,7 @@ func openTranscript(s session, path, agent string) *transcript {
 	if err != nil {
 		dir = filepath.Dir(path) // it may come later
 	}
-	if !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !within(filepath.Join(folder, "projects"), dir) {
+	if !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !prompts.Within(filepath.Join(folder, "projects"), dir) {
 		return nil
 	}
 	t := &transcript{path: path, results: map[string]end{}, at: -1}

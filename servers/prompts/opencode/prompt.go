@@ -93,7 +93,7 @@ func permission(q *ask.Prompt, o rawjson.Object, folder string, onceOnly bool) (
 		}
 		q.Args = shown.JSON()
 	}
-	if q.Path != "" && filepath.IsAbs(q.Path) && !within(folder, q.Path) {
+	if q.Path != "" && filepath.IsAbs(q.Path) && !prompts.Within(folder, q.Path) {
 		q.Marks = append(q.Marks, "outside the project")
 	}
 	if strings.Contains(strings.TrimSpace(q.Command), "\n") {
@@ -121,12 +121,6 @@ func permission(q *ask.Prompt, o rawjson.Object, folder string, onceOnly bool) (
 	return []ask.Question{one}, nil
 }
 
-// within reports whether a path lies in a folder, by its spelling.
-func within(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // words reads a list of strings; one that is missing is empty.
 func words(raw json.RawMessage, to *[]string) bool {
 	return raw == nil || json.Unmarshal(raw, to) == nil
@@ -145,14 +139,7 @@ func questions(raw json.RawMessage) ([]ask.Question, error) {
 	}
 	var out []ask.Question
 	for i, one := range in {
-		labels := map[string]bool{}
-		for _, o := range one.Options {
-			if o.Label == "" || labels[o.Label] {
-				return nil, errShape // an answer could be either
-			}
-			labels[o.Label] = true
-		}
-		if one.Question == "" || len(one.Options) > ask.MaxOptions {
+		if one.Question == "" || !prompts.Answerable(one.Options) {
 			return nil, errShape
 		}
 		q := ask.Question{
