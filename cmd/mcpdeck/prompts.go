@@ -3,13 +3,16 @@ package main
 import (
 	"context"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/claude"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/codex"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/gemini"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
+	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -24,6 +27,7 @@ func (h *instance) adapters() []prompts.Adapter {
 		make func() prompts.Adapter
 	}{
 		{f.Claude, func() prompts.Adapter { return claude.New(h.claudeOptions()) }},
+		{f.Codex, func() prompts.Adapter { return codex.New(h.codexOptions()) }},
 		{f.OpenCode, func() prompts.Adapter {
 			return opencode.New(opencode.Options{Queue: h.queue, Roster: h.roster, OnceOnly: once, Log: slog.Default()})
 		}},
@@ -45,6 +49,15 @@ func (h *instance) claudeOptions() claude.Options {
 	return claude.Options{
 		Queue: h.queue, Roster: h.roster, Folder: h.cfg.ClientFolders().Program("claude"), Home: h.cfg.Home,
 		Hold: time.Duration(f.Hold), HoldsHeadless: h.cfg.HoldsHeadless, OnceOnly: f.Lasting == "hide", Log: slog.Default(),
+	}
+}
+
+func (h *instance) codexOptions() codex.Options {
+	home := h.cfg.ClientFolders().Program("codex")
+	return codex.Options{
+		Queue: h.queue, Roster: h.roster, Home: h.cfg.Home, Homes: func() []string { return codex.Homes(home) },
+		Frames:   func(ctx context.Context, c net.Conn) (codex.Frames, error) { return frames.Dial(ctx, c) },
+		OnceOnly: h.cfg.File.Prompts.Lasting == "hide", Version: version(), Log: slog.Default(),
 	}
 }
 

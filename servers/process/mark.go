@@ -22,18 +22,22 @@ type Marked struct {
 // tell, there are none.
 func FindMarked(is func(mark string) bool) (all []Marked) {
 	for _, p := range processes() {
-		if mark := markOf(environOf(p.pid)); mark != "" && is(mark) {
+		if mark := Variable(p.pid, markName); mark != "" && is(mark) {
 			all = append(all, Marked{PID: p.pid, Group: p.group, Mark: mark, Program: p.name, born: p.born})
 		}
 	}
 	return all
 }
 
-// markOf is the mark in an environment whose entries end with NUL.
-func markOf(environ string) string {
+// Variable returns a variable of the environment that a process of this user was started
+// with; "" if it has none or the system does not tell.
+func Variable(pid int, name string) string { return valueOf(environOf(pid), name) }
+
+// valueOf is the value of a name in an environment whose entries end with NUL.
+func valueOf(environ, name string) string {
 	for entry := range strings.SplitSeq(environ, "\x00") {
-		if mark, ok := strings.CutPrefix(entry, markName+"="); ok {
-			return mark
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
 		}
 	}
 	return ""

@@ -1,10 +1,12 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
@@ -34,17 +36,10 @@ func (q *asked) ownQuestions() error {
 	}
 	ids := map[string]bool{}
 	for _, one := range q.Questions {
-		labels := map[string]bool{}
-		for _, o := range one.Options {
-			if o.Label == "" || labels[o.Label] {
-				return errShape // an answer could be either
-			}
-			labels[o.Label] = true
-		}
 		switch {
 		case one.Secret:
 			return errSecret
-		case one.ID == "" || ids[one.ID] || one.Question == "" || len(one.Options) > ask.MaxOptions:
+		case one.ID == "" || ids[one.ID] || one.Question == "" || !prompts.Answerable(one.Options):
 			return errShape
 		}
 		ids[one.ID] = true
@@ -54,7 +49,7 @@ func (q *asked) ownQuestions() error {
 		if len(one.Options) == 0 {
 			next.Kind, next.AllowOther = ask.Text, false
 		}
-		q.questions = append(q.questions, next)
+		q.req.Questions = append(q.req.Questions, next)
 	}
 	return nil
 }
@@ -62,10 +57,10 @@ func (q *asked) ownQuestions() error {
 // answer is what is sent back for the user's reply, and a note that goes before it. It
 // returns false if it cannot be told what was meant, so that the terminal asks.
 func (q *asked) answer(r ask.Reply) (result json.RawMessage, note string, ok bool) {
-	if q.prompt.Door == ask.InTerminal || r.Status == ask.TimedOut {
+	if q.req.Prompt.Door == ask.InTerminal || r.Status == ask.TimedOut {
 		return nil, "", false
 	}
-	switch q.prompt.Kind {
+	switch q.req.Prompt.Kind {
 	case ask.OwnQuestion:
 		return q.answerQuestions(r)
 	case ask.ServerForm:
@@ -86,16 +81,9 @@ func (q *asked) answer(r ask.Reply) (result json.RawMessage, note string, ok boo
 		return nil, "", false
 	}
 	if c := q.choices[i]; c.grant.Note {
-		note = noteOf(r.Results[0])
+		note = cmp.Or(prompts.Note(r.Results[0]), r.Results[0].CustomInput)
 	}
 	return q.choices[i].result, note, true
-}
-
-func noteOf(r ask.Result) string {
-	if r.Note == "" {
-		return r.CustomInput
-	}
-	return r.Note
 }
 
 func (q *asked) answerQuestions(r ask.Reply) (result json.RawMessage, note string, ok bool) {
@@ -123,7 +111,7 @@ func (q *asked) answerQuestions(r ask.Reply) (result json.RawMessage, note strin
 				return nil, "", false
 			}
 		}
-		text := res.Note
+		text := prompts.Note(res)
 		for _, own := range []string{res.CustomInput, res.Clarify} {
 			if own == "" {
 				continue

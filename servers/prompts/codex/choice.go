@@ -2,7 +2,6 @@ package codex
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -39,21 +39,9 @@ func lasting(scope ask.Scope, what, where string, result json.RawMessage) choice
 	return choice{plain.Cut(words+plain.Line(what), maxLabel), ask.Grant{Allow: true, Scope: scope, Effect: what + " (" + where + ")"}, result}
 }
 
-// distinct numbers labels that stand twice, since answers name options by their labels.
-// With onceOnly, it leaves out what lasts.
-func distinct(all []choice, onceOnly bool) []choice {
-	if onceOnly {
-		all = slices.DeleteFunc(all, func(c choice) bool { return c.grant.Scope != ask.Once })
-	}
-	seen := map[string]bool{}
-	for i := range all {
-		label := all[i].label
-		for n := 2; seen[all[i].label]; n++ {
-			all[i].label = fmt.Sprintf("%s (%d)", label, n)
-		}
-		seen[all[i].label] = true
-	}
-	return all
+// once leaves out the options that allow or deny more than one call.
+func once(all []choice) []choice {
+	return slices.DeleteFunc(all, func(c choice) bool { return c.grant.Scope != ask.Once })
 }
 
 // commandChoices are the options for a command: those that Codex offers, and to deny,
@@ -87,7 +75,7 @@ func (q *asked) commandChoices(in around) error {
 		return errShape
 	}
 	if q.Kind == "humanCommand" {
-		q.choices = slices.DeleteFunc(q.choices, func(c choice) bool { return c.grant.Scope != ask.Once })
+		q.choices = once(q.choices)
 	}
 	q.choices = append(q.choices, deny(decision(`"decline"`)), denyWithNote(decision(`"decline"`)))
 	if stop {
@@ -130,7 +118,7 @@ func amendment(raw json.RawMessage, in around) (choice, bool) {
 	result := decision(string(raw))
 	switch n := body.Network; {
 	case o[0].Key == "acceptWithExecpolicyAmendment" && len(body.Prefix) > 0:
-		file := shorten(filepath.Join(in.Codex, "rules", "default.rules"), in.Home)
+		file := prompts.Tilde(filepath.Join(in.Codex, "rules", "default.rules"), in.Home)
 		return lasting(ask.Always, "commands that start with "+wordsOf(body.Prefix), "everywhere: "+file, result), true
 	case o[0].Key != "applyNetworkPolicyAmendment" || n.Host == "":
 		return choice{}, false
@@ -156,13 +144,6 @@ func wordsOf(words []string) string {
 	return strings.Join(out, " ")
 }
 
-func shorten(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
-		return "~/" + filepath.ToSlash(rest)
-	}
-	return path
-}
-
 // toolChoices are the options for a call of an MCP server's tool.
 func (q *asked) toolChoices(in around) error {
 	accept := func(meta string) json.RawMessage {
@@ -176,7 +157,7 @@ func (q *asked) toolChoices(in around) error {
 		case "session":
 			q.choices = append(q.choices, lasting(ask.ForSession, what, "this session", accept(`,"_meta":{"persist":"session"}`)))
 		case "always":
-			file := shorten(filepath.Join(in.Codex, "config.toml"), in.Home)
+			file := prompts.Tilde(filepath.Join(in.Codex, "config.toml"), in.Home)
 			q.choices = append(q.choices, lasting(ask.Always, what, "everywhere: "+file, accept(`,"_meta":{"persist":"always"}`)))
 		}
 	}

@@ -6,10 +6,27 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
+
+// Homes returns the folders of Codex's own files: own, which is the usual one, and those
+// that the user's programs run with.
+func Homes(own string) []string {
+	all := []string{own}
+	for _, p := range process.All() {
+		if p.Name != agent {
+			continue
+		}
+		if dir := process.Variable(p.PID, "CODEX_HOME"); filepath.IsAbs(dir) && !slices.Contains(all, filepath.Clean(dir)) {
+			all = append(all, filepath.Clean(dir))
+		}
+	}
+	return all
+}
 
 // dial connects to the daemon of a folder. The path in the folder is a link to a socket
 // with a shorter path. Both must lie where only the user can put anything.

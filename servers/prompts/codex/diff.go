@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 )
 
 // change is one file of an edit.
@@ -78,8 +80,9 @@ func ended(text string) string {
 }
 
 func relative(path, folder string) string {
-	if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
+	if !prompts.Within(folder, path) {
+		return path
 	}
-	return path
+	rel, _ := filepath.Rel(folder, path) // it is within
+	return filepath.ToSlash(rel)
 }

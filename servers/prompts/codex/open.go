@@ -6,18 +6,16 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 // open is a request that waits for the user.
 type open struct {
-	asked   *asked
-	id      json.RawMessage // of the request, on this connection
-	call    *ask.Call
-	arrived time.Time
-	ended   chan struct{} // closed when Codex no longer waits
+	asked *asked
+	id    json.RawMessage // of the request, on this connection
+	call  *ask.Call
+	ended chan struct{} // closed when Codex no longer waits
 
 	answered  bool // the answer is on its way; the link's lock guards it
 	confirmed bool // Codex has taken an answer, when ended is closed
@@ -38,11 +36,6 @@ func (o *open) withdraw(why string) {
 		o.call.Leave(why)
 	}
 	close(o.ended)
-}
-
-func (o *open) words() string {
-	p := o.asked.prompt
-	return plain.Cut(plain.Line(cmp.Or(p.Command, p.Path, p.Tool, "a question")), 60)
 }
 
 // subscribe joins a thread while it waits for the user, and leaves it some time after.
@@ -172,20 +165,18 @@ func (l *link) open(t *thread, m rpc.Message) {
 		Home: l.a.opt.Home, Codex: l.home, Folder: t.info.Cwd, OnceOnly: l.a.opt.OnceOnly,
 		Changes: func(item string) []change { return t.changes[item] },
 	})
-	p := &q.prompt
+	p := q.req.Prompt
 	p.Session, p.Subagent, p.Mode, p.Unconfirmed = r.info.ID, t.subagent(), t.mode, l.program != agent
-	call, err := l.a.opt.Queue.Open(ask.Request{
-		Questions: q.questions, Local: true, Prompt: p,
-		From: ask.From{
-			Client: agent, ClientVersion: l.version, Agent: p.Subagent, Session: r.info.ID, Cwd: t.info.Cwd, Title: r.info.Name,
-		},
-		Peer: ask.Peer{PID: l.pid, Program: l.program, Key: agent + " " + r.info.ID, Agent: l.pid},
-	})
+	q.req.From = ask.From{
+		Client: agent, ClientVersion: l.version, Agent: p.Subagent, Session: r.info.ID, Cwd: t.info.Cwd, Title: r.info.Name,
+	}
+	q.req.Peer = ask.Peer{PID: l.pid, Program: l.program, Cwd: t.info.Cwd, Key: agent + " " + r.info.ID, Agent: l.pid}
+	call, err := l.a.opt.Queue.Open(q.req)
 	if err != nil {
 		l.a.opt.Log.Warn("a prompt of Codex stays in its terminal", "session", r.info.ID, "error", err)
 		return
 	}
-	o := &open{asked: q, id: m.ID, call: call, arrived: time.Now(), ended: make(chan struct{})}
+	o := &open{asked: q, id: m.ID, call: call, ended: make(chan struct{})}
 	t.open[key] = o
 	t.stopLinger()
 	safe.Go("prompt of Codex", func() { l.deliver(o) })

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
@@ -62,9 +64,8 @@ type params struct {
 // asked is a request of Codex's, as it is put to the user.
 type asked struct {
 	params
-	prompt    ask.Prompt
-	questions []ask.Question
-	choices   []choice // of a permission, by option
+	req     ask.Request // without the asker
+	choices []choice    // of a permission, by option
 }
 
 // around is what is known beside a request.
@@ -99,7 +100,8 @@ func isPrompt(method string) bool {
 
 // read makes a prompt of a request. What cannot be read can still be shown.
 func read(m rpc.Message, in around) *asked {
-	q := &asked{prompt: ask.Prompt{Kind: ask.Permission, Agent: agent, Door: ask.Shared}}
+	p := &ask.Prompt{Kind: kindOf(m.Method), Agent: agent, Door: ask.Shared}
+	q := &asked{req: ask.Request{Local: true, Prompt: p}}
 	err := errShape
 	if levels, longest := rawjson.Measure(m.Params); levels > fewLevels || longest > maxString {
 		err = errTooLarge
@@ -109,21 +111,32 @@ func read(m rpc.Message, in around) *asked {
 	} else {
 		q.ThreadID, q.ItemID = idsOf(m.Params)
 	}
-	q.prompt.ID = q.identity(m)
+	p.ID = q.identity(m)
 	if err != nil {
-		q.onlyInTerminal(m.Method, err)
+		q.choices = nil
+		prompts.InTerminal(&q.req, "Not shown here, because "+err.Error()+".")
 		return q
 	}
-	if q.choices == nil {
+	if p.Kind != ask.Permission {
 		return q
 	}
-	one := ask.Question{ID: "permission", Header: "Permission", Question: "Allow " + q.prompt.Tool + "?", Kind: ask.Choice, Required: true}
+	one := ask.Question{ID: "permission", Header: "Permission", Question: "Allow " + p.Tool + "?", Kind: ask.Choice, Required: true}
 	for _, c := range q.choices {
 		one.Options = append(one.Options, ask.Option{Label: c.label, Description: c.grant.Effect})
-		q.prompt.Grants = append(q.prompt.Grants, c.grant)
+		p.Grants = append(p.Grants, c.grant)
 	}
-	q.questions = []ask.Question{one}
+	q.req.Questions = []ask.Question{one}
 	return q
+}
+
+func kindOf(method string) ask.PromptKind {
+	switch method {
+	case askUser:
+		return ask.OwnQuestion
+	case fillForm:
+		return ask.ServerForm
+	}
+	return ask.Permission
 }
 
 // idsOf are the thread and the item of a request that is not read further.
@@ -144,30 +157,12 @@ func (q *asked) identity(m rpc.Message) string {
 	return m.Method + " " + hex.EncodeToString(sum[:12])
 }
 
-// onlyInTerminal makes a prompt one that is shown here and answered there.
-func (q *asked) onlyInTerminal(method string, why error) {
-	p := &q.prompt
-	p.Door, p.Grants, q.choices = ask.InTerminal, nil, nil
-	switch method {
-	case askUser:
-		p.Kind = ask.OwnQuestion
-	case fillForm:
-		p.Kind = ask.ServerForm
-	default:
-		p.Grants = []ask.Grant{{Scope: ask.Once}}
-	}
-	q.questions = []ask.Question{{
-		ID: "prompt", Question: cmp.Or(p.Tool, "Codex asks"), Description: "Not shown here, because " + why.Error() + ".",
-		Kind: ask.Choice, Required: true, Options: []ask.Option{{Label: "Answer in its terminal"}},
-	}}
-}
-
 func (q *asked) fill(method string, in around) error {
 	if q.ThreadID == "" || q.ItemID == "" && method != fillForm {
 		return errShape
 	}
 	var err error
-	q.prompt.Words = q.Reason
+	q.req.Prompt.Words = q.Reason
 	switch method {
 	case runCommand:
 		err = q.command(in)
@@ -176,7 +171,6 @@ func (q *asked) fill(method string, in around) error {
 	case addPermissions:
 		err = q.permissions()
 	case askUser:
-		q.prompt.Kind = ask.OwnQuestion
 		return q.ownQuestions()
 	case fillForm:
 		err = q.form(in)
@@ -186,13 +180,16 @@ func (q *asked) fill(method string, in around) error {
 	if err != nil {
 		return err
 	}
-	q.choices = distinct(q.choices, in.OnceOnly)
+	if in.OnceOnly {
+		q.choices = once(q.choices)
+	}
+	prompts.Distinct(q.choices, func(c *choice) *string { return &c.label })
 	return nil
 }
 
 // command reads what Codex wants to run, or to connect to.
 func (q *asked) command(in around) error {
-	p := &q.prompt
+	p := q.req.Prompt
 	p.Tool, p.Command = unwrap(q.Command)
 	switch q.Kind {
 	case "", "command", "humanCommand":
@@ -207,6 +204,7 @@ func (q *asked) command(in around) error {
 	if p.Command == "" && q.Network == nil {
 		return errShape
 	}
+	p.Marks = prompts.Marks(p.Command, in.Folder)
 	if q.Cwd != "" && q.Cwd != in.Folder {
 		p.Marks = append(p.Marks, "runs in "+q.Cwd)
 	}
@@ -227,7 +225,7 @@ func (q *asked) files(in around) error {
 		return errShape
 	}
 	var err error
-	p := &q.prompt
+	p := q.req.Prompt
 	p.Tool = "an edit"
 	if len(changes) == 1 {
 		p.Path = changes[0].Path
@@ -236,6 +234,9 @@ func (q *asked) files(in around) error {
 	}
 	if p.Diff, err = unified(changes, in.Folder); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(changes, func(c change) bool { return !prompts.Within(in.Folder, c.Path) }) {
+		p.Marks = append(p.Marks, "outside the project")
 	}
 	if len(p.Diff) > maxString {
 		return errTooLarge
@@ -259,7 +260,7 @@ func (q *asked) permissions() error {
 	if err != nil {
 		return err
 	}
-	q.prompt.Tool, q.prompt.Args = "more permissions", q.Permissions
+	q.req.Prompt.Tool, q.req.Prompt.Args = "more permissions", q.Permissions
 	grant := func(scope string) json.RawMessage {
 		return json.RawMessage(`{"permissions":` + string(q.Permissions) + `,"scope":"` + scope + `"}`)
 	}
@@ -274,8 +275,8 @@ func (q *asked) permissions() error {
 
 // form reads what an MCP server asks, or whether one of its tools may be called.
 func (q *asked) form(in around) error {
-	p := &q.prompt
-	p.Tool, p.Kind = q.Server, ask.ServerForm
+	p := q.req.Prompt
+	p.Tool = q.Server
 	switch {
 	case q.Server == "":
 		return errShape
@@ -286,14 +287,14 @@ func (q *asked) form(in around) error {
 		return errShape
 	case q.Mode == "form":
 		var err error
-		q.questions, err = ask.FormQuestions(q.Message, q.Schema)
+		q.req.Questions, err = ask.FormQuestions(q.Message, q.Schema)
 		return err
 	case q.Mode == "url":
 		u, err := url.Parse(q.URL)
 		if err != nil || u.Host == "" {
 			return errShape
 		}
-		q.questions = []ask.Question{{
+		q.req.Questions = []ask.Question{{
 			ID: "url", Question: cmp.Or(q.Message, "Open a page?"), Kind: ask.Choice, Required: true,
 			Description: "The server " + q.Server + " asks you to open a page of " + u.Host + ":\n\n    " + u.String() + "\n\nmcpdeck does not open it.",
 			Options:     []ask.Option{{Label: "Yes", Description: "I open this page myself"}, {Label: "No"}},

@@ -78,16 +78,16 @@ func TestEachOptionOfAPermissionIsWhatCodexOffersAndDoesExactlyThat(t *testing.T
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			q := readFor(tt.method, tt.params)
-			if q.prompt.Kind != ask.Permission || q.prompt.Door != ask.Shared || len(q.questions) != 1 || len(q.prompt.Grants) != len(q.questions[0].Options) {
-				t.Fatalf("got %+v with %+v", q.prompt, q.questions)
+			if q.req.Prompt.Kind != ask.Permission || q.req.Prompt.Door != ask.Shared || len(q.req.Questions) != 1 || len(q.req.Prompt.Grants) != len(q.req.Questions[0].Options) {
+				t.Fatalf("got %+v with %+v", q.req.Prompt, q.req.Questions)
 			}
 			var got []string
-			for i, o := range q.questions[0].Options {
+			for i, o := range q.req.Questions[0].Options {
 				result, note, ok := q.answer(ask.Reply{Status: ask.Answered, Results: []ask.Result{{ID: "permission", SelectedOptions: []string{o.Label}, Note: "n"}}})
-				if !ok || (note != "") != q.prompt.Grants[i].Note {
+				if !ok || (note != "") != q.req.Prompt.Grants[i].Note {
 					t.Errorf("%s: %v with the note %q", o.Label, ok, note)
 				}
-				got = append(got, o.Label+"|"+q.prompt.Grants[i].Effect+"|"+string(result))
+				got = append(got, o.Label+"|"+q.req.Prompt.Grants[i].Effect+"|"+string(result))
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
@@ -107,11 +107,11 @@ func TestEachOptionOfAPermissionIsWhatCodexOffersAndDoesExactlyThat(t *testing.T
 
 func TestOptionsThatLastCanBeLeftOut(t *testing.T) {
 	for method, params := range map[string]string{runCommand: commandParams, changeFiles: filesParams, addPermissions: permsParams, fillForm: toolParams} {
-		q := read(rpc.Message{Method: method, Params: json.RawMessage(params)}, around{OnceOnly: true, Changes: readAnyChange})
-		if len(q.prompt.Grants) < 3 {
-			t.Errorf("%s: left is %+v", method, q.prompt.Grants)
+		q := read(rpc.Message{Method: method, Params: json.RawMessage(params)}, around{OnceOnly: true, Folder: "/", Changes: readAnyChange})
+		if len(q.req.Prompt.Grants) < 3 {
+			t.Errorf("%s: left is %+v", method, q.req.Prompt.Grants)
 		}
-		for _, g := range q.prompt.Grants {
+		for _, g := range q.req.Prompt.Grants {
 			if g.Scope != ask.Once {
 				t.Errorf("%s: left is %+v", method, g)
 			}
@@ -130,18 +130,18 @@ func TestWhatAPermissionIsAbout(t *testing.T) {
 		method, params string
 		want           ask.Prompt
 	}{
-		{runCommand, commandParams, ask.Prompt{Tool: "bash", Command: "touch /etc/x && echo hi", Words: "Need to write there"}},
+		{runCommand, commandParams, ask.Prompt{Tool: "bash", Command: "touch /etc/x && echo hi", Words: "Need to write there", Marks: []string{"names a path outside the project"}}},
 		{runCommand, networkParams, ask.Prompt{Tool: "a connection to example.com (https)"}},
 		{runCommand, strings.NewReplacer("/bin/bash -lc 'touch /etc/x && echo hi'", "git push --force", `"cwd":"/home/ana/api"`, `"cwd":"/srv"`, `"reason"`, `"additionalPermissions":`+morePerms+`,"reason"`).Replace(commandParams), ask.Prompt{
 			Tool: "a command", Command: "git push --force", Words: "Need to write there",
 			Marks: []string{"runs in /srv", "with more permissions: network, write /etc/foo, read project roots"},
 		}},
-		{runCommand, strings.Replace(commandParams, `"kind":"command"`, `"kind":"writeStdin"`, 1), ask.Prompt{Tool: "input for a running command", Command: "touch /etc/x && echo hi", Words: "Need to write there"}},
+		{runCommand, strings.Replace(commandParams, `"kind":"command"`, `"kind":"writeStdin"`, 1), ask.Prompt{Tool: "input for a running command", Command: "touch /etc/x && echo hi", Words: "Need to write there", Marks: []string{"names a path outside the project"}}},
 		{changeFiles, filesParams, ask.Prompt{Tool: "an edit", Path: "/home/ana/api/a.txt", Diff: "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n", Marks: []string{"asks to write below /srv"}}},
 		{addPermissions, permsParams, ask.Prompt{Tool: "more permissions", Words: "Need network", Args: json.RawMessage(morePerms)}},
 		{fillForm, toolParams, ask.Prompt{Tool: "files.wipe", Args: json.RawMessage(`{"what":"all"}`)}},
 	} {
-		p := readFor(tt.method, tt.params).prompt
+		p := readFor(tt.method, tt.params).req.Prompt
 		got := ask.Prompt{Tool: p.Tool, Command: p.Command, Path: p.Path, Diff: p.Diff, Words: p.Words, Args: p.Args, Marks: p.Marks}
 		if a, b := string(encodedPrompt(got)), string(encodedPrompt(tt.want)); a != b {
 			t.Errorf("got  %s\nwant %s", a, b)
@@ -159,8 +159,8 @@ func encodedPrompt(p ask.Prompt) json.RawMessage {
 
 func TestAnswersToQuestionsAreThoseOfTheTerminal(t *testing.T) {
 	q := readFor(askUser, askParams)
-	if q.prompt.Kind != ask.OwnQuestion || len(q.questions) != 2 || !q.questions[0].AllowOther || q.questions[1].Kind != ask.Text {
-		t.Fatalf("got %+v", q.questions)
+	if q.req.Prompt.Kind != ask.OwnQuestion || len(q.req.Questions) != 2 || !q.req.Questions[0].AllowOther || q.req.Questions[1].Kind != ask.Text {
+		t.Fatalf("got %+v", q.req.Questions)
 	}
 	one := func(r ask.Result) []ask.Result { return []ask.Result{r, {Skipped: true}} }
 	for _, tt := range []struct {
@@ -186,8 +186,8 @@ func TestAnswersToQuestionsAreThoseOfTheTerminal(t *testing.T) {
 
 func TestAFormIsAcceptedDeclinedOrClosed(t *testing.T) {
 	form, page := readFor(fillForm, formParams), readFor(fillForm, urlParams)
-	if form.prompt.Kind != ask.ServerForm || form.questions[0].Kind != ask.Form || !strings.Contains(page.questions[0].Description, "a page of example.com") {
-		t.Fatalf("got %+v and %+v", form.questions, page.questions)
+	if form.req.Prompt.Kind != ask.ServerForm || form.req.Questions[0].Kind != ask.Form || !strings.Contains(page.req.Questions[0].Description, "a page of example.com") {
+		t.Fatalf("got %+v and %+v", form.req.Questions, page.req.Questions)
 	}
 	for _, tt := range []struct {
 		q     *asked
@@ -226,8 +226,8 @@ func TestWhatIsNotUnderstoodIsLeftToTheTerminal(t *testing.T) {
 		"too long":            {runCommand, strings.Replace(commandParams, "touch", strings.Repeat("x", maxString), 1)},
 	} {
 		q := readFor(tt.method, tt.params)
-		if q.prompt.Door != ask.InTerminal || len(q.questions) != 1 || !strings.HasPrefix(q.questions[0].Description, "Not shown here, because ") {
-			t.Errorf("%s: %+v %+v", name, q.prompt, q.questions)
+		if q.req.Prompt.Door != ask.InTerminal || len(q.req.Questions) != 1 || !strings.HasPrefix(q.req.Questions[0].Description, "Not shown here, because ") {
+			t.Errorf("%s: %+v %+v", name, q.req.Prompt, q.req.Questions)
 		}
 		if _, _, ok := q.answer(ask.Reply{Results: []ask.Result{{SelectedOptions: []string{"Answer in its terminal"}}}}); ok {
 			t.Errorf("%s was answered", name)
@@ -239,12 +239,12 @@ func TestAPromptKeepsItsIdentityWhenItIsSentAgain(t *testing.T) {
 	seen := map[string]string{}
 	for method, params := range map[string]string{runCommand: commandParams, changeFiles: filesParams, addPermissions: permsParams, fillForm: toolParams, askUser: askParams} {
 		a, b := readFor(method, params), readFor(method, params)
-		if a.prompt.ID == "" || a.prompt.ID != b.prompt.ID || seen[a.prompt.ID] != "" {
-			t.Errorf("%s: %q, then %q", method, a.prompt.ID, b.prompt.ID)
+		if a.req.Prompt.ID == "" || a.req.Prompt.ID != b.req.Prompt.ID || seen[a.req.Prompt.ID] != "" {
+			t.Errorf("%s: %q, then %q", method, a.req.Prompt.ID, b.req.Prompt.ID)
 		}
-		seen[a.prompt.ID] = method
+		seen[a.req.Prompt.ID] = method
 	}
-	if a, b := readFor(fillForm, toolParams), readFor(fillForm, formParams); a.prompt.ID == b.prompt.ID {
+	if a, b := readFor(fillForm, toolParams), readFor(fillForm, formParams); a.req.Prompt.ID == b.req.Prompt.ID {
 		t.Error("two forms are one")
 	}
 }
@@ -287,23 +287,23 @@ func FuzzRequests(f *testing.F) {
 		}
 		m.Method = method
 		q := read(m, around{Changes: readAnyChange})
-		if len(q.questions) == 0 || q.prompt.ID == "" {
+		if len(q.req.Questions) == 0 || q.req.Prompt.ID == "" {
 			t.Fatalf("nothing to show: %+v", q)
 		}
-		if q.prompt.Kind != ask.Permission {
+		if q.req.Prompt.Kind != ask.Permission {
 			return
 		}
-		options := q.questions[0].Options
-		if len(options) != len(q.prompt.Grants) {
-			t.Fatalf("%d options, %d grants", len(options), len(q.prompt.Grants))
+		options := q.req.Questions[0].Options
+		if len(options) != len(q.req.Prompt.Grants) {
+			t.Fatalf("%d options, %d grants", len(options), len(q.req.Prompt.Grants))
 		}
 		seen := map[string]bool{}
 		for i, o := range options {
 			result, _, ok := q.answer(ask.Reply{Results: []ask.Result{{SelectedOptions: []string{o.Label}}}})
-			if seen[o.Label] || ok && !json.Valid(result) || ok == (q.prompt.Door == ask.InTerminal) {
+			if seen[o.Label] || ok && !json.Valid(result) || ok == (q.req.Prompt.Door == ask.InTerminal) {
 				t.Errorf("option %q sends %s, %v", o.Label, result, ok)
 			}
-			if g := q.prompt.Grants[i]; g.Allow && g.Scope != ask.Once && g.Effect == "" {
+			if g := q.req.Prompt.Grants[i]; g.Allow && g.Scope != ask.Once && g.Effect == "" {
 				t.Errorf("option %q does not say what it does", o.Label)
 			}
 			seen[o.Label] = true

@@ -263,7 +263,6 @@ func (l *link) report(t *thread) {
 	case s.State == deck.StateUnknown:
 		s.Note = "codex " + s.Version + ": its state is not understood"
 	}
-	asking := r
 	for _, c := range l.threads {
 		if c == r || !c.known || c.info.Ephemeral || l.root(c) != r {
 			continue
@@ -271,25 +270,10 @@ func (l *link) report(t *thread) {
 		if c.status.Type == "active" {
 			s.Subagents++
 		}
-		if c.status.waits() && !r.status.waits() && (asking == r || c.since.Before(s.Since)) {
-			s.State, s.Since, asking = stateOf(c.status), c.since, c
+		if c.status.waits() && !r.status.waits() && (!s.State.Waits() || c.since.Before(s.Since)) {
+			s.State, s.Since = stateOf(c.status), c.since
 		}
-	}
-	if s.State.Waits() {
-		s.WaitingFor = asking.subject()
 	}
 	l.told[s.ID] = s
 	l.a.opt.Roster.Report(s)
-}
-
-// subject is what a thread waits for, in a few words.
-func (t *thread) subject() string {
-	first := ""
-	var at time.Time
-	for _, o := range t.open {
-		if first == "" || o.arrived.Before(at) {
-			first, at = o.words(), o.arrived
-		}
-	}
-	return first
 }
