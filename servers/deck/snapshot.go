@@ -60,6 +60,7 @@ const LargeContext = 10_000
 type Agent struct {
 	Caller
 	View     []string // the servers asked for; empty: all
+	Profile  string   // that narrows it; "" for none
 	Protocol string   // revision, "" before it is known
 	Since    time.Time
 	Gone     time.Time // zero while connected

@@ -226,6 +226,9 @@ func (a *Agent) info() deck.Agent {
 	info := deck.Agent{
 		Caller: a.caller, View: a.view, Protocol: a.protocol, Since: a.since, Stale: a.stale(), Gateway: a.gateway,
 	}
+	if a.list != nil {
+		info.Profile = a.list.Spec.Profile
+	}
 	a.figures.Fill(&info)
 	return info
 }

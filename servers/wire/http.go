@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
@@ -85,6 +87,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	v = h.fitting(r, e, v)
 	agent := h.enter(r, e, v)
 	if agent == nil {
 		tooBusy(w, e.ID, "mcpdeck is busy: too many requests or sessions are open. The request was not run; retry when one has ended")
@@ -143,10 +146,41 @@ func (h *HTTP) view(u *url.URL) (*httpView, error) {
 	if err != nil {
 		return nil, err
 	}
+	return h.serving(view), nil
+}
+
+// fitting returns the view for a request: that of its session, or else of the profile that
+// fits a client which names none.
+func (h *HTTP) fitting(r *http.Request, e envelope, v *httpView) *httpView {
+	if session := r.Header.Get(server.HeaderKeySessionID); session != "" && e.Method != string(mcp.MethodInitialize) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if a := h.agents["session "+session]; a != nil {
+			if spec := a.view.view.Spec; v.view.Spec.Profile == "" {
+				spec.Profile = ""
+				if reflect.DeepEqual(spec, v.view.Spec) {
+					return a.view
+				}
+			}
+		}
+		return v
+	}
+	client := clientOf(e)
+	if client.Name == "" {
+		return v
+	}
+	if view := v.view.For(deck.Caller{Transport: "http", Client: client.Name, ClientVersion: client.Version}); view != v.view {
+		return h.serving(view)
+	}
+	return v
+}
+
+// serving returns what serves a view.
+func (h *HTTP) serving(view *host.View) *httpView {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if v := h.served[view]; v != nil {
-		return v, nil
+		return v
 	}
 	if h.served == nil {
 		h.served, h.agents = map[*host.View]*httpView{}, map[string]*httpAgent{}
@@ -157,7 +191,7 @@ func (h *HTTP) view(u *url.URL) (*httpView, error) {
 		server.WithEventStore(newEventStore()),
 	)}
 	h.served[view] = v
-	return v, nil
+	return v
 }
 
 func clientOf(e envelope) mcp.Implementation {
