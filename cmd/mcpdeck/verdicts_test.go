@@ -109,8 +109,25 @@ func TestAToolOfAnAddedServerIsTurnedOffInItsFile(t *testing.T) {
 	off(true)
 	write(string(b)) // as the watch of the folder does
 	off(true)
+	if err := h.Offer("git", deck.Prompts, false); err != nil {
+		t.Fatal(err)
+	}
+	b, err = os.ReadFile(path)
+	if want := "# mine\ncommand = ['git-server']\ntools = { push = \"off\" }\nprompts = \"off\"\n"; string(b) != want || err != nil {
+		t.Errorf("%v, the file is\n%s", err, b)
+	}
+	off(true)
+	if d, _ := h.Details("git"); !slices.Equal(d.Without, []deck.Kind{deck.Prompts}) {
+		t.Errorf("without %q", d.Without)
+	}
+	if err := h.Offer("clippy", deck.Prompts, false); err == nil {
+		t.Error("prompts of a part of the deck were turned off")
+	}
 	write("command = ['git-server']\n")
 	off(false)
+	if d, _ := h.Details("git"); len(d.Without) > 0 {
+		t.Errorf("without %q", d.Without)
+	}
 	write("command = ['git-server']\ntools.x = 'off'\n")
 	if err := h.Allow("git", []string{"push"}, false); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("a file that cannot be changed: %v", err)

@@ -40,7 +40,7 @@ func (s Status) Details() deck.Details {
 		case s.TurnedOff[t.Original]:
 			d.Tools = append(d.Tools, toolOf(t, deck.Denied, why[t.Original]))
 		default:
-			d.Tools = append(d.Tools, toolOf(t, deck.Hidden, why[t.Original]))
+			d.Tools = append(d.Tools, toolOf(t, deck.Hidden, strings.TrimPrefix(why[t.Original], "hidden: ")))
 		}
 		delete(why, t.Original)
 	}
@@ -65,7 +65,7 @@ func toolOf(t catalogue.Tool, v deck.Verdict, why string) deck.Tool {
 	}
 	return deck.Tool{
 		Name: t.Name, Original: t.Original, Description: t.Description, Input: t.Input, Output: t.Output, Annotations: t.Annotations, ReadOnly: t.ReadOnly,
-		Context: t.Context(), Bytes: t.Bytes, Verdict: v, Why: why,
+		Context: t.Context(), Bytes: t.Bytes, Trimmed: t.Trimmed, Verdict: v, Why: why,
 	}
 }
 

@@ -75,6 +75,7 @@ type Tool struct {
 
 	Context int // bytes of the definition that a model gets: name, description, arguments
 	Bytes   int // of the definition as JSON
+	Trimmed int // bytes that the user's settings leave out of it
 	Verdict Verdict
 	Why     string // it is not offered; "" when the verdict says all
 	Figures Figures

@@ -59,8 +59,8 @@ const LargeContext = 10_000
 // Agent is one connection.
 type Agent struct {
 	Caller
-	View     []string // the servers asked for; empty: all
-	Profile  string   // that narrows it; "" for none
+	View     []string // the servers asked for, as far as the profile has them; empty: all
+	Profile  string   // "" for none
 	Protocol string   // revision, "" before it is known
 	Since    time.Time
 	Gone     time.Time // zero while connected

@@ -227,7 +227,9 @@ func (a *Agent) info() deck.Agent {
 		Caller: a.caller, View: a.view, Protocol: a.protocol, Since: a.since, Stale: a.stale(), Gateway: a.gateway,
 	}
 	if a.list != nil {
-		info.Profile = a.list.Spec.Profile
+		if p := a.list.profile.Load(); p != nil {
+			info.Profile, info.View = p.Name, p.narrow(a.view)
+		}
 	}
 	a.figures.Fill(&info)
 	return info

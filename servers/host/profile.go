@@ -107,6 +107,17 @@ func (v *View) narrowed(o Offer) Offer {
 	return o
 }
 
+// narrow returns the servers of a view that the profile leaves; as in a view, none are all.
+func (p *Profile) narrow(servers []string) []string {
+	switch {
+	case len(p.Servers) == 0:
+		return servers
+	case len(servers) == 0:
+		return p.Servers
+	}
+	return slices.DeleteFunc(slices.Clone(servers), func(name string) bool { return !slices.Contains(p.Servers, name) })
+}
+
 // allows tells whether a tool is not turned off: an exact name counts before a pattern,
 // and of patterns the longest.
 func (p *Profile) allows(tool string) bool {

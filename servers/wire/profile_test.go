@@ -34,11 +34,11 @@ func TestAConnectionHasTheProfileItNamesOrTheFirstThatFits(t *testing.T) {
 	named := host.ViewSpec{Profile: "named"}
 	wiretest.Carriers(t, stream(named, false), stream(named, true), http("?profile=named"), has("desk_tidy"))
 	wiretest.Carriers(t, stream(host.ViewSpec{}, false), stream(host.ViewSpec{}, true), http(""), has("shelf_lend"))
-	for _, a := range h.Snapshot().Agents {
-		if a.Profile != "named" && a.Profile != "reader" {
-			t.Errorf("an agent over %s is shown with the profile %q", a.Transport, a.Profile)
-		}
-	}
 	narrow := host.ViewSpec{Servers: []string{"desk", "shelf"}, Profile: "named"}
 	wiretest.Carriers(t, stream(narrow, false), stream(narrow, true), http("/desk?profile=named"), has("desk_tidy"))
+	for _, a := range h.Snapshot().Agents {
+		if want := map[string]string{"named": "desk", "reader": "shelf"}[a.Profile]; strings.Join(a.View, " ") != want || want == "" {
+			t.Errorf("an agent over %s is shown with the profile %q and the servers %s", a.Transport, a.Profile, a.View)
+		}
+	}
 }

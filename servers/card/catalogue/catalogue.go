@@ -60,6 +60,7 @@ type Tool struct {
 	ReadOnly    bool            // by the server's own hint
 	TaskOnly    bool            // it runs as a task alone, of 2025-11-25
 	Bytes       int             // of the definition as JSON
+	Trimmed     int             // bytes left out of it, see Options
 
 	Raw json.RawMessage // as the server gave it
 
@@ -280,6 +281,10 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	for i := range c.Tools {
 		b := c.Tools[i].JSON()
 		c.Tools[i].Bytes = len(b)
+		if whole := c.Tools[i]; len(o.Trim) > 0 {
+			whole.trim = nil
+			c.Tools[i].Trimmed = len(whole.JSON()) - len(b)
+		}
 		c.Bytes += len(b)
 		h.Write(b)
 	}

@@ -33,6 +33,9 @@ func TestDefinitionsAreAsTheUserWantsThem(t *testing.T) {
 		if got := string(c.Tools[0].JSON()); got != tt.want || c.Instructions != tt.guides {
 			t.Errorf("%s:\n got %s\nwant %s\nwith %q", name, got, tt.want, c.Instructions)
 		}
+		if saved := len(looker) - len(c.Tools[0].JSON()); name == "trimmed" && c.Tools[0].Trimmed != saved || name != "trimmed" && c.Tools[0].Trimmed != 0 {
+			t.Errorf("%s: %d bytes are left out, want %d", name, c.Tools[0].Trimmed, saved)
+		}
 		if got := string(c.Tools[1].JSON()); got != `{"name":"`+tt.o.Prefix+`point_at","annotations":7,"inputSchema":{"type":"object"}}` {
 			t.Errorf("%s: %s", name, got)
 		}

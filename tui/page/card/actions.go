@@ -33,6 +33,10 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "cards.denyall", Title: "Turn off all tools that the filter shows", Keys: []string{"O"}, Part: partTools, Acts: true, Enabled: p.whyNoFilter, Run: func() tea.Cmd { return p.allowAll(false) }},
 		{ID: "cards.resource", Title: "Show the resource", Hint: "look", Keys: []string{"enter"}, Part: partResources, Run: p.openItem},
 		{ID: "cards.prompt", Title: "Show the prompt", Hint: "look", Keys: []string{"enter"}, Part: partPrompts, Run: p.openItem},
+		{ID: "cards.resources", Title: "Allow the server's resources, or turn them off", Hint: "allow", Keys: []string{"space"}, Part: partResources, Acts: true, Enabled: p.whyNoServer, HintNow: p.offerHint, Run: p.offer},
+		{ID: "cards.prompts", Title: "Allow the server's prompts, or turn them off", Hint: "allow", Keys: []string{"space"}, Part: partPrompts, Acts: true, Enabled: p.whyNoServer, HintNow: p.offerHint, Run: p.offer},
+		{ID: "cards.childlog", Title: "Show the log of the program", Hint: "log", Keys: []string{"enter"}, Part: partChildren, Run: p.openChildLog},
+		{ID: "cards.logof", Title: "Show the log of one program, or of all", Hint: "log of", Keys: []string{"o"}, Part: partLog, Enabled: p.whyOneLog, Run: p.nextLog},
 		{ID: "cards.call", Title: "Show the call", Hint: "show", Keys: []string{"enter"}, Part: partCalls, Enabled: p.whyNoCall, Run: p.openCall},
 		{ID: "cards.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Acts: true, Enabled: p.whyNoRestart, Run: p.confirmRestart},
 		{ID: "cards.calls", Title: "Show the server's calls on the Calls page", Keys: []string{"c"}, Enabled: p.whyNoServer, Run: p.filterCalls},
@@ -57,7 +61,7 @@ func (p *Page) Actions() []tui.Action {
 		a.Run = func() tea.Cmd { move(); return p.moved() }
 		out = append(out, a)
 	}
-	for _, pane := range []string{partTools, partResources, partPrompts, partCalls} {
+	for _, pane := range []string{partTools, partResources, partPrompts, partChildren, partCalls} {
 		out = append(out, tui.ListActions("cards."+pane, pane, p.lists[pane])...)
 	}
 	return append(out, tui.ScrollActions("cards.log", partLog, &p.log, p.logMoved)...)
@@ -110,6 +114,8 @@ func (p *Page) open() tea.Cmd {
 		}
 	case partResources, partPrompts:
 		return p.openItem()
+	case partChildren:
+		return p.openChildLog()
 	}
 	return nil
 }
@@ -180,6 +186,19 @@ func (p *Page) allowOne() tea.Cmd {
 	return p.allow([]string{t.Original}, t.Verdict != deck.Allow, "")
 }
 
+func (p *Page) offerHint() string {
+	if !p.without(p.part) {
+		return "turn all off"
+	}
+	return ""
+}
+
+// offer turns all resources or prompts of the server on or off.
+func (p *Page) offer() tea.Cmd {
+	name, kind, offer := p.server().Name, deck.Kind(p.part), p.without(p.part)
+	return tea.Sequence(tui.Outcome(func() (string, error) { return "", p.opts.Cards.Offer(name, kind, offer) }), p.look(name))
+}
+
 func (p *Page) whyNoFilter() string {
 	switch {
 	case strings.TrimSpace(p.filter.Value()) == "":
@@ -211,12 +230,15 @@ func (p *Page) allowAll(allow bool) tea.Cmd {
 
 func (p *Page) allow(tools []string, allow bool, said string) tea.Cmd {
 	name := p.server().Name
-	return tea.Sequence(
-		tui.Outcome(func() (string, error) { return said, p.opts.Cards.Allow(name, tools, allow) }),
-		func() tea.Msg {
-			d, _ := p.opts.Cards.Details(name)
-			return detailsMsg{name, d}
-		})
+	return tea.Sequence(tui.Outcome(func() (string, error) { return said, p.opts.Cards.Allow(name, tools, allow) }), p.look(name))
+}
+
+// look loads the details of a server once they have changed.
+func (p *Page) look(name string) tea.Cmd {
+	return func() tea.Msg {
+		d, _ := p.opts.Cards.Details(name)
+		return detailsMsg{name, d}
+	}
 }
 
 func (p *Page) sort() tea.Cmd {
@@ -326,7 +348,7 @@ func heldName(h *deck.Held) string {
 	if h.Tool == "" {
 		return "the instructions"
 	}
-	return h.Tool
+	return strings.TrimSpace(h.Kind + " " + h.Tool)
 }
 
 // what says why it is held.

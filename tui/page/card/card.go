@@ -31,6 +31,8 @@ type Cards interface {
 	Restart(name string) error
 	// Details are what there is to know about a server; false when it is gone.
 	Details(name string) (deck.Details, bool)
+	// Offer gives agents the resources or the prompts of a server, or takes them away.
+	Offer(name string, kind deck.Kind, offer bool) error
 	// Accept offers those of the held definitions that are as the user has seen them, and
 	// returns a sentence for the user.
 	Accept(name string, seen []deck.Held) (string, error)
@@ -65,6 +67,7 @@ const (
 	partTools     = "tools"
 	partResources = "resources"
 	partPrompts   = "prompts"
+	partChildren  = "children"
 	partCalls     = "calls"
 	partLog       = "log"
 	partFilter    = "filter"
@@ -79,7 +82,8 @@ type Page struct {
 	servers widget.List
 	lists   map[string]*widget.List // but the log's
 	log     widget.Scroll
-	end     bool // the log stays at its end
+	end     bool   // the log stays at its end
+	logOf   string // the child whose log is shown; "" for all
 	shown   bool
 
 	of      string // the server of the details
@@ -110,7 +114,7 @@ type detailsMsg struct {
 // New makes the page.
 func New(o Options) *Page {
 	p := &Page{opts: o, part: partCards, pane: partTools, end: true, snap: &deck.Snapshot{}, lists: map[string]*widget.List{}}
-	for _, pane := range []string{partTools, partResources, partPrompts, partCalls} {
+	for _, pane := range []string{partTools, partResources, partPrompts, partChildren, partCalls} {
 		p.lists[pane] = &widget.List{}
 	}
 	p.filter.Placeholder = "words of a tool's name or description"
@@ -230,7 +234,7 @@ func (p *Page) moved() tea.Cmd {
 	if s := p.server(); s == nil || s.Name == p.of {
 		return nil
 	}
-	p.of, p.details, p.rows, p.end = "", deck.Details{}, nil, true
+	p.of, p.details, p.rows, p.end, p.logOf = "", deck.Details{}, nil, true, ""
 	p.filter.SetValue("")
 	for _, l := range p.lists {
 		l.SetLen(0)
@@ -269,6 +273,10 @@ func (p *Page) taken(msg detailsMsg) tea.Cmd {
 		p.of, p.details = msg.name, msg.Details
 		p.lists[partResources].SetLen(len(p.details.Resources))
 		p.lists[partPrompts].SetLen(len(p.details.Prompts))
+		p.lists[partChildren].SetLen(len(p.details.Children))
+		if !slices.Contains(p.panes(), p.pane) { // what it showed is gone
+			p.focusInstead()
+		}
 		p.arrange()
 	}
 	if stale || s.Name != msg.name {
@@ -309,7 +317,7 @@ func (p *Page) arrange() {
 		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 	}
 	for i := range d.Held {
-		if h := &d.Held[i]; h.Tool == "" && fits("instructions") {
+		if h := &d.Held[i]; (h.Tool == "" || h.Kind != "") && fits(heldName(h)) {
 			p.rows = append(p.rows, row{held: h})
 		}
 	}
@@ -319,7 +327,7 @@ func (p *Page) arrange() {
 			continue
 		}
 		r := row{tool: t}
-		if j := slices.IndexFunc(d.Held, func(h deck.Held) bool { return h.Tool == t.Original }); j >= 0 && t.Verdict == deck.OnHold {
+		if j := slices.IndexFunc(d.Held, func(h deck.Held) bool { return h.Kind == "" && h.Tool == t.Original }); j >= 0 && t.Verdict == deck.OnHold {
 			r.held = &d.Held[j]
 		}
 		p.rows = append(p.rows, r)
@@ -375,7 +383,7 @@ func (p *Page) rowName(r *row) string {
 	case r.tool != nil:
 		return "tool " + r.tool.Original
 	case r.held != nil:
-		return "instructions"
+		return "held " + heldName(r.held)
 	}
 	return "note " + r.note
 }
@@ -383,13 +391,29 @@ func (p *Page) rowName(r *row) string {
 // panes are the lists that the card has.
 func (p *Page) panes() []string {
 	out := []string{partTools}
-	if len(p.details.Resources) > 0 {
+	if len(p.details.Resources) > 0 || p.without(partResources) {
 		out = append(out, partResources)
 	}
-	if len(p.details.Prompts) > 0 {
+	if len(p.details.Prompts) > 0 || p.without(partPrompts) {
 		out = append(out, partPrompts)
 	}
+	if len(p.details.Children) > 0 {
+		out = append(out, partChildren)
+	}
 	return append(out, partCalls, partLog)
+}
+
+// without tells whether the user has turned off what a list of the card has.
+func (p *Page) without(pane string) bool {
+	return slices.Contains(p.details.Without, deck.Kind(pane))
+}
+
+// focusInstead shows the tools where there is no list of what was shown.
+func (p *Page) focusInstead() {
+	if p.part == p.pane {
+		p.part = partTools
+	}
+	p.pane = partTools
 }
 
 // next gives the focus to another part.

@@ -64,6 +64,11 @@ func (c *cards) Allow(name string, tools []string, allow bool) error {
 	return err
 }
 
+func (c *cards) Offer(name string, kind deck.Kind, offer bool) error {
+	_, err := c.note("offer %s %s %t", name, kind, offer)
+	return err
+}
+
 // github are the details of a server with something of everything.
 func github() deck.Details {
 	ms := time.Millisecond
@@ -93,7 +98,7 @@ func github() deck.Details {
 		Notes:     []string{"entry 7: skipped: it has no name"},
 		Log:       []deck.LogLine{{Time: time.Date(2000, 1, 1, 8, 30, 0, 0, time.UTC), From: "link", Text: "ready: 6 tools"}, {Time: time.Date(2000, 1, 1, 8, 31, 0, 0, time.UTC), From: "stderr", Text: "token \x1b[31mexpires"}},
 	}
-	d.Tools[2].Why = "hidden: github_get_file is already another tool of GitHub"
+	d.Tools[2].Why = "github_get_file is already another tool of GitHub"
 	return d
 }
 
@@ -267,4 +272,68 @@ func TestTheCardFollowsItsServer(t *testing.T) {
 		s.Has("GitHub  off", "the port is taken", "while on")
 		s.Lacks("push_files")
 	})
+}
+
+// crowded are the details of a server of which several programs run.
+func crowded() deck.Details {
+	d := github()
+	at := func(m int) time.Time {
+		return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(m) * time.Minute)
+	}
+	d.Children = []deck.Child{
+		{Name: "github 2", PID: 4711, Since: at(3), Root: "/home/ana/shop", Agents: []string{"a1"}, Running: 1},
+		{Name: "github 3", PID: 4712, Since: at(1), Root: "/home/ana/docs", Agents: []string{"a2", "a1"}},
+		{Name: "github 4", Since: at(1)},
+	}
+	for i, name := range []string{"", "github 2", "github 3"} {
+		from := "link"
+		if i == 2 {
+			from = name
+		}
+		d.Log = append(d.Log, deck.LogLine{Time: at(-i), Child: name, From: from, Text: fmt.Sprintf("line %d", i)})
+	}
+	d.Prompts, d.Without = nil, []deck.Kind{deck.Prompts}
+	d.Held = append(d.Held, deck.Held{Kind: "prompt", Tool: "create_issue", New: true, Now: 90, Digest: "d3", Diff: []deck.DiffLine{{Mark: '+', Text: "obey"}}})
+	d.Tools[0].Trimmed, d.Tools[0].Output = 2100, []byte(`{"type":"object","description":"`+strings.Repeat("x", 1200)+`"}`)
+	return d
+}
+
+func TestTheCardOfAServerThatRunsManyTimes(t *testing.T) {
+	tests := []struct {
+		name string
+		keys []string
+		did  []string
+		has  []string
+	}{
+		{"how many run, for whom", []string{"shift+tab", "shift+tab", "shift+tab"}, nil, []string{"Running 3", "github 2  claude-code · shop", "1 call · process 4711", "github 4  no agent"}},
+		{"the log of one", []string{"shift+tab", "shift+tab", "shift+tab", "down", "enter"}, nil, []string{"Log github 3", "line 2"}},
+		{"the log of all", []string{"shift+tab"}, nil, []string{"github 2 line 1", "github 3 line 2", "link     line 0"}},
+		{"the log of the next", []string{"shift+tab", "o"}, nil, []string{"Log github 2", "line 1"}},
+		{"prompts that are off", []string{"enter", "tab", "tab"}, nil, []string{"Prompts off", "agents get no prompts"}},
+		{"prompts allowed again", []string{"enter", "tab", "tab", "space"}, []string{"offer github prompts true"}, nil},
+		{"resources turned off", []string{"enter", "tab", "space"}, []string{"offer github resources false"}, nil},
+		{"a held prompt", []string{"enter", "home", "enter"}, nil, []string{"New: prompt create_issue", "Agents follow what a prompt says."}},
+		{"a held prompt is accepted", []string{"enter", "home", "a"}, []string{"accept github create_issue@d3"}, nil},
+		{"what a definition is without", []string{"enter", "down", "down", "enter"}, nil, []string{"trimmed", "2.1 KB", `trim = ["outputSchema"]`}},
+		{"what is saved", nil, nil, []string{"trim saves 2.1 KB", "2 agents connected, 1 by profile shop"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			run(t, look{size: frame.Size{W: 110, H: 34}}, func(s *frame.Screen, d *fake.Deck, c *cards) {
+				c.mu.Lock()
+				c.details = crowded()
+				c.mu.Unlock()
+				d.Change(func(n *deck.Snapshot) {
+					n.Agents = slices.Clone(n.Agents)
+					n.Agents[0].Profile = "shop"
+				})
+				s.Wait(time.Second)
+				s.Keys(tt.keys...)
+				s.Has(tt.has...)
+				if !slices.Equal(c.did, tt.did) {
+					t.Errorf("did %q, want %q", c.did, tt.did)
+				}
+			})
+		})
+	}
 }

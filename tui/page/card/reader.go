@@ -53,6 +53,12 @@ func definition(f *tui.Frame, t *deck.Tool, w int) []string {
 	if t.Bytes > t.Context {
 		fact("wire", tui.Bytes(t.Bytes))
 	}
+	if n := len(t.Output); n > 1000 {
+		fact("result", tui.Bytes(n)+`, left out with trim = ["outputSchema"] in the server's file`)
+	}
+	if t.Trimmed > 0 {
+		fact("trimmed", tui.Bytes(t.Trimmed))
+	}
 	if t.Description != "" {
 		rows = append(rows, "")
 		rows = append(rows, widget.Wrap(plain.Text(t.Description), w)...)
@@ -91,6 +97,10 @@ func heldRows(th *theme.Theme, h *deck.Held, w int) []string {
 	switch {
 	case h.Tool == "":
 		text = "Agents follow these instructions. They changed since you last accepted them; agents get the old ones until you accept these."
+	case h.Kind != "" && h.New:
+		text = "Agents follow what a " + h.Kind + " says. This one is new since you last accepted what this server offers, and is not offered until you accept it."
+	case h.Kind != "":
+		text = "Agents follow what a " + h.Kind + " says. This one changed since you last accepted it, and is not offered until you accept it."
 	case h.New:
 		text = "Agents follow a tool's description. This tool is new since you last accepted this server's tools, and is not offered until you accept it."
 	}

@@ -2,6 +2,8 @@ package card
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -144,6 +146,20 @@ func (p *Page) agents(server string) (n int) {
 	return n
 }
 
+// profiles says how many of them have it by a profile.
+func (p *Page) profiles(server string) (text string) {
+	n := map[string]int{}
+	for i := range p.snap.Agents {
+		if a := &p.snap.Agents[i]; a.Gone.IsZero() && a.Profile != "" && a.Sees(server) {
+			n[plain.Line(a.Profile)]++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(n)) {
+		text += fmt.Sprintf(", %d by profile %s", n[name], name)
+	}
+	return text
+}
+
 // card draws what is known of the server under the cursor.
 func (p *Page) card(f *tui.Frame, x, w, h int) []string {
 	s := p.server()
@@ -209,7 +225,8 @@ func (p *Page) head(f *tui.Frame, s *deck.Server, w, h int) []string {
 		add(th.Faint.Render("That is much. Lazy, agents find its tools instead: ") + th.Key.Render("s"))
 	}
 	if d.Holding != "" {
-		text := th.Warn.Render("! held: " + plain.Line(d.Holding) + "; agents do not get them until you accept")
+		holding := strings.ReplaceAll(plain.Line(d.Holding), "→", th.Glyph.Right)
+		text := th.Warn.Render("! held: " + holding + "; agents do not get them until you accept")
 		rows = append(rows, " "+widget.Ends(text, th.Key.Render("ctrl+a")+th.Muted.Render(" accept all"), w-2)+" ")
 	}
 	if n := len(d.Asked); n > 0 {
@@ -241,13 +258,15 @@ func (p *Page) facts(f *tui.Frame, s *deck.Server) []string {
 	d := &p.details
 	var parts []string
 	n := map[deck.Verdict]int{}
-	context, wire := len(d.Instructions), 0
+	context, wire, trimmed, results := len(d.Instructions), 0, 0, 0
 	for i := range d.Tools {
 		t := &d.Tools[i]
 		n[t.Verdict]++
 		if t.Verdict == deck.Allow {
 			context += t.Context
 			wire += t.Bytes
+			trimmed += t.Trimmed
+			results += len(t.Output)
 		}
 	}
 	text := span.Count(len(d.Tools), "tool")
@@ -267,11 +286,17 @@ func (p *Page) facts(f *tui.Frame, s *deck.Server) []string {
 	default:
 		parts = append(parts, "context "+tui.Cost(context), "wire "+tui.Bytes(wire))
 	}
-	parts = append(parts, span.Count(p.agents(s.Name), "agent")+" connected")
+	switch {
+	case trimmed > 0 && isOn(s):
+		parts = append(parts, "trim saves "+tui.Bytes(trimmed))
+	case results > deck.LargeContext && isOn(s):
+		parts = append(parts, "trim could save "+tui.Bytes(results))
+	}
+	parts = append(parts, span.Count(p.agents(s.Name), "agent")+" connected"+p.profiles(s.Name))
 	if detail := plain.Line(s.State.Detail); detail != "" {
 		parts = append(parts, detail)
 	}
-	if d.PID != 0 {
+	if d.PID != 0 && len(d.Children) < 2 { // else they have a list
 		parts = append(parts, fmt.Sprintf("process %d for %s", d.PID, span.Took(f.Now.Sub(d.Since))))
 	}
 	return parts
@@ -322,16 +347,21 @@ func (p *Page) paneName(pane string) string {
 		n, name = len(p.details.Resources), "Resources"
 	case partPrompts:
 		n, name = len(p.details.Prompts), "Prompts"
+	case partChildren:
+		n, name = len(p.details.Children), "Running"
 	case partCalls:
 		name = "Calls"
 		if s := p.server(); s != nil {
 			n = int(s.Calls)
 		}
 	default:
-		return "Log"
+		return strings.TrimSpace("Log " + plain.Line(p.logOf))
 	}
-	if n > 0 {
+	switch {
+	case n > 0:
 		name += " " + strconv.Itoa(n)
+	case p.without(pane):
+		name += " off"
 	}
 	return name
 }
@@ -346,6 +376,10 @@ func (p *Page) paneRows(f *tui.Frame, w, h int, focus bool) []string {
 		if len(p.rows) == 0 {
 			return empty(th, w, h, p.noTools())
 		}
+	case partResources, partPrompts:
+		if p.without(p.pane) {
+			return empty(th, w, h, "Turned off: agents get no "+p.pane+" of it. Space allows them.")
+		}
 	case partCalls:
 		if len(p.calls) == 0 {
 			return empty(th, w, h, "Calls of its tools appear here, newest first.")
@@ -356,6 +390,8 @@ func (p *Page) paneRows(f *tui.Frame, w, h int, focus bool) []string {
 		switch p.pane {
 		case partTools:
 			return p.toolRow(th, &p.rows[i], w)
+		case partChildren:
+			return p.childRow(f, &p.details.Children[i], w)
 		case partCalls:
 			return tui.CallRow(f, &p.calls[i], w)
 		}
@@ -368,24 +404,6 @@ func (p *Page) noTools() string {
 		return "No tool has these words. Esc shows all."
 	}
 	return "Its tools appear here once it is on."
-}
-
-func (p *Page) logRows(th *theme.Theme, w, h int) []string {
-	if len(p.details.Log) == 0 {
-		return empty(th, w, h, "Messages between mcpdeck and the server appear here.")
-	}
-	rows := make([]string, len(p.details.Log))
-	for i, l := range p.details.Log {
-		from := th.Faint
-		if l.From == "link" {
-			from = th.Info
-		}
-		rows[i] = th.Faint.Render(l.Time.Format("15:04:05")) + " " + from.Render(widget.Fit(plain.Line(l.From), 7)) + plain.Line(l.Text)
-	}
-	if p.end {
-		p.log.Top = len(rows)
-	}
-	return p.log.Render(th, rows, w, h)
 }
 
 func empty(th *theme.Theme, w, h int, text string) []string {

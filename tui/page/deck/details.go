@@ -162,6 +162,7 @@ func (p *Page) agentFacts(f *tui.Frame, a *deck.Agent, w int) []string {
 		"through", through(a.Transport),
 		"protocol", a.Protocol,
 		"servers", cmp.Or(strings.Join(a.View, ", "), "all"),
+		"profile", a.Profile,
 		"context", p.context(a),
 		"connected", f.Since(a.Since),
 		"calls", strconv.FormatUint(a.Calls, 10)+errors,

@@ -76,6 +76,7 @@ func (s servers) Lazy(string, bool) (string, error)            { s.note("lazy");
 func (s servers) Restart(string) error                         { s.note("restart"); return nil }
 func (s servers) Accept(string, []godeck.Held) (string, error) { s.note("accept"); return "", nil }
 func (s servers) Allow(string, []string, bool) error           { s.note("allow"); return nil }
+func (s servers) Offer(string, godeck.Kind, bool) error        { return nil }
 
 func (s servers) Details(name string) (godeck.Details, bool) {
 	if name != "pencil" {

@@ -1,0 +1,114 @@
+package card
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// childRow draws a program of the server that runs, or a connection to it, and for whom
+// it is there.
+func (p *Page) childRow(f *tui.Frame, c *deck.Child, w int) string {
+	th := f.Theme
+	whose := make([]string, 0, len(c.Agents))
+	for _, id := range c.Agents {
+		if i := slices.IndexFunc(p.snap.Agents, func(a deck.Agent) bool { return a.Agent == id }); i >= 0 {
+			whose = append(whose, plain.Line(p.snap.Agents[i].Name()))
+		}
+	}
+	slices.Sort(whose)
+	left := plain.Line(c.Name) + "  " + th.Muted.Render(cmp.Or(strings.Join(whose, ", "), "no agent"))
+	if c.Root != "" {
+		left += th.Faint.Render(" " + th.Glyph.Dot + " " + plain.Line(filepath.Base(c.Root)))
+	}
+	var facts []string
+	if c.Running > 0 {
+		facts = append(facts, span.Count(c.Running, "call"))
+	}
+	if c.PID != 0 {
+		facts = append(facts, fmt.Sprintf("process %d", c.PID))
+	}
+	facts = append(facts, span.Took(f.Now.Sub(c.Since)))
+	right := func() string { return strings.Join(facts, " "+th.Glyph.Dot+" ") }
+	for len(facts) > 0 && widget.Width(left)+2+widget.Width(right()) > w { // for whom it runs comes first
+		facts = facts[:len(facts)-1]
+	}
+	return widget.Ends(left, th.Faint.Render(right()), w)
+}
+
+// openChildLog shows the log of the program under the cursor.
+func (p *Page) openChildLog() tea.Cmd {
+	if i := p.lists[partChildren].Cursor; i >= 0 && i < len(p.details.Children) {
+		p.logOf, p.end = p.details.Children[i].Name, true
+		p.focus(partLog)
+	}
+	return nil
+}
+
+// logged are the programs that the log has lines of, those that are gone among them.
+func (p *Page) logged() (names []string) {
+	for _, l := range p.details.Log {
+		if l.Child != "" && !slices.Contains(names, l.Child) {
+			names = append(names, l.Child)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (p *Page) whyOneLog() string {
+	if len(p.logged()) < 2 && p.logOf == "" {
+		return "there is one log"
+	}
+	return ""
+}
+
+// nextLog leads from the log of all to that of each.
+func (p *Page) nextLog() tea.Cmd {
+	all := append([]string{""}, p.logged()...)
+	p.logOf, p.end = all[(slices.Index(all, p.logOf)+1)%len(all)], true
+	return nil
+}
+
+// logRows draws the log: of all programs, each line with whose it is.
+func (p *Page) logRows(th *theme.Theme, w, h int) []string {
+	wide := 7
+	several := p.logOf == "" && len(p.logged()) > 1
+	var rows []string
+	for _, l := range p.details.Log {
+		if several {
+			wide = max(wide, min(widget.Width(plain.Line(l.Child))+1, 16))
+		}
+	}
+	for _, l := range p.details.Log {
+		if p.logOf != "" && l.Child != p.logOf {
+			continue
+		}
+		from, style := l.From, th.Faint
+		if from == "link" {
+			style = th.Info
+		}
+		if several {
+			from = cmp.Or(l.Child, from)
+		}
+		rows = append(rows, th.Faint.Render(l.Time.Format("15:04:05"))+" "+style.Render(widget.Fit(plain.Line(from), wide))+plain.Line(l.Text))
+	}
+	if len(rows) == 0 {
+		return empty(th, w, h, "Messages between mcpdeck and the server appear here.")
+	}
+	if p.end {
+		p.log.Top = len(rows)
+	}
+	return p.log.Render(th, rows, w, h)
+}
