@@ -90,6 +90,16 @@ func TestImportersOfARemovedExportAreFoundThroughBarrels(t *testing.T) {
 	}
 }
 
+// importers are those of all that has changed.
+func importers(s *stage) (ids []string) {
+	for _, c := range s.MustCompare(logicstamp.CompareArgs{}).ContractChanges {
+		for _, i := range c.Importers {
+			ids = append(ids, i.EntryID)
+		}
+	}
+	return ids
+}
+
 // Who imports a component with a broken prop is found through a barrel, too; who
 // takes something else from the barrel is not named.
 func TestImportersOfAComponentAreThoseThatTakeIt(t *testing.T) {
@@ -100,11 +110,7 @@ func TestImportersOfAComponentAreThoseThatTakeIt(t *testing.T) {
 	s.Write("src/No.tsx", "import { other } from './parts';\n")
 	s.MustRefresh(logicstamp.RefreshArgs{})
 	s.Write("src/parts/Knob.tsx", "// props: size\nexport const Knob = 1;\n")
-	var got []string
-	for _, i := range s.MustCompare(logicstamp.CompareArgs{}).ContractChanges[0].Importers {
-		got = append(got, i.EntryID)
-	}
-	if want := []string{"src/Yes.tsx", "src/parts/index.ts"}; !slices.Equal(got, want) {
+	if got, want := importers(s), []string{"src/Yes.tsx", "src/parts/index.ts"}; !slices.Equal(got, want) {
 		t.Errorf("importers = %q, want %q", got, want)
 	}
 }
@@ -120,22 +126,14 @@ func TestWhoTakesOnlyOtherNamesIsNoImporter(t *testing.T) {
 	s.Write("src/Step.tsx", "import { STEP } from './parts/Knob';\n")
 	s.Write("src/Effect.tsx", "import './parts/Knob';\n")
 	s.MustRefresh(logicstamp.RefreshArgs{})
-	importers := func() (got []string) {
-		for _, c := range s.MustCompare(logicstamp.CompareArgs{}).ContractChanges {
-			for _, i := range c.Importers {
-				got = append(got, i.EntryID)
-			}
-		}
-		return got
-	}
 	s.Write("src/parts/Knob.tsx", "// props: size\nexport interface KnobProps { size: number }\nexport const STEP = 2;\nexport default function Knob({}: KnobProps) {}\n")
-	if got, want := importers(), []string{"src/ByDefault.tsx", "src/Props.tsx", "src/Whole.tsx"}; !slices.Equal(got, want) {
+	if got, want := importers(s), []string{"src/ByDefault.tsx", "src/Props.tsx", "src/Whole.tsx"}; !slices.Equal(got, want) {
 		t.Errorf("of a removed prop: importers = %q, want %q", got, want)
 	}
 	if err := os.Remove(filepath.Join(s.Project, "src/parts/Knob.tsx")); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := importers(), []string{"src/ByDefault.tsx", "src/Props.tsx", "src/Step.tsx", "src/Whole.tsx", "src/Effect.tsx"}; !slices.Equal(got, want) {
+	if got, want := importers(s), []string{"src/ByDefault.tsx", "src/Props.tsx", "src/Step.tsx", "src/Whole.tsx", "src/Effect.tsx"}; !slices.Equal(got, want) {
 		t.Errorf("of a removed file: importers = %q, want %q", got, want)
 	}
 }

@@ -35,10 +35,7 @@ func TestWhatNoDeckHasIsOnNobodysScreen(t *testing.T) {
 }
 
 func TestACallThatWentOnElsewhereCountsFromItsBeginning(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := questions.New(questions.Options{})
-		defer q.Close()
-		b := newBench(t, nil, q, "codex-mcp-client")
+	asking(t, "codex-mcp-client", func(t *testing.T, q *questions.Queue, b *bench) {
 		params := askParams(oneQuestion, "t")
 		params["_meta"] = map[string]any{"progressToken": "t", host.AskedMeta: time.Now().Add(-200 * time.Second).UnixMilli()}
 		start := time.Now()

@@ -48,6 +48,16 @@ type bench struct {
 	ses *session
 }
 
+// asking plays an agent with a queue of its own, in a time of its own.
+func asking(t *testing.T, client string, play func(t *testing.T, q *questions.Queue, b *bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		q := questions.New(questions.Options{})
+		defer q.Close()
+		play(t, q, newBench(t, nil, q, client))
+	})
+}
+
 func newBench(t *testing.T, desk Desk, q *questions.Queue, client string) *bench {
 	t.Helper()
 	b := &bench{t: t, q: q, srv: server.NewMCPServer("pi-ask-mcp", "0"), ses: &session{notes: make(chan mcp.JSONRPCNotification, 100)}}
@@ -131,10 +141,7 @@ func TestAskAnswered(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				q := questions.New(questions.Options{})
-				defer q.Close()
-				b := newBench(t, nil, q, "claude-code")
+			asking(t, "claude-code", func(t *testing.T, q *questions.Queue, b *bench) {
 				ch := b.start(askParams(tt.args, "tok"))
 				if err := q.Answer(1, tt.results); err != nil {
 					t.Fatal(err)
@@ -152,10 +159,7 @@ func TestAskAnswered(t *testing.T) {
 }
 
 func TestDeclinedAndTimedOutAreNoErrors(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := questions.New(questions.Options{})
-		defer q.Close()
-		b := newBench(t, nil, q, "claude-code")
+	asking(t, "claude-code", func(t *testing.T, q *questions.Queue, b *bench) {
 		ch := b.start(askParams(oneQuestion, 1))
 		_ = q.Decline(1, "not now")
 		if got := <-ch; got.IsError || got.StructuredContent.Status != "declined" || !strings.Contains(got.StructuredContent.Message, "not now. Nothing was chosen") {
@@ -184,10 +188,7 @@ func TestBadArguments(t *testing.T) {
 func TestProgressAtOnceThenEvery15Seconds(t *testing.T) {
 	for _, token := range []any{"", "tok", 0, 7} {
 		t.Run(fmt.Sprintf("%T %v", token, token), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				q := questions.New(questions.Options{})
-				defer q.Close()
-				b := newBench(t, nil, q, "claude-code")
+			asking(t, "claude-code", func(t *testing.T, q *questions.Queue, b *bench) {
 				ch := b.start(askParams(oneQuestion, token))
 				if len(b.ses.notes) != 1 {
 					t.Fatalf("%d progress notifications at once, want 1", len(b.ses.notes))
@@ -237,10 +238,7 @@ func TestPendingHandOver(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.client, tt.token, tt.hint), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				q := questions.New(questions.Options{})
-				defer q.Close()
-				b := newBench(t, nil, q, tt.client)
+			asking(t, tt.client, func(t *testing.T, q *questions.Queue, b *bench) {
 				b.ctx = host.WithCaller(b.ctx, func() deck.Caller {
 					return deck.Caller{Client: tt.client, Identity: "me", Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}
 				})
@@ -267,10 +265,7 @@ func TestPendingHandOver(t *testing.T) {
 }
 
 func TestAskWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := questions.New(questions.Options{})
-		defer q.Close()
-		b := newBench(t, nil, q, "somebody")
+	asking(t, "somebody", func(t *testing.T, q *questions.Queue, b *bench) {
 		id := (<-b.start(askParams(oneQuestion, nil))).StructuredContent.ID
 		if err := q.Answer(1, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}); err != nil {
 			t.Fatal(err)
@@ -293,10 +288,7 @@ func TestAskWait(t *testing.T) {
 }
 
 func TestCancelMarksTheQuestion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := questions.New(questions.Options{})
-		defer q.Close()
-		b := newBench(t, nil, q, "claude-code")
+	asking(t, "claude-code", func(t *testing.T, q *questions.Queue, b *bench) {
 		ctx, cancel := context.WithCancel(b.ctx)
 		b.ctx = ctx
 		ch := b.start(askParams(oneQuestion, 1))
@@ -332,10 +324,7 @@ func TestAskWithoutADeckIsUnavailable(t *testing.T) {
 }
 
 func TestSeveralCallsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := questions.New(questions.Options{})
-		defer q.Close()
-		b := newBench(t, nil, q, "claude-code")
+	asking(t, "claude-code", func(t *testing.T, q *questions.Queue, b *bench) {
 		first := b.start(askParams(oneQuestion, 1))
 		second := b.start(askParams(strings.Replace(oneQuestion, "Auth?", "Cache?", 1), 2))
 		_ = q.Answer(2, []questions.Result{{ID: "auth", SelectedOptions: []string{"API key"}}})
