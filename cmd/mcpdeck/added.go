@@ -131,7 +131,8 @@ func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 		Limits: card.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout), Idle: time.Duration(s.IdleStop)},
 		Hooks:  card.Hooks{Find: func(from card.From) (card.Found, error) { return program(cfg, s, from) }},
 	}
-	o.ElicitAgent, o.SampleAgent = s.Elicit == "agent", s.Sampling == "agent"
+	// Without a deck, there is only the agent to pass a question of the server on to the user.
+	o.ElicitAgent, o.SampleAgent = s.Elicit == "agent" || s.Elicit == "deck" && !h.person, s.Sampling == "agent"
 	if h.person && s.Elicit != "refuse" && !o.ElicitAgent {
 		o.Elicit = func(ctx context.Context, e card.Elicitation) (card.Elicited, error) {
 			return h.form(ctx, e, s.Label(), cmp.Or(strings.Join(s.Command[:min(len(s.Command), 1)], ""), s.Name))

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,6 +159,35 @@ func TestHowManyAgentsShareAServer(t *testing.T) {
 		c, _, err := row.card.Complete("x")
 		if err != nil || shareOf(c) != row.want {
 			t.Errorf("%+v: %s, %v", row.card, shareOf(c), err)
+		}
+	}
+}
+
+// Where nobody is at a deck, the agent's own client can ask its user.
+func TestAFormOfAServerGoesToTheAgentWithoutADeck(t *testing.T) {
+	echo, err := exec.LookPath("echo-server") // TestMain has put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := served(t, withCards(t, settings.Card{Name: "echo", Command: []string{echo}, Env: map[string]string{"FORM": `{"type":"object","properties":{}}`}}))
+	c, err := h.addedCard("echo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.On()
+	if err := c.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for want, in := range map[string]card.Invocation{
+		`{\"action\":\"decline\"}`: {From: card.From{Agent: "1"}},
+		`{\"action\":\"accept\"}`: {From: card.From{Agent: "2", Answers: card.Answers{Forms: true}}, Ask: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+			return json.RawMessage(`{"action":"accept"}`), nil
+		}},
+	} {
+		in.Tool = "echo_form"
+		r, err := c.Call(t.Context(), in)
+		if err != nil || !strings.Contains(string(r.JSON()), want) {
+			t.Errorf("got %s, %v; want %s", r.JSON(), err, want)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func (c Card) pointless() []string {
 			out = append(out, fmt.Sprintf("%s has no effect on a server with %s", key, other))
 		}
 	}
-	if c.Share == "project" || c.Share == "deck" { // it is unclear which agent to ask
+	if (c.Share == "project" || c.Share == "deck") && c.Era != "modern" { // it is unclear which agent to ask
 		for key, value := range map[string]string{"elicit": c.Elicit, "sampling": c.Sampling} {
 			if value == "agent" {
 				out = append(out, fmt.Sprintf("%s = \"agent\" has no effect on a server that agents share; use share = \"session\"", key))

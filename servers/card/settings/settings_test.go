@@ -51,6 +51,7 @@ func TestWhatIsWrongWithACard(t *testing.T) {
 		{"a verdict that is misspelt", "command = ['a']\ntools = { x = 'alow' }", `tools.x: unknown value "alow" counts as off`, ""},
 		{"resources that are misspelt", "command = ['a']\nresources = 'of'", `counts as off`, ""},
 		{"what has no effect", "command = ['a']\nheaders = { A = 'b' }", "headers has no effect on a server with a command", ""},
+		{"the agent of each request", "command = ['a']\nshare = 'deck'\nera = 'modern'\nsampling = 'agent'", "", ""},
 		{"no one agent to ask", "command = ['a']\nshare = 'deck'\nsampling = 'agent'", "sampling = \"agent\" has no effect on a server that agents share; use share = \"session\"", ""},
 		{"what else is heeded", "command = ['a']\npin = 'off'\ntrim = ['outputSchema']\ntexts = 'raw'\nprefix = ''", "", ""},
 		{"lazy", "command = ['a']\nmode = 'lazy'", "", ""},
