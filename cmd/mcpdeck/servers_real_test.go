@@ -96,7 +96,7 @@ func (d *driver) adds(s realtest.Server) {
 }
 
 // deckDeclares is what a deck tells a server that it can do.
-const deckDeclares = `{"elicitation":{"form":{},"url":{}},"roots":{}}`
+const deckDeclares = `{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true}}`
 
 // own are a server's definitions as it lists them itself, in one form, by name.
 func (d *driver) own(s realtest.Server) map[string]string {

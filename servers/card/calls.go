@@ -336,7 +336,7 @@ func (c *call) sent(id string, meta json.RawMessage) []byte {
 	}
 	o = slices.Concat(o, c.in.More)
 	if can := c.card.opts.passedWith(c.in.From); c.child.Era() == child.Modern && can.any() {
-		meta = child.Declaring(meta, c.card.opts.capabilities(can))
+		meta = child.Declaring(meta, c.card.opts.capabilities(can, `{}`))
 	}
 	if meta := callMeta(meta, id, c.told != nil); meta != nil {
 		o = append(o, rawjson.Member{Key: "_meta", Value: meta})

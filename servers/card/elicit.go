@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
@@ -41,18 +42,20 @@ type link struct {
 	log    *child.Log
 	elicit func(context.Context, Elicitation) (Elicited, error) // nil if elicitation is not supported
 	passed Answers                                              // requests passed on to the agent
-	root   string                                               // project reported to the server, absolute; "" if none
+	root   atomic.Pointer[string]                               // project reported to the server, absolute; "" if none
 	person person
 	heeded heeded
 }
 
 // openLink starts a child. It leaves nothing behind if it fails.
 func (c *Card) openLink(ctx context.Context, s *slot, from From, found Found) (*link, []json.RawMessage, error) {
-	o, l := &c.opts, &link{log: s.log, elicit: c.opts.Elicit, passed: c.opts.passed(from), root: from.Root}
+	o, l := &c.opts, &link{log: s.log, elicit: c.opts.Elicit, passed: c.opts.passed(from)}
 	l.person.either = o.ElicitAgent || o.SampleAgent
+	root := from.Root
 	if from.Agent == "" {
-		l.root = o.Root
+		root = o.Root
 	}
+	l.root.Store(&root)
 	opts := child.Options{Name: s.name, Limit: o.Limits.Start, Version: o.Version, Log: s.log, Era: o.Era, Remembered: c.remembered(), Settle: o.Era == ""}
 	opts.Told = func(method string, params json.RawMessage) { c.told(l, method, params) }
 	if found.Open != nil {
@@ -66,11 +69,11 @@ func (c *Card) openLink(ctx context.Context, s *slot, from From, found Found) (*
 			return proc, nil
 		}
 	}
-	opts.Handshake = o.capabilities(l.passed)
+	opts.Handshake = o.capabilities(l.passed, `{"listChanged":true}`)
 	if o.Share != ShareSession { // a child of the newer era serves other agents, too
-		opts.Capabilities = o.capabilities(Answers{})
+		opts.Capabilities = o.capabilities(Answers{}, `{}`)
 	} else {
-		opts.Capabilities = opts.Handshake
+		opts.Capabilities = o.capabilities(l.passed, `{}`)
 	}
 	if opts.Handshake != nil || o.ElicitAgent {
 		opts.Ask = func(conn *child.Conn, m rpc.Message) { c.serve(l, conn, m) }
@@ -83,8 +86,9 @@ func (c *Card) openLink(ctx context.Context, s *slot, from From, found Found) (*
 	return l, tools, nil
 }
 
-// capabilities returns the client capabilities declared to the server; nil means none.
-func (o *Options) capabilities(agent Answers) json.RawMessage {
+// capabilities returns the client capabilities declared to the server, of which roots is the
+// one for roots; nil means none.
+func (o *Options) capabilities(agent Answers, roots string) json.RawMessage {
 	can := agent.capabilities()
 	switch {
 	case o.Elicit != nil && o.ToolsOnly:
@@ -93,7 +97,7 @@ func (o *Options) capabilities(agent Answers) json.RawMessage {
 		can = append(can, rawjson.Member{Key: "elicitation", Value: json.RawMessage(`{"form":{},"url":{}}`)})
 	}
 	if !o.ToolsOnly && !o.NoRoots {
-		can = append(can, rawjson.Member{Key: "roots", Value: json.RawMessage(`{}`)})
+		can = append(can, rawjson.Member{Key: "roots", Value: json.RawMessage(roots)})
 	}
 	if can == nil {
 		return nil
@@ -144,15 +148,16 @@ func (l *link) fill(ctx context.Context, e Elicitation) (json.RawMessage, error)
 
 // roots returns the folders that the child may work in.
 func (l *link) roots() json.RawMessage {
-	if l.root == "" {
+	root := *l.root.Load()
+	if root == "" {
 		return json.RawMessage(`{"roots":[]}`)
 	}
-	path := filepath.ToSlash(l.root)
+	path := filepath.ToSlash(root)
 	if !strings.HasPrefix(path, "/") { // a Windows drive
 		path = "/" + path
 	}
 	at := url.URL{Scheme: "file", Path: path}
-	return json.RawMessage(`{"roots":[{"uri":` + string(rawjson.Quote(at.String())) + `,"name":` + string(rawjson.Quote(filepath.Base(l.root))) + `}]}`)
+	return json.RawMessage(`{"roots":[{"uri":` + string(rawjson.Quote(at.String())) + `,"name":` + string(rawjson.Quote(filepath.Base(root))) + `}]}`)
 }
 
 // elicitation parses an elicitation request. Unless pages is set, only forms are allowed.

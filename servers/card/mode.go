@@ -265,6 +265,7 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 		return false
 	}
 	s.child, s.used = a.child, time.Now()
+	c.tellRoot(s)
 	if c.mode == Off {
 		c.lingerFrom(time.Now())
 	}

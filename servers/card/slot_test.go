@@ -122,7 +122,7 @@ func TestTheFirstChildOfTheNewerEraBecomesTheProjects(t *testing.T) {
 func TestAListingLeavesNothingRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
-		if st := s.Status(); len(st.Children) != 0 || !st.Listed || len(st.Tools) != 19 || st.Doing() != "idle" {
+		if st := s.Status(); len(st.Children) != 0 || !st.Listed || len(st.Tools) != 20 || st.Doing() != "idle" {
 			t.Errorf("%d children, %d tools, %s", len(st.Children), len(st.Tools), st.Doing())
 		}
 	})

@@ -34,6 +34,7 @@ func (c *Card) Wants(f From, w Wanted) {
 	if c.opts.ToolsOnly || c.mode != On {
 		return
 	}
+	c.moved(f)
 	if len(w.Resources) > 0 {
 		c.spawn("what agents want", func() { c.watchFor(f) })
 		return
@@ -42,6 +43,29 @@ func (c *Card) Wants(f From, w Wanted) {
 		if l := s.child; l != nil && c.isFor(s, f.Agent) {
 			c.spawn("what agents want", func() { c.heed(s, l) })
 		}
+	}
+}
+
+// moved tells the child of an agent that its project has changed. The caller holds mu.
+func (c *Card) moved(f From) {
+	s := c.slots["agent "+f.Agent]
+	if s == nil || s.from.Root == f.Root {
+		return
+	}
+	s.from.Root = f.Root
+	c.tellRoot(s)
+}
+
+// tellRoot tells the child of an agent in which project the agent works, if that has changed
+// since the child was started. The caller holds mu.
+func (c *Card) tellRoot(s *slot) {
+	l, root := s.child, s.from.Root
+	if l == nil || s.key != "agent "+s.from.Agent || *l.root.Load() == root {
+		return
+	}
+	l.root.Store(&root)
+	if l.Era() == child.Legacy && !c.opts.NoRoots {
+		l.Tell("notifications/roots/list_changed", nil)
 	}
 }
 
@@ -231,8 +255,27 @@ func (c *Card) told(l *link, method string, params json.RawMessage) {
 		c.logged(l, params)
 	case "notifications/resources/updated":
 		c.pass(l, method, ofNoSubscription(params))
+	case "notifications/elicitation/complete", "notifications/tasks/status":
+		c.passToOwner(l, method, params)
 	default:
 		l.log.Note("ignored: " + plain.Line(method))
+	}
+}
+
+// passToOwner passes a notification to the agent that has the child to itself, which alone
+// knows what it is about. It is dropped if there is none.
+func (c *Card) passToOwner(l *link, method string, params json.RawMessage) {
+	agent := ""
+	c.mu.Lock()
+	fn := c.events.Pass
+	for _, s := range c.all() {
+		if s.child == l && s.key == "agent "+s.from.Agent {
+			agent = s.from.Agent
+		}
+	}
+	c.mu.Unlock()
+	if fn != nil && agent != "" {
+		fn(agent, method, params)
 	}
 }
 

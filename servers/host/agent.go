@@ -144,6 +144,7 @@ func (a *Agent) SetRoot(root string) bool {
 	}
 	a.mu.Unlock()
 	a.host.tell()
+	a.tellWanted(a.host.all())
 	return refused == nil
 }
 

@@ -139,6 +139,21 @@ func (m *hosted) Pass(agent, method string, params json.RawMessage) {
 		for _, a := range agents {
 			a.pass(m, level, to, func(c deck.Caller) bool { return agent == "" || c.Agent == agent })
 		}
+	case "notifications/elicitation/complete":
+		m.tell(method, to, func(*View) bool { return true })
+	case "notifications/tasks/status": // agents have tasks of a server that they see as it is
+		m.tell(method, to, func(v *View) bool { return v.Spec.AsIs })
+	}
+}
+
+// tell sends a notification to the connections through some of the module's views.
+func (m *hosted) tell(method string, params map[string]any, through func(*View) bool) {
+	m.host.mu.Lock()
+	defer m.host.mu.Unlock()
+	for _, v := range m.host.views {
+		if v.has(m) && through(v) {
+			v.MCP.SendNotificationToAllClients(method, params)
+		}
 	}
 }
 

@@ -32,6 +32,9 @@ type Conn struct {
 
 	pending rpc.Pending // our own requests
 
+	learning  sync.Mutex // held while the client is asked for its roots; guards what follows
+	announced bool       // the project is one of them
+
 	mu     sync.Mutex // guards what follows
 	flight map[string]*inFlight
 }
@@ -127,7 +130,7 @@ func (c *Conn) route(e envelope) {
 		c.cancelled(e.Params)
 	case e.ID == nil:
 		c.view.MCP.HandleMessage(c.ctx, e.Encode())
-		if e.Method == "notifications/initialized" {
+		if e.Method == "notifications/initialized" || e.Method == "notifications/roots/list_changed" {
 			c.work.Go(func() { defer safe.Recover("announced root"); c.learnRoot() })
 		}
 	default:

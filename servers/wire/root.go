@@ -11,9 +11,11 @@ import (
 )
 
 // learnRoot asks a client that supports roots for them if the connection came without a
-// folder.
+// folder. It is also for a client whose roots have changed.
 func (c *Conn) learnRoot() {
-	if c.agent.HasRoot() || c.sess.GetClientCapabilities().Roots == nil {
+	c.learning.Lock() // the last answer counts
+	defer c.learning.Unlock()
+	if c.agent.HasRoot() && !c.announced || c.sess.GetClientCapabilities().Roots == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, 5*time.Second)
@@ -24,6 +26,7 @@ func (c *Conn) learnRoot() {
 	}
 	for _, r := range roots.Roots {
 		if c.agent.SetRoot(FilePath(r.URI)) {
+			c.announced = true
 			return
 		}
 	}

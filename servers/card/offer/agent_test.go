@@ -109,3 +109,72 @@ func TestWhatAnAgentDoesNotAnswerIsDeclined(t *testing.T) {
 		})
 	})
 }
+
+// What a server says of a page or of a task is for the one agent that it belongs to.
+func TestNewsOfAPageOrATaskIsForItsAgent(t *testing.T) {
+	own(t, func(t *testing.T, s stage) {
+		t.Helper()
+		for name, spec := range map[string]host.ViewSpec{"merged": {}, "as it is": {Servers: []string{"one"}, AsIs: true}} {
+			t.Run(name, func(t *testing.T) {
+				var agents []wiretest.Talker
+				for range 2 {
+					a := wiretest.OverStream(t, s.host, spec, false)
+					a.Say(t, "initialize", wiretest.Handshake, "0")
+					a.Tell(t, "notifications/initialized", `{}`)
+					agents = append(agents, a)
+				}
+				tool, want := "one_news", []string{`"method":"notifications/elicitation/complete","params":` + fake.PageNews}
+				if spec.AsIs {
+					tool = "news"
+					want = append(want, `"method":"notifications/tasks/status","params":`+fake.TaskNews)
+				}
+				if got := ask(t, agents[1], false, "tools/call", `{"name":"`+strings.TrimSuffix(tool, "news")+`echo"}`); !strings.Contains(got, "result") {
+					t.Fatal(got)
+				}
+				got := agents[0].Say(t, "tools/call", `{"name":"`+tool+`"}`, "1")
+				until(t, "the news", func() bool {
+					if len(got) <= len(want) { // over HTTP it has a stream of its own
+						got = append(got, agents[0].Say(t, "ping", `{}`, "2")...)
+					}
+					for _, w := range want {
+						if !strings.Contains(strings.Join(got, "\n"), w) {
+							return false
+						}
+					}
+					return true
+				})
+				if all := strings.Join(got, "\n"); !spec.AsIs && strings.Contains(all, "tasks/status") {
+					t.Errorf("an agent that knows no tasks was told %s", all)
+				}
+				if others := agents[1].Say(t, "ping", `{}`, "2"); len(others) != 1 {
+					t.Errorf("the other agent was told %q", others)
+				}
+			})
+		}
+	})
+}
+
+// A server is told that the project of its agent is another.
+func TestAServerIsToldOfAnotherProject(t *testing.T) {
+	for _, web := range []bool{false, true} {
+		s := on(t, &fake.Server{NoModern: true}, web, card.Options{OnDemand: true, Share: card.ShareSession, Root: "/deck"})
+		a := wiretest.OverStream(t, s.host, host.ViewSpec{}, false)
+		a.Say(t, "initialize", strings.Replace(wiretest.Handshake, `"capabilities":{}`, `"capabilities":{"roots":{"listChanged":true}}`, 1), "0")
+		for i, root := range []string{"/src/shop", "/src/other"} {
+			if i == 0 {
+				a.Tell(t, "notifications/initialized", `{}`)
+			} else {
+				a.Tell(t, "notifications/roots/list_changed", `{}`)
+			}
+			asked, err := rawjson.Parse([]byte(a.Next(t)))
+			if err != nil || asked.Str("method") != "roots/list" {
+				t.Fatalf("asked %s, %v", asked.JSON(), err)
+			}
+			a.Answer(t, `{"jsonrpc":"2.0","id":`+string(asked.Get("id"))+`,"result":{"roots":[{"uri":"file://`+root+`"}]}}`)
+			until(t, "the project "+root, func() bool {
+				return strings.Contains(ask(t, a, false, "tools/call", `{"name":"one_where"}`), `file://`+root)
+			})
+		}
+		until(t, "the word of it", func() bool { return s.server.Count("notifications/roots/list_changed") > 0 })
+	}
+}

@@ -26,7 +26,7 @@ func TestTheFakeAsAProgram(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.End()
-			if c.Era() != tt.want || len(tools) != 19 {
+			if c.Era() != tt.want || len(tools) != 20 {
 				t.Errorf("era %s, %d tools", c.Era(), len(tools))
 			}
 			if got, err := c.Call(t.Context(), "tools/call", json.RawMessage(`{"name":"echo","arguments":{"text":"hi"}}`)); err != nil || !strings.Contains(string(got), `"hi"`) {

@@ -22,15 +22,17 @@ const (
 	Template = `{"uriTemplate":"fake://{x}","later":"<t>","name":"x"}`
 	Odd      = `{"z":1.0,"content":[{"type":"later","x":1e2},{"type":"image","data":"AAAA","mimeType":"image/png","_meta":{"\u00e9":1.0}},` +
 		`{"type":"resource_link","uri":"fake://b","name":"b"}],"structuredContent":{"n":9007199254740993,"b":1.50},"_meta":{"x":1.0},"later":"<\u00e9>"}`
+	PageNews = `{"z":1.0,"elicitationId":"e-1"}`
+	TaskNews = `{"z":1.0,"taskId":"task-1","status":"working"}`
 	OddError = `{"code":-32042,"message":"\u00e9 <no>","data":{"n":9007199254740993,"z":1.0,"a":2},"later":1}`
 )
 
 // moreTools are odd (a result with all that a result may have, and more), bad (an error of
 // that kind), params (the params it got), log (a message of each level), touch (a resource,
-// by its URI), where (the roots), sample (a message of a model), url (a page for the user),
+// by its URI), news (of a page and of a task), where (the roots), sample (a message of a model), url (a page for the user),
 // unheard (a request that no client knows) and research, which runs as a task alone.
 func moreTools() (all []string) {
-	for _, name := range []string{"odd", "bad", "params", "log", "touch", "where", "sample", "url", "unheard"} {
+	for _, name := range []string{"odd", "bad", "params", "log", "touch", "where", "sample", "url", "unheard", "news"} {
 		all = append(all, `{"name":"`+name+`","inputSchema":{"type":"object"}}`)
 	}
 	return append(all, `{"name":"research","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`)
@@ -114,6 +116,14 @@ func (c *session) callMore(ctx context.Context, m rpc.Message, params rawjson.Ob
 	case "touch":
 		c.touch(args.Str("uri"))
 		reply(result(m.ID, text("touched")))
+	case "news":
+		say := c.tell
+		if modern { // where there is no stream of the server's own
+			say = reply
+		}
+		say(rpc.Message{Method: "notifications/elicitation/complete", Params: json.RawMessage(PageNews)}.Line())
+		say(rpc.Message{Method: "notifications/tasks/status", Params: json.RawMessage(TaskNews)}.Line())
+		reply(result(m.ID, text("told")))
 	case "where":
 		c.input(ctx, m, params, modern, "roots/list", `{}`, reply)
 	case "sample":
