@@ -74,6 +74,8 @@ func SessionSubject(s *deck.Session) string {
 		return cmp.Or(plain.Line(s.WaitingFor), last)
 	case s.State == deck.Working || s.State == deck.Background:
 		return cmp.Or(last, plain.Line(s.Title))
+	case s.Note == "connected":
+		return cmp.Or(last, s.Note)
 	case s.Note != "":
 		return plain.Line(s.Note)
 	}

@@ -21,7 +21,7 @@ func (s *Sessions) Hints() (<-chan struct{}, func()) { return s.Subscribe() }
 
 // NewSessions are sessions of four agents, as of now, sorted by need.
 func NewSessions(now time.Time) *Sessions {
-	const list = "LiteLLM 1.109.1 (MIT licence, Berri AI), taken on 2026-11-22"
+	const list = "LiteLLM 1.109.1, taken on 2026-11-22"
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	return &Sessions{All: []deck.Session{
 		{

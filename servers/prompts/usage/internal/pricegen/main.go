@@ -63,7 +63,7 @@ func generate(version string) error {
 	if err := os.WriteFile("LICENSE.litellm", license, 0o644); err != nil {
 		return err
 	}
-	source := fmt.Sprintf("LiteLLM %s (MIT licence, Berri AI), taken on %s", version, time.Now().UTC().Format(time.DateOnly))
+	source := fmt.Sprintf("LiteLLM %s, taken on %s", version, time.Now().UTC().Format(time.DateOnly))
 	out, err := trimmed(all, source)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func trimmed(all []byte, source string) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "{\"source\": %q", source)
+	fmt.Fprintf(&b, "{\"source\": %q,\n\"license\": \"MIT, Copyright (c) 2023 Berri AI; see LICENSE.litellm\"", source)
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
 		fmt.Fprintf(&b, ",\n%q: %s", name, kept[name])
 	}

@@ -1,0 +1,403 @@
+package agents
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Render draws the list, and what is known of one session beside or below it, or instead
+// of it in a small terminal.
+func (p *Page) Render(f *tui.Frame) []string {
+	p.areas = p.areas[:0]
+	const gap = 2
+	switch {
+	case f.W >= 120 && len(p.rows) > 0:
+		w := p.listWidth(f)
+		return widget.Beside(p.listPane(f, w, f.H), widget.Rows(nil, gap, f.H), p.detailPane(f, w+gap, 0, f.W-w-gap, f.H))
+	case f.W >= 80 && f.H >= 20 && len(p.rows) > 0:
+		h := min(max(len(p.rows)+2, 6), f.H/2)
+		return append(p.listPane(f, f.W, h), p.detailPane(f, 0, h, f.W, f.H-h)...)
+	case p.part == partDetail:
+		return p.detailPane(f, 0, 0, f.W, f.H)
+	}
+	return p.listPane(f, f.W, f.H)
+}
+
+// listWidth is how wide the list is beside the detail: what its columns need, before the
+// detail gets more than it needs to be read.
+func (p *Page) listWidth(f *tui.Frame) int {
+	const least, most = 44, 80 // of the detail
+	need := 4
+	for _, c := range p.columns(f, 1<<20) {
+		need += c.w + gapW
+	}
+	return min(max(need, f.W-most), f.W-least)
+}
+
+// rule is the line above a pane; a heavy one has the focus.
+func rule(f *tui.Frame, title, note string, focus bool, w int) string {
+	th := f.Theme
+	if focus {
+		return th.Focus.Render(th.Glyph.Focus.Top) + widget.Rule(th.Focus, th.Accent, th.Glyph.Focus.Top, title, note, w-1)
+	}
+	return th.Border.Render(th.Glyph.Frame.Top) + widget.Rule(th.Border, th.Title, th.Glyph.Frame.Top, title, note, w-1)
+}
+
+func (p *Page) listPane(f *tui.Frame, w, h int) []string {
+	th := f.Theme
+	focus := f.Focus && p.part == partList
+	rows := []string{rule(f, "Sessions", p.verdict(th, w), focus, w)}
+	if len(p.rows) == 0 {
+		return widget.Rows(append(rows, p.nothing(th, w)...), w, h)
+	}
+	cols := p.columns(f, w-4)
+	if h >= 8 {
+		rows = append(rows, "  "+p.heads(th, cols, w-4))
+	}
+	left := h - len(rows)
+	p.areas = append(p.areas, tui.Area{Part: partList, Y: len(rows), W: w, H: left})
+	rows = append(rows, p.list.Render(th, w, left, focus, func(i, w int) string {
+		r := &p.rows[i]
+		if r.Session == nil {
+			return widget.Rule(th.Border, th.Strong, th.Glyph.Frame.Top, r.head, th.Faint.Render(r.note), w)
+		}
+		return line(cols, r.Session, w)
+	})...)
+	return widget.Rows(rows, w, h)
+}
+
+func (p *Page) nothing(th *theme.Theme, w int) []string {
+	var rows []string
+	for _, text := range []string{
+		"",
+		"Sessions of coding agents on this machine appear here: what each does, what it waits for, and what it costs.",
+		"Claude Code and Codex are found by themselves. OpenCode and Gemini CLI tell more once they are set up: mcpdeck setup --prompts.",
+	} {
+		for _, l := range widget.Wrap(text, max(min(w-4, 88), 10)) {
+			rows = append(rows, "  "+th.Faint.Render(l))
+		}
+	}
+	return rows
+}
+
+// verdict is how many sessions are in which state.
+func (p *Page) verdict(th *theme.Theme, w int) string {
+	waits, works, idle := 0, 0, 0
+	for i := range p.all {
+		switch s := p.all[i].State; {
+		case s.Waits():
+			waits++
+		case s == deck.Working || s == deck.Background:
+			works++
+		case s == deck.Idle:
+			idle++
+		}
+	}
+	var parts []string
+	if waits > 0 {
+		parts = append(parts, th.Warn.Render(fmt.Sprintf("%d wait for you", waits)))
+	}
+	if works > 0 {
+		parts = append(parts, th.Faint.Render(fmt.Sprintf("%d at work", works)))
+	}
+	if idle > 0 && w >= 60 {
+		parts = append(parts, th.Faint.Render(fmt.Sprintf("%d idle", idle)))
+	}
+	return strings.Join(parts, th.Faint.Render(" "+th.Glyph.Dot+" "))
+}
+
+// gapW is the air between two columns.
+const gapW = 2
+
+// column is a column of the list.
+type column struct {
+	name, head string
+	w          int
+	right      bool
+	cell       func(s *deck.Session) (string, theme.Style)
+}
+
+// The subject is cut to wholeSubject before what repeats or is a figure goes, and to
+// leastSubject before anything else does.
+const (
+	wholeSubject = 48
+	leastSubject = 24
+)
+
+// columns are those that fit into w cells, as wide as what is in them. The first of those
+// that go are least missed; the subject takes what is left.
+func (p *Page) columns(f *tui.Frame, w int) []column {
+	cols := p.allColumns(f)
+	for i := range cols {
+		c := &cols[i]
+		used := false
+		for j := range p.all {
+			text, _ := c.cell(&p.all[j])
+			n := widget.Width(text)
+			used = used || n > 0
+			c.w = max(c.w, n)
+		}
+		switch most := map[string]int{"state": 12, "agent": 10, "project": 18, "title": 30, "mode": 12, "model": 18, "place": 14, "subject": 1 << 20}[c.name]; {
+		case !used && c.name != "subject":
+			c.w = 0
+		case most > 0:
+			c.w = min(c.w, most)
+		}
+		if c.w > 0 {
+			c.w = max(c.w, len(c.head))
+		}
+	}
+	drop := func(name string) {
+		for i := range cols {
+			if cols[i].name == name {
+				cols = append(cols[:i:i], cols[i+1:]...)
+				return
+			}
+		}
+	}
+	for i := len(cols) - 1; i >= 0; i-- {
+		if cols[i].w == 0 {
+			drop(cols[i].name)
+		}
+	}
+	subject := func() (free, wants int) {
+		free = w
+		for _, c := range cols {
+			if c.name == "subject" {
+				wants = c.w
+				continue
+			}
+			free -= c.w + gapW
+		}
+		return free, wants
+	}
+	for i, name := range []string{"title", "place", "mode", "model", "subs", "tokens", "context", "cost", "age", "project", "agent"} {
+		least := wholeSubject
+		if i > 4 {
+			least = leastSubject
+		}
+		if free, wants := subject(); free < min(wants, least) {
+			drop(name)
+		}
+	}
+	free, wants := subject()
+	for i := range cols {
+		if cols[i].name == "subject" {
+			cols[i].w = max(free, 0)
+			if w >= 1<<19 { // what the list would like
+				cols[i].w = min(wants, 60)
+			}
+		}
+	}
+	return cols
+}
+
+func (p *Page) allColumns(f *tui.Frame) []column {
+	th := f.Theme
+	text := func(style theme.Style, of func(s *deck.Session) string) func(*deck.Session) (string, theme.Style) {
+		return func(s *deck.Session) (string, theme.Style) { return of(s), style }
+	}
+	return []column{
+		{name: "state", head: "State", cell: func(s *deck.Session) (string, theme.Style) {
+			mark, style, word := tui.SessionMark(th, s)
+			return mark + " " + word, style
+		}},
+		{name: "agent", head: "Agent", cell: func(s *deck.Session) (string, theme.Style) { return plain.Line(s.Agent), th.Hue(s.Agent) }},
+		{name: "project", head: "Project", cell: text(th.Muted, project)},
+		{name: "title", head: "Title", cell: text(th.Muted, func(s *deck.Session) string {
+			if s.State.Waits() || s.State == deck.Working { // else it is the subject
+				return plain.Line(s.Title)
+			}
+			return ""
+		})},
+		{name: "subject", head: "What", cell: func(s *deck.Session) (string, theme.Style) {
+			if s.State == deck.Working || s.State.Waits() {
+				return tui.SessionSubject(s), th.Text
+			}
+			return tui.SessionSubject(s), th.Muted
+		}},
+		{name: "subs", head: "Subs", right: true, cell: text(th.Muted, func(s *deck.Session) string {
+			if s.Subagents == 0 {
+				return ""
+			}
+			return fmt.Sprintf("+%d", s.Subagents)
+		})},
+		{name: "mode", head: "Mode", cell: text(th.Faint, func(s *deck.Session) string { return plain.Line(s.Mode) })},
+		{name: "model", head: "Model", cell: text(th.Faint, func(s *deck.Session) string { return plain.Line(s.Model) })},
+		{name: "place", head: "Place", cell: text(th.Faint, where)},
+		{name: "tokens", head: "Tokens", right: true, cell: text(th.Muted, tokens)},
+		{name: "cost", head: "Cost", right: true, cell: text(th.Muted, tui.Dollars)},
+		{name: "context", head: "Full", right: true, cell: func(s *deck.Session) (string, theme.Style) {
+			if s.Context.Window > 0 && s.Context.Used*10 >= s.Context.Window*8 {
+				return tui.Filled(s), th.Warn
+			}
+			return tui.Filled(s), th.Muted
+		}},
+		{name: "age", head: "For", right: true, cell: func(s *deck.Session) (string, theme.Style) {
+			if s.Since.IsZero() {
+				return "", th.Faint
+			}
+			if s.State.Waits() {
+				return f.Ago(s.Since), th.Warn
+			}
+			return f.Ago(s.Since), th.Faint
+		}},
+	}
+}
+
+func tokens(s *deck.Session) string {
+	n := tui.AllTokens(s)
+	switch {
+	case n == 0:
+		return ""
+	case s.Usage.Partial:
+		return "≥ " + deck.CountTokens(n)
+	}
+	return deck.CountTokens(n)
+}
+
+// where is the terminal of a session.
+func where(s *deck.Session) string {
+	p := &s.Place
+	for _, text := range []string{p.Tmux, p.TmuxPane, p.Other, strings.TrimPrefix(p.TTY, "/dev/")} {
+		if text != "" {
+			return plain.Line(text)
+		}
+	}
+	if s.Headless {
+		return "headless"
+	}
+	return ""
+}
+
+// heads are the names of the columns; the one that is sorted by stands out.
+func (p *Page) heads(th *theme.Theme, cols []column, w int) string {
+	return join(cols, w, func(c *column) (string, theme.Style) {
+		if c.name == p.sort || p.sort == "" && c.name == "state" {
+			return c.head, th.Accent
+		}
+		return c.head, th.Faint
+	})
+}
+
+func line(cols []column, s *deck.Session, w int) string {
+	return join(cols, w, func(c *column) (string, theme.Style) { return c.cell(s) })
+}
+
+func join(cols []column, w int, cell func(*column) (string, theme.Style)) string {
+	var b strings.Builder
+	for i := range cols {
+		c := &cols[i]
+		if i > 0 {
+			b.WriteString(widget.Blank(gapW))
+		}
+		text, style := cell(c)
+		text = widget.Cut(text, c.w)
+		pad := widget.Blank(max(c.w-widget.Width(text), 0))
+		if c.right {
+			b.WriteString(pad)
+			pad = ""
+		}
+		b.WriteString(style.Render(text) + pad)
+	}
+	return widget.Fit(b.String(), w)
+}
+
+// detailPane draws all that is known of the session under the cursor.
+func (p *Page) detailPane(f *tui.Frame, x, y, w, h int) []string {
+	s := p.selected()
+	focus := f.Focus && p.part == partDetail
+	if s == nil {
+		return widget.Rows([]string{rule(f, "Session", "", focus, w)}, w, h)
+	}
+	p.areas = append(p.areas, tui.Area{Part: partDetail, X: x, Y: y, W: w, H: h})
+	title := plain.Line(s.Agent)
+	if name := project(s); name != "" {
+		title += " " + f.Theme.Glyph.Dot + " " + name
+	}
+	rows := []string{rule(f, title, "", focus, w)}
+	inner := min(w-3, 88)
+	body := p.detail(f, s, inner)
+	for _, l := range p.scroll.Render(f.Theme, body, w-1, h-1) {
+		rows = append(rows, " "+l)
+	}
+	return widget.Rows(rows, w, h)
+}
+
+// detail is the text of the detail, w cells wide.
+func (p *Page) detail(f *tui.Frame, s *deck.Session, w int) []string {
+	th := f.Theme
+	var rows []string
+	para := func(style theme.Style, text string) {
+		for l := range strings.SplitSeq(plain.Text(text), "\n") {
+			for _, l := range widget.Wrap(l, w) {
+				rows = append(rows, style.Render(l))
+			}
+		}
+	}
+	fact := func(name, value string) {
+		const nameW = 9
+		if value == "" {
+			return
+		}
+		for i, l := range widget.Wrap(value, max(w-nameW, 8)) {
+			if i > 0 {
+				name = ""
+			}
+			rows = append(rows, th.Faint.Render(widget.Fit(name, nameW))+l)
+		}
+	}
+	mark, style, word := tui.SessionMark(th, s)
+	state := style.Render(mark + " " + word)
+	if !s.Since.IsZero() {
+		state += th.Muted.Render(" for " + f.Ago(s.Since))
+	}
+	rows = append(rows, state)
+	if s.Title != "" {
+		para(th.Strong, s.Title)
+	}
+	if note := explain(s); note != "" {
+		para(th.Faint, note)
+	}
+	if s.State.Waits() && s.WaitingFor != "" {
+		rows = append(rows, "")
+		para(th.Text, s.WaitingFor)
+	} else if s.LastTool != "" {
+		rows = append(rows, "", th.Faint.Render("last: ")+th.Strong.Render(plain.Line(s.LastTool)))
+		para(th.Text, s.LastSubject)
+	}
+	rows = append(rows, "")
+	fact("folder", plain.Line(s.Folder))
+	fact("model", plain.Line(s.Model))
+	fact("mode", plain.Line(s.Mode))
+	if s.Subagents > 0 {
+		fact("agents", fmt.Sprintf("%d sub-agents at work", s.Subagents))
+	}
+	fact("context", contextLine(th, s, w-9))
+	fact("tokens", usageLine(s))
+	fact("cost", costLine(s))
+	fact("place", placeLine(s))
+	if a := p.connection(s); a != nil {
+		text := fmt.Sprintf("connected %s, %d calls", f.Since(a.Since), a.Calls)
+		if a.Errors > 0 {
+			text += fmt.Sprintf(", %d failed", a.Errors)
+		}
+		fact("deck", text)
+	}
+	version := plain.Line(s.Agent)
+	if s.Version != "" {
+		version += " " + plain.Line(s.Version)
+	}
+	if s.PID > 0 {
+		version += fmt.Sprintf(", process %d", s.PID)
+	}
+	fact("program", version)
+	fact("session", plain.Line(s.ID))
+	return rows
+}
