@@ -114,7 +114,33 @@ func (m *Model) Init() tea.Cmd {
 	if p := m.page(); p != nil {
 		cmds = append(cmds, p.Show())
 	}
-	return guard(tea.Batch(cmds...))
+	return guard(tea.Batch(append(cmds, m.movedTabs())...))
+}
+
+// movedTabs says once, after an update, that other pages have other digits.
+func (m *Model) movedTabs() tea.Cmd {
+	s := m.opts.Store
+	if s == nil {
+		return nil
+	}
+	var tabs []string
+	said := "pages have moved:"
+	for i, p := range m.pages {
+		tabs = append(tabs, p.ID())
+		said += fmt.Sprintf(" %d %s", i+1, p.Title())
+	}
+	now, before := strings.Join(tabs, " "), s.Get("tabs")
+	if now == before {
+		return nil
+	}
+	keep := func() tea.Msg {
+		_ = s.Put("tabs", now) // else it is said again
+		return nil
+	}
+	if before == "" && s.Get("page") == "" { // the first run
+		return keep
+	}
+	return tea.Batch(keep, Toast(Info, said))
 }
 
 // introduce tells the pages what there is to know from the start.

@@ -111,6 +111,25 @@ func TestTheLastPageIsKept(t *testing.T) {
 	run(t, frame.Size{W: 80, H: 20}, o, func(s *frame.Screen) { s.Has("this is Two") })
 }
 
+func TestPagesThatMovedAreNamedOnce(t *testing.T) {
+	one, two := twoPages()
+	store := memory{}
+	open := func(test func(s *frame.Screen), pages ...tui.Page) {
+		t.Helper()
+		run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: pages, Store: store}, func(s *frame.Screen) {
+			s.Wait(time.Second)
+			test(s)
+		})
+	}
+	const moved = "pages have moved: 1 Two 2 One"
+	open(func(s *frame.Screen) { s.Lacks("pages have moved") }, one, two)
+	open(func(s *frame.Screen) { s.Has(moved) }, two, one)
+	open(func(s *frame.Screen) { s.Lacks("pages have moved") }, two, one)
+	delete(store, "tabs") // as an older version leaves it
+	store["page"] = "one"
+	open(func(s *frame.Screen) { s.Has(moved) }, two, one)
+}
+
 func TestAnotherPageComesOnlyWhenTheUserDoesNothing(t *testing.T) {
 	one, two := twoPages()
 	three := &page{id: "three", title: "Three"}

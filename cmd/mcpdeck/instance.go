@@ -41,7 +41,7 @@ type instance struct {
 	queue    *ask.Queue     // nil when headless: there is no person to answer here
 	asks     *ask.Client    // of a deck in another process; nil unless headless
 	gate     *proof.Gate    // nil when headless
-	roster   *roster.Roster // of agents' sessions; nil when headless
+	roster   *roster.Roster // of agents' sessions; empty when headless
 	pencil   *pencil.Pencil
 	added    added
 	marking  marking
@@ -63,12 +63,11 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	if err := cfg.Paths.Make(); err != nil {
 		return nil, err
 	}
-	h := &instance{cfg: cfg, person: person, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
+	h := &instance{cfg: cfg, person: person, roster: &roster.Roster{}, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
 	if person {
 		o := cfg.AskOptions()
 		o.Redact = h.redact
 		h.queue = ask.New(o)
-		h.roster = &roster.Roster{}
 		h.gate = proof.New(proof.Options{Method: cfg.File.Ask.CLIAnswers.Method(), Path: cfg.Paths.Passphrase})
 	}
 	h.denied.of = readDenied(cfg)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/page/agents"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	"github.com/mcpdeck/mcpdeck/tui/page/card"
@@ -35,7 +36,9 @@ func pages() []page {
 			o.Watch, o.Gate = watch, h.gate
 			return ask.New(h.queue, o)
 		}},
-		{pixels.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page { return h.pictures }},
+		{agents.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
+			return agents.New(agents.Options{Jump: h.jump, AskPage: ask.ID, CallsPage: calls.ID})
+		}},
 		{calls.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
 			o := calls.Options{Bodies: h, Pictures: h.host, Questions: h.queue}
 			if h.earlier != nil {
@@ -43,12 +46,13 @@ func pages() []page {
 			}
 			return calls.New(o)
 		}},
-		{drift.ID, func(_ *instance, _ bool, d *drift.Page) tui.Page { return d }},
 		{card.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
 			return card.New(card.Options{Cards: h, CallsPage: calls.ID, Parts: map[string]card.Part{
 				"pencil": pencil.New(pencil.Options{Mode: h.pencil, Page: card.ID, Folder: h.cfg.Dir}),
 			}})
 		}},
+		{pixels.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page { return h.pictures }},
+		{drift.ID, func(_ *instance, _ bool, d *drift.Page) tui.Page { return d }},
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	places "github.com/mcpdeck/mcpdeck/servers/prompts/place"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	tokens "github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -24,6 +26,7 @@ func (h *instance) followSessions(ctx context.Context) (done <-chan struct{}) {
 		count.Prune(time.Now())
 		h.roster.Run(ctx, roster.Options{
 			Queue: h.queue, Deck: h.host, Usage: count, Keep: time.Duration(h.cfg.File.Sessions.Keep), Running: process.All,
+			Name: places.Finder{Environ: h.cfg.Environ}.Name,
 		})
 	})
 	return ended
@@ -78,4 +81,9 @@ func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) 
 	cancel()
 	<-done
 	return all, nil
+}
+
+// jump brings the terminal of a session to the front.
+func (h *instance) jump(s deck.Session) (string, error) {
+	return places.Finder{Environ: h.cfg.Environ}.Jump(context.Background(), s)
 }

@@ -32,7 +32,7 @@ func (h *instance) screen(f deckFlags) tui.Options {
 	o := tui.Options{
 		Deck:       h.host,
 		Pages:      h.pages(f.watch),
-		Feeds:      []tui.Feed{bell.Feed(), ask.GateFeed(h.gate), pencil.Feed(h.pencil)},
+		Feeds:      []tui.Feed{bell.Feed(), ask.GateFeed(h.gate), pencil.Feed(h.pencil), tui.SessionsFeed(h.roster)},
 		Theme:      s.Theme,
 		Background: s.Background,
 		Keys:       s.Keys,

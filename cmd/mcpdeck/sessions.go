@@ -141,9 +141,6 @@ func (h *instance) sessionsControl(ctx context.Context, _ wire.Requester, args j
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
-	if h.roster == nil {
-		return nil, errors.New("list the sessions: this process has no list")
-	}
 	hints, stop := h.roster.Hints()
 	defer stop()
 	for {
@@ -333,11 +330,12 @@ func sessionRow(s *sessionJSON) []string {
 
 // sessionWord is a state for a reader.
 func sessionWord(s deck.SessionState) string {
-	switch {
-	case s == deck.WaitsForPermission:
+	switch s {
+	case deck.WaitsForPermission:
 		return "allow?"
-	case s == deck.WaitsForAnswer:
+	case deck.WaitsForAnswer:
 		return "answer?"
+	case deck.Working, deck.Background, deck.Idle, deck.Ended, deck.StateUnknown:
 	}
 	return string(s)
 }

@@ -1,5 +1,10 @@
 package process
 
+import (
+	"slices"
+	"strings"
+)
+
 // relative is a process as the system knows it; born tells it from a later one
 // with the same id.
 type relative struct {
@@ -73,4 +78,16 @@ func Born(pid int) string {
 func Alive(pid int, born string) bool {
 	p, ok := look(pid)
 	return !tells || ok && (born == "" || p.born == born)
+}
+
+// Variables returns what the environment of a process said of names when it was started;
+// nothing of a process of another user.
+func Variables(pid int, names ...string) map[string]string {
+	out := map[string]string{}
+	for entry := range strings.SplitSeq(environOf(pid), "\x00") {
+		if name, value, ok := strings.Cut(entry, "="); ok && slices.Contains(names, name) {
+			out[name] = value
+		}
+	}
+	return out
 }

@@ -59,3 +59,15 @@ func environOf(pid int) string {
 	}
 	return string(b)
 }
+
+// TTY is the device of the terminal that a process reads from or writes to, "" if there is
+// none.
+func TTY(pid int) string {
+	for _, fd := range []string{"0", "1", "2"} {
+		name, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + fd)
+		if err == nil && (strings.HasPrefix(name, "/dev/pts/") || strings.HasPrefix(name, "/dev/tty")) {
+			return name
+		}
+	}
+	return ""
+}

@@ -10,3 +10,6 @@ func processes() []relative { return nil }
 func look(int) (relative, bool) { return relative{}, false }
 
 func environOf(int) string { return "" }
+
+// TTY is the device of a process's terminal; it is not known here.
+func TTY(int) string { return "" }

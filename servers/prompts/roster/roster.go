@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/place"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 )
 
@@ -34,6 +35,7 @@ type key struct{ agent, id string }
 type row struct {
 	told   deck.Session // by its adapter
 	counts usage.Found
+	place  deck.Place
 	born   string    // its process
 	gone   time.Time // since when that is not there
 	dead   bool      // and that for long
@@ -68,8 +70,12 @@ func (r *Roster) Report(s deck.Session) {
 	}
 	if !had || w.told.PID != s.PID {
 		w.born, w.gone, w.dead = "", time.Time{}, false
+		w.place = deck.Place{}
 		if s.PID > 0 {
 			w.born = process.Born(s.PID)
+			if s.Agent != "codex" { // whose sessions run in a process without a terminal
+				w.place = place.Of(s.PID)
+			}
 		}
 	}
 	w.told, w.look = s, w.look || changed
@@ -143,8 +149,22 @@ func (w *row) session() deck.Session {
 	if s.Cost == (deck.Cost{}) {
 		s.Cost = f.Cost
 	}
+	s.Place = w.at()
 	s.Context.Used, s.Context.Window = cmp.Or(s.Context.Used, f.Context.Used), cmp.Or(s.Context.Window, f.Context.Window)
 	return s
+}
+
+// at is where a session runs: what its adapter says, and else what the system does.
+func (w *row) at() deck.Place {
+	told, own := w.told.Place, w.place
+	switch {
+	case told.TmuxPane == "" && told.Other == "":
+		told.TmuxSocket, told.TmuxPane, told.Other = own.TmuxSocket, own.TmuxPane, own.Other
+	case told.TmuxPane == own.TmuxPane:
+		told.TmuxSocket = cmp.Or(told.TmuxSocket, own.TmuxSocket)
+	}
+	told.Tmux, told.TTY = cmp.Or(told.Tmux, own.Tmux), cmp.Or(told.TTY, own.TTY)
+	return told
 }
 
 func order(a, b deck.Session) int {

@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"reflect"
@@ -23,6 +24,8 @@ type Options struct {
 	// Running returns the processes of this machine, among which those of programs are
 	// looked for that nobody reports.
 	Running func() []process.Running
+	// Name returns what people call a place in tmux.
+	Name func(context.Context, deck.Place) string
 }
 
 // Queue holds what waits for the user.
@@ -94,6 +97,7 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 		if rest {
 			rested = now
 			r.takeRunning(o.Running)
+			r.name(ctx, o.Name)
 		}
 		busy := r.check(now)
 		r.count(o.Usage, rest)
@@ -156,6 +160,30 @@ func (r *Roster) takeRunning(running func() []process.Running) {
 	r.found = found
 	r.mu.Unlock()
 	if changed {
+		r.hints.Send()
+	}
+}
+
+// name asks how places in tmux are called that have no name yet.
+func (r *Roster) name(ctx context.Context, of func(context.Context, deck.Place) string) {
+	if of == nil {
+		return
+	}
+	r.mu.Lock()
+	nameless := map[key]deck.Place{}
+	for k, w := range r.all {
+		if at := w.at(); at.TmuxPane != "" && at.Tmux == "" && !w.dead {
+			nameless[k] = at
+		}
+	}
+	r.mu.Unlock()
+	for k, at := range nameless {
+		name := cmp.Or(of(ctx, at), at.TmuxPane)
+		r.mu.Lock()
+		if w := r.all[k]; w != nil {
+			w.place.Tmux = name
+		}
+		r.mu.Unlock()
 		r.hints.Send()
 	}
 }
