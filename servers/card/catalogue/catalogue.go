@@ -18,35 +18,35 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// nameLimit is how long an exposed name may be: Claude Code takes no longer one with
-// the server name mcpdeck.
+// nameLimit is the longest exposed name that Claude Code accepts when the server is
+// called mcpdeck.
 const nameLimit = 50
 
-// Options are what is particular to one server.
+// Options are the settings for one server.
 type Options struct {
 	Title    string // of the server, in notes
 	Prefix   string // of exposed names
-	Bare     bool   // exposed names have no prefix, whatever Prefix says
-	RawTexts bool   // mentions of tools in texts stay as the server wrote them
-	// Trim are members that are left out of definitions; "annotations.title" is one of a
-	// member.
+	Bare     bool   // exposed names have no prefix, even if Prefix is set
+	RawTexts bool   // names of tools in texts are not rewritten
+	// Trim lists the members to leave out of definitions; "annotations.title" is a member
+	// of annotations.
 	Trim     []string
 	Reserved []string // exposed names that are the deck's own
-	Preface  string   // comes before the instructions; may be empty
-	Guide    string   // stands in for instructions when the server gives none
-	// Entry are original names, best first, of the tool that carries the instructions
-	// for clients that do not show a server's own. They are a preference: any catalogue
-	// has such a tool. nil: none is to carry them.
+	Preface  string   // put before the instructions; may be empty
+	Guide    string   // used as instructions if the server gives none
+	// Entry lists original names of tools, best first. The first that exists carries the
+	// instructions, for clients that do not show a server's own; if none does, another
+	// tool is chosen. nil: no tool carries them.
 	Entry []string
-	// Off is why the user does not let agents have a tool, by its original name; "" for
-	// one that they may have. nil: they may have all.
+	// Off returns why the user keeps a tool from agents, given its original name, and ""
+	// if they may use it. nil: they may use all.
 	Off func(tool string) string
-	// Without is whether the user keeps all prompts from agents, or all resources and
-	// templates, whose kind is OfTemplate. nil: they may have all.
+	// Without reports whether the user keeps all prompts from agents, or all resources and
+	// templates, both of which are OfTemplate. nil: they may use all.
 	Without func(Kind) bool
 }
 
-// WithoutAll tells whether the user keeps all of a kind from agents.
+// WithoutAll reports whether the user keeps everything of a kind from agents.
 func (o Options) WithoutAll(k Kind) bool { return o.Without != nil && o.Without(k) }
 
 // Tool is one tool of the server as agents see it.
@@ -57,8 +57,8 @@ type Tool struct {
 	Input       json.RawMessage // schema, an object
 	Output      json.RawMessage // schema, nil when there is none
 	Annotations json.RawMessage // nil when there are none
-	ReadOnly    bool            // by the server's own hint
-	TaskOnly    bool            // it runs as a task alone, of 2025-11-25
+	ReadOnly    bool            // according to the server
+	TaskOnly    bool            // it can only run as a task of protocol 2025-11-25
 	Bytes       int             // of the definition as JSON
 	Trimmed     int             // bytes left out of it, see Options
 
@@ -67,8 +67,8 @@ type Tool struct {
 	trim []string // see Options
 }
 
-// Context is how many bytes of the definition a model gets: clients pass on the name,
-// the description and the schema of the arguments.
+// Context is the number of bytes of the definition that reach a model: clients pass on
+// the name, the description and the schema of the arguments.
 func (t *Tool) Context() int {
 	own := rawjson.Object{
 		{Key: "name", Value: rawjson.Quote(cmp.Or(t.Name, t.Original))},
@@ -78,10 +78,10 @@ func (t *Tool) Context() int {
 	return len(own.JSON())
 }
 
-// Withheld is why agents do not have a tool that the server lists.
+// Withheld is a reason why agents do not get a tool that the server lists.
 type Withheld int
 
-// Tools that are not withheld are offered, or the server does not list them.
+// A tool that is not withheld is offered, or is not listed by the server.
 const (
 	NotWithheld Withheld = iota
 	TurnedOff
@@ -89,27 +89,27 @@ const (
 	HeldChanged
 )
 
-// Note is a tool that is not offered, or a fact about the list, and why.
+// Note says why a tool is not offered, or what else is worth knowing about the list.
 type Note struct{ Tool, Reason string }
 
-// Catalogue is what one server offers. It is not changed once made.
+// Catalogue is what one server offers. It is immutable.
 type Catalogue struct {
 	Tools        []Tool // offered, sorted by original name
 	Notes        []Note // what was left out
 	Prompts      []Definition
 	Templates    []Definition
-	Instructions string // rewritten, with the preface before them
+	Instructions string // rewritten, after the preface
 	Guide        string // the server's own instructions
-	// What the server says of itself, as it said it; nil: it is not known.
+	// What the server says about itself, unchanged; nil: unknown.
 	Server, Capabilities json.RawMessage
-	Bytes                int // of the definitions as JSON: what an agent's context pays
+	Bytes                int // of the definitions as JSON, which fill an agent's context
 
 	byName   map[string]*Tool    // by exposed name
 	withheld map[string]Withheld // by exposed name
-	print    string              // equal for equal catalogues
+	print    string              // the same for equal catalogues
 }
 
-// Fingerprint is equal for catalogues that agents cannot tell apart, "" for none.
+// Fingerprint is the same for catalogues that agents cannot tell apart, and "" for nil.
 func (c *Catalogue) Fingerprint() string {
 	if c == nil {
 		return ""
@@ -117,10 +117,10 @@ func (c *Catalogue) Fingerprint() string {
 	return c.print
 }
 
-// Exposed returns the tool with that exposed name, nil if there is none.
+// Exposed returns the tool with the given exposed name, or nil.
 func (c *Catalogue) Exposed(name string) *Tool { return c.byName[name] }
 
-// Withheld tells whether a tool is withheld, by the name it would have.
+// Withheld returns why a tool is withheld, given the name it would be exposed under.
 func (c *Catalogue) Withheld(name string) Withheld {
 	if c == nil {
 		return NotWithheld
@@ -128,7 +128,7 @@ func (c *Catalogue) Withheld(name string) Withheld {
 	return c.withheld[name]
 }
 
-// Lookup finds a tool by its exposed or, failing that, its original name.
+// Lookup finds a tool by its exposed name or, failing that, by its original one.
 func (c *Catalogue) Lookup(name string) *Tool {
 	if t := c.byName[name]; t != nil {
 		return t
@@ -136,7 +136,7 @@ func (c *Catalogue) Lookup(name string) *Tool {
 	return c.Original(name)
 }
 
-// Original returns the tool that the server calls by that name, nil if there is none.
+// Original returns the tool with the given original name, or nil.
 func (c *Catalogue) Original(name string) *Tool {
 	for i := range c.Tools {
 		if c.Tools[i].Original == name {
@@ -146,8 +146,8 @@ func (c *Catalogue) Original(name string) *Tool {
 	return nil
 }
 
-// Read decodes each entry of the server's list on its own; what is no tool is left
-// out with a note.
+// Read decodes each entry of the server's list separately; an entry that is not a tool
+// is left out, with a note.
 func Read(list []json.RawMessage) (tools []Tool, notes []Note) {
 	seen := map[string]bool{}
 	for i, raw := range list {
@@ -194,8 +194,8 @@ func read(raw json.RawMessage) (Tool, error) {
 	return t, nil
 }
 
-// inputSchema mends what clients trip over, a missing schema and a missing root
-// type, and nothing else.
+// inputSchema adds what some clients cannot do without, a missing schema or a missing
+// root type, and changes nothing else.
 func inputSchema(raw json.RawMessage) (json.RawMessage, error) {
 	if raw == nil {
 		return json.RawMessage(`{"type":"object"}`), nil
@@ -214,7 +214,7 @@ func inputSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return append(head, bytes.TrimLeft(raw[1:], " \t\r\n")...), nil
 }
 
-// New makes what agents are offered of a listing, of which some is held.
+// New makes the catalogue of a listing without what the verdict holds.
 func New(l Listing, v Verdict, o Options) *Catalogue {
 	hidden, withheld := withhold(l, v, o)
 	c := &Catalogue{Notes: slices.Concat(l.Notes, v.Gone), byName: map[string]*Tool{}, withheld: withheld, Guide: v.Instructions, Server: l.Server, Capabilities: l.Capabilities}
@@ -223,7 +223,7 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	for _, r := range o.Reserved {
 		taken[r] = "mcpdeck's own tool"
 	}
-	// What is hidden takes no name from what is offered.
+	// A hidden tool must not take the name of one that is offered.
 	isHidden := func(t Tool) bool { return hidden[t.Original] != "" }
 	offered := slices.DeleteFunc(slices.Clone(l.Tools), isHidden)
 	rest := slices.DeleteFunc(slices.Clone(l.Tools), func(t Tool) bool { return !isHidden(t) })
@@ -247,7 +247,7 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	if o.WithoutAll(OfTemplate) {
 		l.Templates = nil
 	}
-	for _, p := range l.Prompts { // a tool of that name is exposed by the same
+	for _, p := range l.Prompts { // a tool of the same name has the same exposed name
 		if exposed[p.Original] == "" && hidden[OfPrompt.named(p.Original)] == "" {
 			exposed[p.Original] = o.Expose(p.Original)
 		}
@@ -297,8 +297,8 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	return c
 }
 
-// withhold finds what agents do not get: the reasons of the user's page by the names
-// that the server uses, and those of a call by the names that agents use.
+// withhold finds what agents do not get: the reasons for the user's page by original
+// names, and those for an agent's call by exposed names.
 func withhold(l Listing, v Verdict, o Options) (hidden map[string]string, withheld map[string]Withheld) {
 	hidden, withheld = make(map[string]string, len(v.Held)), map[string]Withheld{}
 	for _, h := range v.Held {
@@ -322,8 +322,8 @@ func withhold(l Listing, v Verdict, o Options) (hidden map[string]string, withhe
 	return hidden, withheld
 }
 
-// Entry is the tool that an agent is likely to look at first: one of those preferred,
-// else one that reads and needs no arguments, else the first.
+// Entry is the tool that an agent is likely to look at first: a preferred one, else a
+// read-only one without required arguments, else the first.
 func (c *Catalogue) Entry(preferred []string) *Tool {
 	for _, name := range preferred {
 		if t := c.Original(name); t != nil {
@@ -350,12 +350,12 @@ func needsArguments(schema json.RawMessage) bool {
 	return ok && len(required) > 0
 }
 
-// JSON is the definition as agents get it, on one line: the server's, whatever
-// members it has, with the name and the texts replaced.
+// JSON is the definition that agents get, on one line: the server's with all its
+// members, with the name and texts replaced.
 func (t *Tool) JSON() json.RawMessage {
 	o, err := rawjson.SplitObject(t.Raw)
 	if err != nil {
-		o = nil // a tool that no server has listed
+		o = nil // not from a server's list
 	}
 	own := rawjson.Object{{Key: "name", Value: rawjson.Quote(t.Name)}, {Key: "description", Value: rawjson.Quote(t.Description)}, {Key: "inputSchema", Value: t.Input}}
 	if t.Output != nil {
@@ -391,7 +391,7 @@ func (t *Tool) JSON() json.RawMessage {
 	return line.Bytes()
 }
 
-// without is an object without a member; anything else stays as it is.
+// without removes a member from an object; anything but an object is returned unchanged.
 func without(raw json.RawMessage, key string) json.RawMessage {
 	o, err := rawjson.SplitObject(raw)
 	if err != nil || o.Get(key) == nil {
@@ -400,14 +400,14 @@ func without(raw json.RawMessage, key string) json.RawMessage {
 	return slices.DeleteFunc(o, func(m rawjson.Member) bool { return m.Key == key }).JSON()
 }
 
-// optionalMembers are those of a definition that clients check: a null, which
-// some programs write for nothing, would lose them the whole list.
+// optionalMembers are members of a definition that clients validate: for a null, which
+// some servers write instead of leaving the member out, they would reject the whole list.
 func optionalMembers() []string {
 	return []string{"title", "outputSchema", "annotations", "icons", "_meta", "execution"}
 }
 
-// Expose is what agents call a tool: prefixed, of characters that model
-// APIs take, and cut with a hash when it is too long for a client.
+// Expose returns the name of a tool for agents: with the prefix, only with characters
+// that model APIs accept, and shortened with a hash if it is too long for a client.
 func (o Options) Expose(original string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {

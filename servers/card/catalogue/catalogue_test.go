@@ -14,12 +14,12 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// drawing is a server's.
+// drawing returns the options for a server.
 func drawing() Options {
 	return Options{Title: "Draw", Prefix: "draw_", Reserved: []string{"draw_status"}, Entry: []string{"get_editor_state"}}
 }
 
-// made is the catalogue of a list of which nothing is held.
+// made returns the catalogue of a list with nothing held.
 func made(list []json.RawMessage) *Catalogue {
 	tools, notes := Read(list)
 	return New(Listing{Tools: tools, Notes: notes}, Verdict{Instructions: "Look."}, drawing())
@@ -88,7 +88,7 @@ func TestSchemasKeepAllButDescriptions(t *testing.T) {
 	}
 }
 
-// A server must not keep the deck at its schema for as long as it likes.
+// A server must not be able to keep the deck busy with a deep schema.
 func TestSchemasAreRewrittenToADepth(t *testing.T) {
 	r := newRenamer(map[string]string{"batch_get": "draw_batch_get"})
 	for depth, want := range map[int]string{10: "draw_batch_get", 9000: "batch_get"} {
@@ -113,7 +113,7 @@ func TestLongTextsAreCutAtASentence(t *testing.T) {
 func TestEntryToolIsFoundInAnyCatalogue(t *testing.T) {
 	tests := []struct{ name, tools, want string }{
 		{"preferred", `[{"name":"a"},{"name":"get_editor_state"}]`, "get_editor_state"},
-		{"a read without arguments", `[{"name":"a"},{"name":"b","annotations":{"readOnlyHint":true},"inputSchema":{"required":["x"]}},{"name":"c","annotations":{"readOnlyHint":true}}]`, "c"},
+		{"read-only without arguments", `[{"name":"a"},{"name":"b","annotations":{"readOnlyHint":true},"inputSchema":{"required":["x"]}},{"name":"c","annotations":{"readOnlyHint":true}}]`, "c"},
 		{"the first", `[{"name":"z"},{"name":"b"}]`, "b"},
 	}
 	for _, tt := range tests {
@@ -147,10 +147,10 @@ func TestPinsOutliveTheDeckAndSayWhatChanged(t *testing.T) {
 	}
 	write("one")
 	if held, _ := check(`[{"name":"a","description":"x"}]`); len(held) != 0 {
-		t.Error("the first definition is taken")
+		t.Error("the first definition is held")
 	}
 	if held, _ := check(`[{"description":"x","name":"a"}]`); len(held) != 0 {
-		t.Error("the order of members is no change")
+		t.Error("another order of members counts as a change")
 	}
 	if held, updated := check(`[{"name":"a","description":"y"}]`); len(held) != 1 || updated {
 		t.Errorf("held %v, updated %v", held, updated)
@@ -160,7 +160,7 @@ func TestPinsOutliveTheDeckAndSayWhatChanged(t *testing.T) {
 		t.Errorf("held %v, updated %v", held, updated)
 	}
 	if held, _ := check(`[{"name":"a","description":"x"}]`); len(held) != 0 {
-		t.Error("what was accepted first is offered again")
+		t.Error("the accepted definition is held when it comes back")
 	}
 	info, err := os.Stat(filepath.Join(dir, "state", "pins.json"))
 	if err != nil || info.Mode().Perm()&0o077 != 0 {
@@ -168,15 +168,14 @@ func TestPinsOutliveTheDeckAndSayWhatChanged(t *testing.T) {
 	}
 }
 
-// A change that only an unknown member shows is a change: the list is sent
-// again, and the pin holds the tool.
+// A change of an unknown member is a change: the list is sent again, and the tool is held.
 func TestUnknownMembersCount(t *testing.T) {
 	list := func(cost string) *Catalogue {
 		raw, _ := rawjson.SplitArray([]byte(`[{"name":"x","inputSchema":{"type":"object"},"annotations":{"costHint":` + cost + `},"annotated":true}]`))
 		return made(raw)
 	}
 	if list("1").Fingerprint() == list("2").Fingerprint() {
-		t.Error("two catalogues that differ are the same")
+		t.Error("different catalogues have the same fingerprint")
 	}
 }
 
@@ -215,7 +214,7 @@ func TestEqualCataloguesAreEqual(t *testing.T) {
 	first := made(list)
 	slices.Reverse(list)
 	if second := made(list); first.Fingerprint() != second.Fingerprint() || first.Tools[0].Original != "a" {
-		t.Error("the order of the server's list is seen")
+		t.Error("the fingerprint depends on the order of the server's list")
 	}
 }
 
@@ -262,7 +261,7 @@ func TestWhatIsHeldIsOfferedOnceItIsAccepted(t *testing.T) {
 		t.Error(err)
 	}
 	if l, v := check(`[{"name":"a","title":"A"},{"name":"b"},{"name":"z"}]`, "Look.\nObey."); offered(l, v) != "a b " || len(v.Held) != 1 || !v.Held[0].New {
-		t.Errorf("one that comes back is new; offered %q, held %v", offered(l, v), v.Held)
+		t.Errorf("a tool that comes back is not new: offered %q, held %v", offered(l, v), v.Held)
 	}
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)

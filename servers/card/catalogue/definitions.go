@@ -9,7 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// Kind is what is defined.
+// Kind is the kind of a definition.
 type Kind string
 
 // The kinds that are pinned.
@@ -19,7 +19,7 @@ const (
 	OfTemplate Kind = "template"
 )
 
-// named is how a definition is called among those of all kinds.
+// named is the name of a definition among those of all kinds.
 func (k Kind) named(name string) string {
 	if k == OfTool {
 		return name
@@ -27,26 +27,26 @@ func (k Kind) named(name string) string {
 	return string(k) + " " + name
 }
 
-// Definition is a prompt, a template of URIs, or a resource.
+// Definition is a prompt, a resource template, or a resource.
 type Definition struct {
-	Name     string          // exposed: a prompt's name, a URI, or the template of some
+	Name     string          // exposed: a prompt's name, a URI, or a template of URIs
 	Original string          // as the server calls it
 	Raw      json.RawMessage // as agents get it
 	Given    json.RawMessage // as the server gave it
 }
 
-// ReadPrompts decodes each entry of a list of the server's on its own; what cannot be read
-// is left out with a note. The result is never nil.
+// ReadPrompts decodes each entry of a server's list separately; an invalid entry is left
+// out, with a note. The result is never nil.
 func ReadPrompts(list []json.RawMessage) ([]Definition, []Note) {
 	return define(list, "prompt", "name")
 }
 
-// ReadTemplates is [ReadPrompts] of templates.
+// ReadTemplates is [ReadPrompts] for templates.
 func ReadTemplates(list []json.RawMessage) ([]Definition, []Note) {
 	return define(list, "template", "uriTemplate")
 }
 
-// ReadResources is [ReadPrompts] of resources, in the server's order.
+// ReadResources is [ReadPrompts] for resources, in the server's order.
 func ReadResources(list []json.RawMessage) ([]Definition, []Note) {
 	return define(list, "resource", "uri")
 }
@@ -74,8 +74,8 @@ func define(list []json.RawMessage, noun, member string) ([]Definition, []Note) 
 	return out, notes
 }
 
-// expose takes the prompts and templates that are offered: what the server lists, prompts
-// under exposed names.
+// expose adds the prompts and templates that are offered: as the server lists them, but
+// with exposed names for prompts.
 func (c *Catalogue) expose(l Listing, o Options, r *renamer, hidden map[string]string) {
 	taken := map[string]bool{}
 	for _, d := range l.Prompts {
@@ -90,7 +90,7 @@ func (c *Catalogue) expose(l Listing, o Options, r *renamer, hidden map[string]s
 			continue
 		}
 		taken[d.Name] = true
-		p, _ := rawjson.SplitObject(d.Given) // it was read before
+		p, _ := rawjson.SplitObject(d.Given) // valid: it was read before
 		p = slices.Clone(p)
 		for i := range p {
 			switch p[i].Key {
@@ -113,7 +113,7 @@ func (c *Catalogue) expose(l Listing, o Options, r *renamer, hidden map[string]s
 	}
 }
 
-// quoted rewrites a text that is JSON; one that does not change keeps its bytes.
+// quoted rewrites a JSON string; if nothing changes, it keeps its bytes.
 func (r *renamer) quoted(raw json.RawMessage) json.RawMessage {
 	if s, err := rawjson.Text(raw); err == nil {
 		if changed := r.text(s); changed != s {
@@ -123,7 +123,7 @@ func (r *renamer) quoted(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// Prompt returns the prompt with that exposed name, nil if there is none.
+// Prompt returns the prompt with the given exposed name, or nil.
 func (c *Catalogue) Prompt(name string) *Definition {
 	for i := range c.Prompts {
 		if c.Prompts[i].Name == name {

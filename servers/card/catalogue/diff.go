@@ -9,8 +9,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
-// DiffLine is one line of a comparison: Mark is '-' for what went, '+' for what
-// came and ' ' for what stayed.
+// DiffLine is one line of a comparison: Mark is '-' for a removed line, '+' for an added
+// one and ' ' for an unchanged one.
 type DiffLine struct {
 	Mark byte
 	Text string // safe to show
@@ -19,16 +19,16 @@ type DiffLine struct {
 // diffContext is how many unchanged lines are shown around a change.
 const diffContext = 2
 
-// diffLimit is the number of lines of one side above which the sides are
-// shown whole, one after the other.
+// diffLimit is the number of lines of one side above which both sides are shown in full,
+// one after the other.
 const diffLimit = 1500
 
-// diffJSON compares two JSON texts, laid out one member a line.
+// diffJSON compares two JSON texts, indented with one member per line.
 func diffJSON(old, now string) []DiffLine {
 	return around(diffLines(lines(old), lines(now)))
 }
 
-// addedJSON is a JSON text that there was nothing before.
+// addedJSON is the comparison of a JSON text with nothing.
 func addedJSON(now string) []DiffLine { return diffLines(nil, lines(now)) }
 
 // diffText compares two texts line by line.
@@ -44,7 +44,7 @@ func lines(raw string) []string {
 	return strings.Split(b.String(), "\n")
 }
 
-// diffLines compares two texts that are cut into lines.
+// diffLines compares two texts given as lines.
 func diffLines(a, b []string) []DiffLine {
 	if len(a) > diffLimit || len(b) > diffLimit {
 		var out []DiffLine
@@ -70,7 +70,7 @@ func diffLines(a, b []string) []DiffLine {
 	return out
 }
 
-// around keeps the changes and diffContext lines on either side.
+// around keeps changed lines and diffContext lines around them.
 func around(all []DiffLine) []DiffLine {
 	var out []DiffLine
 	for i, l := range all {

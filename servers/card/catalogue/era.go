@@ -1,12 +1,12 @@
 package catalogue
 
-// eraPin is which era of the protocol a version of the server spoke.
+// eraPin is the era of the protocol that a version of the server spoke.
 type eraPin struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
-// Era is what the server spoke when it was last asked, "" when that is not known.
+// Era is the era that the server spoke when it was last asked, "" if unknown.
 func (p *Pins) Era() (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -14,9 +14,9 @@ func (p *Pins) Era() (string, error) {
 	return p.file.Era.Name, err
 }
 
-// Spoke keeps what era a version of the server spoke; asked tells whether it was asked
-// for that. A version that was greeted in the era of another may speak a newer one, so
-// the era is forgotten.
+// Spoke stores the era that a version of the server spoke; asked is false if it was not
+// asked but greeted in the stored era. Then a version other than the stored one may speak
+// a newer era, so the stored one is dropped.
 func (p *Pins) Spoke(era, version string, asked bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,7 +20,7 @@ func TestDefinitionsAreAsTheUserWantsThem(t *testing.T) {
 			Options{Bare: true},
 			looker, "Use look_at.",
 		},
-		"texts as they are": {
+		"unchanged texts": {
 			Options{Prefix: "eye_", RawTexts: true},
 			`{"name":"eye_` + looker[len(`{"name":"`):], "Use look_at.",
 		},
@@ -63,7 +63,7 @@ func TestTheUserChoosesWhatIsHeld(t *testing.T) {
 		}
 		again := &Pins{Path: p.Path}
 		if v, err = again.Check(later); err != nil || len(v.Held) != want {
-			t.Errorf("what %q accepts is not kept: %+v, %v", hold, v.Held, err)
+			t.Errorf("what is accepted with %q is not stored: %+v, %v", hold, v.Held, err)
 		}
 	}
 }

@@ -17,19 +17,19 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
-// Held is a tool that is new, or whose definition changed since the user last
-// saw it. It is not offered until accepted.
+// Held is a tool that is new, or whose definition has changed since the user accepted it.
+// It is not offered until the user accepts it.
 type Held struct {
 	Kind     Kind
 	Tool     string // original name; "" for the instructions of the server
-	New      bool   // it was not among the tools that were accepted
+	New      bool   // it was never accepted
 	Was, Now int    // bytes of the definition
 	Diff     []DiffLine
 
-	now string // the definition that was compared, which is what gets accepted
+	now string // the definition that was compared and will be accepted
 }
 
-// Name is what the user calls it.
+// Name is its name for the user.
 func (h *Held) Name() string {
 	if h.Tool == "" {
 		return "the instructions"
@@ -37,13 +37,13 @@ func (h *Held) Name() string {
 	return h.Kind.named(h.Tool)
 }
 
-// Digest is the same for the same definition.
+// Digest identifies the definition.
 func (h *Held) Digest() string {
 	sum := sha256.Sum256([]byte(h.now))
 	return hex.EncodeToString(sum[:])
 }
 
-// What says why it is held.
+// What says whether it is new or has changed.
 func (h *Held) What() string {
 	if h.New {
 		return fmt.Sprintf("new, %d bytes", h.Now)
@@ -51,7 +51,7 @@ func (h *Held) What() string {
 	return fmt.Sprintf("changed, %+d bytes", h.Now-h.Was)
 }
 
-// reason is why it is not offered.
+// reason says why it is not offered.
 func (h *Held) reason() string {
 	if h.New {
 		return "held: it is new; accept it to offer it"
@@ -59,16 +59,16 @@ func (h *Held) reason() string {
 	return "held: its definition changed; accept it to offer it"
 }
 
-// maxPins bounds what is read of the file.
+// maxPins is the largest file that is read, in bytes.
 const maxPins = 64 << 20
 
-// Pins remembers the definitions of tools: a description is text that an
-// agent obeys, so one that changes or comes behind the user's back is not passed
-// on. The first list of tools is taken as a whole.
+// Pins remembers the accepted definitions of tools. Agents obey descriptions, so a
+// definition that is added or changed without the user's knowledge is not passed on. The
+// first list of tools is accepted as a whole.
 type Pins struct {
 	Path  string // "" keeps them in memory
 	Title string // of the server, in notes and errors
-	Exact bool   // keep definitions as they are written, to be offered without the server
+	Exact bool   // keep definitions byte for byte, to offer them while the server is not running
 	Hold  Hold
 
 	mu   sync.Mutex
@@ -76,12 +76,12 @@ type Pins struct {
 	read bool
 }
 
-// Hold says which definitions wait for the user to accept them.
+// Hold says which definitions the user must accept.
 type Hold string
 
-// The words. What is not held is accepted as it comes.
+// The values of Hold. What is not held is accepted at once.
 const (
-	HoldAll     Hold = "all" // the new and the changed ones; "" is the same
+	HoldAll     Hold = "all" // new and changed ones; the default
 	HoldChanges Hold = "changes"
 	HoldNothing Hold = "off"
 )
@@ -89,18 +89,18 @@ const (
 type pinFile struct {
 	Program programPin        `json:"program"`
 	Version string            `json:"version,omitempty"` // of the server
-	Era     eraPin            `json:"era,omitzero"`      // that it speaks; only of Exact ones
+	Era     eraPin            `json:"era,omitzero"`      // that it speaks; only with Exact
 	Guide   *string           `json:"guide,omitempty"`   // its instructions; nil: none seen yet
 	Tools   map[string]string `json:"tools"`             // original name → definition, canonical unless Exact
 
-	// Of a server that is asked for more than tools; nil: it has not been.
+	// Of a server that was asked for more than tools; nil if it was not.
 	Prompts      map[string]string `json:"prompts,omitzero"`
 	Templates    map[string]string `json:"templates,omitzero"`
-	Server       string            `json:"server,omitempty"` // as the server introduces itself
+	Server       string            `json:"server,omitempty"` // its serverInfo
 	Capabilities string            `json:"capabilities,omitempty"`
 }
 
-// of are the pinned definitions of a kind.
+// of returns the pinned definitions of a kind.
 func (f *pinFile) of(k Kind) *map[string]string {
 	switch k {
 	case OfPrompt:
@@ -116,11 +116,11 @@ func (f *pinFile) of(k Kind) *map[string]string {
 type programPin struct {
 	Path   string `json:"path"`
 	Size   int64  `json:"size"`
-	Time   int64  `json:"time"` // of its last change, Unix nanoseconds
+	Time   int64  `json:"time"` // of its last change, in Unix nanoseconds
 	SHA256 string `json:"sha256"`
 }
 
-// Listing is what a server says of itself.
+// Listing is what a server says about itself.
 type Listing struct {
 	Tools        []Tool // as Read returns them
 	Notes        []Note
@@ -128,15 +128,15 @@ type Listing struct {
 	Version      string
 	Program      string // path of its program file
 
-	// What it lists beside tools; nil: it was not asked.
+	// What it lists besides tools; nil: it was not asked.
 	Prompts, Templates   []Definition
-	Server, Capabilities json.RawMessage // as it says them; nil: it does not
+	Server, Capabilities json.RawMessage // unchanged; nil: it sent none
 }
 
-// Empty tells whether nothing is listed.
+// Empty reports whether nothing is listed.
 func (l *Listing) Empty() bool { return len(l.Tools)+len(l.Prompts)+len(l.Templates) == 0 }
 
-// Same tells whether two are one, and not only equal.
+// Same reports whether two listings are identical, not merely equal.
 func (l *Listing) Same(o Listing) bool {
 	switch {
 	case len(l.Tools) > 0 && len(o.Tools) > 0:
@@ -155,7 +155,7 @@ type listed struct {
 	raw  json.RawMessage
 }
 
-// of are the definitions of a kind; ok is false for one that the server was not asked for.
+// of returns the definitions of a kind; ok is false if the server was not asked for it.
 func (l *Listing) of(k Kind) (all []listed, ok bool) {
 	if k == OfTool {
 		for _, t := range l.Tools {
@@ -173,16 +173,16 @@ func (l *Listing) of(k Kind) (all []listed, ok bool) {
 	return all, from != nil
 }
 
-// Verdict is what may be offered of a listing.
+// Verdict says which parts of a listing may be offered.
 type Verdict struct {
 	Held         []Held
 	Instructions string // as they were accepted
-	Updated      bool   // the program file is another one than the accepted definitions came from
-	Was          string // the version they came from; may be empty
-	Gone         []Note // tools that were accepted and are no longer listed
+	Updated      bool   // the program file has changed since the definitions were accepted
+	Was          string // the version that was accepted; may be empty
+	Gone         []Note // accepted tools that are not listed any more
 }
 
-// Check compares a listing with what is pinned, and pins all of the first one.
+// Check compares a listing with the pins; the first listing is pinned as a whole.
 func (p *Pins) Check(l Listing) (v Verdict, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -222,8 +222,8 @@ func (p *Pins) Check(l Listing) (v Verdict, err error) {
 	return v, nil
 }
 
-// checkKind compares the definitions of a kind with what is pinned. It reports whether
-// they were pinned, as those that are seen for the first time.
+// checkKind compares the definitions of a kind with the pins. It reports whether they
+// were pinned, which happens when the kind is seen for the first time.
 func (p *Pins) checkKind(v *Verdict, k Kind, all []listed, first bool) (pinned bool) {
 	pins := p.file.of(k)
 	if *pins == nil {
@@ -248,7 +248,7 @@ func (p *Pins) checkKind(v *Verdict, k Kind, all []listed, first bool) (pinned b
 	return pinned || first
 }
 
-// kept is a definition as it is pinned.
+// kept is the form in which a definition is pinned.
 func (p *Pins) kept(raw []byte) string {
 	if p.Exact && json.Valid(raw) {
 		return string(oneLine(raw))
@@ -256,7 +256,7 @@ func (p *Pins) kept(raw []byte) string {
 	return Canonical(raw)
 }
 
-// oneLine is JSON that fits a line; other bytes stay.
+// oneLine removes line breaks from JSON and keeps all other bytes.
 func oneLine(raw []byte) json.RawMessage {
 	var line bytes.Buffer
 	if bytes.ContainsAny(raw, "\r\n") && json.Compact(&line, raw) == nil {
@@ -265,7 +265,7 @@ func oneLine(raw []byte) json.RawMessage {
 	return raw
 }
 
-// Recall is the listing that was accepted, without tools when there is none.
+// Recall returns the accepted listing, which has no tools if none was accepted.
 func (p *Pins) Recall() (Listing, Verdict, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -291,19 +291,19 @@ func (p *Pins) Recall() (Listing, Verdict, error) {
 	return l, Verdict{Instructions: *p.file.Guide, Was: p.file.Version}, nil
 }
 
-// recalled are pinned definitions by their names.
+// recalled returns pinned definitions by name.
 func recalled(pins map[string]string) (list []json.RawMessage) {
 	for _, name := range slices.Sorted(maps.Keys(pins)) {
 		raw := json.RawMessage(pins[name])
 		if !json.Valid(raw) {
-			raw = json.RawMessage("null") // which is no definition
+			raw = json.RawMessage("null") // not a definition
 		}
 		list = append(list, raw)
 	}
 	return list
 }
 
-// gone are the accepted definitions of a kind that are not among those listed.
+// gone returns notes on the accepted definitions of a kind that are not listed any more.
 func (p *Pins) gone(k Kind, all []listed) (notes []Note) {
 	for _, name := range slices.Sorted(maps.Keys(*p.file.of(k))) {
 		if !slices.ContainsFunc(all, func(d listed) bool { return d.name == name }) {
@@ -313,7 +313,7 @@ func (p *Pins) gone(k Kind, all []listed) (notes []Note) {
 	return notes
 }
 
-// Accept pins definitions as they were shown, whatever the server lists since.
+// Accept pins definitions as they were shown, even if the server lists others since.
 func (p *Pins) Accept(shown []Held) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -334,7 +334,7 @@ func (p *Pins) Accept(shown []Held) error {
 	return p.save()
 }
 
-// Accepted tells whether definitions are pinned as they were shown.
+// Accepted reports whether definitions are pinned as they were shown.
 func (p *Pins) Accepted(shown []Held) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -346,7 +346,7 @@ func (p *Pins) Accepted(shown []Held) bool {
 	})
 }
 
-// Forget drops definitions that are no longer listed: one that comes back is new.
+// Forget drops definitions that are not listed any more: one that comes back is new.
 func (p *Pins) Forget(gone []Note) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -381,7 +381,7 @@ func (p *Pins) load() error {
 	return nil
 }
 
-// save writes the file in one step.
+// save replaces the file atomically.
 func (p *Pins) save() error {
 	if p.Path == "" {
 		return nil
@@ -399,8 +399,8 @@ func (p *Pins) save() error {
 	return nil
 }
 
-// pinProgram identifies the program file. It is hashed only when its size or
-// time differs from what is remembered.
+// pinProgram identifies the program file, which is hashed only if its size or time
+// differs from what is stored.
 func (p *Pins) pinProgram(program string) (programPin, error) {
 	info, err := os.Stat(program)
 	if err != nil {
@@ -423,8 +423,8 @@ func (p *Pins) pinProgram(program string) (programPin, error) {
 	return pin, nil
 }
 
-// Canonical is JSON with sorted keys and without white space; numbers stay as
-// they are written.
+// Canonical returns JSON with sorted keys and without white space; numbers are kept as
+// written.
 func Canonical(raw []byte) string {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

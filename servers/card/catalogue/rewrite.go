@@ -11,12 +11,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// entryDescription is what clients are known to read of a description, in characters.
+// entryDescription is the part of a description that all clients are known to read, in
+// characters.
 const entryDescription = 2000
 
-// renamer puts the prefix before the names of tools and prompts in texts.
+// renamer replaces the names of tools and prompts in texts by exposed ones.
 type renamer struct {
-	exposed map[string]string // by the names that are to be replaced
+	exposed map[string]string // by the names to replace
 	lengths []int             // of these names, longest first
 }
 
@@ -34,8 +35,8 @@ func newRenamer(exposed map[string]string) *renamer {
 	return r
 }
 
-// text rewrites s in one pass. Names with an underscore or a hyphen are taken wherever
-// they stand as a word. A name that is an ordinary word is taken only where it
+// text rewrites s in one pass. A name with an underscore or a hyphen is replaced wherever
+// it is a whole word. A name that could be an ordinary word is replaced only where it
 // is meant as a name: alone in backticks, before a parenthesis, or as an item
 // of a list that begins with "Tools:" or "Also:".
 func (r *renamer) text(s string) string {
@@ -62,12 +63,12 @@ func (r *renamer) text(s string) string {
 	return b.String()
 }
 
-// at returns the name to rewrite at i, "" when there is none.
+// at returns the name to replace at i, or "".
 func (r *renamer) at(s string, i int) string {
 	if i > 0 && wordByte(s[i-1]) {
 		return ""
 	}
-	for _, n := range r.lengths { // a look-up each, however many names there are
+	for _, n := range r.lengths { // one look-up each, however many names there are
 		if n > len(s)-i {
 			continue
 		}
@@ -77,7 +78,7 @@ func (r *renamer) at(s string, i int) string {
 		}
 		hyphened := strings.Contains(name, "-")
 		if hyphened && (i > 0 && s[i-1] == '-' || end < len(s) && s[end] == '-') {
-			continue // a part of another name
+			continue // part of another name
 		}
 		if hyphened || strings.Contains(name, "_") || meantAsName(s, i, end) {
 			return name
@@ -110,8 +111,7 @@ func meantAsName(s string, i, end int) bool {
 	return rest == "" || strings.ContainsRune(",.;\r\n", rune(rest[0]))
 }
 
-// schema rewrites the descriptions inside a JSON schema and nothing else; all
-// other bytes stay as they are.
+// schema rewrites the descriptions in a JSON schema and keeps all other bytes.
 func (r *renamer) schema(raw json.RawMessage) json.RawMessage {
 	if len(r.lengths) == 0 {
 		return raw
@@ -121,12 +121,12 @@ func (r *renamer) schema(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// deepest is how deep in a schema names are looked for: each level is read once more
-// for each that is above it.
+// deepest is the depth to which a schema is rewritten: each level is read once for every
+// level above it.
 const deepest = 100
 
-// walk copies raw to b. It is a schema or a list of schemas or, when named, an
-// object whose keys are names and whose values are schemas.
+// walk copies raw to b. It is a schema or a list of schemas or, if named, an object
+// whose keys are names and whose values are schemas.
 func (r *renamer) walk(b *bytes.Buffer, raw []byte, named bool, depth int) {
 	if depth > deepest {
 		b.Write(raw)
@@ -150,7 +150,7 @@ func (r *renamer) walk(b *bytes.Buffer, raw []byte, named bool, depth int) {
 	b.Write(raw[at:])
 }
 
-// value copies the value of a schema's key, changed where it is a description.
+// value copies the value of a schema's key, and rewrites a description.
 func (r *renamer) value(b *bytes.Buffer, key string, raw []byte, depth int) {
 	switch key {
 	case "description":
@@ -164,8 +164,8 @@ func (r *renamer) value(b *bytes.Buffer, key string, raw []byte, depth int) {
 	}
 }
 
-// cutSentence cuts s to at most n characters, at the end of a sentence if
-// there is one, and marks the cut.
+// cutSentence cuts s to at most n characters, after a sentence if possible, and marks
+// the cut.
 func cutSentence(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Agents know a tool and a prompt of a server by names that are not the server's own.
+// Agents know tools and prompts by other names than the server does.
 func TestTextsNameToolsAndPromptsAsAgentsSeeThem(t *testing.T) {
 	tools, _ := Read([]json.RawMessage{
 		json.RawMessage(`{"name":"get-sum","description":"See code-review, or code-review-all; not get-sum-of, re-get-sum or the review."}`),
@@ -35,12 +35,12 @@ func TestTextsNameToolsAndPromptsAsAgentsSeeThem(t *testing.T) {
 		"as the server is": New(l, Verdict{Instructions: "Start with code-review."}, Options{Prefix: "x_", RawTexts: true}).Instructions,
 	} {
 		if got != "Start with code-review." {
-			t.Errorf("of a prompt that agents do not have so (%s): %s", name, got)
+			t.Errorf("the name of a prompt that agents do not get was replaced (%s): %s", name, got)
 		}
 	}
 }
 
-// A server of many tools is renamed as one of few is.
+// Names are replaced in the texts of a server with many tools, too.
 func TestEveryOfManyNamesIsFound(t *testing.T) {
 	exposed, text, want := map[string]string{}, strings.Builder{}, strings.Builder{}
 	for i := range 2000 {
