@@ -1,5 +1,5 @@
-// Package fake is an MCP server for tests: in both eras of the protocol, as a program's
-// pipes and over HTTP, with the faults that real servers have.
+// Package fake is an MCP server for tests. It speaks both eras of the protocol, over
+// pipes and over HTTP, and can have the faults of real servers.
 package fake
 
 import (
@@ -17,44 +17,43 @@ import (
 )
 
 // Server is what all connections to the fake share. The zero value speaks both eras
-// and has the usual tools.
+// and has the tools below.
 //
-// Its tools are echo (its text), steps (three steps of progress), wait (until it is
-// cancelled; it never answers), ask (a form for the user), large (so many bytes),
-// count (how often the connection called it), fail (an error with data), change (the
-// list, which is told), headers (an argument that is repeated in a header), and those
-// of more.go.
+// Its tools are echo (returns its text), steps (reports three steps of progress), wait
+// (waits to be cancelled and never answers), ask (sends the user a form), large (returns
+// the given number of bytes), count (counts its calls on the connection), fail (returns
+// an error with data), change (changes the list and notifies), headers (has an argument
+// that is repeated in a header), and those of more.go.
 type Server struct {
-	NoLegacy, NoModern bool   // it does not know that era
-	Sticky             bool   // it holds on to the era of its first message
-	Silent             bool   // it does not answer what it does not know
-	Version            string // of the server; "": 1
+	NoLegacy, NoModern bool   // does not know that era
+	Sticky             bool   // keeps to the era of its first message
+	Silent             bool   // does not answer unknown requests
+	Version            string // of the server; "" is 1
 	Instructions       string
-	Prompts, Templates []string // that it lists; nil: Prompt and Template
+	Prompts, Templates []string // listed; nil: Prompt and Template
 	HTTP               Faults
 
-	grown atomic.Int32 // tools that change has added
+	grown atomic.Int32 // tools added by change
 	mu    sync.Mutex
 	seen  []Request
 	web   *web
 }
 
-// Request is one that the fake got.
+// Request is a request that the fake received.
 type Request struct {
-	Verb, Method string // of HTTP, "" over pipes; of the protocol
+	Verb, Method string // HTTP's, "" over pipes; MCP's
 	Header       map[string][]string
 	Line         string
 }
 
-// Seen returns the requests and messages that the fake got so far.
+// Seen returns the requests and messages received so far.
 func (s *Server) Seen() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)
 }
 
-// Count is how many messages of a method the fake got, or requests with that verb of
-// HTTP.
+// Count counts the messages received with a method, or the requests with an HTTP verb.
 func (s *Server) Count(what string) (n int) {
 	for _, r := range s.Seen() {
 		if r.Method == what || r.Verb == what {
@@ -70,19 +69,19 @@ func (s *Server) note(r Request) {
 	s.mu.Unlock()
 }
 
-// session is one connection: that of a program, or a session of HTTP.
+// session is one connection: a program's pipes, or an HTTP session.
 type session struct {
 	s     *Server
 	id    string
-	tell  func(line []byte) // says something that answers nothing
+	tell  func(line []byte) // sends a message that is not a reply
 	calls atomic.Int32      // of count
 
 	mu        sync.Mutex
-	era       string // of its first message
+	era       string // of the first message
 	cancelled map[string]context.CancelFunc
 	asked     map[string]chan rpc.Message // requests to the client
-	listens   map[string]func([]byte)     // subscriptions, by their ids
-	filters   map[string]rawjson.Object   // what they are for
+	listens   map[string]func([]byte)     // subscriptions by id
+	filters   map[string]rawjson.Object   // what each subscribes to
 	watched   map[string]bool             // resources, in the older era
 	level     string                      // of the log, in the older era
 	tasks     map[string]*task
@@ -106,7 +105,7 @@ func text(s string) string {
 
 const modernVersion = "2026-07-28"
 
-// isModern tells whether params say that they belong to the newer era.
+// isModern reports whether params are of the newer era.
 func isModern(params json.RawMessage) bool {
 	o, err := rawjson.SplitObject(params)
 	if err != nil {
@@ -116,8 +115,8 @@ func isModern(params json.RawMessage) bool {
 	return err == nil && meta.Str("io.modelcontextprotocol/protocolVersion") == modernVersion
 }
 
-// take answers one message; reply says what belongs to it. It returns when the answer
-// was said.
+// take answers one message; reply sends what belongs to it. It returns after the answer
+// was sent.
 func (c *session) take(ctx context.Context, m rpc.Message, reply func(line []byte)) {
 	modern := isModern(m.Params)
 	switch {
@@ -191,7 +190,7 @@ func (c *session) serve(ctx context.Context, m rpc.Message, modern bool, reply f
 	}
 }
 
-// tools are the definitions.
+// tools returns the definitions.
 func (s *Server) tools() []string {
 	all := []string{
 		`{"name":"headers","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"in":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"Number"}}}}}}`,
@@ -206,7 +205,7 @@ func (s *Server) tools() []string {
 	return all
 }
 
-// listen holds a subscription of the newer era open.
+// listen keeps a subscription of the newer era open.
 func (c *session) listen(ctx context.Context, m rpc.Message, reply func([]byte)) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -223,7 +222,7 @@ func (c *session) listen(ctx context.Context, m rpc.Message, reply func([]byte))
 	c.mu.Unlock()
 }
 
-// Change adds a tool and tells all connections.
+// Change adds a tool and notifies all connections.
 func (s *Server) Change() {
 	s.grown.Add(1)
 	s.mu.Lock()
@@ -252,12 +251,12 @@ func (c *session) call(ctx context.Context, m rpc.Message, modern bool, reply fu
 		reply(rpc.Failure(m.ID, rpc.Error{Code: rpc.CodeParams, Message: err.Error()}))
 		return
 	}
-	args, _ := rawjson.SplitObject(params.Get("arguments")) // none will do
+	args, _ := rawjson.SplitObject(params.Get("arguments")) // may be missing
 	switch params.Str("name") {
 	case "echo", "headers":
 		reply(result(m.ID, text(args.Str("text"))))
 	case "steps":
-		meta, _ := rawjson.SplitObject(params.Get("_meta")) // none will do
+		meta, _ := rawjson.SplitObject(params.Get("_meta")) // may be missing
 		for i := range 3 {
 			if token := meta.Get("progressToken"); token != nil {
 				reply(rpc.Message{Method: "notifications/progress", Params: json.RawMessage(fmt.Sprintf(`{"later":1.0,"progressToken":%s,"progress":%d.0,"total":3}`, token, i+1))}.Line())
@@ -288,7 +287,7 @@ func (c *session) call(ctx context.Context, m rpc.Message, modern bool, reply fu
 
 const form = `{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`
 
-// ask asks the user in the way of the era, and answers with what they said.
+// ask asks the user as the era does, and answers with their reply.
 func (c *session) ask(ctx context.Context, m rpc.Message, params rawjson.Object, modern bool, reply func([]byte)) {
 	if modern {
 		if said := params.Get("inputResponses"); said != nil {
@@ -303,7 +302,7 @@ func (c *session) ask(ctx context.Context, m rpc.Message, params rawjson.Object,
 	}
 }
 
-// request asks the client something and waits for what it says.
+// request sends the client a request and waits for the response.
 func (c *session) request(ctx context.Context, method, params string, reply func([]byte)) (rpc.Message, bool) {
 	c.mu.Lock()
 	c.next++

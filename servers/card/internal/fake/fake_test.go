@@ -10,7 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
 )
 
-// Over pipes, too, the fake is what a child must be able to speak to.
+// A child connects to the fake over pipes in both eras.
 func TestTheFakeAsAProgram(t *testing.T) {
 	for name, tt := range map[string]struct {
 		server *fake.Server

@@ -15,7 +15,7 @@ import (
 const Capabilities = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{},` +
 	`"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},"experimental":{"later":{"z":1.0}}}`
 
-// What the fake lists and answers in a manner that no encoder would choose.
+// What the fake lists and answers, formatted as no encoder would do it.
 const (
 	Prompt   = `{"later" : [1e2,{}],"name":"greet","description":"Greets with greet() <p>","arguments":[{"name":"who"}]}`
 	Resource = `{"uri":"fake://a","size":9007199254740993,"name":"a","later":null}`
@@ -27,10 +27,12 @@ const (
 	OddError = `{"code":-32042,"message":"\u00e9 <no>","data":{"n":9007199254740993,"z":1.0,"a":2},"later":1}`
 )
 
-// moreTools are odd (a result with all that a result may have, and more), bad (an error of
-// that kind), params (the params it got), log (a message of each level), touch (a resource,
-// by its URI), news (of a page and of a task), where (the roots), sample (a message of a model), url (a page for the user),
-// unheard (a request that no client knows) and research, which runs as a task alone.
+// moreTools are odd (returns a result with all possible members and unknown ones), bad
+// (returns an error of that kind), params (returns its params), log (logs a message of
+// each level), touch (reports a change of the resource with a URI), news (reports news of
+// a page and of a task), where (asks for the roots), sample (asks for a model's message),
+// url (asks the user to open a page), unheard (sends an unknown request) and research,
+// which can only run as a task.
 func moreTools() (all []string) {
 	for _, name := range []string{"odd", "bad", "params", "log", "touch", "where", "sample", "url", "unheard", "news"} {
 		all = append(all, `{"name":"`+name+`","inputSchema":{"type":"object"}}`)
@@ -38,9 +40,9 @@ func moreTools() (all []string) {
 	return append(all, `{"name":"research","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`)
 }
 
-// serveMore answers what is not about tools.
+// serveMore answers requests that are not about tools.
 func (c *session) serveMore(_ context.Context, m rpc.Message, reply func([]byte)) bool {
-	params, _ := rawjson.SplitObject(m.Params) // none will do
+	params, _ := rawjson.SplitObject(m.Params) // may be missing
 	switch m.Method {
 	case "prompts/list":
 		reply(result(m.ID, `{"prompts":[`+listOf(c.s.Prompts, Prompt)+`]}`))
@@ -69,7 +71,7 @@ func (c *session) serveMore(_ context.Context, m rpc.Message, reply func([]byte)
 	return true
 }
 
-// resources are the definitions; Change adds one with each tool.
+// resources returns the definitions; Change adds one with each tool.
 func (s *Server) resources() []string {
 	all := []string{Resource}
 	for i := range s.grown.Load() {
@@ -78,7 +80,7 @@ func (s *Server) resources() []string {
 	return all
 }
 
-// listOf is a list of definitions as the fake was told, else of its own one.
+// listOf is a list of the given definitions, or else of the fake's own one.
 func listOf(told []string, own string) string {
 	if told == nil {
 		return own
@@ -86,14 +88,14 @@ func listOf(told []string, own string) string {
 	return strings.Join(told, ",")
 }
 
-// withoutHop are params without what every request of the newer era carries.
+// withoutHop removes from params what every request of the newer era carries.
 func withoutHop(params rawjson.Object) json.RawMessage {
 	params = slices.Clone(params)
 	for i, p := range params {
 		if p.Key != "_meta" {
 			continue
 		}
-		meta, _ := rawjson.SplitObject(p.Value) // the client has made it
+		meta, _ := rawjson.SplitObject(p.Value) // valid: the client made it
 		meta = slices.DeleteFunc(meta, func(m rawjson.Member) bool { return strings.HasPrefix(m.Key, "io.modelcontextprotocol/") })
 		params[i].Value = meta.JSON()
 	}
@@ -102,7 +104,7 @@ func withoutHop(params rawjson.Object) json.RawMessage {
 
 // callMore calls the tools of this file.
 func (c *session) callMore(ctx context.Context, m rpc.Message, params rawjson.Object, modern bool, reply func([]byte)) bool {
-	args, _ := rawjson.SplitObject(params.Get("arguments")) // none will do
+	args, _ := rawjson.SplitObject(params.Get("arguments")) // may be missing
 	switch params.Str("name") {
 	case "odd":
 		reply(result(m.ID, Odd))
@@ -142,7 +144,7 @@ func (c *session) callMore(ctx context.Context, m rpc.Message, params rawjson.Ob
 	return true
 }
 
-// input asks the client something in the way of the era, and answers with what it said.
+// input asks the client something as the era does, and answers with its reply.
 func (c *session) input(ctx context.Context, m rpc.Message, params rawjson.Object, modern bool, method, about string, reply func([]byte)) {
 	if !modern {
 		if a, ok := c.request(ctx, method, about, reply); ok {
@@ -157,13 +159,12 @@ func (c *session) input(ctx context.Context, m rpc.Message, params rawjson.Objec
 	reply(result(m.ID, `{"resultType":"input_required","inputRequests":{"it":{"method":"`+method+`","params":`+about+`}},"requestState":"state"}`))
 }
 
-// LevelSet stands among the requests for the moment from which the log has the level
-// that was asked for. Over HTTP, a call that comes right after that request may be served
-// before.
+// LevelSet marks, among the requests, the moment at which the requested log level applies.
+// Over HTTP, a call that follows that request at once may be served before.
 const LevelSet = "level set"
 
-// log says a message of each level that is wanted, where it is sure to come before the
-// answer: over HTTP, on the stream of the request.
+// log sends a message of each wanted level, where it is sure to arrive before the answer:
+// over HTTP, on the stream of the request.
 func (c *session) log(params rawjson.Object, modern bool, reply func([]byte)) {
 	all := []string{"debug", "info", "warning", "error"}
 	c.mu.Lock()
@@ -182,7 +183,7 @@ func (c *session) log(params rawjson.Object, modern bool, reply func([]byte)) {
 	}
 }
 
-// touch tells that a resource has changed, if that is wanted.
+// touch notifies of a changed resource, if the client subscribed to it.
 func (c *session) touch(uri string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +205,7 @@ type watch struct {
 	say func([]byte)
 }
 
-// all are the subscriptions to resources of the newer era: over HTTP each is a connection
+// all returns the newer era's subscriptions to resources; over HTTP each is a connection
 // of its own. The caller holds c.mu.
 func (c *session) all() (all []map[string]watch) {
 	of := func(o *session) map[string]watch {
@@ -237,13 +238,13 @@ func (c *session) all() (all []map[string]watch) {
 	return all
 }
 
-// task is one that runs until it was looked at twice.
+// task is a task that runs until its status was requested twice.
 type task struct {
 	looked    int
 	cancelled bool
 }
 
-// research begins a task.
+// research starts a task.
 func (c *session) research(m rpc.Message, params rawjson.Object, reply func([]byte)) {
 	if params.Get("task") == nil {
 		reply(result(m.ID, `{"content":[{"type":"text","text":"it requires task augmentation"}],"isError":true}`))
@@ -261,7 +262,7 @@ func about(id, status string) string {
 	return `{"taskId":"` + id + `","status":"` + status + `","statusMessage":"reading","createdAt":"2026-01-01T00:00:00Z","ttl":60000,"pollInterval":1}`
 }
 
-// task answers what is about tasks.
+// task answers requests about tasks.
 func (c *session) task(m rpc.Message, params rawjson.Object, reply func([]byte)) {
 	id := params.Str("taskId")
 	c.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// Start begins a connection over pipes, as of a program that ends with its input.
+// Start opens a connection over pipes, like that of a program that ends with its input.
 func (s *Server) Start() (*process.Child, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -27,7 +27,7 @@ func (s *Server) Start() (*process.Child, error) {
 	})
 	p.Kill, p.Terminate = end, end
 	safe.Go("fake", func() {
-		defer end() // a test may put something else in place of Kill
+		defer end() // a test may replace Kill
 		s.Serve(inR, outW)
 	})
 	return p, nil
@@ -40,7 +40,7 @@ func (s *Server) Serve(in io.Reader, out io.Writer) {
 	say := func(line []byte) {
 		mu.Lock()
 		defer mu.Unlock()
-		_, _ = out.Write(line) // nobody may read it any more
+		_, _ = out.Write(line) // the reader may be gone
 	}
 	c := s.newSession("", say)
 	var work sync.WaitGroup

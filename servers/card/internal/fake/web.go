@@ -13,15 +13,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// Faults are what HTTP servers do, or not.
+// Faults are ways in which HTTP servers differ.
 type Faults struct {
-	JSON       bool // answers with JSON instead of a stream, unless more than the answer is said
-	NoSessions bool // gives no session ids
+	JSON       bool // answers with JSON instead of a stream, unless it sends more than the answer
+	NoSessions bool // has no session ids
 	NoStream   bool // offers no stream of its own
-	LostStatus int  // for a session it does not know; 0: 404. With 400 comes a message of code -32000
-	Breaks     int  // so many streams end right after their first event, to be resumed; it has a number
-	OnlySSE    bool // speaks the older transport alone
-	Status     int  // 0, or the answer to every request
+	LostStatus int  // for an unknown session; 0: 404. 400 comes with an error of code -32000
+	Breaks     int  // number of streams that end right after their first event, which has an id, to be resumed
+	OnlySSE    bool // speaks only the older transport
+	Status     int  // of every response; 0: the usual one
 }
 
 // web is the fake over HTTP.
@@ -30,25 +30,25 @@ type web struct {
 	mu   sync.Mutex
 	all  map[string]*remote
 	next int
-	lost int // streams that were broken
+	lost int // number of streams that were broken
 }
 
-// remote is a session over HTTP: its streams, with all that was ever said on them.
+// remote is a session over HTTP: its streams, with everything sent on them.
 type remote struct {
 	*session
 	mu      sync.Mutex
 	streams []*stream
-	own     *stream // of the server's own
+	own     *stream // the server's own
 	changed chan struct{}
 }
 
-// stream is the events that belong to one request, or to none.
+// stream is the events that belong to one request, or to no request.
 type stream struct {
 	events [][]byte
 	ended  bool
 }
 
-// Handler serves the fake at any path.
+// Handler serves the fake at every path.
 func (s *Server) Handler() http.Handler {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *Server) Handler() http.Handler {
 	return s.web
 }
 
-// Forget has the fake know no session any more.
+// Forget makes the fake forget all sessions.
 func (s *Server) Forget() {
 	w := s.Handler().(*web)
 	w.mu.Lock()
@@ -96,7 +96,7 @@ func (r *remote) say(on *stream, line []byte) {
 
 // ServeHTTP implements http.Handler.
 func (w *web) ServeHTTP(out http.ResponseWriter, in *http.Request) {
-	body, _ := io.ReadAll(in.Body)                               // of a client that is gone there is nothing
+	body, _ := io.ReadAll(in.Body)                               // empty if the client is gone
 	m, bad := rpc.Rules{Lenient: true}.Decode(append(body, ' ')) // never empty
 	w.s.note(Request{Verb: in.Method, Method: m.Method, Header: in.Header.Clone(), Line: string(body)})
 	faults := w.s.HTTP
@@ -145,7 +145,7 @@ func (w *web) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	}
 }
 
-// unknown answers a request of a session that the fake does not know.
+// unknown answers a request in an unknown session.
 func (w *web) unknown(out http.ResponseWriter) {
 	status := max(w.s.HTTP.LostStatus, 0)
 	if status == 0 {
@@ -170,7 +170,7 @@ func (w *web) post(out http.ResponseWriter, in *http.Request, r *remote, m rpc.M
 	r.mu.Unlock()
 	ctx := in.Context()
 	if !isModern(m.Params) {
-		ctx = context.WithoutCancel(ctx) // its client may come back
+		ctx = context.WithoutCancel(ctx) // the client may resume
 	}
 	if w.s.HTTP.JSON {
 		r.take(ctx, m, func(line []byte) { r.say(on, line) })
@@ -187,7 +187,7 @@ func (w *web) post(out http.ResponseWriter, in *http.Request, r *remote, m rpc.M
 	go func() {
 		r.take(ctx, m, func(line []byte) {
 			select {
-			case <-first: // after the stream was opened
+			case <-first: // the stream is open
 			case <-in.Context().Done():
 			}
 			r.say(on, line)
@@ -208,7 +208,7 @@ func (w *web) post(out http.ResponseWriter, in *http.Request, r *remote, m rpc.M
 	r.flow(out, in, number, on, 0, breaks)
 }
 
-// get opens the server's own stream, or goes on with one that broke.
+// get opens the server's own stream, or resumes a broken one.
 func (w *web) get(out http.ResponseWriter, in *http.Request, r *remote) {
 	number, from := 0, 0
 	if last := in.Header.Get("Last-Event-Id"); last != "" {
@@ -227,7 +227,7 @@ func (w *web) get(out http.ResponseWriter, in *http.Request, r *remote) {
 	r.flow(out, in, number, on, from, false)
 }
 
-// flow writes the events of a stream after the one that is numbered from.
+// flow writes the events of a stream after the one numbered from.
 func (r *remote) flow(out http.ResponseWriter, in *http.Request, number int, on *stream, from int, breaks bool) {
 	out.Header().Set("Content-Type", "text/event-stream")
 	push := http.NewResponseController(out).Flush
@@ -260,8 +260,8 @@ func (r *remote) flow(out http.ResponseWriter, in *http.Request, number int, on 
 	}
 }
 
-// older is the transport of server-sent events alone: one stream, and an address that
-// messages are sent to.
+// older is the HTTP+SSE transport: one stream of events, and an address to send messages
+// to.
 func (w *web) older(out http.ResponseWriter, in *http.Request, m rpc.Message, bad *rpc.Error) {
 	id := in.URL.Query().Get("session")
 	w.mu.Lock()
