@@ -11,7 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
-// able is an agent that has declared capabilities, over each carrier.
+// able plays a test with agents that have declared capabilities, over each carrier.
 func able(t *testing.T, s stage, can string, play func(t *testing.T, a wiretest.Talker)) {
 	t.Helper()
 	for name, open := range map[string]func() wiretest.Talker{
@@ -28,7 +28,8 @@ func able(t *testing.T, s stage, can string, play func(t *testing.T, a wiretest.
 	}
 }
 
-// own are servers of which each agent has one to itself, and what passes to the agent.
+// own plays a test with servers of which each agent has its own, so that their requests
+// pass to the agent.
 func own(t *testing.T, play func(t *testing.T, s stage)) {
 	t.Helper()
 	children(t, card.Options{OnDemand: true, Share: card.ShareSession, ElicitAgent: true, SampleAgent: true, Root: "/deck"}, play)
@@ -69,7 +70,7 @@ func TestAnAgentAnswersWhatItsServerAsks(t *testing.T) {
 	})
 }
 
-// A call that its agent cancels takes back what the server has asked for it.
+// When an agent cancels a call, what the server asked during it is withdrawn.
 func TestARequestToAnAgentEndsWithItsCall(t *testing.T) {
 	own(t, func(t *testing.T, s stage) {
 		t.Helper()

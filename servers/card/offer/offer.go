@@ -16,14 +16,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
-// Options are what is particular to the card of one server. What is empty has a default.
+// Options are the settings of one server's card. Empty ones have defaults.
 type Options struct {
-	// Plain results are put together anew, of the members that every client knows, in the
-	// order of the alphabet.
+	// Plain rebuilds results from the members that every client knows, in alphabetical
+	// order.
 	Plain   bool
-	Brief   func() string // what the status tool answers
+	Brief   func() string // result of the status tool
 	Status  string        // description of the status tool
-	Stays   bool          // the status tool is there while the card has others, too
+	Stays   bool          // the status tool is offered beside other tools, too
 	Gateway string        // description of the gateway
 }
 
@@ -37,7 +37,7 @@ type Module struct {
 	mu     sync.Mutex // guards what follows
 	scope  host.Scope
 	state  deck.State
-	listed *catalogue.Catalogue // of which tools was made
+	listed *catalogue.Catalogue // from which tools was made
 	tools  []host.Tool
 }
 
@@ -60,8 +60,8 @@ func (m *Module) Identity() host.Identity {
 	return host.Identity{Name: m.c.Name(), Title: m.c.Title(), ServerName: m.c.Name(), Foreign: true}
 }
 
-// Start implements [host.Module]. No program is started unless the user
-// configured that.
+// Start implements [host.Module]. It starts a program only if the user has configured
+// that.
 func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	m.mu.Lock()
 	m.scope, m.state = scope, deck.State{}
@@ -80,12 +80,12 @@ func (m *Module) Stop(ctx context.Context) error { return m.c.Stop(ctx) }
 // AgentGone implements [host.Leaver].
 func (m *Module) AgentGone(agent string) { m.c.AgentGone(agent) }
 
-// look passes the state on.
+// look reports the state of the card.
 func (m *Module) look() {
-	m.looking.Lock() // what is seen last is shown last
+	m.looking.Lock() // states are reported in the order in which they are read
 	defer m.looking.Unlock()
 	s := m.c.Status()
-	// The user reads it beside the name.
+	// The user sees it beside the name.
 	name := m.c.Title() + "'s MCP server "
 	state := deck.State{Status: deck.Off, Reason: strings.TrimPrefix(s.Error, name)}
 	sign := s.Sign()
@@ -129,7 +129,7 @@ func (m *Module) Offer() host.Offer {
 		o.RawPrompts, o.RawTemplates, o.RawResources = definitions(listed.Prompts), definitions(listed.Templates), definitions(m.c.Resources())
 		o.AsIs = m.asIs(listed)
 	}
-	if m.o.Stays || len(o.Tools) == 0 { // the server may have a tool of that name
+	if m.o.Stays || len(o.Tools) == 0 { // the server may have a tool of this name
 		o.Stub = []host.Tool{m.status()}
 	}
 	switch m.c.GatewayFor() {
@@ -144,7 +144,7 @@ func (m *Module) Offer() host.Offer {
 	return o
 }
 
-// definitions are prompts, templates or resources as they are listed.
+// definitions returns prompts, templates or resources as they are listed.
 func definitions(all []catalogue.Definition) (out []host.Definition) {
 	for _, d := range all {
 		out = append(out, host.Definition{Key: d.Name, Raw: d.Raw})
@@ -152,8 +152,8 @@ func definitions(all []catalogue.Definition) (out []host.Definition) {
 	return out
 }
 
-// asIs is what is offered of the server as it is without the deck, but for what the user
-// keeps from agents.
+// asIs is what a view of the server as it is without the deck offers: everything except
+// what the user keeps from agents.
 func (m *Module) asIs(listed *catalogue.Catalogue) *host.AsIs {
 	if m.o.Plain {
 		return nil
@@ -172,7 +172,7 @@ func (m *Module) asIs(listed *catalogue.Catalogue) *host.AsIs {
 	return a
 }
 
-// toolsOf makes the tools of a catalogue, once.
+// toolsOf makes the tools of a catalogue, once for each catalogue.
 func (m *Module) toolsOf(c *catalogue.Catalogue) []host.Tool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -191,8 +191,8 @@ func (m *Module) toolsOf(c *catalogue.Catalogue) []host.Tool {
 	return m.tools
 }
 
-// status is the tool that a connection to the card alone has when it would have
-// nothing else: a client may drop a server that lists nothing.
+// status is the tool of a connection to the card alone that would have no other: some
+// clients drop a server without tools.
 func (m *Module) status() host.Tool {
 	return host.Tool{
 		Tool: mcp.Tool{
@@ -215,8 +215,8 @@ const gatewaySchema = `{"type":"object","properties":{"action":{"type":"string",
 	`"tool":{"type":"string","description":"name of the tool to describe or call"},` +
 	`"arguments":{"type":"object","description":"the tool's own"},"arguments_json":{"type":"string","description":"instead of arguments"}}}`
 
-// gateway is one tool that never changes, for clients that list a server's
-// tools once. It cannot turn the card on.
+// gateway is a single tool that never changes, for clients that list a server's tools
+// only once. It cannot turn the card on.
 func (m *Module) gateway() host.Tool {
 	return host.Tool{
 		Tool: mcp.Tool{

@@ -24,7 +24,7 @@ func TestAToolThatTheLibraryCannotReadIsOfferedAsItStands(t *testing.T) {
 	}
 }
 
-// What belongs to the connection between agent and deck stays there.
+// What belongs to the connection between agent and deck is not passed on.
 func TestTheConnectionsOwnMetaIsLeftOut(t *testing.T) {
 	raw := host.Request{Key: "git_echo", Params: json.RawMessage(`{"name":"git_echo","arguments":{"n":1.0},"_meta":{"b":1e2,` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"x"},"mcpdeck/resumeKey":"secret","progressToken":1,"a":"<t>"}}`)}
@@ -33,8 +33,8 @@ func TestTheConnectionsOwnMetaIsLeftOut(t *testing.T) {
 	}
 }
 
-// A connection to the card alone is never without a tool, and has none of the deck's
-// beside the server's.
+// A connection to the card alone always has a tool, but none of the deck's beside the
+// server's.
 func TestTheStatusToolIsThereWhenThereIsNoOther(t *testing.T) {
 	server := new(fake.Server)
 	c := card.New(card.Options{
@@ -46,7 +46,7 @@ func TestTheStatusToolIsThereWhenThereIsNoOther(t *testing.T) {
 	t.Cleanup(func() { _ = c.Stop(context.Background()) })
 	stub := func() bool { return len(m.Offer().Stub) == 1 }
 	if off := stub(); !off || len(m.Offer().Tools) != 0 {
-		t.Error("a card that is off lists nothing")
+		t.Error("a card that is off does not list the status tool")
 	}
 	if _, err := c.Control(t.Context(), card.Request{Verb: "on"}); err != nil {
 		t.Fatal(err)

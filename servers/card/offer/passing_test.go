@@ -23,16 +23,16 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
-// stage is a card of the fake that is on, and the host that offers it.
+// stage is a card of the fake, turned on, and the host that offers it.
 type stage struct {
 	server *fake.Server
 	card   *card.Card
 	host   *host.Host
 	modern bool // the server is of the newer era
-	web    bool // it is behind HTTP
+	web    bool // the server is reached over HTTP
 }
 
-// on makes a card of a server that is on.
+// on makes a card of a server and turns it on.
 func on(t *testing.T, s *fake.Server, web bool, o card.Options) stage {
 	t.Helper()
 	o.Name, o.Hooks.Find = "one", func(card.From) (card.Found, error) { return card.Found{}, nil }
@@ -62,7 +62,7 @@ func on(t *testing.T, s *fake.Server, web bool, o card.Options) stage {
 	return stage{s, c, h, s.NoLegacy, web}
 }
 
-// children plays a test with servers of both eras, behind pipes and HTTP.
+// children plays a test with servers of both eras, over pipes and HTTP.
 func children(t *testing.T, o card.Options, play func(t *testing.T, s stage)) {
 	t.Helper()
 	for _, era := range []string{"legacy", "modern"} {
@@ -84,7 +84,7 @@ func everywhere(t *testing.T, play func(t *testing.T, s stage, a wiretest.Talker
 	})
 }
 
-// ask is the last of what comes to a request.
+// ask sends a request and returns the last message that comes to it.
 func ask(t *testing.T, a wiretest.Talker, modern bool, method, params string) string {
 	t.Helper()
 	got := a.Say(t, method, wiretest.With(params, modern), "5")
@@ -94,7 +94,7 @@ func ask(t *testing.T, a wiretest.Talker, modern bool, method, params string) st
 	return got[len(got)-1]
 }
 
-// whose is what every client of the newer era is told with a result.
+// whose is what every result has for clients of the newer era.
 const whose = `"io.modelcontextprotocol/serverInfo":{"name":"one","version":"test","title":"one"}`
 
 func TestResultsAndErrorsPassAsTheyAre(t *testing.T) {
@@ -117,7 +117,7 @@ func TestResultsAndErrorsPassAsTheyAre(t *testing.T) {
 	})
 }
 
-// sameMembers compares messages whose members may be in another order.
+// sameMembers compares messages, regardless of the order of their members.
 func sameMembers(a, b string) bool {
 	sorted := func(s string) []byte { r := []byte(s); slices.Sort(r); return r }
 	return slices.Equal(sorted(a), sorted(b))
@@ -141,7 +141,7 @@ func TestProgressPassesButForItsToken(t *testing.T) {
 	})
 }
 
-// A cancelled call ends without an answer, as the protocol says.
+// A cancelled call ends without an answer, as the protocol demands.
 func TestACancelledCallReachesTheServer(t *testing.T) {
 	children(t, card.Options{}, func(t *testing.T, s stage) {
 		t.Helper()
@@ -165,12 +165,12 @@ func TestACancelledCallReachesTheServer(t *testing.T) {
 	})
 }
 
-// until waits for something that happens in another goroutine.
+// until waits for what happens in another goroutine.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
@@ -188,12 +188,12 @@ func TestLogMessagesReachTheAgentsThatWantThem(t *testing.T) {
 			call = `{"name":"one_log","_meta":{"io.modelcontextprotocol/logLevel":"warning"}}`
 		case s.modern:
 			ask(t, a, false, "logging/setLevel", `{"level":"warning"}`)
-		default: // the messages belong to no request
+		default: // log messages belong to no request
 			hear := a.Listen(t, "")
 			ask(t, a, false, "logging/setLevel", `{"level":"warning"}`)
 			until(t, "the level", func() bool { return s.server.Count(fake.LevelSet) > 0 })
 			var got []string
-			if a.Header != nil { // which may bring them with the answer
+			if a.Header != nil { // over HTTP they may come with the answer
 				got = slices.DeleteFunc(a.Say(t, "tools/call", call, "6"), func(m string) bool { return !strings.Contains(m, "notifications/") })
 			} else {
 				a.Begin(t, "tools/call", call, "6")
@@ -211,16 +211,15 @@ func TestLogMessagesReachTheAgentsThatWantThem(t *testing.T) {
 			return
 		}
 		got := a.Say(t, "tools/call", wiretest.With(call, modern), "6")
-		// Over HTTP, a server of the older era says them on a stream of their own, which may
-		// come too late for a request of an agent of the newer.
+		// Over HTTP, a server of the older era sends them on a stream of their own, perhaps
+		// too late for the request of an agent of the newer era.
 		if late := s.web && !s.modern && len(got) < 3; !late && !slices.Equal(got[:len(got)-1], want) {
 			t.Errorf("got %s", got)
 		}
 	})
 }
 
-// A server's log is told to no agent that has not asked for it, and of two agents each
-// gets the level that it chose.
+// Only agents that asked for a server's log get it, each at the level it chose.
 func TestEachAgentHasItsOwnLevel(t *testing.T) {
 	s := on(t, &fake.Server{NoModern: true}, false, card.Options{})
 	var heard []func() string
@@ -278,7 +277,7 @@ func TestPromptsAndResourcesPassAsTheyAre(t *testing.T) {
 	})
 }
 
-// An update reaches those that subscribed, in the way of the agent's era and the server's.
+// An update reaches only the agents that subscribed, whatever their eras and the server's.
 func TestUpdatesReachTheSubscriberAlone(t *testing.T) {
 	everywhere(t, func(t *testing.T, s stage, a wiretest.Talker, modern bool) {
 		t.Helper()
@@ -295,7 +294,7 @@ func TestUpdatesReachTheSubscriberAlone(t *testing.T) {
 		}
 		hear := a.Listen(t, params)
 		if modern {
-			hear() // it is acknowledged
+			hear() // the subscription is acknowledged
 		} else if got := ask(t, a, false, "resources/subscribe", `{"uri":"`+uri+`"}`); !strings.Contains(got, `"result"`) {
 			t.Fatalf("subscribed: %s", got)
 		}
@@ -306,7 +305,7 @@ func TestUpdatesReachTheSubscriberAlone(t *testing.T) {
 		})
 		heard := make(chan string, 1)
 		go func() { heard <- hear() }()
-		for told := false; !told; { // a subscription of the newer era takes a moment to replace the one before
+		for told := false; !told; { // in the newer era it takes a moment until a subscription replaces the one before
 			touch("fake://of-nobody")
 			touch(uri)
 			select {
@@ -321,7 +320,7 @@ func TestUpdatesReachTheSubscriberAlone(t *testing.T) {
 	})
 }
 
-// Of two agents that share a server, one may stop to listen without the other noticing.
+// If one of two agents that share a server unsubscribes, the other still gets updates.
 func TestASubscriptionEndsWithItsLastAgent(t *testing.T) {
 	s := on(t, &fake.Server{NoModern: true}, false, card.Options{})
 	var agents []wiretest.Talker
@@ -342,7 +341,7 @@ func TestASubscriptionEndsWithItsLastAgent(t *testing.T) {
 	}
 }
 
-// Lists that change are told once, each kind.
+// Agents are notified once of each kind of list that changes.
 func TestAChangeOfAServersListsIsToldOnce(t *testing.T) {
 	s := on(t, &fake.Server{NoModern: true}, false, card.Options{})
 	a := wiretest.OverStream(t, s.host, host.ViewSpec{}, false)
@@ -358,12 +357,12 @@ func TestAChangeOfAServersListsIsToldOnce(t *testing.T) {
 		}
 		return got[len(got)-1]
 	}
-	hear("tools/call", `{"name":"one_change"}`) // the change may be told before the answer
+	hear("tools/call", `{"name":"one_change"}`) // the notification may come before the answer
 	until(t, "the new resource", func() bool { return strings.Contains(hear("resources/list", `{}`), "fake://new/1") })
 	s.card.Off()
 	until(t, "the last list", func() bool { hear("ping", `{}`); return slices.Contains(told, "prompts") })
 	slices.Sort(told)
-	// The new tool is held; off, there is nothing of any kind.
+	// The new tool is held; while the card is off, nothing is listed.
 	if want := []string{"prompts", "resources", "resources", "tools"}; !slices.Equal(told, want) {
 		t.Errorf("told of %q, want %q", told, want)
 	}
@@ -410,7 +409,7 @@ func TestAServerIsShownAsItIs(t *testing.T) {
 	})
 }
 
-// What a server asks of its client is answered by the deck, in the way of the server's era.
+// The deck answers what a server asks of its client, as the server's era does.
 func TestTheDeckAnswersWhatAServerAsks(t *testing.T) {
 	var mu sync.Mutex
 	var seen []card.Elicitation
@@ -420,7 +419,7 @@ func TestTheDeckAnswersWhatAServerAsks(t *testing.T) {
 		seen = append(seen, e)
 		return card.Elicited{Action: "accept", Content: []byte(`{"name":"<\u00e9>"}`)}, nil
 	}}
-	t.Cleanup(func() { // when the parallel tests have ended
+	t.Cleanup(func() { // after the parallel subtests
 		if len(seen) == 0 {
 			t.Error("nothing was asked")
 		}
@@ -453,7 +452,7 @@ func TestTheDeckAnswersWhatAServerAsks(t *testing.T) {
 				t.Errorf("a model: got %s", got)
 			}
 			if s.modern {
-				return // it sends no requests
+				return // a server of this kind sends no requests
 			}
 			if got := ask(t, a, modern, "tools/call", `{"name":"one_unheard","_meta":{}}`); !strings.Contains(got, "-32601") {
 				t.Errorf("an unknown request: got %s", got)
@@ -462,12 +461,12 @@ func TestTheDeckAnswersWhatAServerAsks(t *testing.T) {
 	})
 }
 
-// A tool that runs as a task alone answers those who know no tasks.
+// A tool that can only run as a task answers clients that do not know tasks.
 func TestATaskAnswersAsACall(t *testing.T) {
 	everywhere(t, func(t *testing.T, s stage, a wiretest.Talker, modern bool) {
 		t.Helper()
 		if s.modern {
-			return // which has no such tasks
+			return // the newer era has no such tasks
 		}
 		got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_research","_meta":{"progressToken":1}}`, modern), "5")
 		if len(got) < 2 || !strings.Contains(got[len(got)-1], `"text":"report"`) || !strings.Contains(got[0], `"message":"reading"`) {

@@ -23,14 +23,14 @@ func newer(t *testing.T, s stage, play func(t *testing.T, a wiretest.Talker)) {
 	}
 }
 
-// can puts what an agent of the newer era answers into the _meta of params.
+// can adds to params, in _meta, what an agent of the newer era can answer.
 func can(params, capabilities string) string {
 	return strings.Replace(wiretest.With(params, true), `clientCapabilities":{}`, `clientCapabilities":`+capabilities, 1)
 }
 
 const everything = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}}`
 
-// resultOf is the result of a request with these params.
+// resultOf sends a request with these params and returns its result.
 func resultOf(t *testing.T, a wiretest.Talker, method, params string) (result rawjson.Object, whole string) {
 	t.Helper()
 	got := a.Say(t, method, params, "5")
@@ -39,11 +39,11 @@ func resultOf(t *testing.T, a wiretest.Talker, method, params string) (result ra
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, _ = rawjson.SplitObject(m.Get("result")) // an error has none
+	result, _ = rawjson.SplitObject(m.Get("result")) // missing in an error
 	return result, whole
 }
 
-// required is what a result asks an agent for, in order, and the state to give back.
+// required is what a result asks of an agent, in order, and the state to send back.
 func required(t *testing.T, result rawjson.Object, whole string) (requests rawjson.Object, state string) {
 	t.Helper()
 	if result.Str("resultType") != "input_required" {
@@ -80,7 +80,7 @@ func TestAnAgentOfTheNewerEraIsAskedByAResult(t *testing.T) {
 	})
 }
 
-// asksFor is what a call asks an agent for that answers everything.
+// asksFor returns what a call asks of an agent that can answer everything.
 func asksFor(t *testing.T, a wiretest.Talker, params string) (rawjson.Object, string) {
 	t.Helper()
 	result, whole := resultOf(t, a, "tools/call", can(params, everything))
@@ -130,7 +130,7 @@ func TestAStateIsOfUseToItsRequestAlone(t *testing.T) {
 	}
 }
 
-// An agent that repeats its call without an answer is asked again.
+// An agent that repeats its call without answering is asked again.
 func TestAnAgentThatDoesNotAnswerIsAskedAgain(t *testing.T) {
 	s := on(t, &fake.Server{NoModern: true}, false, card.Options{OnDemand: true, Share: card.ShareSession, ElicitAgent: true})
 	a := wiretest.OverStream(t, s.host, host.ViewSpec{}, true)
@@ -141,7 +141,7 @@ func TestAnAgentThatDoesNotAnswerIsAskedAgain(t *testing.T) {
 	}
 }
 
-// Servers of the newer era may be shared: each request says what its agent answers.
+// A server of the newer era can be shared: each request says what its agent can answer.
 func TestAgentsThatShareAServerOfTheNewerEraAreAskedByIt(t *testing.T) {
 	for _, share := range []card.Share{card.ShareAuto, card.ShareProject, card.ShareDeck} {
 		t.Run(string(share), func(t *testing.T) {

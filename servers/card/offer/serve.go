@@ -62,10 +62,10 @@ func (m *Module) Serve(ctx context.Context, r host.Request) host.Reply {
 	return host.Reply{Result: result}
 }
 
-// passed are the params of a request that calls no tool, as the server gets them, without
-// _meta: a prompt has its own name.
+// passed returns the params for the server of a request that is not a tool call: without
+// _meta, and with the server's name for a prompt.
 func (m *Module) passed(r host.Request) rawjson.Object {
-	params, _ := rawjson.SplitObject(r.Params) // the transport has read it
+	params, _ := rawjson.SplitObject(r.Params) // valid: the transport has read it
 	params = slices.DeleteFunc(slices.Clone(params), func(p rawjson.Member) bool { return p.Key == "_meta" })
 	listed := m.c.Listed()
 	if r.Kind != host.KindPrompt || r.AsIs || listed == nil || listed.Prompt(r.Key) == nil {
@@ -77,7 +77,7 @@ func (m *Module) passed(r host.Request) rawjson.Object {
 		case "name":
 			params[i].Value = own
 		case "ref":
-			ref, _ := rawjson.SplitObject(p.Value) // it named the prompt
+			ref, _ := rawjson.SplitObject(p.Value) // valid: the prompt was found by it
 			ref = slices.Clone(ref)
 			for j := range ref {
 				if ref[j].Key == "name" {
@@ -90,10 +90,10 @@ func (m *Module) passed(r host.Request) rawjson.Object {
 	return params
 }
 
-// invocation is a request as the domain takes it. What the protocol keeps in _meta for
-// the connection between agent and deck does not go to the server.
+// invocation converts a request for the domain. What _meta has for the connection between
+// agent and deck is not passed to the server.
 func (m *Module) invocation(ctx context.Context, r host.Request) card.Invocation {
-	params, _ := rawjson.SplitObject(r.Params) // the transport has read it
+	params, _ := rawjson.SplitObject(r.Params) // valid: the transport has read it
 	from := host.CallerFrom(ctx)
 	in := card.Invocation{
 		Tool: r.Key, AsIs: r.AsIs, Modern: r.Modern, Agent: from.Name(), From: card.From{Agent: from.Agent, Root: from.Root},
@@ -115,7 +115,7 @@ func (m *Module) invocation(ctx context.Context, r host.Request) card.Invocation
 		case "name", "_meta":
 		case "arguments":
 			in.Args = params.Some(p.Key)
-		case "task": // there are none but in a view of the server as it is
+		case "task": // only in a view of the server as it is
 			if r.AsIs {
 				in.More = append(in.More, p)
 			}
@@ -142,10 +142,10 @@ func (m *Module) invocation(ctx context.Context, r host.Request) card.Invocation
 	return in
 }
 
-// answers is what requests of a server a client answers, by what it has declared.
+// answers returns which requests of a server a client answers, as it has declared.
 func answers(can mcp.ClientCapabilities) (a card.Answers) {
 	if e := can.Elicitation; e != nil {
-		a.Forms, a.Pages = e.Form != nil || e.URL == nil, e.URL != nil // once there were forms alone
+		a.Forms, a.Pages = e.Form != nil || e.URL == nil, e.URL != nil // forms are older than pages and the default
 	}
 	if can.Sampling != nil {
 		raw, _ := rpc.Raw(can.Sampling) // always encodes
@@ -154,10 +154,10 @@ func answers(can mcp.ClientCapabilities) (a card.Answers) {
 	return a
 }
 
-// declared is what requests of a server a client of the newer era answers, by what it has
+// declared returns which requests of a server a client of the newer era answers, as it has
 // declared with a request.
 func declared(params rawjson.Object) card.Answers {
-	meta, _ := rawjson.SplitObject(params.Get("_meta")) // the transport has read it
+	meta, _ := rawjson.SplitObject(params.Get("_meta")) // valid: the transport has read it
 	var can mcp.ClientCapabilities
 	if json.Unmarshal(meta.Get(mcp.MetaKeyClientCapabilities), &can) != nil {
 		return card.Answers{}
@@ -167,13 +167,13 @@ func declared(params rawjson.Object) card.Answers {
 	return a
 }
 
-// ofTheHop are the members of _meta that are about the connection between agent and
+// ofTheHop lists the members of _meta that are about the connection between agent and
 // deck.
 func ofTheHop() []string {
 	return []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities}
 }
 
-// step tells the agent of progress: what the server says is as it is, but for the token.
+// step reports progress to the agent: the server's own message with another token.
 func (m *Module) step(ctx context.Context, token json.RawMessage, p child.Progress) {
 	if p.Raw != nil && !m.o.Plain {
 		_ = host.NotifyRaw(ctx, "notifications/progress", withToken(p.Raw, token)) // the agent may be gone
@@ -189,9 +189,9 @@ func (m *Module) step(ctx context.Context, token json.RawMessage, p child.Progre
 	_ = host.Notify(ctx, "notifications/progress", params) // the agent may be gone
 }
 
-// withToken puts the agent's token in the place of the deck's.
+// withToken replaces the deck's token by the agent's.
 func withToken(params, token json.RawMessage) json.RawMessage {
-	parts, _, _ := rawjson.Split(params) // it was read before
+	parts, _, _ := rawjson.Split(params) // valid: it was read before
 	for _, p := range parts {
 		if p.Key == "progressToken" {
 			return slices.Concat(params[:p.From], token, params[p.To:])
@@ -200,7 +200,7 @@ func withToken(params, token json.RawMessage) json.RawMessage {
 	return params
 }
 
-// replyTo is what a call came to as the agent gets it.
+// replyTo converts the outcome of a call for the agent.
 func (m *Module) replyTo(result card.Result, err error) host.Reply {
 	switch {
 	case err != nil:
@@ -211,16 +211,16 @@ func (m *Module) replyTo(result card.Result, err error) host.Reply {
 	return host.Reply{Result: result.JSON()}
 }
 
-// codeCapability is the error of a server that needs a capability which its client has not
-// declared.
+// codeCapability is the error code for a client that has not declared a capability which
+// the server needs.
 const codeCapability = -32021
 
-// failed is an error as the agent gets it: the server's is as it is.
+// failed converts an error for the agent; the server's own is not changed.
 func (m *Module) failed(err error) host.Reply {
 	own, ok := errors.AsType[*rpc.Error](err)
 	switch {
 	case ok && own.Code <= -32020 && own.Code >= -32022 && !(own.Code == codeCapability && m.c.Declares()):
-		// About headers and versions of the deck's own connection to the server.
+		// They are about headers and versions of the deck's own connection to the server.
 		return host.Failed(rpc.CodeInternal, m.c.Title()+": "+own.Message)
 	case ok && own.Raw != nil:
 		return host.Reply{Error: own.Raw}
@@ -230,7 +230,7 @@ func (m *Module) failed(err error) host.Reply {
 	return host.Failed(rpc.CodeInternal, err.Error())
 }
 
-// plain is a result of the members that every client knows.
+// plain rebuilds a result from the members that every client knows.
 func plain(r card.Result) json.RawMessage {
 	var o rawjson.Object
 	if r.Meta != nil {

@@ -40,7 +40,7 @@ func (*shown) Changed()                             {}
 func (*shown) Warn(string)                          {}
 func (*shown) Pass(string, string, json.RawMessage) {}
 
-// The state of a card is the sum of those of its children.
+// The state of a card combines those of its children.
 func TestTheStateOfACardIsThatOfItsChildren(t *testing.T) {
 	server, fails := &fake.Server{NoModern: true}, errors.New("no such server")
 	broken := map[string]bool{}
@@ -75,16 +75,16 @@ func TestTheStateOfACardIsThatOfItsChildren(t *testing.T) {
 		{"nothing runs", func() {}, "ready idle"},
 		{"an agent", func() { call("ada") }, "ready running, 1 agent"},
 		{"two", func() { call("bob") }, "ready running, 2 agents"},
-		{"one that has none", func() { broken["cy"] = true; call("cy") }, "degraded no such server"},
-		{"without it", func() { c.AgentGone("cy") }, "ready running, 2 agents"},
-		{"none that has one", func() {
+		{"one whose server does not start", func() { broken["cy"] = true; call("cy") }, "degraded no such server"},
+		{"that one leaves", func() { c.AgentGone("cy") }, "ready running, 2 agents"},
+		{"no agent has a server", func() {
 			c.AgentGone("ada")
 			c.AgentGone("bob")
 			for range 5 {
 				call("cy")
 			}
 		}, "failed no such server"},
-		{"a user tries again", func() {
+		{"the user retries", func() {
 			c.Reconnect()
 			if err := c.Settle(t.Context()); err != nil {
 				t.Error(err)
