@@ -43,6 +43,7 @@ func clientFiles() map[string]string {
 	return map[string]string{
 		// Claude Code reads JSON without comments.
 		".claude.json":                    "{\n  \"numStartups\": 3,\n  \"hasCompletedOnboarding\": true,\n  \"mcpServers\": {\n" + plain.String() + "    \"mcpdeck\": {\"command\": \"mcpdeck\", \"args\": [\"mcp\"]},\n    \"broken\": {\"command\": 7}\n  }\n}\n",
+		".gemini/settings.json":           "{\n  // the user's\n  \"mcpServers\": {\n" + plain.String() + "    \"mcpdeck\": {\"command\": \"mcpdeck\", \"args\": [\"mcp\"]},\n    \"broken\": {\"command\": 7}\n  }\n}\n",
 		".config/Code/User/mcp.json":      "{\n  // the editor's\n  \"servers\": {\n" + plain.String() + "    \"mcpdeck\": {\"command\": \"mcpdeck\", \"args\": [\"mcp\"]},\n    \"broken\": {\"command\": 7},\n  },\n}\n",
 		".config/opencode/opencode.jsonc": "{\n  // the user's\n  \"mcp\": {\n" + opencode.String() + "    \"mcpdeck\": {\"type\": \"local\", \"command\": [\"mcpdeck\", \"mcp\"]},\n    \"broken\": {\"type\": \"local\", \"command\": [], \"enabled\": true},\n  },\n}\n",
 		".codex/config.toml":              "# the user's\nmodel = \"mock\"\n\n" + toml.String() + "[mcp_servers.mcpdeck]\ncommand = \"mcpdeck\"\nargs = [\"mcp\"]\n\n[mcp_servers.broken]\ncommand = \"\"\n",
@@ -76,7 +77,7 @@ func (d *driver) write(files map[string]string) {
 	}
 }
 
-// TestRealServersAreImportedTakenOverAndGivenBack does so with the files of four clients,
+// TestRealServersAreImportedTakenOverAndGivenBack does so with the files of five clients,
 // whose own programs then look at them.
 func TestRealServersAreImportedTakenOverAndGivenBack(t *testing.T) {
 	realtest.On(t)
@@ -111,7 +112,7 @@ func TestRealServersAreImportedTakenOverAndGivenBack(t *testing.T) {
 	if said, code := d.proves("on", "everything"); code != 0 {
 		t.Fatalf("exit %d: %s", code, said)
 	}
-	for name, args := range map[string][]string{"claude": {"mcp", "list"}, "codex": {"mcp", "list"}, "opencode": {"mcp", "list"}} {
+	for name, args := range map[string][]string{"claude": {"mcp", "list"}, "codex": {"mcp", "list"}, "opencode": {"mcp", "list"}, "gemini": {"mcp", "list"}} {
 		c := exec.Command(realtest.Agent(t, name), args...)
 		c.Dir = d.project
 		c.Env = append(d.command().Env, "TERM=dumb")
