@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"slices"
@@ -24,18 +26,21 @@ type addFlags struct {
 	env, headers, inherit, set []string
 	on, lazy, yes, noTry       bool
 	cwd, transport, title      string
+	entry                      string // JSON
 	pick                       int
 }
 
 func addCommand(a *app) *cobra.Command {
 	var f addFlags
 	c := &cobra.Command{
-		Use:   "add NAME [FLAG...] -- COMMAND [ARG...]\n  mcpdeck add NAME URL [FLAG...]\n  mcpdeck add [NAME] SERVER.json [FLAG...]",
+		Use:   "add NAME [FLAG...] -- COMMAND [ARG...]\n  mcpdeck add NAME URL [FLAG...]\n  mcpdeck add [NAME] SERVER.json [FLAG...]\n  mcpdeck add [NAME] --json ENTRY [FLAG...]",
 		Short: "Add any MCP server to the deck", DisableFlagsInUseLine: true,
 		Long: `Add any MCP server to the deck. The server is off until you turn it on; while it is
 off, agents see nothing of it.
 
-A server is a command (after --), a URL, or a server.json from the MCP registry.
+A server is a command (after --), a URL, a server.json from the MCP registry, or an
+entry of a client's configuration as READMEs have it: --json '{"command": ...}', with or
+without the names and braces around it. --json - reads it from standard input.
 mcpdeck shows what will run, asks, and writes one file to servers.d, next to
 config.toml. The server is then started or connected to once, to show its tools and
 how much context they take.
@@ -46,10 +51,15 @@ not passed through a shell.`,
   mcpdeck add github --env 'GITHUB_PERSONAL_ACCESS_TOKEN=${env:GITHUB_TOKEN}' -- npx -y @modelcontextprotocol/server-github
   mcpdeck add docs https://mcp.example.com/mcp --header 'Authorization: Bearer ${env:DOCS_TOKEN}'
   mcpdeck add server.json --set version=1.4.0
+  mcpdeck add --json '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'
   mcpdeck undo`,
 		Args: func(c *cobra.Command, args []string) error {
 			dash := c.ArgsLenAtDash()
 			switch {
+			case f.entry != "" && (dash >= 0 || len(args) > 1):
+				return usagef("with --json there is at most a name: mcpdeck add NAME --json ENTRY")
+			case f.entry != "":
+				return nil
 			case len(args) == 0 || dash == 0:
 				return usagef("name the server: mcpdeck add NAME -- COMMAND, mcpdeck add NAME URL, or mcpdeck add server.json")
 			case dash < 0 && len(args) > 2:
@@ -64,7 +74,14 @@ not passed through a shell.`,
 			if err != nil {
 				return err
 			}
-			card, notes, err := f.card(args, c.ArgsLenAtDash())
+			if f.entry == "-" {
+				b, err := io.ReadAll(io.LimitReader(c.InOrStdin(), 1<<20))
+				if err != nil {
+					return fmt.Errorf("read the entry: %w", err)
+				}
+				f.entry = string(b)
+			}
+			card, notes, err := f.card(cfg, args, c.ArgsLenAtDash())
 			if err != nil {
 				return err
 			}
@@ -83,8 +100,9 @@ not passed through a shell.`,
 	fl.StringVar(&f.title, "title", "", "display name")
 	fl.BoolVar(&f.on, "on", false, "turn it on whenever the deck starts")
 	fl.BoolVar(&f.lazy, "lazy", false, "the same, but agents find its tools instead of listing them (mcpdeck lazy)")
+	fl.StringVar(&f.entry, "json", "", "entry of a client's configuration as JSON; - reads it from standard input")
 	fl.IntVar(&f.pick, "package", 0, "which package or remote of the server.json to use, counted from 1")
-	fl.StringArrayVar(&f.set, "set", nil, "value for an input of the server.json, NAME=VALUE")
+	fl.StringArrayVar(&f.set, "set", nil, "value for an input of the server.json or the entry, NAME=VALUE")
 	fl.BoolVar(&f.noTry, "no-try", false, "do not start the command or connect to the URL")
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")
 	c.MarkFlagsMutuallyExclusive("on", "lazy")
@@ -93,14 +111,29 @@ not passed through a shell.`,
 
 // card is the server that the command line describes, with what the user should know
 // of it.
-func (f addFlags) card(args []string, dash int) (settings.Card, []string, error) {
-	card := settings.Card{Name: args[0], Transport: f.transport, Cwd: f.cwd, Inherit: f.inherit, Title: f.title}
+func (f addFlags) card(cfg *config.Config, args []string, dash int) (settings.Card, []string, error) {
+	card := settings.Card{Transport: f.transport, Cwd: f.cwd, Inherit: f.inherit, Title: f.title}
+	if len(args) > 0 {
+		card.Name = args[0]
+	}
 	var notes []string
 	source := ""
-	if dash < 0 {
+	if dash < 0 && len(args) > 0 {
 		source = args[len(args)-1]
 	}
 	switch {
+	case f.entry != "":
+		values, err := pairs("--set", "=", f.set)
+		if err != nil {
+			return card, nil, err
+		}
+		pasted, more, err := cards.FromEntry([]byte(f.entry), cards.Options{Config: cfg, Values: values}, card.Name)
+		if err != nil {
+			return card, nil, usage{fmt.Errorf("--json: %w", err)}
+		}
+		pasted.Transport, pasted.Cwd = cmp.Or(f.transport, pasted.Transport), cmp.Or(f.cwd, pasted.Cwd)
+		pasted.Inherit, pasted.Title, notes = append(pasted.Inherit, f.inherit...), f.title, more
+		card = pasted
 	case dash >= 0:
 		card.Command = args[dash:]
 		if len(card.Command) == 0 {

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
@@ -16,6 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/near"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -24,7 +28,8 @@ func removeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Remove a server that was added to the deck",
-		Long:  "Remove a server that was added to the deck, after asking. mcpdeck undo restores it.",
+		Long: "Remove a server that was added to the deck, after asking, together with what you accepted of its tools and\n" +
+			"your consent to what it runs. mcpdeck undo restores all of it.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("name one server; mcpdeck list lists them")
@@ -56,24 +61,51 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 	case where == cfg.Paths.Config:
 		return fmt.Errorf("remove %s: it is configured in %s; remove [server.%[1]s] from that file", name, where)
 	}
-	edit, err := cards.Removal(where)
+	edits, err := removals(cfg, name, where)
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", name, err)
 	}
-	c.Println(edit.Place.Path())
-	for _, l := range change.Preview(edit.Before, nil) {
+	card := edits[len(edits)-1]
+	c.Println(card.Place.Path())
+	for _, l := range change.Preview(card.Before, nil) {
 		c.Println("  " + l)
+	}
+	if len(edits) > 1 {
+		c.Println(filepath.Join(cfg.Paths.CardState, name))
+		c.Println("  what you accepted of it, and your consent to what it runs")
 	}
 	if !yes && !confirmed(c) {
 		c.Println("nothing was removed; --yes removes without asking")
 		return exitCode(exitFailed)
 	}
-	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply("remove "+name, []change.Edit{edit}, nil)
+	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply("remove "+name, edits, nil)
 	if err != nil {
 		return err
 	}
 	c.Printf("removed %s; undo with: mcpdeck undo %s\n", name, entry.ID)
 	return nil
+}
+
+// removals delete what is kept of a card, and its file last: once that is back, the deck
+// may start the card.
+func removals(cfg *config.Config, name, where string) (edits []change.Edit, err error) {
+	kept, err := filepath.Glob(filepath.Join(cfg.Paths.CardState, name, "*")) // a name has no pattern in it
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range append(slices.DeleteFunc(kept, func(p string) bool { return !isFile(p) }), where) {
+		edit, err := cards.Removal(path)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, edit)
+	}
+	return edits, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // cardNames are the cards that there are, usable or not.
@@ -107,6 +139,7 @@ type listed struct {
 type live struct {
 	State    string `json:"state"`              // starting, ready, off, degraded, failed
 	Protocol string `json:"protocol,omitempty"` // that it speaks
+	Era      string `json:"era,omitempty"`      // legacy, modern
 	Tools    int    `json:"tools"`              // that agents have
 	Context  int    `json:"contextBytes"`       // of what a model gets of them
 	Calls    uint64 `json:"calls"`
@@ -119,7 +152,7 @@ func (h *instance) listControl(context.Context, wire.Requester, json.RawMessage)
 	for _, s := range h.host.Snapshot().Servers {
 		d, _ := h.Details(s.Name)
 		f := h.host.Figures(s.Name)[""]
-		out[s.Name] = live{string(s.State.Status), d.Protocol, s.Tools, s.Context, f.Calls, f.P95.Milliseconds()}
+		out[s.Name] = live{string(s.State.Status), d.Protocol, d.Era, s.Tools, s.Context, f.Calls, f.P95.Milliseconds()}
 	}
 	return out, nil
 }
@@ -128,7 +161,7 @@ func listCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "list", Short: "List the deck's servers: its own, and those you have added", Args: noArgs,
-		Long: "List the deck's servers: its own, and those you have added. While a deck runs, also how each stands,\nhow many tools agents have of it, about how many tokens of their context those take, and the calls.",
+		Long: "List the deck's servers: its own, and those you have added. While a deck runs, also how each stands,\nhow many tools agents have of it, about how many tokens of their context those take, the calls, how long 95 in 100\nof them took at most, and the era of the protocol that the server speaks: legacy (to 2025-11-25) or modern.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := a.load()
 			if err != nil {
@@ -203,7 +236,11 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 		}
 		rows[i] = []string{l.Name, mode, what}
 		if l.live != nil {
-			rows[i] = []string{l.Name, l.State, fmt.Sprintf("%d tools", l.Tools), fmt.Sprintf("≈ %d tokens", deck.Tokens(l.Context)), fmt.Sprintf("%d calls", l.Calls), what}
+			p95 := ""
+			if l.Calls > 0 {
+				p95 = "p95 " + span.Took(time.Duration(l.P95)*time.Millisecond)
+			}
+			rows[i] = []string{l.Name, l.State, fmt.Sprintf("%d tools", l.Tools), fmt.Sprintf("≈ %d tokens", deck.Tokens(l.Context)), fmt.Sprintf("%d calls", l.Calls), p95, l.Era, what}
 		}
 	}
 	err := printTable(c, rows, func(row, col int) lipgloss.Style {

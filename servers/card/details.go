@@ -15,7 +15,7 @@ const lastLines = 200
 // Details returns the part of the status that the screen shows for any card.
 func (s Status) Details() deck.Details {
 	d := deck.Details{
-		Runs: plain.Line(s.Program), PID: s.PID, Since: s.Since, Server: strings.TrimSpace(s.Server + " " + s.Version), Protocol: plain.Line(s.Protocol),
+		Runs: plain.Line(s.Program), PID: s.PID, Since: s.Since, Server: strings.TrimSpace(s.Server + " " + s.Version), Protocol: plain.Line(s.Protocol), Era: string(s.Era),
 		Instructions: s.Instructions, Offered: s.Listed, Holding: s.Holding(), Asked: s.Asked, Error: s.Error, ErrorAt: s.ErrorAt,
 	}
 	offered := map[string]*catalogue.Tool{}

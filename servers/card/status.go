@@ -26,8 +26,9 @@ type Status struct {
 	Since            time.Time // when the child was ready; zero if there is none
 	Server, Version  string    // as reported by the child
 	Protocol         string
-	Program          string // "" before a search
-	Source           string // where the program was found
+	Era              child.Era // remembered without a child; "" if unknown
+	Program          string    // "" before a search
+	Source           string    // where the program was found
 	Searched         []Candidate
 	Restarts         int
 	Agents           int // number of agents the children serve
@@ -69,7 +70,7 @@ func (s Status) Tokens() int { return deck.Tokens(s.Bytes) }
 func (c *Card) Status() Status {
 	c.mu.Lock()
 	s := Status{
-		Mode: c.mode, Restarts: c.restarts,
+		Mode: c.mode, Restarts: c.restarts, Era: c.era,
 		Held: slices.Clone(c.verdict.Held), Asked: slices.Clone(c.asked), Updated: c.verdict.Updated, Accepted: plain.Line(c.verdict.Was), Listed: c.listed != nil,
 		Error: c.lastError, ErrorAt: c.lastErrorAt, Broken: !c.failedAt.IsZero(), OnDemand: c.opts.OnDemand, accept: c.opts.Texts.Command("accept"),
 	}

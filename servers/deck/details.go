@@ -12,6 +12,7 @@ type Details struct {
 	Since    time.Time // it is ready
 	Server   string    // what it calls itself, with its version; "" before it was asked
 	Protocol string    // revision
+	Era      string    // of the protocol: "legacy", "modern", "" before it is known
 
 	Tools        []Tool // of the server, whoever may use them, as it lists them
 	Resources    []Item // templates among them
