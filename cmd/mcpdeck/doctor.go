@@ -54,7 +54,7 @@ func doctor(c *cobra.Command, a *app, fix bool) error {
 	findings = append(findings, checkConfig(cfg)...)
 	findings = append(findings, h.checkKeys()...)
 	findings = append(findings, checkClients(cfg)...)
-	findings = append(findings, checkPrompts(ctx, cfg)...)
+	findings = append(findings, h.checkPrompts(ctx)...)
 	findings = append(findings, checkDeck(ctx, cfg), checkToken(cfg), h.checkPencil())
 	findings = append(findings, h.checkStamp(ctx, c, fix), checkTerminal())
 	bad := func(f finding) bool { return f.mark == "bad" }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/codex"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
@@ -23,7 +25,8 @@ import (
 const probeWithin = 10 * time.Second
 
 // checkPrompts tries the way of each agent's own prompts to the deck.
-func checkPrompts(ctx context.Context, cfg *config.Config) []finding {
+func (h *instance) checkPrompts(ctx context.Context) []finding {
+	cfg := h.cfg
 	p := prompter(cfg)
 	all := setup.SurveyPrompts(p)
 	out := make([]finding, len(all))
@@ -32,7 +35,7 @@ func checkPrompts(ctx context.Context, cfg *config.Config) []finding {
 		wg.Add(1)
 		safe.Go("probe", func() {
 			defer wg.Done()
-			out[i] = checkDoor(ctx, cfg, p, s)
+			out[i] = h.checkDoor(ctx, p, s)
 		})
 	}
 	wg.Wait()
@@ -54,8 +57,8 @@ func checkPromptSocket(ctx context.Context, cfg *config.Config) finding {
 
 // checkDoor says how one client's prompts reach the deck. Of a client that is not here it
 // says nothing.
-func checkDoor(ctx context.Context, cfg *config.Config, p setup.Prompter, s setup.PromptStatus) finding {
-	version, installed := versionOf(ctx, cfg, s.Client)
+func (h *instance) checkDoor(ctx context.Context, p setup.Prompter, s setup.PromptStatus) finding {
+	version, installed := versionOf(ctx, h.cfg, s.Client)
 	if !installed && (s.State == setup.NotSetUp || s.Path == "") {
 		return finding{}
 	}
@@ -70,12 +73,15 @@ func checkDoor(ctx context.Context, cfg *config.Config, p setup.Prompter, s setu
 		f.text += fmt.Sprintf("; to set it up: mcpdeck setup %s --prompts", s.Client.ID)
 	}
 	if s.State == setup.SetUp && s.Client.Prompts.Hooks != nil {
-		took, err := probe(ctx, cfg, p, s.Client)
+		took, err := probe(ctx, h.cfg, p, s.Client)
 		if err != nil {
 			f.mark, f.text = "bad", f.text+fmt.Sprintf("; %s: %v", strings.Join(p.Hook, " "), err)
 		} else {
 			f.text += fmt.Sprintf("; %s took %d ms", strings.Join(p.Hook, " "), took.Milliseconds())
 		}
+	}
+	if s.Client.ID == "codex" {
+		f.mark, f.text = h.checkCodex(ctx)
 	}
 	switch tested := s.Client.Prompts.Tested; {
 	case version == "":
@@ -85,6 +91,22 @@ func checkDoor(ctx context.Context, cfg *config.Config, p setup.Prompter, s setu
 		f.text += fmt.Sprintf("; version %s, tested with %s", version, tested)
 	}
 	return f
+}
+
+// checkCodex connects to Codex's daemon, and asks it for its sessions.
+func (h *instance) checkCodex(ctx context.Context) (mark, text string) {
+	ctx, cancel := context.WithTimeout(ctx, probeWithin)
+	defer cancel()
+	o := h.codexOptions()
+	start := time.Now()
+	version, sessions, err := codex.Probe(ctx, o, h.cfg.ClientFolders().Program("codex"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "ok", "codex: needs no setup; it is not running"
+	case err != nil:
+		return "bad", fmt.Sprintf("codex: connect to its daemon: %v", err)
+	}
+	return "ok", fmt.Sprintf("codex: its daemon %s has %d sessions and took %d ms", version, sessions, time.Since(start).Milliseconds())
 }
 
 // probe starts a client's hook as the client does, with an event that asks nothing.

@@ -43,7 +43,6 @@ type inbox struct {
 	q      *ask.Queue
 	roster *roster.Roster
 	server *socket.Server
-	over   func()
 }
 
 // newInbox sets up a client's prompts in a home of their own.

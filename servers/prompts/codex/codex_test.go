@@ -3,7 +3,11 @@
 package codex
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +17,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
 )
 
 func TestACommandIsAllowedFromTheDeck(t *testing.T) {
@@ -298,6 +303,19 @@ func TestAnEditThatIsNotKnownIsNotAllowedFromTheDeck(t *testing.T) {
 	w.asks("s", changeFiles, `{"threadId":"THREAD","turnId":"turn","itemId":"call_4","startedAtMs":1}`)
 	if it := w.item(); !it.Request.InTerminal() || w.queue.Send(it.ID) == nil {
 		t.Errorf("it could be answered: %+v", it.Request.Prompt)
+	}
+}
+
+func TestAProbeSaysWhatTheDaemonHas(t *testing.T) {
+	d := newDaemon(t)
+	o := Options{Frames: func(ctx context.Context, c net.Conn) (Frames, error) { return frames.Dial(ctx, c) }}
+	if _, _, err := Probe(t.Context(), o, d.home); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a daemon: %v", err)
+	}
+	d.threads["one"] = &standIn{}
+	d.start()
+	if version, sessions, err := Probe(t.Context(), o, d.home); err != nil || version == "" || sessions != 1 {
+		t.Errorf("version %q, %d sessions, %v", version, sessions, err)
 	}
 }
 
