@@ -37,7 +37,7 @@ func pages() []page {
 			return ask.New(h.queue, o)
 		}},
 		{agents.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
-			return agents.New(agents.Options{Jump: h.jump, AskPage: ask.ID, CallsPage: calls.ID})
+			return agents.New(agents.Options{Jump: h.jump, AskPage: ask.ID, CallsPage: calls.ID, Questions: h.queue})
 		}},
 		{calls.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
 			o := calls.Options{Bodies: h, Pictures: h.host, Questions: h.queue}

@@ -5,9 +5,11 @@ package agents
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -27,6 +29,8 @@ type Options struct {
 	// AskPage is the ID of the page that answers, CallsPage of the one that shows calls;
 	// "" when there is none.
 	AskPage, CallsPage string
+	// Questions are those that can be answered here; nil: it is not known which.
+	Questions tui.Questions
 }
 
 // The parts of the page.
@@ -328,8 +332,18 @@ func (p *Page) whyNoAnswer() string {
 		return "this session does not wait for you"
 	case p.opts.AskPage == "":
 		return "this deck has no Ask page"
+	case p.opts.Questions != nil && !slices.ContainsFunc(p.opts.Questions.Pending().Items, func(it ask.Item) bool { return asks(&it, s) }):
+		return "it waits in its own terminal only"
 	}
 	return ""
+}
+
+// asks tells whether a session asks a question.
+func asks(it *ask.Item, s *deck.Session) bool {
+	if p := it.Request.Prompt; p != nil {
+		return p.Agent == s.Agent && p.Session == s.ID
+	}
+	return s.Connection != "" && it.Request.Peer.Key == s.Connection
 }
 
 func (p *Page) whyNoJump() string {

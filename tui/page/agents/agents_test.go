@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -159,6 +160,24 @@ func TestFromASessionToItsCallsAndItsQuestion(t *testing.T) {
 		s.Has("not wait for you")
 		s.Keys("c")
 		s.Has("not connected to the deck")
+	})
+}
+
+// queue holds what can be answered here.
+type queue struct{ ask.Snapshot }
+
+func (q *queue) Pending() *ask.Snapshot { return &q.Snapshot }
+
+func TestOnlyWhatIsAskedHereCanBeAnsweredHere(t *testing.T) {
+	q := &queue{}
+	q.Items = []ask.Item{{Request: ask.Request{Prompt: &ask.Prompt{Agent: "codex", Session: "019a9b1c-1111-7000-8000-000000000001"}}}}
+	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{AskPage: calls.ID, Questions: q}, func(s *frame.Screen, _ *fake.Sessions) {
+		s.Keys("a")
+		s.Has("it waits in its own")
+		s.Keys("down")
+		s.Has("a answer")
+		s.Keys("a")
+		s.Has("9 calls")
 	})
 }
 

@@ -21,7 +21,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 		w := p.listWidth(f)
 		return widget.Beside(p.listPane(f, w, f.H), widget.Rows(nil, gap, f.H), p.detailPane(f, w+gap, 0, f.W-w-gap, f.H))
 	case f.W >= 80 && f.H >= 20 && len(p.rows) > 0:
-		h := min(max(len(p.rows)+2, 6), f.H/2)
+		h := min(max(len(p.rows)+3, 6), f.H/2)
 		return append(p.listPane(f, f.W, h), p.detailPane(f, 0, h, f.W, f.H-h)...)
 	case p.part == partDetail:
 		return p.detailPane(f, 0, 0, f.W, f.H)
@@ -57,7 +57,7 @@ func (p *Page) listPane(f *tui.Frame, w, h int) []string {
 		return widget.Rows(append(rows, p.nothing(th, w)...), w, h)
 	}
 	cols := p.columns(f, w-4)
-	if h >= 8 {
+	if h >= 6 {
 		rows = append(rows, "  "+p.heads(th, cols, w-4))
 	}
 	left := h - len(rows)
@@ -100,7 +100,10 @@ func (p *Page) verdict(th *theme.Theme, w int) string {
 		}
 	}
 	var parts []string
-	if waits > 0 {
+	switch {
+	case waits == 1:
+		parts = append(parts, th.Warn.Render("1 waits for you"))
+	case waits > 1:
 		parts = append(parts, th.Warn.Render(fmt.Sprintf("%d wait for you", waits)))
 	}
 	if works > 0 {
