@@ -79,6 +79,7 @@ func (s *Server) responses(w http.ResponseWriter, body object) {
 		w,
 		event{"response.created", object{"type": "response.created", "response": object{"id": "r", "object": "response", "status": "in_progress", "output": []any{}}}},
 		event{"response.output_item.added", object{"type": "response.output_item.added", "output_index": 0, "item": item}},
+		event{"response.output_text.delta", object{"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "item_id": item["id"], "delta": m.words}},
 		event{"response.output_item.done", object{"type": "response.output_item.done", "output_index": 0, "item": item}},
 		event{"response.completed", object{"type": "response.completed", "response": object{
 			"id": "r", "object": "response", "status": "completed", "output": []any{item}, "usage": usage,

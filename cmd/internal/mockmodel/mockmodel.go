@@ -44,6 +44,7 @@ type Server struct {
 	begun    map[int]bool // Before has run
 	searched map[int]bool
 	calls    []int // the steps that were called, in order
+	last     string
 }
 
 // New starts a service that makes the steps. mcp is the name under which the
@@ -62,6 +63,13 @@ func (s *Server) Seen() []Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)
+}
+
+// Last is the last request with tools, as JSON.
+func (s *Server) Last() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
 }
 
 // move is what the model does next: a call, or words.
@@ -119,6 +127,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	var body map[string]any
 	if r.Body != nil {
 		_ = json.NewDecoder(r.Body).Decode(&body) // what is no JSON has no tools
+	}
+	if len(list(body["tools"])) > 0 {
+		s.mu.Lock()
+		s.last = text(body)
+		s.mu.Unlock()
 	}
 	path := r.URL.Path
 	switch {
