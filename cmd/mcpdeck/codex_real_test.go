@@ -1,0 +1,312 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/codex"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
+)
+
+// codexTerminal is the real program in a terminal, with a stand-in model, beside a deck.
+type codexTerminal struct {
+	t       *testing.T
+	dir     string
+	project string
+	queue   *ask.Queue
+	roster  *roster.Roster
+	stop    func() // of the deck
+
+	mu    sync.Mutex
+	heard []string // methods and answers of the daemon, to the deck
+}
+
+func newCodex(t *testing.T, steps ...mockmodel.Step) (*codexTerminal, *mockmodel.Server) {
+	t.Helper()
+	bin := filepath.Dir(realtest.Agent(t, "codex"))
+	dir, err := os.MkdirTemp("", "cx") // short, for the sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	c := &codexTerminal{t: t, dir: dir, project: filepath.Join(dir, "api")}
+	m := mockmodel.New(t, "srv", steps...)
+	c.write("api/a.txt", "old\n")
+	c.write("home/.codex/config.toml", fmt.Sprintf(`model = "mock"
+model_provider = "mock"
+[model_providers.mock]
+name = "mock"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "MOCK_KEY"
+[projects.%q]
+trust_level = "trusted"
+[features]
+default_mode_request_user_input = true
+request_permissions_tool = true
+[mcp_servers.srv]
+command = %q
+args = [%q]
+default_tools_approval_mode = "prompt"
+`, m.URL, c.project, filepath.Join(bin, "node"), realtest.ServerFromNPM(t, "mcp-server-everything")))
+	shell := exec.Command("tmux", "-L", "codex", "-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "50", "-c", c.project, "codex", "-a", "on-request", "-s", "read-only")
+	shell.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TMUX_TMPDIR=" + dir, "TERM=xterm-256color", "MOCK_KEY=x", "SHELL=/bin/sh", "TMPDIR=" + dir}
+	if err := realtest.Run(shell); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.tmux("kill-server")
+		c.endDaemon()
+	})
+	c.until("the terminal is ready", func() bool {
+		return strings.Contains(c.screen(), "Ask Codex") || strings.Contains(c.screen(), "for shortcuts")
+	})
+	return c, m
+}
+
+func (c *codexTerminal) write(name, text string) {
+	c.t.Helper()
+	path := filepath.Join(c.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *codexTerminal) home() string { return filepath.Join(c.dir, "home", ".codex") }
+
+// endDaemon ends what Codex leaves running.
+func (c *codexTerminal) endDaemon() {
+	for _, name := range []string{"daemon-updater.pid", "daemon.pid"} {
+		b, err := os.ReadFile(filepath.Join(c.home(), "app-server-daemon", name))
+		var p struct{ PID int }
+		if err == nil && json.Unmarshal(b, &p) == nil && p.PID > 1 {
+			_ = syscall.Kill(p.PID, syscall.SIGKILL)
+		}
+	}
+	for _, name := range []string{"app-server-control/app-server-control.sock", "app-server-daemon/daemon-updater.sock"} {
+		if path, err := os.Readlink(filepath.Join(c.home(), name)); err == nil {
+			_, _ = os.Remove(path), os.Remove(path+".lock")
+		}
+	}
+}
+
+func (c *codexTerminal) tmux(args ...string) error {
+	cmd := exec.Command("tmux", append([]string{"-L", "codex"}, args...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + c.dir}
+	return realtest.Run(cmd)
+}
+
+func (c *codexTerminal) screen() string {
+	cmd := exec.Command("tmux", "-L", "codex", "capture-pane", "-p")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + c.dir}
+	out, _ := cmd.Output()
+	return string(out)
+}
+
+// press types keys of tmux, each when the screen has taken the one before.
+func (c *codexTerminal) press(keys ...string) {
+	c.t.Helper()
+	for _, k := range keys {
+		if err := c.tmux("send-keys", k); err != nil {
+			c.t.Fatal(err)
+		}
+		time.Sleep(300 * time.Millisecond) // else the program takes them for a paste
+	}
+}
+
+func (c *codexTerminal) until(what string, is func() bool) {
+	c.t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("never: %s; the terminal shows\n%s", what, c.screen())
+		}
+	}
+}
+
+// open starts a deck beside the terminal.
+func (c *codexTerminal) open() {
+	c.t.Helper()
+	c.queue, c.roster = ask.New(ask.Options{Hold: -1}), &roster.Roster{}
+	a := codex.New(codex.Options{
+		Queue: c.queue, Roster: c.roster, Homes: func() []string { return []string{c.home()} }, Home: filepath.Join(c.dir, "home"), Version: "test",
+		Frames: func(ctx context.Context, conn net.Conn) (codex.Frames, error) {
+			f, err := frames.Dial(ctx, conn)
+			return &listening{f, c}, err
+		},
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.Run(ctx)
+	}()
+	stop := sync.OnceFunc(func() {
+		cancel()
+		<-done
+		_ = c.queue.Close()
+	})
+	c.stop = stop
+	c.t.Cleanup(stop)
+	c.until("the session is listed", func() bool { return len(c.roster.Sessions()) == 1 })
+}
+
+// listening notes what a deck is sent.
+type listening struct {
+	*frames.Conn
+	c *codexTerminal
+}
+
+func (l *listening) Read(ctx context.Context) ([]byte, error) {
+	b, err := l.Conn.Read(ctx)
+	var m struct{ Method string }
+	if err == nil && json.Unmarshal(b, &m) == nil {
+		l.c.mu.Lock()
+		l.c.heard = append(l.c.heard, m.Method)
+		l.c.mu.Unlock()
+	}
+	return b, err
+}
+
+// item waits for the one prompt.
+func (c *codexTerminal) item() ask.Item {
+	c.t.Helper()
+	var it ask.Item
+	c.until("a prompt in the deck", func() bool {
+		s := c.queue.Pending()
+		if len(s.Items) == 1 && s.Items[0].Absent == ask.Present {
+			it = s.Items[0]
+		}
+		return it.ID != 0
+	})
+	if s := c.roster.Sessions(); len(s) != 1 || s[0].State != deck.WaitsForPermission && s[0].State != deck.WaitsForAnswer {
+		c.t.Errorf("with an open prompt, the sessions are %+v", s)
+	}
+	return it
+}
+
+func (c *codexTerminal) answer(it ask.Item, r ...ask.Result) {
+	c.t.Helper()
+	for i := range r {
+		r[i].ID = it.Request.Questions[i].ID
+	}
+	if err := c.queue.Answer(it.ID, r); err != nil {
+		c.t.Fatalf("%v; it is %+v", err, it.Request)
+	}
+	c.ends(it, ask.Delivered)
+}
+
+// ends waits until a prompt has ended so.
+func (c *codexTerminal) ends(it ask.Item, how ask.Delivery) {
+	c.t.Helper()
+	c.until("it is "+string(how), func() bool { return c.ended(it, how) })
+}
+
+func (c *codexTerminal) ended(it ask.Item, how ask.Delivery) bool {
+	h := c.queue.Pending().History
+	return slices.ContainsFunc(h, func(r ask.Record) bool { return r.ID == it.ID && r.Delivery == how })
+}
+
+func chosen(label string) ask.Result { return ask.Result{SelectedOptions: []string{label}} }
+
+// codexPrompts are calls that make Codex ask.
+func codexPrompts() []mockmodel.Step {
+	return []mockmodel.Step{
+		{Tool: "exec_command", Args: json.RawMessage(`{"cmd":"echo it worked","sandbox_permissions":"require_escalated","justification":"To see whether it works"}`)},
+		{Tool: "exec_command", Args: json.RawMessage(`{"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: b.txt\n+hello\n*** Update File: a.txt\n@@\n-old\n+new\n*** End Patch\nEOF"}`)},
+		{Tool: "request_permissions", Args: json.RawMessage(`{"reason":"Need the network","permissions":{"network":{"enabled":true}}}`)},
+		{Tool: "request_user_input", Args: json.RawMessage(`{"questions":[{"id":"db","header":"Database","question":"Which database?","options":[{"label":"SQLite","description":"A file."},{"label":"Postgres","description":"A server."}]}]}`)},
+		{Tool: "trigger_elicitation_request"},
+	}
+}
+
+// TestEveryPromptOfCodexIsAnsweredHereAndThere has the real program ask everything twice:
+// once answered in the deck, once in its terminal.
+func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
+	steps := append(codexPrompts(), codexPrompts()...)
+	c, m := newCodex(t, append(steps, codexPrompts()[0])...)
+	c.press("go", "Enter")
+	c.until("the terminal asks", func() bool { return strings.Contains(c.screen(), "Would you like to run") })
+	c.open() // late
+	c.answer(c.item(), chosen("Allow once"))
+	it := c.item()
+	for _, file := range []string{"--- /dev/null\n+++ b.txt\n@@ -0,0 +1,1 @@\n+hello\n", "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+new\n"} {
+		if got := it.Request.Prompt.Diff; !strings.Contains(got, file) {
+			t.Errorf("the edit is shown as %s", got)
+		}
+	}
+	c.answer(it, ask.Result{SelectedOptions: []string{"Deny with a note"}, Note: "leave a.txt alone"})
+	c.until("the next request", func() bool { return m.Seen()[1].Result != "" })
+	if !strings.Contains(m.Last(), "leave a.txt alone") {
+		t.Error("the note is not in the next request")
+	}
+	c.answer(c.item(), chosen("Allow for this session"))
+	c.answer(c.item(), ask.Result{CustomInput: "DuckDB"})
+	it = c.item()
+	if p := it.Request.Prompt; p.Tool != "srv.trigger-elicitation-request" || len(p.Grants) < 3 {
+		t.Errorf("the tool's permission is %+v", p)
+	}
+	c.answer(it, chosen("Allow once"))
+	c.answer(c.item(), ask.Result{Content: json.RawMessage(`{"name":"Ana"}`)})
+
+	for _, shows := range []string{"like to run", "make the following edits", "grant these permissions", "enter to submit answer", "MCP server to run tool", "needs your approval"} {
+		it = c.item()
+		c.until(shows, func() bool { return strings.Contains(c.screen(), shows) })
+		c.until("it is answered in the terminal", func() bool {
+			if strings.Contains(c.screen(), shows) {
+				c.press("Enter") // which a dialog does not take as soon as it is there
+			}
+			return c.ended(it, ask.Elsewhere)
+		})
+	}
+
+	it = c.item()
+	if err := c.tmux("kill-server"); err != nil {
+		t.Fatal(err)
+	}
+	c.answer(it, chosen("Allow once"))
+	for i, want := range []string{
+		"it worked", "rejected", `"enabled\":true`, "user_note: DuckDB", "Ana",
+		"it worked", "Success", `"enabled\":true`, "SQLite", "accept",
+		"it worked",
+	} {
+		c.until("a result", func() bool { return m.Seen()[i].Result != "" })
+		if got := m.Seen()[i].Result; !strings.Contains(got, want) {
+			t.Errorf("the model reads in %d: %s, want %s", i, got, want)
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(c.project, "a.txt")); err != nil || string(b) != "new\n" {
+		t.Errorf("the file is %q, %v", b, err)
+	}
+	c.until("the session is idle", func() bool { return c.roster.Sessions()[0].State == deck.Idle })
+	c.stop()
+	wanted := []string{
+		"", "thread/started", "thread/status/changed", "thread/name/updated", "thread/settings/updated", "thread/closed", "serverRequest/resolved", "item/started",
+		"item/commandExecution/requestApproval", "item/fileChange/requestApproval", "item/permissions/requestApproval", "item/tool/requestUserInput", "mcpServer/elicitation/request",
+	}
+	for _, method := range c.heard {
+		if !slices.Contains(wanted, method) {
+			t.Errorf("the deck was sent %s", method)
+		}
+	}
+}
