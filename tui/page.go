@@ -181,6 +181,9 @@ type FocusMsg struct{ Focused bool }
 // ThemeMsg tells pages that the theme has changed.
 type ThemeMsg struct{ Theme *theme.Theme }
 
+// ShowQuestionMsg asks the page of questions to open one.
+type ShowQuestionMsg struct{ ID int }
+
 // ShowCallMsg asks the page of calls to show one.
 type ShowCallMsg struct {
 	ID      uint64

@@ -127,7 +127,9 @@ func TestAServerThatDoesNotStartSaysWhyInItsRow(t *testing.T) {
 	d.card("broken", "/nowhere/server")
 	w := d.window()
 	w.wide()
+	w.shows(d, " ready")
+	w.press("h")
 	w.shows(d, "broken")
-	w.press("hG ")
+	w.press("G ")
 	w.shows(d, "broken      failed to start: no such file")
 }

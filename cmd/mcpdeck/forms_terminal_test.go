@@ -23,6 +23,7 @@ func TestAFormOfAServerIsFilledInByKeys(t *testing.T) {
 	d.turnedOn("trains", fmt.Sprintf("command = ['sh', '-c', '''FORM=\"$1\" exec \"$0\"''', %q, '''%s''']\nmode = 'on'\n", program, schema))
 	w := d.window()
 	w.wide()
+	w.press("h")         // to the servers
 	w.shows(d, "trains") // else the relay would host the server itself, where nobody can be asked
 	a := d.relay()
 	a.handshake("claude")

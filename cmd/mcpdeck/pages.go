@@ -26,14 +26,14 @@ func pages() []page {
 	return []page{
 		{deck.ID, func(h *instance, watch bool, d *drift.Page) tui.Page {
 			return deck.New(deck.Options{
-				Host: h.host, Cards: h, CallsPage: calls.ID, AskPage: ask.ID, Questions: h.queue, Setup: screenSetup{h.cfg}, Watch: watch,
+				Host: h.host, Cards: h, CallsPage: calls.ID, AskPage: ask.ID, AgentsPage: agents.ID, Questions: h.queue, Setup: screenSetup{h.cfg}, Watch: watch,
 				Tells: map[string]string{"pencil": card.ID}, CardsPage: card.ID,
 				Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(d)},
 			})
 		}},
 		{ask.ID, func(h *instance, watch bool, _ *drift.Page) tui.Page {
 			o := h.cfg.AskScreen()
-			o.Watch, o.Gate = watch, h.gate
+			o.Watch, o.Gate, o.Jump = watch, h.gate, h.jumpTo
 			return ask.New(h.queue, o)
 		}},
 		{agents.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -86,4 +87,14 @@ func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) 
 // jump brings the terminal of a session to the front.
 func (h *instance) jump(s deck.Session) (string, error) {
 	return places.Finder{Environ: h.cfg.Environ}.Jump(context.Background(), s)
+}
+
+// jumpTo brings the terminal to the front in which an agent's program asks.
+func (h *instance) jumpTo(r ask.Request) (string, error) {
+	for _, s := range h.roster.Sessions() {
+		if p := r.Prompt; p != nil && s.Agent == p.Agent && s.ID == p.Session {
+			return h.jump(s)
+		}
+	}
+	return "", errors.New("the terminal of this session is not known")
 }

@@ -54,7 +54,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 		t.Helper()
 		w := d.window("--port", d.port())
 		w.wide()
-		w.shows(d, "Clippy")
+		w.shows(d, " ready")
 		return w
 	}
 	w := open()

@@ -191,7 +191,7 @@ func TestTheFirstFrameIsOutAtOnce(t *testing.T) {
 	w := d.window()
 	d.until("modes", func() bool { return strings.Contains(w.text(), "\x1b[?2004h") })
 	frame, _, _ := strings.Cut(w.text(), "\x1b[?2004h")
-	if !strings.HasPrefix(frame, "\x1b[22;2t\x1b[?1049h") || !strings.Contains(frame, "Pixelsrc") {
+	if !strings.HasPrefix(frame, "\x1b[22;2t\x1b[?1049h") || !strings.Contains(frame, " ready") {
 		t.Errorf("the first bytes hold no frame: %.300q", frame)
 	}
 }
@@ -201,7 +201,7 @@ func TestDeckEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
 	w := d.window()
-	d.until("a screen", func() bool { return strings.Contains(w.text(), "Pixelsrc") })
+	d.until("a screen", func() bool { return strings.Contains(w.text(), " ready") })
 	w.tty.Close()
 	w.ended()
 }
@@ -245,7 +245,7 @@ func TestAnAgentRingsTheTerminal(t *testing.T) {
 	d := newDriver(t)
 	d.path = d.home // no players
 	w := d.window()
-	d.until("the deck", func() bool { return strings.Contains(w.text(), "Pixelsrc") })
+	d.until("the deck", func() bool { return strings.Contains(w.text(), " ready") })
 	a := d.relay()
 	a.handshake("claude")
 	if failed, said := a.failed("play_system_sound", `{"type":"success"}`); failed || !strings.Contains(said, "Rang the terminal bell") {

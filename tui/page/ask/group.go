@@ -35,7 +35,7 @@ type group struct {
 // alike are the permissions that can be answered with the open one, itself among them.
 func (p *Page) alike() []int {
 	d := p.deciding()
-	if d == nil || d.Kind != questions.Permission || granted(d, "y") < 0 || granted(d, "n") < 0 {
+	if d == nil || d.Kind != questions.Permission || tui.Granted(d, "y") < 0 || tui.Granted(d, "n") < 0 {
 		return nil
 	}
 	it, _ := p.current()
@@ -139,7 +139,7 @@ func (p *Page) answerGroup() tea.Cmd {
 			continue
 		}
 		d := it.Draft.Clone()
-		d.Answers[0].Chosen = []int{granted(it.Request.Prompt, p.group.key)}
+		d.Answers[0].Chosen = []int{tui.Granted(it.Request.Prompt, p.group.key)}
 		p.queue.SetDraft(id, d)
 		if p.queue.Send(id) == nil {
 			n++

@@ -46,7 +46,9 @@ type Options struct {
 	Editor process.Command // to edit text with; no program: none
 	Watch  bool            // nothing can be changed: no text field opens
 	Gate   Gate            // for shells that answer; nil: none may
-	Jump   Jumper          // goes to agents' terminals; nil: nothing does
+	// Jump shows the terminal in which an agent asks, and returns what the user should
+	// know. It may take a while; nil: nothing can.
+	Jump func(questions.Request) (string, error)
 }
 
 // The parts of the page.
@@ -289,6 +291,8 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		return p.alerts.still(msg, p.snap, p.opt.Notify)
 	case commandMsg:
 		return p.alerts.ran(msg)
+	case tui.ShowQuestionMsg:
+		p.open(msg.ID)
 	case settledMsg:
 		return p.settledSeen(msg)
 	case editedMsg:

@@ -12,11 +12,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-// Jumper brings the terminal in which an agent works before the user.
-type Jumper interface {
-	Jump(questions.Request) error
-}
-
 // readFor is how long a permission has to be on screen before a key can be meant for it.
 const readFor = 800 * time.Millisecond
 
@@ -48,35 +43,6 @@ func (p *Page) closed() bool {
 	return p.opt.Watch || ok && it.Request.InTerminal()
 }
 
-// grantKey is the key that gives a grant, "" if only its number does.
-func grantKey(g questions.Grant) string {
-	switch {
-	case g.Allow && g.Scope == questions.ForSession:
-		return "Y"
-	case g.Allow && g.Scope == questions.Always:
-		return ""
-	case g.Allow:
-		return "y"
-	case g.Stop:
-		return "x"
-	case g.Note:
-		return "N"
-	}
-	return "n"
-}
-
-// granted returns the option that a key chooses, -1 if the agent offers none: of several
-// for the session the last, which is the widest, and else the first.
-func granted(p *questions.Prompt, key string) int {
-	found := -1
-	for i, g := range p.Grants {
-		if grantKey(g) == key && (found < 0 || key == "Y") {
-			found = i
-		}
-	}
-	return found
-}
-
 // give makes the Run of a key that chooses a grant.
 func (p *Page) give(key, otherwise string) func() tea.Cmd {
 	return p.careful(func() tea.Cmd {
@@ -84,7 +50,7 @@ func (p *Page) give(key, otherwise string) func() tea.Cmd {
 		if d == nil {
 			return nil
 		}
-		i := granted(d, key)
+		i := tui.Granted(d, key)
 		if i < 0 {
 			p.message = otherwise
 			return nil
@@ -173,8 +139,12 @@ func (p *Page) jump() tea.Cmd {
 		return tui.Toast(tui.Info, "this deck cannot go to a terminal")
 	}
 	return func() tea.Msg {
-		if err := to.Jump(r); err != nil {
+		said, err := to(r)
+		switch {
+		case err != nil:
 			return tui.Toast(tui.Warn, err.Error())()
+		case said != "":
+			return tui.Toast(tui.Good, said)()
 		}
 		return nil
 	}

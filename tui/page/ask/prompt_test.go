@@ -165,16 +165,16 @@ type jumper struct {
 	err error
 }
 
-func (j *jumper) Jump(r questions.Request) error {
+func (j *jumper) jump(r questions.Request) (string, error) {
 	j.to = append(j.to, r.Prompt.ID)
-	return j.err
+	return "", j.err
 }
 
 func TestWhatOnlyItsTerminalAnswersIsShownAndLeadsThere(t *testing.T) {
 	r := bash("7", "npm test")
 	r.Prompt.Door = questions.InTerminal
 	j := &jumper{}
-	setup{page: page.Options{Jump: j}}.run(t, func(d *driver) {
+	setup{page: page.Options{Jump: j.jump}}.run(t, func(d *driver) {
 		c := d.prompt(r)
 		d.Wait(5 * time.Second)
 		d.Has("answer in its terminal", "npm test", "Allow once")

@@ -171,7 +171,7 @@ func (p *Page) grantRows(f *tui.Frame, d *questions.Prompt, q questions.Question
 			if e := plain.Exact(g.Effect); e != "" && !strings.Contains(label, e) {
 				label += ": " + strings.ReplaceAll(e, "\n", " ")
 			}
-			if k := grantKey(g); k != "" && granted(d, k) == i {
+			if k := tui.GrantKey(g); k != "" && tui.Granted(d, k) == i {
 				key = k
 			}
 		}

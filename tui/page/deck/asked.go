@@ -5,22 +5,11 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
 // handedOver are the questions that wait without a call.
 func (p *Page) handedOver() []ask.Item { return tui.HandedOver(p.opts.Questions) }
-
-// left is the question that an agent has left with the user, and nil where it has
-// left none.
-func (p *Page) left(agent string) *ask.Item {
-	waiting := p.handedOver()
-	if i := slices.IndexFunc(waiting, func(it ask.Item) bool { return it.Request.Peer.Key == agent }); i >= 0 {
-		return &waiting[i]
-	}
-	return nil
-}
 
 // before is the last call of an agent's client in earlier runs of the deck, nil
 // where none is known. The call log knows clients alone: with two agents of one, a
@@ -38,6 +27,3 @@ func (p *Page) before(a *deck.Agent) *deck.Call {
 	}
 	return nil
 }
-
-// words of the question that an agent has left with the user.
-func words(it *ask.Item) string { return plain.Line(it.Request.Questions[0].Question) }

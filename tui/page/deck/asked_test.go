@@ -59,7 +59,7 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 		}
 		s.Wait(time.Second)
 		text := s.Text()
-		if l := line(text, "codex-mcp-client  shop"); !strings.Contains(l, "asks you") {
+		if l := line(text, "codex-mcp-client  shop"); !strings.Contains(l, "answer?  Which database?") {
 			t.Errorf("the agent does not ask: %q\n%s", l, text)
 		}
 		if l := line(text, "   Which database?"); !strings.Contains(l, "◆") || strings.Contains(l, "✓") {
@@ -83,7 +83,7 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 				t.Errorf("answered, the call still waits on page %s: %q", page, l)
 			}
 		}
-		s.Lacks("asks you")
+		s.Lacks("answer?")
 	})
 }
 

@@ -81,7 +81,7 @@ func TestSpaceTurnsTheServerUnderTheCursorOnOrOff(t *testing.T) {
 		state(deck.State{Status: deck.Ready, Detail: "idle"})
 		s.Has("space turn off", "● Echo                 idle", "r restart")
 		state(deck.State{Status: deck.Failed, Reason: "the port is taken"})
-		s.Has("space turn on", "✗ Echo        the port is taken")
+		s.Has("space turn on", "✗ Echo        failed: the port is taken")
 		state(deck.State{Status: deck.Off, Reason: "the port is taken"})
 		s.Has("space turn on", "○ Echo        off  the port is taken")
 		s.Keys("down", "space")
@@ -109,6 +109,7 @@ func TestThePaletteMakesAServerLazyAndListsItsToolsAgain(t *testing.T) {
 			n.Servers[5].State, n.Servers[5].Lazy = deck.State{Status: deck.Ready, Detail: "lazy, idle"}, true
 		})
 		s.Wait(time.Second)
+		s.Keys("shift+tab")
 		s.Has("● Echo", "lazy, idle")
 		s.Keys("ctrl+p", "L", "i", "s", "t", "space", "E", "c", "h", "o")
 		s.Has("List Echo's tools")

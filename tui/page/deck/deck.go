@@ -1,5 +1,5 @@
-// Package deck is the first page: the servers, the agents and what they are doing,
-// and their calls as they happen.
+// Package deck is the first page: what waits for the user, the agents and what they are
+// doing, their calls as they happen, and what servers there are.
 package deck
 
 import (
@@ -7,9 +7,11 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -47,19 +49,27 @@ type Widget interface {
 	Update(msg tea.Msg) tea.Cmd
 }
 
+// Questions is where the questions wait; *ask.Queue is one. The page answers permissions.
+type Questions interface {
+	tui.Questions
+	SetDraft(id int, d ask.Draft)
+	Send(id int) error
+}
+
 // Options are what the page needs.
 type Options struct {
 	Host    Host
 	Cards   Cards // nil: no server can be turned on or off
 	Widgets []Widget
 	// CallsPage is the ID of the page that shows calls, AskPage of the one that
-	// answers questions, CardsPage of the one that shows servers; "" when there is none.
-	CallsPage, AskPage, CardsPage string
+	// answers questions, CardsPage of the one that shows servers, AgentsPage of the one
+	// that shows sessions; "" when there is none.
+	CallsPage, AskPage, CardsPage, AgentsPage string
 	// Tells are the pages that say themselves what a server warns of.
 	Tells map[string]string
 	// Questions are those that wait, also for an agent whose call of ask has ended
 	// in time; nil: only calls that run are known to wait.
-	Questions tui.Questions
+	Questions Questions
 	// Setup connects the first agent; nil: that is left to mcpdeck setup.
 	Setup Setup
 	Watch bool // nothing can be changed: nobody is set up
@@ -67,6 +77,7 @@ type Options struct {
 
 // The parts of the page.
 const (
+	partWaiting = "waiting"
 	partServers = "servers"
 	partAgents  = "agents"
 	partCalls   = "calls"
@@ -80,13 +91,18 @@ type Page struct {
 	servers widget.List
 	agents  widget.List
 	calls   widget.List
-	follow  bool   // the calls' cursor stays on the newest
-	warned  uint64 // the last warning that the user was told of
+	waits   widget.List
+	ledger  []entry // behind waits
+	focus   inFocus
+	work    []worker // behind agents
+	follow  bool     // the calls' cursor stays on the newest
+	warned  uint64   // the last warning that the user was told of
 	areas   tui.Areas
 	said    string // by the widgets on the frame on screen
 
-	clients []Client    // found here, while nobody is connected
-	earlier []deck.Call // the newest of earlier runs, oldest first
+	sessions []deck.Session
+	clients  []Client    // found here, while nobody is connected
+	earlier  []deck.Call // the newest of earlier runs, oldest first
 }
 
 // New makes the page.
@@ -112,11 +128,18 @@ func (p *Page) Part() string { return p.part }
 // TextEntry is false.
 func (p *Page) TextEntry() bool { return false }
 
-// Show looks for clients while nobody is connected.
-func (p *Page) Show() tea.Cmd { return p.lookForClients() }
+// Show looks for clients while nobody is connected. The focus is on what waits, since
+// that is what the user comes for.
+func (p *Page) Show() tea.Cmd {
+	p.lay(time.Now())
+	if len(p.ledger) > 0 {
+		p.part = partWaiting
+	}
+	return p.lookForClients()
+}
 
-// Hide does nothing.
-func (p *Page) Hide() {}
+// Hide forgets what could be read.
+func (p *Page) Hide() { p.focus = inFocus{} }
 
 // FooterNote is where agents reach the deck; a small terminal has no room for it
 // beside the keys.
@@ -155,6 +178,9 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		cmds = append(cmds, p.take(msg.Snapshot))
 	case tui.EarlierMsg:
 		p.callsChange(func() { p.earlier = msg.Calls[max(len(msg.Calls)-earlierKept, 0):] })
+	case tui.SessionsMsg:
+		p.sessions = msg.Sessions
+		p.layWork()
 	case clientsMsg:
 		p.clients = msg
 	case planMsg:
@@ -176,7 +202,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 func (p *Page) take(s *deck.Snapshot) tea.Cmd {
 	p.callsChange(func() { p.snap = s })
 	p.servers.SetLen(len(s.Servers))
-	p.agents.SetLen(len(s.Agents))
+	p.layWork()
 	var cmds []tea.Cmd
 	for _, w := range s.WarningsAfter(p.warned) {
 		p.warned = w.ID
@@ -227,14 +253,14 @@ func (p *Page) Actions() []tui.Action {
 	next := func(d int) func() tea.Cmd {
 		return func() tea.Cmd { p.next(d); return nil }
 	}
-	out := []tui.Action{
+	out := append(p.waitingActions(), []tui.Action{
 		{ID: "deck.answer", Title: "Answer the question", Hint: "answer", Keys: []string{"a"}, Enabled: p.whyNoAnswer, Run: func() tea.Cmd {
 			return tui.Go(p.opts.AskPage)
 		}},
 		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Enabled: p.whyNoCard, Run: p.openServer},
 		p.toggleAction(),
 		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: func() string { return p.whyNoRestart(p.server()) }, Run: func() tea.Cmd { return p.confirmRestart(p.server().Name) }},
-		{ID: "deck.agent", Title: "Show the agent", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNoAgent, Run: p.openAgent},
+		{ID: "deck.agent", Title: "Show the agent", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNoDetails, Run: p.openAgent},
 		{ID: "deck.calls", Title: "Show the calls of the agent", Hint: "calls", Keys: []string{"c"}, Part: partAgents, Enabled: p.whyNoAgent, Run: func() tea.Cmd {
 			return p.filterCalls(p.agent().Name())
 		}},
@@ -261,26 +287,34 @@ func (p *Page) Actions() []tui.Action {
 			}
 			return ""
 		}, Run: p.openWarnings},
-	}
+	}...)
 	if p.opts.Setup != nil {
 		out = append(out, tui.Action{ID: "deck.setup", Title: "Set up an agent that was found here", Hint: "set up", Keys: []string{"enter"}, Part: partAgents, Acts: true, Enabled: p.whyNoSetup, Run: func() tea.Cmd { return p.setUp(p.candidates()[0]) }})
 	}
 	for _, w := range p.opts.Widgets {
 		out = append(out, w.Actions()...)
 	}
+	out = append(out, tui.ListActions("deck.waiting", partWaiting, &p.waits)...)
 	out = append(out, tui.ListActions("deck.servers", partServers, &p.servers)...)
 	out = append(out, tui.ListActions("deck.agents", partAgents, &p.agents)...)
 	return append(out, tui.ListActions("deck.calls", partCalls, &p.calls, func() { p.follow = p.calls.AtEnd() })...)
 }
 
-func parts() []string { return []string{partServers, partAgents, partCalls} }
-
-func (p *Page) next(d int) {
-	p.part = tui.Next(parts(), p.part, d)
+// parts are those that can have the focus, from the top.
+func (p *Page) parts() []string {
+	out := []string{partAgents, partCalls, partServers}
+	if len(p.ledger) > 0 {
+		out = append([]string{partWaiting}, out...)
+	}
+	return out
 }
+
+func (p *Page) next(d int) { p.part = tui.Next(p.parts(), p.part, d) }
 
 func (p *Page) list(part string) *widget.List {
 	switch part {
+	case partWaiting:
+		return &p.waits
 	case partServers:
 		return &p.servers
 	case partAgents:
@@ -308,6 +342,8 @@ func (p *Page) click(c tui.ClickMsg) tea.Cmd {
 		return nil
 	}
 	switch a.Part {
+	case partWaiting:
+		return p.openEntry()
 	case partServers:
 		return p.openServer()
 	case partAgents:

@@ -101,23 +101,37 @@ func facts(f *tui.Frame, w int, pairs ...string) []string {
 	return rows
 }
 
+// agent is the connection of the row under the cursor, nil if it has none.
 func (p *Page) agent() *deck.Agent {
-	if i := p.agents.Cursor; i >= 0 && i < len(p.snap.Agents) {
-		return &p.snap.Agents[i]
+	if w := p.workerAt(); w != nil {
+		return w.agent
 	}
 	return nil
 }
 
 func (p *Page) whyNoAgent() string {
-	if p.agent() == nil {
+	switch {
+	case p.workerAt() == nil:
 		return "no agent is connected"
+	case p.agent() == nil:
+		return "this agent is not connected to the deck"
 	}
 	return ""
 }
 
+func (p *Page) whyNoDetails() string {
+	if p.workerAt() != nil && p.opts.AgentsPage != "" {
+		return ""
+	}
+	return p.whyNoAgent()
+}
+
 func (p *Page) openAgent() tea.Cmd {
 	a := p.agent()
-	if a == nil {
+	switch {
+	case a == nil && p.workerAt() != nil && p.opts.AgentsPage != "":
+		return tui.Go(p.opts.AgentsPage)
+	case a == nil:
 		return nil
 	}
 	id, last := a.Agent, *a
@@ -203,13 +217,13 @@ func (p *Page) whyNoAnswer() string {
 	if p.opts.AskPage == "" {
 		return "this deck has no Ask page"
 	}
+	if len(p.ledger) > 0 {
+		return ""
+	}
 	for _, a := range p.snap.Agents {
 		if a.Waiting {
 			return ""
 		}
-	}
-	if len(p.handedOver()) > 0 {
-		return ""
 	}
 	for _, c := range p.snap.Calls { // mcpdeck call asks, too, and is no agent
 		agent := func(a deck.Agent) bool { return a.Agent == c.Agent }

@@ -18,9 +18,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Render draws the page: servers and agents side by side above the calls, or, in
-// a small terminal, one below the other without frames.
+// Render draws the page: who waits for the user, who is at work, the calls, and in one
+// line what there is, each under a rule.
 func (p *Page) Render(f *tui.Frame) []string {
+	p.lay(f.Now)
 	p.areas, p.said = p.areas[:0], ""
 	var rows []string
 	for _, w := range p.opts.Widgets {
@@ -30,35 +31,78 @@ func (p *Page) Render(f *tui.Frame) []string {
 		}
 	}
 	rows = append(rows, p.warning(f)...)
-	h := f.H - len(rows)
-	if f.W < 72 || h < 14 {
-		return append(rows, p.small(f, len(rows), h)...)
+	if len(p.ledger) == 0 && p.opts.Questions != nil && len(p.work) > 0 && f.H >= 14 {
+		rows = append(rows, p.nothingWaits(f))
 	}
-	top := min(max(len(p.snap.Servers), len(p.snap.Agents), 5)+2, h/2)
-	left := p.serversWidth(f)
-	y := len(rows)
-	rows = append(rows, widget.Beside(
-		p.box(f, partServers, 0, y, left, top),
-		p.box(f, partAgents, left, y, f.W-left, top))...)
-	return append(rows, p.box(f, partCalls, 0, y+top, f.W, h-top)...)
+	parts := p.parts()
+	for i, h := range p.heights(parts, f.H-len(rows)) {
+		rows = append(rows, p.section(f, parts[i], len(rows), h)...)
+	}
+	p.reads(f)
+	return rows
 }
 
-// serversWidth is how wide the servers are beside the agents: as wide as what is
-// to be said of them, while the agents keep what theirs need.
-func (p *Page) serversWidth(f *tui.Frame) int {
-	const frame = 6 // with the cursor and the air
-	least := min(f.W*2/5, 52)
-	need, agents := 0, min(f.W*3/5, 60)
-	for i := range p.snap.Servers {
-		s := &p.snap.Servers[i]
-		need = max(need, serverNameW+serverToolsW+2+widget.Width(p.stateText(f.Theme, s, f.W))+frame)
+// heights gives h rows out to parts. All have their rule; the part with the focus gets
+// what it needs, then those that wait, those at work up to half, and the calls the rest.
+func (p *Page) heights(parts []string, h int) []int {
+	out := make([]int, len(parts))
+	left := h
+	give := func(part string, n int) {
+		if i := slices.Index(parts, part); i >= 0 {
+			n = max(min(n-out[i], left), 0)
+			out[i] += n
+			left -= n
+		}
 	}
-	for i := range p.snap.Agents {
-		a := &p.snap.Agents[i]
-		_, _, doing, age := p.doing(f, a)
-		agents = max(agents, p.nameWidth(f.W)+widget.Width(doing)+widget.Width(age)+28+frame)
+	rows := func(part string) int {
+		n := p.list(part).Len()
+		switch {
+		case part == partAgents && n == 0:
+			return 7 // how the first one connects
+		case part == partCalls:
+			return h
+		}
+		return n + 1
 	}
-	return max(least, min(need, f.W-min(agents, f.W-least)))
+	for _, part := range parts {
+		give(part, 1)
+	}
+	if p.part != partCalls {
+		give(p.part, min(rows(p.part), max(h-len(parts)-1, 2)))
+	} else {
+		give(partCalls, min(4, h/2))
+	}
+	give(partWaiting, rows(partWaiting))
+	give(partAgents, min(rows(partAgents), max(h/2, 3)))
+	give(partCalls, h)
+	return out
+}
+
+// section draws a part in h rows under its rule.
+func (p *Page) section(f *tui.Frame, part string, y, h int) []string {
+	if h <= 0 {
+		return nil
+	}
+	th := f.Theme
+	focus := p.part == part
+	line, name, glyph := th.Border, th.Title, th.Glyph.Frame.Top
+	if focus {
+		line, name, glyph = th.Focus, th.Accent, th.Glyph.Focus.Top
+	}
+	if part == partWaiting {
+		name = th.Warn
+	}
+	if part == partServers && h == 1 {
+		p.areas = append(p.areas, tui.Area{Part: part, X: 0, Y: y, W: f.W, H: 1})
+		return []string{p.inventory(f)}
+	}
+	title, note := p.heading(f, part, f.W)
+	rows := []string{widget.Rule(line, name, glyph, title, note, f.W)}
+	if h > 1 {
+		p.areas = append(p.areas, tui.Area{Part: part, X: 0, Y: y + 1, W: f.W, H: h - 1})
+		rows = append(rows, p.rows(f, part, f.W, h-1, f.Focus && focus)...)
+	}
+	return rows
 }
 
 // warning is the newest warning that is not said on the page anyway, and how many
@@ -98,31 +142,18 @@ func (p *Page) saidElsewhere(w deck.Warning) bool {
 	return false
 }
 
-func (p *Page) box(f *tui.Frame, part string, x, y, w, h int) []string {
-	focus := f.Focus && p.part == part
-	p.areas = append(p.areas, tui.Area{Part: part, X: x + 1, Y: y + 1, W: w - 2, H: h - 2})
-	title, note := p.heading(f, part, w-4)
-	return widget.Box(f.Theme, title, note, focus, p.rows(f, part, w-4, h-2, focus), w, h)
-}
-
+// heading is what stands in the rule of a part, and at its end.
 func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 	th := f.Theme
 	switch part {
+	case partWaiting:
+		n := p.pending().Waiting
+		return strconv.Itoa(n) + " wait for you", ""
 	case partServers:
-		tools, bytes := 0, 0
-		for _, s := range p.snap.Servers {
-			tools += s.Tools
-			bytes += s.Context
-		}
-		note = strconv.Itoa(tools) + " tools"
-		for _, of := range []string{" of context", " context"} {
-			if full := note + ", " + tui.Bytes(bytes) + of; len(" Servers ")+len(full)+4 <= w {
-				return "Servers", th.Faint.Render(full)
-			}
-		}
-		return "Servers", th.Faint.Render(note)
+		return "Servers", th.Faint.Render(p.offered(w))
 	case partAgents:
-		return "Agents", ""
+		title, note = p.workHeading()
+		return title, th.Faint.Render(note)
 	}
 	note = th.Faint.Render(span.Count(p.snap.Total, "call"))
 	switch {
@@ -140,6 +171,48 @@ func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 	return "Calls", note
 }
 
+// offered is how much the servers offer agents.
+func (p *Page) offered(w int) string {
+	tools, bytes := 0, 0
+	for _, s := range p.snap.Servers {
+		tools += s.Tools
+		bytes += s.Context
+	}
+	out := strconv.Itoa(tools) + " tools"
+	if w < 60 {
+		return out
+	}
+	return out + ", " + tui.Bytes(bytes) + " of context"
+}
+
+// inventory is one line about the servers: how many are ready, what they offer, and the
+// others by name, with what is wrong.
+func (p *Page) inventory(f *tui.Frame) string {
+	th, ready := f.Theme, 0
+	var rest []string
+	for i := range p.snap.Servers {
+		s := &p.snap.Servers[i]
+		if s.State.Status == deck.Ready {
+			ready++
+			continue
+		}
+		mark, style := tui.ServerMark(th, s.State.Status)
+		text := style.Render(mark) + " " + th.Muted.Render(plain.Line(s.Title))
+		if f.W >= 100 && s.State.Status != deck.Off {
+			text += " " + widget.Cut(p.stateText(th, s, f.W), f.W/2) // the others have to be named, too
+		}
+		rest = append(rest, text)
+	}
+	dot := th.Faint.Render(" " + th.Glyph.Dot + " ")
+	facts := []string{th.Good.Render(th.Glyph.On) + th.Muted.Render(" "+strconv.Itoa(ready)+" ready")}
+	if f.W >= 60 {
+		facts = append(facts, th.Muted.Render(p.offered(f.W)))
+	}
+	rule := th.Border.Render(th.Glyph.Frame.Top)
+	row := rule + " " + widget.Cut(strings.Join(append(facts, rest...), dot), f.W-4) + " "
+	return row + th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, f.W-widget.Width(row)))
+}
+
 // rows draws the list of a part.
 func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 	l := p.list(part)
@@ -152,10 +225,12 @@ func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 	}
 	return l.Render(f.Theme, w, h, focus, func(i, w int) string {
 		switch part {
+		case partWaiting:
+			return p.waitingRow(f, &p.ledger[i], w)
 		case partServers:
 			return p.serverRow(f, &p.snap.Servers[i], w)
 		case partAgents:
-			return p.agentRow(f, &p.snap.Agents[i], w)
+			return p.workRow(f, p.work[i], w)
 		}
 		c, _ := p.call(i)
 		return tui.CallRow(f, tui.Standing(c, left), w)
@@ -241,8 +316,11 @@ func (p *Page) stateText(th *theme.Theme, s *deck.Server, w int) string {
 // nameWidth is how wide the agents' names are, at most a third of w.
 func (p *Page) nameWidth(w int) int {
 	n := 6
-	for i := range p.snap.Agents {
-		n = max(n, widget.Width(plain.Line(p.snap.Agents[i].Name())))
+	for _, wk := range p.work {
+		n = max(n, widget.Width(wk.name()))
+	}
+	for i := range p.ledger {
+		n = max(n, widget.Width(plain.Line(p.ledger[i].item.Request.Client())))
 	}
 	return min(n, max(w/3, 8))
 }
@@ -277,9 +355,6 @@ func (p *Page) doing(f *tui.Frame, a *deck.Agent) (mark string, style theme.Styl
 		}
 		return th.Glyph.Wait, th.Warn, th.Warn.Render("waits for you") + th.Muted.Render("  "+tools), th.Warn.Render(age)
 	}
-	if it := p.left(a.Agent); it != nil {
-		return th.Glyph.Wait, th.Warn, th.Warn.Render("asks you") + "  " + th.Strong.Render(words(it)), th.Warn.Render(f.Ago(it.Arrived))
-	}
 	switch before := p.before(a); {
 	case len(a.InFlight) > 0:
 		return f.Spin(), th.Info, th.Info.Render(tools), th.Info.Render(age)
@@ -308,65 +383,9 @@ func folder(root string) string {
 	return plain.Line(filepath.Base(root))
 }
 
-// small draws the parts one below the other, each under a rule.
-func (p *Page) small(f *tui.Frame, y, h int) []string {
-	th := f.Theme
-	var rows []string
-	section := func(part string, n int) {
-		if n < 2 {
-			return
-		}
-		title, note := p.heading(f, part, f.W)
-		line, name, glyph := th.Border, th.Title, th.Glyph.Frame.Top
-		if p.part == part {
-			line, name, glyph = th.Focus, th.Accent, th.Glyph.Focus.Top
-		}
-		rows = append(rows, widget.Rule(line, name, glyph, title, note, f.W))
-		p.areas = append(p.areas, tui.Area{Part: part, X: 0, Y: y + len(rows), W: f.W, H: n - 1})
-		rows = append(rows, p.rows(f, part, f.W, n-1, f.Focus && p.part == part)...)
-	}
-	ns, na := len(p.snap.Servers)+1, len(p.snap.Agents)+1
-	if na == 1 { // room to say how one connects
-		na = 5
-	}
-	switch { // the part with the focus gets the room
-	case h >= ns+na+5:
-		section(partServers, ns)
-		section(partAgents, na)
-		section(partCalls, h-ns-na)
-	case p.part == partServers:
-		section(partServers, min(ns, h-3))
-		section(partAgents, h-min(ns, h-3))
-	default:
-		rows = append(rows, p.lamps(f))
-		h--
-		if p.part == partAgents {
-			na = min(na, h-3)
-		} else {
-			na = min(na, h/3+1)
-		}
-		section(partAgents, na)
-		section(partCalls, h-na)
-	}
-	return rows
-}
-
-// lamps is one line about the servers: how many are ready, and the others by
-// name.
-func (p *Page) lamps(f *tui.Frame) string {
-	th, ready, rest := f.Theme, 0, ""
-	for _, s := range p.snap.Servers {
-		if s.State.Status == deck.Ready {
-			ready++
-			continue
-		}
-		mark, style := tui.ServerMark(th, s.State.Status)
-		rest += "  " + style.Render(mark) + " " + th.Muted.Render(plain.Line(s.Title))
-	}
-	return widget.Fit(" "+th.Good.Render(th.Glyph.On)+th.Muted.Render(" "+strconv.Itoa(ready)+" ready")+rest, f.W)
-}
-
-// Legend explains the lamps of the servers, and the marks of agents and calls.
+// Legend explains the lamps of the servers, and the marks of requests, agents and calls.
 func (p *Page) Legend(th *theme.Theme) []tui.Sign {
-	return append(tui.ServerLegend(th), tui.CallLegend(th)...)
+	held := tui.Sign{Mark: th.Warn.Render(th.Glyph.Held), Means: "waits, its terminal shows nothing"}
+	away := tui.Sign{Mark: th.Warn.Render(th.Glyph.Right), Means: "answer in its terminal"}
+	return append(append(tui.ServerLegend(th), held, away), tui.CallLegend(th)...)
 }

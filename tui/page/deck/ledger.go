@@ -1,0 +1,286 @@
+package deck
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+const (
+	// doneFor is how long the row of an answered request stays, so that no other takes
+	// its place under a key.
+	doneFor = 2 * time.Second
+	// readFor is how long a permission has to be under the cursor before a key can be
+	// meant for it.
+	readFor = 800 * time.Millisecond
+)
+
+// entry is an asker that waits for the user.
+type entry struct {
+	asker string
+	item  ask.Item
+	more  int       // of the same asker
+	done  time.Time // when the item was answered, or left
+	whole bool      // all that the user has to know is on screen
+}
+
+// inFocus is the request under the cursor and since when all of it can be read.
+type inFocus struct {
+	id    int
+	since time.Time
+}
+
+// pending is what waits; empty without questions.
+func (p *Page) pending() *ask.Snapshot {
+	if p.opts.Questions == nil {
+		return &ask.Snapshot{}
+	}
+	return p.opts.Questions.Pending()
+}
+
+// lay brings the rows of those that wait and of those at work up to date. A request that
+// was answered keeps its place for a moment; new ones come below.
+func (p *Page) lay(now time.Time) {
+	byAsker := map[string][]ask.Item{}
+	var askers []string
+	for _, it := range p.pending().Items {
+		if !it.Waits() || it.State == ask.Snoozed {
+			continue
+		}
+		who := it.Request.Asker()
+		if byAsker[who] == nil {
+			askers = append(askers, who)
+		}
+		byAsker[who] = append(byAsker[who], it)
+	}
+	kept := p.ledger[:0]
+	for _, e := range p.ledger {
+		items := byAsker[e.asker]
+		i := slices.IndexFunc(items, func(it ask.Item) bool { return it.ID == e.item.ID })
+		switch {
+		case e.done.IsZero() && i >= 0:
+			e.item, e.more = items[i], len(items)-1
+		case e.done.IsZero():
+			e.done = now
+		case now.Sub(e.done) < doneFor:
+		case len(items) > 0:
+			e = entry{asker: e.asker, item: items[0], more: len(items) - 1}
+		default:
+			continue
+		}
+		kept = append(kept, e)
+		delete(byAsker, e.asker)
+	}
+	p.ledger = kept
+	for _, who := range askers {
+		if items := byAsker[who]; items != nil {
+			p.ledger = append(p.ledger, entry{asker: who, item: items[0], more: len(items) - 1})
+		}
+	}
+	p.waits.SetLen(len(p.ledger))
+	if len(p.ledger) == 0 && p.part == partWaiting {
+		p.part = partAgents
+	}
+	p.layWork()
+}
+
+// entryAt is the row under the cursor of those that wait, nil where there is none.
+func (p *Page) entryAt() *entry {
+	if i := p.waits.Cursor; i >= 0 && i < len(p.ledger) {
+		return &p.ledger[i]
+	}
+	return nil
+}
+
+// waitsIn tells whether a connection, or a session of an agent's program, has a row among
+// those that wait.
+func (p *Page) waitsIn(connection, agent, session string) bool {
+	return slices.ContainsFunc(p.ledger, func(e entry) bool {
+		if d := e.item.Request.Prompt; d != nil {
+			return d.Agent == agent && d.Session == session
+		}
+		return connection != "" && e.item.Request.Peer.Key == connection
+	})
+}
+
+// asksFor is what a request waits for, in a word.
+func asksFor(r *ask.Request) string {
+	kind := ask.OwnQuestion
+	if r.Prompt != nil {
+		kind = r.Prompt.Kind
+	}
+	switch {
+	case kind == ask.Permission:
+		return "allow?"
+	case kind == ask.Plan:
+		return "plan"
+	case kind == ask.ServerForm || r.Questions[0].Kind == ask.Form:
+		return "form"
+	}
+	return "answer?"
+}
+
+// subjectOf is what a request is about, on one line, and whether that is all of it.
+func subjectOf(r *ask.Request) (text string, all bool) {
+	d := r.Prompt
+	if d == nil || d.Kind != ask.Permission {
+		return plain.Line(r.Questions[0].Question), false
+	}
+	subject := plain.Exact(strings.TrimSuffix(d.Subject(), "\n"))
+	all = subject != "" && d.Diff == "" && !strings.Contains(subject, "\n") && (d.Path == "" || d.Subject() == d.Path)
+	return plain.Line(d.Tool) + "  " + strings.ReplaceAll(subject, "\n", " "), all
+}
+
+// waitingRow draws who waits for the user, and for what.
+func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
+	th, r := f.Theme, &e.item.Request
+	name := plain.Line(r.Client())
+	mark, style := th.Warn.Render(th.Glyph.Wait), th.Strong
+	word := th.Warn.Render(widget.Fit(asksFor(r), 9))
+	switch d := r.Prompt; {
+	case !e.done.IsZero():
+		f.RedrawAfter(doneFor - f.Now.Sub(e.done) + time.Millisecond)
+		mark, word, style = th.Muted.Render(th.Glyph.OK), th.Muted.Render(widget.Fit("done", 9)), struck(th)
+	case r.InTerminal():
+		mark = th.Warn.Render(th.Glyph.Right)
+	case d != nil && d.Door == ask.Held:
+		mark = th.Warn.Render(th.Glyph.Held)
+	}
+	left := mark + " " + th.Hue(name).Render(widget.Fit(name, p.nameWidth(w))) + "  "
+	if w >= 60 {
+		in := r.Cwd()
+		if a := p.connection(r.Peer.Key); a != nil && in == "" {
+			in = a.Folder()
+		}
+		left += th.Muted.Render(widget.Fit(folder(in), min(w/8, 12))) + "  "
+	}
+	left += word
+	var right []string
+	marked := 0
+	if d := r.Prompt; d != nil && w >= 90 {
+		for _, m := range d.Marks {
+			right = append(right, th.Warn.Render(plain.Line(m)))
+		}
+		marked = len(d.Marks)
+	}
+	if e.more > 0 {
+		right = append(right, th.Info.Render("+"+strconv.Itoa(e.more)))
+	}
+	if w >= 50 {
+		right = append(right, th.Muted.Render(padLeft(f.Ago(e.item.Arrived), 5)))
+	}
+	end := strings.Join(right, "  ")
+	room := w - widget.Width(left) - widget.Width(end) - 2
+	text, all := subjectOf(r)
+	e.whole = all && widget.Width(text) <= room && (r.Prompt == nil || marked == len(r.Prompt.Marks))
+	if room < 8 {
+		end, room = "", w-widget.Width(left)
+		e.whole = e.whole && widget.Width(text) <= room
+	}
+	return widget.Ends(left+style.Render(widget.Cut(text, room)), end, w)
+}
+
+// struck draws what has been answered.
+func struck(th *theme.Theme) theme.Style { return theme.NewStyle(th.Faint.Strikethrough(true)) }
+
+func padLeft(s string, w int) string { return widget.Blank(w-widget.Width(s)) + s }
+
+// reads notes since when the row under the cursor can be read in full.
+func (p *Page) reads(f *tui.Frame) {
+	e := p.entryAt()
+	if p.part != partWaiting || !f.Focus || e == nil || !e.whole || !e.done.IsZero() {
+		p.focus = inFocus{}
+		return
+	}
+	if p.focus.id != e.item.ID {
+		p.focus = inFocus{id: e.item.ID, since: f.Now}
+	}
+}
+
+// whyNot says why a key cannot answer the row under the cursor.
+func (p *Page) whyNot(key string) func() string {
+	return func() string {
+		e := p.entryAt()
+		switch {
+		case e == nil || !e.done.IsZero():
+			return "nothing waits here"
+		case e.item.Request.InTerminal():
+			return "only its terminal can answer this"
+		case !e.item.Request.Decides() || !e.whole:
+			return "enter opens it: not all of it is on screen"
+		case tui.Granted(e.item.Request.Prompt, key) < 0:
+			return "the agent does not offer this"
+		}
+		return ""
+	}
+}
+
+// answer gives the permission under the cursor, or denies it.
+func (p *Page) answer(key string) func() tea.Cmd {
+	return func() tea.Cmd {
+		p.lay(time.Now())
+		e := p.entryAt()
+		if p.whyNot(key)() != "" || e.item.ID != p.focus.id || time.Since(p.focus.since) < readFor {
+			return tui.Toast(tui.Info, "this just appeared; press the key again")
+		}
+		d := e.item.Draft.Clone()
+		d.Answers[0].Chosen = []int{tui.Granted(e.item.Request.Prompt, key)}
+		p.opts.Questions.SetDraft(e.item.ID, d)
+		if err := p.opts.Questions.Send(e.item.ID); err != nil {
+			return tui.Toast(tui.Warn, err.Error())
+		}
+		p.lay(time.Now())
+		return nil
+	}
+}
+
+// openEntry opens the request under the cursor on the page of questions.
+func (p *Page) openEntry() tea.Cmd {
+	e := p.entryAt()
+	if e == nil || p.opts.AskPage == "" {
+		return nil
+	}
+	id := e.item.ID
+	return tea.Sequence(tui.Go(p.opts.AskPage), func() tea.Msg { return tui.ShowQuestionMsg{ID: id} })
+}
+
+func (p *Page) waitingActions() []tui.Action {
+	none := func() string {
+		switch {
+		case p.opts.AskPage == "":
+			return "this deck has no Ask page"
+		case p.entryAt() == nil:
+			return "nothing waits"
+		}
+		return ""
+	}
+	return []tui.Action{
+		{ID: "deck.allow", Title: "Allow once what waits, if all of it is on screen", Hint: "allow once", Keys: []string{"y"}, Part: partWaiting, Acts: true, Sight: true, Enabled: p.whyNot("y"), Run: p.answer("y")},
+		{ID: "deck.deny", Title: "Deny what waits, if all of it is on screen", Hint: "deny", Keys: []string{"n"}, Part: partWaiting, Acts: true, Sight: true, Enabled: p.whyNot("n"), Run: p.answer("n")},
+		{ID: "deck.open", Title: "Open what waits", Hint: "open", Keys: []string{"enter"}, Part: partWaiting, Enabled: none, Run: p.openEntry},
+	}
+}
+
+// nothingWaits is the line that stands where those would that wait.
+func (p *Page) nothingWaits(f *tui.Frame) string {
+	s := "nothing waits for you"
+	var last time.Time
+	for _, r := range p.pending().History {
+		if r.Reply.Status == ask.Answered && r.Ended.After(last) {
+			last = r.Ended
+		}
+	}
+	if !last.IsZero() {
+		s += " " + f.Theme.Glyph.Dot + " last answer " + f.Since(last)
+	}
+	return " " + f.Theme.Muted.Render(s)
+}

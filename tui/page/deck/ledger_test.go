@@ -1,0 +1,246 @@
+package deck_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
+)
+
+// asks is the Ask page as far as the deck knows it.
+type asks struct {
+	stub
+	opened int
+}
+
+func (a *asks) Update(msg tea.Msg) tea.Cmd {
+	if m, ok := msg.(tui.ShowQuestionMsg); ok {
+		a.opened = m.ID
+	}
+	return nil
+}
+
+// ledger is a deck with prompts that wait.
+type ledger struct {
+	*frame.Screen
+	q     *ask.Queue
+	asks  *asks
+	calls []*ask.Call
+}
+
+func waiting(t *testing.T, size frame.Size, o tui.Options, test func(l *ledger), requests ...ask.Request) {
+	t.Helper()
+	l := &ledger{asks: &asks{}}
+	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
+		d := fake.NewDeck(time.Now())
+		d.Change(func(s *deck.Snapshot) { s.Agents[1].Waiting = false })
+		l.q = ask.New(ask.Options{Hold: -1})
+		for _, r := range requests {
+			c, err := l.q.Open(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.calls = append(l.calls, c)
+		}
+		o.Deck, o.Background = d, "dark"
+		o.Pages = []tui.Page{deckpage.New(deckpage.Options{Host: d, AskPage: "ask", Questions: l.q, Watch: o.Watch}), l.asks}
+		return tui.New(o)
+	}, func(s *frame.Screen) {
+		l.Screen = s
+		test(l)
+		_ = l.q.Close()
+	})
+}
+
+func (l *ledger) ended() (n int) {
+	for _, c := range l.calls {
+		select {
+		case <-c.Done():
+			n++
+		default:
+		}
+	}
+	return n
+}
+
+func command(agent, id, cmd string) ask.Request {
+	return fake.Permission(agent, "/home/ann/src/api", ask.Prompt{ID: id, Tool: "Bash", Command: cmd})
+}
+
+func TestAPermissionIsGivenWhereAllOfItIsOnScreen(t *testing.T) {
+	for key, want := range map[string]string{"y": "Allow once", "n": "Deny"} {
+		waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+			l.Has("2 wait for you", "allow?   Bash  make all", "y allow once")
+			l.Keys(key)
+			l.Wait(100 * time.Millisecond)
+			r, err := l.calls[0].Reply()
+			if l.ended() != 1 || err != nil || r.Results[0].SelectedOptions[0] != want {
+				t.Errorf("%s gave %+v, %v", key, r, err)
+			}
+			l.Has("✓ claude", "done")
+			l.Keys(key, key) // nothing slides under the key
+			l.Wait(8 * time.Second)
+			l.Lacks("make all")
+			if n := l.ended(); n != 1 {
+				t.Errorf("%d were answered", n)
+			}
+			l.Keys(key)
+			if n := l.ended(); n != 2 {
+				t.Errorf("%d were answered", n)
+			}
+		}, command("claude", "1", "make all"), command("codex", "2", "make install"))
+	}
+}
+
+func TestKeysDoNothingUntilAPermissionOnTheDeckCanHaveBeenRead(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.calls[0].Settled("answered in its terminal: allowed")
+		c, err := l.q.Open(command("codex", "2", "make install"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.calls = append(l.calls, c)
+		l.Wait(2200 * time.Millisecond) // the row of the first has just gone
+		l.Has("make install")
+		l.Lacks("make all")
+		l.Keys("y")
+		l.Has("this just appeared; press the key again")
+		if n := l.ended(); n != 1 {
+			t.Errorf("%d have ended", n)
+		}
+		l.Wait(6 * time.Second)
+		l.Keys("y")
+		if n := l.ended(); n != 2 {
+			t.Errorf("%d have ended", n)
+		}
+	}, command("claude", "1", "make all"))
+}
+
+func TestWhatIsNotOnScreenInFullIsOpened(t *testing.T) {
+	edit := fake.Prompts()[1]
+	for name, r := range map[string]ask.Request{
+		"cut": command("claude", "1", "make "+strings.Repeat("all ", 40)), "lines": command("claude", "1", "make\nrm -rf /"), "an edit": edit,
+		"a question": fake.Prompts()[5], "in its terminal": fake.Prompts()[6],
+	} {
+		waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+			l.Wait(2 * time.Second)
+			l.Lacks("y allow once")
+			l.Keys("y", "n")
+			if l.ended() != 0 {
+				t.Errorf("%s was answered", name)
+			}
+			l.Keys("enter")
+			l.Wait(time.Second)
+			if l.asks.opened != 1 {
+				t.Errorf("%s was not opened", name)
+			}
+		}, r)
+	}
+}
+
+func TestMarksThatHaveNoRoomKeepAPermissionFromBeingGiven(t *testing.T) {
+	r := command("claude", "1", "make")
+	r.Prompt.Marks = []string{"leaves the project"}
+	waiting(t, frame.Size{W: 80, H: 24}, tui.Options{}, func(l *ledger) {
+		l.Wait(time.Second)
+		l.Keys("y")
+		if l.ended() != 0 {
+			t.Error("it was given")
+		}
+	}, r)
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Wait(time.Second)
+		l.Has("leaves the project")
+		l.Keys("y")
+		if l.ended() != 1 {
+			t.Error("it was not given")
+		}
+	}, r)
+}
+
+func TestADeckThatOnlyWatchesGivesNothing(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{Watch: true}, func(l *ledger) {
+		l.Wait(2 * time.Second)
+		l.Keys("y", "n")
+		l.Has("make", "deck only watches")
+		if l.ended() != 0 {
+			t.Error("it was given")
+		}
+	}, command("claude", "1", "make"))
+}
+
+func TestMoreOfOneAgentIsCounted(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Has("make one", "+2")
+		l.Lacks("make two")
+		l.Wait(time.Second)
+		l.calls[0].Settled("answered in its terminal: allowed")
+		l.Wait(time.Second)
+		l.Has("make one", "done")
+		l.Wait(3 * time.Second)
+		l.Has("make two", "+1")
+		l.Lacks("make one")
+	}, command("claude", "1", "make one"), command("claude", "2", "make two"), command("claude", "3", "make three"))
+}
+
+func TestAnAgentThatWaitsIsNotAmongThoseAtWork(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Has("1 wait for you")
+		l.Send(tui.SessionsMsg{Sessions: []deck.Session{
+			{Agent: "claude", ID: "claude-1", State: deck.WaitsForPermission, Folder: "/home/ann/src/api"},
+			{Agent: "gemini", ID: "g", State: deck.Working, Folder: "/home/ann/src/docs", LastTool: "read_file", LastSubject: "a.md", Cost: deck.Cost{USD: 0.07, Known: true}, Context: deck.Context{Used: 12, Window: 100}},
+			{Agent: "codex", ID: "old", State: deck.Ended, Title: "gone by"},
+		}})
+		text := l.Text()
+		if n := strings.Count(text, " claude "); n != 1 {
+			t.Errorf("claude has %d rows:\n%s", n, text)
+		}
+		l.Has("1 at work", "read_file  a.md", "0.07 $", "12 %")
+		l.Lacks("gone by", "opencode          menu")
+	}, command("claude", "1", "make"))
+}
+
+func TestNothingWaitsIsOneLine(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Has("nothing waits for you")
+		l.Lacks("wait for you ")
+	})
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Wait(time.Second)
+		l.Keys("y")
+		l.Wait(4 * time.Second)
+		l.Has("nothing waits for you · last answer")
+		l.Keys("enter") // the focus is where there are rows
+		l.Has("claims to be")
+	}, command("claude", "1", "make"))
+}
+
+func TestLedgerFrames(t *testing.T) {
+	tests := []struct {
+		name  string
+		size  frame.Size
+		theme theme.Options
+	}{
+		{"waiting-40x12", frame.Size{W: 40, H: 12}, theme.Options{}},
+		{"waiting-80x24", frame.Size{W: 80, H: 24}, theme.Options{}},
+		{"waiting-80x24-ascii", frame.Size{W: 80, H: 24}, theme.Options{ASCII: true}},
+		{"waiting-120x36", frame.Size{W: 120, H: 36}, theme.Options{}},
+		{"waiting-200x60", frame.Size{W: 200, H: 60}, theme.Options{}},
+	}
+	for _, tt := range tests {
+		waiting(t, tt.size, tui.Options{Theme: tt.theme}, func(l *ledger) {
+			l.Send(tui.SessionsMsg{Sessions: fake.NewSessions(time.Now()).All})
+			l.Golden(tt.name)
+		}, fake.Prompts()...)
+	}
+}
