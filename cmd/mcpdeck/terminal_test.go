@@ -39,7 +39,13 @@ type window struct {
 
 func (d *driver) window(args ...string) *window {
 	d.t.Helper()
-	w := &window{t: d.t, cmd: d.command(append([]string{"--port", "0", "--background", "dark"}, args...)...), done: make(chan struct{})}
+	return d.terminal(d.command(append([]string{"--port", "0", "--background", "dark"}, args...)...))
+}
+
+// terminal is a terminal with any program in it.
+func (d *driver) terminal(cmd *exec.Cmd) *window {
+	d.t.Helper()
+	w := &window{t: d.t, cmd: cmd, done: make(chan struct{})}
 	tty, err := pty.StartWithSize(w.cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		d.t.Fatal(err)

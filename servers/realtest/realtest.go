@@ -111,6 +111,20 @@ func Agent(t testing.TB, name string) string {
 	return filepath.Join(dir, "node_modules", ".bin", name)
 }
 
+// Claude returns the path of the version of Claude Code with which its prompts were
+// measured. The test is skipped if the switch is off.
+func Claude(t testing.TB) string {
+	t.Helper()
+	const version = "2.1.330"
+	dir := Kept(t, "claude-code-"+version, func(ctx context.Context, dir string) error {
+		if err := Run(exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--prefix", dir, "@anthropic-ai/claude-code@"+version)); err != nil {
+			return err
+		}
+		return Run(exec.CommandContext(ctx, "node", filepath.Join(dir, "node_modules", "@anthropic-ai/claude-code/install.cjs"))) // npm may not have run it
+	})
+	return filepath.Join(dir, "node_modules", ".bin", "claude")
+}
+
 // Corpus returns the folder with the expected pictures of the reference
 // implementation, which are no part of this repository; MCPDECK_TEST_CORPUS
 // names it. The test is skipped without.

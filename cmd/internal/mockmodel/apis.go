@@ -2,6 +2,7 @@ package mockmodel
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -12,33 +13,59 @@ func (s *Server) anthropic(w http.ResponseWriter, body object) {
 	for _, t := range list(body["tools"]) {
 		offered = append(offered, word(dict(t)["name"]))
 	}
-	for _, m := range list(body["messages"]) {
+	first := ""
+	for i, m := range list(body["messages"]) {
+		if i == 0 {
+			first = text(dict(m)["content"])
+		}
 		for _, c := range list(dict(m)["content"]) {
 			c := dict(c)
-			if word(c["type"]) == "tool_result" && strings.HasPrefix(word(c["tool_use_id"]), "call_") {
-				results = append(results, text(c["content"]))
+			n := ordinal(word(c["tool_use_id"]))
+			if word(c["type"]) != "tool_result" || n == 0 {
+				continue
 			}
+			for len(results) < n {
+				results = append(results, "")
+			}
+			results[n-1] = text(c["content"])
 		}
 	}
-	m := s.next(offered, results)
-	stop, block, delta := "end_turn", object{"type": "text", "text": ""}, object{"type": "text_delta", "text": m.words}
-	if m.tool != "" {
-		stop = "tool_use"
-		block = object{"type": "tool_use", "id": m.id, "name": m.tool, "input": object{}}
-		delta = object{"type": "input_json_delta", "partial_json": string(m.args)}
+	moves, used := s.turns(first, offered, results)
+	in := object{"input_tokens": max(used.In, 1), "output_tokens": 1, "cache_read_input_tokens": used.CacheRead, "cache_creation_input_tokens": used.CacheWrite}
+	events := []event{{"message_start", object{"type": "message_start", "message": object{
+		"id": "m" + strconv.Itoa(len(results)), "type": "message", "role": "assistant", "model": "mock", "content": []any{},
+		"stop_reason": nil, "stop_sequence": nil, "usage": in,
+	}}}}
+	stop := "end_turn"
+	for i, m := range moves {
+		block, delta := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": m.words}
+		if m.tool != "" {
+			stop = "tool_use"
+			block = object{"type": "tool_use", "id": m.id, "name": m.tool, "input": object{}}
+			delta = object{"type": "input_json_delta", "partial_json": string(m.args)}
+		}
+		events = append(
+			events,
+			event{"content_block_start", object{"type": "content_block_start", "index": i, "content_block": block}},
+			event{"content_block_delta", object{"type": "content_block_delta", "index": i, "delta": delta}},
+			event{"content_block_stop", object{"type": "content_block_stop", "index": i}},
+		)
 	}
-	stream(
-		w,
-		event{"message_start", object{"type": "message_start", "message": object{
-			"id": "m", "type": "message", "role": "assistant", "model": "mock", "content": []any{},
-			"stop_reason": nil, "stop_sequence": nil, "usage": object{"input_tokens": 1, "output_tokens": 1},
-		}}},
-		event{"content_block_start", object{"type": "content_block_start", "index": 0, "content_block": block}},
-		event{"content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": delta}},
-		event{"content_block_stop", object{"type": "content_block_stop", "index": 0}},
-		event{"message_delta", object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 1}}},
+	stream(w, append(
+		events,
+		event{"message_delta", object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": max(used.Out, 1)}}},
 		event{"message_stop", object{"type": "message_stop"}},
-	)
+	)...)
+}
+
+// ordinal returns the number of a call by its ID, 0 for one that the script did not make.
+func ordinal(id string) int {
+	rest, ok := strings.CutPrefix(id, "call_")
+	n, err := strconv.Atoi(rest[strings.LastIndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })+1:])
+	if !ok || err != nil {
+		return 0
+	}
+	return n
 }
 
 func (s *Server) responses(w http.ResponseWriter, body object) {

@@ -3,12 +3,14 @@
 // without an account. It speaks Anthropic's messages, OpenAI's responses and
 // chat completions, and Gemini's content generation.
 //
-// The "model" makes the calls of a script, one a turn, and then says END.
+// The "model" makes the calls of a script, one a turn unless a step says otherwise, and
+// then says END. Sub-agents can have scripts of their own.
 package mockmodel
 
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -22,7 +24,14 @@ type Step struct {
 	Before func()          // runs once, before the model answers; nil for nothing
 	Tool   string          // how the offered name must end: "pencil_batch_get"
 	Args   json.RawMessage // nil for none
+	// Along is set if the call is made in the same turn as the one before it. Only
+	// Anthropic's messages carry that; elsewhere it is a turn of its own.
+	Along bool
+	Usage Usage // that the model reports for the turn; only Anthropic's messages carry it
 }
+
+// Usage is what a turn costs, in tokens.
+type Usage struct{ In, Out, CacheRead, CacheWrite int }
 
 // Seen is what became of a step.
 type Seen struct {
@@ -35,23 +44,35 @@ type Seen struct {
 type Server struct {
 	URL string
 
-	mcp   string // name of the MCP server in the agent's configuration
-	steps []Step
+	mcp  string // name of the MCP server in the agent's configuration
+	main *script
 
-	mu       sync.Mutex // guards what follows
+	mu     sync.Mutex // guards what follows
+	others []*script
+	bodies []string
+	last   string
+}
+
+// script is what one conversation does.
+type script struct {
+	word     string // in the first message of its conversation; "" for all others
+	steps    []Step
 	seen     []Seen
 	at       int          // step to be made
 	begun    map[int]bool // Before has run
 	searched map[int]bool
 	calls    []int // the steps that were called, in order
-	last     string
+}
+
+func newScript(word string, steps []Step) *script {
+	return &script{word: word, steps: steps, seen: make([]Seen, len(steps)), begun: map[int]bool{}, searched: map[int]bool{}}
 }
 
 // New starts a service that makes the steps. mcp is the name under which the
 // agent knows the MCP server.
 func New(t *testing.T, mcp string, steps ...Step) *Server {
 	t.Helper()
-	s := &Server{mcp: mcp, steps: steps, seen: make([]Seen, len(steps)), begun: map[int]bool{}, searched: map[int]bool{}}
+	s := &Server{mcp: mcp, main: newScript("", steps)}
 	h := httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(h.Close)
 	s.URL = h.URL
@@ -62,7 +83,39 @@ func New(t *testing.T, mcp string, steps ...Step) *Server {
 func (s *Server) Seen() []Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.seen)
+	return slices.Clone(s.main.seen)
+}
+
+// Script has conversations whose first message holds a word make other steps. Only
+// Anthropic's messages tell conversations apart.
+func (s *Server) Script(word string, steps ...Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.others = append(s.others, newScript(word, steps))
+}
+
+// SeenOf is Seen for the conversations with a word.
+func (s *Server) SeenOf(word string) []Seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.scriptOf(word).seen)
+}
+
+// Bodies are the requests so far that offer tools, as they came.
+func (s *Server) Bodies() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.bodies)
+}
+
+// scriptOf returns the script of the conversation that begins with a message.
+func (s *Server) scriptOf(first string) *script {
+	for _, o := range s.others {
+		if strings.Contains(first, o.word) {
+			return o
+		}
+	}
+	return s.main
 }
 
 // Last is the last request with tools, as JSON.
@@ -81,43 +134,73 @@ type move struct {
 
 const searchTool = "ToolSearch"
 
-// next decides on the model's answer. offered are the request's tools, results
-// what came of the calls made so far, without searches.
+// next decides on the model's answer: one move.
 func (s *Server) next(offered, results []string) move {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.turn(s.main, offered, results)
+}
+
+// turns are the moves of a turn in the conversation that begins with a message.
+func (s *Server) turns(first string, offered, results []string) (moves []move, usage Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sc := s.scriptOf(first)
+	moves = []move{s.turn(sc, offered, results)}
+	if moves[0].tool == "" || moves[0].tool == searchTool {
+		return moves, Usage{In: 1, Out: 1}
+	}
+	usage = sc.steps[sc.at-1].Usage
+	for sc.at < len(sc.steps) && sc.steps[sc.at].Along {
+		at := sc.at
+		m := s.turn(sc, offered, nil)
+		if sc.at == at || m.tool == "" || m.tool == searchTool {
+			break
+		}
+		moves = append(moves, m)
+	}
+	return moves, usage
+}
+
+// turn decides on a move of a conversation. offered are the request's tools, results
+// what came of the calls made so far, without searches; "" is none yet.
+func (s *Server) turn(sc *script, offered, results []string) move {
 	if len(offered) == 0 {
 		return move{words: "a title"} // a request on the side
 	}
 	for i, r := range results {
-		if i < len(s.calls) {
-			s.seen[s.calls[i]].Result = r
+		if i < len(sc.calls) && r != "" {
+			sc.seen[sc.calls[i]].Result = r
 		}
 	}
-	for ; s.at < len(s.steps); s.at++ {
-		step := s.steps[s.at]
-		if !s.begun[s.at] {
-			s.begun[s.at] = true
+	for ; sc.at < len(sc.steps); sc.at++ {
+		step := sc.steps[sc.at]
+		if !sc.begun[sc.at] {
+			sc.begun[sc.at] = true
 			if step.Before != nil {
 				step.Before()
 			}
 		}
-		s.seen[s.at].Offered = offered
+		sc.seen[sc.at].Offered = offered
 		i := slices.IndexFunc(offered, func(n string) bool { return strings.HasSuffix(n, step.Tool) })
 		switch {
 		case i >= 0:
-			s.seen[s.at].Called = true
-			s.calls = append(s.calls, s.at)
-			s.at++
+			sc.seen[sc.at].Called = true
+			sc.calls = append(sc.calls, sc.at)
+			sc.at++
 			args := step.Args
 			if args == nil {
 				args = json.RawMessage(`{}`)
 			}
-			return move{id: fmt.Sprintf("call_%d", len(s.calls)), tool: offered[i], args: args}
-		case slices.Contains(offered, searchTool) && !s.searched[s.at]:
-			s.searched[s.at] = true
-			query, _ := json.Marshal(map[string]string{"query": "select:mcp__" + s.mcp + "__" + step.Tool}) // always encodes
-			return move{id: fmt.Sprintf("search_%d", s.at), tool: searchTool, args: query}
+			return move{id: fmt.Sprintf("call_%s%d", sc.word, len(sc.calls)), tool: offered[i], args: args}
+		case slices.Contains(offered, searchTool) && !sc.searched[sc.at]:
+			sc.searched[sc.at] = true
+			name := step.Tool
+			if !strings.Contains(name, "__") && s.mcp != "" {
+				name = "mcp__" + s.mcp + "__" + name
+			}
+			query, _ := json.Marshal(map[string]string{"query": "select:" + name}) // always encodes
+			return move{id: fmt.Sprintf("search_%s%d", sc.word, sc.at), tool: searchTool, args: query}
 		}
 	}
 	return move{words: "END"}
@@ -125,12 +208,11 @@ func (s *Server) next(offered, results []string) move {
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	var body map[string]any
-	if r.Body != nil {
-		_ = json.NewDecoder(r.Body).Decode(&body) // what is no JSON has no tools
-	}
+	raw, _ := io.ReadAll(r.Body)   // what is cut off is no JSON
+	_ = json.Unmarshal(raw, &body) // what is no JSON has no tools
 	if len(list(body["tools"])) > 0 {
 		s.mu.Lock()
-		s.last = text(body)
+		s.bodies, s.last = append(s.bodies, string(raw)), text(body)
 		s.mu.Unlock()
 	}
 	path := r.URL.Path

@@ -209,15 +209,14 @@ func (it *item) answer(ctx context.Context, tick <-chan time.Time) {
 		it.call.Delivered(ask.Delivered) // its terminal shows nothing that could have answered
 		return
 	}
-	it.call.Delivered(ask.Unconfirmed)
 	late := time.After(takenWithin)
 	for {
 		select {
 		case <-ctx.Done():
+			it.call.Delivered(ask.Unconfirmed)
 			return
 		case <-late:
-			return
-		case <-it.settled:
+			it.call.Delivered(ask.Unconfirmed)
 			return
 		case <-tick:
 		}
