@@ -125,7 +125,7 @@ func TestAnAnswerOfTheModelsOwnIsNotPassedOn(t *testing.T) {
 func TestAPlanIsAcceptedOrNot(t *testing.T) {
 	for label, want := range map[string]string{
 		"Accept the plan": `{"behavior":"allow"}`, "Keep planning": `{"behavior":"deny","message":"the user denied this"}`,
-		"Accept the plan, and: stop asking for edits (mode acceptEdits)": `{"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`,
+		"Accept the plan. Change the mode for this session": `{"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`,
 	} {
 		t.Run(label, func(t *testing.T) {
 			bubble(t, nil, func(d *desk) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -17,8 +16,6 @@ type choice struct {
 	grant   ask.Grant
 	updates []json.RawMessage // suggestions of Claude Code's, as they came
 }
-
-const maxLabel = 120 // runes
 
 // choicesOf are the options of a permission: those that always are, and one for each of
 // Claude Code's suggestions whose effect can be told exactly.
@@ -52,7 +49,7 @@ func lastingChoices(suggestions json.RawMessage, plan bool, home string) (all []
 	var effects []string
 	scope := ask.ForSession
 	for _, raw := range list {
-		effect, where, known := effectOf(raw, home)
+		kind, effect, where, known := effectOf(raw, home)
 		if !known {
 			continue
 		}
@@ -60,25 +57,36 @@ func lastingChoices(suggestions json.RawMessage, plan bool, home string) (all []
 		if where.scope == ask.Always {
 			scope = ask.Always
 		}
-		c.label = lastingLabel(plan, where.scope, effect)
+		c.label = lastingLabel(plan, where.scope, kind)
 		effects = append(effects, c.grant.Effect)
 		all = append(all, c)
 	}
 	if len(all) > 1 && len(all) == len(list) {
 		all = append(all, choice{
-			label: lastingLabel(plan, scope, "all of these"), updates: list,
+			label: lastingLabel(plan, scope, "all"), updates: list,
 			grant: ask.Grant{Allow: true, Scope: scope, Effect: strings.Join(effects, "; ")},
 		})
 	}
 	return all, nil
 }
 
-func lastingLabel(plan bool, scope ask.Scope, effect string) string {
-	words := map[ask.Scope]string{ask.ForSession: "Allow for this session: ", ask.Always: "Always allow: "}[scope]
-	if plan {
-		words = "Accept the plan, and: "
+// lastingLabel names what a suggestion of a type does, "all" for several. The screen shows
+// its exact effect beside it.
+func lastingLabel(plan bool, scope ask.Scope, kind string) string {
+	words := map[string][2]string{
+		"addRules":       {"Allow for this session", "Always allow"},
+		"addDirectories": {"Allow this folder for this session", "Always allow this folder"},
+		"setMode":        {"Change the mode for this session", "Change the mode"},
+		"all":            {"All of these, for this session", "All of these"},
+	}[kind]
+	label := words[0]
+	if scope == ask.Always {
+		label = words[1]
 	}
-	return plain.Cut(words+plain.Line(effect), maxLabel)
+	if plan {
+		label = "Accept the plan. " + label
+	}
+	return label
 }
 
 // place is where a suggestion is kept.
@@ -103,7 +111,7 @@ func placeOf(destination, home string) (place, bool) {
 
 // effectOf tells exactly what a suggestion does and where it is kept; false for one that
 // is not known.
-func effectOf(raw json.RawMessage, home string) (effect string, where place, known bool) {
+func effectOf(raw json.RawMessage, home string) (kind, effect string, where place, known bool) {
 	var s struct {
 		Type, Mode, Behavior, Destination string
 		Directories                       []string
@@ -113,10 +121,10 @@ func effectOf(raw json.RawMessage, home string) (effect string, where place, kno
 	oneReading := &rawjson.Rule{Fold: true}
 	oneReading.Rest = oneReading
 	if err != nil || oneReading.Check(raw) != nil || json.Unmarshal(raw, &s) != nil {
-		return "", place{}, false
+		return "", "", place{}, false
 	}
 	if where, known = placeOf(s.Destination, home); !known {
-		return "", place{}, false
+		return "", "", place{}, false
 	}
 	keys := func(names ...string) bool { return len(o.Only(names...)) == len(o) }
 	switch {
@@ -124,7 +132,7 @@ func effectOf(raw json.RawMessage, home string) (effect string, where place, kno
 		var rules []string
 		for _, r := range s.Rules {
 			if r.ToolName == "" {
-				return "", place{}, false
+				return "", "", place{}, false
 			}
 			rule := r.ToolName
 			if r.RuleContent != "" {
@@ -132,14 +140,14 @@ func effectOf(raw json.RawMessage, home string) (effect string, where place, kno
 			}
 			rules = append(rules, rule)
 		}
-		return strings.Join(rules, ", "), where, true
+		return s.Type, strings.Join(rules, ", "), where, true
 	case s.Type == "addDirectories" && len(s.Directories) > 0 && keys("type", "directories", "destination"):
-		return "work in the folder " + strings.Join(s.Directories, ", "), where, true
+		return s.Type, "work in the folder " + strings.Join(s.Directories, ", "), where, true
 	case s.Type == "setMode" && keys("type", "mode", "destination"):
 		words, known := modes()[s.Mode]
-		return words, where, known
+		return s.Type, words, where, known
 	}
-	return "", place{}, false
+	return "", "", place{}, false
 }
 
 // modes are what Claude Code's modes of permissions do.

@@ -263,9 +263,9 @@ func TestAPermissionIsAnsweredAsTheUserChose(t *testing.T) {
 		want   string
 	}{
 		{"once", chosen("Allow once"), allow("")},
-		{"a rule", chosen("Always allow: Bash(go test *)"), allow(`,"updatedPermissions":[` + rule + `]`)},
-		{"a folder", chosen("Allow for this session: work in the folder /srv"), allow(`,"updatedPermissions":[` + folder + `]`)},
-		{"all", chosen("Always allow: all of these"), allow(`,"updatedPermissions":` + suggested)},
+		{"a rule", chosen("Always allow"), allow(`,"updatedPermissions":[` + rule + `]`)},
+		{"a folder", chosen("Allow this folder for this session"), allow(`,"updatedPermissions":[` + folder + `]`)},
+		{"all", chosen("All of these"), allow(`,"updatedPermissions":` + suggested)},
 		{"deny", chosen("Deny"), deny(`"the user denied this"`)},
 		{"with a note", ask.Result{SelectedOptions: []string{"Deny with a note"}, Note: "use make"}, deny(`"use make"`)},
 		{"and stop", chosen("Deny and stop the turn"), deny(`"the user denied this","interrupt":true`)},
@@ -298,10 +298,10 @@ func TestALastingOptionTellsItsExactEffect(t *testing.T) {
 		}
 	}
 	want := []string{
-		"always|Always allow: Bash(go test *)|Bash(go test *) (this project: .claude/settings.local.json)",
-		"session|Allow for this session: work in the folder /srv|work in the folder /srv (this session)",
-		"session|Allow for this session: stop asking for edits (mode acceptEdits)|stop asking for edits (mode acceptEdits) (this session)",
-		"always|Always allow: all of these|Bash(go test *) (this project: .claude/settings.local.json); work in the folder /srv (this session); stop asking for edits (mode acceptEdits) (this session)",
+		"always|Always allow|Bash(go test *) (this project: .claude/settings.local.json)",
+		"session|Allow this folder for this session|work in the folder /srv (this session)",
+		"session|Change the mode for this session|stop asking for edits (mode acceptEdits) (this session)",
+		"always|All of these|Bash(go test *) (this project: .claude/settings.local.json); work in the folder /srv (this session); stop asking for edits (mode acceptEdits) (this session)",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("options\n%s", strings.Join(got, "\n"))

@@ -105,7 +105,7 @@ func (a *Adapter) permission(q *asked, p *ask.Prompt, s session, payload rawjson
 		one.Header, one.Question, one.Description = "Plan", "Accept this plan?", q.input.Str("plan")
 	}
 	for _, c := range choices {
-		one.Options = append(one.Options, ask.Option{Label: c.label, Description: c.grant.Effect})
+		one.Options = append(one.Options, ask.Option{Label: c.label})
 		p.Grants = append(p.Grants, c.grant)
 	}
 	return []ask.Question{one}, nil
