@@ -83,9 +83,9 @@ func (h *instance) checkDoor(ctx context.Context, p setup.Prompter, s setup.Prom
 	if s.Client.ID == "codex" {
 		f.mark, f.text = h.checkCodex(ctx)
 	}
-	switch tested := s.Client.Prompts.Tested; {
-	case version == "":
-	case version == tested:
+	switch tested := s.Client.Prompts.Tested; version {
+	case "":
+	case tested:
 		f.text += "; version " + version
 	default:
 		f.text += fmt.Sprintf("; version %s, tested with %s", version, tested)

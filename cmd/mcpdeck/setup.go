@@ -54,7 +54,7 @@ func setupCommand(a *app) *cobra.Command {
 				return err
 			}
 			if f.prompts {
-				return setUpPrompts(c, f, prompter(cfg), args)
+				return setUpPrompts(c, f, cfg, args)
 			}
 			e := setupEntry(cfg)
 			e.User = f.user

@@ -42,7 +42,8 @@ func hookProgram() []string {
 	return []string{own, "hook"}
 }
 
-func setUpPrompts(c *cobra.Command, f setupFlags, p setup.Prompter, args []string) error {
+func setUpPrompts(c *cobra.Command, f setupFlags, cfg *config.Config, args []string) error {
+	p := prompter(cfg)
 	if len(args) == 0 {
 		return surveyPrompts(c, p)
 	}
@@ -61,13 +62,30 @@ func setUpPrompts(c *cobra.Command, f setupFlags, p setup.Prompter, args []strin
 	}
 	if change == nil {
 		c.Printf("Nothing to set up: mcpdeck connects to %s by itself. prompts.%s = false in config.toml turns that off.\n", client.Title, client.ID)
+		sayIfOff(c, cfg, client.ID)
 		return nil
 	}
 	undo := "mcpdeck setup " + client.ID + " --prompts --undo"
 	if f.project {
 		undo += " --project"
 	}
-	return write(c, f, change, undo)
+	if err := write(c, f, change, undo); err != nil {
+		return err
+	}
+	sayIfOff(c, cfg, client.ID)
+	return nil
+}
+
+// sayIfOff says if the deck's own configuration leaves a client's prompts in its terminal.
+func sayIfOff(c *cobra.Command, cfg *config.Config, client string) {
+	f := cfg.File.Prompts
+	on := map[string]bool{"claude": f.Claude, "codex": f.Codex, "opencode": f.OpenCode, "gemini": f.Gemini}
+	switch {
+	case !f.Enabled:
+		c.Println("It has no effect as long as config.toml has prompts.enabled = false.")
+	case !on[client]:
+		c.Printf("It has no effect as long as config.toml has prompts.%s = false.\n", client)
+	}
 }
 
 // surveyPrompts prints which clients' own prompts reach the deck, and what can be

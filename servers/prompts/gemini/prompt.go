@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -30,6 +31,10 @@ func (a *Adapter) ask(s *session, m hook.Message, size int64) {
 	}
 	details, err := rawjson.SplitObject(m.Payload.Some("details"))
 	describe(p, details)
+	p.Marks = prompts.Marks(p.Command, s.Folder)
+	if filepath.IsAbs(p.Path) && !prompts.Within(s.Folder, p.Path) {
+		p.Marks = append(p.Marks, "outside the project")
+	}
 	state := deck.WaitsForPermission
 	asks := s.asks
 	s.asks = nil

@@ -93,14 +93,9 @@ func permission(q *ask.Prompt, o rawjson.Object, folder string, onceOnly bool) (
 		}
 		q.Args = shown.JSON()
 	}
-	if q.Path != "" && filepath.IsAbs(q.Path) && !prompts.Within(folder, q.Path) {
+	q.Marks = prompts.Marks(q.Command, folder)
+	if filepath.IsAbs(q.Path) && !prompts.Within(folder, q.Path) {
 		q.Marks = append(q.Marks, "outside the project")
-	}
-	if strings.Contains(strings.TrimSpace(q.Command), "\n") {
-		q.Marks = append(q.Marks, "several lines")
-	}
-	if plain.Hides(q.Command) {
-		q.Marks = append(q.Marks, "invisible characters")
 	}
 	one := ask.Question{ID: "permission", Header: "Permission", Question: "Allow " + q.Tool + "?", Kind: ask.Choice, Required: true}
 	add := func(label string, g ask.Grant) {
