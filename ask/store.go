@@ -75,6 +75,9 @@ func (q *Queue) savedLocked() savedState {
 	s := savedState{Version: 1, NextID: q.nextID, Parked: slices.Clone(q.parked), Drafts: slices.Clone(q.drafts)}
 	for _, it := range q.items {
 		if it.req.Local {
+			if !it.draft.Empty() { // in case its asker's program asks again
+				s.Drafts = append(s.Drafts, savedDraft{Print: it.print, Draft: it.draft.Clone(), At: it.arrived})
+			}
 			continue
 		}
 		s.Items = append(s.Items, savedItem{

@@ -171,3 +171,20 @@ func TestCloseEndsCalls(t *testing.T) {
 		t.Errorf("open after close: %v", err)
 	}
 }
+
+func TestWhatWasTypedForAPermissionSurvivesAKilledDeck(t *testing.T) {
+	opt := Options{StateFile: filepath.Join(t.TempDir(), "state.json")}
+	old := New(opt)
+	opened(t, old, permissionRequest("1", Shared))
+	old.SetDraft(1, Draft{Answers: []AnswerDraft{{Notes: map[int]string{1: "use make"}}}})
+	killed(t, old)
+	q := New(opt)
+	defer q.Close()
+	if s := q.Pending(); len(s.Items) != 0 {
+		t.Fatalf("without its agent, there is %+v", s.Items)
+	}
+	opened(t, q, permissionRequest("1", Shared))
+	if got := q.Pending().Items[0].Draft.Answers[0].Notes[1]; got != "use make" {
+		t.Errorf("its draft is %q", got)
+	}
+}

@@ -185,6 +185,33 @@ func TestAQuestionKeepsItsDraftOverALostConnection(t *testing.T) {
 	})
 }
 
+func TestPromptsAndDraftsComeBackInTheNextDeck(t *testing.T) {
+	state := ask.Options{Hold: -1, StateFile: filepath.Join(t.TempDir(), "state.json")}
+	w := newWorldWith(t, ask.New(state), time.Millisecond)
+	w.runs("s", idle, nil)
+	w.start()
+	w.asks("s", runCommand, command)
+	w.queue.SetDraft(w.item().ID, ask.Draft{Answers: []ask.AnswerDraft{{Notes: map[int]string{3: "use make"}}}})
+	w.asks("s", fillForm, formParams)
+	until(t, "both", func() bool { return len(w.queue.Pending().Items) == 2 })
+	w.stop()
+	if err := w.queue.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next := beside(t, w.daemon, ask.New(state), time.Millisecond)
+	until(t, "both again", func() bool { return next.queue.Pending().Waiting == 2 })
+	kinds := map[ask.PromptKind]int{}
+	for _, it := range next.queue.Pending().Items {
+		kinds[it.Request.Prompt.Kind]++
+		if it.Request.Prompt.Kind == ask.Permission && it.Draft.Answers[0].Notes[3] != "use make" {
+			t.Errorf("its draft is %+v", it.Draft)
+		}
+	}
+	if kinds[ask.Permission] != 1 || kinds[ask.ServerForm] != 1 {
+		t.Errorf("there are %v", kinds)
+	}
+}
+
 func TestAPermissionComesBackOverALostConnection(t *testing.T) {
 	w := newWorld(t)
 	w.runs("s", idle, nil)

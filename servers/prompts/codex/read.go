@@ -101,7 +101,7 @@ func isPrompt(method string) bool {
 // read makes a prompt of a request. What cannot be read can still be shown.
 func read(m rpc.Message, in around) *asked {
 	p := &ask.Prompt{Kind: kindOf(m.Method), Agent: agent, Door: ask.Shared}
-	q := &asked{req: ask.Request{Local: true, Prompt: p}}
+	q := &asked{req: ask.Request{Prompt: p}}
 	err := errShape
 	if levels, longest := rawjson.Measure(m.Params); levels > fewLevels || longest > maxString {
 		err = errTooLarge
@@ -112,6 +112,7 @@ func read(m rpc.Message, in around) *asked {
 		q.ThreadID, q.ItemID = idsOf(m.Params)
 	}
 	p.ID = q.identity(m)
+	q.req.Local = p.Kind == ask.Permission // anything else is kept until Codex asks again
 	if err != nil {
 		q.choices = nil
 		prompts.InTerminal(&q.req, "Not shown here, because "+err.Error()+".")

@@ -329,7 +329,13 @@ func newWorld(t *testing.T) *world {
 
 func newWorldWith(t *testing.T, q *ask.Queue, linger time.Duration) *world {
 	t.Helper()
-	w := &world{daemon: newDaemon(t), queue: q, roster: &sessions{}}
+	return beside(t, newDaemon(t), q, linger)
+}
+
+// beside opens a deck beside a daemon.
+func beside(t *testing.T, d *daemon, q *ask.Queue, linger time.Duration) *world {
+	t.Helper()
+	w := &world{daemon: d, queue: q, roster: &sessions{}}
 	a := New(Options{
 		Queue: w.queue, Roster: w.roster, Homes: func() []string { return []string{w.home} }, Home: "/home/ana", Linger: linger,
 		Confirm: time.Hour,
