@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -117,7 +118,7 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(filepath.Join(home, "Desktop"), 0o755)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await": await, "converse": converse, "passphrase": setPassphrase, "prove": prove, "screen": openScreen, "press": press, "shows": shows,
+			"await": await, "passphrase": setPassphrase, "prove": prove, "screen": openScreen, "press": press, "shows": shows, "until": until,
 		},
 	})
 }
@@ -233,33 +234,22 @@ func inScript(ts *testscript.TestScript, args []string) *exec.Cmd {
 	return c
 }
 
-// converse FILE COMMAND... gives a command the lines of a file and closes its input when
-// it has answered the last; a command whose input ends may leave answers out.
-func converse(ts *testscript.TestScript, neg bool, args []string) {
+// until PATTERN COMMAND... runs a command until a line of its output matches: what is shown
+// of a call may be a moment behind its answer.
+func until(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: converse FILE COMMAND...")
+		ts.Fatalf("usage: until PATTERN COMMAND...")
 	}
-	lines := strings.TrimSpace(ts.ReadFile(args[0]))
-	var last struct{ ID json.RawMessage }
-	ts.Check(json.Unmarshal([]byte(lines[strings.LastIndex(lines, "\n")+1:]), &last))
-	c := inScript(ts, args[1:])
-	c.Stderr = ts.Stderr()
-	in, err := c.StdinPipe()
+	want, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	out, err := c.StdoutPipe()
-	ts.Check(err)
-	ts.Check(c.Start())
-	_, err = io.WriteString(in, lines+"\n")
-	ts.Check(err)
-	for r := bufio.NewReader(out); err == nil; {
-		var line string
-		line, err = r.ReadString('\n') // it fails when the command has ended
-		_, _ = io.WriteString(ts.Stdout(), line)
-		if strings.HasPrefix(line, `{"jsonrpc":"2.0","id":`+string(last.ID)+`,`) {
-			in.Close()
+	var out []byte
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		out, err = inScript(ts, args[1:]).CombinedOutput()
+		if err == nil && want.Match(out) {
+			return
 		}
 	}
-	ts.Check(c.Wait())
+	ts.Fatalf("never %q: %v\n%s", args[0], err, out)
 }
 
 // passphrase is what proves in the scripts that the user is there.
