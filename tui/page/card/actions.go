@@ -31,8 +31,8 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "cards.sort", Title: "Sort the tools by name, context, calls or p95", Hint: "sort", Keys: []string{"o"}, Part: partTools, Run: p.sort},
 		{ID: "cards.allowall", Title: "Allow all tools that the filter shows", Keys: []string{"A"}, Part: partTools, Acts: true, Enabled: p.whyNoFilter, Run: func() tea.Cmd { return p.allowAll(true) }},
 		{ID: "cards.denyall", Title: "Turn off all tools that the filter shows", Keys: []string{"O"}, Part: partTools, Acts: true, Enabled: p.whyNoFilter, Run: func() tea.Cmd { return p.allowAll(false) }},
-		{ID: "cards.resource", Title: "Show the resource", Hint: "look", Keys: []string{"enter"}, Part: partResources, Run: p.openItem},
-		{ID: "cards.prompt", Title: "Show the prompt", Hint: "look", Keys: []string{"enter"}, Part: partPrompts, Run: p.openItem},
+		{ID: "cards.resource", Title: "Show the resource", Hint: "look", Keys: []string{"enter"}, Part: partResources, Enabled: p.whyNoItem, Run: p.openItem},
+		{ID: "cards.prompt", Title: "Show the prompt", Hint: "look", Keys: []string{"enter"}, Part: partPrompts, Enabled: p.whyNoItem, Run: p.openItem},
 		{ID: "cards.resources", Title: "Allow the server's resources, or turn them off", Hint: "allow", Keys: []string{"space"}, Part: partResources, Acts: true, Enabled: p.whyNoServer, HintNow: p.offerHint, Run: p.offer},
 		{ID: "cards.prompts", Title: "Allow the server's prompts, or turn them off", Hint: "allow", Keys: []string{"space"}, Part: partPrompts, Acts: true, Enabled: p.whyNoServer, HintNow: p.offerHint, Run: p.offer},
 		{ID: "cards.childlog", Title: "Show the log of the program", Hint: "log", Keys: []string{"enter"}, Part: partChildren, Run: p.openChildLog},
@@ -184,6 +184,13 @@ func (p *Page) verdictHint() string {
 func (p *Page) allowOne() tea.Cmd {
 	t := p.row().tool
 	return p.allow([]string{t.Original}, t.Verdict != deck.Allow, "")
+}
+
+func (p *Page) whyNoItem() string {
+	if p.item() == nil {
+		return "there is nothing here"
+	}
+	return ""
 }
 
 func (p *Page) offerHint() string {
