@@ -3,9 +3,11 @@ package agents
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -247,11 +249,19 @@ func (p *Page) allColumns(f *tui.Frame) []column {
 				return "", th.Faint
 			}
 			if s.State.Waits() {
-				return f.Ago(s.Since), th.Warn
+				return age(f, s.Since), th.Warn
 			}
-			return f.Ago(s.Since), th.Faint
+			return age(f, s.Since), th.Faint
 		}},
 	}
+}
+
+// age is how long ago something was. However many rows show one, all are drawn again
+// together, at most once a second.
+func age(f *tui.Frame, t time.Time) string {
+	words, next := span.Age(f.Now.Sub(t))
+	f.RedrawAfter(max(next, time.Second))
+	return words
 }
 
 func tokens(s *deck.Session) string {
@@ -359,7 +369,7 @@ func (p *Page) detail(f *tui.Frame, s *deck.Session, w int) []string {
 	mark, style, word := tui.SessionMark(th, s)
 	state := style.Render(mark + " " + word)
 	if !s.Since.IsZero() {
-		state += th.Muted.Render(" for " + f.Ago(s.Since))
+		state += th.Muted.Render(" for " + age(f, s.Since))
 	}
 	rows = append(rows, state)
 	if s.Title != "" {
