@@ -67,7 +67,7 @@ func main() {
 	err := tui.Run(context.Background(), tui.Options{
 		Output: os.Stdout, Deck: d, Start: *start, Background: *background, Watch: *watch, Theme: theme.Options{ASCII: *ascii},
 		Pages: []tui.Page{
-			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}),
+			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls", AskPage: askpage.ID, Questions: q}),
 			askpage.New(q, askpage.Options{Focus: askpage.FocusNever}),
 			calls.New(calls.Options{Bodies: d}),
 			drift.New(drift.Options{Project: "/home/ann/shop", Source: fake.NewDrift(time.Now(), fake.DriftPass(time.Now()), fake.DriftMany(time.Now(), *many), fake.DriftStale(time.Now()), fake.DriftResult(time.Now()))}),

@@ -236,11 +236,19 @@ func (p *Page) groupHead(f *tui.Frame, it questions.Item, i, n, w int) string {
 	if p.group.off[it.ID] {
 		mark = th.Muted.Render(th.Glyph.Uncheck)
 	}
+	d := it.Request.Prompt
 	name := fmt.Sprintf(" %d of %d", i+1, n)
-	if path := it.Request.Prompt.Path; path != "" && it.Request.Prompt.Command == "" {
-		name += "  " + plain.Exact(path)
+	if d.Subagent != "" {
+		name += th.Muted.Render("  sub-agent " + plain.Line(d.Subagent))
 	}
-	for _, m := range it.Request.Prompt.Marks {
+	if d.Path != "" && d.Command == "" {
+		name += "  " + plain.Exact(d.Path)
+	}
+	marks := d.Marks
+	if d.Unconfirmed {
+		marks = append([]string{"unconfirmed"}, marks...)
+	}
+	for _, m := range marks {
 		name += "  " + th.Warn.Render("! "+plain.Line(m))
 	}
 	return widget.Ends(cursor+mark+name, th.Muted.Render(f.Ago(it.Arrived)), w)

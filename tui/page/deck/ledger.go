@@ -136,7 +136,7 @@ func subjectOf(r *ask.Request) (text string, all bool) {
 		return plain.Line(r.Questions[0].Question), false
 	}
 	subject := plain.Exact(strings.TrimSuffix(d.Subject(), "\n"))
-	all = subject != "" && d.Diff == "" && !strings.Contains(subject, "\n") && (d.Path == "" || d.Subject() == d.Path)
+	all = subject != "" && !d.Unconfirmed && d.Diff == "" && !strings.Contains(subject, "\n") && (d.Path == "" || d.Subject() == d.Path)
 	return plain.Line(d.Tool) + "  " + strings.ReplaceAll(subject, "\n", " "), all
 }
 

@@ -127,9 +127,10 @@ func TestKeysDoNothingUntilAPermissionOnTheDeckCanHaveBeenRead(t *testing.T) {
 }
 
 func TestWhatIsNotOnScreenInFullIsOpened(t *testing.T) {
-	edit := fake.Prompts()[1]
+	edit, doubt := fake.Prompts()[1], command("claude", "1", "make")
+	doubt.Prompt.Unconfirmed = true
 	for name, r := range map[string]ask.Request{
-		"cut": command("claude", "1", "make "+strings.Repeat("all ", 40)), "lines": command("claude", "1", "make\nrm -rf /"), "an edit": edit,
+		"cut": command("claude", "1", "make "+strings.Repeat("all ", 40)), "lines": command("claude", "1", "make\nrm -rf /"), "an edit": edit, "unconfirmed": doubt,
 		"a question": fake.Prompts()[5], "in its terminal": fake.Prompts()[6],
 	} {
 		waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
