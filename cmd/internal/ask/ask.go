@@ -122,13 +122,41 @@ func printList(w io.Writer, items []questions.Listed, now time.Time) {
 			state = ", " + string(it.Absent)
 		}
 		fmt.Fprintf(w, "%d  %s, %s%s\n", it.ID, who, span.Ago(now.Sub(it.Arrived)), state)
+		printPrompt(w, it.Prompt)
 		for _, q := range it.Questions {
 			fmt.Fprintf(w, "   %s: %s\n", plain.Line(q.ID), plain.Line(q.Question))
-			for _, o := range q.Options {
-				fmt.Fprintf(w, "     - %s\n", plain.Line(o.Label))
+			for i, o := range q.Options {
+				effect := ""
+				if p := it.Prompt; p != nil && i < len(p.Grants) && p.Grants[i].Effect != "" {
+					effect = ": " + plain.Exact(p.Grants[i].Effect)
+				}
+				fmt.Fprintf(w, "     - %s%s\n", plain.Line(o.Label), effect)
 			}
 			printForm(w, q)
 		}
+	}
+}
+
+// printPrompt prints what an agent's own program asks for, exactly.
+func printPrompt(w io.Writer, p *questions.Prompt) {
+	if p == nil {
+		return
+	}
+	where := ""
+	switch p.Door {
+	case questions.InTerminal:
+		where = ", to be answered in its terminal"
+	case questions.Held:
+		where = ", its terminal shows nothing"
+	default:
+	}
+	fmt.Fprintf(w, "   %s%s\n", p.Kind, where)
+	if p.Kind != questions.Permission {
+		return
+	}
+	fmt.Fprintf(w, "   %s wants to run:\n", plain.Line(p.Tool))
+	for line := range strings.SplitSeq(plain.Exact(strings.TrimSuffix(p.Subject(), "\n")), "\n") {
+		fmt.Fprintf(w, "   | %s\n", line)
 	}
 }
 

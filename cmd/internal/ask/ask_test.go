@@ -132,6 +132,21 @@ func TestTheListSaysWhoAsks(t *testing.T) {
 	}
 }
 
+func TestTheListSaysWhatAnAgentWantsToRun(t *testing.T) {
+	var b strings.Builder
+	now := time.Now()
+	printList(&b, []questions.Listed{{
+		ID: 4, Asker: "claude", Cwd: "/src/api", Verified: true, Arrived: now,
+		Questions: []questions.Question{{ID: "permission", Question: "Allow Bash?", Options: []questions.Option{{Label: "Allow once"}, {Label: "Always"}}}},
+		Prompt:    &questions.Prompt{Kind: questions.Permission, Tool: "Bash", Command: "make\nrm -rf \x1b[2K/", Door: questions.Held, Grants: []questions.Grant{{}, {Effect: "Bash(make:*)"}}},
+	}}, now)
+	for _, want := range []string{"permission, its terminal shows nothing\n", "Bash wants to run:\n   | make\n   | rm -rf <U+001B>[2K/\n", "- Allow once\n", "- Always: Bash(make:*)\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("lacks %q:\n%s", want, b.String())
+		}
+	}
+}
+
 func TestWithoutADeckTheCommandsSayHowToOpenOne(t *testing.T) {
 	load := func() (Settings, error) { return Settings{Socket: filepath.Join(t.TempDir(), "none.sock")}, nil }
 	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"answer", "1", "--decline"}, {"answer", "1", "--json", "[]"}} {
