@@ -57,7 +57,7 @@ func (h *instance) codexOptions() codex.Options {
 	return codex.Options{
 		Queue: h.queue, Roster: h.roster, Home: h.cfg.Home, Homes: func() []string { return codex.Homes(home) },
 		Frames:   func(ctx context.Context, c net.Conn) (codex.Frames, error) { return frames.Dial(ctx, c) },
-		OnceOnly: h.cfg.File.Prompts.Lasting == "hide", Version: version(), Log: slog.Default(),
+		OnceOnly: h.cfg.File.Prompts.Lasting == "hide", Hold: time.Duration(h.cfg.File.Prompts.Hold), Version: version(), Log: slog.Default(),
 	}
 }
 

@@ -50,6 +50,9 @@ type Options struct {
 	Version  string // of mcpdeck
 	Log      *slog.Logger
 
+	// Hold is how long a prompt that came by a hook waits for the user, while its terminal
+	// shows nothing.
+	Hold time.Duration
 	// Linger is how long a session is listened to after its last prompt; 0: 2 s.
 	Linger time.Duration
 	// Confirm is how long Codex may take to say that an answer has arrived; 0: 5 s.
@@ -67,7 +70,8 @@ const (
 
 // Adapter is the connection to all daemons of the user's.
 type Adapter struct {
-	opt Options
+	opt    Options
+	behind func(pid int) int // behindCodex, but in tests
 
 	mu    sync.Mutex // guards what follows
 	links map[string]*link
@@ -84,7 +88,7 @@ func New(o Options) *Adapter {
 	if o.Confirm == 0 {
 		o.Confirm = 5 * time.Second
 	}
-	return &Adapter{opt: o, links: map[string]*link{}}
+	return &Adapter{opt: o, behind: behindCodex, links: map[string]*link{}}
 }
 
 // Agent implements [prompts.Adapter].
