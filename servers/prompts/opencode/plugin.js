@@ -24,7 +24,7 @@ const connect = quietly(() => {
     connected = socket = undefined
     s.destroy()
     setTimeout(connect, wait).unref()
-    wait = Math.min(2 * wait, 30000)
+    wait = Math.min(2 * wait, 5000)
   })
   s.on("error", again).on("close", again).on("connect", quietly(() => {
     connected = true
