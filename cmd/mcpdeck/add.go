@@ -85,6 +85,9 @@ not passed through a shell.`,
 			if err != nil {
 				return err
 			}
+			if path := f.description(args, c.ArgsLenAtDash()); path != "" {
+				return addDescribed(c, cfg, f, path, card, notes)
+			}
 			return add(c, cfg, f, card, notes)
 		},
 	}
@@ -107,6 +110,14 @@ not passed through a shell.`,
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")
 	c.MarkFlagsMutuallyExclusive("on", "lazy")
 	return c
+}
+
+// description is the path of the server.json that the command line names, "" for none.
+func (f addFlags) description(args []string, dash int) string {
+	if f.entry != "" || dash >= 0 || len(args) == 0 || !strings.HasSuffix(args[len(args)-1], ".json") {
+		return ""
+	}
+	return args[len(args)-1]
 }
 
 // card is the server that the command line describes, with what the user should know
@@ -139,7 +150,7 @@ func (f addFlags) card(cfg *config.Config, args []string, dash int) (settings.Ca
 		if len(card.Command) == 0 {
 			return card, nil, usagef("there is no command after --")
 		}
-	case strings.HasSuffix(source, ".json"):
+	case f.description(args, dash) != "":
 		b, err := os.ReadFile(source)
 		if err != nil {
 			return card, nil, fmt.Errorf("read the description of the server: %w", err)
@@ -257,6 +268,38 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 	return nil
 }
 
+// addDescribed adds the server of a server.json, and says when its package is another's:
+// before the user is asked, if the package is here already, else once it was fetched.
+func addDescribed(c *cobra.Command, cfg *config.Config, f addFlags, path string, card settings.Card, notes []string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the description of the server: %w", err)
+	}
+	other := func() string {
+		described, packaged := cards.Named(b, card, machine(cfg))
+		if described == packaged {
+			return ""
+		}
+		return fmt.Sprintf("the package says that it is %s, not %s: it may be another's", packaged, described)
+	}
+	before := other()
+	if before != "" {
+		notes = append(notes, before)
+	}
+	if err := add(c, cfg, f, card, notes); err != nil {
+		return err
+	}
+	if after := other(); after != "" && before == "" {
+		c.Println("note: " + after)
+	}
+	return nil
+}
+
+// machine is where a card is started for the user.
+func machine(cfg *config.Config) cards.Machine {
+	return cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Root: cfg.ProjectRoot(), Home: cfg.Home, Version: version()}
+}
+
 // cardNotes are what the user should know before a card is added.
 func cardNotes(card settings.Card) []string {
 	var out []string
@@ -288,7 +331,7 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 	c.Println(doing)
 	ctx, cancel := context.WithTimeout(c.Context(), time.Duration(card.StartTimeout)+5*time.Second)
 	defer cancel()
-	got, err := cards.Try(ctx, card, cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Root: cfg.ProjectRoot(), Home: cfg.Home, Version: version()})
+	got, err := cards.Try(ctx, card, machine(cfg))
 	if err != nil {
 		c.Printf("%s: %v\n", failed, err)
 		return

@@ -154,7 +154,7 @@ func shareOf(s settings.Card) card.Share {
 
 // machineOf is where a card is started on someone's behalf: an agent's in its project.
 func machineOf(cfg *config.Config, from card.From) cards.Machine {
-	m := cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Root: cfg.ProjectRoot(), Home: cfg.Home, Version: version()}
+	m := machine(cfg)
 	if from.Agent == "" {
 		return m
 	}
