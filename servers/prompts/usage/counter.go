@@ -51,7 +51,9 @@ type session struct {
 	Filled  int64
 	Window  int64
 
-	Title, Mode, Model, Tool, Subject string
+	Title, Mode, Model, Tool string
+
+	subject string // of the last call; it may hold a secret, and is not kept
 
 	key
 	program program
@@ -200,7 +202,7 @@ func (c *Counter) take(s *session, text []byte, sub bool) {
 	}
 	s.Title, s.Mode = cmp.Or(l.title, s.Title), cmp.Or(l.mode, s.Mode)
 	if l.tool != "" {
-		s.Tool, s.Subject = l.tool, l.subject
+		s.Tool, s.subject = l.tool, l.subject
 	}
 	if l.model != "" {
 		s.Current = s.index(l.model)
@@ -281,7 +283,7 @@ func (s *session) index(model string) int {
 func (c *Counter) found(s *session) Found {
 	f := Found{
 		Usage: deck.Usage{In: s.sum.In, Out: s.sum.Out, CacheRead: s.sum.Read, CacheWrite: s.sum.Write + s.sum.WriteHour, Reasoning: s.sum.Reasoning},
-		Title: s.Title, Mode: s.Mode, Model: s.Model, LastTool: s.Tool, LastSubject: s.Subject,
+		Title: s.Title, Mode: s.Mode, Model: s.Model, LastTool: s.Tool, LastSubject: s.subject,
 		Context: deck.Context{Used: s.Filled, Window: cmp.Or(s.Window, c.opts.Prices.Window(s.Model))},
 	}
 	f.Usage.Partial = slices.ContainsFunc(s.Files, (*tail).partial)

@@ -176,6 +176,21 @@ func TestTheNextRunReadsNothingTwice(t *testing.T) {
 	}
 }
 
+func TestWhatIsKeptOfASessionHasNoTextOfItsCalls(t *testing.T) {
+	h := newHome(t, "claude")
+	h.add(conversation, `{"message":{"id":"a","model":"m","content":[{"type":"tool_use","name":"Bash","input":{"command":"login --password hunter2"}}],"usage":{"input_tokens":1}}}`+"\n")
+	if f := h.look("claude", "s1"); !strings.Contains(f.LastSubject, "hunter2") {
+		t.Errorf("the user does not see the command: %q", f.LastSubject)
+	}
+	if err := h.count.Save("claude", "s1"); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(h.count.path(key{"claude", "s1"}))
+	if err != nil || strings.Contains(string(kept), "hunter2") || !strings.Contains(string(kept), "Bash") {
+		t.Errorf("kept is %s, %v", kept, err)
+	}
+}
+
 func TestOfALargeFileTheEndCountsFirst(t *testing.T) {
 	h := newHome(t, "claude")
 	h.add(conversation, said("a", "r", 1000, 0, 1)+said("b", "r", 10, 0, 1))
