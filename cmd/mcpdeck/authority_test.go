@@ -310,7 +310,7 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	d, w := guarded(t)
 	s := d.shell("pencil", "accept")
 	d.shows(s, "press a on Pencil on the deck's Cards page")
-	w.press("\x1b6")
+	w.press("\x1b5")
 	d.shows(w, "mcpdeck accept was run by")
 	time.Sleep(200 * time.Millisecond)
 	w.press("a")
