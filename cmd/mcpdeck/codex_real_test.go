@@ -21,6 +21,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/codex"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	"github.com/mcpdeck/mcpdeck/servers/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
@@ -31,6 +32,7 @@ type codexTerminal struct {
 	t       *testing.T
 	dir     string
 	project string
+	adapter *codex.Adapter
 	queue   *ask.Queue
 	roster  *roster.Roster
 	stop    func() // of the deck
@@ -40,6 +42,16 @@ type codexTerminal struct {
 }
 
 func newCodex(t *testing.T, steps ...mockmodel.Step) (*codexTerminal, *mockmodel.Server) {
+	t.Helper()
+	c, m := prepareCodex(t, steps...)
+	c.start()
+	c.until("the terminal is ready", func() bool {
+		return strings.Contains(c.screen(), "Ask Codex") || strings.Contains(c.screen(), "for shortcuts")
+	})
+	return c, m
+}
+
+func prepareCodex(t *testing.T, steps ...mockmodel.Step) (*codexTerminal, *mockmodel.Server) {
 	t.Helper()
 	bin := filepath.Dir(realtest.Agent(t, "codex"))
 	dir, err := os.MkdirTemp("", "cx") // short, for the sockets
@@ -67,19 +79,23 @@ command = %q
 args = [%q]
 default_tools_approval_mode = "prompt"
 `, m.URL, c.project, filepath.Join(bin, "node"), realtest.ServerFromNPM(t, "mcp-server-everything")))
-	shell := exec.Command("tmux", "-L", "codex", "-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "50", "-c", c.project, "codex", "-a", "on-request", "-s", "read-only")
-	shell.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TMUX_TMPDIR=" + dir, "TERM=xterm-256color", "MOCK_KEY=x", "SHELL=/bin/sh", "TMPDIR=" + dir}
-	if err := realtest.Run(shell); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
 		_ = c.tmux("kill-server")
 		c.endDaemon()
 	})
-	c.until("the terminal is ready", func() bool {
-		return strings.Contains(c.screen(), "Ask Codex") || strings.Contains(c.screen(), "for shortcuts")
-	})
 	return c, m
+}
+
+// start runs the program in its terminal.
+func (c *codexTerminal) start(args ...string) {
+	c.t.Helper()
+	bin := filepath.Dir(realtest.Agent(c.t, "codex"))
+	shell := exec.Command("tmux", "-L", "codex", "-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "50", "-c", c.project, "codex", "-a", "on-request", "-s", "read-only")
+	shell.Args = append(shell.Args, args...)
+	shell.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(c.dir, "home"), "TMUX_TMPDIR=" + c.dir, "TERM=xterm-256color", "MOCK_KEY=x", "SHELL=/bin/sh", "TMPDIR=" + c.dir}
+	if err := realtest.Run(shell); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 func (c *codexTerminal) write(name, text string) {
@@ -148,8 +164,8 @@ func (c *codexTerminal) until(what string, is func() bool) {
 func (c *codexTerminal) open() {
 	c.t.Helper()
 	c.queue, c.roster = ask.New(ask.Options{Hold: -1}), &roster.Roster{}
-	a := codex.New(codex.Options{
-		Queue: c.queue, Roster: c.roster, Homes: func() []string { return []string{c.home()} }, Home: filepath.Join(c.dir, "home"), Version: "test",
+	c.adapter = codex.New(codex.Options{
+		Hold: time.Hour, Queue: c.queue, Roster: c.roster, Homes: func() []string { return []string{c.home()} }, Home: filepath.Join(c.dir, "home"), Version: "test",
 		Frames: func(ctx context.Context, conn net.Conn) (codex.Frames, error) {
 			f, err := frames.Dial(ctx, conn)
 			return &listening{f, c}, err
@@ -159,7 +175,7 @@ func (c *codexTerminal) open() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		a.Run(ctx)
+		c.adapter.Run(ctx)
 	}()
 	stop := sync.OnceFunc(func() {
 		cancel()
@@ -168,7 +184,6 @@ func (c *codexTerminal) open() {
 	})
 	c.stop = stop
 	c.t.Cleanup(stop)
-	c.until("the session is listed", func() bool { return len(c.roster.Sessions()) == 1 })
 }
 
 // listening notes what a deck is sent.
@@ -199,7 +214,7 @@ func (c *codexTerminal) item() ask.Item {
 		}
 		return it.ID != 0
 	})
-	if s := c.roster.Sessions(); len(s) != 1 || s[0].State != deck.WaitsForPermission && s[0].State != deck.WaitsForAnswer {
+	if s := c.roster.Sessions(); len(s) > 0 && s[0].State != deck.WaitsForPermission && s[0].State != deck.WaitsForAnswer {
 		c.t.Errorf("with an open prompt, the sessions are %+v", s)
 	}
 	return it
@@ -207,13 +222,18 @@ func (c *codexTerminal) item() ask.Item {
 
 func (c *codexTerminal) answer(it ask.Item, r ...ask.Result) {
 	c.t.Helper()
+	c.reply(it, r...)
+	c.ends(it, ask.Delivered)
+}
+
+func (c *codexTerminal) reply(it ask.Item, r ...ask.Result) {
+	c.t.Helper()
 	for i := range r {
 		r[i].ID = it.Request.Questions[i].ID
 	}
 	if err := c.queue.Answer(it.ID, r); err != nil {
 		c.t.Fatalf("%v; it is %+v", err, it.Request)
 	}
-	c.ends(it, ask.Delivered)
 }
 
 // ends waits until a prompt has ended so.
@@ -248,6 +268,7 @@ func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 	c.press("go", "Enter")
 	c.until("the terminal asks", func() bool { return strings.Contains(c.screen(), "Would you like to run") })
 	c.open() // late
+	c.until("the session is listed", func() bool { return len(c.roster.Sessions()) == 1 })
 	c.answer(c.item(), chosen("Allow once"))
 	it := c.item()
 	for _, file := range []string{"--- /dev/null\n+++ b.txt\n@@ -0,0 +1,1 @@\n+hello\n", "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+new\n"} {
@@ -309,4 +330,36 @@ func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 			t.Errorf("the deck was sent %s", method)
 		}
 	}
+}
+
+// TestCodexWithoutItsDaemonAsksByAHook has the real program ask the deck before its
+// terminal.
+func TestCodexWithoutItsDaemonAsksByAHook(t *testing.T) {
+	command := codexPrompts()[0]
+	c, m := prepareCodex(t, command, command, command)
+	c.open()
+	path := filepath.Join(c.dir, "run", "prompts.sock")
+	s, err := hook.Listen(hook.Options{Path: path, Handlers: map[string]hook.Handler{"codex": c.adapter}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	c.write("home/.codex/hooks.json", fmt.Sprintf(`{"hooks":{"PermissionRequest":[{"hooks":[{"type":"command","command":"MCPDECK_PROMPTS_SOCKET=%s %s codex","timeout":86400}]}]}}`, path, smallHook(t)))
+	c.start("--no-daemon")
+	c.until("the terminal wants the hook reviewed", func() bool { return strings.Contains(c.screen(), "Hooks need review") })
+	c.press("2", "Enter")
+	c.until("the terminal is ready", func() bool { return strings.Contains(c.screen(), "Ask Codex") })
+	c.press("go", "Enter")
+	c.reply(c.item(), chosen("Allow once"))
+	c.until("the first result", func() bool { return strings.Contains(m.Seen()[0].Result, "it worked") })
+	c.reply(c.item(), ask.Result{SelectedOptions: []string{"Deny with a note"}, Note: "not now"})
+	c.until("the second result", func() bool { return strings.Contains(m.Seen()[1].Result, "not now") })
+	it := c.item()
+	if it.Request.Prompt.Door != ask.Held || strings.Contains(c.screen(), "like to run") {
+		t.Errorf("the terminal asks, too: %s", c.screen())
+	}
+	if err := c.queue.Release(it.ID); err != nil {
+		t.Fatal(err)
+	}
+	c.until("the terminal asks", func() bool { return strings.Contains(c.screen(), "like to run") })
 }
