@@ -4,9 +4,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
@@ -82,4 +84,36 @@ func TestHeldPromptsAndTemplatesReachNoAgent(t *testing.T) {
 		t.Fatalf("%s, %v", r.Text, err)
 	}
 	reach("accepted", true)
+}
+
+// Resources and prompts that the user turns off are gone from agents at once, and come
+// back with the same server.
+func TestResourcesAndPromptsAreTurnedOffAsAWhole(t *testing.T) {
+	var off atomic.Pointer[catalogue.Kind]
+	s := on(t, &fake.Server{NoModern: true}, false, card.Options{Catalogue: catalogue.Options{Without: func(k catalogue.Kind) bool {
+		without := off.Load()
+		return without != nil && *without == k
+	}}})
+	lists := map[string]catalogue.Kind{
+		"prompts/list": catalogue.OfPrompt, "resources/list": catalogue.OfTemplate, "resources/templates/list": catalogue.OfTemplate,
+	}
+	prompt, template := catalogue.OfPrompt, catalogue.OfTemplate
+	for _, without := range []*catalogue.Kind{&prompt, &template, nil} {
+		off.Store(without)
+		s.card.Reoffer()
+		wiretest.Everywhere(t, s.host, "", func(t *testing.T, a wiretest.Talker, modern bool) {
+			t.Helper()
+			for method, kind := range lists {
+				has := map[string]string{"prompts/list": `"name":"one_greet"`, "resources/list": `"uri":`, "resources/templates/list": `"uriTemplate":`}[method]
+				want := without == nil || *without != kind
+				if got := ask(t, a, modern, method, `{"_meta":{}}`); strings.Contains(got, has) != want {
+					t.Errorf("without %v: %s has %s", without, method, got)
+				}
+			}
+			read := ask(t, a, modern, "resources/read", `{"uri":"fake://a","_meta":{}}`)
+			if want := without == nil || *without != catalogue.OfTemplate; strings.Contains(read, `"got":`) != want {
+				t.Errorf("without %v: a resource is read as %s", without, read)
+			}
+		})
+	}
 }
