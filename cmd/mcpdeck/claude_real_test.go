@@ -204,3 +204,174 @@ func TestTheRealClaudeIsAnsweredInTheDeck(t *testing.T) {
 	}
 	c.shows(d, "END")
 }
+
+// hooks are the processes of hooks that wait in the project.
+func (d *driver) hooks() (n int) {
+	d.t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cwd")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, link := range all {
+		dir, _ := os.Readlink(link) // it may have ended
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+		if dir == d.project && strings.HasPrefix(string(line), smallHook(d.t)) {
+			n++
+		}
+	}
+	return n
+}
+
+// settled waits until the deck shows no prompt, and no hook of one is left.
+func (d *driver) settled(deck *window) {
+	d.t.Helper()
+	for n := 0; n < 100 && d.open()+d.hooks() > 0; n++ {
+		time.Sleep(100 * time.Millisecond)
+	}
+	if n, m := d.open(), d.hooks(); n+m > 0 {
+		d.t.Fatalf("%d prompts and %d hooks are left\n%s", n, m, deck.screen())
+	}
+	if strings.Contains(deck.screen(), "Allow once") {
+		d.t.Errorf("the screen still asks:\n%s", deck.screen())
+	}
+}
+
+// accepts answers Claude Code's dialog, which takes no key right after it comes.
+func (c *coder) accepts(key string) {
+	c.t.Helper()
+	c.shows(c.d, "Esc to cancel")
+	for n := 0; n < 5 && c.d.open() > 0; n++ {
+		time.Sleep(time.Second)
+		c.press(key)
+		for i := 0; i < 20 && c.d.open() > 0; i++ {
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+}
+
+// open is how many prompts of any kind the deck has.
+func (d *driver) open() int {
+	d.t.Helper()
+	out, _ := d.command("ask", "list").Output()
+	return strings.Count(string(out), "claude")
+}
+
+// TestWhatRealSubAgentsAskIsHeld has two sub-agents ask at once, of which one is answered
+// in the deck and one in the terminal.
+func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
+	realtest.On(t)
+	d := newDriver(t)
+	d.claudeHome(true)
+	starts := func(word string) mockmodel.Step {
+		return mockmodel.Step{Tool: "Agent", Args: marshalled(t, map[string]string{"subagent_type": "general-purpose", "description": "help", "prompt": word})}
+	}
+	second := starts("HELPERB")
+	second.Along = true
+	model := mockmodel.New(t, "", starts("HELPERA"), second)
+	model.Script("HELPERA", bash(t, "mkdir -p first"))
+	model.Script("HELPERB", bash(t, "mkdir -p second"))
+	deck := d.window("--page", "ask")
+	deck.wide()
+	deck.shows(d, "Ask")
+	c := d.codes(model)
+	d.until("two prompts", func() bool { return d.prompted() == 2 })
+	if s := c.screen(); strings.Contains(s, "Do you want to proceed?") {
+		t.Errorf("the terminal asks:\n%s", s)
+	}
+	first := "first"
+	d.until("one on the screen", func() bool {
+		if strings.Contains(deck.screen(), "mkdir -p second") {
+			first = "second"
+		}
+		return strings.Contains(deck.screen(), "mkdir -p "+first)
+	})
+	time.Sleep(900 * time.Millisecond) // a key that comes right after the prompt does not count
+	deck.press("y")
+	d.until("what was allowed", func() bool {
+		_, err := os.Stat(filepath.Join(d.project, first))
+		return err == nil
+	})
+	other := map[string]string{"first": "second", "second": "first"}[first]
+	deck.shows(d, "mkdir -p "+other)
+	time.Sleep(900 * time.Millisecond)
+	deck.press("t")
+	c.accepts("\r")
+	d.until("what was allowed in the terminal", func() bool {
+		_, err := os.Stat(filepath.Join(d.project, other))
+		return err == nil
+	})
+	d.settled(deck)
+}
+
+func TestARealPromptIsHeldOnlyAsLongAsTheUserWants(t *testing.T) {
+	realtest.On(t)
+	d := newDriver(t)
+	d.claudeHome(true)
+	d.configure("[prompts]\nhold = \"2s\"\n[ask]\nautofocus = 'never'\n")
+	model := mockmodel.New(t, "", mockmodel.Step{Tool: "Agent", Args: marshalled(t, map[string]string{"subagent_type": "general-purpose", "description": "help", "prompt": "HELPERA"})})
+	model.Script("HELPERA", bash(t, "mkdir -p first"))
+	deck := d.window("--page", "calls")
+	deck.wide()
+	deck.shows(d, "Calls")
+	c := d.codes(model)
+	c.shows(d, "Do you want to proceed?")
+	if d.prompted() != 1 {
+		t.Error("the deck does not show what waits in the terminal")
+	}
+	c.accepts("\r")
+	d.settled(deck)
+}
+
+// TestARealServersFormIsFilledInInTheDeck has Claude Code pass on what its server asks.
+func TestARealServersFormIsFilledInInTheDeck(t *testing.T) {
+	realtest.On(t)
+	d := newDriver(t)
+	d.claudeHome(true)
+	d.setEnv("FORM", oneTextField)
+	allowed(t, d, "mcp__paint__form")
+	model := mockmodel.New(t, "", mockmodel.Step{Tool: "mcp__paint__form"})
+	deck := d.window("--page", "ask")
+	deck.wide()
+	deck.shows(d, "Ask")
+	c := d.codes(model)
+	deck.shows(d, "Which journey?")
+	for _, k := range []string{"red\r", "\r"} {
+		time.Sleep(900 * time.Millisecond) // a key that comes right after the prompt does not count
+		deck.press(k)
+	}
+	if got, want := c.answered(0), `\"action\":\"accept\",\"content\":{\"colour\":\"red\"}`; !strings.Contains(got, want) {
+		t.Errorf("the server gets %s, want %s", got, want)
+	}
+}
+
+const oneTextField = `{"type":"object","properties":{"colour":{"type":"string"}},"required":["colour"]}`
+
+// setEnv gives the server paint a variable.
+func (d *driver) setEnv(name, value string) {
+	d.t.Helper()
+	d.rewrites(filepath.Join(d.home, ".claude.json"), func(o map[string]any) {
+		o["mcpServers"].(map[string]any)["paint"].(map[string]any)["env"] = map[string]string{name: value}
+	})
+}
+
+// allowed has Claude Code ask for no permission to use a tool.
+func allowed(t *testing.T, d *driver, tool string) {
+	t.Helper()
+	d.rewrites(filepath.Join(d.home, ".claude", "settings.json"), func(o map[string]any) {
+		o["permissions"] = map[string]any{"allow": []string{tool}}
+	})
+}
+
+func (d *driver) rewrites(path string, change func(map[string]any)) {
+	d.t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var o map[string]any
+	if err := json.Unmarshal(b, &o); err != nil {
+		d.t.Fatal(err)
+	}
+	change(o)
+	d.puts(path, marshalled(d.t, o))
+}
