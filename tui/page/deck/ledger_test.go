@@ -211,6 +211,20 @@ func TestAnAgentThatWaitsIsNotAmongThoseAtWork(t *testing.T) {
 	}, command("claude", "1", "make"))
 }
 
+func TestProgramsThatAreNotSetUpLeaveTheWayToTheFirstAgent(t *testing.T) {
+	var d *fake.Deck
+	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+		d = fake.NewDeck(time.Now())
+		d.Change(func(s *deck.Snapshot) { s.Agents = nil })
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, AgentsPage: "agents", Setup: &clients{}})}})
+	}, func(s *frame.Screen) {
+		s.Send(tui.SessionsMsg{Sessions: []deck.Session{{Agent: "opencode", ID: "process 1", State: deck.StateUnknown, Note: "not set up"}}})
+		s.Has("No agent is connected yet.", "sets up claude")
+		s.Keys("enter")
+		s.Has("Set up claude?")
+	})
+}
+
 func TestNothingWaitsIsOneLine(t *testing.T) {
 	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
 		l.Has("nothing waits for you")

@@ -50,7 +50,7 @@ func (p *Page) layWork() {
 	p.work = nil
 	for i := range p.sessions {
 		s := &p.sessions[i]
-		if s.State != deck.Ended && !p.waitsIn(s.Connection, s.Agent, s.ID) {
+		if p.anyKnown() && s.State != deck.Ended && !p.waitsIn(s.Connection, s.Agent, s.ID) {
 			p.work = append(p.work, worker{s, p.connection(s.Connection)})
 		}
 	}
@@ -65,6 +65,12 @@ func (p *Page) layWork() {
 	if i := slices.IndexFunc(p.work, func(w worker) bool { return w.key() == at }); i >= 0 {
 		p.agents.MoveTo(i)
 	}
+}
+
+// anyKnown tells whether anything is connected, or known of a session. Programs that are
+// not set up are no reason not to say how the first one is.
+func (p *Page) anyKnown() bool {
+	return len(p.snap.Agents) > 0 || slices.ContainsFunc(p.sessions, func(s deck.Session) bool { return s.State != deck.StateUnknown })
 }
 
 // connection is the agent with that ID, nil if there is none.
