@@ -13,11 +13,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/mcpdeck/mcpdeck/tui/page/card"
 )
 
 // guarded is a deck on a screen that pairs, with a question of an agent over
@@ -310,7 +313,7 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	d, w := guarded(t)
 	s := d.shell("pencil", "accept")
 	d.shows(s, "press a on Pencil on the deck's Cards page")
-	w.press("\x1b5")
+	w.press(fmt.Sprintf("\x1b%d", slices.Index(pageIDs(), card.ID)+1))
 	d.shows(w, "mcpdeck accept was run by")
 	time.Sleep(200 * time.Millisecond)
 	w.press("a")

@@ -239,6 +239,7 @@ func TestSessionOutlivesAKilledDeck(t *testing.T) {
 			a.note(d, "two.txt", tt.meta)
 			d.logged(tt.client, "haunt_desktop", "two.txt")
 			d.until("the question is asked again", func() bool { return d.asked() == 1 })
+			a.send(nil, "notifications/cancelled", `{"requestId":"waits"}`) // else its answer is waited for
 			d.ends(a)
 		})
 	}
