@@ -133,6 +133,7 @@ func TestAnnouncedRoots(t *testing.T) {
 // TestSlowReaderSlowsNobody has a client that asks for much and reads
 // nothing, while another one works and the list of tools changes.
 func TestSlowReaderSlowsNobody(t *testing.T) {
+	t.Parallel()
 	f := newFixture()
 	h := hosttest.Start(t, f)
 	slow, quick := connect(t, h), connect(t, h)

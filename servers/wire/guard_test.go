@@ -167,6 +167,7 @@ func TestSessionOverHTTP(t *testing.T) {
 }
 
 func TestProgressArrivesBeforeTheResult(t *testing.T) {
+	t.Parallel()
 	url, _ := web(t, newFixture())
 	resp, _ := post(t, url, "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"web","version":"3"}}}`)
 	session := resp.Header.Get("Mcp-Session-Id")

@@ -65,6 +65,7 @@ func last(t *testing.T, lines string, play func(t *testing.T, f *fixture, out *o
 }
 
 func TestAnswersComeAfterTheEndOfTheInput(t *testing.T) {
+	t.Parallel()
 	last(t, call("1", "block", "{}")+"\n", func(t *testing.T, f *fixture, out *os.File, over <-chan error) {
 		t.Helper()
 		in := bufio.NewScanner(out)

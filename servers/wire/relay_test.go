@@ -196,6 +196,7 @@ func TestACommandIsToldThatTheDeckWentAway(t *testing.T) {
 }
 
 func TestHeadlessThenADeckAppears(t *testing.T) {
+	t.Parallel()
 	path := socketPath(t)
 	c := startRelay(t, path, newFixture())
 	c.initialize()
@@ -216,6 +217,7 @@ func TestHeadlessThenADeckAppears(t *testing.T) {
 }
 
 func TestQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
+	t.Parallel()
 	path := socketPath(t)
 	alone := asking(newFixture(), false)
 	c := startRelay(t, path, alone)
@@ -239,6 +241,7 @@ func TestQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
 }
 
 func TestWhoHostsAloneIsToldOfAMoveBeforeAndAfterTheCallsAreLeft(t *testing.T) {
+	t.Parallel()
 	path := socketPath(t)
 	alone, there := asking(newFixture(), false), asking(newFixture(), true)
 	var waiting []int32
@@ -262,6 +265,7 @@ func asking(f *fixture, person bool) *fixture {
 }
 
 func TestDeckGoneForGood(t *testing.T) {
+	t.Parallel()
 	path := socketPath(t)
 	d := startDeck(t, path, newFixture())
 	c := startRelay(t, path, newFixture())
