@@ -5,7 +5,6 @@ package ask_test
 import (
 	"bufio"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -26,13 +25,7 @@ import (
 // patience is how long anything may take on a busy machine.
 const patience = 2 * time.Minute
 
-// TestMain lets many tests run at once, however few processors there are: they
-// wait for processes most of the time.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
 	programs.M = m
 	os.Exit(programs.Run())
 }

@@ -3,6 +3,7 @@
 package decktest
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path"
@@ -40,9 +41,14 @@ func (s *Shared) Program(t testing.TB, pkg string) string {
 	return s.built[pkg]
 }
 
-// Run runs the tests and removes the programs when they have ended.
+// Run runs the tests, many at once however few processors there are, for they wait for
+// processes most of the time. It removes the programs when they have ended.
 func (s *Shared) Run() int {
 	defer func() { _ = os.RemoveAll(s.dir) }()
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
 	return s.M.Run()
 }
 
