@@ -375,3 +375,31 @@ func (d *driver) rewrites(path string, change func(map[string]any)) {
 	change(o)
 	d.puts(path, marshalled(d.t, o))
 }
+
+// TestWhatTheRealTerminalAnswersLeavesTheDeck answers in Claude Code's own dialogs.
+func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
+	realtest.On(t)
+	d := newDriver(t)
+	d.claudeHome(true)
+	model := mockmodel.New(t, "", bash(t, "mkdir -p one; sleep 12"), bash(t, "mkdir -p two"))
+	deck := d.window("--page", "ask")
+	deck.wide()
+	deck.shows(d, "Ask")
+	c := d.codes(model)
+	deck.shows(d, "mkdir -p one")
+	c.accepts("\r")
+	d.settled(deck)
+	if model.Seen()[0].Result != "" {
+		t.Error("the command of 12 seconds had ended before its prompt left")
+	}
+	deck.press("y") // late
+	c.answered(0)
+
+	c.shows(d, "mkdir -p two")
+	d.until("a prompt", func() bool { return d.open() > 0 })
+	c.accepts("\x1b")
+	d.settled(deck)
+	if _, err := os.Stat(filepath.Join(d.project, "two")); err == nil {
+		t.Error("what was denied was done")
+	}
+}
