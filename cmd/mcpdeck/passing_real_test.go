@@ -213,7 +213,7 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 	d.turnedOn("everything", "mode = 'on'\ncommand = "+string(command)+"\n")
 	d.turnedOn("shared", "mode = 'on'\nshare = 'deck'\ncommand = "+string(command)+"\n")
 	d.turnedOn("far", "mode = 'on'\nurl = '"+far+"'\n")
-	w := d.window("--port", d.port())
+	w := d.window("--port", d.port(), "--page", "cards")
 	w.wide()
 	w.shows(d, "shared")
 
