@@ -34,7 +34,7 @@ func marshalled(t *testing.T, v any) []byte {
 }
 
 // claudeHome writes what Claude Code needs to start without a question, and the hooks.
-func (d *driver) claudeHome(hooks bool) {
+func (d *driver) claudeHome() {
 	d.t.Helper()
 	dir := filepath.Join(d.home, ".claude")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -45,13 +45,10 @@ func (d *driver) claudeHome(hooks bool) {
 		"projects":   map[string]any{d.project: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
 		"mcpServers": map[string]any{"paint": map[string]any{"type": "stdio", "command": d.echoes()}},
 	}))
-	settings := map[string]any{}
-	if hooks {
-		waits := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": smallHook(d.t) + " claude", "timeout": 86400}}}}
-		quick := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": smallHook(d.t) + " claude", "timeout": 10, "async": true}}}}
-		settings["hooks"] = map[string]any{"PermissionRequest": waits, "Elicitation": waits, "SessionStart": quick, "SessionEnd": quick}
-	}
-	d.puts(filepath.Join(dir, "settings.json"), marshalled(d.t, settings))
+	waits := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": smallHook(d.t) + " claude", "timeout": 86400}}}}
+	quick := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": smallHook(d.t) + " claude", "timeout": 10, "async": true}}}}
+	hooks := map[string]any{"PermissionRequest": waits, "Elicitation": waits, "SessionStart": quick, "SessionEnd": quick}
+	d.puts(filepath.Join(dir, "settings.json"), marshalled(d.t, map[string]any{"hooks": hooks}))
 }
 
 func (d *driver) puts(path string, b []byte) {
@@ -171,7 +168,7 @@ func everyKind(t *testing.T, project string) (rows []asks) {
 func TestTheRealClaudeIsAnsweredInTheDeck(t *testing.T) {
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome(true)
+	d.claudeHome()
 	rows := everyKind(t, d.project)
 	var steps []mockmodel.Step
 	for _, r := range rows {
@@ -261,7 +258,7 @@ func (d *driver) open() int {
 func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome(true)
+	d.claudeHome()
 	starts := func(word string) mockmodel.Step {
 		return mockmodel.Step{Tool: "Agent", Args: marshalled(t, map[string]string{"subagent_type": "general-purpose", "description": "help", "prompt": word})}
 	}
@@ -306,7 +303,7 @@ func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 func TestARealPromptIsHeldOnlyAsLongAsTheUserWants(t *testing.T) {
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome(true)
+	d.claudeHome()
 	d.configure("[prompts]\nhold = \"2s\"\n[ask]\nautofocus = 'never'\n")
 	model := mockmodel.New(t, "", mockmodel.Step{Tool: "Agent", Args: marshalled(t, map[string]string{"subagent_type": "general-purpose", "description": "help", "prompt": "HELPERA"})})
 	model.Script("HELPERA", bash(t, "mkdir -p first"))
@@ -326,7 +323,7 @@ func TestARealPromptIsHeldOnlyAsLongAsTheUserWants(t *testing.T) {
 func TestARealServersFormIsFilledInInTheDeck(t *testing.T) {
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome(true)
+	d.claudeHome()
 	d.setEnv("FORM", oneTextField)
 	allowed(t, d, "mcp__paint__form")
 	model := mockmodel.New(t, "", mockmodel.Step{Tool: "mcp__paint__form"})
@@ -380,7 +377,7 @@ func (d *driver) rewrites(path string, change func(map[string]any)) {
 func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome(true)
+	d.claudeHome()
 	model := mockmodel.New(t, "", bash(t, "mkdir -p one; sleep 12"), bash(t, "mkdir -p two"))
 	deck := d.window("--page", "ask")
 	deck.wide()

@@ -63,6 +63,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "13 tools") {
 		t.Fatalf("add: %v\n%s", err, out)
 	}
+	w.press("h") // to the servers
 	w.shows(d, "everything")
 	same(t, "added", before, d.offers())
 	if left := d.runs(); len(left) > 0 {
@@ -71,7 +72,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 
 	a := d.relay()
 	a.handshake("claude")
-	w.press("hG")
+	w.press("G")
 	w.shows(d, "space turn on")
 	w.press(" ")
 	d.until("the tools", func() bool { return a.lists("everything_echo") })

@@ -36,6 +36,7 @@ func TestWhatNoDeckHasIsOnNobodysScreen(t *testing.T) {
 
 func TestACallThatWentOnElsewhereCountsFromItsBeginning(t *testing.T) {
 	asking(t, "codex-mcp-client", func(t *testing.T, q *questions.Queue, b *bench) {
+		t.Helper()
 		params := askParams(oneQuestion, "t")
 		params["_meta"] = map[string]any{"progressToken": "t", host.AskedMeta: time.Now().Add(-200 * time.Second).UnixMilli()}
 		start := time.Now()

@@ -142,6 +142,7 @@ func TestAskAnswered(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			asking(t, "claude-code", func(t *testing.T, q *questions.Queue, b *bench) {
+				t.Helper()
 				ch := b.start(askParams(tt.args, "tok"))
 				if err := q.Answer(1, tt.results); err != nil {
 					t.Fatal(err)
@@ -160,6 +161,7 @@ func TestAskAnswered(t *testing.T) {
 
 func TestDeclinedAndTimedOutAreNoErrors(t *testing.T) {
 	asking(t, "claude-code", func(t *testing.T, q *questions.Queue, b *bench) {
+		t.Helper()
 		ch := b.start(askParams(oneQuestion, 1))
 		_ = q.Decline(1, "not now")
 		if got := <-ch; got.IsError || got.StructuredContent.Status != "declined" || !strings.Contains(got.StructuredContent.Message, "not now. Nothing was chosen") {
@@ -189,6 +191,7 @@ func TestProgressAtOnceThenEvery15Seconds(t *testing.T) {
 	for _, token := range []any{"", "tok", 0, 7} {
 		t.Run(fmt.Sprintf("%T %v", token, token), func(t *testing.T) {
 			asking(t, "claude-code", func(t *testing.T, q *questions.Queue, b *bench) {
+				t.Helper()
 				ch := b.start(askParams(oneQuestion, token))
 				if len(b.ses.notes) != 1 {
 					t.Fatalf("%d progress notifications at once, want 1", len(b.ses.notes))
@@ -239,6 +242,7 @@ func TestPendingHandOver(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.client, tt.token, tt.hint), func(t *testing.T) {
 			asking(t, tt.client, func(t *testing.T, q *questions.Queue, b *bench) {
+				t.Helper()
 				b.ctx = host.WithCaller(b.ctx, func() deck.Caller {
 					return deck.Caller{Client: tt.client, Identity: "me", Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}
 				})
@@ -266,6 +270,7 @@ func TestPendingHandOver(t *testing.T) {
 
 func TestAskWait(t *testing.T) {
 	asking(t, "somebody", func(t *testing.T, q *questions.Queue, b *bench) {
+		t.Helper()
 		id := (<-b.start(askParams(oneQuestion, nil))).StructuredContent.ID
 		if err := q.Answer(1, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}); err != nil {
 			t.Fatal(err)
@@ -289,6 +294,7 @@ func TestAskWait(t *testing.T) {
 
 func TestCancelMarksTheQuestion(t *testing.T) {
 	asking(t, "claude-code", func(t *testing.T, q *questions.Queue, b *bench) {
+		t.Helper()
 		ctx, cancel := context.WithCancel(b.ctx)
 		b.ctx = ctx
 		ch := b.start(askParams(oneQuestion, 1))
@@ -325,6 +331,7 @@ func TestAskWithoutADeckIsUnavailable(t *testing.T) {
 
 func TestSeveralCallsAtOnce(t *testing.T) {
 	asking(t, "claude-code", func(t *testing.T, q *questions.Queue, b *bench) {
+		t.Helper()
 		first := b.start(askParams(oneQuestion, 1))
 		second := b.start(askParams(strings.Replace(oneQuestion, "Auth?", "Cache?", 1), 2))
 		_ = q.Answer(2, []questions.Result{{ID: "auth", SelectedOptions: []string{"API key"}}})

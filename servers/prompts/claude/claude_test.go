@@ -163,14 +163,14 @@ func (d *desk) bash(command string, members ...map[string]any) *hooked {
 	return d.hook("PermissionRequest", all)
 }
 
-// used is the transcript's line for a call, and result the one for its end.
+// used is the transcript's line for a call, and result the one for the end of call t1.
 func used(id, tool string, input any) string {
 	b, _ := json.Marshal(input) // always encodes
 	return fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}]}}`+"\n", id, tool, b)
 }
 
-func result(id, more string) string {
-	return fmt.Sprintf(`{"type":"user","message":{"content":[{"tool_use_id":%q,"type":"tool_result","content":"x"}]}%s}`+"\n", id, more)
+func result(more string) string {
+	return fmt.Sprintf(`{"type":"user","message":{"content":[{"tool_use_id":"t1","type":"tool_result","content":"x"}]}%s}`+"\n", more)
 }
 
 // only returns the one open item.

@@ -33,11 +33,11 @@ func TestWhatWasAnsweredInTheTerminalLeaves(t *testing.T) {
 			time.Sleep(lookEvery)
 		}, "answered in its terminal"},
 		{"allowed", func(d *desk, _ *hooked) {
-			d.record(result("t1", `,"permissionDecision":{"decision":"accept","source":"user_temporary"}`))
+			d.record(result(`,"permissionDecision":{"decision":"accept","source":"user_temporary"}`))
 			time.Sleep(lookEvery)
 		}, "answered in its terminal: allowed"},
 		{"denied, and the hook is ended", func(d *desk, h *hooked) {
-			d.record(result("t1", `,"toolDenialKind":"user-rejected"`))
+			d.record(result(`,"toolDenialKind":"user-rejected"`))
 			_ = h.conn.Close()
 		}, "answered in its terminal: denied"},
 		{"the session is another one", func(d *desk, _ *hooked) {
@@ -65,7 +65,7 @@ func TestTheHookOfASettledPromptEndsWithoutOutput(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
 		d.record(used("t1", "Bash", bashInput("make")))
 		h := d.bash("make")
-		d.record(result("t1", ""))
+		d.record(result(""))
 		time.Sleep(lookEvery)
 		d.prints(h, "")
 	})
@@ -90,7 +90,7 @@ func TestASecondPromptSurvivesTheEndOfTheFirst(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
 		d.record(used("t1", "Bash", bashInput("make")) + used("t2", "Bash", bashInput("make")))
 		first, second := d.bash("make"), d.bash("make", map[string]any{"prompt_id": "q"})
-		d.record(result("t1", ""))
+		d.record(result(""))
 		time.Sleep(lookEvery)
 		d.prints(first, "")
 		d.waits(second)
@@ -122,7 +122,7 @@ func TestASubAgentsPromptIsHeldUntilItIsLetGo(t *testing.T) {
 				if it := d.only(); !inTerminal(it) {
 					t.Error("it can still be answered here")
 				}
-				appendTo(t, filepath.Join(d.folder, "projects/p", sessionID, "subagents/agent-a1.jsonl"), used("t1", "Bash", bashInput("make"))+result("t1", ""))
+				appendTo(t, filepath.Join(d.folder, "projects/p", sessionID, "subagents/agent-a1.jsonl"), used("t1", "Bash", bashInput("make"))+result(""))
 				time.Sleep(lookEvery)
 				d.gone("answered in its terminal")
 			})
@@ -295,7 +295,7 @@ func TestAPromptThatItsTranscriptDoesNotHaveIsMarked(t *testing.T) {
 		want bool
 	}{
 		"its call": {used("t1", "Bash", bashInput("make")), false}, "another command": {used("t1", "Bash", bashInput("make all")), true},
-		"another tool": {used("t1", "Edit", bashInput("make")), true}, "an old call": {used("t1", "Bash", bashInput("make")) + result("t1", ""), true},
+		"another tool": {used("t1", "Edit", bashInput("make")), true}, "an old call": {used("t1", "Bash", bashInput("make")) + result(""), true},
 		"nothing": {"", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -393,7 +393,7 @@ func TestSessionsAreListedWithWhatTheyWaitFor(t *testing.T) {
 }
 
 func FuzzTranscript(f *testing.F) {
-	f.Add(used("t1", "Bash", bashInput("make"))+result("t1", `,"toolDenialKind":"user-rejected"`), `{"command":"make"}`)
+	f.Add(used("t1", "Bash", bashInput("make"))+result(`,"toolDenialKind":"user-rejected"`), `{"command":"make"}`)
 	f.Add(`{"type":"user","message":{"content":"tool_"}}`, `[]`)
 	f.Fuzz(func(t *testing.T, lines, input string) {
 		log := &transcript{results: map[string]end{}}
