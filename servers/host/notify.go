@@ -46,7 +46,31 @@ func NotifyRaw(ctx context.Context, method string, params json.RawMessage) error
 	if q := requestFrom(ctx); q != nil && method == logMessage && !levelOf(params).ShouldSendTo(q.level()) {
 		return nil
 	}
-	return Notify(ctx, method, wrapped(params))
+	p := wrapped(params)
+	issue, ok := ctx.Value(receiptsKey{}).(func() (string, func()))
+	if !ok {
+		return Notify(ctx, method, p)
+	}
+	id, void := issue()
+	p[RawReceipt] = id
+	err := Notify(ctx, method, p)
+	if err != nil {
+		void()
+	}
+	return err
+}
+
+// RawReceipt is where the receipt of a notification lies, which the transport removes
+// when it writes the notification.
+const RawReceipt = "mcpdeck/receipt"
+
+type receiptsKey struct{}
+
+// WithReceipts returns a context in which every notification of [NotifyRaw] carries a
+// receipt that issue makes. What issue returns with it is called if the notification is
+// not sent.
+func WithReceipts(ctx context.Context, issue func() (id string, void func())) context.Context {
+	return context.WithValue(ctx, receiptsKey{}, issue)
 }
 
 // rawParams are params on their way through the library, which would sort and escape

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 const (
@@ -19,6 +22,8 @@ const (
 // connection broke receives what it missed. mcp-go's own store keeps everything until
 // the session ends.
 type eventStore struct {
+	receipts *receipts
+
 	mu       sync.Mutex
 	seq      int64
 	sessions map[string]*sessionEvents
@@ -36,7 +41,9 @@ type event struct {
 
 var _ server.EventStore = (*eventStore)(nil)
 
-func newEventStore() *eventStore { return &eventStore{sessions: map[string]*sessionEvents{}} }
+func newEventStore(r *receipts) *eventStore {
+	return &eventStore{receipts: r, sessions: map[string]*sessionEvents{}}
+}
 
 // envelopeKey is the context key of the request that an event belongs to.
 type envelopeKey struct{}
@@ -45,6 +52,11 @@ type envelopeKey struct{}
 func (s *eventStore) StoreEvent(ctx context.Context, session, stream string, message json.RawMessage) (string, error) {
 	e, _ := ctx.Value(envelopeKey{}).(envelope) // it may belong to none
 	message = asServed(ctx, e, message)
+	if bytes.Contains(message, []byte(host.RawReceipt)) {
+		if _, receipt := unwrapped(message); receipt != "" {
+			s.receipts.stored(receipt)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := s.sessions[session]

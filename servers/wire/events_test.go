@@ -12,7 +12,7 @@ import (
 
 func TestEventStore(t *testing.T) {
 	ctx := context.Background()
-	s := newEventStore()
+	s := newEventStore(&receipts{})
 	store := func(stream, text string) string {
 		t.Helper()
 		id, err := s.StoreEvent(ctx, "s", stream, json.RawMessage(text))

@@ -46,10 +46,13 @@ func failureLine(ctx context.Context, e envelope, body rpc.Error) (line []byte, 
 // without the library.
 type answerWriter struct {
 	http.ResponseWriter
-	ctx    context.Context
-	e      envelope
-	agent  *host.Agent
-	view   *host.View
+	ctx   context.Context
+	e     envelope
+	agent *host.Agent
+	view  *host.View
+
+	receipts *receipts
+
 	status int // delayed until the body is known
 	sent   int // the status that was sent; 0: none yet
 }
@@ -60,7 +63,8 @@ func (f *answerWriter) Write(p []byte) (int, error) {
 	if !f.wants(p) {
 		return len(p), nil
 	}
-	line, status := asServed(f.ctx, f.e, unwrapped(introduced(f.view, f.e, rawList(f.e, f.view.Raw(f.e.Method), p)))), f.status
+	line, receipt := unwrapped(introduced(f.view, f.e, rawList(f.e, f.view.Raw(f.e.Method), p)))
+	line, status := asServed(f.ctx, f.e, line), f.status
 	if reply, served := host.Served(f.ctx); served && status != -1 {
 		status = f.replied(reply)
 		f.begin(status)
@@ -70,6 +74,10 @@ func (f *answerWriter) Write(p []byte) (int, error) {
 	}
 	if _, err := f.ResponseWriter.Write(line); err != nil {
 		return 0, err
+	}
+	if receipt != "" {
+		f.Flush()
+		f.receipts.redeem(receipt)
 	}
 	return len(p), nil
 }

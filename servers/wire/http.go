@@ -40,6 +40,7 @@ type HTTP struct {
 	grace    time.Duration // for the first bytes of a body; 0: bodyGrace
 	most     int           // open connections; 0: maxHTTPConns
 	requests atomic.Int32
+	receipts receipts
 
 	mu       sync.Mutex // guards what follows
 	served   map[*host.View]*httpView
@@ -103,10 +104,17 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ctx = host.WithAsker(ctx, httpAsker{agent, r.Context()})
 	}
 	if serve := served(v.view, e, r.Header); serve != nil {
+		if agent.list == &h.sessions {
+			serve = (&dueReceipts{of: &h.receipts, listening: &agent.listening}).before(serve)
+		}
 		host.Instead(ctx, agent.flight.cancellable(e, serve))
 	}
 	agent.flight.cancelled(e)
-	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, agent: agent.Agent, view: v.view}
+	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, agent: agent.Agent, view: v.view, receipts: &h.receipts}
+	if r.Method == http.MethodGet {
+		agent.listening.Add(1)
+		defer agent.listening.Add(-1)
+	}
 	v.mcp.ServeHTTP(out, r.WithContext(ctx))
 	out.begin(out.status)
 	h.updateSession(w, r, e, agent, out.sent)
@@ -188,7 +196,7 @@ func (h *HTTP) serving(view *host.View) *httpView {
 	v := &httpView{view: view, mcp: server.NewStreamableHTTPServer(view.MCP,
 		server.WithStateful(true),
 		server.WithSessionIdleTTL(httpIdle),
-		server.WithEventStore(newEventStore()),
+		server.WithEventStore(newEventStore(&h.receipts)),
 	)}
 	h.served[view] = v
 	return v

@@ -80,27 +80,28 @@ func asServed(ctx context.Context, e envelope, written []byte) []byte {
 }
 
 // unwrapped replaces the params of a notification that the library writes with the raw
-// params, if a module gave them.
-func unwrapped(written []byte) []byte {
+// params, if a module gave them, and returns its receipt.
+func unwrapped(written []byte) (line []byte, receipt string) {
 	if !bytes.Contains(written, []byte(host.RawMember)) {
-		return written
+		return written, ""
 	}
 	from, to, ok := object(written)
 	if !ok {
-		return written
+		return written, ""
 	}
 	if _, _, notification := within(written, from, to, "method"); !notification {
-		return written
+		return written, ""
 	}
 	start := from + 1
 	if from, to, ok = within(written, from, to, "params"); !ok {
-		return written
+		return written, ""
 	}
 	var id []byte
-	if params, err := rawjson.SplitObject(written[from:to]); err == nil && params.Get(host.RawID) != nil {
+	params, _ := rawjson.SplitObject(written[from:to]) // the library's, if it is no object there is neither
+	if params.Get(host.RawID) != nil {
 		id = slices.Concat([]byte(`"id":`), params.Get(host.RawID), []byte(","))
 	}
-	return slices.Concat(written[:start], id, written[start:from], host.Unwrap(written[from:to]), written[to:])
+	return slices.Concat(written[:start], id, written[start:from], host.Unwrap(written[from:to]), written[to:]), params.Str(host.RawReceipt)
 }
 
 // introduced inserts the identity of the server into what the library writes for a view

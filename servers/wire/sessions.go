@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -26,15 +27,16 @@ const (
 // same client.
 type httpAgent struct {
 	*host.Agent
-	key    string // key of its session or client; "" before the session has an ID
-	view   *httpView
-	list   *list.List    // the list it is on, ordered by last use
-	at     *list.Element // in list
-	open   int           // requests under way
-	flight flight        // requests that are answered without the library
-	asked  rpc.Pending   // by the deck
-	can    mcp.ClientCapabilities
-	last   time.Time
+	key       string // key of its session or client; "" before the session has an ID
+	view      *httpView
+	list      *list.List    // the list it is on, ordered by last use
+	at        *list.Element // in list
+	open      int           // requests under way
+	listening atomic.Int32  // streams of its session that are open beside its requests
+	flight    flight        // requests that are answered without the library
+	asked     rpc.Pending   // by the deck
+	can       mcp.ClientCapabilities
+	last      time.Time
 }
 
 // enter finds or creates the agent of a request. It returns nil if there is no room for
