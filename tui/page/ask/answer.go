@@ -182,7 +182,14 @@ func (p *Page) number(n int) tea.Cmd {
 
 // digit is option n, or question n of the review.
 func (p *Page) digit(n int) tea.Cmd {
-	if p.deciding() != nil {
+	if d := p.deciding(); d != nil {
+		if n < len(d.Grants) && d.Grants[n].Allow && d.Grants[n].Scope != questions.Once && n < len(p.questions()[0].Options) {
+			p.draft.Answers[0].Cursor = n // a digit may have been meant for a page
+			p.message = "enter allows it for longer than once"
+			p.scroll.follow = true
+			p.keep()
+			return nil
+		}
 		return p.decide(n)
 	}
 	q, a, ok := p.at()

@@ -53,7 +53,7 @@ func chosen(t *testing.T, r questions.Reply) (label, note string) {
 func TestEachKeyGivesThePermissionThatStandsBesideIt(t *testing.T) {
 	for keys, want := range map[string]string{
 		"y": "Allow once", "n": "Deny", "Y": "Allow for this session", "x": "Deny and stop the turn",
-		"1": "Allow once", "3": "Always", "6": "Deny and stop the turn", "enter": "Allow once", "down down enter": "Always",
+		"1": "Allow once", "3 enter": "Always", "6": "Deny and stop the turn", "enter": "Allow once", "down down enter": "Always",
 		"N 'use_go_vet enter": "Deny with a note", "5 'use_go_vet enter": "Deny with a note", "tab 'use_go_vet enter": "Deny with a note",
 	} {
 		prompted(t, func(d *driver, calls []*questions.Call) {
@@ -98,6 +98,20 @@ func TestANoteThatIsBlankDeniesNothing(t *testing.T) {
 		d.press("esc")
 		d.notSent(calls[0])
 		d.Has("→ 5 Deny with a note")
+	}, bash("1", "make"))
+}
+
+func TestADigitAloneGivesNothingThatLasts(t *testing.T) {
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		for _, digit := range []string{"2", "3"} {
+			d.Keys(digit)
+			d.Has("enter allows it for longer than once")
+			d.notSent(calls[0])
+		}
+		d.Keys("1")
+		if label, _ := chosen(t, d.reply(calls[0])); label != "Allow once" {
+			t.Errorf("got %q", label)
+		}
 	}, bash("1", "make"))
 }
 
@@ -317,7 +331,7 @@ func TestTheLastNoteIsOfferedAgainAndNotTheDecision(t *testing.T) {
 
 func TestTheHistorySaysWhoDecidedAndWhatWasGranted(t *testing.T) {
 	prompted(t, func(d *driver, calls []*questions.Call) {
-		d.Keys("3")
+		d.Keys("3", "enter")
 		d.reply(calls[0])
 		calls[0].Delivered(questions.Delivered)
 		calls[1].Settled("answered in its terminal: allowed")

@@ -196,7 +196,7 @@ func TestMoreOfOneAgentIsCounted(t *testing.T) {
 
 func TestAnAgentThatWaitsIsNotAmongThoseAtWork(t *testing.T) {
 	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
-		l.Has("1 wait for you")
+		l.Has("1 waits for you")
 		l.Send(tui.SessionsMsg{Sessions: []deck.Session{
 			{Agent: "claude", ID: "claude-1", State: deck.WaitsForPermission, Folder: "/home/ann/src/api"},
 			{Agent: "gemini", ID: "g", State: deck.Working, Folder: "/home/ann/src/docs", LastTool: "read_file", LastSubject: "a.md", Cost: deck.Cost{USD: 0.07, Known: true}, Context: deck.Context{Used: 12, Window: 100}},

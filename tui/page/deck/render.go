@@ -148,6 +148,9 @@ func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 	switch part {
 	case partWaiting:
 		n := p.pending().Waiting
+		if n == 1 {
+			return "1 waits for you", ""
+		}
 		return strconv.Itoa(n) + " wait for you", ""
 	case partServers:
 		return "Servers", th.Faint.Render(p.offered(w))
