@@ -33,6 +33,7 @@ type Model struct {
 	toasts   toasts
 	pictures *pictures
 	snap     *deck.Snapshot
+	apart    int // sessions of agents that have no connection to the deck
 	pump     *pump
 	ticks    *ticks // nil where the renderer has its own
 
@@ -310,6 +311,9 @@ func (m *Model) batch(b batchMsg) tea.Cmd {
 		m.unchanged()
 	}
 	for _, msg := range b.msgs {
+		if s, ok := msg.(SessionsMsg); ok {
+			m.apart = s.apart()
+		}
 		if d, ok := msg.(DeckMsg); ok {
 			before := m.layout()
 			if m.snap = d.Snapshot; m.layout() != before {

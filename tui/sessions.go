@@ -22,6 +22,21 @@ type Sessions interface {
 // SessionsMsg is the list as it is now.
 type SessionsMsg struct{ Sessions []deck.Session }
 
+// apart counts the sessions that are known to go on without a connection to the deck.
+func (s SessionsMsg) apart() int {
+	n := 0
+	for i := range s.Sessions {
+		switch o := &s.Sessions[i]; o.State {
+		case deck.Ended, deck.StateUnknown:
+		default:
+			if o.Connection == "" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // SessionsFeed loads SessionsMsg.
 func SessionsFeed(s Sessions) Feed {
 	hint, cancel := s.Hints()

@@ -312,7 +312,7 @@ func (m *Model) status(short bool) string {
 	if s == nil {
 		return ""
 	}
-	n := 0
+	n := m.apart
 	for _, a := range s.Agents {
 		if a.Gone.IsZero() {
 			n++
