@@ -1,0 +1,162 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
+)
+
+// unhooked takes the hooks out of Claude Code's settings until the test gives them back. A
+// server, which may or may not have started in time, would make a difference: it goes.
+func (d *driver) unhooked() (giveBack func()) {
+	d.t.Helper()
+	d.rewrites(filepath.Join(d.home, ".claude.json"), func(o map[string]any) { delete(o, "mcpServers") })
+	path := filepath.Join(d.home, ".claude", "settings.json")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.rewrites(path, func(o map[string]any) { delete(o, "hooks") })
+	return func() { d.puts(path, before) }
+}
+
+// alike are the requests to a model without what differs from one session to the next: its
+// ids, the day, and the fingerprint of the program in the first line of its prompt.
+func alike(model *mockmodel.Server) (bodies []string) {
+	id := regexp.MustCompile(`[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|\b\d{4}[-/]\d{2}[-/]\d{2}\b|[0-9a-f]{64}|cch=[0-9a-f]+`)
+	for _, b := range model.Bodies() {
+		bodies = append(bodies, id.ReplaceAllString(b, "ID"))
+	}
+	return bodies
+}
+
+// sameBodies compares what a model was sent without hooks and with them.
+func sameBodies(t *testing.T, without, with *mockmodel.Server) {
+	t.Helper()
+	a, b := alike(without), alike(with)
+	if len(a) != len(b) || len(a) == 0 {
+		t.Fatalf("%d requests without hooks, %d with", len(a), len(b))
+	}
+	for i := range a {
+		if a[i] == b[i] {
+			continue
+		}
+		at := 0
+		for at < min(len(a[i]), len(b[i])) && a[i][at] == b[i][at] {
+			at++
+		}
+		from := max(at-100, 0)
+		t.Errorf("request %d of %d differs from byte %d:\nwithout %s\nwith    %s", i+1, len(a), at, a[i][from:min(at+200, len(a[i]))], b[i][from:min(at+200, len(b[i]))])
+	}
+}
+
+// decides waits for a prompt in a terminal and presses a key until it has gone: one that
+// comes right after the prompt does not count.
+func (w *window) decides(d *driver, prompt, key string) {
+	w.t.Helper()
+	w.shows(d, prompt)
+	for n := 0; strings.Contains(w.screen(), prompt); n++ {
+		if n == 20 {
+			w.t.Fatalf("%q does not count:\n%s", key, w.screen())
+		}
+		time.Sleep(time.Second)
+		w.press(key)
+		for i := 0; i < 20 && strings.Contains(w.screen(), prompt); i++ {
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+}
+
+// TestHooksAddNothingToTheRealClaudesContext does the same task with and without the deck
+// and its hooks, with a permission that is given.
+func TestHooksAddNothingToTheRealClaudesContext(t *testing.T) {
+	realtest.On(t)
+	d := newDriver(t)
+	d.claudeHome()
+	made := filepath.Join(d.project, "made")
+	steps := []mockmodel.Step{bash(t, "echo hello"), bash(t, "mkdir made"), bash(t, "echo over")}
+
+	giveBack := d.unhooked()
+	without := mockmodel.New(t, "", steps...)
+	c := d.codes(without)
+	c.decides(d, "Do you want to proceed?", "\r")
+	c.shows(d, "END")
+	d.kill(c.cmd)
+	if err := os.Remove(made); err != nil {
+		t.Fatal(err)
+	}
+
+	giveBack()
+	with := mockmodel.New(t, "", steps...)
+	deck := d.window("--page", "ask")
+	deck.wide()
+	deck.shows(d, "Ask")
+	c = d.codes(with)
+	deck.decides(d, "mkdir made", "y")
+	c.shows(d, "END")
+	sameBodies(t, without, with)
+}
+
+// TestTheRealClaudeWithoutATerminalIsNotHeld runs a task with nobody at the terminal, where
+// what is not allowed is denied, and then lets the user of the deck decide.
+func TestTheRealClaudeWithoutATerminalIsNotHeld(t *testing.T) {
+	realtest.On(t)
+	d := newDriver(t)
+	d.claudeHome()
+	steps := []mockmodel.Step{bash(t, "mkdir one"), bash(t, "mkdir two")}
+	made := func(name string) bool {
+		_, err := os.Stat(filepath.Join(d.project, name))
+		return err == nil
+	}
+	run := func(model *mockmodel.Server) string {
+		out, err := d.claude(model, "-p", "go", "--permission-mode", "default").Output()
+		if err != nil {
+			t.Errorf("it ends with %v", err)
+		}
+		return string(out)
+	}
+	giveBack := d.unhooked()
+	without := mockmodel.New(t, "", steps...)
+	said := run(without)
+
+	giveBack()
+	deck := d.window("--page", "ask")
+	deck.wide()
+	deck.shows(d, "Ask")
+	with := mockmodel.New(t, "", steps...)
+	if got := run(with); got != said || !strings.Contains(got, "END") {
+		t.Errorf("it says %q, without hooks %q", got, said)
+	}
+	sameBodies(t, without, with)
+	if made("one") || made("two") {
+		t.Error("what nobody allowed was done")
+	}
+	d.kill(deck.cmd)
+
+	d.configure("[prompts]\nheadless = \"hold\"\n")
+	deck = d.window("--page", "ask")
+	deck.wide()
+	deck.shows(d, "Ask")
+	held := mockmodel.New(t, "", steps...)
+	over := make(chan string, 1)
+	go func() { over <- run(held) }()
+	deck.decides(d, "mkdir one", "y")
+	deck.decides(d, "mkdir two", "n")
+	if got := <-over; got != said {
+		t.Errorf("it says %q, without hooks %q", got, said)
+	}
+	if !made("one") || made("two") {
+		t.Error("what the user said does not count")
+	}
+	if got := held.Seen()[1].Result; !strings.Contains(got, "the user denied this") {
+		t.Errorf("the model gets %s", got)
+	}
+}
