@@ -70,9 +70,10 @@ func (h *instance) checkDoor(ctx context.Context, p setup.Prompter, s setup.Prom
 		f.mark = "note"
 	}
 	if s.State == setup.NotSetUp || s.State == setup.Differs || len(s.Missing) > 0 {
-		f.text += fmt.Sprintf("; to set it up: mcpdeck setup %s --prompts", s.Client.ID)
+		p.Apart = s.Apart
+		f.text += "; to set it up: mcpdeck " + p.Words(s.Client.ID)
 	}
-	if s.State == setup.SetUp && s.Client.Prompts.Hooks != nil {
+	if s.State == setup.SetUp && (s.Apart || s.Client.Prompts.Hooks != nil) {
 		took, err := probe(ctx, h.cfg, p, s.Client)
 		if err != nil {
 			f.mark, f.text = "bad", f.text+fmt.Sprintf("; %s: %v", strings.Join(p.Hook, " "), err)
@@ -81,7 +82,13 @@ func (h *instance) checkDoor(ctx context.Context, p setup.Prompter, s setup.Prom
 		}
 	}
 	if s.Client.ID == "codex" {
-		f.mark, f.text = h.checkCodex(ctx)
+		mark, text := h.checkCodex(ctx)
+		if s.Apart {
+			text += strings.TrimPrefix(f.text, s.Client.ID+": "+needsNone)
+		}
+		if f.text = text; f.mark == "ok" || mark == "bad" {
+			f.mark = mark
+		}
 	}
 	switch tested := s.Client.Prompts.Tested; version {
 	case "":

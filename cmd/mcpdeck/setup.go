@@ -19,7 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 )
 
-type setupFlags struct{ user, yes, undo, prompts, project, dryRun bool }
+type setupFlags struct{ user, yes, undo, prompts, hooks, project, dryRun bool }
 
 func setupCommand(a *app) *cobra.Command {
 	var f setupFlags
@@ -37,6 +37,10 @@ func setupCommand(a *app) *cobra.Command {
 			switch {
 			case f.project && !f.prompts:
 				return usagef("--project belongs to --prompts; without it, the project's file is what setup edits")
+			case f.hooks && (!f.prompts || len(args) != 1 || args[0] != "codex"):
+				return usagef("--hooks belongs to setup codex --prompts: for sessions that its daemon does not run")
+			case f.hooks && f.project:
+				return usagef("--hooks writes the user's own file; it has no --project")
 			case f.user && f.prompts:
 				return usagef("--user is what --prompts does; --project edits the project's file")
 			case len(args) > 1:
@@ -68,6 +72,7 @@ func setupCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&f.yes, "yes", false, "write without asking")
 	c.Flags().BoolVar(&f.undo, "undo", false, "put the file back as it was")
 	c.Flags().BoolVar(&f.prompts, "prompts", false, "bring the agent's own prompts to the deck")
+	c.Flags().BoolVar(&f.hooks, "hooks", false, "with codex --prompts: also of sessions that its daemon does not run")
 	c.Flags().BoolVar(&f.project, "project", false, "with --prompts: the project's file instead of the user's own")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the change and write nothing")
 	return c

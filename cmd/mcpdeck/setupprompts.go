@@ -47,7 +47,7 @@ func setUpPrompts(c *cobra.Command, f setupFlags, cfg *config.Config, args []str
 	if len(args) == 0 {
 		return surveyPrompts(c, p)
 	}
-	p.Project = f.project
+	p.Project, p.Apart = f.project, f.hooks
 	client, _ := clients.Find(args[0])
 	if f.undo {
 		u, err := setup.UndoPrompts(client.ID, p)
@@ -62,10 +62,13 @@ func setUpPrompts(c *cobra.Command, f setupFlags, cfg *config.Config, args []str
 	}
 	if change == nil {
 		c.Printf("Nothing to set up: mcpdeck connects to %s by itself. prompts.%s = false in config.toml turns that off.\n", client.Title, client.ID)
+		if client.Prompts.Apart != nil {
+			c.Printf("Sessions that its daemon does not run need mcpdeck %s --hooks.\n", p.Words(client.ID))
+		}
 		sayIfOff(c, cfg, client.ID)
 		return nil
 	}
-	undo := "mcpdeck setup " + client.ID + " --prompts --undo"
+	undo := "mcpdeck " + p.Words(client.ID) + " --undo"
 	if f.project {
 		undo += " --project"
 	}
@@ -109,7 +112,14 @@ func surveyPrompts(c *cobra.Command, p setup.Prompter) error {
 	return nil
 }
 
+// needsNone says of a client that its prompts reach the deck by themselves.
+const needsNone = "needs no setup"
+
 func promptState(s setup.PromptStatus) string {
+	if s.Apart {
+		s.Apart = false
+		return needsNone + "; hooks: " + promptState(s)
+	}
 	switch {
 	case len(s.Off) > 0:
 		return fmt.Sprintf("turned off by %s in %s", strings.Join(s.Off, ", "), s.Path)
@@ -118,7 +128,7 @@ func promptState(s setup.PromptStatus) string {
 	case s.State == setup.NotSetUp:
 		return "not set up"
 	case s.State == setup.SetUp && s.Path == "":
-		return "needs no setup"
+		return needsNone
 	case s.State == setup.SetUp:
 		return "set up in " + s.Path
 	case s.State == setup.Differs:

@@ -15,9 +15,12 @@ type Prompts struct {
 	// Disabled are settings in the file which keep the program from running hooks if
 	// they are true.
 	Disabled []string
+	// Apart is the way of the sessions that do not ask by this one; nil if all do.
+	Apart *Prompts
 
 	Answers     string // what the user can answer in the deck, for lists
 	Note        string // what the user does once the file is written
+	Review      string // when the program asks about each hook, before what it shows of it
 	ProjectNote string // the same, of a project's file
 	Tested      string // version of the program that this was tested with
 }
@@ -49,8 +52,21 @@ func claudePrompts() *Prompts {
 	}
 }
 
+// codexPrompts are those of the daemon's sessions. The others ask for permissions by a
+// hook, which Codex wants the user to review first.
 func codexPrompts() *Prompts {
-	return &Prompts{Answers: "permissions, questions and servers' forms", Tested: "0.169.0"}
+	const tested = "0.169.0"
+	return &Prompts{
+		Answers: "permissions, questions and servers' forms", Tested: tested,
+		Apart: &Prompts{
+			User:    func(f Folders) string { return filepath.Join(f.Program("codex"), "hooks.json") },
+			Grammar: JSON,
+			Hooks:   []Hook{{Event: "PermissionRequest", Timeout: 86400}},
+			Answers: "permissions",
+			Review:  `When Codex starts next, it says "Hooks need review". Choose "Review hooks", and trust the one with these lines, or it does not run:`,
+			Tested:  tested,
+		},
+	}
 }
 
 func opencodePrompts() *Prompts {

@@ -28,6 +28,7 @@ type Prompter struct {
 	Socket  string   // of the deck, absolute; "" for the default one
 	Root    string   // project folder
 	Project bool     // the project's file instead of the user's own
+	Apart   bool     // the way of the sessions that the deck does not reach by itself
 	State   string   // folder that records what UndoPrompts needs
 	Folders clients.Folders
 }
@@ -62,15 +63,28 @@ func (p Prompter) place(c clients.Client) (change.Place, error) {
 	return change.OfUser(c.Prompts.User(p.Folders))
 }
 
-func promptsOf(name string) (clients.Client, error) {
+// promptsOf finds a client, with the way of its prompts that is to be set up.
+func promptsOf(name string, p Prompter) (clients.Client, error) {
 	c, ok := clients.Find(name)
-	if !ok || c.Prompts == nil {
+	switch {
+	case !ok || c.Prompts == nil:
 		return c, fmt.Errorf("set up the prompts of %q: unknown client (known: %s)", name, strings.Join(PromptNames(), ", "))
+	case p.Apart && c.Prompts.Apart == nil:
+		return c, fmt.Errorf("set up hooks of %s: all its sessions are set up without --hooks", c.ID)
+	case p.Apart:
+		c.Prompts = c.Prompts.Apart
 	}
 	return c, nil
 }
 
-func whatPrompts(c clients.Client) string { return "setup " + c.ID + " --prompts" }
+// Words are those of the command that sets up a client's prompts, without the program.
+func (p Prompter) Words(client string) string {
+	words := "setup " + client + " --prompts"
+	if p.Apart {
+		words += " --hooks"
+	}
+	return words
+}
 
 // locatePrompts finds the file by which a client's prompts reach the deck, and what is in
 // it; nil: there is no file.
@@ -87,7 +101,7 @@ func locatePrompts(c clients.Client, p Prompter) (at change.Place, now []byte, e
 // PlanPrompts works out the change by which a client's prompts reach the deck. nil: the
 // client needs none.
 func PlanPrompts(name string, p Prompter) (*Change, error) {
-	c, err := promptsOf(name)
+	c, err := promptsOf(name, p)
 	if err != nil || c.Prompts.User == nil {
 		return nil, err
 	}
@@ -95,7 +109,7 @@ func PlanPrompts(name string, p Prompter) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Change{Path: at.Path(), what: whatPrompts(c), state: p.State}
+	out := &Change{Path: at.Path(), what: p.Words(c.ID), state: p.State}
 	var after []byte
 	if c.Prompts.Hooks == nil {
 		after = opencode.Plugin(p.Socket)
@@ -113,6 +127,13 @@ func PlanPrompts(name string, p Prompter) (*Change, error) {
 	}
 	out.edit = change.Edit{Place: at, Before: before, After: after}
 	out.note(c.Prompts.Note)
+	if c.Prompts.Review != "" {
+		out.note(c.Prompts.Review)
+		for _, e := range c.Prompts.Hooks {
+			out.note("  Event     " + e.Event)
+			out.note("  Command   " + p.command(c))
+		}
+	}
 	if p.Project {
 		out.note(c.Prompts.ProjectNote)
 	}
@@ -137,7 +158,7 @@ func disabled(c clients.Client, settings []byte) []string {
 // UndoPrompts works out how to take back what PlanPrompts planned: byte for byte, or, if
 // the file has changed since, the deck's hooks alone.
 func UndoPrompts(name string, p Prompter) (*change.Undo, error) {
-	c, err := promptsOf(name)
+	c, err := promptsOf(name, p)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +176,7 @@ func UndoPrompts(name string, p Prompter) (*change.Undo, error) {
 		return fail(errors.New("there is no such file"))
 	}
 	j := journal(p.State)
-	entry, err := last(j, whatPrompts(c), at.Path())
+	entry, err := last(j, p.Words(c.ID), at.Path())
 	if err != nil {
 		return nil, err
 	}
@@ -189,6 +210,7 @@ func UndoPrompts(name string, p Prompter) (*change.Undo, error) {
 // PromptStatus is how a client's prompts stand to the deck.
 type PromptStatus struct {
 	Client  clients.Client
+	Apart   bool   // it is about the sessions that the deck does not reach by itself, too
 	Path    string // of the file; "" if none is needed
 	State   State
 	Err     error    // why it is Broken
@@ -218,6 +240,13 @@ func promptStatus(c clients.Client, p Prompter) PromptStatus {
 	s := PromptStatus{Client: c}
 	if c.Prompts.User == nil {
 		s.State = SetUp
+		if c.Prompts.Apart != nil {
+			c.Prompts = c.Prompts.Apart
+			if apart := promptStatus(c, p); apart.State != NotSetUp {
+				apart.Client, apart.Apart = s.Client, true
+				return apart
+			}
+		}
 		return s
 	}
 	at, now, err := locatePrompts(c, p)

@@ -20,7 +20,10 @@ func prompter(t *testing.T) Prompter {
 // prepare puts a client's settings in place, and returns their path.
 func prepare(t *testing.T, name string, p Prompter, settings string) string {
 	t.Helper()
-	c, _ := clients.Find(name)
+	c, err := promptsOf(name, p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	path := c.Prompts.User(p.Folders)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -54,7 +57,7 @@ func takenBack(t *testing.T, name string, p Prompter) (exact bool) {
 
 const mine = `{"matcher": "Bash", "hooks": [{"type": "command", "command": "notify-send mine"}]}`
 
-// settingsBefore are 12 files as users have them.
+// settingsBefore are files as users have them.
 func settingsBefore() []struct{ name, client, before string } {
 	return []struct{ name, client, before string }{
 		{"an empty object", "claude", "{}\n"},
@@ -69,6 +72,9 @@ func settingsBefore() []struct{ name, client, before string } {
 		{"comments", "gemini", "{\n  // mine\n  \"theme\": \"Atom\", /* dark */\n  \"hooks\": {\n    // all of them\n    \"AfterTool\": [\n      " + mine + "\n      // none below\n    ]\n  }\n}\n"},
 		{"a comment alone in a list", "gemini", "{\"hooks\": {\"Notification\": [\n  // later\n]}}\n"},
 		{"servers beside it", "gemini", "{\n  \"mcpServers\": {\"git\": {\"command\": \"git-mcp\", \"env\": {}}},\n  \"security\": {\"auth\": {\"selectedType\": \"x\"}}\n}\n"},
+		{"an empty file of hooks", "codex", ""},
+		{"hooks with a description", "codex", "{\n  \"description\": \"mine\",\n  \"hooks\": {\n    \"Stop\": [" + mine + "]\n  }\n}\n"},
+		{"hooks of the same event and other line ends", "codex", "{\"hooks\": {\r\n\t\"PermissionRequest\": [\r\n\t\t" + mine + "\r\n\t]\r\n}}\r\n"},
 	}
 }
 
@@ -76,6 +82,7 @@ func TestHooksAreAddedBehindOthersAndUndoneToTheByte(t *testing.T) {
 	for _, tt := range settingsBefore() {
 		t.Run(tt.name, func(t *testing.T) {
 			p := prompter(t)
+			p.Apart = tt.client == "codex"
 			path := prepare(t, tt.client, p, tt.before)
 			change := planned(t, tt.client, p)
 			if err := change.Apply(); err != nil {
@@ -85,7 +92,10 @@ func TestHooksAreAddedBehindOthersAndUndoneToTheByte(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, _ := clients.Find(tt.client)
+			c, err := promptsOf(tt.client, p)
+			if err != nil {
+				t.Fatal(err)
+			}
 			file, err := c.Prompts.Grammar.Decode(after)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, after)
@@ -282,6 +292,33 @@ func TestCodexNeedsNoSetup(t *testing.T) {
 	}
 	if _, err := PlanPrompts("zed", p); err == nil || !strings.Contains(err.Error(), "claude, codex, opencode, gemini") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestCodexsOwnDialogIsToldAndItsTrustIsLeftToTheUser(t *testing.T) {
+	p := prompter(t)
+	p.Apart = true
+	change := planned(t, "codex", p)
+	if err := change.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	told := strings.Join(change.Notes, "\n")
+	for _, line := range []string{"Hooks need review", "Event     PermissionRequest", "Command   /opt/mcpdeck hook codex"} {
+		if !strings.Contains(told, line) {
+			t.Errorf("%q is not in\n%s", line, told)
+		}
+	}
+	files, err := os.ReadDir(filepath.Dir(change.Path))
+	if err != nil || len(files) != 1 || files[0].Name() != "hooks.json" {
+		t.Errorf("it wrote %v, %v", files, err)
+	}
+	for _, s := range SurveyPrompts(p) {
+		if s.Client.ID == "codex" && (s.State != SetUp || !s.Apart || s.Path != change.Path) {
+			t.Errorf("it stands as %+v", s)
+		}
+	}
+	if _, err := PlanPrompts("claude", p); err == nil || !strings.Contains(err.Error(), "without --hooks") {
+		t.Errorf("of Claude Code: %v", err)
 	}
 }
 
