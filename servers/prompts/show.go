@@ -3,6 +3,7 @@ package prompts
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -19,11 +20,17 @@ func Marks(command, project string) (all []string) {
 		all = append(all, "invisible characters")
 	}
 	for _, word := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>()\"'=", r) }) {
-		if strings.HasPrefix(word, "~") || word == ".." || strings.HasPrefix(word, "../") || strings.Contains(word, "/../") || filepath.IsAbs(word) && !Within(project, word) {
+		if strings.HasPrefix(word, "~") || word == ".." || strings.HasPrefix(word, "../") || strings.Contains(word, "/../") || filepath.IsAbs(word) && !Within(project, word) && !standard(word) {
 			return append(all, "names a path outside the project")
 		}
 	}
 	return all
+}
+
+// standard reports whether a path names no file: the null device, or a command's own
+// streams.
+func standard(path string) bool {
+	return slices.Contains([]string{"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"}, path)
 }
 
 // Within reports whether a path lies in a folder, by its spelling.

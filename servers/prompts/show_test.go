@@ -11,17 +11,21 @@ import (
 
 func TestWhatIsNoticedAboutACommand(t *testing.T) {
 	for command, want := range map[string]string{
-		"go test ./...":           "",
-		"rm -rf build\ngo test":   "several lines",
-		"cat ~/.ssh/id":           "names a path outside the project",
-		"cat ../x":                "names a path outside the project",
-		"cat /p/sub/../../etc":    "names a path outside the project",
-		"cat /p/a >/dev/null":     "names a path outside the project",
-		"cat /p/a":                "",
-		"a\n":                     "",
-		"ls a/../../b":            "names a path outside the project",
-		"echo a\u202eb":           "invisible characters",
-		"X=/etc/passwd; cat \"$X": "names a path outside the project",
+		"go test ./...":              "",
+		"rm -rf build\ngo test":      "several lines",
+		"cat ~/.ssh/id":              "names a path outside the project",
+		"cat ../x":                   "names a path outside the project",
+		"cat /p/sub/../../etc":       "names a path outside the project",
+		"cat /p/a >/dev/null":        "",
+		"x 2>/dev/null >/dev/stderr": "",
+		"cat /dev/null/../sda":       "names a path outside the project",
+		"cat /dev/sda":               "names a path outside the project",
+		"x >/dev/null 2>/p2":         "names a path outside the project",
+		"cat /p/a":                   "",
+		"a\n":                        "",
+		"ls a/../../b":               "names a path outside the project",
+		"echo a\u202eb":              "invisible characters",
+		"X=/etc/passwd; cat \"$X":    "names a path outside the project",
 	} {
 		if got := strings.Join(prompts.Marks(command, "/p"), ", "); got != want {
 			t.Errorf("%q: %q, want %q", command, got, want)
