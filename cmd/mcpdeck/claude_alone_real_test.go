@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -158,5 +159,49 @@ func TestTheRealClaudeWithoutATerminalIsNotHeld(t *testing.T) {
 	}
 	if got := held.Seen()[1].Result; !strings.Contains(got, "the user denied this") {
 		t.Errorf("the model gets %s", got)
+	}
+}
+
+// TestWhatAKilledDeckLeavesIsAnsweredInTheRealTerminal kills the deck while it holds what
+// four sub-agents ask, and shows what the terminal asks too.
+func TestWhatAKilledDeckLeavesIsAnsweredInTheRealTerminal(t *testing.T) {
+	realtest.On(t)
+	d := newDriver(t)
+	d.claudeHome()
+	made := func() (names []string) {
+		names, _ = filepath.Glob(filepath.Join(d.project, "made*")) // the pattern is valid
+		return names
+	}
+	var steps []mockmodel.Step
+	for i := range 4 {
+		s := subAgent(t, fmt.Sprint("HELPER", i))
+		s.Along = i > 0
+		steps = append(steps, s)
+	}
+	own := bash(t, "mkdir -p made4")
+	own.Along = true
+	model := mockmodel.New(t, "", append(steps, own)...)
+	for i := range 4 {
+		model.Script(fmt.Sprint("HELPER", i), bash(t, fmt.Sprint("mkdir -p made", i)))
+	}
+	deck := d.serve()
+	c := d.codes(model)
+	d.until("five prompts", func() bool { return d.prompted() == 5 })
+	d.kill(deck)
+	d.until("no hook", func() bool { return d.hooks() == 0 })
+	if got := made(); len(got) > 0 {
+		t.Errorf("what nobody allowed was done: %q", got)
+	}
+	for n := 0; len(made()) < 5 && n < 40; n++ { // a dialog takes no key right after it comes
+		c.shows(d, "Do you want to proceed?")
+		before := len(made())
+		time.Sleep(time.Second)
+		c.press("\r")
+		for i := 0; i < 20 && len(made()) == before; i++ {
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	if got := made(); len(got) != 5 {
+		t.Errorf("only %q was done\n%s", got, c.screen())
 	}
 }

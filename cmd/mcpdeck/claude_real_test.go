@@ -112,6 +112,12 @@ func bash(t *testing.T, command string) mockmodel.Step {
 	return mockmodel.Step{Tool: "Bash", Args: marshalled(t, map[string]string{"command": command, "description": "words"})}
 }
 
+// subAgent starts one whose script has a word.
+func subAgent(t *testing.T, word string) mockmodel.Step {
+	t.Helper()
+	return mockmodel.Step{Tool: "Agent", Args: marshalled(t, map[string]string{"subagent_type": "general-purpose", "description": "help", "prompt": word})}
+}
+
 // question is one of Claude Code's own.
 func question(name string, multi bool) map[string]any {
 	return map[string]any{"question": name, "header": "H", "multiSelect": multi, "options": []any{
@@ -259,12 +265,9 @@ func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 	realtest.On(t)
 	d := newDriver(t)
 	d.claudeHome()
-	starts := func(word string) mockmodel.Step {
-		return mockmodel.Step{Tool: "Agent", Args: marshalled(t, map[string]string{"subagent_type": "general-purpose", "description": "help", "prompt": word})}
-	}
-	second := starts("HELPERB")
+	second := subAgent(t, "HELPERB")
 	second.Along = true
-	model := mockmodel.New(t, "", starts("HELPERA"), second)
+	model := mockmodel.New(t, "", subAgent(t, "HELPERA"), second)
 	model.Script("HELPERA", bash(t, "mkdir -p first"))
 	model.Script("HELPERB", bash(t, "mkdir -p second"))
 	deck := d.window("--page", "ask")
@@ -305,7 +308,7 @@ func TestARealPromptIsHeldOnlyAsLongAsTheUserWants(t *testing.T) {
 	d := newDriver(t)
 	d.claudeHome()
 	d.configure("[prompts]\nhold = \"2s\"\n[ask]\nautofocus = 'never'\n")
-	model := mockmodel.New(t, "", mockmodel.Step{Tool: "Agent", Args: marshalled(t, map[string]string{"subagent_type": "general-purpose", "description": "help", "prompt": "HELPERA"})})
+	model := mockmodel.New(t, "", subAgent(t, "HELPERA"))
 	model.Script("HELPERA", bash(t, "mkdir -p first"))
 	deck := d.window("--page", "calls")
 	deck.wide()
