@@ -322,25 +322,36 @@ func TestARealPromptIsHeldOnlyAsLongAsTheUserWants(t *testing.T) {
 	d.settled(deck)
 }
 
-// TestARealServersFormIsFilledInInTheDeck has Claude Code pass on what its server asks.
-func TestARealServersFormIsFilledInInTheDeck(t *testing.T) {
+// TestARealServersFormIsAnsweredInTheDeck has Claude Code pass on what its server asks, and
+// the user send or decline it.
+func TestARealServersFormIsAnsweredInTheDeck(t *testing.T) {
 	realtest.On(t)
-	d := newDriver(t)
-	d.claudeHome()
-	d.setEnv("FORM", oneTextField)
-	allowed(t, d, "mcp__paint__form")
-	model := mockmodel.New(t, "", mockmodel.Step{Tool: "mcp__paint__form"})
-	deck := d.window("--page", "ask")
-	deck.wide()
-	deck.shows(d, "Ask")
-	c := d.codes(model)
-	deck.shows(d, "Which journey?")
-	for _, k := range []string{"red\r", "\r"} {
-		time.Sleep(900 * time.Millisecond) // a key that comes right after the prompt does not count
-		deck.press(k)
-	}
-	if got, want := c.answered(0), `\"action\":\"accept\",\"content\":{\"colour\":\"red\"}`; !strings.Contains(got, want) {
-		t.Errorf("the server gets %s, want %s", got, want)
+	for name, tt := range map[string]struct {
+		keys []string
+		want string // that the server is told
+	}{
+		"sent":     {[]string{"red\r", "\r"}, `{\"action\":\"accept\",\"content\":{\"colour\":\"red\"}}`},
+		"declined": {[]string{"\x1b", "x", "\r"}, `{\"action\":\"decline\"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDriver(t)
+			d.claudeHome()
+			d.setEnv("FORM", oneTextField)
+			allowed(t, d, "mcp__paint__form")
+			model := mockmodel.New(t, "", mockmodel.Step{Tool: "mcp__paint__form"})
+			deck := d.window("--page", "ask")
+			deck.wide()
+			deck.shows(d, "Ask")
+			c := d.codes(model)
+			deck.shows(d, "Which journey?")
+			for _, k := range tt.keys {
+				time.Sleep(900 * time.Millisecond) // a key that comes right after the prompt does not count
+				deck.press(k)
+			}
+			if got := c.answered(0); !strings.Contains(got, tt.want) {
+				t.Errorf("the server gets %s, want %s", got, tt.want)
+			}
+		})
 	}
 }
 
