@@ -11,9 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
@@ -109,6 +111,21 @@ func TestAHookWithoutADeckSaysNothingAndSucceeds(t *testing.T) {
 			w.silent(t, filepath.Base(program[0])+" with "+name)
 		}
 	}
+}
+
+// TestHooksWithoutADeckNeverSayAnything runs many, one after another, and reports how long
+// they take.
+func TestHooksWithoutADeckNeverSayAnything(t *testing.T) {
+	d := newDriver(t)
+	small := smallHook(t)
+	took := make([]time.Duration, 200)
+	for i := range took {
+		begun := time.Now()
+		d.hook([]string{small}, permissionEvent).silent(t, "mcpdeck-hook")
+		took[i] = time.Since(begun)
+	}
+	slices.Sort(took)
+	t.Logf("half take at most %v, 99 of 100 at most %v", took[len(took)/2], took[len(took)*99/100])
 }
 
 // TestAHookIsSmall bounds what the program that is started for each prompt links: its
