@@ -19,9 +19,8 @@ const Tested = "2.1.330"
 
 // Limits of what one session may ask.
 const (
-	mostOpen      = 20
-	mostPerMinute = 60
-	joinWithin    = 2 * time.Second // of prompts that two equal hooks bring
+	mostOpen   = 20
+	joinWithin = 2 * time.Second // of prompts that two equal hooks bring
 )
 
 // Options configures an [Adapter].
@@ -47,8 +46,8 @@ type Adapter struct {
 
 	mu    sync.Mutex // guards what follows
 	items map[*item]bool
-	asked map[string][]time.Time // of the last minute, by session
-	ended map[string]bool        // sessions whose SessionEnd came
+	pace  prompts.Pace
+	ended map[string]bool // sessions whose SessionEnd came
 }
 
 // New returns an adapter.
@@ -59,7 +58,7 @@ func New(o Options) *Adapter {
 	if o.HoldsHeadless == nil {
 		o.HoldsHeadless = func(string) bool { return false }
 	}
-	return &Adapter{opt: o, kick: make(chan struct{}, 1), items: map[*item]bool{}, asked: map[string][]time.Time{}, ended: map[string]bool{}}
+	return &Adapter{opt: o, kick: make(chan struct{}, 1), items: map[*item]bool{}, ended: map[string]bool{}}
 }
 
 // Agent implements [prompts.Adapter].
@@ -130,17 +129,9 @@ func (a *Adapter) enter(it *item) *item {
 			return o
 		}
 	}
-	recent := a.asked[it.session.ID][:0]
-	for _, at := range a.asked[it.session.ID] {
-		if it.arrived.Sub(at) < time.Minute {
-			recent = append(recent, at)
-		}
-	}
-	a.asked[it.session.ID] = recent
-	if open >= mostOpen || len(recent) >= mostPerMinute {
+	if open >= mostOpen || !a.pace.Take(it.session.ID, it.arrived) {
 		return nil
 	}
-	a.asked[it.session.ID] = append(recent, it.arrived)
 	a.items[it] = true
 	return it
 }

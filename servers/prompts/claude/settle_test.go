@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 )
 
 func bashInput(command string) map[string]any {
@@ -242,13 +243,13 @@ func TestOneSessionCannotFloodTheDeck(t *testing.T) {
 	})
 	bubble(t, nil, func(d *desk) {
 		taken := 0
-		for i := range mostPerMinute + 10 {
+		for i := range prompts.PerMinute + 10 {
 			h := d.bash("make " + strconv.Itoa(i))
 			taken += len(d.q.Pending().Items)
 			_ = h.conn.Close()
 			synctest.Wait()
 		}
-		if taken != mostPerMinute {
+		if taken != prompts.PerMinute {
 			t.Errorf("%d were taken in a moment", taken)
 		}
 		time.Sleep(time.Minute)

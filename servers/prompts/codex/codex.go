@@ -72,9 +72,11 @@ const (
 type Adapter struct {
 	opt    Options
 	behind func(pid int) int // behindCodex, but in tests
+	now    func() time.Time  // time.Now, but in tests
 
 	mu    sync.Mutex // guards what follows
 	links map[string]*link
+	pace  prompts.Pace // of sessions that no daemon runs
 }
 
 // New returns an adapter.
@@ -88,7 +90,7 @@ func New(o Options) *Adapter {
 	if o.Confirm == 0 {
 		o.Confirm = 5 * time.Second
 	}
-	return &Adapter{opt: o, behind: behindCodex, links: map[string]*link{}}
+	return &Adapter{opt: o, behind: behindCodex, now: time.Now, links: map[string]*link{}}
 }
 
 // Agent implements [prompts.Adapter].

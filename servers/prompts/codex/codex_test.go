@@ -11,12 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
 )
 
@@ -135,6 +137,32 @@ func TestWhatTheTerminalAnsweredLeavesAndIsNotAnsweredAgain(t *testing.T) {
 				t.Error("the deck answered, too")
 			}
 		})
+	}
+}
+
+func TestASessionOfTheDaemonMayNotAskWithoutEnd(t *testing.T) {
+	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
+	w.runs("s", idle, nil)
+	w.runs("other", idle, nil)
+	w.start()
+	one := func(thread string, i int) string {
+		return w.asks(thread, runCommand, strings.Replace(command, "call_1", "call_"+strconv.Itoa(i), 1))
+	}
+	settled := func(id string) {
+		w.item()
+		w.terminal(id)
+		until(t, "it has left", func() bool { return len(w.queue.Pending().Items) == 0 })
+	}
+	for i := range prompts.PerMinute {
+		settled(one("s", i))
+	}
+	last := one("s", 100)
+	settled(one("other", 101)) // it came after the last
+	w.terminal(last)
+	w.passed.Store(int64(time.Minute))
+	settled(one("s", 102))
+	if n := len(w.queue.Pending().History); n != prompts.PerMinute+2 {
+		t.Errorf("%d were shown", n)
 	}
 }
 

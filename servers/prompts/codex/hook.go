@@ -29,7 +29,7 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 	}
 	session := m.Payload.Str("session_id")
 	pid := a.behind(c.PID)
-	if session == "" || pid == 0 || a.loaded(session) {
+	if session == "" || pid == 0 || a.loaded(session) || !a.takes(session) {
 		return
 	}
 	h := hooked(m.Payload)
@@ -40,6 +40,13 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 		return
 	}
 	a.hold(ctx, c, h, call)
+}
+
+// takes reports whether a session may bring one more prompt by its hook.
+func (a *Adapter) takes(session string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.pace.Take(session, a.now())
 }
 
 // behindCodex returns the process of Codex that has started a hook; 0 if none has.

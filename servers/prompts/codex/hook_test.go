@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 )
 
@@ -99,6 +101,30 @@ func TestAHeldPermissionGoesToItsTerminal(t *testing.T) {
 			t.Errorf("it prints %s", got)
 		}
 	})
+}
+
+func TestASessionsHooksMayNotAskWithoutEnd(t *testing.T) {
+	h := newHooks(t, time.Nanosecond)
+	var passed atomic.Int64
+	h.a.now = func() time.Time { return time.Unix(1000, passed.Load()) }
+	shown := func(want int) {
+		t.Helper()
+		until(t, "the last has left the deck", func() bool { return len(h.queue.Pending().Items) == 0 })
+		if n := len(h.queue.Pending().History); n != want {
+			t.Errorf("%d were shown, want %d", n, want)
+		}
+	}
+	for range prompts.PerMinute + 3 {
+		if got := <-h.asks(t.Context(), hookPayload); got != "" {
+			t.Fatalf("it prints %s", got)
+		}
+	}
+	shown(prompts.PerMinute)
+	<-h.asks(t.Context(), strings.Replace(hookPayload, `"s"`, `"other"`, 1))
+	shown(prompts.PerMinute + 1)
+	passed.Store(int64(time.Minute))
+	<-h.asks(t.Context(), hookPayload)
+	shown(prompts.PerMinute + 2)
 }
 
 func TestAHookHasNoOpinionOnWhatIsNotItsOwn(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -33,6 +34,7 @@ type link struct {
 	threads map[string]*thread
 	told    map[string]deck.Session // what the roster was told last
 	over    bool
+	pace    prompts.Pace
 }
 
 const answerWithin = 30 * time.Second

@@ -161,6 +161,10 @@ func (l *link) open(t *thread, m rpc.Message) {
 		return
 	}
 	r := l.root(t)
+	if !l.pace.Take(r.info.ID, l.a.now()) {
+		l.a.opt.Log.Warn("a prompt of Codex stays in its terminal: the session has asked too often", "session", r.info.ID)
+		return
+	}
 	q := read(m, around{
 		Home: l.a.opt.Home, Codex: l.home, Folder: t.info.Cwd, OnceOnly: l.a.opt.OnceOnly,
 		Changes: func(item string) []change { return t.changes[item] },

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -320,6 +321,7 @@ type world struct {
 	queue  *ask.Queue
 	roster *sessions
 	stop   func()
+	passed atomic.Int64 // since the deck began to count prompts
 }
 
 func newWorld(t *testing.T) *world {
@@ -341,6 +343,7 @@ func beside(t *testing.T, d *daemon, q *ask.Queue, linger time.Duration) *world 
 		Confirm: time.Hour,
 		Frames:  func(ctx context.Context, c net.Conn) (Frames, error) { return frames.Dial(ctx, c) },
 	})
+	a.now = func() time.Time { return time.Unix(1000, w.passed.Load()) }
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

@@ -20,10 +20,9 @@ import (
 )
 
 const (
-	mostPerMinute = 60  // prompts of one session
-	mostSessions  = 200 // at a time
-	lookEvery     = time.Second
-	lookSeldom    = 5 * time.Second // while nothing is asked
+	mostSessions = 200 // at a time
+	lookEvery    = time.Second
+	lookSeldom   = 5 * time.Second // while nothing is asked
 )
 
 // Options configures an [Adapter].
@@ -44,16 +43,16 @@ type Adapter struct {
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
+	pace     prompts.Pace
 }
 
 // session is one conversation of a Gemini CLI process.
 type session struct {
 	deck.Session
-	asks  []ask.Question // of its tool ask_user, which is about to run
-	open  *ask.Call      // what it waits for; nil: nothing
-	chat  string         // its file, which grows when a prompt is settled
-	size  int64          // of chat, when it began to wait
-	asked []time.Time    // of the last minute
+	asks []ask.Question // of its tool ask_user, which is about to run
+	open *ask.Call      // what it waits for; nil: nothing
+	chat string         // its file, which grows when a prompt is settled
+	size int64          // of chat, when it began to wait
 }
 
 // New returns an adapter.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -22,7 +21,6 @@ const inTerminal = "Gemini CLI takes answers in its own terminal only."
 // ask shows what a session waits for.
 func (a *Adapter) ask(s *session, m hook.Message, size int64) {
 	now := time.Now()
-	s.asked = slices.DeleteFunc(s.asked, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
 	p := &ask.Prompt{Kind: ask.Permission, ID: ask.NewKey(), Agent: "gemini", Session: s.ID, Door: ask.InTerminal}
 	r := ask.Request{
 		From:  ask.From{Client: "gemini", Session: s.ID, Cwd: s.Folder},
@@ -55,10 +53,9 @@ func (a *Adapter) ask(s *session, m hook.Message, size int64) {
 	if state == deck.WaitsForAnswer {
 		s.WaitingFor = "an answer"
 	}
-	if len(s.asked) >= mostPerMinute {
+	if !a.pace.Take(s.ID, now) {
 		return
 	}
-	s.asked = append(s.asked, now)
 	call, err := a.opt.Queue.Open(r)
 	if err != nil {
 		a.opt.Log.Info("a prompt of Gemini CLI is not shown", "error", err)

@@ -17,9 +17,8 @@ import (
 
 // Limits of what one session may ask, and of sessions.
 const (
-	mostOpen      = 20
-	mostPerMinute = 60
-	mostSessions  = 500 // that one process reports
+	mostOpen     = 20
+	mostSessions = 500 // that one process reports
 )
 
 const (

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -28,6 +28,7 @@ type stream struct {
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
 	open     map[string]*prompt
+	pace     prompts.Pace
 }
 
 // session is what the process has reported of one session.
@@ -37,7 +38,6 @@ type session struct {
 	since time.Time
 	tool  string
 	about string
-	asked []time.Time // of the last minute
 }
 
 // info is what OpenCode says about a session.
@@ -207,11 +207,9 @@ func (s *stream) ask(kind string, m hook.Message) {
 			open++
 		}
 	}
-	x.asked = slices.DeleteFunc(x.asked, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
-	if open >= mostOpen || len(x.asked) >= mostPerMinute {
+	if open >= mostOpen || !s.pace.Take(sessionID, now) {
 		return
 	}
-	x.asked = append(x.asked, now)
 	p := &prompt{kind: kind, id: id, session: x, arrived: now, elsewhere: make(chan settlement, 1)}
 	p.req = s.request(p, m)
 	s.open[id] = p
