@@ -62,6 +62,11 @@ func (w *window) screen() string {
 // shows waits until a text stands on the screen of a wide window.
 func (w *window) shows(d *driver, text string) {
 	w.t.Helper()
+	defer func() {
+		if d.t.Failed() {
+			d.t.Logf("the screen:\n%s", w.screen())
+		}
+	}()
 	d.until("the screen has "+text, func() bool { return strings.Contains(w.screen(), text) })
 }
 

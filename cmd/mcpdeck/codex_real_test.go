@@ -347,8 +347,13 @@ func TestCodexWithoutItsDaemonAsksByAHook(t *testing.T) {
 	c.write("home/.codex/hooks.json", fmt.Sprintf(`{"hooks":{"PermissionRequest":[{"hooks":[{"type":"command","command":"MCPDECK_PROMPTS_SOCKET=%s %s codex","timeout":86400}]}]}}`, path, smallHook(t)))
 	c.start("--no-daemon")
 	c.until("the terminal wants the hook reviewed", func() bool { return strings.Contains(c.screen(), "Hooks need review") })
-	c.press("2", "Enter")
-	c.until("the terminal is ready", func() bool { return strings.Contains(c.screen(), "Ask Codex") })
+	c.until("the terminal is ready", func() bool {
+		if strings.Contains(c.screen(), "Trust all and continue") {
+			c.press("2", "Enter") // it does not take the first keys while it is busy
+			time.Sleep(2 * time.Second)
+		}
+		return strings.Contains(c.screen(), "Ask Codex")
+	})
 	c.press("go", "Enter")
 	c.reply(c.item(), chosen("Allow once"))
 	c.until("the first result", func() bool { return strings.Contains(m.Seen()[0].Result, "it worked") })

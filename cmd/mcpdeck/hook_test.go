@@ -226,6 +226,7 @@ func TestThePromptSocketAnswersNothing(t *testing.T) {
 	if n := d.prompted(); n != 1 {
 		t.Errorf("%d prompts are open", n)
 	}
+	d.kill(w.c)
 	if w.out.Len() > 0 {
 		t.Errorf("the prompt was answered: %s", &w.out)
 	}

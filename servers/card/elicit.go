@@ -45,6 +45,7 @@ type link struct {
 	root   atomic.Pointer[string]                               // project reported to the server, absolute; "" if none
 	person person
 	heeded heeded
+	modern atomic.Bool // known to be of the newer era; readable before Conn is set
 }
 
 // openLink starts a child. It leaves nothing behind if it fails.
@@ -83,6 +84,7 @@ func (c *Card) openLink(ctx context.Context, s *slot, from From, found Found) (*
 		return nil, nil, err
 	}
 	l.Conn = conn
+	l.modern.Store(conn.Era() == child.Modern)
 	return l, tools, nil
 }
 

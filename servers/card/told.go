@@ -305,7 +305,7 @@ func ofNoSubscription(params json.RawMessage) json.RawMessage {
 // child of the newer era, it always belongs to a request. The protocol does not say which
 // one, so if requests of several agents are in progress, nobody gets it.
 func (c *Card) logged(l *link, params json.RawMessage) {
-	modern := l.Conn != nil && l.Era() == child.Modern
+	modern := l.modern.Load()
 	if !modern {
 		c.pass(l, "notifications/message", params)
 	}
